@@ -81,23 +81,18 @@ impl Unit<'_> {
         let mut all = Vec::new();
         let frame = |rng: &mut Rng| rng.below(FRAMES) as u32;
         for (index, param) in params.filter(|(_, p)| p.live) {
-            let ParamRange::Number {
-                min: least,
-                max: most,
-                ..
-            } = param.range
-            else {
+            let ParamRange::Number { min, max, .. } = param.range else {
                 continue;
             };
             // Work for ten seconds would prove nothing more.
-            let most = if param.unit == "ns" { 1000.0 } else { most };
+            let max = if param.unit == "ns" { 1000.0 } else { max };
             for _ in 0..3 {
                 // Small numbers are as likely as large ones; now and then it is one from outside.
                 let share = rng.unit().powi(4) * 1.05;
                 all.push(Event {
                     frame: frame(rng),
                     target: EventTarget::Param(index as u16),
-                    body: EventBody::Value((least + (most - least) * share) as f32),
+                    body: EventBody::Value((min + (max - min) * share) as f32),
                 });
             }
         }
@@ -118,11 +113,7 @@ impl Unit<'_> {
         let take = self.take(1);
         let whole = self.rig().process(&take, BlockSplit::Even(FRAMES));
         assert_eq!(whole.allocations, 0, "process does not allocate");
-        let mut cuts = vec![
-            BlockSplit::Even(1),
-            BlockSplit::Even(64),
-            BlockSplit::Even(100),
-        ];
+        let mut cuts = [1, 64, 100].map(BlockSplit::Even).to_vec();
         for seed in 0..6 {
             cuts.extend([BlockSplit::Random(Rng(seed)), BlockSplit::Parts(Rng(seed))]);
         }
@@ -138,20 +129,14 @@ impl Unit<'_> {
         let new = rig.process(&take, BlockSplit::Even(64));
         rig.process(&self.take(3), BlockSplit::Even(77));
         rig.reset();
-        same(
-            &rig.process(&take, BlockSplit::Even(64)),
-            &new,
-            "after reset",
-        );
+        let again = rig.process(&take, BlockSplit::Even(64));
+        same(&again, &new, "after reset");
         rig.process(&self.take(3), BlockSplit::Even(77));
         rig.reset();
         rig.set_up(SampleRate::new(22_050).expect("a rate above 0"));
         rig.set_up(self.rate);
-        same(
-            &rig.process(&take, BlockSplit::Even(64)),
-            &new,
-            "set up again",
-        );
+        let again = rig.process(&take, BlockSplit::Even(64));
+        same(&again, &new, "set up again");
     }
 
     fn silence_follows_the_tail(&self) {
@@ -201,11 +186,8 @@ impl Unit<'_> {
         }
         let played = rig.process(&take, BlockSplit::Even(64));
         let after = rig.process(&self.silence(20_000), BlockSplit::Even(64));
-        let denormal = |p: &TestOutput| p.samples().any(|x| x.is_subnormal());
-        assert!(
-            !denormal(&played) && !denormal(&after),
-            "denormals are flushed"
-        );
+        let mut samples = played.samples().chain(after.samples());
+        assert!(!samples.any(f32::is_subnormal), "denormals are flushed");
     }
 
     fn finite_gives_finite(&self) {
@@ -297,15 +279,12 @@ impl Unit<'_> {
     fn a_bad_state_is_refused_or_survived(&self) {
         let (_, state) = self.played();
         let take = self.take(13);
+        let new = self.rig().process(&take, BlockSplit::Even(64));
         for length in 0..state.len() {
             let mut rig = self.rig();
             assert!(rig.processor.load(&state[..length]).is_err(), "too short");
             let refused = rig.process(&take, BlockSplit::Even(64));
-            same(
-                &refused,
-                &self.rig().process(&take, BlockSplit::Even(64)),
-                "a refused state",
-            );
+            same(&refused, &new, "a refused state");
         }
         let mut rng = Rng(14);
         for _ in 0..100 {

@@ -104,11 +104,7 @@ impl TestStrategy {
 
     /// Blocks by which its last stage lags.
     pub fn latency_blocks(self) -> u32 {
-        if PIPELINED.contains(&self) {
-            LATENCY_BLOCKS
-        } else {
-            0
-        }
+        u32::from(PIPELINED.contains(&self)) * LATENCY_BLOCKS
     }
 }
 
@@ -138,12 +134,7 @@ impl RunConfig {
 
     /// One worker in the plan's order: the reference.
     pub fn reference(block: u32) -> Self {
-        Self {
-            strategy: TestStrategy::Sequential,
-            workers: 1,
-            block,
-            wait: WaitPolicy::Hybrid,
-        }
+        Self::new(TestStrategy::Sequential, 1, block)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Charts of a page: curves, bars with whiskers, and Gantt charts of threads.
 
 use divisi::draw::plot::{self, Axis, BarPlot, BarSeries, DataPoint, LinePlot, Scale, Series};
-use divisi::draw::{GanttChart, gantt};
+use divisi::draw::{GanttChart, Picture, gantt};
 use std::fmt::Display;
 
 /// One chart, drawn by `draw`.
@@ -9,14 +9,8 @@ use std::fmt::Display;
 pub(crate) struct Chart {
     /// Name of its file, without the extension.
     pub(crate) file: String,
-    plot: Plot,
-}
-
-#[derive(Clone, Debug)]
-enum Plot {
-    Lines(LinePlot),
-    Bars(BarPlot),
-    Gantt(GanttChart),
+    /// The chart as SVG; `None` if it shows no value.
+    pub(crate) svg: Option<String>,
 }
 
 /// A curve: its name in the legend, and its points.
@@ -29,48 +23,58 @@ type BarRow = (String, Vec<Option<(f64, f64)>>);
 const MAX_LINEAR_RATIO: f64 = 30.0;
 
 impl Chart {
+    fn new(file: impl Into<String>, is_empty: bool, picture: impl FnOnce() -> Picture) -> Self {
+        Self {
+            file: file.into(),
+            svg: (!is_empty).then(|| picture().svg()),
+        }
+    }
+
     /// Curves. An axis is what it shows, with a unit after a comma: `mean, µs`. `log`: true for an axis in powers.
     pub(crate) fn curves(
+        file: impl Into<String>,
+        title: impl Into<String>,
+        axes: [&str; 2],
+        log: [bool; 2],
+        curves: impl IntoIterator<Item = Curve>,
+    ) -> Self {
+        Self::labelled_curves(file, title, axes, log, curves, Vec::new())
+    }
+
+    /// Curves, and words at some points.
+    pub(crate) fn labelled_curves(
         file: impl Into<String>,
         title: impl Into<String>,
         [x, y]: [&str; 2],
         log: [bool; 2],
         curves: impl IntoIterator<Item = Curve>,
+        labels: Vec<(f64, f64, String)>,
     ) -> Self {
-        let [x_scale, y_scale] = log.map(|log| if log { Scale::Log } else { Scale::Linear });
         let series = curves.into_iter().map(series);
-        Self {
-            file: file.into(),
-            plot: Plot::Lines(LinePlot {
+        let series: Vec<_> = series.filter(|s| !s.points.is_empty()).collect();
+        Self::new(file, series.is_empty(), || {
+            plot::lines(&LinePlot {
                 title: title.into(),
-                x: axis(x, x_scale),
-                y: axis(y, y_scale),
-                series: series.filter(|s| !s.points.is_empty()).collect(),
-                ..LinePlot::default()
-            }),
-        }
-    }
-
-    /// Writes words at points of the curves.
-    pub(crate) fn with_labels(mut self, labels: Vec<(f64, f64, String)>) -> Self {
-        if let Plot::Lines(lines) = &mut self.plot {
-            lines.labels = labels;
-        }
-        self
+                x: axis(x, log[0]),
+                y: axis(y, log[1]),
+                series,
+                labels,
+            })
+        })
     }
 
     /// A group of bars for each of `groups`, in it a bar for each of `rows`: its height, and the end of its whisker.
-    pub(crate) fn bars<R: Display, C, V>(
+    pub(crate) fn bars<R: Display, C>(
         file: impl Into<String>,
         title: impl Into<String>,
         y: &str,
-        rows: impl IntoIterator<Item = (R, V)>,
+        rows: impl IntoIterator<Item = R>,
         groups: &[(String, C)],
-        value: impl Fn(&V, &C) -> Option<(f64, f64)>,
+        value: impl Fn(&R, &C) -> Option<(f64, f64)>,
     ) -> Self {
-        let row = |(name, row): (R, V)| {
+        let row = |row: R| {
             let values = groups.iter().map(|(_, group)| value(&row, group));
-            (name.to_string(), values.collect())
+            (row.to_string(), values.collect())
         };
         let rows: Vec<BarRow> = rows.into_iter().map(row).collect();
         let is_wide = spread(&rows) > MAX_LINEAR_RATIO;
@@ -78,55 +82,37 @@ impl Chart {
             value: at,
             max: (worst > at).then_some(worst),
         };
-        let series = rows.into_iter().map(|(name, values)| BarSeries {
+        let rows = rows
+            .into_iter()
+            .filter(|row| row.1.iter().any(Option::is_some));
+        let series = rows.map(|(name, values)| BarSeries {
             name,
             values: values.into_iter().map(|v| v.map(point)).collect(),
         });
-        let series = series.filter(|s| s.values.iter().any(Option::is_some));
-        Self {
-            file: file.into(),
-            plot: Plot::Bars(BarPlot {
+        let series: Vec<_> = series.collect();
+        Self::new(file, series.is_empty(), || {
+            plot::bars(&BarPlot {
                 title: title.into(),
                 groups: groups.iter().map(|(name, _)| name.clone()).collect(),
-                y: axis(y, if is_wide { Scale::Log } else { Scale::Linear }),
-                series: series.collect(),
-            }),
-        }
+                y: axis(y, is_wide),
+                series,
+            })
+        })
     }
 
     /// A Gantt chart.
-    pub(crate) fn gantt(file: impl Into<String>, chart: GanttChart) -> Self {
-        Self {
-            file: file.into(),
-            plot: Plot::Gantt(chart),
-        }
-    }
-
-    /// Returns true if the chart shows no value.
-    pub(crate) fn is_empty(&self) -> bool {
-        match &self.plot {
-            Plot::Lines(lines) => lines.series.is_empty(),
-            Plot::Bars(bars) => bars.series.is_empty(),
-            Plot::Gantt(chart) => chart.rows.iter().all(|row| row.bars.is_empty()),
-        }
-    }
-
-    /// The chart as SVG.
-    pub(crate) fn svg(&self) -> String {
-        match &self.plot {
-            Plot::Lines(lines) => plot::lines(lines).svg(),
-            Plot::Bars(bars) => plot::bars(bars).svg(),
-            Plot::Gantt(chart) => gantt(chart).svg(),
-        }
+    pub(crate) fn gantt(file: impl Into<String>, chart: &GanttChart) -> Self {
+        let is_empty = chart.rows.iter().all(|row| row.bars.is_empty());
+        Self::new(file, is_empty, || gantt(chart))
     }
 }
 
-fn axis(name: &str, scale: Scale) -> Axis {
+fn axis(name: &str, is_log: bool) -> Axis {
     let (label, unit) = name.rsplit_once(", ").unwrap_or((name, ""));
     Axis {
         label: label.into(),
         unit: unit.into(),
-        scale,
+        scale: if is_log { Scale::Log } else { Scale::Linear },
     }
 }
 
@@ -155,36 +141,35 @@ fn spread(rows: &[BarRow]) -> f64 {
 mod tests {
     use super::*;
 
-    fn curves(points: Vec<(f64, f64)>) -> Chart {
+    fn curves(points: Vec<(f64, f64)>) -> Option<String> {
+        let labels = vec![(1.0, 2.0, "82 %".into())];
         let curves = [("etf".into(), points), ("nobody".into(), vec![])];
-        Chart::curves("x", "a < b", ["nodes", "mean, µs"], [true; 2], curves)
-    }
-
-    fn bars(rows: &[(&str, Option<(f64, f64)>)]) -> Chart {
-        let groups = [("2 threads".to_owned(), ())];
-        let rows = rows.iter().copied();
-        Chart::bars("x", "x", "mean, µs", rows, &groups, |value, ()| *value)
+        let axes = ["nodes", "mean, µs"];
+        Chart::labelled_curves("x", "a < b", axes, [true; 2], curves, labels).svg
     }
 
     #[test]
     fn charts_show_every_name_and_nothing_without_values() {
-        let chart = curves(vec![(1.0, 2.0), (2.0, 4.0)]);
-        assert!(!chart.is_empty() && curves(vec![]).is_empty());
-        let svg = chart.with_labels(vec![(1.0, 2.0, "82 %".into())]).svg();
+        let svg = curves(vec![(1.0, 2.0), (2.0, 4.0)]).unwrap();
         for word in ["etf", "a &lt; b", "82 %"] {
             assert!(svg.contains(word), "{word}");
         }
-        let bar_svg = bars(&[("hlfet", Some((1.0, 100.0))), ("nobody", None)]).svg();
-        assert!(bar_svg.contains("hlfet") && !bar_svg.contains("nobody"));
-        assert!(!svg.contains("nobody") && bars(&[("hlfet", None)]).is_empty());
-        assert!(Chart::gantt("x", GanttChart::default()).is_empty());
+        assert!(!svg.contains("nobody") && curves(vec![]).is_none());
+        let bars = |value: fn(&&str, &()) -> Option<(f64, f64)>| {
+            let groups = [("2 threads".to_owned(), ())];
+            Chart::bars("x", "x", "mean, µs", ["hlfet", "nobody"], &groups, value).svg
+        };
+        let svg = bars(|name, ()| (*name == "hlfet").then_some((1.0, 100.0))).unwrap();
+        assert!(svg.contains("hlfet") && !svg.contains("nobody"));
+        assert!(bars(|_, ()| None).is_none());
+        assert!(Chart::gantt("x", &GanttChart::default()).svg.is_none());
         assert_eq!(spread(&[("hlfet".into(), vec![Some((1.0, 100.0))])]), 100.0);
     }
 
     #[test]
     fn a_curve_goes_from_left_to_right_in_whatever_order_it_was_measured() {
         let [a, b] = [[1.0, 2.0, 8.0], [8.0, 1.0, 2.0]]
-            .map(|order| curves(order.map(|x| (x, 10.0 / x)).into()).svg());
-        assert_eq!(a, b);
+            .map(|order| curves(order.map(|x| (x, 10.0 / x)).into()));
+        assert!(a.is_some() && a == b);
     }
 }

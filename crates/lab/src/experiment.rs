@@ -116,7 +116,10 @@ impl Experiment {
             Ok(path)
         };
         for chart in charts {
-            write(&format!("{}.svg", chart.file), &chart.svg())?;
+            write(
+                &format!("{}.svg", chart.file),
+                &chart.svg.unwrap_or_default(),
+            )?;
         }
         Ok(ExperimentResult {
             is_complete,

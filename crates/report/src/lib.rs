@@ -15,6 +15,8 @@
 
 mod cycle_trace;
 mod display;
+#[cfg(test)]
+mod fixtures;
 mod gantt;
 mod histogram;
 mod histogram_text;

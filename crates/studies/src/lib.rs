@@ -12,4 +12,6 @@
 
 pub mod fewer_operations;
 pub mod multiply_variants;
+#[cfg(test)]
+mod reference;
 pub mod two_level;

@@ -169,7 +169,7 @@ impl<'a> View<'a> {
             rows: lanes.collect(),
             ..GanttChart::default()
         };
-        page.chart("walk", Chart::gantt("figure-6-walk", chart), WALK);
+        page.chart("walk", Chart::gantt("figure-6-walk", &chart), WALK);
     }
 
     /// Figure 8.
@@ -206,9 +206,9 @@ impl<'a> View<'a> {
         let label = |row: &Row<'_>| format!("{:.0} %", row.number("percent").unwrap_or(0.0));
         let (curves, labels) = self.channel_curves(one, &Method::ALL, "", label);
         let title = "Most channels without a miss, one core";
-        let chart = Chart::curves("figure-9-most", title, CHANNEL_AXES, [true; 2], curves);
+        let chart = channels_chart("figure-9-most", title, curves, labels);
         let caption = "At the points: load of the core. Both axes are logarithmic.";
-        page.chart("max_channels", chart.with_labels(labels), caption);
+        page.chart("max_channels", chart, caption);
         let lengths = self.lengths("most").into_iter();
         let columns: Vec<_> = lengths.map(|n| (n.to_string(), n)).collect();
         let caption = "Channels (% of the core)";
@@ -240,8 +240,8 @@ impl<'a> View<'a> {
             labels.extend(found.1);
         }
         let title = "Most channels without a miss, one core and two";
-        let chart = Chart::curves("figure-10-cores", title, CHANNEL_AXES, [true; 2], curves);
-        page.chart("cores_compared", chart.with_labels(labels), CORES);
+        let chart = channels_chart("figure-10-cores", title, curves, labels);
+        page.chart("cores_compared", chart, CORES);
 
         let lengths = self.lengths("most").into_iter();
         let rows = lengths.flat_map(|length| threaded.iter().map(move |m| (length, *m)));
@@ -429,6 +429,16 @@ impl<'a> View<'a> {
             )
         })
     }
+}
+
+/// Channels over the length of the response, with words at the points.
+fn channels_chart(
+    file: &str,
+    title: &str,
+    curves: Vec<Curve>,
+    labels: Vec<(f64, f64, String)>,
+) -> Chart {
+    Chart::labelled_curves(file, title, CHANNEL_AXES, [true; 2], curves, labels)
 }
 
 /// Mean time of a call of a synchronisation scheme, in µs.

@@ -35,67 +35,50 @@ const WALK_SCHEME: &str = "counter-atomic";
 /// Settings of a run: what it measures, of which method or kernel, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Settings<'a> {
-    /// `kernel` (figure 5), `sync` (section 3.3), `walk` (figure 6), `load` (figure 8), `most` (figures 9 and 10) or
-    /// `jitter` (late callbacks).
-    pub(super) what: &'static str,
-    /// Method, kernel or scheme.
-    pub(super) name: &'a str,
-    pub(super) length: usize,
-    /// Number of channels, or of levels (section 3.3); 0 where the run finds it.
-    pub(super) channels: usize,
-    pub(super) cores: usize,
-    /// Cores of the threads, layout of a spectrum, periods or jitter.
-    pub(super) setting: &'a str,
+    what: &'static str,
+    name: &'a str,
+    /// Frames of the response, channels, and cores.
+    sizes: [usize; 3],
+    setting: &'a str,
 }
 
 /// The cells of the key.
 impl fmt::Display for Settings<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, name, setting) = (self.what, self.name, self.setting);
-        let (length, channels, cores) = (self.length, self.channels, self.cores);
+        let [length, channels, cores] = self.sizes;
         write!(f, "{what},{name},{length},{channels},{cores},{setting}")
     }
 }
 
 impl<'a> Settings<'a> {
-    /// Load of a method, by its name in tables.
-    pub(super) fn load(name: &'a str, length: usize) -> Self {
-        let (what, channels, cores, setting) = ("load", CHANNELS, 1, ThreadCores::One.name());
+    /// | `what` | `name` | `sizes` | `setting` |
+    /// |---|---|---|---|
+    /// | `kernel`: figure 5 | kernel | frames of a partition | layout of a spectrum |
+    /// | `sync`: section 3.3 | scheme | levels instead of channels | periods |
+    /// | `walk`: figure 6 | scheme | levels instead of channels | periods |
+    /// | `load`: figure 8 | method | all | cores of the threads |
+    /// | `most`: figures 9 and 10 | method | no channels: the run finds them | cores of the threads |
+    /// | `jitter`: late callbacks | method | no channels | delay of a callback, of its period |
+    fn new(what: &'static str, name: &'a str, sizes: [usize; 3], setting: &'a str) -> Self {
         Self {
             what,
             name,
-            length,
-            channels,
-            cores,
+            sizes,
             setting,
         }
+    }
+
+    /// Load of a method, by its name in tables.
+    pub(super) fn load(name: &'a str, length: usize) -> Self {
+        let cores = ThreadCores::One.name();
+        Self::new("load", name, [length, CHANNELS, 1], cores)
     }
 
     /// Maximum of channels of a method, by its name in tables.
     pub(super) fn most(name: &'a str, length: usize, on: ThreadCores) -> Self {
         let cores = if on == ThreadCores::One { 1 } else { 2 };
-        let (what, channels, setting) = ("most", 0, on.name());
-        Self {
-            what,
-            name,
-            length,
-            channels,
-            cores,
-            setting,
-        }
-    }
-
-    /// A method whose callbacks are late by up to a share of the period: `20%`.
-    pub(super) fn jitter(name: &'a str, length: usize, setting: &'a str) -> Self {
-        let (what, channels, cores) = ("jitter", 0, 1);
-        Self {
-            what,
-            name,
-            length,
-            channels,
-            cores,
-            setting,
-        }
+        Self::new("most", name, [length, 0, cores], on.name())
     }
 }
 
@@ -132,11 +115,12 @@ impl RunList {
         times: u64,
         measure: impl Fn(Conditions, &Table, &mut Record) -> Result<(), LabError> + 'static,
     ) {
+        let ([length, _, cores], effort) = (settings.sizes, self.effort);
         let conditions = Conditions {
-            length: settings.length,
-            cores: settings.cores,
+            length,
+            cores,
             ms,
-            effort: self.effort,
+            effort,
         };
         let duration = Duration::from_millis(ms * times + 20);
         let measure =
@@ -149,16 +133,8 @@ impl RunList {
         let ms = self.effort.choose(50, 4, 0);
         for length in self.effort.choose(5..17, 5..14, 5..6).map(|bits| 1 << bits) {
             for kernel in kernels::all() {
-                let (what, channels, cores) = ("kernel", 0, 1);
-                let (name, setting) = (&*kernel.name(), kernel.layout());
-                let settings = Settings {
-                    what,
-                    name,
-                    length,
-                    channels,
-                    cores,
-                    setting,
-                };
+                let name = kernel.name();
+                let settings = Settings::new("kernel", &name, [length, 0, 1], kernel.layout());
                 self.add(settings, ms, 1, move |conditions, _, record| {
                     let ns = kernel.median_ns(length, Duration::from_millis(conditions.ms));
                     record.set_number("p50_us", ns / 1e3, 4);
@@ -174,21 +150,14 @@ impl RunList {
     fn add_sync(&mut self) {
         let ms = self.effort.choose(1000, 150, 5);
         for cores in [1, 2] {
-            for &channels in self.effort.choose(&[1, 2, 3, 5][..], &[1, 3], &[2]) {
+            for &levels in self.effort.choose(&[1, 2, 3, 5][..], &[1, 3], &[2]) {
                 for periods in [PeriodPattern::Doubling, PeriodPattern::AtOnce] {
                     for name in SCHEMES {
-                        let (what, length, setting) = ("sync", 0, periods.name());
-                        let settings = Settings {
-                            what,
-                            name,
-                            length,
-                            channels,
-                            cores,
-                            setting,
-                        };
+                        let sizes = [0, levels, cores];
+                        let settings = Settings::new("sync", name, sizes, periods.name());
                         self.add(settings, ms, 1, move |conditions, _, record| {
                             let period = Duration::from_micros(500);
-                            let trace = conditions.trace_sync(name, channels, periods, period, 0.0);
+                            let trace = conditions.trace_sync(name, levels, periods, period, 0.0);
                             record_sync(record, &trace);
                             Ok(())
                         });
@@ -201,20 +170,11 @@ impl RunList {
     /// Figure 6.
     fn add_walk(&mut self) {
         let ms = self.effort.choose(200, 60, 24);
-        let (what, name, setting) = ("walk", WALK_SCHEME, "doubling");
-        let (length, channels, cores) = (0, 2, 2);
-        let settings = Settings {
-            what,
-            name,
-            length,
-            channels,
-            cores,
-            setting,
-        };
+        let periods = PeriodPattern::Doubling;
+        let settings = Settings::new("walk", WALK_SCHEME, [0, 2, 2], periods.name());
         self.add(settings, ms, 1, move |conditions, _, record| {
-            let periods = PeriodPattern::Doubling;
-            let trace = conditions.trace_sync(name, channels, periods, period(), 0.3);
-            record.set("levels", channels + 1);
+            let trace = conditions.trace_sync(WALK_SCHEME, 2, periods, period(), 0.3);
+            record.set("levels", trace.levels.len() + 1);
             record.set("facts", last_spans(&trace, 8));
             Ok(())
         });
@@ -270,7 +230,7 @@ impl RunList {
         for &percent in self.effort.choose(&JITTERS[..], &[0, 40], &[40]) {
             for method in Method::ALL {
                 let setting = format!("{percent}%");
-                let settings = Settings::jitter(method.name(), length, &setting);
+                let settings = Settings::new("jitter", method.name(), [length, 0, 1], &setting);
                 self.add(settings, ms, 1, move |conditions, table, record| {
                     conditions.jitter(method, percent, table, record)
                 });

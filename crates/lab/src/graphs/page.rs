@@ -125,7 +125,7 @@ impl View<'_> {
     /// Bars and a table of some runs side by side.
     fn bars(&self, page: &mut Page, section: &'static str, graph: &GraphName, columns: &Columns) {
         let title = format!("{}: mean and worst, not fused", graph.title());
-        let rows = Scheduler::all().map(|s| (s, Variant::unfused(s)));
+        let rows = Scheduler::all().map(Variant::unfused);
         let chart = Chart::bars(
             graph.file(section),
             title,

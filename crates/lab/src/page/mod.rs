@@ -150,10 +150,10 @@ impl Page {
 
     /// Appends a chart with its caption, and keeps it for a file of its own; nothing where it shows no value.
     pub(crate) fn chart(&mut self, name: &'static str, chart: Chart, caption: &str) {
-        if chart.is_empty() {
+        let Some(svg) = &chart.svg else {
             return;
-        }
-        let (svg, caption) = (chart.svg(), escape(caption));
+        };
+        let caption = escape(caption);
         self.append(
             name,
             &format!("<figure>\n{svg}<figcaption>{caption}</figcaption>\n</figure>\n"),

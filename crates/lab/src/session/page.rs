@@ -194,7 +194,7 @@ impl<'a> View<'a> {
     /// Bars of a value of each executor, in a group for each number of threads.
     fn chart(&self, page: &mut Page, [file, title, y, state, what]: [&'static str; 5]) {
         let groups = THREADS.map(|threads| (format!("{threads} threads"), threads));
-        let rows = Scheduler::all().map(|s| (s, Variant::unfused(s)));
+        let rows = Scheduler::all().map(Variant::unfused);
         let chart = Chart::bars(file, title, y, rows, &groups, |variant, threads| {
             let height = self.number(&self.valid(state, *threads, *variant)?, what)?;
             Some((height, height))

@@ -65,18 +65,12 @@ fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
     };
     for dag in [line(5), rake(20)] {
         let sum = dag.total_cost().0 as f64 + 10.0 * dag.len() as f64 + 300.0;
-        let all = [
-            DispatchPolicy::Sequential,
-            DispatchPolicy::Stealing,
-            DispatchPolicy::Global,
-            DispatchPolicy::Weighted,
-            DispatchPolicy::Deadline,
-        ];
-        for policy in all {
+        let lanes = DispatchPolicy::Lanes(hlfet(&dag, 1));
+        let [stealing, global, weighted, deadline, _] = DYNAMIC;
+        let sequential = DispatchPolicy::Sequential;
+        for policy in [sequential, stealing, global, weighted, deadline, lanes] {
             assert_eq!(cycle(&dag, &moves, 1, &policy), sum, "{policy:?}");
         }
-        let lanes = DispatchPolicy::Lanes(hlfet(&dag, 1));
-        assert_eq!(cycle(&dag, &moves, 1, &lanes), sum);
         // The lock is taken twice a task.
         let locked = MoveCosts {
             lock: 20.0,
@@ -93,11 +87,8 @@ fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
 fn a_line_gains_nothing_from_any_number_of_cores() {
     for cores in [2, 16, 128] {
         for policy in &DYNAMIC {
-            assert_eq!(
-                cycle(&line(50), &FREE, cores, policy),
-                50_000.0,
-                "{policy:?}"
-            );
+            let took = cycle(&line(50), &FREE, cores, policy);
+            assert_eq!(took, 50_000.0, "{policy:?}");
         }
         let lanes = DispatchPolicy::Lanes(hlfet(&line(50), cores));
         assert_eq!(cycle(&line(50), &FREE, cores, &lanes), 50_000.0);
@@ -108,16 +99,12 @@ fn a_line_gains_nothing_from_any_number_of_cores() {
 fn a_rake_on_many_cores_takes_as_long_as_its_longest_tooth() {
     for (cores, should) in [(2, 64_000.0), (16, 8_000.0), (128, 1_000.0)] {
         let rake = rake(128);
-        for policy in [
-            DispatchPolicy::Stealing,
-            DispatchPolicy::Global,
-            DispatchPolicy::Deadline,
-        ] {
+        let lanes = DispatchPolicy::Lanes(hlfet(&rake, cores));
+        let [stealing, global, _, deadline, _] = DYNAMIC;
+        for policy in [stealing, global, deadline, lanes] {
             let took = cycle(&rake, &FREE, cores, &policy);
             assert_eq!(took, should, "{policy:?} on {cores}");
         }
-        let lanes = DispatchPolicy::Lanes(hlfet(&rake, cores));
-        assert_eq!(cycle(&rake, &FREE, cores, &lanes), should);
     }
 }
 
@@ -130,13 +117,10 @@ fn nothing_is_shorter_than_the_bound_or_runs_a_task_twice() {
         let bound = critical_path(&dag).max(dag.total_cost().0.div_ceil(cores)) as f64;
         for policy in &DYNAMIC {
             let result = simulate(&dag, &FREE, cores as usize, policy);
+            let longest = dag.total_cost().0 as f64 * 2.0;
+            let is_between = (bound - 1.0..=longest).contains(&result.cycle_ns);
             assert!(
-                result.cycle_ns >= bound - 1.0,
-                "{policy:?}: {result:?} {bound}"
-            );
-            assert!(result.busy <= 1.0 + 1e-9);
-            assert!(
-                result.cycle_ns <= dag.total_cost().0 as f64 * 2.0,
+                is_between && result.busy <= 1.0 + 1e-9,
                 "{policy:?} {result:?}"
             );
         }
@@ -185,10 +169,8 @@ fn one_core_at_a_time_uses_a_shared_queue() {
     // With two workers a batch is half of all.
     let loose = dag(&[1000; 64], &[]);
     let result = simulate(&loose, &moves, 2, &DispatchPolicy::Weighted);
-    assert!(
-        result.takes <= 4 && result.cycle_ns < 36_000.0,
-        "{result:?}"
-    );
+    assert!(result.takes <= 4, "{result:?}");
+    assert!(result.cycle_ns < 36_000.0, "{result:?}");
 }
 
 #[test]
@@ -202,12 +184,8 @@ fn the_most_urgent_goes_first_under_deadline_and_the_oldest_under_global() {
 #[test]
 fn idle_workers_of_a_locked_queue_poll_it() {
     let dag = dag(&[10_000, 1000, 1000], &[(0, 1), (0, 2)]);
-    let result = simulate(
-        &dag,
-        &MoveCosts { lock: 20.0, ..FREE },
-        2,
-        &DispatchPolicy::Mutex,
-    );
+    let moves = MoveCosts { lock: 20.0, ..FREE };
+    let result = simulate(&dag, &moves, 2, &DispatchPolicy::Mutex);
     // Useful workers: 12 µs over a path of 11 is two; the second polls for 10 µs.
     assert!(result.takes > 20, "{result:?}");
 }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::Tracer;
-use plan::{TraceEvent, TraceRecord};
+use crate::fixtures::record;
+use plan::TraceEvent;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
@@ -39,13 +40,7 @@ fn play(cycles: u32, names: [&str; 4], tell: &mut dyn FnMut(&CycleTrace)) -> Tra
             (1, 3500 + late, TraceEvent::Leave, 0),
         ];
         for (worker, after, mark, index) in records {
-            tracer.feed(TraceRecord {
-                stamp: begin + after,
-                cycle,
-                index,
-                worker,
-                event: mark,
-            });
+            tracer.feed(record(cycle, (worker, begin + after, mark, index)));
         }
         tracer.end_pass_with(0, Some(tell));
     }
@@ -65,6 +60,10 @@ fn file(cycles: u32, names: [&str; 4], room: SizeLimit) -> (String, TraceFileSta
 fn events(text: &str) -> Vec<Value> {
     let whole: Value = serde_json::from_str(text).unwrap();
     whole["traceEvents"].as_array().unwrap().clone()
+}
+
+fn named<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
+    events.iter().filter(move |event| event["name"] == name)
 }
 
 fn is(event: &Value, phase: &str) -> bool {
@@ -121,14 +120,11 @@ fn marks_tell_of_waking_sleeping_deadlines_and_the_node_that_was_late() {
         assert_eq!(marks[name], count, "{name}");
     }
     assert_eq!(marks["missed: slow \"one\""], 10, "{marks:?}");
-    let names = events.iter().filter(|event| event["name"] == "thread_name");
-    let names: Vec<_> = names
-        .map(|event| event["args"]["name"].as_str().unwrap())
-        .collect();
+    let names = named(&events, "thread_name").map(|event| &event["args"]["name"]);
+    let names: Vec<_> = names.collect();
     assert_eq!(names, ["cycles", "worker 0 (callback)", "worker 1"]);
-    let late = events
-        .iter()
-        .filter(|event| is(event, "X") && event["args"].get("late").is_some());
+    let slices = events.iter().filter(|event| is(event, "X"));
+    let late = slices.filter(|event| event["args"].get("late").is_some());
     assert_eq!(late.count(), 10);
 }
 
@@ -206,30 +202,17 @@ fn a_full_file_keeps_what_was_missed_and_then_nothing() {
     let names = ["a", "b", "c", "d"];
     let (whole, _) = file(20, names, WHOLE);
     let all = whole.len() as u64;
-    let (text, written) = file(
-        400,
-        names,
-        SizeLimit {
-            all,
-            missed: all / 4,
-        },
-    );
+    let missed = all / 4;
+    let (text, written) = file(400, names, SizeLimit { all, missed });
     let full = written.full_at.expect("it is full");
-    assert!(
-        text.len() as u64 <= all + all / 4 + 200,
-        "{} of {all}",
-        text.len()
-    );
+    let len = text.len() as u64;
+    assert!(len <= all + missed + 200, "{len} of {all}");
     assert_eq!(written.cycles + written.skipped, 400);
     let events = events(&text);
-    let after = events
-        .iter()
-        .filter(|event| is(event, "X") && event["name"] == "cycle");
+    let after = named(&events, "cycle").filter(|event| is(event, "X"));
     let after: Vec<_> = after.filter(|event| ns(&event["ts"]) >= full.0).collect();
     assert!(!after.is_empty() && after.iter().all(|cycle| cycle["args"]["late"] == "c"));
-    let said = events
-        .iter()
-        .filter(|event| event["name"] == "from here on: only missed cycles");
+    let said = named(&events, "from here on: only missed cycles");
     assert_eq!(said.count(), 1);
 }
 
@@ -243,11 +226,7 @@ fn whatever_happens_the_file_is_whole_up_to_its_last_part() {
     // Nobody ends it.
     drop(file);
     let text = String::from_utf8(bytes.into_inner()).unwrap();
-    let cycles = events(&text);
-    let cycles = cycles
-        .iter()
-        .filter(|event| event["name"] == "cycle")
-        .count();
+    let cycles = named(&events(&text), "cycle").count();
     assert!((2000..3000).contains(&cycles), "{cycles}");
 }
 
@@ -261,28 +240,16 @@ fn a_cycle_with_dropped_records_has_no_slices_rather_than_wrong_ones() {
         (90, TraceEvent::Step, 1),
         (99, TraceEvent::CycleEnd, 0),
     ] {
-        tracer.feed(TraceRecord {
-            stamp: at,
-            cycle: 0,
-            index,
-            worker: 0,
-            event: mark,
-        });
+        tracer.feed(record(0, (0, at, mark, index)));
     }
     tracer.end_pass(1);
     tracer.end_pass_with(1, Some(&mut |trace| file.write_cycle(trace)));
     file.finish().unwrap();
     let events = events(std::str::from_utf8(bytes.get_ref()).unwrap());
     let slices = events.iter().filter(|event| is(event, "X"));
-    assert_eq!(
-        slices.map(|event| &event["name"]).collect::<Vec<_>>(),
-        ["cycle"]
-    );
-    assert!(
-        events
-            .iter()
-            .any(|event| event["name"] == "records dropped")
-    );
+    let names: Vec<_> = slices.map(|event| &event["name"]).collect();
+    assert_eq!(names, ["cycle"]);
+    assert_eq!(named(&events, "records dropped").count(), 1);
 }
 
 /// A disk that is full after so many bytes.

@@ -1,6 +1,7 @@
 //! Traces with known late nodes.
 
 use super::*;
+use crate::fixtures::record;
 use plan::TraceEvent;
 
 /// A seeded generator: splitmix64.
@@ -59,10 +60,8 @@ fn play(cycles: u32, room: usize, every: u32, seed: u64) -> (TraceStats, BTreeMa
             tracer.end_pass(dropped);
         }
     }
-    rings
-        .iter_mut()
-        .flat_map(|ring| ring.drain(..))
-        .for_each(|record| tracer.feed(record));
+    let rest = rings.into_iter().flatten();
+    rest.for_each(|record| tracer.feed(record));
     tracer.end_pass(dropped);
     (tracer.finish(), truth)
 }
@@ -75,13 +74,7 @@ fn records(
 ) -> Vec<(usize, TraceRecord)> {
     let mut all = Vec::new();
     let mut note = |worker: u16, stamp, mark, index| {
-        let record = TraceRecord {
-            stamp,
-            cycle,
-            index,
-            worker,
-            event: mark,
-        };
+        let record = record(cycle, (worker, stamp, mark, index));
         all.push((usize::from(worker), record));
     };
     let begin = *now;
@@ -150,13 +143,7 @@ fn too_much_work_in_all_is_nobodys_fault() {
     for cycle in 0..50 {
         let begin = u64::from(cycle) * 10_000;
         let mut note = |at, mark, index| {
-            tracer.feed(TraceRecord {
-                stamp: begin + at,
-                cycle,
-                index,
-                worker: 0,
-                event: mark,
-            });
+            tracer.feed(record(cycle, (0, begin + at, mark, index)));
         };
         note(0, TraceEvent::CycleBegin, 0);
         note(500, TraceEvent::Step, 0);
@@ -181,21 +168,10 @@ fn cycle_numbers_wrap_and_plans_change_between_two_cycles() {
             (0, TraceEvent::CycleBegin, 0),
             (10 + u64::from(n == 5) * 500, TraceEvent::Step, step),
         ] {
-            tracer.feed(TraceRecord {
-                stamp: begin + at,
-                cycle,
-                index,
-                worker: 0,
-                event: mark,
-            });
+            tracer.feed(record(cycle, (0, begin + at, mark, index)));
         }
-        tracer.feed(TraceRecord {
-            stamp: begin + 600 * u64::from(n == 5) + 10,
-            cycle,
-            index: 0,
-            worker: 0,
-            event: TraceEvent::CycleEnd,
-        });
+        let end = begin + 600 * u64::from(n == 5) + 10;
+        tracer.feed(record(cycle, (0, end, TraceEvent::CycleEnd, 0)));
         tracer.end_pass(0);
         tracer.end_pass(0);
     }
@@ -222,13 +198,9 @@ fn records_that_make_no_sense_do_no_harm() {
         TraceEvent::DeferredPiece,
     ];
     for _ in 0..20_000 {
-        tracer.feed(TraceRecord {
-            stamp: seed.next(),
-            cycle: seed.next() as u32,
-            index: seed.below(5) as u32,
-            worker: seed.below(4) as u16,
-            event: marks[seed.below(7) as usize],
-        });
+        let (stamp, cycle, index) = (seed.next(), seed.next() as u32, seed.below(5) as u32);
+        let (worker, mark) = (seed.below(4) as u16, marks[seed.below(7) as usize]);
+        tracer.feed(record(cycle, (worker, stamp, mark, index)));
         if seed.below(100) == 0 {
             tracer.end_pass(seed.below(50));
         }
@@ -248,14 +220,8 @@ fn stuck(cycle: u32) -> Vec<TraceRecord> {
         (0, 5000, TraceEvent::CycleAborted, 0),
         (0, 5010, TraceEvent::CycleEnd, 0),
     ];
-    let record = |(worker, after, mark, index)| TraceRecord {
-        stamp: begin + after,
-        cycle,
-        index,
-        worker,
-        event: mark,
-    };
-    records.map(record).to_vec()
+    let later = |(worker, after, mark, index)| record(cycle, (worker, begin + after, mark, index));
+    records.map(later).to_vec()
 }
 
 #[test]

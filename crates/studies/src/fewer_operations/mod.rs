@@ -170,6 +170,7 @@ fn compose(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::{db, error_and_power, noise};
     use conv::AddedLatency;
 
     const PARTITIONS: [&str; 5] = [
@@ -179,15 +180,6 @@ mod tests {
         "3x64 16x128 3x1024",
         "7x64 6x256 7x1024 4x4096",
     ];
-
-    fn noise(frames: usize, seed: u32) -> Vec<f32> {
-        let mut state = seed.wrapping_mul(977).wrapping_add(1);
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-        };
-        (0..frames).map(|_| next()).collect()
-    }
 
     fn partition(text: &str) -> Partition {
         Partition::parse(64, AddedLatency::None, text).unwrap()
@@ -208,17 +200,9 @@ mod tests {
             let mut blocks: Vec<_> = outputs.iter_mut().map(|y| &mut y[at..at + 64]).collect();
             convolver.process(&inputs, &mut blocks);
         }
-        let (mut error, mut power) = (0.0, 0.0);
-        for (output, response) in outputs.iter().zip(&responses) {
-            for n in (0..frames).step_by(211) {
-                let from = (n + 1).saturating_sub(response.len());
-                let product = |i: usize| f64::from(input[i]) * f64::from(response[n - i]);
-                let truth: f64 = (from..=n).map(product).sum();
-                error += (f64::from(output[n]) - truth).powi(2);
-                power += truth * truth;
-            }
-        }
-        10.0 * f64::log10(error / power)
+        let channels = outputs.iter().zip(&responses);
+        let errors = channels.map(|(y, response)| error_and_power(y, &input, response, 211));
+        db(errors.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
     }
 
     #[test]

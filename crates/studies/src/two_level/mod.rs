@@ -88,22 +88,14 @@ impl TwoLevelConvolver {
         let plan = Decimation::new(size, ratio.radix(), kernels)?;
         // The first frame of the response that the long level has.
         let head = 2 * size - block;
-        let short = |channel: usize| {
-            Path::new(
-                channel,
-                channel,
-                &responses[channel][..head.min(responses[channel].len())],
-            )
+        let short = |(channel, response): (usize, &&'_ [f32])| {
+            Path::new(channel, channel, &response[..head.min(response.len())])
         };
-        let paths: Vec<_> = (0..responses.len()).map(short).collect();
+        let paths: Vec<_> = responses.iter().enumerate().map(short).collect();
         let longest = paths.iter().map(|path| path.ir.len()).max().unwrap_or(1);
-        let partition = Partition::new(
-            block,
-            AddedLatency::None,
-            0,
-            &[(block, longest.div_ceil(block).max(1))],
-        )
-        .map_err(|_| ConvolverError::NoPaths)?;
+        let levels = [(block, longest.div_ceil(block).max(1))];
+        let partition = Partition::new(block, AddedLatency::None, 0, &levels);
+        let partition = partition.map_err(|_| ConvolverError::NoPaths)?;
         let mut options = ConvolverOptions::new(partition);
         options.kernels = kernels;
         let long = responses
@@ -240,21 +232,17 @@ impl TwoLevelConvolver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::{db, error_and_power, noise};
     use fft::{Packing, RealFft};
 
-    fn noise(frames: usize, seed: u32) -> Vec<f32> {
-        let mut state = seed.wrapping_mul(977).wrapping_add(1);
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-        };
-        (0..frames).map(|_| next()).collect()
+    fn two(responses: &[&[f32]], ratio: LevelRatio) -> TwoLevelConvolver {
+        TwoLevelConvolver::new(responses, 64, ratio, Kernels::best()).unwrap()
     }
 
-    fn truth(input: &[f32], response: &[f32], n: usize) -> f64 {
-        let from = (n + 1).saturating_sub(response.len());
-        let product = |i: usize| f64::from(input[i]) * f64::from(response[n - i]);
-        (from..=n).map(product).sum()
+    /// Why a convolver is refused.
+    fn refused(responses: &[&[f32]], block: usize) -> ConvolverError {
+        let made = TwoLevelConvolver::new(responses, block, LevelRatio::Four, Kernels::best());
+        made.err().expect("it is refused")
     }
 
     #[test]
@@ -267,7 +255,7 @@ mod tests {
             let lengths = [long * size + 17, 5 * size - 1, size + 3];
             let responses = lengths.map(|frames| noise(frames, frames as u32));
             let slices: Vec<&[f32]> = responses.iter().map(|r| &r[..]).collect();
-            let mut two = TwoLevelConvolver::new(&slices, block, ratio, Kernels::best()).unwrap();
+            let mut two = two(&slices, ratio);
             let frames = (long + 3) * size;
             let inputs = [noise(frames, 3), noise(frames, 4), noise(frames, 5)];
             let mut outputs = [(); 3].map(|()| vec![0.0; frames]);
@@ -277,13 +265,8 @@ mod tests {
                 two.process(&input, &mut output);
             }
             for channel in 0..3 {
-                let (mut error, mut power) = (0.0, 0.0);
-                for n in (0..frames).step_by(97) {
-                    let truth = truth(&inputs[channel], &responses[channel], n);
-                    error += (f64::from(outputs[channel][n]) - truth).powi(2);
-                    power += truth * truth;
-                }
-                let db = 10.0 * (error / power).log10();
+                let (output, input) = (&outputs[channel], &inputs[channel]);
+                let db = db(error_and_power(output, input, &responses[channel], 97));
                 assert!(db < -120.0, "{ratio}, channel {channel}: {db:.1} dB");
             }
         }
@@ -307,8 +290,7 @@ mod tests {
             (LevelRatio::Four, 16_384, 0.05),
         ] {
             let response = vec![1.0; frames];
-            let mut two = TwoLevelConvolver::new(&[&response], 64, ratio, Kernels::best()).unwrap();
-            let costs = two.callback_costs();
+            let costs = two(&[&response], ratio).callback_costs();
             assert_eq!(costs.len(), ratio.factor());
             let off = unevenness(&costs);
             assert!(off <= max, "{ratio}: {off}");
@@ -319,7 +301,7 @@ mod tests {
     fn no_callback_does_a_transform_of_the_long_level() {
         for ratio in LevelRatio::ALL {
             let response = vec![1.0; 32_768];
-            let two = TwoLevelConvolver::new(&[&response], 64, ratio, Kernels::best()).unwrap();
+            let two = two(&[&response], ratio);
             let leaf = two.plan.leaf_cost(true).max(two.plan.leaf_cost(false));
             let whole = RealFft::new(two.size, Packing::Mono, Kernels::best());
             let whole = whole.unwrap();
@@ -332,7 +314,7 @@ mod tests {
     #[test]
     fn a_leaf_has_two_blocks_at_every_ratio() {
         for ratio in LevelRatio::ALL {
-            let two = TwoLevelConvolver::new(&[&[1.0; 9000]], 64, ratio, Kernels::best()).unwrap();
+            let two = two(&[&[1.0; 9000]], ratio);
             assert_eq!(two.plan.leaf(), 128);
             assert_eq!(two.levels()[0], (64, 2 * ratio.factor() - 1));
         }
@@ -340,27 +322,19 @@ mod tests {
 
     #[test]
     fn odd_blocks_and_empty_responses_are_refused() {
-        for block in [0, 8, 48] {
-            assert!(
-                TwoLevelConvolver::new(&[&[1.0; 9]], block, LevelRatio::Four, Kernels::best())
-                    .is_err()
-            );
+        for block in [0, 8, 48, 1 << 62] {
+            refused(&[&[1.0; 9]], block);
         }
-        assert!(TwoLevelConvolver::new(&[&[]], 64, LevelRatio::Four, Kernels::best()).is_err());
-        assert!(TwoLevelConvolver::new(&[], 64, LevelRatio::Four, Kernels::best()).is_err());
-        assert!(
-            TwoLevelConvolver::new(&[&[1.0]], 1 << 62, LevelRatio::Four, Kernels::best()).is_err()
-        );
+        refused(&[&[]], 64);
+        refused(&[], 64);
     }
 
     #[test]
     fn a_response_that_is_not_finite_in_the_long_level_is_refused() {
         let mut response = vec![0.5; 9000];
         response[8000] = f32::INFINITY;
-        let refused =
-            TwoLevelConvolver::new(&[&[1.0], &response], 64, LevelRatio::Four, Kernels::best())
-                .err();
         let (path, frame) = (1, Some(8000));
-        assert_eq!(refused, Some(ConvolverError::NotFinite { path, frame }));
+        let why = ConvolverError::NotFinite { path, frame };
+        assert_eq!(refused(&[&[1.0], &response], 64), why);
     }
 }
