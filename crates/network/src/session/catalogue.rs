@@ -28,108 +28,82 @@ pub(super) static KINDS: LazyLock<Catalogue> = LazyLock::new(|| {
     kinds
 });
 
+/// Number of ports on one side of a node.
+#[derive(Clone, Copy, PartialEq)]
+enum Ports {
+    None,
+    One,
+    /// As many as are connected, at least one.
+    Many,
+}
+
 fn all() -> [Kind; 11] {
-    let one = |name| vec![PortSpec::audio(name)];
-    let many = |name| {
-        let count = PortCount::Many {
+    use Ports::{Many, None, One};
+    let kinds = [
+        ("input", None, One),
+        ("output", One, None),
+        ("gain", One, One),
+        ("add", Many, One),
+        ("split", One, Many),
+        ("fir", One, One),
+        ("decimate", One, One),
+        ("interpolate", One, One),
+        ("overlap_save", One, One),
+        ("stft", One, One),
+        ("istft", One, One),
+    ];
+    kinds.map(|(name, inputs, outputs)| Kind {
+        inputs: ports("in", inputs),
+        outputs: ports("out", outputs),
+        params: params(name),
+        ..Kind::new(name, about(name))
+    })
+}
+
+fn ports(name: &'static str, ports: Ports) -> Vec<PortSpec> {
+    let mut port = PortSpec::audio(name);
+    if ports == Ports::Many {
+        port.count = PortCount::Many {
             default: 2,
             min: 1,
             max: MAX_PORTS,
         };
-        vec![PortSpec {
-            count,
-            ..PortSpec::audio(name)
-        }]
-    };
-    let filter = |name, about, params: Vec<Param>| {
-        kind(
-            name,
-            about,
-            one("in"),
-            one("out"),
-            [params, taps()].concat(),
-        )
-    };
-    let spectral = |name, about| {
-        let params = vec![size(1024.0), hop()];
-        kind(name, about, one("in"), one("out"), params)
-    };
-    [
-        kind(
-            "input",
-            "Where sound enters the network.",
-            vec![],
-            one("out"),
-            vec![],
-        ),
-        kind(
-            "output",
-            "Where sound leaves the network.",
-            one("in"),
-            vec![],
-            vec![],
-        ),
-        kind(
-            "gain",
-            "Multiplies by a constant.",
-            one("in"),
-            one("out"),
-            vec![gain_db()],
-        ),
-        kind("add", "Sum of its inputs.", many("in"), one("out"), vec![]),
-        kind(
-            "split",
-            "Copies its input to each output.",
-            one("in"),
-            many("out"),
-            vec![],
-        ),
-        filter("fir", "FIR filter, computed directly.", vec![]),
-        filter(
-            "decimate",
-            "Low-pass filter that keeps every `factor`th frame.",
-            vec![factor()],
-        ),
-        filter(
-            "interpolate",
-            "Puts `factor` - 1 frames between any two, then a low-pass filter.",
-            vec![factor()],
-        ),
-        filter(
-            "overlap_save",
-            "Long FIR filter by transforms (overlap-save).",
-            vec![size(4096.0)],
-        ),
-        spectral(
-            "stft",
-            "Short-time Fourier transform: spectra of overlapping windows.",
-        ),
-        spectral("istft", "Inverse of `stft`, by overlap-add."),
-    ]
+    }
+    let is_there = ports != Ports::None;
+    is_there.then_some(port).into_iter().collect()
 }
 
-/// A kind with the parameters that all kinds have, and its own.
-fn kind(
-    name: &'static str,
-    about: &'static str,
-    inputs: Vec<PortSpec>,
-    outputs: Vec<PortSpec>,
-    mut params: Vec<Param>,
-) -> Kind {
-    let piece = (1.0, MAX_PIECE as f64);
-    params.push(number(
-        "piece",
-        "",
-        piece,
-        DEFAULT_PIECE as f64,
-        "Frames that a firing moves.",
-    ));
-    Kind {
-        inputs,
-        outputs,
-        params,
-        ..Kind::new(name, about)
+fn about(kind: &str) -> &'static str {
+    match kind {
+        "input" => "Where sound enters the network.",
+        "output" => "Where sound leaves the network.",
+        "gain" => "Multiplies by a constant.",
+        "add" => "Sum of its inputs.",
+        "split" => "Copies its input to each output.",
+        "fir" => "FIR filter, computed directly.",
+        "decimate" => "Low-pass filter that keeps every `factor`th frame.",
+        "interpolate" => "Puts `factor` - 1 frames between any two, then a low-pass filter.",
+        "overlap_save" => "Long FIR filter by transforms (overlap-save).",
+        "stft" => "Short-time Fourier transform: spectra of overlapping windows.",
+        _ => "Inverse of `stft`, by overlap-add.",
     }
+}
+
+/// The parameters of a kind: its own, those of a filter, and the one that all kinds have.
+fn params(kind: &str) -> Vec<Param> {
+    let mut params = match kind {
+        "gain" => vec![gain_db()],
+        "decimate" | "interpolate" => vec![factor()],
+        "overlap_save" => vec![size(4096.0)],
+        "stft" | "istft" => vec![size(1024.0), hop()],
+        _ => vec![],
+    };
+    if matches!(kind, "fir" | "decimate" | "interpolate" | "overlap_save") {
+        params.extend(taps());
+    }
+    let (piece, doc) = ((1.0, MAX_PIECE as f64), "Frames that a firing moves.");
+    params.push(number("piece", "", piece, DEFAULT_PIECE as f64, doc));
+    params
 }
 
 fn number(
