@@ -15,7 +15,7 @@ mod tests;
 use crate::class::NodeClass;
 use crate::layout::{BoxSize, LayoutEdge, lay_out};
 use crate::picture::color;
-use crate::picture::{Picture, Stroke, regular};
+use crate::picture::{Picture, Stroke, muted, regular};
 use graph::{Catalogue, Edge, Graph, Node, NodeId, Signal};
 use node::NodeBox;
 use std::collections::{HashMap, HashSet};
@@ -168,13 +168,12 @@ fn legend(picture: &mut Picture, boxes: &[NodeBox], has_feedback: bool, y: f64) 
     let mut x = 24.0;
     let entry = |picture: &mut Picture, x: &mut f64, label: &str| {
         let at = (*x + 20.0, y + 1.5);
-        picture.text(at, label, font.color(color::TEXT_MUTED));
+        picture.text(at, label, muted(11.0));
         *x += 20.0 + font.width(label) + 18.0;
     };
     for class in NodeClass::ALL {
         if boxes.iter().any(|node| node.class == class) {
-            let colors = class.colors();
-            let style = colors.style(1.25);
+            let style = class.colors().style(1.25);
             picture.rect((x, y - 8.0), (14.0, 11.0), 3.0, style);
             entry(picture, &mut x, class.label());
         }

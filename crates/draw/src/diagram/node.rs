@@ -85,44 +85,27 @@ impl<'a> NodeBox<'a> {
         let x = x + self.lead;
         size.width -= self.lead;
         let colors = self.class.colors();
-        let border = if self.node.stand_in.is_some() {
-            Stroke::dashed(colors.border, 1.25, (4.0, 3.0))
-        } else {
-            Stroke::solid(colors.border, 1.25)
+        let border = match self.node.stand_in {
+            Some(_) => Stroke::dashed(colors.border, 1.25, (4.0, 3.0)),
+            None => Stroke::solid(colors.border, 1.25),
         };
-        let (name_color, detail_color) = if self.class == NodeClass::Other {
-            (color::TEXT_DISABLED, color::TEXT_DISABLED)
-        } else {
-            (color::TEXT, color::TEXT_MUTED)
+        let (name_color, detail_color) = match self.class {
+            NodeClass::Other => (color::TEXT_DISABLED, color::TEXT_DISABLED),
+            _ => (color::TEXT, color::TEXT_MUTED),
         };
         picture.begin_group(self.tooltip());
-        picture.rect(
-            (x, y),
-            (size.width, size.height),
-            7.0,
-            Style::both(colors.fill, border),
-        );
+        let style = Style::both(colors.fill, border);
+        picture.rect((x, y), (size.width, size.height), 7.0, style);
         let labels = label_width(&self.node.inputs) - label_width(&self.node.outputs);
         let middle = (x + (size.width + labels) / 2.0, y + size.height / 2.0);
         let at = |below: f64| (middle.0, middle.1 + below);
         let (bold, regular) = (bold(13.0), regular(11.0));
         picture.text(at(-2.5), &self.name, bold.color(name_color).middle());
         picture.text(at(12.0), &self.detail, regular.color(detail_color).middle());
-        let right = x + size.width;
-        self.ports(
-            picture,
-            &self.node.inputs,
-            &size.inputs,
-            (x, middle.1),
-            false,
-        );
-        self.ports(
-            picture,
-            &self.node.outputs,
-            &size.outputs,
-            (right, middle.1),
-            true,
-        );
+        let (left, right) = ((x, middle.1), (x + size.width, middle.1));
+        let (inputs, outputs) = (&self.node.inputs, &self.node.outputs);
+        self.ports(picture, inputs, &size.inputs, left, false);
+        self.ports(picture, outputs, &size.outputs, right, true);
         picture.end_group();
     }
 
@@ -205,15 +188,10 @@ fn first_value(node: &Node, kind: Option<&Kind>) -> Option<String> {
         .params
         .iter()
         .find_map(|param| Some((param, node.param(param.name)?)))?;
-    let unit = if param.unit.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", param.unit)
-    };
-    let name = if param.unit.is_empty() {
-        format!("{} ", param.name)
-    } else {
-        String::new()
+    // A unit says enough; a number without one needs its name.
+    let (name, unit) = match param.unit {
+        "" => (format!("{} ", param.name), String::new()),
+        unit => (String::new(), format!(" {unit}")),
     };
     let value = match value {
         // Rounded: the tooltip has all digits.
