@@ -1,4 +1,4 @@
-//! The complex multiply-add in three memory layouts and five ways of writing it, as compared in figure 5 of Battenberg and
+//! The complex multiply-add in three memory layouts and five styles, as compared in figure 5 of Battenberg and
 //! Avižienis, "Implementing Real-Time Partitioned Convolution Algorithms on Conventional Operating Systems" (DAFx 2011).
 //!
 //! ```text
@@ -24,7 +24,7 @@ pub enum ComplexLayout {
     Blocked,
 }
 
-/// A way of writing the multiply-add.
+/// A style of the multiply-add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MultiplyVariant {
     /// A complex type with operators, as in a library.

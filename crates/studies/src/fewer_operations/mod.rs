@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | [`Plain`](Method::Plain) | each level its own | one for each partition |
 //! | [`Composed`](Method::Composed) | of a level with 2 or 4 times the size, half or a quarter of the bins come from the smaller level (Gardner 1995, section 3) | one for each partition |
-//! | [`Nested`](Method::Nested) | each level its own | two for every three partitions, by a nested acyclic convolution (Hurchalla 2008; seed 000, section 4.1) |
+//! | [`Nested`](Method::Nested) | each level its own | two for every three partitions, by a nested acyclic convolution (Hurchalla 2008; Battenberg and Avižienis 2011, section 4.1) |
 //!
 //! One level of a group of channels works like the product's delay line (`conv/src/level/README.md`), without exchange,
 //! jumps in time, pieces and threads.

@@ -8,7 +8,7 @@
 //! a_j[n] = w(j n / M) * sum over q of w(j q / r) * z[n + q M / r],      0 <= j < r
 //! ```
 //!
-//! whose transforms are the bins j, j + r, j + 2r, ... (seed 000, section 4.1). Each value of z adds to one place of each
+//! whose transforms are the bins j, j + r, j + 2r, ... (Battenberg and Avižienis 2011, section 4.1). Each value of z adds to one place of each
 //! subsequence, so the stage can be done as the values come:
 //!
 //! ```text
@@ -19,7 +19,7 @@
 //!      split: as blocks come     split_leaf: in the first callback of the leaf
 //! ```
 //!
-//! The way back has the same sums with conjugated factors; it runs on conjugated values with the same tables.
+//! The inverse has the same sums with conjugated factors; it runs on conjugated values with the same tables.
 //!
 //! All complex values lie in groups of 16 real parts, then 16 imaginary parts. The transform of a leaf of m complex values
 //! is two real transforms of m values each, of the real and of the imaginary parts.

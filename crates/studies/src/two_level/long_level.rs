@@ -172,7 +172,7 @@ impl LongLevel {
         ranges.store(leaf, self.newest, spectrum, &mut self.spectra);
     }
 
-    /// PeriodSums up one half of a leaf, the first or the second, over all partitions.
+    /// Sums up one half of a leaf, the first or the second, over all partitions.
     ///
     /// Real-time: hot.
     pub(super) fn multiply(&mut self, kernels: Kernels, leaf: usize, half: usize) {

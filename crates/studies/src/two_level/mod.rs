@@ -1,12 +1,12 @@
 //! Two levels without a thread, by decimation in frequency.
 //!
 //! The long level is 4, 8, 16 or 32 times as long as the short one, and each callback does the same share of its work.
-//! This is the time-distributed way of Battenberg and Avižienis (seed 000, section 4) after Hurchalla, "A time
-//! distributed FFT for efficient low latency convolution" (AES 129, 2010). It has the lowest peak load of all ways without
-//! a thread, and exactly two levels: with long responses the product's [`conv::TimeDistributed`] does less work.
+//! This is the time-distributed method of Battenberg and Avižienis (2011, section 4) after Hurchalla, "A time
+//! distributed FFT for efficient low latency convolution" (AES 129, 2010). It has the lowest peak load of all methods
+//! without threads, and exactly two levels: with long responses the product's [`conv::TimeDistributed`] does less work.
 //!
-//! One period of the long level's input passes through three phases of one period each, and three periods are under way
-//! at any time:
+//! One period of the long level's input passes through three phases of one period each, and three periods are in
+//! progress at any time:
 //!
 //! ```text
 //! period        k              k + 1                        k + 2
