@@ -1,5 +1,7 @@
 //! A machine in use: threads that load it like a video player.
 //!
+//! The source of *graphs* played a video for this. A load of its own is the same on every machine and can be repeated.
+//!
 //! One thread for each core. Thirty times a second it decodes a frame for some 20 ms: half of that time it streams
 //! through more memory than the caches hold, half it computes. These are ordinary threads of this process, so they end
 //! with it, however it ends.

@@ -11,7 +11,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Measurements so far.
+/// Measurements so far. They are made once for all runs, so that runs differ in what is varied only; and when first needed,
+/// so that an experiment that continues measures nothing for runs that exist.
 pub(crate) struct Calibration {
     effort: Effort,
     core_timings: Option<CoreTimings>,
@@ -28,14 +29,14 @@ impl Calibration {
         }
     }
 
-    /// MeasuredCosts of transfer, wake-up, claim and steal between cores.
+    /// Costs of transfer, wake-up, claim and steal between cores.
     pub(crate) fn core_timings(&mut self) -> CoreTimings {
         let limit = Duration::from_millis(self.effort.choose(1000, 400, 20));
         let measure = || engine::measure_machine(limit);
         self.core_timings.get_or_insert_with(measure).clone()
     }
 
-    /// MeasuredCosts of the nodes of the graph called `name`, with warm caches.
+    /// Costs of the nodes of the graph called `name`, with warm caches.
     pub(crate) fn node_costs(
         &mut self,
         name: &str,

@@ -77,7 +77,7 @@ impl Experiment {
         self.write_results(folder, &table, &machine, is_complete)
     }
 
-    /// Writes charts and page anew from the runs in `folder`; makes no runs.
+    /// Writes charts and page again from the runs in `folder`; makes no runs.
     ///
     /// # Errors
     ///
@@ -135,9 +135,10 @@ mod tests {
     use crate::page::page_faults;
     use std::time::Duration;
 
-    struct Patient(usize);
+    /// Counts runs, and never stops them.
+    struct RunCounter(usize);
 
-    impl RunObserver for Patient {
+    impl RunObserver for RunCounter {
         fn run_starts(&mut self, at: usize, of: usize, what: &str, _: Duration) {
             assert!(at <= of && !what.is_empty());
             self.0 += 1;
@@ -164,12 +165,12 @@ mod tests {
             let name = format!("divisi-lab-{}-{}", experiment.name(), std::process::id());
             let folder = std::env::temp_dir().join(name);
             let _ = fs::remove_dir_all(&folder);
-            let perform = |observer: &mut Patient| {
+            let perform = |observer: &mut RunCounter| {
                 experiment
                     .perform(Effort::Minimal, &folder, observer)
                     .unwrap()
             };
-            let mut first = Patient(0);
+            let mut first = RunCounter(0);
             let done = perform(&mut first);
             assert!(done.is_complete && done.runs > 0 && first.0 == done.runs);
             let page = fs::read_to_string(&done.page).unwrap();
@@ -180,8 +181,8 @@ mod tests {
             let files = 2 + page.matches("<figure>").count();
             assert_eq!(fs::read_dir(&folder).unwrap().count(), files);
 
-            let mut again = Patient(0);
-            assert_eq!((perform(&mut again).runs, again.0), (done.runs, 0));
+            let mut second = RunCounter(0);
+            assert_eq!((perform(&mut second).runs, second.0), (done.runs, 0));
             assert_eq!(fs::read_to_string(&done.page).unwrap(), page);
 
             for file in fs::read_dir(&folder).unwrap().flatten() {
@@ -189,8 +190,8 @@ mod tests {
                     fs::remove_file(file.path()).unwrap();
                 }
             }
-            let anew = experiment.write_page(&folder).unwrap();
-            assert_eq!(fs::read_to_string(anew.page).unwrap(), page);
+            let again = experiment.write_page(&folder).unwrap();
+            assert_eq!(fs::read_to_string(again.page).unwrap(), page);
             assert_eq!(fs::read_dir(&folder).unwrap().count(), files);
 
             fs::remove_file(folder.join(TABLE)).unwrap();

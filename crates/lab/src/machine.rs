@@ -21,7 +21,7 @@ pub(crate) struct MachineInfo {
 }
 
 impl MachineInfo {
-    /// Asks the system.
+    /// Reads them from the system.
     pub(crate) fn detect() -> Self {
         let grants = Grants::probe();
         let granted = |refused: Option<String>| match refused {

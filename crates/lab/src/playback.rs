@@ -93,6 +93,17 @@ pub(crate) struct PlaybackStats {
 }
 
 /// Columns that [`PlaybackStats::record`] sets, as part of a CSV head.
+///
+/// | column | holds |
+/// |---|---|
+/// | `date` | when the run began, UTC |
+/// | `priority` | `real-time` or `ordinary` threads |
+/// | `cycles`, `period_us` | cycles that counted, and the period of a block |
+/// | `mean_us`, `p50_us`, `p99_us`, `worst_us` | duration of a cycle |
+/// | `missed`, `lost` | cycles longer than the period; periods without a cycle, or with one that was abandoned |
+/// | `takes`, `wakes` | per cycle: takes from shared queues, workers woken |
+/// | `ran`, `waited` | time of the threads on a core, and ready without one, as shares of the run |
+/// | `stolen_ms` | time that the host took from the machine |
 macro_rules! playback_columns {
     () => {
         "date,priority,cycles,period_us,mean_us,p50_us,p99_us,worst_us,missed,lost,takes,wakes,ran,waited,stolen_ms"
@@ -223,7 +234,8 @@ fn own_times() -> ThreadTimes {
     ThreadTimes::so_far(|name| name.starts_with(OWN_PREFIX))
 }
 
-/// Plays on an ordinary thread, without a pause between blocks.
+/// Plays on an ordinary thread, without a pause between blocks. Real-time priority would take the core from everything else,
+/// the system's own threads included, for the whole run.
 fn block_after_block(run: &Playback<'_>) -> Result<PlaybackStats, LabError> {
     let (mut engine, mut timed) = prepare(run, Priority::Ordinary)?;
     let (block, duration) = (run.block, run.duration);

@@ -36,7 +36,7 @@ impl Record {
         self.0.insert(column, value.to_string());
     }
 
-    /// Sets a column to a number with so many decimals.
+    /// Sets a column to a number with this many decimals.
     pub(crate) fn set_number(&mut self, column: &'static str, value: f64, decimals: usize) {
         self.set(column, format!("{value:.decimals$}"));
     }

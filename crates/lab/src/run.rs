@@ -59,7 +59,7 @@ impl Run {
     }
 }
 
-/// Time under load before the first measurement.
+/// Time under load before the first measurement: the load's threads fault their memory in first.
 const SETTLING: Duration = Duration::from_millis(100);
 
 /// Makes every run that `table` lacks. Returns true if it lacks none now, false if the observer stopped it.

@@ -28,6 +28,12 @@ const MAX_WAITED: f64 = 0.1;
 const MAX_MINUTES: usize = 60;
 
 /// The machine's state when a run began.
+///
+/// | column | holds |
+/// |---|---|
+/// | `date`, `ms` | when the run began, and how long it took |
+/// | `loadavg`, `nice` | load average and niceness at its begin |
+/// | `stolen_ms`, `others_ms` | time that the host, and other programs, took meanwhile |
 pub(crate) struct StateProbe {
     begun: Instant,
     date: String,
@@ -83,7 +89,10 @@ pub(crate) enum VoidReason {
     Waited,
 }
 
-/// The reason why a run is void on a machine of so many cores; `None` for a valid run.
+/// The reason why a run is void on a machine with `cores` cores; `None` for a valid run.
+///
+/// The bound grows with the run and the cores, because a share of their time counts, not a number of interruptions. Runs of
+/// a few milliseconds would be void after one tick of `/proc/stat` (10 ms), hence the minimum.
 pub(crate) fn void_reason(run: &Row<'_>, cores: usize) -> Option<VoidReason> {
     let max_ms = (MAX_OTHERS_SHARE * run.number("ms")? * cores as f64).max(MIN_OTHERS_MS);
     let exceeds = |column: &str| run.number(column).is_some_and(|ms| ms > max_ms);

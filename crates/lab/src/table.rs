@@ -6,6 +6,14 @@
 //! line,100,...,2026-11-21 18:08,...                 one run
 //! ```
 //!
+//! | operation | by | used by |
+//! |---|---|---|
+//! | [`has`](Table::has), [`add`](Table::add) | the whole key | the runs: an experiment continues |
+//! | [`find`](Table::find) | the settings: the key without the run's length | pages, and runs that use earlier ones |
+//! | [`rows`](Table::rows), [`matches`](Row::matches) | any columns | pages, for lists and sums |
+//!
+//! A run's length is not part of its settings, so a quick run is found where no full one was made.
+//!
 //! Cells hold neither commas nor line ends. A line that is not whole (its run was interrupted), or has another number of
 //! cells, is dropped when the file is opened. A table of an earlier version may lack the last columns: it gets them, and
 //! they are empty.
@@ -291,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incomplete_head_is_written_anew() {
+    fn an_incomplete_head_is_written_again() {
         let here = Folder::new("head");
         for head in [
             "",

@@ -79,7 +79,8 @@ impl CpuTime {
     }
 }
 
-/// A number of the first line of `/proc/stat`, which sums up all cores: 0 user, 7 stolen by the host.
+/// A number of the first line of `/proc/stat`, which sums up all cores (see `man proc_stat`): 0 user, 1 nice, 2 system, 3
+/// idle, 4 waiting for a disk, 5 and 6 interrupts, 7 stolen by the host.
 fn machine_ticks(at: usize) -> u64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let line = stat.lines().next().unwrap_or_default();

@@ -6,6 +6,13 @@
 //!          70   levels     and below, one less for each
 //! ```
 //!
+//! ```text
+//!                 period n           period n+1         period n+2
+//! due          ┊ call n           ┊ call n+1         ┊ call n+2        call n must be done when call n+1 is due
+//! callback     ┊▓▓▓▓▓             ┊   ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓┊▓▓               done late: a miss of the time behind the ┊
+//! probe        ┊.  .  .  .  .  .  ┊      .  .  .  .  ┊  .  .           woke late: a gap
+//! ```
+//!
 //! No thread of this process runs before the probe. So its gaps are due to the machine: other programs, interrupts, the
 //! host. A miss is explained if the probe's gaps in its time are together at least as long.
 
@@ -30,7 +37,7 @@ const PROBE_SLEEP_NS: u64 = 250_000;
 const MIN_GAP_NS: u64 = 40_000;
 /// Upper bound on recorded gaps.
 const MAX_GAPS: usize = 1 << 16;
-/// A run with more misses than these ends: no machine explains so many.
+/// A run with more misses than this ends: no machine explains them all.
 const MAX_MISSES: usize = 1000;
 /// Upper bound on the load of a valid run: the system stops real-time threads for a while in each second in which they
 /// leave it less than a twentieth (`sched_rt_runtime_us`).
@@ -121,7 +128,7 @@ impl CallbackStats {
         self.unexplained == 0 && self.missed <= MAX_MISSES && self.load_with_probe < MAX_LOAD
     }
 
-    /// Duration that so many per thousand of the calls did not exceed.
+    /// Quantile of the durations: `per_mille` of the calls were no longer.
     pub(super) fn quantile_us(&self, per_mille: usize) -> f64 {
         let last = self.durations_ns.len().saturating_sub(1);
         let at = self.durations_ns.get(last * per_mille / 1000);
@@ -175,7 +182,7 @@ pub(super) fn measure_callbacks(
     stats
 }
 
-/// The time that callbacks and the probe see.
+/// The time that callbacks and the probe see: the machine's, or in a test one that passes only where the test says so.
 trait Clock: Copy {
     /// Nanoseconds since it was started.
     fn ns(self) -> u64;

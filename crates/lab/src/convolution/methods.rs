@@ -92,7 +92,7 @@ impl fmt::Display for Method {
     }
 }
 
-/// Cores of the levels' threads.
+/// Cores of the levels' threads (figure 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThreadCores {
     /// All on the callback's core.

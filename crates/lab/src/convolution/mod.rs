@@ -9,6 +9,22 @@
 //! | control | everything in the callback (inline) |
 //! | void | a miss that a gap of the probe explains is not counted; for the rest see [`crate::state`] |
 //!
+//! | column | holds |
+//! |---|---|
+//! | `what` | `kernel`, `sync`, `walk`, `load`, `most`, `jitter`, or `peer` (another program's result) |
+//! | `way`, `setting` | method, kernel or scheme; cores, layout, periods or delay (see the table in `runs`) |
+//! | `length`, `channels`, `cores` | frames of the response, channels or levels, cores that may be used |
+//! | `asked_ms`, `ms` | duration that was asked for, and that of the whole run |
+//! | `partition`, `levels` | the partition of a response in words (`15x64 14x512`), and its number of levels |
+//! | `held` | channels that were played without a miss |
+//! | `p50_us`, `p99_us`, `worst_us` | quantiles of the callback's duration |
+//! | `missed`, `unexplained` | misses, and those that no gap of the probe explains |
+//! | `percent`, `gaps_us` | load of the cores that may be used; sum of the probe's gaps |
+//! | `facts` | `kernel`: none; `sync`: the mean; `walk`: spans in µs; `most`: whether more were tried |
+//!
+//! What it shows: that threads with priorities hold more channels than work that is cut by hand, as the paper found; what
+//! starting and waiting for those threads costs; and that the product's scheduler without threads comes close to them.
+//!
 //! `methods` has what is compared, `kernels` and `sync` the two figures on parts of it, `search` looks for the maximum of
 //! channels, and `peers` takes over the results of `benches/convolution`.
 

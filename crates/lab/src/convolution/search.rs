@@ -11,6 +11,13 @@ pub(super) struct MaxChannels {
     pub(super) stats: CallbackStats,
 }
 
+/// ```text
+/// guess holds     x6/5  x6/5  x6/5 ... until one fails, then halve the distance
+/// guess fails     x3/4  x3/4  x3/4 ... until one holds, then halve the distance
+/// ```
+///
+/// A plain bisection from `limit` would begin with tries of hundreds of channels, each of which takes seconds to set up.
+///
 /// Searches from `guess` up to `limit`, by `short` tries of a number of channels, until the number that holds and the one
 /// that fails are a sixteenth apart. Then makes `long` tries, with fewer channels until one holds.
 pub(super) fn find_max_channels<E>(

@@ -9,6 +9,18 @@
 //! | control | the copying queue against itself |
 //! | void | see [`crate::state`] |
 //!
+//! | column | holds |
+//! |---|---|
+//! | `what` | `filter` or its `control`; `trip` (there and back) or `stream` (one way) |
+//! | `size`, `overlap` | the FFT's length and its overlap in %; the bytes of a message, and 0 |
+//! | `between` | one thread, two threads, two processes, or two processes with pipes beside the rings |
+//! | `runs` | number of turns |
+//! | `mirrored`, `copying` | mean over the turns, in `unit`; between processes, `copying` are the pipes |
+//! | `mirrored_sd`, `copying_sd` | their standard deviations |
+//!
+//! What it shows: how much a filter gains if no overlap is copied, by the length of its FFT (the study's figures of MFLOPS),
+//! and what passing a message on costs between threads and between processes.
+//!
 //! `filtering` has the two queues with a filter between them, `transfer` messages between two ends, `peer` the second
 //! process and `pipes` its other transport. The columns `slices` and `slices_sd` hold values in older tables only.
 

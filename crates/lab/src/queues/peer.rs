@@ -32,7 +32,7 @@ pub(super) struct Peer<E> {
     child: Child,
 }
 
-/// The program `divisi`; `None` in a test or another program.
+/// The program `divisi`, which can start itself again; `None` in a test or another program, which does not know [`COMMAND`].
 pub(super) fn program() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let is_divisi = program.file_stem().is_some_and(|name| name == "divisi");

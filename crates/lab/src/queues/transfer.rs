@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Bytes in each queue.
+/// Bytes in each queue: room for four messages, and for as much as a pipe has.
 pub(super) fn capacity(size: usize) -> usize {
     (4 * size).max(65_536)
 }

@@ -98,53 +98,14 @@ fn measured(table: &Table, what: &str, graph: (&str, usize), scheduler: impl Dis
     Measured::parse(row.map_or("", |row| row.text("facts")))
 }
 
-/// Every run, in the order in which they need one another.
+/// Every run, in the order in which they need one another: first what is measured, then what is simulated from that.
 pub(super) fn runs(effort: Effort) -> Vec<Run> {
+    let mut all = measurements(effort);
     let ms = effort.choose(400, 40, 4);
-    let duration = |playbacks| Duration::from_millis(ms * playbacks + 5);
-    let mut all = Vec::new();
-    let machine = settings("machine", ("-", 0), "-", 0);
-    all.push(Run::new(
-        machine,
-        ms,
-        duration(3),
-        |calibration, _, record| {
-            record_times(record, &machine_times(calibration));
-            Ok(())
-        },
-    ));
-    for &graph in graphs(effort).iter().chain([&LONG]) {
-        let nodes = settings("nodes", graph, "-", 0);
-        all.push(Run::new(nodes, ms, duration(1), move |_, _, record| {
-            let costs = measure_nodes(&make_graph(graph), BLOCK, effort)?;
-            let kinds = costs.kinds();
-            let times = kinds
-                .iter()
-                .map(|k| (k.kind.as_str(), k.cost.warm.typical.0 as f64));
-            record_times(record, &times.collect::<Vec<_>>());
-            Ok(())
-        }));
-    }
-    // A line in two halves takes half the time: the overhead of a pipeline's tasks cannot be found from it.
-    for scheduler in Scheduler::all().filter(|s| *s != Scheduler::Pipelined) {
-        let overhead = settings("overhead", LONG, scheduler, 0);
-        all.push(Run::new(
-            overhead,
-            ms,
-            duration(2),
-            move |calibration, table, record| {
-                record_times(record, &overhead_times(scheduler, ms, calibration, table)?);
-                Ok(())
-            },
-        ));
-    }
     for &graph in graphs(effort) {
         for scheduler in Scheduler::all() {
-            let max = if scheduler == Scheduler::Sequential {
-                1
-            } else {
-                usize::MAX
-            };
+            let is_sequential = scheduler == Scheduler::Sequential;
+            let max = if is_sequential { 1 } else { usize::MAX };
             for &cores in core_counts(effort).iter().filter(|cores| **cores <= max) {
                 let run = GraphRun {
                     graph,
@@ -153,11 +114,47 @@ pub(super) fn runs(effort: Effort) -> Vec<Run> {
                     ms,
                 };
                 let cycle = settings("cycle", graph, scheduler, cores);
-                let duration = duration(u64::from(run.is_played()));
+                let duration = duration(ms, u64::from(run.is_played()));
                 let measure = move |c: &mut _, t: &_, r: &mut _| run.cycle(c, t, r);
                 all.push(Run::new(cycle, ms, duration, measure));
             }
         }
+    }
+    all
+}
+
+/// Expected duration of a run that plays `playbacks` times.
+fn duration(ms: u64, playbacks: u64) -> Duration {
+    Duration::from_millis(ms * playbacks + 5)
+}
+
+/// Runs that measure the machine, nodes, and the overhead of executors.
+fn measurements(effort: Effort) -> Vec<Run> {
+    let ms = effort.choose(400, 40, 4);
+    let machine = settings("machine", ("-", 0), "-", 0);
+    let mut all = vec![Run::new(machine, ms, duration(ms, 3), |c, _, record| {
+        record_times(record, &machine_times(c));
+        Ok(())
+    })];
+    for &graph in graphs(effort).iter().chain([&LONG]) {
+        let nodes = settings("nodes", graph, "-", 0);
+        all.push(Run::new(nodes, ms, duration(ms, 1), move |_, _, record| {
+            let costs = measure_nodes(&make_graph(graph), BLOCK, effort)?;
+            let kinds = costs.kinds();
+            let times = kinds.iter();
+            let times = times.map(|k| (k.kind.as_str(), k.cost.warm.typical.0 as f64));
+            record_times(record, &times.collect::<Vec<_>>());
+            Ok(())
+        }));
+    }
+    // A line in two halves takes half the time: the overhead of a pipeline's tasks cannot be found from it.
+    for scheduler in Scheduler::all().filter(|s| *s != Scheduler::Pipelined) {
+        let overhead = settings("overhead", LONG, scheduler, 0);
+        let measure = move |c: &mut _, t: &_, record: &mut _| {
+            record_times(record, &overhead_times(scheduler, ms, c, t)?);
+            Ok(())
+        };
+        all.push(Run::new(overhead, ms, duration(ms, 2), measure));
     }
     all
 }

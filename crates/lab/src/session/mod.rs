@@ -8,6 +8,16 @@
 //! | how | `playback` at the period of a clock driver, 128 frames; the engine counts takes and wakes |
 //! | control | an oscillator into an output on one thread, for as long |
 //! | void | see [`crate::state`] |
+//!
+//! | column | holds |
+//! |---|---|
+//! | `state` | `idle` or `playing`: what a plug-in burns a block; or `control` |
+//! | `threads`, `scheduler`, `fuse`, `ms` | as in [`crate::graphs`] |
+//! | `takes`, `wakes` | per cycle: takes from shared queues, sleeping threads that were woken |
+//! | `ran` | time of the engine's threads on a core, over the time of the run: the article's processor time |
+//!
+//! What it shows: whether batches by weight save as many takes and as much processor time as the article says, beside one
+//! locked queue on the same machine; and how the other executors compare with both.
 
 mod graph;
 mod page;

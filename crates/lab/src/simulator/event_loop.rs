@@ -149,6 +149,9 @@ impl<'a> EventLoop<'a> {
 }
 
 /// A resource that one core has at a time: a cache line, a lock.
+///
+/// This is what flattens the curves of shared queues: uses by different cores come one after the other, however many cores
+/// there are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExclusiveResource {
     free: Time,

@@ -1,4 +1,8 @@
 //! Static schedules: each worker runs its list (lane) in order and waits for inputs from other lanes.
+//!
+//! No clock is needed: a task's start follows from the end of the task before it in its lane and from those of its inputs.
+//! So lanes are replayed in turn, each as far as its inputs are known, until none gets further. A task that has a copy on
+//! its own lane (CPFD) waits for that one, else for the copy that ends first.
 
 use super::costs::{At, MoveCosts, Prediction, Time, time};
 use divisi::plan::{Dag, Schedule, TaskId};
@@ -23,7 +27,7 @@ pub(super) fn simulate(dag: &Dag, moves: &MoveCosts, schedule: &Schedule) -> Pre
     let mut replay = Replay {
         dag,
         moves,
-        over: vec![Vec::new(); lanes.len()],
+        ends: vec![Vec::new(); lanes.len()],
         free: (0..lanes.len())
             .map(|lane| moves.start_time(lanes.len(), lane))
             .collect(),
@@ -33,7 +37,7 @@ pub(super) fn simulate(dag: &Dag, moves: &MoveCosts, schedule: &Schedule) -> Pre
     while has_progress {
         has_progress = false;
         for (lane, tasks) in lanes.iter().enumerate() {
-            while let Some(task) = tasks.get(replay.over[lane].len()) {
+            while let Some(task) = tasks.get(replay.ends[lane].len()) {
                 if !replay.run(lane, *task) {
                     break;
                 }
@@ -48,7 +52,7 @@ struct Replay<'a> {
     dag: &'a Dag,
     moves: &'a MoveCosts,
     /// By lane: end of each task so far, and the time from which the lane is free.
-    over: Vec<Vec<Time>>,
+    ends: Vec<Vec<Time>>,
     free: Vec<Time>,
     copies: Vec<Vec<Copy>>,
 }
@@ -62,33 +66,33 @@ impl Replay<'_> {
             let copies = &self.copies[arc.task.at()];
             let own = copies
                 .iter()
-                .find(|copy| copy.lane == lane && copy.at < self.over[lane].len());
+                .find(|copy| copy.lane == lane && copy.at < self.ends[lane].len());
             if own.is_some() {
                 continue;
             }
             let known = copies
                 .iter()
-                .filter_map(|copy| self.over[copy.lane].get(copy.at));
-            let Some(over) = known.min() else {
+                .filter_map(|copy| self.ends[copy.lane].get(copy.at));
+            let Some(end) = known.min() else {
                 return false;
             };
-            start = start.max(*over);
+            start = start.max(*end);
             bytes = Some(bytes.unwrap_or(0_u32).saturating_add(arc.bytes));
         }
         let fetched = bytes.map_or(0, |bytes| self.moves.transfer_time(bytes));
         let cost = time(self.moves.dispatch) + time(self.dag.cost(task).0 as f64);
-        let over = start + fetched + cost;
-        self.over[lane].push(over);
-        self.free[lane] = over;
+        let end = start + fetched + cost;
+        self.ends[lane].push(end);
+        self.free[lane] = end;
         true
     }
 
     /// The result, once every task is done.
     fn prediction(&self) -> Prediction {
-        let ends = self.over.iter().enumerate();
+        let ends = self.ends.iter().enumerate();
         let ends =
-            ends.filter_map(|(lane, over)| Some(over.last()? + self.moves.time_to_first(lane)));
+            ends.filter_map(|(lane, ends)| Some(ends.last()? + self.moves.time_to_first(lane)));
         let end = ends.max().unwrap_or(0);
-        self.moves.prediction(self.dag, self.over.len(), end, 0)
+        self.moves.prediction(self.dag, self.ends.len(), end, 0)
     }
 }

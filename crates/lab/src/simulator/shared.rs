@@ -1,4 +1,13 @@
 //! One queue for all workers: lock-free, in weighted batches, by latest start time, or behind a lock that is polled.
+//!
+//! | kind | a worker without tasks | released tasks | the queue is used |
+//! |---|---|---|---|
+//! | global | takes one | go into the queue | once a task, in and out |
+//! | weighted | takes up to its share of the total weight | stay while they fit into the share | once a batch |
+//! | deadline | takes the most urgent | the most urgent one stays, unless the queue has a more urgent one | once a task, in and out |
+//! | locked | locks and takes one, or yields and polls | go into the queue, under the lock | twice a task, and at every poll |
+//!
+//! Each use moves the queue's cache line, or its lock, to the worker: one core at a time ([`ExclusiveResource`]).
 
 use super::costs::{At, Time, time};
 use super::event_loop::{EventLoop, ExclusiveResource, Next, Protocol};

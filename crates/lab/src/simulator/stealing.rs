@@ -6,7 +6,8 @@ use super::event_loop::{EventLoop, Next, Protocol};
 use divisi::plan::{Dag, TaskId};
 use std::collections::VecDeque;
 
-/// A task with at least this many predecessors is a wide join: decrements of its count are deferred.
+/// A task with at least this many predecessors is a wide join: decrements of its count are deferred. Otherwise its cache line
+/// would move at every task of a rake.
 const WIDE: usize = 8;
 
 /// The queues.

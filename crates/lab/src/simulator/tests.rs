@@ -128,8 +128,8 @@ fn nothing_is_shorter_than_the_bound_or_runs_a_task_twice() {
 }
 
 #[test]
-fn data_from_another_core_costs_its_crossing() {
-    // Two sources on two cores, and one that needs both: it is begun a crossing after.
+fn data_from_another_core_costs_its_transfer() {
+    // Two sources on two cores, and one that needs both: it begins a transfer later.
     let dag = dag(&[1000, 1000, 500], &[(0, 2), (1, 2)]);
     let moves = MoveCosts {
         link: Link {
@@ -139,7 +139,7 @@ fn data_from_another_core_costs_its_crossing() {
         ..FREE
     };
     let lanes = DispatchPolicy::Lanes(hlfet(&dag, 2));
-    // The second core begins a crossing late, and the third task has 1 KiB to fetch from it.
+    // The second core begins a transfer late, and the third task has 1 KiB to fetch from it.
     let took = cycle(&dag, &moves, 2, &lanes);
     assert_eq!(took, 100.0 + 1000.0 + 150.0 + 500.0);
 }
@@ -175,7 +175,7 @@ fn one_core_at_a_time_uses_a_shared_queue() {
 
 #[test]
 fn the_most_urgent_goes_first_under_deadline_and_the_oldest_under_global() {
-    // Three sources on one core and a long policy behind the last: only a second core that gets it at once is in time.
+    // Three sources on one core and a long task after the last: only a second core that gets it at once is in time.
     let dag = dag(&[1000, 1000, 1000, 5000], &[(2, 3)]);
     assert_eq!(cycle(&dag, &FREE, 2, &DispatchPolicy::Deadline), 6000.0);
     assert_eq!(cycle(&dag, &FREE, 2, &DispatchPolicy::Global), 7000.0);
