@@ -257,6 +257,69 @@ fn fed(kind: &graph::Kind, registry: &Registry) -> Graph {
     graph(&text, registry)
 }
 
+/// The bench of a graph in which a node `spark` sends one NaN, or no node does.
+fn bench_of_spark(text: fn(&str) -> String, kind_of_node: &str, config: RunConfig) -> TestBench {
+    let mut registry = bombs();
+    add(&mut registry, kind("spark", (1, 1)), move |_| {
+        move |block: &mut Block<'_>| {
+            pass(block);
+            let at = FUSE.wrapping_sub(block.position());
+            if at < block.frames() as u64 {
+                block.output(0).channel(0)[at as usize] = f32::NAN;
+            }
+            ProcessStatus::Continue
+        }
+    });
+    TestBench::new(&graph(&text(kind_of_node), &registry), &registry, config)
+}
+
+/// As [`in_a_loop`], with an echo of half a second's hundredth: no loop of sub-blocks.
+fn in_an_echo(kind: &str) -> String {
+    in_a_loop(kind).replace("0.00021", "0.005")
+}
+
+#[test]
+fn one_nan_in_an_echo_is_silenced_once_and_the_echo_sounds_on() {
+    for text in [in_a_loop, in_an_echo] {
+        for config in manners() {
+            let mut hall = bench_of_spark(text, "spark", config);
+            let played = play(&mut hall, 2);
+            assert_eq!(hall.counts().non_finite_samples, 1, "{config:?}");
+            assert!(played.iter().flatten().all(|x| x.is_finite()), "{config:?}");
+            let mut calm = bench_of_spark(text, "calm", config);
+            let expected = play(&mut calm, 2);
+            assert!(played[0] == expected[0], "{config:?}");
+            // The echo of one lost sample fades: it is halved in each round.
+            let difference = |at: usize| (played[1][at] - expected[1][at]).abs();
+            assert!((FUSE as usize..FRAMES).any(|at| difference(at) > 0.1));
+            assert!((FRAMES - 20..FRAMES).all(|at| difference(at) < 0.05));
+        }
+    }
+}
+
+#[test]
+fn nan_from_the_device_is_silenced_before_a_node_hears_it() {
+    let registry = registry();
+    let text = r#"i = { kind: "input", }; m = { kind: "mix", in: 2, out: 1, }; s = { kind: "sink", };
+        g = { kind: "gain", gain: 0.9, }; d = { kind: "delay", time: 0.005, }; p = { kind: "onepole", freq: 900, };
+        i.1 -> m.1 -> s.1; m.1 -> g.1 -> d.1 -> m.2; i.1 -> p.1 -> s.1;"#;
+    let graph = graph(text, &registry);
+    for config in manners() {
+        let mut hall = TestBench::new(&graph, &registry, config);
+        let mut input = [0.5; BLOCK];
+        (input[3], input[40]) = (f32::NAN, f32::INFINITY);
+        for block in 0..10 {
+            let clean = [0.5; BLOCK];
+            let given: &[f32] = if block == 2 { &input } else { &clean };
+            assert_eq!(hall.run_cycle(&[given]), CycleStatus::Complete);
+        }
+        assert_eq!(hall.counts().non_finite_samples, 2, "{config:?}");
+        let mut out = [0.0; BLOCK];
+        hall.executor.add_output(0, &mut out);
+        assert!(out.iter().all(|x| *x > 0.4), "{config:?}");
+    }
+}
+
 #[test]
 fn a_knob_turned_to_what_is_no_number_does_no_lasting_harm() {
     let registry = registry();

@@ -10,7 +10,8 @@ pub struct ErrorCounts {
     pub late_results: u64,
     /// Nodes that panicked or did not return. They are silent from then on.
     pub node_faults: u64,
-    /// Infinite or NaN samples at a sink. Silence replaced each of them.
+    /// Infinite or NaN samples in the device's input, at a delay line or at a sink. Silence replaced each of them there,
+    /// so nothing behind that place counts them again.
     pub non_finite_samples: u64,
     /// Events dropped for lack of room: more than 64 from one port or 256 for one node in a block.
     pub lost_events: u64,

@@ -83,7 +83,7 @@ impl ConvolverAdapter {
         self.misfit_count
     }
 
-    /// Number of the next input frame.
+    /// Number of the next input frame, in the host's count.
     ///
     /// Real-time: hot.
     pub fn position(&self) -> u64 {
@@ -106,6 +106,13 @@ impl ConvolverAdapter {
         self.convolver.clear_blocks();
         self.last_output.fill(0.0);
         self.chunk = (0, 0);
+    }
+
+    /// Counts from `frames` frames earlier, and keeps all sound: the host repeats a position with new input.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn rewind(&mut self, frames: u64) {
+        self.convolver.rewind(frames);
     }
 
     /// Returns to the state after [`new`](Self::new), at once; `spare` as for [`Convolver::restart`].

@@ -315,6 +315,13 @@ impl Convolver {
             .for_each(|stream| stream.seek(position));
     }
 
+    /// Counts from `frames` frames earlier, and keeps all sound. The count serves the deadlines of jobs alone.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn rewind(&mut self, frames: u64) {
+        self.position = self.position.saturating_sub(frames);
+    }
+
     /// Returns to the state after [`new`](Self::new), at once: forgets all sound, counts from frame 0 and has the original
     /// filters, even if others were exchanged for them. `spare` is the other exchange if the caller holds it; it is kept.
     ///

@@ -89,6 +89,8 @@ fn make(
         adapter: None,
         scheduler: NodeScheduler::Callback,
         silent_frames: u64::MAX,
+        next_frame: 0,
+        max_block: 0,
         late: Gauge::default(),
     }))
 }
@@ -101,6 +103,9 @@ struct ConvolverNode {
     ir_switch: IrSwitch,
     /// Frames for which the inputs have been silent.
     silent_frames: u64,
+    /// Absolute frame after the last block, and the largest block.
+    next_frame: u64,
+    max_block: u64,
     late: Gauge,
 }
 
@@ -130,6 +135,25 @@ impl ConvolverNode {
         self.ir_switch.set_spare(spare);
     }
 
+    /// Forgets all sound where the block does not follow the one before: the node has slept.
+    ///
+    /// An abandoned cycle is no such gap. Its block comes again with new input, which this node takes as the next one, so
+    /// that its tail goes on. Only the count of frames, which deadlines refer to, goes back.
+    ///
+    /// Real-time: hot.
+    fn follow(&mut self, block: &Block<'_>) {
+        let position = block.position();
+        let ahead = self.next_frame.wrapping_sub(position);
+        if let Some(adapter) = &mut self.adapter {
+            match ahead {
+                0 => {}
+                _ if ahead <= self.max_block => adapter.rewind(ahead),
+                _ => adapter.seek(position),
+            }
+        }
+        self.next_frame = position + block.frames() as u64;
+    }
+
     /// Returns true if the output is silence until there is input or an event.
     ///
     /// Real-time: hot.
@@ -155,6 +179,7 @@ fn set_gauge(services: &mut dyn SetupServices, name: &str, value: f32) {
 impl Processor for ConvolverNode {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.silent_frames = u64::MAX;
+        (self.next_frame, self.max_block) = (0, u64::from(setup.block.0));
         self.late = setup.services.gauge("late");
         // Threads for another rate end before the next ones start.
         self.scheduler = NodeScheduler::Callback;
@@ -174,14 +199,14 @@ impl Processor for ConvolverNode {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let is_at_rest = self.is_at_rest(block);
-        let Some(adapter) = self.adapter.as_mut().filter(|_| !is_at_rest) else {
+        if self.is_at_rest(block) {
             block.silence_outputs();
             return ProcessStatus::Sleep;
-        };
-        if adapter.position() != block.position() {
-            adapter.seek(block.position());
         }
+        self.follow(block);
+        let Some(adapter) = &mut self.adapter else {
+            return ProcessStatus::Sleep;
+        };
         let mut at = 0;
         while at < block.frames() {
             let end = at + adapter.begin_chunk(block.frames() - at);
@@ -210,6 +235,7 @@ impl Processor for ConvolverNode {
             adapter.restart(spare);
         }
         self.silent_frames = u64::MAX;
+        self.next_frame = 0;
     }
 
     fn latency(&self) -> Frames {

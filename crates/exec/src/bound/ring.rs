@@ -97,6 +97,31 @@ pub(crate) unsafe fn write(line: &RawDelayLine, channel: usize, position: u64, f
     }
 }
 
+/// The `frames` frames of `channel` from absolute frame `position` on, as the two parts before and after the ring's end.
+///
+/// # Safety
+///
+/// As [`write`], for as long as the slices live.
+pub(crate) unsafe fn parts_mut<'a>(
+    line: &RawDelayLine,
+    channel: usize,
+    position: u64,
+    frames: usize,
+) -> [&'a mut [f32]; 2] {
+    let mask = line.capacity as usize - 1;
+    let start = position as usize & mask;
+    let first = frames.min(line.capacity as usize - start);
+    // SAFETY: both parts lie within the ring of `channel`, do not overlap since a block fits the ring, and are ours
+    // alone by this function's contract.
+    unsafe {
+        let ring = line.data.add(channel * line.capacity as usize);
+        [
+            std::slice::from_raw_parts_mut(ring.add(start), first),
+            std::slice::from_raw_parts_mut(ring, frames - first),
+        ]
+    }
+}
+
 /// Reads `channel` of `line` into `to`, its first frame from absolute frame `position`.
 ///
 /// # Safety

@@ -6,6 +6,9 @@
 use super::info::CycleInfo;
 use super::slot::WorkerSlots;
 use crate::bound::{BoundPlan, BoundStep, NO_POSITION, PipelineLag, StepIndex, StepState};
+use crate::bound::{BoundPlan, EVENTS_PER_STEP, NO_POSITION, PipelineLag, StepIndex, StepState};
+use crate::errors::ErrorKind;
+use crate::step::silence_non_finite;
 use graph::NodeId;
 use processor::Event;
 use std::sync::Arc;
@@ -38,13 +41,17 @@ impl<'a> IdlePlan<'a> {
         self.set_event_positions(info.position);
     }
 
-    /// Copies the device's input. Missing channels are silent.
+    /// Copies the device's input. Missing channels are silent, and so are samples that are not finite.
     fn copy_inputs(&mut self, inputs: &[&[f32]]) {
         for (c, channel) in self.0.device_inputs.iter().enumerate() {
             // SAFETY: the slot is a block long, and no step that reads it runs.
             let to = unsafe { std::slice::from_raw_parts_mut(channel.data, self.0.block.count()) };
             match inputs.get(c).filter(|from| from.len() == to.len()) {
-                Some(from) => to.copy_from_slice(from),
+                Some(from) => {
+                    to.copy_from_slice(from);
+                    let silenced = silence_non_finite(to);
+                    self.0.errors.add(ErrorKind::NonFiniteSample, silenced);
+                }
                 None => to.fill(0.0),
             }
         }

@@ -7,6 +7,7 @@
 //! | [`prepare`] | before the operation: sums and events |
 //! | [`operations`] | the operations: processors, delay lines, sinks, pipeline stages, loops |
 //! | [`align`] | the operation that compensates latency |
+//! | [`finite`] | silence in place of samples that are infinite or NaN |
 //! | [`sum`] | several channels added into one |
 //!
 //! ```text
@@ -19,10 +20,12 @@
 
 mod align;
 mod claim;
+mod finite;
 mod operations;
 mod prepare;
 mod run;
 mod sum;
 
 pub(crate) use claim::StepClaim;
+pub(crate) use finite::silence_non_finite;
 pub(crate) use run::{run_claimed, silence_panicked};

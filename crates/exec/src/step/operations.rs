@@ -2,6 +2,7 @@
 
 use super::align;
 use super::claim::StepClaim;
+use super::finite::{has_non_finite, silence_non_finite};
 use super::prepare::{clear_events, prepare};
 use crate::bound::ring;
 use crate::bound::{Operation, StageBufferMemory};
@@ -36,13 +37,22 @@ fn run_processor(claim: &mut StepClaim<'_>, processor: *mut dyn Processor) {
     claim.process(processor);
 }
 
+/// Writes the input to a delay line. A sample that is not finite becomes silence: in a loop it would stay for ever.
 fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
+    let errors = &claim.plan().errors;
     let block = claim.block();
     let input: InputBuffer<'_> = block.input(0);
     let last = input.channels().count().saturating_sub(1);
     for c in 0..line.channels as usize {
+        let from = input.channel(c.min(last));
         // SAFETY: the claim: the step is the line's only writer, and the plan keeps readers away from these frames.
-        unsafe { ring::write(line, c, block.position(), input.channel(c.min(last))) };
+        unsafe { ring::write(line, c, block.position(), from) };
+        if has_non_finite(from) {
+            // SAFETY: as above.
+            let parts = unsafe { ring::parts_mut(line, c, block.position(), from.len()) };
+            let silenced = parts.into_iter().map(silence_non_finite).sum();
+            errors.add(ErrorKind::NonFiniteSample, silenced);
+        }
     }
 }
 
@@ -59,17 +69,8 @@ fn run_sink(claim: &mut StepClaim<'_>) {
     for c in 0..out.channels().count() {
         let (from, to) = (input.channel(c), out.channel(c));
         to.copy_from_slice(from);
-        // 0 * x is 0 for finite x and NaN for others, so the sum finds these without a branch per sample.
-        if to.iter().map(|x| x * 0.0).sum::<f32>() != 0.0 {
-            errors.add(ErrorKind::NonFiniteSample, silence_non_finite(to));
-        }
+        errors.add(ErrorKind::NonFiniteSample, silence_non_finite(to));
     }
-}
-
-/// Silences samples that are not finite. Returns the number of them.
-fn silence_non_finite(samples: &mut [f32]) -> u64 {
-    let non_finite = samples.iter_mut().filter(|x| !x.is_finite());
-    non_finite.map(|x| *x = 0.0).count() as u64
 }
 
 fn send(claim: &mut StepClaim<'_>, buffer: &StageBufferMemory) {

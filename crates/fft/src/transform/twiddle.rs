@@ -5,7 +5,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_4};
 /// `exp(-2πi · part / whole)` as real and imaginary part.
 ///
 /// The angle is reduced to the first eighth of the circle, where sine and cosine are most precise. So equal factors have
-/// equal bits, and right angles are exact.
+/// equal bits, and right angles are exact. They come from `libm` and not from the system's library, whose last bit
+/// differs between systems.
 ///
 /// Real-time: setup.
 pub(crate) fn twiddle(part: usize, whole: usize) -> (f64, f64) {
@@ -15,7 +16,7 @@ pub(crate) fn twiddle(part: usize, whole: usize) -> (f64, f64) {
     let rest = if octant % 2 == 1 { whole - rest } else { rest };
     let (sin, cos) = match rest == whole {
         true => (FRAC_1_SQRT_2, FRAC_1_SQRT_2),
-        false => (FRAC_PI_4 * rest as f64 / whole as f64).sin_cos(),
+        false => libm::sincos(FRAC_PI_4 * rest as f64 / whole as f64),
     };
     let (sin, cos) = match octant {
         0 => (sin, cos),
