@@ -78,6 +78,7 @@ impl Recording {
         options.scheduler = scheduler;
         options.workers = workers;
         options.latency_blocks = Some(1);
+        options.edit_fade = units::Nanos(0);
         options.compensate_latency = compensate;
         let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
         Self {

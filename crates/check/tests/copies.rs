@@ -53,6 +53,7 @@ impl Recording {
         options.mode = Mode::Offline;
         options.scheduler = scheduler;
         options.workers = 2;
+        options.edit_fade = Nanos(0);
         options.fuse = false;
         options.transfer_time = Some(Nanos(5_000));
         let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();

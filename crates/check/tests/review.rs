@@ -3,7 +3,7 @@
 use divisi_check::fixtures::{add, graph, kind};
 use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, rate, registry};
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineCallback, EngineOptions};
+use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
 use graph::{Edit, Graph, ParamValue, PortCount, PortSignal, PortSpec};
 use processor::{Block, EventBody, Mode, ProcessStatus, Registry};
 use std::sync::Arc;
@@ -138,6 +138,7 @@ impl Live {
     fn with(graph: Graph, registry: Registry) -> Self {
         let mut options = EngineOptions::new(Frames(BLOCK), rate());
         options.mode = Mode::Offline;
+        options.scheduler = Scheduler::Stealing;
         options.workers = 2;
         let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
         Self(engine, player)

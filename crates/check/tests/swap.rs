@@ -20,7 +20,12 @@ struct Recording {
 }
 
 impl Recording {
+    /// Edits cut, so that what is not touched can be compared bit for bit at once.
     fn new(text: &str, scheduler: Scheduler, workers: usize) -> Self {
+        Self::with_fade(text, (scheduler, workers), Nanos(0))
+    }
+
+    fn with_fade(text: &str, (scheduler, workers): (Scheduler, usize), fade: Nanos) -> Self {
         let registry = registry();
         let graph = graph(text, &registry);
         let mut options = EngineOptions::new(Frames(BLOCK as u32), rate());
@@ -28,6 +33,7 @@ impl Recording {
         options.scheduler = scheduler;
         options.workers = workers;
         options.latency_blocks = Some(1);
+        options.edit_fade = fade;
         if scheduler == Scheduler::Cpfd {
             // So dear that nodes are copied.
             options.transfer_time = Some(Nanos(2_000));
@@ -283,10 +289,12 @@ fn some_edits(rng: &mut Rng, graph: &Graph, round: usize) -> Vec<Edit> {
 
 #[test]
 fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
-    for seed in 0..4 {
+    // Without a fade, with one that is over after two blocks, and with one that never is before the next edit.
+    for (seed, fade) in (0..6).zip([0, 0, 0, 0, 1, 10]) {
+        let fade = Nanos(fade * 1_000_000);
         let [first, others @ ..] = schedulers();
-        let mut reference = Recording::new(TWO, first.0, first.1);
-        let mut takes = others.map(|(scheduler, workers)| Recording::new(TWO, scheduler, workers));
+        let mut reference = Recording::with_fade(TWO, first, fade);
+        let mut takes = others.map(|scheduler| Recording::with_fade(TWO, scheduler, fade));
         let mut rng = Rng(seed);
         let (mut made, mut fades) = (0, 0);
         for round in 0..200 {
@@ -305,9 +313,9 @@ fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
                 take.play(2);
             }
         }
-        assert!((100..200).contains(&made), "{made}");
+        assert!((50..200).contains(&made), "{made}");
         assert!(
-            fades > 10,
+            fades > 10 || fade > Nanos(0),
             "{fades} times an edge went over to another delay"
         );
         let blocks = reference.played.iter().flat_map(|p| p.chunks(BLOCK));

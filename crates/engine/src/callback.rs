@@ -1,7 +1,8 @@
 //! [`EngineCallback`]: the half of an engine that plays, one block a call, on the driver's thread.
 
-use crate::messages::{CallbackRings, CycleMessage, CycleOutcome, EventMessage, SwapMessage};
+use crate::messages::{CallbackRings, CycleMessage, CycleOutcome, SwapMessage};
 use crate::overload::Overload;
+use crate::schedule::{Delivery, EventSchedule};
 use crate::watchdog;
 use driver::{AudioCallback, CallbackInfo};
 use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
@@ -17,8 +18,8 @@ pub struct EngineCallback {
     /// The next executor, while the current one cannot be retired yet.
     next: Option<SwapMessage>,
     rings: CallbackRings,
-    /// An event that found no room in the executor.
-    pending_event: Option<EventMessage>,
+    /// Events that wait for their frames.
+    schedule: EventSchedule,
     /// Offline: the background work, done between blocks. None live.
     background: Option<Arc<BackgroundThread>>,
     scale: TickScale,
@@ -61,7 +62,7 @@ impl EngineCallback {
             executor,
             next: None,
             rings,
-            pending_event: None,
+            schedule: EventSchedule::new(),
             background,
             scale,
             block,
@@ -119,18 +120,24 @@ impl EngineCallback {
         true
     }
 
-    /// Hands events to the executor. One that finds no room waits for the next block. One for a node that is not here
-    /// yet waits for the next executor: it may have been popped before the swap message that was pushed first.
+    /// Hands the events of the coming block to the executor. One that finds no room waits for the next block. One for a
+    /// node that is not here yet waits for the next executor: it may have been popped before the swap message that was
+    /// pushed first.
     fn deliver_events(&mut self) {
-        while let Some(message) =
-            (self.pending_event.take()).or_else(|| self.rings.events.pop().ok())
+        while self.schedule.has_room()
+            && let Ok(message) = self.rings.events.pop()
         {
-            let refused = self.executor.push_event(message.node, message.event);
-            if refused.is_err() && (self.executor.has_node(message.node) || self.has_next()) {
-                self.pending_event = Some(message);
-                return;
-            }
+            self.schedule.push(message);
         }
+        let has_next = self.has_next();
+        let block = (self.position, u64::from(self.block.0));
+        self.schedule.deliver(block, |node, event| {
+            let refused = self.executor.push_event(node, event).is_err();
+            match refused && (self.executor.has_node(node) || has_next) {
+                true => Delivery::Later,
+                false => Delivery::Done,
+            }
+        });
     }
 
     /// Returns true if another executor has come.

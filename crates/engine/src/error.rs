@@ -1,6 +1,6 @@
 //! [`EngineError`]: why a graph cannot be played or edited.
 
-use graph::{Diagnostic, EditError};
+use graph::{BuildError, Diagnostic, EditError};
 
 /// Why a graph cannot be played, or an edit not be made. What played before goes on.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +22,25 @@ pub enum EngineError {
     /// way. Play with fewer stages (`ahead`).
     #[error("a pipeline of more than two stages takes no edits")]
     PipelineTooDeep,
-    /// There is no such parameter, or it cannot change while it plays.
+    /// There is no such node, parameter or event input, or it cannot change while it plays.
     #[error("`{0}` is no parameter that can change while it plays")]
     NoParam(String),
+    /// The value is outside the range of its parameter. What played before goes on.
+    #[error("`{param}` is {value}; it must be from {min} to {max}")]
+    OutOfRange {
+        /// The parameter.
+        param: String,
+        /// The value that was asked for.
+        value: f64,
+        /// Smallest value.
+        min: f64,
+        /// Largest value.
+        max: f64,
+    },
+    /// The bytes are no MIDI channel message: the first is from 0x80 to 0xEF, the others are below 0x80.
+    #[error("{0:02x?} is no MIDI channel message")]
+    NotMidi([u8; 3]),
+    /// A change that was made by names does not fit the graph.
+    #[error("the change does not fit the graph")]
+    Build(#[source] BuildError),
 }

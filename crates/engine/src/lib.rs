@@ -27,7 +27,7 @@
 //! | folder | holds |
 //! |---|---|
 //! | `control` | [`Engine`]: edits, parameters, the regular [`Engine::update`], figures |
-//! | `callback`, `overload`, `messages`, `watchdog` | [`EngineCallback`], and what the two halves send each other |
+//! | `callback`, `schedule`, `overload`, `messages`, `watchdog` | [`EngineCallback`], and what the two halves send each other |
 //! | `resources` | what outlives a plan: processors, delay lines, threads; the way from graph to plan to executor |
 //! | `choose` | [`choose_scheduler`]: tries schedulers on this graph |
 //! | `measure` | [`measure_nodes`], [`measure_machine`]: costs for planning |
@@ -43,6 +43,7 @@ mod messages;
 mod options;
 mod overload;
 mod resources;
+mod schedule;
 mod summary;
 mod watchdog;
 

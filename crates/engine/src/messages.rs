@@ -5,18 +5,19 @@
 //! |---|---|---|---|
 //! | [`SwapMessage`]: an executor for the next plan | control | audio | 1 |
 //! | the same, retired, to be freed | audio | control | 1 |
-//! | [`EventMessage`]: a parameter's new value | control | audio | 4096 |
+//! | [`EventMessage`]: a parameter's new value, a ramp, MIDI | control | audio | 4096 |
 //! | [`CycleMessage`]: how a cycle went | audio | control | 32768 |
 
 use exec::{CycleStatus, ErrorCounts, Executor};
 use graph::NodeId;
 use processor::Event;
+use rt::ring::ring;
 use rtrb::{Consumer, Producer, RingBuffer};
 
 /// Capacity of the ring of cycle messages: several seconds of the shortest blocks, until the control thread reads them.
 const CYCLES: usize = 1 << 15;
-/// Capacity of the ring of events.
-const EVENTS: usize = 1 << 12;
+/// Capacity of the ring of events, and of the audio thread's schedule behind it.
+pub(crate) const EVENTS: usize = 1 << 12;
 
 /// To the audio thread: the executor to go on with. It comes back when it has been replaced in its turn, to be dropped.
 pub(crate) type SwapMessage = Box<dyn Executor>;
@@ -25,7 +26,20 @@ pub(crate) type SwapMessage = Box<dyn Executor>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EventMessage {
     pub(crate) node: NodeId,
+    /// Its frame is set when it is due.
     pub(crate) event: Event,
+    /// Absolute frame at which it takes effect; one that has passed means the next block.
+    pub(crate) at: u64,
+    /// Set where the value is reached in a ramp.
+    pub(crate) ramp: Option<Ramp>,
+}
+
+/// A ramp of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ramp {
+    pub(crate) from: f32,
+    pub(crate) to: f32,
+    pub(crate) frames: u32,
 }
 
 /// From the audio thread, once a cycle.
@@ -89,8 +103,8 @@ pub(crate) struct CallbackRings {
 pub(crate) fn rings() -> (ControlRings, CallbackRings) {
     let (swaps, swaps_in) = RingBuffer::new(1);
     let (retired_out, retired) = RingBuffer::new(1);
-    let (events, events_in) = RingBuffer::new(EVENTS);
-    let (cycles_out, cycles) = RingBuffer::new(CYCLES);
+    let (events, events_in) = ring(EVENTS);
+    let (cycles_out, cycles) = ring(CYCLES);
     let control = ControlRings {
         swaps,
         retired,

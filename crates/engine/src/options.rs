@@ -12,6 +12,9 @@ use workers::{Priority, WaitPolicy};
 /// Scheduler of a plan's steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheduler {
+    /// The one that [`choose_scheduler`](crate::choose_scheduler) takes when the engine is made.
+    #[default]
+    Auto,
     /// One worker, in the plan's order.
     Sequential,
     /// Static schedule, most urgent step first (HLFET; Adam, Chandy, Dickson 1974).
@@ -29,7 +32,6 @@ pub enum Scheduler {
     /// Batches of ready tasks, by weight.
     Weighted,
     /// Work stealing.
-    #[default]
     Stealing,
     /// Steps by their latest start, deferred work by its deadline.
     Deadline,
@@ -37,7 +39,7 @@ pub enum Scheduler {
     Mutex,
 }
 
-/// Every scheduler with its name on the command line.
+/// Every scheduler but `auto`, with its name on the command line.
 const NAMES: [(Scheduler, &str); 11] = [
     (Scheduler::Sequential, "sequential"),
     (Scheduler::Hlfet, "hlfet"),
@@ -53,7 +55,7 @@ const NAMES: [(Scheduler, &str); 11] = [
 ];
 
 impl Scheduler {
-    /// All schedulers.
+    /// All schedulers but [`Scheduler::Auto`], which is one of them.
     pub fn all() -> impl Iterator<Item = Self> {
         NAMES.iter().map(|(scheduler, _)| *scheduler)
     }
@@ -61,7 +63,7 @@ impl Scheduler {
     /// Name on the command line.
     pub fn name(self) -> &'static str {
         let found = NAMES.iter().find(|(s, _)| *s == self);
-        found.expect("every scheduler has a name").1
+        found.map_or("auto", |(_, name)| name)
     }
 }
 
@@ -75,18 +77,25 @@ impl FromStr for Scheduler {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
+        if name == Self::Auto.name() {
+            return Ok(Self::Auto);
+        }
         let found = NAMES.iter().find(|(_, n)| *n == name);
         found.map(|(s, _)| *s).ok_or_else(|| {
             let names: Vec<_> = NAMES.iter().map(|(_, n)| *n).collect();
-            format!("it must be one of {}", names.join(", "))
+            format!("it must be auto or one of {}", names.join(", "))
         })
     }
 }
 
+/// Usual time of an edit's crossfade: long enough for no click, too short for an echo.
+const EDIT_FADE: Nanos = Nanos(10_000_000);
+
 /// Options of an [`Engine`](crate::Engine).
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// Scheduler.
+    /// Scheduler. With [`Scheduler::Auto`] an engine tries several for about half a second when it is made, and keeps
+    /// nothing: a program that starts often calls [`choose_scheduler`](crate::choose_scheduler) itself, with a costs file.
     pub scheduler: Scheduler,
     /// True if the scheduler was chosen by [`choose_scheduler`](crate::choose_scheduler); the report says so.
     pub is_chosen: bool,
@@ -111,6 +120,13 @@ pub struct EngineOptions {
     pub trace: bool,
     /// True to prevent the machine's power saving while it plays.
     pub prevent_cpu_sleep: bool,
+    /// True to lock the process's memory while it plays live, so that no page of it is written out.
+    pub lock_memory: bool,
+    /// Time in which an edit fades removed connections out and new ones in; 0 to cut. See
+    /// [`Engine::edit`](crate::Engine::edit).
+    pub edit_fade: Nanos,
+    /// Name of the driver, for the report.
+    pub driver: String,
     /// Folder of relative file names in the graph.
     pub folder: PathBuf,
     /// True to fuse cheap steps into tasks.
@@ -133,7 +149,7 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
-    /// Live, with a worker for each core, without a trace.
+    /// Live, with at most a worker for each core, without a trace, with the scheduler that turns out best.
     pub fn new(block: Frames, rate: SampleRate) -> Self {
         Self {
             scheduler: Scheduler::default(),
@@ -148,6 +164,9 @@ impl EngineOptions {
             input_channels: 0,
             trace: false,
             prevent_cpu_sleep: true,
+            lock_memory: true,
+            edit_fade: EDIT_FADE,
+            driver: String::new(),
             folder: PathBuf::from("."),
             fuse: true,
             use_all_workers: false,

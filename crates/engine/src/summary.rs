@@ -43,6 +43,11 @@ impl Summary {
         self.recent.add(Nanos(message.duration_ns));
     }
 
+    /// Number of nodes that panicked or did not return.
+    pub(crate) fn faults(&self) -> u64 {
+        self.errors.node_faults
+    }
+
     pub(crate) fn live_stats(&self) -> LiveStats {
         LiveStats {
             cycles: self.cycles,

@@ -134,6 +134,8 @@ pub struct RequestedServices {
     pub notes: Vec<String>,
     /// What goes wrong with the processor's files.
     pub file_log: FileLog,
+    /// Settings that the processor found for itself, by name.
+    pub settings: Vec<(&'static str, String)>,
     runners: Vec<JobRunner>,
 }
 
@@ -154,6 +156,10 @@ impl SetupServices for RequestedServices {
 
     fn file_log(&mut self) -> FileLog {
         self.file_log.clone()
+    }
+
+    fn publish_setting(&mut self, name: &'static str, value: String) {
+        self.settings.push((name, value));
     }
 
     fn notify_user(&mut self, message: String) {
@@ -271,6 +277,13 @@ impl ProcessorPool {
             *original = None;
         }
         self.copies.retain(|(of, _), _| *of != node);
+    }
+
+    /// Returns true if the processor of `node` panicked or did not return: it never runs again.
+    ///
+    /// Real-time: setup.
+    pub fn is_quarantined(&self, node: NodeId) -> bool {
+        self.get(node, 0).is_some_and(|entry| entry.is_quarantined())
     }
 
     /// Returns true if there is a processor for `node`.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod adjacency;
+mod builder;
 mod catalogue;
 mod diagnostic;
 mod edit;
@@ -15,6 +16,7 @@ mod place;
 pub mod shape;
 
 pub use adjacency::Adjacency;
+pub use builder::{BuildError, GraphBuilder};
 pub use catalogue::{Catalogue, nearest, number_text};
 pub use diagnostic::{Diagnostic, Severity};
 pub use edit::{Edit, EditError};

@@ -34,6 +34,24 @@ pub enum ParamValue {
     Flag(bool),
 }
 
+impl From<f64> for ParamValue {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for ParamValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<bool> for ParamValue {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
 /// A node of the graph, as data: nothing here runs.
 #[derive(Clone, Debug)]
 pub struct Node {

@@ -67,6 +67,27 @@ impl Graph {
         Ok(id)
     }
 
+    /// Takes an id that no node of this graph will have.
+    pub fn reserve_id(&mut self) -> NodeId {
+        self.nodes.push(None);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Puts `node` back at an id of this graph that no node has.
+    ///
+    /// # Errors
+    ///
+    /// The node, if the id is not free or its name is taken.
+    pub fn restore(&mut self, id: NodeId, node: Node) -> Result<(), Box<Node>> {
+        let is_free = matches!(self.nodes.get(id.0 as usize), Some(None));
+        if !is_free || self.names.contains_key(&node.name) {
+            return Err(Box::new(node));
+        }
+        self.names.insert(node.name.clone(), id);
+        self.nodes[id.0 as usize] = Some(node);
+        Ok(())
+    }
+
     /// Removes a node with all its edges.
     pub fn remove(&mut self, id: NodeId) -> Option<Node> {
         let node = self.nodes.get_mut(id.0 as usize)?.take()?;

@@ -23,6 +23,8 @@ pub trait SetupServices {
     fn file_log(&mut self) -> FileLog {
         FileLog::default()
     }
+    /// Publishes a setting that the processor found for itself, for the report: `kernels`, `partition`.
+    fn publish_setting(&mut self, _name: &'static str, _value: String) {}
 
     /// Tells the user about a decision that the processor took by itself, for example a resampled file. `message` is in
     /// lower case, without full stop. Does nothing if there is no user.

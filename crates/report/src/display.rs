@@ -28,7 +28,12 @@ impl Report {
         let s = if self.workers == 1 { "" } else { "s" };
         write!(f, "{} on {} worker{s}", self.scheduler, self.workers)?;
         write!(f, ", {} frames at {} Hz", self.block, self.rate)?;
-        write!(f, ", {}, {} kernels", self.driver, self.kernels)?;
+        if !self.driver.is_empty() {
+            write!(f, ", {}", self.driver)?;
+        }
+        if !self.kernels.is_empty() {
+            write!(f, ", {} kernels", self.kernels)?;
+        }
         let LatencyFrames { graph, driver } = self.latency_frames;
         if graph + driver > 0 {
             write!(f, ", latency {graph} (graph) + {driver} (driver) frames")?;

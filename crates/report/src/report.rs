@@ -22,9 +22,9 @@ pub struct Report {
     pub rate: u32,
     /// Name of the driver.
     pub driver: String,
-    /// Name of the kernels.
+    /// Names of the kernels that nodes chose for this machine; empty if none has a choice.
     pub kernels: String,
-    /// Partition of convolutions; none where there were none.
+    /// The different partitions of convolvers, with commas between them; none where there are no convolvers.
     pub partition: Option<String>,
     /// Number of nodes.
     pub nodes: u64,
@@ -40,7 +40,7 @@ pub struct Report {
     pub faults: u64,
     /// Number of times that the engine muted itself under overload.
     pub muted: u64,
-    /// Number of samples at a sink that were not finite; they were silenced.
+    /// Number of samples that were not finite, from the device, at a delay line or at a sink; they were silenced there.
     pub not_finite: u64,
     /// Number of lost events.
     pub events_lost: u64,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rtrb::{Consumer, Producer, RingBuffer};
+use rtrb::{Consumer, Producer};
 
 /// The writing end: one for each worker.
 pub struct TraceWriter<R> {
@@ -24,7 +24,7 @@ pub struct TraceReader<R> {
 ///
 /// Real-time: setup.
 pub fn ring<R: Copy>(capacity: usize) -> (TraceWriter<R>, TraceReader<R>) {
-    let (producer, consumer) = RingBuffer::new(capacity);
+    let (producer, consumer) = crate::ring::ring(capacity);
     let dropped = Arc::new(AtomicU64::new(0));
     let writer = TraceWriter {
         records: producer,

@@ -10,7 +10,7 @@
 //! A refusal is a value, [`Refusal`], with a remedy for the user.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::Refusal;
 
@@ -113,7 +113,11 @@ pub fn current_priority() -> Priority {
     kernel::current_priority()
 }
 
-/// Keeps all memory of this process from being paged out as long as it lives, including memory that is mapped later.
+/// Number of [`MemoryLock`]s of this process.
+static MEMORY_LOCKS: Mutex<usize> = Mutex::new(0);
+
+/// Keeps all memory of this process from being paged out as long as it lives, including memory that is mapped later. Only
+/// the last of several unlocks it.
 #[derive(Debug)]
 #[must_use = "the memory is locked as long as this value lives"]
 pub struct MemoryLock(());
@@ -123,13 +127,22 @@ impl MemoryLock {
     ///
     /// Real-time: setup.
     pub fn acquire() -> Result<Self, Refusal> {
-        kernel::lock_memory().map(|()| Self(()))
+        let mut locks = MEMORY_LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+        if *locks == 0 {
+            kernel::lock_memory()?;
+        }
+        *locks += 1;
+        Ok(Self(()))
     }
 }
 
 impl Drop for MemoryLock {
     fn drop(&mut self) {
-        kernel::unlock_memory();
+        let mut locks = MEMORY_LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+        *locks -= 1;
+        if *locks == 0 {
+            kernel::unlock_memory();
+        }
     }
 }
 
@@ -140,6 +153,29 @@ mod tests {
     /// Runs `check` on a thread of its own, which may change its core and priority.
     fn on_own_thread(check: impl FnOnce() + Send) {
         std::thread::scope(|scope| scope.spawn(check).join().unwrap());
+    }
+
+    /// Kilobytes of this process that are locked.
+    #[cfg(target_os = "linux")]
+    fn locked_kib() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        number.unwrap().parse().unwrap()
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_stays_locked_until_the_last_lock_is_gone() {
+        let Ok(first) = MemoryLock::acquire() else {
+            eprintln!("SKIPPED memory_stays_locked_until_the_last_lock_is_gone: not granted");
+            return;
+        };
+        let second = MemoryLock::acquire().unwrap();
+        drop(first);
+        assert!(locked_kib() > 0);
+        drop(second);
+        assert_eq!(locked_kib(), 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use divisi::media::{MediaError, ResamplingReader};
 use divisi::prelude::{Frames, SampleRate};
-use rtrb::{Consumer, Producer, RingBuffer};
+use rtrb::{Consumer, Producer};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -92,7 +92,7 @@ pub(crate) fn start_file_input(
     let inputs = usize::from(inputs).min(MAX_CHANNELS);
     let samples = inputs * block.count();
     let ahead = (RING_SECONDS * rate_hz as usize * inputs).min(MAX_SAMPLES);
-    let (mut ring, consumer) = RingBuffer::new(ahead.max(MIN_BLOCKS * samples));
+    let (mut ring, consumer) = divisi::rt::ring::ring(ahead.max(MIN_BLOCKS * samples));
     let missing = Arc::new(AtomicU64::new(0));
     let mut planes = vec![vec![0.0; block.count()]; inputs];
     let mut is_there = fill_ring(&mut source, &mut ring, &mut planes);

@@ -8,7 +8,7 @@ use divisi::files::check_writable;
 use divisi::media::{MediaError, SampleFormat, Writer};
 use divisi::prelude::SampleRate;
 use divisi::units::{Channels, Frames};
-use rtrb::{Consumer, Producer, RingBuffer};
+use rtrb::{Consumer, Producer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -92,7 +92,7 @@ pub(crate) fn start_recorder(
 impl RecorderTap {
     /// Makes a tap whose ring holds `room` samples.
     fn new(room: usize) -> (Self, Consumer<f32>) {
-        let (ring, consumer) = RingBuffer::new(room);
+        let (ring, consumer) = divisi::rt::ring::ring(room);
         let lost = Arc::default();
         let tap = Self {
             ring,

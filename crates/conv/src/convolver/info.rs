@@ -1,5 +1,6 @@
 //! Sizes, latency, memory and counters of a [`Convolver`].
 
+use fft::Kernels;
 use super::Convolver;
 use crate::level::FdlInfo;
 use crate::partition::Partition;
@@ -8,6 +9,13 @@ use rt::deferred::JobRunner;
 use std::collections::HashSet;
 
 impl Convolver {
+    /// The instruction set that does its work.
+    ///
+    /// Real-time: hot.
+    pub fn kernels(&self) -> Kernels {
+        self.kernels
+    }
+
     /// Frames in a block.
     ///
     /// Real-time: hot.

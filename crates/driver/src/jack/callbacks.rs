@@ -22,15 +22,41 @@ const PANICKED: u8 = 3;
 /// State of a client, to which each callback gets a pointer.
 pub(crate) struct ClientState {
     pub(crate) status: ClientStatus,
+    entrance: Entrance,
     state: UnsafeCell<CallbackState>,
 }
 
-// SAFETY: `status` is atomics. `state` is reached by the process callback alone, which the server calls from one thread
-// at a time, and after the client is closed by `into_callback`, which owns it. The handles in it may be used from any
-// thread.
+// SAFETY: `status` and `entrance` are atomics. `state` is reached by the process callback that holds the entrance, and
+// after the client is closed by `into_callback`, which owns it. The handles in it may be used from any thread.
 unsafe impl Sync for ClientState {}
 // SAFETY: the callback may travel, and the handles may be used from any thread.
 unsafe impl Send for ClientState {}
+
+/// Lets one call of the process callback in at a time. A server calls it from one thread, but one that starts a second
+/// thread before the first has returned must not make two of them play on the same state.
+#[derive(Default)]
+struct Entrance(AtomicBool);
+
+/// The only call that is inside; it leaves when it is dropped.
+struct Inside<'a>(&'a AtomicBool);
+
+impl Entrance {
+    /// `None` while another call is inside.
+    ///
+    /// Real-time: hot.
+    fn enter(&self) -> Option<Inside<'_>> {
+        // Acquire pairs with the Release of `drop`: what the call before did to the state is seen.
+        let was_inside = self.0.swap(true, Ordering::Acquire);
+        (!was_inside).then_some(Inside(&self.0))
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        // Release pairs with the Acquire of `enter`.
+        self.0.store(false, Ordering::Release);
+    }
+}
 
 /// Counts and flags. Relaxed throughout: each is one word by itself, nothing travels with it.
 pub(crate) struct ClientStatus {
@@ -123,6 +149,7 @@ impl ClientState {
         };
         Self {
             status,
+            entrance: Entrance::default(),
             state: UnsafeCell::new(state),
         }
     }
@@ -284,7 +311,12 @@ pub(crate) unsafe extern "C" fn thread_begins(_: *mut c_void) {
 pub(crate) unsafe extern "C" fn process(frames: u32, arg: *mut c_void) -> c_int {
     // SAFETY: the server hands back what it was given.
     let client = unsafe { client_state(arg) };
-    // SAFETY: process is called by one thread at a time, and nobody else touches the state while it may be called.
+    let Some(_inside) = client.entrance.enter() else {
+        // The buffers stay as the server gave them: the ports belong to the call that is inside.
+        client.status.xruns.fetch_add(1, Ordering::Relaxed);
+        return 0;
+    };
+    // SAFETY: this call alone is inside, and nobody else touches the state while `process` may be called.
     let state = unsafe { &mut *client.state.get() };
     // A panic must not reach C. The callback is not called again after one.
     let played = catch_unwind(AssertUnwindSafe(|| state.process(frames, &client.status)));
@@ -352,6 +384,20 @@ mod tests {
         // More blocks than were announced, or none, still have a share.
         time.blocks = 0;
         assert!(time.share().is_some());
+    }
+
+    #[test]
+    fn a_second_call_of_the_process_callback_stays_outside_until_the_first_has_left() {
+        let entrance = Entrance::default();
+        let first = entrance.enter();
+        assert!(first.is_some() && entrance.enter().is_none());
+        drop(first);
+        assert!(entrance.enter().is_some());
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _inside = entrance.enter();
+            std::panic::resume_unwind(Box::new(()));
+        }));
+        assert!(panicked.is_err() && entrance.enter().is_some());
     }
 
     #[test]

@@ -23,7 +23,7 @@ use processor::{
     BackgroundTask, Block, FileLog, FileProblem, Gauge, MakeContext, MakeError, Mode,
     ProcessStatus, Processor, Setup, TaskStatus,
 };
-use rtrb::{Consumer, Producer, RingBuffer};
+use rtrb::{Consumer, Producer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -148,7 +148,7 @@ impl Recorder {
         };
         let behind = MIN_BUFFER_S * setup.rate.hz() as usize;
         let room = behind.max(MIN_BUFFER_BLOCKS * setup.block.count());
-        let (producer, consumer) = RingBuffer::new(room * self.channels);
+        let (producer, consumer) = rt::ring::ring(room * self.channels);
         let shared = Arc::new(Shared::default());
         setup.services.spawn_background(Box::new(FileWriter {
             ring: consumer,

@@ -124,6 +124,9 @@ impl SchedulerChoice {
 /// The choice that was kept, if it can be read. The file may come from another version.
 pub(super) fn from_costs(chosen: &ChosenSchedule) -> Option<SchedulerChoice> {
     let scheduler: Scheduler = chosen.scheduler.parse().ok()?;
+    if scheduler == Scheduler::Auto {
+        return None;
+    }
     let workers = chosen.workers.clamp(1, 256);
     let tried = |scheduler, workers, mean: Option<u64>, upper: Option<u64>| {
         Some(SchedulerTrial {

@@ -3,6 +3,9 @@
 use super::options::ChooseOptions;
 use graph::{Graph, Node, ParamValue, Signal};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
 use workers::{Priority, WaitPolicy};
 
 /// Key under which a choice is kept.
@@ -20,7 +23,7 @@ pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
     let mode = if engine.is_live() { "live" } else { "offline" };
     format!(
         "{:016x} {} {} {} {wait} {mode} {priority} fuse {} force {} comm {:?} ahead {:?} version {}",
-        fingerprint(graph),
+        fingerprint(graph, &engine.folder),
         engine.block,
         engine.rate,
         engine.workers,
@@ -32,13 +35,14 @@ pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
     )
 }
 
-/// Equal for graphs that cost the same to play: nodes, parameters and edges in their order, without names.
-fn fingerprint(graph: &Graph) -> u64 {
+/// Equal for graphs that cost the same to play: nodes, parameters, the files that they name, and edges in their order,
+/// without names.
+fn fingerprint(graph: &Graph, folder: &Path) -> u64 {
     let mut hash = Fnv1a::default();
     let mut places = HashMap::new();
     for (place, (id, node)) in graph.nodes().enumerate() {
         places.insert(id, place as u64);
-        add_node(&mut hash, node);
+        add_node(&mut hash, node, folder);
     }
     for edge in graph.edges() {
         for end in [edge.from, edge.to] {
@@ -49,7 +53,7 @@ fn fingerprint(graph: &Graph) -> u64 {
     hash.0
 }
 
-fn add_node(hash: &mut Fnv1a, node: &Node) {
+fn add_node(hash: &mut Fnv1a, node: &Node, folder: &Path) {
     hash.text(node.effective_kind());
     hash.number(u64::from(node.every) << 1 | u64::from(node.enabled));
     hash.number(node.cost.map_or(u64::MAX, |cost| cost.0));
@@ -68,10 +72,35 @@ fn add_node(hash: &mut Fnv1a, node: &Node) {
         hash.text(key);
         match value {
             ParamValue::Number(number) => hash.number(number.to_bits()),
-            ParamValue::Text(text) => hash.text(text),
+            ParamValue::Text(text) => {
+                hash.text(text);
+                add_file(hash, &folder.join(text));
+            }
             ParamValue::Flag(flag) => hash.number(u64::from(*flag)),
         }
     }
+}
+
+/// Largest part of a file that is read at each of its ends.
+const MAX_PART: u64 = 4 << 20;
+
+/// The length and content of a file, if `path` names a regular one; of a long file its beginning and its end.
+fn add_file(hash: &mut Fnv1a, path: &Path) {
+    // Looked at before it is opened: to open a FIFO would wait.
+    let Some(len) = path.metadata().ok().filter(|it| it.is_file()).map(|it| it.len()) else {
+        return;
+    };
+    hash.number(len);
+    let _ = File::open(path).and_then(|mut file| {
+        let mut part = Vec::new();
+        for from in [0, len.saturating_sub(MAX_PART).max(MAX_PART)] {
+            file.seek(SeekFrom::Start(from))?;
+            part.clear();
+            file.by_ref().take(MAX_PART).read_to_end(&mut part)?;
+            hash.bytes(&part);
+        }
+        Ok(())
+    });
 }
 
 /// The FNV-1a hash (Fowler, Noll, Vo): the same in every version and on every machine.
@@ -105,17 +134,40 @@ mod tests {
     use super::*;
     use graph::shape;
 
+    fn hash_of(graph: &Graph) -> u64 {
+        fingerprint(graph, Path::new("."))
+    }
+
+    #[test]
+    fn the_content_of_a_file_matters_wherever_it_changes() {
+        let folder = std::env::temp_dir().join(format!("divisi-fingerprint-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut graph = Graph::default();
+        let mut node = Node::new("a", "convolver");
+        node.set("file", ParamValue::Text("a.wav".into()));
+        graph.add(node).unwrap();
+        let mut seen = std::collections::HashSet::new();
+        let mut content = vec![0; 9 << 20];
+        assert!(seen.insert(fingerprint(&graph, &folder)), "no file");
+        for change in [None, Some(0), Some(5 << 20), Some((9 << 20) - 1)] {
+            change.into_iter().for_each(|at: usize| content[at] = 1);
+            std::fs::write(folder.join("a.wav"), &content).unwrap();
+            assert!(seen.insert(fingerprint(&graph, &folder)), "{change:?}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
     #[test]
     fn names_do_not_matter_and_all_else_does() {
         let graph = shape::diamond(16, Some(500.0)).unwrap();
-        let hash = fingerprint(&graph);
+        let hash = hash_of(&graph);
         let first = graph.nodes().next().unwrap().0;
         let changed = |change: &dyn Fn(&mut Node)| {
             let mut other = graph.clone();
             change(other.node_mut(first).unwrap());
-            fingerprint(&other)
+            hash_of(&other)
         };
-        assert_eq!(hash, fingerprint(&shape::diamond(16, Some(500.0)).unwrap()));
+        assert_eq!(hash, hash_of(&shape::diamond(16, Some(500.0)).unwrap()));
         assert_eq!(hash, changed(&|node| node.name = "else".into()));
         assert_ne!(hash, changed(&|node| node.enabled = false));
         assert_ne!(hash, changed(&|node| node.every = 2));
@@ -123,7 +175,7 @@ mod tests {
             hash,
             changed(&|node| node.set("freq", ParamValue::Number(1.5)))
         );
-        assert_ne!(hash, fingerprint(&shape::diamond(16, Some(501.0)).unwrap()));
-        assert_ne!(hash, fingerprint(&shape::diamond(36, Some(500.0)).unwrap()));
+        assert_ne!(hash, hash_of(&shape::diamond(16, Some(501.0)).unwrap()));
+        assert_ne!(hash, hash_of(&shape::diamond(36, Some(500.0)).unwrap()));
     }
 }

@@ -1,4 +1,4 @@
-//! Live edits and parameters: from an edited graph to a plan, an executor and the swap.
+//! Live edits: from an edited graph to a plan, an executor and the swap.
 //!
 //! ```text
 //!   control thread                                              audio thread
@@ -16,23 +16,30 @@
 //!             removes the processors that left the graph
 //! ```
 //!
+//! Connections that come or go fade (`transition`): then a second swap follows when the fades are over, by
+//! [`Engine::update`]. Where the graph before and the graph after cannot play together, because their connections make a
+//! circle without a delay, the edit cuts.
+//!
 //! Only one edit is on its way at a time: a second one is refused as [`EngineError::Busy`]. A node that stays keeps its
 //! processor, and so its state: processors live in a pool, and a plan holds indices into it.
 
 use super::Engine;
+use super::transition::{Reversal, Transition};
 use crate::EngineError;
 use crate::messages::EventMessage;
-use crate::resources::EngineResources;
-use graph::{Edit, Graph, NodeId, ParamRange, ParamValue};
+use crate::resources::{fade, fade_frames};
+use graph::{BuildError, Edit, Graph, GraphBuilder, NodeId, ParamValue};
 use plan::{DelayedEdge, PreviousDelays};
-use processor::{Event, EventBody, EventTarget};
+use processor::{Event, EventBody};
 use report::StepNames;
 
-/// Tolerance of a delay time's bounds, in seconds: the precision of an event's `f32`. The processor clamps.
-const TIME_TOLERANCE: f64 = 1e-6;
-
 impl Engine {
-    /// Makes changes to the graph. They take effect together, from one block on. Nodes that stay keep their state.
+    /// Makes changes to the graph. They take effect together, from one block on. Nodes that stay keep their state. Gives
+    /// the ids of the nodes that were added, in their order.
+    ///
+    /// Where sound would jump, it fades for [`edit_fade`](crate::EngineOptions::edit_fade): connections that go fade out
+    /// while those that come fade in, in straight lines, so that the gains of a frame add up to 1. Removed nodes play on
+    /// until then. The fade is a function of the frames since the edit, so every scheduler gives the same bits.
     ///
     /// # Errors
     ///
@@ -41,12 +48,15 @@ impl Engine {
     /// change is on its way, [`EngineError::PipelineTooDeep`] where a pipeline has more than two stages.
     ///
     /// Real-time: setup.
-    pub fn edit(&mut self, edits: impl IntoIterator<Item = Edit>) -> Result<(), EngineError> {
+    pub fn edit(
+        &mut self,
+        edits: impl IntoIterator<Item = Edit>,
+    ) -> Result<Vec<NodeId>, EngineError> {
         if self.plan.latency_blocks > 1 {
             return Err(EngineError::PipelineTooDeep);
         }
         let mut graph = self.graph.clone();
-        let mut events = Vec::new();
+        let (mut events, mut added) = (Vec::new(), Vec::new());
         for edit in edits {
             if let Edit::Set(id, name, value) = &edit
                 && self.graph.node(*id).is_some()
@@ -55,37 +65,112 @@ impl Engine {
                     return Err(EngineError::NoParam(name.clone()));
                 };
                 events.push(self.param_event(*id, name, *value as f32)?);
-                keep_delay_bounds(&mut graph, &self.resources, *id);
+                self.keep_delay_bounds(&mut graph, *id);
             }
-            graph.apply(edit).map_err(EngineError::Edit)?;
+            added.extend(graph.apply(edit).map_err(EngineError::Edit)?);
         }
-        if self.rings.events.slots() < events.len() {
+        self.collect();
+        self.swap_faded(graph, events)?;
+        Ok(added)
+    }
+
+    /// As [`edit`](Self::edit), with changes by names: kinds, parameters and ports are checked at each call. Gives what
+    /// `change` gives, such as the ids of new nodes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`edit`](Self::edit), and [`EngineError::Build`] if `change` fails; then nothing has changed.
+    ///
+    /// Real-time: setup.
+    pub fn edit_with<T>(
+        &mut self,
+        change: impl FnOnce(&mut GraphBuilder<'_>) -> Result<T, BuildError>,
+    ) -> Result<T, EngineError> {
+        let registry = self.resources.registry.clone();
+        let mut builder = GraphBuilder::with_graph(self.graph.clone(), registry.catalogue());
+        let result = change(&mut builder).map_err(EngineError::Build)?;
+        self.edit(builder.into_edits())?;
+        Ok(result)
+    }
+
+    /// Swaps to `graph`, with a fade where connections come or go, and sends `events` to its nodes.
+    fn swap_faded(
+        &mut self,
+        mut graph: Graph,
+        mut events: Vec<EventMessage>,
+    ) -> Result<(), EngineError> {
+        let has_fade = fade_frames(&self.resources.options) > 0;
+        let before = (&self.graph, self.transition.as_ref());
+        let transition = match has_fade {
+            true => Transition::new(before, &mut graph, &self.resources.catalogue),
+            false => None,
+        };
+        let room = self.rings.events.slots();
+        let reversals = transition.as_ref().map_or(0, |(_, all)| all.len());
+        if room < events.len() + reversals {
             return Err(EngineError::Busy);
         }
-        self.replace_graph(graph)?;
+        self.transition = match transition {
+            // The events of a fade that cannot be are not sent.
+            Some((transition, reversals)) => match self.swap_to(&transition.graph) {
+                Ok(()) => {
+                    events.extend(reversals.into_iter().map(reversal_event));
+                    Some(transition)
+                }
+                Err(EngineError::Graph(_)) => {
+                    self.swap_to(&graph)?;
+                    None
+                }
+                Err(error) => return Err(error),
+            },
+            None => {
+                self.swap_to(&graph)?;
+                None
+            }
+        };
+        self.graph = graph;
         for event in events {
             let pushed = self.rings.events.push(event);
-            debug_assert!(
-                pushed.is_ok(),
-                "there was room, and only this thread fills it"
-            );
+            debug_assert!(pushed.is_ok(), "there was room, and only this thread fills it");
         }
         Ok(())
     }
 
-    /// Sends the executor of `graph` to the audio thread.
-    pub(super) fn replace_graph(&mut self, graph: Graph) -> Result<(), EngineError> {
+    /// Swaps to the graph after the last edit, if its fades are over.
+    pub(super) fn end_transition(&mut self) {
+        let ends_at = self.transition.as_ref().and_then(|it| it.ends_at);
+        if ends_at.is_some_and(|end| self.position >= end) {
+            let graph = self.graph.clone();
+            // If a change is on its way, it is tried again at the next call.
+            if self.swap_to(&graph).is_ok() {
+                self.transition = None;
+            }
+        }
+    }
+
+    /// Swaps to the graph without any fade.
+    pub(super) fn swap_at_once(&mut self) -> Result<(), EngineError> {
         self.collect();
+        let graph = self.graph.clone();
+        self.swap_to(&graph)?;
+        self.transition = None;
+        Ok(())
+    }
+
+    /// Sends the executor of `graph` to the audio thread.
+    fn swap_to(&mut self, graph: &Graph) -> Result<(), EngineError> {
         if self.next.is_some() || self.rings.swaps.is_full() {
             return Err(EngineError::Busy);
         }
-        let added = self.resources.add_nodes(&graph);
+        let added = self.resources.add_nodes(graph);
         let has_delays = self.resources.has_latency() || !self.plan.delayed_edges.is_empty();
         let previous = has_delays.then(|| self.previous_delays());
-        let plan = match added.and_then(|()| self.resources.plan(&graph, previous)) {
+        let plan = match added.and_then(|()| self.resources.plan(graph, previous)) {
             Ok(plan) => plan,
             Err(error) => {
-                self.resources.remove_unused(&self.graph);
+                let transition = self.transition.as_ref();
+                let playing = transition.map_or(&self.graph, |it| &it.graph);
+                self.resources.remove_unused(playing);
                 return Err(error);
             }
         };
@@ -97,8 +182,7 @@ impl Engine {
             pushed.is_ok(),
             "there was room, and only this thread fills it"
         );
-        self.next = Some((watchdog, StepNames::from_plan(&plan, &graph)));
-        self.graph = graph;
+        self.next = Some((watchdog, StepNames::from_plan(&plan, graph)));
         self.plan = plan;
         Ok(())
     }
@@ -107,77 +191,21 @@ impl Engine {
     fn previous_delays(&self) -> PreviousDelays {
         let plan = &self.plan;
         let state = |it: &DelayedEdge| self.resources.fade_state(plan, it, self.position);
-        PreviousDelays::new(&self.graph, &plan.delayed_edges, self.swaps + 1, state)
-    }
-
-    /// Sets the parameter `name` of `node` to `value`, from the next block on.
-    ///
-    /// # Errors
-    ///
-    /// [`EngineError::NoParam`] if it is no parameter that can change while it plays, or if `value` is out of its
-    /// range. [`EngineError::Busy`] while too many changes are on their way.
-    ///
-    /// Real-time: setup.
-    pub fn set_param(&mut self, node: NodeId, name: &str, value: f32) -> Result<(), EngineError> {
-        let event = self.param_event(node, name, value)?;
-        let pushed = self.rings.events.push(event);
-        pushed.map_err(|_| EngineError::Busy)?;
-        keep_delay_bounds(&mut self.graph, &self.resources, node);
-        if let Some(there) = self.graph.node_mut(node) {
-            there.set(name, ParamValue::Number(f64::from(value)));
-        }
-        Ok(())
-    }
-
-    /// The event that sets a parameter of `node`, if it may change while it plays.
-    fn param_event(
-        &self,
-        node: NodeId,
-        name: &str,
-        value: f32,
-    ) -> Result<EventMessage, EngineError> {
-        let error = || EngineError::NoParam(name.to_owned());
-        let there = self.graph.node(node).ok_or_else(error)?;
-        let catalogue = self.resources.registry.catalogue();
-        let kind = catalogue.get(there.effective_kind()).ok_or_else(error)?;
-        let (index, param) = kind.param(name).ok_or_else(error)?;
-        let wanted = f64::from(value);
-        let mut fits = match param.range {
-            ParamRange::Number { min, max, .. } => (min..=max).contains(&wanted),
-            _ => true,
-        };
-        if let Some(delay) = kind.delay.filter(|delay| delay.time == name) {
-            let initial = there.number(delay.time);
-            let bound = |key| there.number(key).or(initial);
-            fits &= bound(delay.min).is_none_or(|min| wanted >= min - TIME_TOLERANCE);
-            fits &= bound(delay.max).is_none_or(|max| wanted <= max + TIME_TOLERANCE);
-        }
-        if !param.live || !fits {
-            return Err(error());
-        }
-        let event = Event {
-            frame: 0,
-            target: EventTarget::Param(index),
-            body: EventBody::Value(value),
-        };
-        Ok(EventMessage { node, event })
+        PreviousDelays::new(self.playing_graph(), &plan.delayed_edges, self.swaps + 1, state)
     }
 }
 
-/// Writes the bounds of a delay's time into the graph before the time changes. Its processor was made for these bounds,
-/// and a plan must not take the new time for them.
-fn keep_delay_bounds(graph: &mut Graph, resources: &EngineResources, id: NodeId) {
-    let Some(node) = graph.node_mut(id) else {
-        return;
+/// The event that changes the direction of a fade.
+fn reversal_event((node, is_in): Reversal) -> EventMessage {
+    let event = Event {
+        frame: 0,
+        target: fade::TARGET,
+        body: EventBody::Value(if is_in { 1.0 } else { 0.0 }),
     };
-    let kind = resources.registry.catalogue().get(node.effective_kind());
-    let delay = kind.and_then(|kind| Some((kind.delay?, node.number(kind.delay?.time)?)));
-    let Some((delay, time)) = delay else {
-        return;
-    };
-    for key in [delay.min, delay.max] {
-        if node.param(key).is_none() {
-            node.set(key, ParamValue::Number(time));
-        }
+    EventMessage {
+        node,
+        event,
+        at: 0,
+        ramp: None,
     }
 }

@@ -2,34 +2,43 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `edit` | live edits and parameters: from the graph to the swap |
+//! | `edit` | live edits: from the graph to the swap |
+//! | `transition` | the graph that plays while the connections of an edit fade |
+//! | `events` | parameters, ramps and MIDI, at once or at a frame |
 //! | `update` | the regular call: messages of the audio thread, traces, stuck steps, retired executors |
 //! | `fallback` | from a chosen scheduler to the sequential executor, when playing turns out slower |
 //! | `stats` | figures for a display and for the report |
 
 mod edit;
+mod events;
 mod fallback;
 mod stats;
+mod transition;
 mod update;
 
 use crate::callback::EngineCallback;
 use crate::messages::{ControlRings, rings};
 use crate::resources::EngineResources;
 use crate::summary::Summary;
-use crate::{EngineError, EngineOptions, Scheduler};
+use crate::{ChooseOptions, EngineError, EngineOptions, Scheduler, choose_scheduler};
+use costs::MachineCosts;
 use exec::Watchdog;
 use fallback::Fallback;
-use graph::Graph;
+use graph::{Graph, NodeId};
 use plan::Plan;
 use processor::{Mode, Registry};
 use report::{StepNames, Tracer};
 use rt::stamp::TickScale;
+use std::collections::HashSet;
 use std::sync::Arc;
-use workers::DmaLatency;
+use transition::Transition;
+use workers::{DmaLatency, MemoryLock};
 
 /// The half of an engine that stays with the user. Call [`update`](Self::update) every few milliseconds while it plays.
 pub struct Engine {
     graph: Graph,
+    /// What plays in place of `graph` while connections fade, and that is on its way.
+    transition: Option<Transition>,
     plan: Plan,
     resources: EngineResources,
     rings: ControlRings,
@@ -49,8 +58,12 @@ pub struct Engine {
     /// `None` where no scheduler was chosen, or after it has been used.
     fallback: Option<Fallback>,
     fallback_note: Option<String>,
+    /// Nodes that panicked or did not return, as far as they are in `quarantined`.
+    faulty: HashSet<NodeId>,
+    seen_faults: u64,
     /// Held for as long as the engine lives.
     _dma_latency: Option<DmaLatency>,
+    _memory_lock: Option<MemoryLock>,
 }
 
 impl Engine {
@@ -66,6 +79,7 @@ impl Engine {
         registry: Arc<Registry>,
         options: EngineOptions,
     ) -> Result<(Self, EngineCallback), EngineError> {
+        let options = chosen(&graph, &registry, options)?;
         let scale = TickScale::calibrated();
         let spacing = options.mode.into();
         let mut resources = EngineResources::new(registry, options, spacing)?;
@@ -92,7 +106,11 @@ impl Engine {
             has_compared_priorities: false,
             fallback: fallback.map(Fallback::new),
             fallback_note: None,
+            faulty: HashSet::new(),
+            seen_faults: 0,
             _dma_latency: None,
+            _memory_lock: None,
+            transition: None,
             graph,
             plan,
             rings: control,
@@ -118,6 +136,12 @@ impl Engine {
                 Err(refusal) => self.refused.push(format!("{refusal}: {}", refusal.fix())),
             }
         }
+        if options.lock_memory && options.mode == Mode::Live {
+            match MemoryLock::acquire() {
+                Ok(held) => self._memory_lock = Some(held),
+                Err(refusal) => self.refused.push(format!("{refusal}: {}", refusal.fix())),
+            }
+        }
         if options.trace {
             let deadline = (options.mode == Mode::Live).then(|| options.period());
             let names = StepNames::from_plan(&self.plan, &self.graph);
@@ -131,7 +155,18 @@ impl Engine {
         &self.graph
     }
 
-    /// The plan of that graph.
+    /// Absolute frame up to which it has played, as far as is known: some milliseconds behind the sound.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The graph that the plan is of.
+    fn playing_graph(&self) -> &Graph {
+        let transition = self.transition.as_ref();
+        transition.map_or(&self.graph, |transition| &transition.graph)
+    }
+
+    /// The plan of that graph, or of the graph with which an edit fades.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -152,7 +187,7 @@ impl Engine {
         &self.refused
     }
 
-    /// Nodes that were quarantined so far, a sentence each.
+    /// Nodes that panicked or did not return so far, a sentence each. They are silent.
     pub fn quarantined(&self) -> &[String] {
         &self.quarantined
     }
@@ -167,4 +202,18 @@ impl Engine {
     pub fn length(&self) -> Option<u64> {
         self.resources.length(&self.graph)
     }
+}
+
+/// The options with a scheduler that was chosen, where it is to be.
+fn chosen(
+    graph: &Graph,
+    registry: &Arc<Registry>,
+    mut options: EngineOptions,
+) -> Result<EngineOptions, EngineError> {
+    if options.scheduler == Scheduler::Auto {
+        let request = ChooseOptions::new(options.clone(), "");
+        let choice = choose_scheduler(graph, registry, &request, &mut MachineCosts::default())?;
+        choice.apply(&mut options);
+    }
+    Ok(options)
 }

@@ -74,7 +74,9 @@ impl Engine {
             workers: self.resources.workers() as u32,
             block: options.block.0,
             rate: options.rate.hz(),
-            kernels: "scalar".to_owned(),
+            driver: options.driver.clone(),
+            kernels: self.settings("kernels").unwrap_or_default(),
+            partition: self.settings("partition"),
             nodes: self.graph.len() as u64,
             refused: self.refused.clone(),
             notes: self.notes(),
@@ -100,6 +102,13 @@ impl Engine {
             report.set_trace(&tracer.stats());
         }
         report
+    }
+
+    /// The different values of a setting over all nodes, in one line; `None` where no node has it.
+    fn settings(&self, name: &str) -> Option<String> {
+        let values = self.resources.settings(&self.graph, name);
+        let values: Vec<&str> = values.into_iter().collect();
+        (!values.is_empty()).then(|| values.join(", "))
     }
 
     /// Largest speed-up that any number of workers can give: total cost over the critical path (Graham 1966).

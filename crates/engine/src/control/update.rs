@@ -2,6 +2,7 @@
 
 use super::Engine;
 use crate::messages::CycleOutcome;
+use crate::resources::fade_frames;
 use crate::watchdog;
 use processor::Mode;
 use report::CycleTrace;
@@ -26,6 +27,7 @@ impl Engine {
     /// Real-time: setup.
     pub fn update_with(&mut self, on_cycle: Option<&mut dyn FnMut(&CycleTrace)>) {
         self.collect();
+        self.end_transition();
         let mut dropped = 0;
         for reader in &mut self.resources.readers {
             match &mut self.tracer {
@@ -42,6 +44,7 @@ impl Engine {
             self.compare_priorities();
             self.fall_back_if_slower();
         }
+        self.name_faulty();
     }
 
     /// Reads the cycle messages and frees the retired executor.
@@ -73,7 +76,19 @@ impl Engine {
         if let Some((watchdog, names)) = self.next.take() {
             self.watchdog = watchdog;
             // Not before: nodes that left the graph have played until now, and their background work with them.
-            self.resources.remove_unused(&self.graph);
+            let transition = self.transition.as_mut();
+            let playing = match transition {
+                Some(transition) => {
+                    let block = u64::from(self.resources.options.block.0);
+                    let fade = u64::from(fade_frames(&self.resources.options));
+                    // A later stage of a pipeline plays them some blocks later.
+                    let late = block * (1 + u64::from(self.plan.latency_blocks));
+                    transition.ends_at.get_or_insert(self.position + fade + late);
+                    &transition.graph
+                }
+                None => &self.graph,
+            };
+            self.resources.remove_unused(playing);
             if let Some(tracer) = &mut self.tracer {
                 tracer.swap(cycle as u32, names);
             }
@@ -99,18 +114,37 @@ impl Engine {
     fn quarantine_stuck(&mut self) {
         let limit = watchdog::limit(self.resources.options.period());
         for stuck in self.watchdog.find_stuck(Duration::from_nanos(limit.0)) {
-            let node = stuck.node.and_then(|id| self.graph.node_mut(id));
-            let Some(node) = node.filter(|node| node.enabled) else {
+            let Some(id) = stuck.node.filter(|id| !self.faulty.contains(id)) else {
                 continue;
             };
-            node.enabled = false;
+            let name = self.playing_graph().node(id).map(|node| node.name.clone());
+            self.faulty.insert(id);
             self.quarantined.push(format!(
                 "`{}` did not return on worker {}: it is silent now",
-                node.name, stuck.worker
+                name.unwrap_or_default(),
+                stuck.worker
             ));
-            let without = self.graph.clone();
+            if let Some(node) = self.graph.node_mut(id) {
+                node.enabled = false;
+            }
             // If a change is on its way already, its executor finds the stuck processor by itself.
-            let _ = self.replace_graph(without);
+            let _ = self.swap_at_once();
+        }
+    }
+
+    /// Names the nodes that have failed since the last call, but those that the watchdog has named.
+    fn name_faulty(&mut self) {
+        let faults = self.summary.faults();
+        if std::mem::replace(&mut self.seen_faults, faults) == faults {
+            return;
+        }
+        let transition = self.transition.as_ref();
+        let playing = transition.map_or(&self.graph, |transition| &transition.graph);
+        for (id, node) in self.resources.faulty(playing) {
+            if self.faulty.insert(id) {
+                let message = format!("`{}` panicked, or did not return: it is silent now", node.name);
+                self.quarantined.push(message);
+            }
         }
     }
 }

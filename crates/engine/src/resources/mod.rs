@@ -12,15 +12,18 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `fade` | the node that an edit puts into a connection to fade it |
 //! | `nodes` | what each node's processor brought along, and what follows for the whole graph |
 //! | `planning` | the plan of a graph, and the executor of a plan |
 
+pub(crate) mod fade;
 mod nodes;
 mod planning;
 
 use crate::{EngineError, EngineOptions, Scheduler};
 use exec::{BackoffPolicy, DelayLines, ProcessorPool, SharedRuntime};
-use graph::NodeId;
+use graph::{Catalogue, NodeId};
+pub(crate) use nodes::fade_frames;
 use nodes::NodeResources;
 use plan::{DelayedEdge, FadeState, Plan, TraceRecord};
 use processor::{Mode, Registry};
@@ -61,6 +64,8 @@ impl From<Mode> for CycleSpacing {
 /// Everything that outlives a plan: processors, delay lines, threads, trace rings.
 pub(crate) struct EngineResources {
     pub(crate) registry: Arc<Registry>,
+    /// The registry's kinds, and the one that fades.
+    pub(crate) catalogue: Catalogue,
     pub(crate) options: EngineOptions,
     processors: ProcessorPool,
     delay_lines: DelayLines,
@@ -100,8 +105,11 @@ impl EngineResources {
             _ if pool.workers() > workers::cores().len() => BackoffPolicy::Yield,
             _ => BackoffPolicy::Spin,
         });
+        let mut catalogue = registry.catalogue().clone();
+        catalogue.insert(fade::kind());
         Ok(Self {
             registry,
+            catalogue,
             processors: ProcessorPool::default(),
             delay_lines: DelayLines::default(),
             runtime: Arc::new(runtime),
@@ -139,7 +147,7 @@ impl EngineResources {
 fn worker_pool(options: &EngineOptions, spacing: CycleSpacing) -> std::io::Result<WorkerPool> {
     let cores = workers::cores();
     let workers = match options.scheduler {
-        Scheduler::Sequential => 1,
+        Scheduler::Auto | Scheduler::Sequential => 1,
         _ => options.workers.max(1),
     };
     let fits = workers <= cores.len();

@@ -1,10 +1,11 @@
 //! [`NodeResources`]: tasks, gauges and timing of each node's processor, and what follows for the whole graph.
 
 use super::EngineResources;
-use crate::EngineError;
+use super::fade::{self, Fade};
+use crate::{EngineError, EngineOptions};
 use graph::{Diagnostic, Graph, Node, NodeId};
-use processor::{FileLog, FileProblem, Gauge, Mode, Processor, Tail};
-use std::collections::BTreeMap;
+use processor::{FileLog, FileProblem, Gauge, MakeError, Mode, Processor, Tail};
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Frames, SampleRate};
 use workers::BackgroundTaskId;
 
@@ -17,9 +18,16 @@ pub(super) struct NodeResources {
     gauges: Vec<(String, Gauge)>,
     notes: Vec<String>,
     file_log: FileLog,
+    settings: Vec<(&'static str, String)>,
     pub(super) latency: Frames,
     tail: Tail,
     length: Option<u64>,
+}
+
+/// Length of an edit's fade in frames; 0 for none.
+pub(crate) fn fade_frames(options: &EngineOptions) -> u32 {
+    let frames = u128::from(options.edit_fade.0) * u128::from(options.rate.hz());
+    u32::try_from(frames.div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
 }
 
 impl EngineResources {
@@ -30,7 +38,7 @@ impl EngineResources {
             if self.nodes.contains_key(&id) {
                 continue;
             }
-            match self.registry.make(node, &self.options.folder) {
+            match self.make(node) {
                 Ok(processor) => self.add_node(id, node.clone(), processor),
                 Err(error) => {
                     let message = format!("`{}`: {error}", node.name);
@@ -45,6 +53,15 @@ impl EngineResources {
         }
     }
 
+    /// Makes the processor of `node`.
+    fn make(&self, node: &Node) -> Result<Box<dyn Processor>, MakeError> {
+        if node.kind == fade::KIND {
+            let frames = fade_frames(&self.options);
+            return Ok(Box::new(Fade::new(node, frames)));
+        }
+        self.registry.make(node, &self.options.folder)
+    }
+
     fn add_node(&mut self, id: NodeId, made_of: Node, processor: Box<dyn Processor>) {
         let setup = self.setup();
         let (requested, timing) = self.processors.insert(id, processor, setup);
@@ -55,6 +72,7 @@ impl EngineResources {
             gauges: requested.gauges,
             notes: requested.notes,
             file_log: requested.file_log,
+            settings: requested.settings,
             latency: timing.latency,
             tail: timing.tail,
             length: timing.length,
@@ -160,6 +178,19 @@ impl EngineResources {
                 self.background.remove(task);
             }
         }
+    }
+
+    /// The different values of the setting `name`, over all nodes of `graph`.
+    pub(crate) fn settings<'a>(&'a self, graph: &'a Graph, name: &str) -> BTreeSet<&'a str> {
+        let all = self.named(graph).flat_map(|(_, there)| &there.settings);
+        let of_name = all.filter(|(key, _)| *key == name);
+        of_name.map(|(_, value)| value.as_str()).collect()
+    }
+
+    /// Names of the nodes of `graph` whose processors panicked or did not return.
+    pub(crate) fn faulty<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = (NodeId, &'a Node)> {
+        let is_faulty = |id| self.processors.is_quarantined(id);
+        graph.nodes().filter(move |(id, _)| is_faulty(*id))
     }
 
     /// Notes of the processors on their set-up, each behind its node's name.

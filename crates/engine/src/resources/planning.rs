@@ -21,7 +21,7 @@ impl EngineResources {
         if self.options.scheduler == Scheduler::Cpfd {
             return self.plan_with_copies(graph, options, &machine);
         }
-        let compiled = plan::compile(graph, self.registry.catalogue(), &options);
+        let compiled = plan::compile(graph, &self.catalogue, &options);
         let mut plan = compiled.map_err(|errors| EngineError::Graph(errors.0))?;
         let dag = Dag::from_plan(&plan);
         plan.worker_tasks = match self.options.scheduler {
@@ -44,8 +44,7 @@ impl EngineResources {
     ) -> Result<Plan, EngineError> {
         loop {
             options.not_duplicable.clone_from(&self.not_duplicable);
-            let catalogue = self.registry.catalogue();
-            let compiled = plan::compile_with_copies(graph, catalogue, &options, machine);
+            let compiled = plan::compile_with_copies(graph, &self.catalogue, &options, machine);
             let plan = compiled.map_err(|errors| EngineError::Graph(errors.0))?;
             let missing = self.processors.retain_copies(&plan).into_iter();
             let refused: Vec<NodeId> = missing
@@ -74,7 +73,9 @@ impl EngineResources {
         options.compensate_latency = self.options.compensate_latency;
         options.costs = self.options.costs.clone();
         options.latency_blocks = self.options.pipeline_blocks(self.workers());
-        let fuses = self.options.fuse && self.options.scheduler != Scheduler::Sequential;
+        let is_sequential =
+            matches!(self.options.scheduler, Scheduler::Auto | Scheduler::Sequential);
+        let fuses = self.options.fuse && !is_sequential;
         options.fusion = fuses.then(|| FusionOptions {
             use_all_workers: self.options.use_all_workers,
             ..fusion_options(machine)
@@ -92,7 +93,8 @@ impl EngineResources {
             input_channels: self.options.input_channels,
         };
         match self.options.scheduler {
-            Scheduler::Sequential => exec::sequential(binding),
+            // An engine that is to choose has chosen before it makes an executor.
+            Scheduler::Auto | Scheduler::Sequential => exec::sequential(binding),
             Scheduler::Hlfet
             | Scheduler::Etf
             | Scheduler::Cpfd

@@ -6,7 +6,6 @@
 use super::info::CycleInfo;
 use super::slot::WorkerSlots;
 use crate::bound::{BoundPlan, BoundStep, NO_POSITION, PipelineLag, StepIndex, StepState};
-use crate::bound::{BoundPlan, EVENTS_PER_STEP, NO_POSITION, PipelineLag, StepIndex, StepState};
 use crate::errors::ErrorKind;
 use crate::step::silence_non_finite;
 use graph::NodeId;

@@ -14,7 +14,7 @@
 
 use super::timeline::{Segment, Timeline};
 use processor::{BackgroundTask, FileLog, FileProblem, Mode, TaskStatus};
-use rtrb::{Consumer, Producer, RingBuffer};
+use rtrb::{Consumer, Producer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -74,7 +74,7 @@ pub(super) fn feed(
     mode: Mode,
     log: FileLog,
 ) -> (StreamFeeder, StreamReader) {
-    let (producer, consumer) = RingBuffer::new(room.max(CHUNK_FRAMES) * width);
+    let (producer, consumer) = rt::ring::ring(room.max(CHUNK_FRAMES) * width);
     let request = Arc::new(SeekRequest::default());
     let feeder = StreamFeeder {
         whole: vec![0.0; CHUNK_FRAMES * stream.channels().count()],

@@ -1,0 +1,209 @@
+//! Parameters, ramps, control values and MIDI: sent to a node at once, or for a frame.
+
+use super::Engine;
+use crate::EngineError;
+use crate::messages::{EventMessage, Ramp};
+use graph::{Graph, Node, NodeId, ParamRange, ParamValue, Signal};
+use processor::{Event, EventBody, EventTarget};
+use units::Frames;
+
+/// Tolerance of a delay time's bounds, in seconds: the precision of an event's `f32`. The processor clamps.
+const TIME_TOLERANCE: f64 = 1e-6;
+
+impl Engine {
+    /// Sets the parameter `name` of `node` to `value`, from the next block on. Ends a ramp of it.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoParam`] if it is no parameter that can change while it plays, [`EngineError::OutOfRange`] if it
+    /// cannot take `value`. [`EngineError::Busy`] while too many changes are on their way.
+    ///
+    /// Real-time: setup.
+    pub fn set_param(&mut self, node: NodeId, name: &str, value: f32) -> Result<(), EngineError> {
+        self.schedule_param(node, name, value, 0, Frames(0))
+    }
+
+    /// Sets the parameter `name` of `node` to `value` at absolute frame `at`, or at the next block if that frame has
+    /// [passed](Self::position). With a `ramp` the value moves there in a straight line that begins at `at`, in steps of
+    /// 64 frames, from the value that was set last.
+    ///
+    /// Changes of one parameter are to be sent in the order of their frames. The graph has the new value at once.
+    ///
+    /// # Errors
+    ///
+    /// As for [`set_param`](Self::set_param). At most 4096 changes wait.
+    ///
+    /// Real-time: setup.
+    pub fn schedule_param(
+        &mut self,
+        node: NodeId,
+        name: &str,
+        value: f32,
+        at: u64,
+        ramp: Frames,
+    ) -> Result<(), EngineError> {
+        let mut message = self.param_event(node, name, value)?;
+        message.at = at;
+        if ramp > Frames(0) {
+            message.ramp = self.param_value(node, name).map(|from| Ramp {
+                from: from as f32,
+                to: value,
+                frames: ramp.0,
+            });
+        }
+        self.send(message)?;
+        let mut graph = std::mem::take(&mut self.graph);
+        self.keep_delay_bounds(&mut graph, node);
+        if let Some(there) = graph.node_mut(node) {
+            there.set(name, ParamValue::Number(f64::from(value)));
+        }
+        self.graph = graph;
+        Ok(())
+    }
+
+    /// Sends a MIDI channel message to the event input `input` of `node`, at absolute frame `at`, or at the next block if
+    /// that frame has [passed](Self::position).
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoParam`] if there is no such input, [`EngineError::NotMidi`] for other bytes, and
+    /// [`EngineError::Busy`] while too many events wait.
+    ///
+    /// Real-time: setup.
+    pub fn send_midi(
+        &mut self,
+        node: NodeId,
+        input: &str,
+        message: [u8; 3],
+        at: u64,
+    ) -> Result<(), EngineError> {
+        let [status, data @ ..] = message;
+        if !(0x80..0xf0).contains(&status) || data.iter().any(|byte| *byte >= 0x80) {
+            return Err(EngineError::NotMidi(message));
+        }
+        self.send_to_input(node, input, EventBody::Midi(message), at)
+    }
+
+    /// Sends a number to the event or control input `input` of `node`, at absolute frame `at`, or at the next block if
+    /// that frame has [passed](Self::position). For a gate, 1 opens and 0 closes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`send_midi`](Self::send_midi), and [`EngineError::NoParam`] if the number is not finite.
+    ///
+    /// Real-time: setup.
+    pub fn send_value(
+        &mut self,
+        node: NodeId,
+        input: &str,
+        value: f32,
+        at: u64,
+    ) -> Result<(), EngineError> {
+        if !value.is_finite() {
+            return Err(EngineError::NoParam(input.to_owned()));
+        }
+        self.send_to_input(node, input, EventBody::Value(value), at)
+    }
+
+    fn send_to_input(
+        &mut self,
+        node: NodeId,
+        input: &str,
+        body: EventBody,
+        at: u64,
+    ) -> Result<(), EngineError> {
+        let error = || EngineError::NoParam(input.to_owned());
+        let there = self.graph.node(node).ok_or_else(error)?;
+        let mut ports = (0..).zip(&there.inputs);
+        let found = ports.find(|(_, port)| port.name == input);
+        let found = found.filter(|(_, port)| matches!(port.signal, Signal::Control | Signal::Event));
+        let (port, _) = found.ok_or_else(error)?;
+        let event = Event {
+            frame: 0,
+            target: EventTarget::Input(port),
+            body,
+        };
+        self.send(EventMessage {
+            node,
+            event,
+            at,
+            ramp: None,
+        })
+    }
+
+    fn send(&mut self, message: EventMessage) -> Result<(), EngineError> {
+        let pushed = self.rings.events.push(message);
+        pushed.map_err(|_| EngineError::Busy)
+    }
+
+    /// Value of a parameter in the graph, or the kind's default.
+    fn param_value(&self, node: NodeId, name: &str) -> Option<f64> {
+        let there = self.graph.node(node)?;
+        let kind = self.resources.catalogue.get(there.effective_kind())?;
+        let default = match kind.param(name)?.1.range {
+            ParamRange::Number { default, .. } => Some(default).filter(|x| !x.is_nan()),
+            _ => None,
+        };
+        there.number(name).or(default)
+    }
+
+    /// The event that sets a parameter of `node`, if it may change while it plays.
+    pub(super) fn param_event(
+        &self,
+        node: NodeId,
+        name: &str,
+        value: f32,
+    ) -> Result<EventMessage, EngineError> {
+        let error = || EngineError::NoParam(name.to_owned());
+        let there = self.graph.node(node).ok_or_else(error)?;
+        let kind = self.resources.catalogue.get(there.effective_kind());
+        let kind = kind.ok_or_else(error)?;
+        let (index, param) = kind.param(name).filter(|(_, param)| param.live).ok_or_else(error)?;
+        let (mut min, mut max) = match param.range {
+            ParamRange::Number { min, max, .. } => (min, max),
+            _ => (f64::NEG_INFINITY, f64::INFINITY),
+        };
+        if let Some(delay) = kind.delay.filter(|delay| delay.time == name) {
+            let bound = |key| there.number(key).or_else(|| there.number(delay.time));
+            min = bound(delay.min).map_or(min, |bound| bound - TIME_TOLERANCE);
+            max = bound(delay.max).map_or(max, |bound| bound + TIME_TOLERANCE);
+        }
+        if !(min..=max).contains(&f64::from(value)) {
+            return Err(EngineError::OutOfRange {
+                param: name.to_owned(),
+                value: value.into(),
+                min,
+                max,
+            });
+        }
+        let event = Event {
+            frame: 0,
+            target: EventTarget::Param(index),
+            body: EventBody::Value(value),
+        };
+        Ok(EventMessage {
+            node,
+            event,
+            at: 0,
+            ramp: None,
+        })
+    }
+
+    /// Writes the bounds of a delay's time into the graph before the time changes. Its processor was made for these
+    /// bounds, and a plan must not take the new time for them.
+    pub(super) fn keep_delay_bounds(&self, graph: &mut Graph, id: NodeId) {
+        let Some(node) = graph.node_mut(id) else {
+            return;
+        };
+        let kind = self.resources.catalogue.get(node.effective_kind());
+        let of = |node: &Node| kind.and_then(|kind| Some((kind.delay?, node.number(kind.delay?.time)?)));
+        let Some((delay, time)) = of(node) else {
+            return;
+        };
+        for key in [delay.min, delay.max] {
+            if node.param(key).is_none() {
+                node.set(key, ParamValue::Number(time));
+            }
+        }
+    }
+}

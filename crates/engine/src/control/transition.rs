@@ -1,0 +1,248 @@
+//! [`Transition`]: the graph that plays while an edit's connections fade.
+//!
+//! It is the edited graph together with what the edit removed, for as long as that can still be heard. Each connection
+//! that came or went has a node in it that fades:
+//!
+//! ```text
+//!   before      osc ───────────────────▶ out
+//!   while       osc ──────▶ fade out ──▶ out       10 ms; a frame's gains add up to 1
+//!                └─▶ filter ─▶ fade in ─▶ out
+//!   after       osc ──▶ filter ────────▶ out
+//! ```
+//!
+//! A connection into a node that is new itself needs no fade, as the node's outputs fade in; nor does one into a node
+//! that goes. Sinks have no outputs, so connections to them fade. Events and control numbers come and go at once.
+//! An edit during a fade begins from the gains of that moment.
+
+use crate::resources::fade;
+use graph::{Catalogue, Edge, Graph, NodeId, PortRef, Role, Signal, SourceSpan};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A connection by its ends.
+type Ends = (PortRef, PortRef);
+/// A fade that changes its direction: its node, and true if it fades in now.
+pub(super) type Reversal = (NodeId, bool);
+
+/// The graph that plays while connections fade.
+pub(super) struct Transition {
+    pub(super) graph: Graph,
+    /// By connection, in an order that does not depend on the run: it decides the order of additions.
+    fades: BTreeMap<Ends, Fade>,
+    /// Absolute frame after which all fades are over; `None` until it plays.
+    pub(super) ends_at: Option<u64>,
+}
+
+/// The fade of one connection.
+#[derive(Clone, Copy)]
+struct Fade {
+    node: NodeId,
+    is_in: bool,
+    /// Number of equal edges that it stands for.
+    count: usize,
+}
+
+/// What plays before an edit, what shall play after it, and the edges of both.
+struct Change<'a> {
+    before: &'a Graph,
+    after: &'a Graph,
+    catalogue: &'a Catalogue,
+    /// Fades that run before the edit.
+    running: BTreeMap<Ends, Fade>,
+    /// Edges before the edit, without the nodes that fade.
+    edges_before: Vec<Ends>,
+}
+
+impl Transition {
+    /// The transition from `before`, or from the transition that plays, to `after`; `None` if no connection needs to
+    /// fade. Reserves ids in `after`. Gives the fades that change their direction too.
+    pub(super) fn new(
+        (before, running): (&Graph, Option<&Self>),
+        after: &mut Graph,
+        catalogue: &Catalogue,
+    ) -> Option<(Self, Vec<Reversal>)> {
+        let before = running.map_or(before, |running| &running.graph);
+        let change = Change::new((before, running), after, catalogue);
+        let faded = change.faded();
+        let kept = change.kept(&faded);
+        let is_there = |to: PortRef| change.after.node(to.node).is_some();
+        let heard = faded.into_iter();
+        let heard = heard.filter(|((_, to), _, _)| is_there(*to) || kept.contains(&to.node));
+        let heard: Vec<_> = heard.collect();
+        if heard.is_empty() {
+            return None;
+        }
+        let (running, edges_before) = (change.running, change.edges_before);
+        let (mut fades, mut reversals) = (BTreeMap::new(), Vec::new());
+        for (ends, is_in, count) in heard {
+            let old: Option<&Fade> = running.get(&ends);
+            let node = old.map_or_else(|| after.reserve_id(), |old| old.node);
+            if old.is_some_and(|old| old.is_in != is_in) {
+                reversals.push((node, is_in));
+            }
+            fades.insert(ends, Fade { node, is_in, count });
+        }
+        let graph = union(before, after, (&kept, &fades, &edges_before));
+        let transition = Self {
+            graph,
+            fades,
+            ends_at: None,
+        };
+        Some((transition, reversals))
+    }
+}
+
+impl<'a> Change<'a> {
+    fn new(
+        (before, running): (&'a Graph, Option<&Transition>),
+        after: &'a Graph,
+        catalogue: &'a Catalogue,
+    ) -> Self {
+        let running = running.map(|it| it.fades.clone()).unwrap_or_default();
+        let by_node: BTreeMap<NodeId, PortRef> =
+            (running.iter().map(|((from, _), fade)| (fade.node, *from))).collect();
+        let edges = before.edges().iter();
+        let edges = edges.filter(|edge| !by_node.contains_key(&edge.to.node));
+        let edges = edges.map(|edge| {
+            let from = by_node.get(&edge.from.node);
+            (from.copied().unwrap_or(edge.from), edge.to)
+        });
+        Self {
+            edges_before: edges.collect(),
+            before,
+            after,
+            catalogue,
+            running,
+        }
+    }
+
+    /// Returns true if `node` is a sink of either graph.
+    fn is_sink(&self, node: NodeId) -> bool {
+        let there = self.after.node(node).or_else(|| self.before.node(node));
+        let kind = there.and_then(|node| self.catalogue.get(node.effective_kind()));
+        kind.is_some_and(|kind| kind.role == Role::Sink)
+    }
+
+    /// Returns true if the connection of audio is heard in `graph`, of which it is an edge.
+    fn is_heard(&self, graph: &Graph, (from, to): Ends) -> bool {
+        let is_enabled = |id| graph.node(id).is_some_and(|node| node.enabled);
+        let is_audio = is_audio(graph, from);
+        is_audio && is_enabled(from.node) && (is_enabled(to.node) || !self.is_sink(to.node))
+    }
+
+    /// The connections that fade, each with true if it fades in, and its number of equal edges.
+    fn faded(&self) -> Vec<(Ends, bool, usize)> {
+        let mut counts: BTreeMap<Ends, (usize, usize)> = BTreeMap::new();
+        for ends in &self.edges_before {
+            let is_heard = self.is_heard(self.before, *ends);
+            counts.entry(*ends).or_default().0 += usize::from(is_heard);
+        }
+        for edge in self.after.edges() {
+            let ends = (edge.from, edge.to);
+            let is_heard = self.is_heard(self.after, ends);
+            counts.entry(ends).or_default().1 += usize::from(is_heard);
+        }
+        let faded = counts.into_iter().filter_map(|(ends, (before, after))| {
+            let fades = match (before, after) {
+                _ if self.running.contains_key(&ends) => true,
+                (0, 0) => false,
+                (0, _) => self.is_listened_to(self.before, ends),
+                (_, 0) => self.is_listened_to(self.after, ends),
+                // The number of equal edges changes: no fade.
+                _ => false,
+            };
+            fades.then_some((ends, after > 0, before.max(after).max(1)))
+        });
+        faded.collect()
+    }
+
+    /// Returns true if the target of a connection hears it come or go: it is a sink, or it is in `graph` as well, which
+    /// is the graph without the connection.
+    fn is_listened_to(&self, graph: &Graph, (_, to): Ends) -> bool {
+        graph.node(to.node).is_some() || self.is_sink(to.node)
+    }
+
+    /// The removed nodes that play on: those from which a connection fades out, and all that they hear.
+    fn kept(&self, faded: &[(Ends, bool, usize)]) -> BTreeSet<NodeId> {
+        let is_removed = |id: &NodeId| self.after.node(*id).is_none();
+        let ends = faded.iter().filter(|(_, is_in, _)| !is_in);
+        let sources = ends.clone().map(|((from, _), _, _)| from.node);
+        let sinks = ends.map(|((_, to), _, _)| to.node);
+        let sinks = sinks.filter(|id| self.is_sink(*id));
+        let mut next: Vec<NodeId> = sources.chain(sinks).filter(is_removed).collect();
+        let mut kept = BTreeSet::new();
+        let mut inputs: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+        for (from, to) in &self.edges_before {
+            inputs.entry(to.node).or_default().push(from.node);
+        }
+        while let Some(id) = next.pop() {
+            if kept.insert(id) {
+                let heard = inputs.get(&id).into_iter().flatten();
+                next.extend(heard.copied().filter(is_removed));
+            }
+        }
+        kept
+    }
+}
+
+/// Returns true if `from` is an output of audio.
+fn is_audio(graph: &Graph, from: PortRef) -> bool {
+    signal(graph, from).is_some_and(|signal| matches!(signal, Signal::Audio(_)))
+}
+
+fn signal(graph: &Graph, from: PortRef) -> Option<Signal> {
+    let port = graph.node(from.node)?.outputs.get(usize::from(from.port))?;
+    Some(port.signal)
+}
+
+/// `after` with what plays on of `before`, and the nodes that fade.
+fn union(
+    before: &Graph,
+    after: &Graph,
+    (kept, fades, edges_before): (&BTreeSet<NodeId>, &BTreeMap<Ends, Fade>, &[Ends]),
+) -> Graph {
+    let mut graph = after.clone();
+    for id in kept {
+        let mut node = before.node(*id).expect("a kept node played before").clone();
+        while graph.find(&node.name).is_some() {
+            node.name.push_str(" (removed)");
+        }
+        let restored = graph.restore(*id, node);
+        debug_assert!(restored.is_ok(), "an id is never used again");
+    }
+    for (id, node) in before.nodes().filter(|(_, node)| node.enabled) {
+        if let Some(there) = graph.node_mut(id) {
+            there.enabled = node.enabled;
+        }
+    }
+    for (from, to) in edges_before {
+        if kept.contains(&to.node) && !fades.contains_key(&(*from, *to)) {
+            graph.connect(edge(*from, *to));
+        }
+    }
+    for (ends, fade) in fades {
+        insert(&mut graph, *ends, *fade);
+    }
+    graph
+}
+
+/// Puts the node that fades into a connection.
+fn insert(graph: &mut Graph, (from, to): Ends, fade: Fade) {
+    let Some(signal) = signal(graph, from) else {
+        return;
+    };
+    graph.disconnect(from, to);
+    let name = |id| graph.node(id).map_or("", |node| node.name.as_str());
+    let name = format!("{}.{} -> {}.{} (fade)", name(from.node), from.port, name(to.node), to.port);
+    let restored = graph.restore(fade.node, fade::node(name, signal, fade.is_in));
+    debug_assert!(restored.is_ok(), "the id was reserved, and no session has such a name");
+    let node = fade.node;
+    graph.connect(edge(from, PortRef { node, port: 0 }));
+    for _ in 0..fade.count {
+        graph.connect(edge(PortRef { node, port: 0 }, to));
+    }
+}
+
+fn edge(from: PortRef, to: PortRef) -> Edge {
+    let span = SourceSpan::NONE;
+    Edge { from, to, span }
+}

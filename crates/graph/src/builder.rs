@@ -1,0 +1,422 @@
+//! [`GraphBuilder`]: makes or changes a graph in code, by names, and checks kinds, parameters and ports at once.
+
+use crate::{
+    Catalogue, Edge, Edit, EditError, Graph, Kind, Node, NodeId, ParamRange, ParamValue, Port,
+    PortRef, Signal, SourceSpan,
+};
+use std::fmt;
+use units::Channels;
+
+/// Keys that set numbers of ports and channels of every kind.
+const COUNTS: [&str; 3] = ["in", "out", "channels"];
+
+/// Makes or changes a graph in code. Each call is checked against the catalogue, and a refused one changes nothing.
+///
+/// ```
+/// use divisi_graph::{Catalogue, GraphBuilder, Kind, PortSpec};
+///
+/// let mut catalogue = Catalogue::default();
+/// catalogue.insert(Kind { outputs: vec![PortSpec::mono("out")], ..Kind::new("osc", "") });
+/// catalogue.insert(Kind { inputs: vec![PortSpec::mono("in")], ..Kind::new("sink", "") });
+/// let mut patch = GraphBuilder::new(&catalogue);
+/// let tone = patch.add("tone", "osc", &[])?;
+/// let out = patch.add("out", "sink", &[])?;
+/// patch.connect((tone, "out"), (out, "in"))?;
+/// let wrong = patch.connect((tone, "left"), (out, "in")).unwrap_err();
+/// assert_eq!(wrong.to_string(), "`tone` has no output `left`; it has `out`");
+/// assert_eq!(patch.finish().edges().len(), 1);
+/// # Ok::<(), divisi_graph::BuildError>(())
+/// ```
+///
+/// Real-time: setup.
+pub struct GraphBuilder<'a> {
+    graph: Graph,
+    catalogue: &'a Catalogue,
+    edits: Vec<Edit>,
+}
+
+/// Reason why a builder refused a call; the graph has not changed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// There is no such kind. Take one of the catalogue's.
+    NoKind {
+        /// The name that was asked for.
+        kind: String,
+        /// The most similar name.
+        nearest: Option<&'static str>,
+    },
+    /// The kind has no such parameter. Look at the kind's `params`.
+    NoParam {
+        /// The node's kind.
+        kind: String,
+        /// The name that was asked for.
+        param: String,
+        /// The most similar name.
+        nearest: Option<&'static str>,
+    },
+    /// The value does not fit the parameter; the text says what it takes.
+    BadValue {
+        /// The parameter.
+        param: String,
+        /// What it takes.
+        message: String,
+    },
+    /// The node has no such output or input. Take one of `known`.
+    NoPort {
+        /// Name of the node.
+        node: String,
+        /// `output` or `input`.
+        side: &'static str,
+        /// The name that was asked for.
+        port: String,
+        /// The ports that it has.
+        known: Vec<String>,
+    },
+    /// The two ports carry different signals.
+    SignalMismatch {
+        /// Signal of the output.
+        from: Signal,
+        /// Signal of the input.
+        to: Signal,
+    },
+    /// The graph refuses the change.
+    Edit(EditError),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hint = |f: &mut fmt::Formatter<'_>, nearest: &Option<&str>| match nearest {
+            Some(near) => write!(f, "; did you mean `{near}`?"),
+            None => Ok(()),
+        };
+        match self {
+            Self::NoKind { kind, nearest } => {
+                write!(f, "there is no kind `{kind}`")?;
+                hint(f, nearest)
+            }
+            Self::NoParam {
+                kind,
+                param,
+                nearest,
+            } => {
+                write!(f, "`{kind}` has no parameter `{param}`")?;
+                hint(f, nearest)
+            }
+            Self::BadValue { param, message } => write!(f, "`{param}` {message}"),
+            Self::NoPort {
+                node,
+                side,
+                port,
+                known,
+            } => {
+                write!(f, "`{node}` has no {side} `{port}`; it has ")?;
+                match known.as_slice() {
+                    [] => f.write_str("none"),
+                    known => write!(f, "`{}`", known.join("`, `")),
+                }
+            }
+            Self::SignalMismatch { from, to } => {
+                write!(f, "the output carries {from:?}, and the input takes {to:?}")
+            }
+            Self::Edit(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<EditError> for BuildError {
+    fn from(error: EditError) -> Self {
+        Self::Edit(error)
+    }
+}
+
+impl<'a> GraphBuilder<'a> {
+    /// Begins with an empty graph, of kinds of `catalogue`.
+    pub fn new(catalogue: &'a Catalogue) -> Self {
+        Self::with_graph(Graph::default(), catalogue)
+    }
+
+    /// Begins with `graph`.
+    pub fn with_graph(graph: Graph, catalogue: &'a Catalogue) -> Self {
+        Self {
+            graph,
+            catalogue,
+            edits: Vec::new(),
+        }
+    }
+
+    /// The graph so far.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The graph.
+    #[must_use]
+    pub fn finish(self) -> Graph {
+        self.graph
+    }
+
+    /// The changes to the graph that it began with.
+    #[must_use]
+    pub fn into_edits(self) -> Vec<Edit> {
+        self.edits
+    }
+
+    /// Adds a node called `name`. `in`, `out` and `channels` among `params` set its ports, as in a session.
+    ///
+    /// # Errors
+    ///
+    /// The name is taken, or there is no such kind, parameter or value.
+    pub fn add(
+        &mut self,
+        name: &str,
+        kind: &str,
+        params: &[(&str, ParamValue)],
+    ) -> Result<NodeId, BuildError> {
+        let found = self
+            .catalogue
+            .get(kind)
+            .ok_or_else(|| BuildError::NoKind {
+                kind: kind.to_owned(),
+                nearest: self.catalogue.nearest(kind),
+            })?;
+        let mut node = Node::new(name, kind);
+        for (key, value) in params {
+            check_param(found, key, value)?;
+            node.set(*key, value.clone());
+        }
+        if let Some((key, message)) = Catalogue::assign_ports(found, &mut node).into_iter().next() {
+            return Err(BuildError::BadValue {
+                param: key.to_owned(),
+                message,
+            });
+        }
+        let added = self.apply(Edit::Add(node))?;
+        Ok(added.expect("the graph gives each added node an id"))
+    }
+
+    /// Connects an output to an input, each by its node and name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such port, or they carry different signals.
+    pub fn connect(
+        &mut self,
+        from: (NodeId, &str),
+        to: (NodeId, &str),
+    ) -> Result<(), BuildError> {
+        let (from, output) = self.output(from)?;
+        let (to, input) = self.input(to)?;
+        let fits = match (output, input) {
+            (Signal::Audio(from), Signal::Audio(to)) => from == to || from == Channels(1),
+            (from, to) => from == to,
+        };
+        if !fits {
+            return Err(BuildError::SignalMismatch {
+                from: output,
+                to: input,
+            });
+        }
+        let span = SourceSpan::NONE;
+        self.apply(Edit::Connect(Edge { from, to, span })).map(drop)
+    }
+
+    /// Removes the edges from an output to an input, each by its node and name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such port or edge.
+    pub fn disconnect(
+        &mut self,
+        from: (NodeId, &str),
+        to: (NodeId, &str),
+    ) -> Result<(), BuildError> {
+        let (from, _) = self.output(from)?;
+        let (to, _) = self.input(to)?;
+        self.apply(Edit::Disconnect(from, to)).map(drop)
+    }
+
+    /// Removes a node with all its edges.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node.
+    pub fn remove(&mut self, node: NodeId) -> Result<(), BuildError> {
+        self.apply(Edit::Remove(node)).map(drop)
+    }
+
+    /// Enables a node, or makes it silent.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node.
+    pub fn enable(&mut self, node: NodeId, enabled: bool) -> Result<(), BuildError> {
+        self.apply(Edit::Enable(node, enabled)).map(drop)
+    }
+
+    /// Sets a parameter.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node, parameter or value.
+    pub fn set(
+        &mut self,
+        node: NodeId,
+        param: &str,
+        value: impl Into<ParamValue>,
+    ) -> Result<(), BuildError> {
+        let value = value.into();
+        let there = self.graph.node(node).ok_or(EditError::NoNode(node))?;
+        if let Some(kind) = self.catalogue.get(there.effective_kind()) {
+            check_param(kind, param, &value)?;
+        }
+        self.apply(Edit::Set(node, param.to_owned(), value))
+            .map(drop)
+    }
+
+    fn apply(&mut self, edit: Edit) -> Result<Option<NodeId>, BuildError> {
+        let added = self.graph.apply(edit.clone())?;
+        self.edits.push(edit);
+        Ok(added)
+    }
+
+    fn output(&self, (node, name): (NodeId, &str)) -> Result<(PortRef, Signal), BuildError> {
+        let there = self.graph.node(node).ok_or(EditError::NoNode(node))?;
+        port((node, there), "output", name, &there.outputs)
+    }
+
+    fn input(&self, (node, name): (NodeId, &str)) -> Result<(PortRef, Signal), BuildError> {
+        let there = self.graph.node(node).ok_or(EditError::NoNode(node))?;
+        port((node, there), "input", name, &there.inputs)
+    }
+}
+
+/// The port called `name` among `ports`.
+fn port(
+    (id, node): (NodeId, &Node),
+    side: &'static str,
+    name: &str,
+    ports: &[Port],
+) -> Result<(PortRef, Signal), BuildError> {
+    let found = (0..).zip(ports).find(|(_, port)| port.name == name);
+    let (port, found) = found.ok_or_else(|| BuildError::NoPort {
+        node: node.name.clone(),
+        side,
+        port: name.to_owned(),
+        known: ports.iter().map(|port| port.name.clone()).collect(),
+    })?;
+    Ok((PortRef { node: id, port }, found.signal))
+}
+
+/// Checks a parameter's name and value.
+fn check_param(kind: &Kind, key: &str, value: &ParamValue) -> Result<(), BuildError> {
+    let Some((_, param)) = kind.param(key) else {
+        if COUNTS.contains(&key) {
+            return Ok(());
+        }
+        let names = kind.params.iter().map(|param| param.name);
+        return Err(BuildError::NoParam {
+            kind: kind.name.to_owned(),
+            param: key.to_owned(),
+            nearest: crate::nearest(key, names),
+        });
+    };
+    let message = match (&param.range, value) {
+        (ParamRange::Number { min, max, .. }, ParamValue::Number(number)) => {
+            if (*min..=*max).contains(number) {
+                return Ok(());
+            }
+            format!("is {number}; it must be from {min} to {max} {}", param.unit)
+        }
+        (ParamRange::Choice(words), ParamValue::Text(word)) => {
+            if words.contains(&word.as_str()) {
+                return Ok(());
+            }
+            format!("is \"{word}\"; it must be one of {}", words.join(", "))
+        }
+        (ParamRange::Flag, ParamValue::Flag(_))
+        | (ParamRange::File(_) | ParamRange::Text, ParamValue::Text(_)) => return Ok(()),
+        (ParamRange::Number { .. }, _) => "takes a number".to_owned(),
+        (ParamRange::Choice(words), _) => format!("takes one of {}", words.join(", ")),
+        (ParamRange::Flag, _) => "takes true or false".to_owned(),
+        (ParamRange::File(_), _) => "takes the name of a file".to_owned(),
+        (ParamRange::Text, _) => "takes a text".to_owned(),
+    };
+    Err(BuildError::BadValue {
+        param: key.to_owned(),
+        message: message.trim_end().to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Param, PortSpec};
+
+    fn catalogue() -> Catalogue {
+        let freq = Param {
+            name: "freq",
+            unit: "Hz",
+            range: ParamRange::Number {
+                min: 0.0,
+                max: 20e3,
+                default: 440.0,
+            },
+            live: true,
+            doc: "",
+        };
+        let mut catalogue = Catalogue::default();
+        catalogue.insert(Kind {
+            outputs: vec![PortSpec::mono("out")],
+            params: vec![freq],
+            ..Kind::new("osc", "")
+        });
+        catalogue.insert(Kind {
+            inputs: vec![PortSpec::audio("in")],
+            outputs: vec![PortSpec::audio("out")],
+            ..Kind::new("gain", "")
+        });
+        catalogue
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_name_and_changes_nothing() {
+        let catalogue = catalogue();
+        let mut patch = GraphBuilder::new(&catalogue);
+        let tone = patch.add("tone", "osc", &[("freq", 220.0.into())]).unwrap();
+        let wide = patch
+            .add("wide", "gain", &[("channels", 2.0.into())])
+            .unwrap();
+        let narrow = patch.add("narrow", "gain", &[]).unwrap();
+        patch.connect((tone, "out"), (wide, "in")).unwrap();
+        let before = patch.graph().clone();
+        let refused = [
+            patch.add("x", "osk", &[]).unwrap_err(),
+            patch.add("tone", "osc", &[]).unwrap_err(),
+            patch.add("x", "osc", &[("frq", 1.0.into())]).unwrap_err(),
+            patch.add("x", "osc", &[("freq", 1e6.into())]).unwrap_err(),
+            patch.set(tone, "freq", "high").unwrap_err(),
+            patch.connect((wide, "out"), (narrow, "in")).unwrap_err(),
+            patch.connect((wide, "out"), (tone, "in")).unwrap_err(),
+            patch.remove(NodeId(9)).unwrap_err(),
+        ];
+        let said: Vec<String> = refused.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            said,
+            [
+                "there is no kind `osk`; did you mean `osc`?",
+                "the name `tone` is taken",
+                "`osc` has no parameter `frq`; did you mean `freq`?",
+                "`freq` is 1000000; it must be from 0 to 20000 Hz",
+                "`freq` takes a number",
+                "the output carries Audio(Channels(2)), and the input takes Audio(Channels(1))",
+                "`tone` has no input `in`; it has none",
+                "there is no node 9",
+            ]
+        );
+        assert_eq!(*patch.graph(), before);
+        assert_eq!(patch.into_edits().len(), 4);
+    }
+}
