@@ -19,7 +19,12 @@ struct Host {
 }
 
 impl Host {
-    fn new(graph: Graph, registry: Registry, block: u32, change: impl FnOnce(&mut EngineOptions)) -> Self {
+    fn new(
+        graph: Graph,
+        registry: Registry,
+        block: u32,
+        change: impl FnOnce(&mut EngineOptions),
+    ) -> Self {
         let mut options = EngineOptions::new(Frames(block), rate());
         options.mode = Mode::Offline;
         options.scheduler = Scheduler::Sequential;
@@ -62,7 +67,8 @@ impl Host {
 }
 
 /// A tone of half amplitude; its largest step from frame to frame is 0.0144.
-const TONE: &str = r#"o = { kind: "osc", freq: 220, volume: 0.5, }; s = { kind: "sink", }; o.1 -> s.1;"#;
+const TONE: &str =
+    r#"o = { kind: "osc", freq: 220, volume: 0.5, }; s = { kind: "sink", }; o.1 -> s.1;"#;
 
 fn tone(change: impl FnOnce(&mut EngineOptions)) -> Host {
     let registry = registry();
@@ -117,7 +123,11 @@ const CHANGES: [(&str, Change); 6] = [
         let (o, s) = (host.id("o"), host.id("s"));
         let added = host.engine.edit_with(|patch| {
             patch.remove(o)?;
-            let o = patch.add("o", "osc", &[("freq", 150.0.into()), ("volume", 0.5.into())])?;
+            let o = patch.add(
+                "o",
+                "osc",
+                &[("freq", 150.0.into()), ("volume", 0.5.into())],
+            )?;
             patch.connect((o, "out"), (s, "in"))
         });
         added.unwrap();
@@ -217,7 +227,11 @@ fn an_edit_gives_the_ids_that_it_made_and_refuses_by_name() {
         patch.graph().node(id).unwrap().clone()
     };
     let s = host.id("s");
-    let edits = [Edit::Add(node("a")), Edit::Enable(s, true), Edit::Add(node("b"))];
+    let edits = [
+        Edit::Add(node("a")),
+        Edit::Enable(s, true),
+        Edit::Add(node("b")),
+    ];
     let ids = host.engine.edit(edits).unwrap();
     assert_eq!(ids, [host.id("a"), host.id("b")]);
     let before = host.engine.graph().clone();
@@ -275,7 +289,8 @@ fn a_ramp_begins_at_its_frame_and_has_the_same_bits_in_blocks_of_any_length() {
     let mut expected: Option<Vec<u32>> = None;
     for block in [16, 48, 64, 240] {
         let registry = registry();
-        let text = r#"o = { kind: "osc", freq: 220, volume: 0, }; s = { kind: "sink", }; o.1 -> s.1;"#;
+        let text =
+            r#"o = { kind: "osc", freq: 220, volume: 0, }; s = { kind: "sink", }; o.1 -> s.1;"#;
         let mut host = Host::new(graph(text, &registry), registry, block, |_| ());
         let o = host.id("o");
         host.engine
@@ -284,13 +299,18 @@ fn a_ramp_begins_at_its_frame_and_has_the_same_bits_in_blocks_of_any_length() {
         host.play(9600);
         assert!(host.played[..=1001].iter().all(|x| *x == 0.0));
         let peak = |frames: std::ops::Range<usize>| {
-            host.played[frames].iter().fold(0.0_f32, |max, x| max.max(x.abs()))
+            host.played[frames]
+                .iter()
+                .fold(0.0_f32, |max, x| max.max(x.abs()))
         };
         let (middle, end) = (peak(3200..3600), peak(8000..9600));
         assert!((0.4..0.6).contains(&middle), "{middle}");
         assert!((0.99..=1.0).contains(&end), "{end}");
         assert!(host.largest_jump() < 0.04);
-        assert!(*expected.get_or_insert_with(|| host.bits()) == host.bits(), "blocks of {block}");
+        assert!(
+            *expected.get_or_insert_with(|| host.bits()) == host.bits(),
+            "blocks of {block}"
+        );
     }
 }
 
@@ -308,7 +328,10 @@ fn a_node_that_panicked_is_named() {
     let mut host = Host::new(graph(text, &registry), registry, 64, |_| ());
     host.play(1280);
     let named = host.engine.quarantined();
-    assert!(named.len() == 1 && named[0].contains("`b` panicked"), "{named:?}");
+    assert!(
+        named.len() == 1 && named[0].contains("`b` panicked"),
+        "{named:?}"
+    );
 }
 
 #[test]
@@ -330,7 +353,10 @@ fn the_report_has_the_kernels_and_partitions_of_all_nodes_and_the_driver_of_the_
     assert_eq!(report.driver, "mine");
     assert_eq!(report.kernels, fft::Kernels::best().name());
     let partition = report.partition.unwrap();
-    assert!(partition.contains("7x64 11x256") && partition.contains(", "), "{partition}");
+    assert!(
+        partition.contains("7x64 11x256") && partition.contains(", "),
+        "{partition}"
+    );
     let report = tone(|_| ()).engine.report();
     assert_eq!((report.kernels.as_str(), report.partition), ("", None));
 }

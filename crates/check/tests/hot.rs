@@ -9,7 +9,7 @@ use divisi_check::impulse_files::ImpulseFiles;
 use divisi_check::test_bench::{RunConfig, TestBench, TestStrategy, rate, registry};
 use divisi_check::{deferred_node, latency_node, network};
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineOptions, Scheduler};
+use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
 use exec::CycleStatus;
 use graph::{Edge, Edit, Graph, Node, ParamValue, PortRef, SourceSpan};
 use processor::{Block, Event, EventBody, EventTarget, ProcessStatus, Registry};
@@ -343,6 +343,71 @@ fn with_its_memory_held_no_cycle_after_the_first_faults_a_page() {
         assert_eq!(faults, vec![0; threads], "{manner:?}");
         assert!(threads >= manner.workers, "{manner:?}");
     }
+}
+
+/// An engine that plays everything, with its trace, and its callback.
+fn engine_of_everything(
+    (scheduler, workers): (Scheduler, usize),
+    folder: &ImpulseFiles,
+) -> (Engine, EngineCallback) {
+    let registry = kinds();
+    let graph = everything(&registry, folder);
+    let mut options = EngineOptions::new(Frames(64), rate());
+    options.scheduler = scheduler;
+    options.workers = workers;
+    options.prevent_cpu_sleep = false;
+    options.trace = true;
+    Engine::new(graph, Arc::new(registry), options).unwrap()
+}
+
+#[test]
+fn an_engine_whose_memory_is_locked_faults_no_page_while_it_plays_and_takes_events() {
+    let _alone = alone();
+    let folder = ImpulseFiles::new("locked");
+    for config in [(Scheduler::Sequential, 1), (Scheduler::Stealing, 2)] {
+        let (mut engine, mut player) = engine_of_everything(config, &folder);
+        if engine.refused().iter().any(|refused| refused.contains("memory")) {
+            let name = "an_engine_whose_memory_is_locked_faults_no_page_while_it_plays_and_takes_events";
+            return skip(name, "memory is not locked");
+        }
+        let knob = engine.graph().find("o3").unwrap();
+        let info = CallbackInfo {
+            budget: Some(Nanos(1_000_000_000_000)),
+            xruns: 0,
+        };
+        let mut play = |cycles| {
+            let plays = AudioThread::enter();
+            let before = own_faults();
+            for _ in 0..cycles {
+                let mut out = [[0.0; 64]; 2];
+                let [left, right] = &mut out;
+                player.process(info, &[], &mut [left, right]);
+            }
+            drop(plays);
+            own_faults() - before
+        };
+        play(1);
+        for round in 0..100 {
+            let at = engine.position() + 1000;
+            engine.schedule_param(knob, "freq", 300.0 + round as f32, at, Frames(500)).unwrap();
+            // The trace's rings and the cycle messages are not read meanwhile: they reach fresh memory.
+            assert_eq!(play(20), 0, "{config:?}, round {round}");
+        }
+        engine.update();
+        assert_eq!(engine.report().faults, 0);
+    }
+}
+
+#[test]
+fn a_ring_is_filled_for_the_first_time_without_a_page_fault() {
+    let _alone = alone();
+    // Some ten megabytes: fresh from the system.
+    let (mut writer, _reader) = rt::ring::ring::<[u64; 4]>(1 << 18);
+    let before = own_faults();
+    while writer.push([1; 4]).is_ok() {}
+    let faults = own_faults() - before;
+    // The first touch of each page of the ring would be 2048, or 4 of large pages.
+    assert_eq!(faults, 0);
 }
 
 #[test]

@@ -101,11 +101,18 @@ pub use text;
 pub use units;
 pub use workers;
 
+/// The page `docs/embed.md`, whose code is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embed.md")]
+struct EmbedPage;
+
 /// The names that most programs need.
 pub mod prelude {
     pub use driver::{AudioCallback, CallbackInfo};
     pub use engine::{Engine, EngineCallback, EngineError, EngineOptions, Scheduler};
-    pub use graph::{Edge, Edit, Graph, Node, NodeId, ParamValue, PortRef};
+    pub use graph::{
+        BuildError, Edge, Edit, Graph, GraphBuilder, Node, NodeId, ParamValue, PortRef,
+    };
     pub use processor::{Block, Mode, ProcessStatus, Processor, Registry, Setup};
     pub use units::{Channels, Frames, Nanos, SampleRate};
 }

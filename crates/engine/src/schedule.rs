@@ -75,7 +75,11 @@ impl EventSchedule {
     pub(crate) fn push(&mut self, message: EventMessage) {
         let (at, number) = (message.at, self.count);
         self.count += 1;
-        self.waiting.push(Reverse(Waiting { at, number, message }));
+        self.waiting.push(Reverse(Waiting {
+            at,
+            number,
+            message,
+        }));
     }
 
     /// Passes the events of the block of `frames` frames at `position` to `deliver`, in the order of their frames. An
@@ -114,7 +118,12 @@ impl EventSchedule {
         let Some(Reverse(Waiting { at, message, .. })) = self.waiting.peek() else {
             return Delivery::Done;
         };
-        let (at, EventMessage { node, event, ramp, .. }) = ((*at).max(position), *message);
+        let (
+            at,
+            EventMessage {
+                node, event, ramp, ..
+            },
+        ) = ((*at).max(position), *message);
         if ramp.is_none() {
             let frame = (at - position) as u32;
             if deliver(node, Event { frame, ..event }) == Delivery::Later {

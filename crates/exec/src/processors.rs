@@ -283,7 +283,8 @@ impl ProcessorPool {
     ///
     /// Real-time: setup.
     pub fn is_quarantined(&self, node: NodeId) -> bool {
-        self.get(node, 0).is_some_and(|entry| entry.is_quarantined())
+        self.get(node, 0)
+            .is_some_and(|entry| entry.is_quarantined())
     }
 
     /// Returns true if there is a processor for `node`.

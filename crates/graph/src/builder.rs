@@ -4,7 +4,6 @@ use crate::{
     Catalogue, Edge, Edit, EditError, Graph, Kind, Node, NodeId, ParamRange, ParamValue, Port,
     PortRef, Signal, SourceSpan,
 };
-use std::fmt;
 use units::Channels;
 
 /// Keys that set numbers of ports and channels of every kind.
@@ -36,10 +35,11 @@ pub struct GraphBuilder<'a> {
 }
 
 /// Reason why a builder refused a call; the graph has not changed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// There is no such kind. Take one of the catalogue's.
+    #[error("there is no kind `{kind}`{}", hint(.nearest))]
     NoKind {
         /// The name that was asked for.
         kind: String,
@@ -47,6 +47,7 @@ pub enum BuildError {
         nearest: Option<&'static str>,
     },
     /// The kind has no such parameter. Look at the kind's `params`.
+    #[error("`{kind}` has no parameter `{param}`{}", hint(.nearest))]
     NoParam {
         /// The node's kind.
         kind: String,
@@ -56,6 +57,7 @@ pub enum BuildError {
         nearest: Option<&'static str>,
     },
     /// The value does not fit the parameter; the text says what it takes.
+    #[error("`{param}` {message}")]
     BadValue {
         /// The parameter.
         param: String,
@@ -63,6 +65,7 @@ pub enum BuildError {
         message: String,
     },
     /// The node has no such output or input. Take one of `known`.
+    #[error("`{node}` has no {side} `{port}`; it has {}", list(.known))]
     NoPort {
         /// Name of the node.
         node: String,
@@ -74,6 +77,7 @@ pub enum BuildError {
         known: Vec<String>,
     },
     /// The two ports carry different signals.
+    #[error("the output carries {from:?}, and the input takes {to:?}")]
     SignalMismatch {
         /// Signal of the output.
         from: Signal,
@@ -81,54 +85,20 @@ pub enum BuildError {
         to: Signal,
     },
     /// The graph refuses the change.
-    Edit(EditError),
+    #[error(transparent)]
+    Edit(#[from] EditError),
 }
 
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hint = |f: &mut fmt::Formatter<'_>, nearest: &Option<&str>| match nearest {
-            Some(near) => write!(f, "; did you mean `{near}`?"),
-            None => Ok(()),
-        };
-        match self {
-            Self::NoKind { kind, nearest } => {
-                write!(f, "there is no kind `{kind}`")?;
-                hint(f, nearest)
-            }
-            Self::NoParam {
-                kind,
-                param,
-                nearest,
-            } => {
-                write!(f, "`{kind}` has no parameter `{param}`")?;
-                hint(f, nearest)
-            }
-            Self::BadValue { param, message } => write!(f, "`{param}` {message}"),
-            Self::NoPort {
-                node,
-                side,
-                port,
-                known,
-            } => {
-                write!(f, "`{node}` has no {side} `{port}`; it has ")?;
-                match known.as_slice() {
-                    [] => f.write_str("none"),
-                    known => write!(f, "`{}`", known.join("`, `")),
-                }
-            }
-            Self::SignalMismatch { from, to } => {
-                write!(f, "the output carries {from:?}, and the input takes {to:?}")
-            }
-            Self::Edit(error) => error.fmt(f),
-        }
-    }
+/// `; did you mean ...?`, if there is a similar name.
+fn hint(nearest: &Option<&str>) -> String {
+    nearest.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
-impl std::error::Error for BuildError {}
-
-impl From<EditError> for BuildError {
-    fn from(error: EditError) -> Self {
-        Self::Edit(error)
+/// Names in a list.
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names => format!("`{}`", names.join("`, `")),
     }
 }
 
@@ -175,13 +145,10 @@ impl<'a> GraphBuilder<'a> {
         kind: &str,
         params: &[(&str, ParamValue)],
     ) -> Result<NodeId, BuildError> {
-        let found = self
-            .catalogue
-            .get(kind)
-            .ok_or_else(|| BuildError::NoKind {
-                kind: kind.to_owned(),
-                nearest: self.catalogue.nearest(kind),
-            })?;
+        let found = self.catalogue.get(kind).ok_or_else(|| BuildError::NoKind {
+            kind: kind.to_owned(),
+            nearest: self.catalogue.nearest(kind),
+        })?;
         let mut node = Node::new(name, kind);
         for (key, value) in params {
             check_param(found, key, value)?;
@@ -202,11 +169,7 @@ impl<'a> GraphBuilder<'a> {
     /// # Errors
     ///
     /// There is no such port, or they carry different signals.
-    pub fn connect(
-        &mut self,
-        from: (NodeId, &str),
-        to: (NodeId, &str),
-    ) -> Result<(), BuildError> {
+    pub fn connect(&mut self, from: (NodeId, &str), to: (NodeId, &str)) -> Result<(), BuildError> {
         let (from, output) = self.output(from)?;
         let (to, input) = self.input(to)?;
         let fits = match (output, input) {

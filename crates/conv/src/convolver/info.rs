@@ -1,10 +1,10 @@
 //! Sizes, latency, memory and counters of a [`Convolver`].
 
-use fft::Kernels;
 use super::Convolver;
 use crate::level::FdlInfo;
 use crate::partition::Partition;
 use crate::response::exchange::Preparer;
+use fft::Kernels;
 use rt::deferred::JobRunner;
 use std::collections::HashSet;
 

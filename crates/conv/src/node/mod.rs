@@ -125,8 +125,12 @@ impl ConvolverNode {
         self.scheduler = self.config.work.start(adapter.convolver_mut(), setup);
         let convolver = adapter.convolver();
         let (kernels, partition) = (convolver.kernels(), convolver.partition());
-        setup.services.publish_setting("kernels", kernels.name().to_owned());
-        setup.services.publish_setting("partition", partition.to_string());
+        setup
+            .services
+            .publish_setting("kernels", kernels.name().to_owned());
+        setup
+            .services
+            .publish_setting("partition", partition.to_string());
         let tuned = match origin {
             PartitionOrigin::Measured => 1.0,
             PartitionOrigin::BuiltIn => 0.0,

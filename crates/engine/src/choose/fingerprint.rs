@@ -87,7 +87,12 @@ const MAX_PART: u64 = 4 << 20;
 /// The length and content of a file, if `path` names a regular one; of a long file its beginning and its end.
 fn add_file(hash: &mut Fnv1a, path: &Path) {
     // Looked at before it is opened: to open a FIFO would wait.
-    let Some(len) = path.metadata().ok().filter(|it| it.is_file()).map(|it| it.len()) else {
+    let Some(len) = path
+        .metadata()
+        .ok()
+        .filter(|it| it.is_file())
+        .map(|it| it.len())
+    else {
         return;
     };
     hash.number(len);
@@ -140,7 +145,8 @@ mod tests {
 
     #[test]
     fn the_content_of_a_file_matters_wherever_it_changes() {
-        let folder = std::env::temp_dir().join(format!("divisi-fingerprint-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("divisi-fingerprint-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let mut graph = Graph::default();
         let mut node = Node::new("a", "convolver");

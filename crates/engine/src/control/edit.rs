@@ -131,7 +131,10 @@ impl Engine {
         self.graph = graph;
         for event in events {
             let pushed = self.rings.events.push(event);
-            debug_assert!(pushed.is_ok(), "there was room, and only this thread fills it");
+            debug_assert!(
+                pushed.is_ok(),
+                "there was room, and only this thread fills it"
+            );
         }
         Ok(())
     }
@@ -191,7 +194,12 @@ impl Engine {
     fn previous_delays(&self) -> PreviousDelays {
         let plan = &self.plan;
         let state = |it: &DelayedEdge| self.resources.fade_state(plan, it, self.position);
-        PreviousDelays::new(self.playing_graph(), &plan.delayed_edges, self.swaps + 1, state)
+        PreviousDelays::new(
+            self.playing_graph(),
+            &plan.delayed_edges,
+            self.swaps + 1,
+            state,
+        )
     }
 }
 

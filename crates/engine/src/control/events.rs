@@ -116,7 +116,8 @@ impl Engine {
         let there = self.graph.node(node).ok_or_else(error)?;
         let mut ports = (0..).zip(&there.inputs);
         let found = ports.find(|(_, port)| port.name == input);
-        let found = found.filter(|(_, port)| matches!(port.signal, Signal::Control | Signal::Event));
+        let found =
+            found.filter(|(_, port)| matches!(port.signal, Signal::Control | Signal::Event));
         let (port, _) = found.ok_or_else(error)?;
         let event = Event {
             frame: 0,
@@ -158,7 +159,10 @@ impl Engine {
         let there = self.graph.node(node).ok_or_else(error)?;
         let kind = self.resources.catalogue.get(there.effective_kind());
         let kind = kind.ok_or_else(error)?;
-        let (index, param) = kind.param(name).filter(|(_, param)| param.live).ok_or_else(error)?;
+        let (index, param) = kind
+            .param(name)
+            .filter(|(_, param)| param.live)
+            .ok_or_else(error)?;
         let (mut min, mut max) = match param.range {
             ParamRange::Number { min, max, .. } => (min, max),
             _ => (f64::NEG_INFINITY, f64::INFINITY),
@@ -196,7 +200,8 @@ impl Engine {
             return;
         };
         let kind = self.resources.catalogue.get(node.effective_kind());
-        let of = |node: &Node| kind.and_then(|kind| Some((kind.delay?, node.number(kind.delay?.time)?)));
+        let of =
+            |node: &Node| kind.and_then(|kind| Some((kind.delay?, node.number(kind.delay?.time)?)));
         let Some((delay, time)) = of(node) else {
             return;
         };

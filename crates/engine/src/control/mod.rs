@@ -211,7 +211,11 @@ fn chosen(
     mut options: EngineOptions,
 ) -> Result<EngineOptions, EngineError> {
     if options.scheduler == Scheduler::Auto {
-        let request = ChooseOptions::new(options.clone(), "");
+        let mut request = ChooseOptions::new(options.clone(), "");
+        if !options.is_live() {
+            // No pipeline that was not asked for: its output is late, and it may refuse edits.
+            request.engine.latency_blocks.get_or_insert(0);
+        }
         let choice = choose_scheduler(graph, registry, &request, &mut MachineCosts::default())?;
         choice.apply(&mut options);
     }

@@ -232,9 +232,18 @@ fn insert(graph: &mut Graph, (from, to): Ends, fade: Fade) {
     };
     graph.disconnect(from, to);
     let name = |id| graph.node(id).map_or("", |node| node.name.as_str());
-    let name = format!("{}.{} -> {}.{} (fade)", name(from.node), from.port, name(to.node), to.port);
+    let name = format!(
+        "{}.{} -> {}.{} (fade)",
+        name(from.node),
+        from.port,
+        name(to.node),
+        to.port
+    );
     let restored = graph.restore(fade.node, fade::node(name, signal, fade.is_in));
-    debug_assert!(restored.is_ok(), "the id was reserved, and no session has such a name");
+    debug_assert!(
+        restored.is_ok(),
+        "the id was reserved, and no session has such a name"
+    );
     let node = fade.node;
     graph.connect(edge(from, PortRef { node, port: 0 }));
     for _ in 0..fade.count {

@@ -83,7 +83,9 @@ impl Engine {
                     let fade = u64::from(fade_frames(&self.resources.options));
                     // A later stage of a pipeline plays them some blocks later.
                     let late = block * (1 + u64::from(self.plan.latency_blocks));
-                    transition.ends_at.get_or_insert(self.position + fade + late);
+                    transition
+                        .ends_at
+                        .get_or_insert(self.position + fade + late);
                     &transition.graph
                 }
                 None => &self.graph,
@@ -114,16 +116,22 @@ impl Engine {
     fn quarantine_stuck(&mut self) {
         let limit = watchdog::limit(self.resources.options.period());
         for stuck in self.watchdog.find_stuck(Duration::from_nanos(limit.0)) {
-            let Some(id) = stuck.node.filter(|id| !self.faulty.contains(id)) else {
+            let Some(id) = stuck.node else {
                 continue;
             };
-            let name = self.playing_graph().node(id).map(|node| node.name.clone());
-            self.faulty.insert(id);
-            self.quarantined.push(format!(
-                "`{}` did not return on worker {}: it is silent now",
-                name.unwrap_or_default(),
-                stuck.worker
-            ));
+            // It may be stuck for longer than the plan without it takes.
+            let is_known = self.graph.node(id).map(|node| !node.enabled);
+            if is_known.unwrap_or(self.faulty.contains(&id)) {
+                continue;
+            }
+            let node = self.playing_graph().node(id);
+            let name = node.map_or_else(String::new, |node| node.name.clone());
+            if self.faulty.insert(id) {
+                let worker = stuck.worker;
+                self.quarantined.push(format!(
+                    "`{name}` did not return on worker {worker}: it is silent now"
+                ));
+            }
             if let Some(node) = self.graph.node_mut(id) {
                 node.enabled = false;
             }
@@ -142,7 +150,10 @@ impl Engine {
         let playing = transition.map_or(&self.graph, |transition| &transition.graph);
         for (id, node) in self.resources.faulty(playing) {
             if self.faulty.insert(id) {
-                let message = format!("`{}` panicked, or did not return: it is silent now", node.name);
+                let message = format!(
+                    "`{}` panicked, or did not return: it is silent now",
+                    node.name
+                );
                 self.quarantined.push(message);
             }
         }

@@ -1,9 +1,7 @@
 //! The node that an edit puts into a connection to fade it in or out: its kind and its processor.
 
 use graph::{Kind, Node, Param, ParamRange, ParamValue, Port, PortSpec, Signal};
-use processor::{
-    Block, Event, EventBody, EventTarget, ProcessStatus, Processor, Setup,
-};
+use processor::{Block, Event, EventBody, EventTarget, ProcessStatus, Processor, Setup};
 
 /// Its name. No session can have it: names of kinds in sessions have no space.
 pub(crate) const KIND: &str = "edit fade";
@@ -86,7 +84,10 @@ impl Fade {
         let (input, mut output) = (block.input(0), block.output(0));
         let mut done = self.done;
         for c in 0..output.channels().count() {
-            done = self.scale(&input.channel(c)[from..to], &mut output.channel(c)[from..to]);
+            done = self.scale(
+                &input.channel(c)[from..to],
+                &mut output.channel(c)[from..to],
+            );
         }
         self.done = done;
     }

@@ -188,7 +188,10 @@ impl EngineResources {
     }
 
     /// Names of the nodes of `graph` whose processors panicked or did not return.
-    pub(crate) fn faulty<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = (NodeId, &'a Node)> {
+    pub(crate) fn faulty<'a>(
+        &'a self,
+        graph: &'a Graph,
+    ) -> impl Iterator<Item = (NodeId, &'a Node)> {
         let is_faulty = |id| self.processors.is_quarantined(id);
         graph.nodes().filter(move |(id, _)| is_faulty(*id))
     }

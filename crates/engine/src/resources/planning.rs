@@ -73,8 +73,10 @@ impl EngineResources {
         options.compensate_latency = self.options.compensate_latency;
         options.costs = self.options.costs.clone();
         options.latency_blocks = self.options.pipeline_blocks(self.workers());
-        let is_sequential =
-            matches!(self.options.scheduler, Scheduler::Auto | Scheduler::Sequential);
+        let is_sequential = matches!(
+            self.options.scheduler,
+            Scheduler::Auto | Scheduler::Sequential
+        );
         let fuses = self.options.fuse && !is_sequential;
         options.fusion = fuses.then(|| FusionOptions {
             use_all_workers: self.options.use_all_workers,
