@@ -366,8 +366,13 @@ fn an_engine_whose_memory_is_locked_faults_no_page_while_it_plays_and_takes_even
     let folder = ImpulseFiles::new("locked");
     for config in [(Scheduler::Sequential, 1), (Scheduler::Stealing, 2)] {
         let (mut engine, mut player) = engine_of_everything(config, &folder);
-        if engine.refused().iter().any(|refused| refused.contains("memory")) {
-            let name = "an_engine_whose_memory_is_locked_faults_no_page_while_it_plays_and_takes_events";
+        if engine
+            .refused()
+            .iter()
+            .any(|refused| refused.contains("memory"))
+        {
+            let name =
+                "an_engine_whose_memory_is_locked_faults_no_page_while_it_plays_and_takes_events";
             return skip(name, "memory is not locked");
         }
         let knob = engine.graph().find("o3").unwrap();
@@ -389,7 +394,9 @@ fn an_engine_whose_memory_is_locked_faults_no_page_while_it_plays_and_takes_even
         play(1);
         for round in 0..100 {
             let at = engine.position() + 1000;
-            engine.schedule_param(knob, "freq", 300.0 + round as f32, at, Frames(500)).unwrap();
+            engine
+                .schedule_param(knob, "freq", 300.0 + round as f32, at, Frames(500))
+                .unwrap();
             // The trace's rings and the cycle messages are not read meanwhile: they reach fresh memory.
             assert_eq!(play(20), 0, "{config:?}, round {round}");
         }

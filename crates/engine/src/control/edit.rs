@@ -161,7 +161,7 @@ impl Engine {
     }
 
     /// Sends the executor of `graph` to the audio thread.
-    fn swap_to(&mut self, graph: &Graph) -> Result<(), EngineError> {
+    pub(super) fn swap_to(&mut self, graph: &Graph) -> Result<(), EngineError> {
         if self.next.is_some() || self.rings.swaps.is_full() {
             return Err(EngineError::Busy);
         }

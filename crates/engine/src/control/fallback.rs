@@ -82,7 +82,8 @@ impl Engine {
         };
         let former =
             std::mem::replace(&mut self.resources.options.scheduler, Scheduler::Sequential);
-        if self.replace_graph(self.graph.clone()).is_err() {
+        let playing = self.playing_graph().clone();
+        if self.swap_to(&playing).is_err() {
             // An edit is on its way: later.
             self.resources.options.scheduler = former;
             self.fallback = Some(fallback);
