@@ -21,7 +21,8 @@ mod trace;
 mod validate;
 
 pub use compile::{
-    EVENTS_PER_PORT, SAMPLES_PER_EVENT, compile, compile_with_copies, event_capacity,
+    EVENTS_PER_PORT, MAX_NODES, SAMPLES_PER_EVENT, check_node_count, compile, compile_with_copies,
+    event_capacity,
 };
 pub use options::{MeasuredCosts, PlanError, PlanOptions};
 pub use plan::{

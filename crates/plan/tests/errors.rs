@@ -36,6 +36,20 @@ fn a_cycle_without_a_delay_is_named_node_by_node() {
 }
 
 #[test]
+fn a_graph_of_more_nodes_than_can_be_planned_is_refused_with_the_number() {
+    let mut patch = Patch::default();
+    (0..=divisi_plan::MAX_NODES).for_each(|_| {
+        patch.add("mix");
+    });
+    let mistake = only_mistake(&patch);
+    assert_eq!(
+        mistake.message,
+        "the graph has 262145 nodes; 262144 is the maximum"
+    );
+    assert_eq!(mistake.help, "play it as several sessions");
+}
+
+#[test]
 fn a_node_that_feeds_itself_is_a_cycle() {
     let mut patch = Patch::default();
     let a = patch.add("mod");

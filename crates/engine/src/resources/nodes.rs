@@ -33,6 +33,7 @@ pub(crate) fn fade_frames(options: &EngineOptions) -> u32 {
 impl EngineResources {
     /// Makes the processors that `graph` needs and that are not there.
     pub(crate) fn add_nodes(&mut self, graph: &Graph) -> Result<(), EngineError> {
+        plan::check_node_count(graph).map_err(|errors| EngineError::Graph(errors.0))?;
         let mut errors = Vec::new();
         for (id, node) in graph.nodes() {
             if self.nodes.contains_key(&id) {

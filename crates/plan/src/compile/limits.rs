@@ -2,9 +2,12 @@
 
 use super::wiring::{NodePart, WiredNode, Wiring};
 use crate::{Plan, PlanError, PlanOptions, StepInput};
-use graph::{Diagnostic, Kind, Signal, SourceSpan};
+use graph::{Diagnostic, Graph, Kind, Signal, SourceSpan};
 use units::Frames;
 
+/// Maximum number of nodes of a graph. A node takes about 2 KB and 10 µs until it plays; a graph of this size takes some
+/// seconds, and its cycles are long beyond any deadline.
+pub const MAX_NODES: usize = 1 << 18;
 const MAX_BLOCK: Frames = Frames(1 << 20);
 /// Channels that all ports of a graph may have together.
 const MAX_CHANNELS: u64 = 1 << 22;
@@ -46,6 +49,25 @@ pub(super) fn event_room(kind: &Kind, inputs: &[StepInput], block: Frames) -> u1
         false => live_params * EVENTS_PER_PARAM.max(block.count() / FRAMES_PER_PARAM_EVENT),
     };
     room.min(EVENTS_PER_STEP) as u16
+}
+
+/// Checks that a graph is not too large to be planned. To be called before anything is made for each of its nodes.
+///
+/// # Errors
+///
+/// It has more than [`MAX_NODES`] nodes. The error stands at the first node beyond.
+///
+/// Real-time: setup.
+pub fn check_node_count(graph: &Graph) -> Result<(), PlanError> {
+    let Some((_, first)) = graph.nodes().nth(MAX_NODES) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the graph has {} nodes; {MAX_NODES} is the maximum",
+        graph.len()
+    );
+    let mistake = Diagnostic::error(first.span, message);
+    Err(PlanError(vec![mistake.help("play it as several sessions")]))
 }
 
 /// Checks the sizes that the nodes ask for. Each kind of excess is reported once, at the first node beyond the bound.
@@ -150,4 +172,37 @@ pub(super) fn check_slots(plan: &Plan) -> Result<(), PlanError> {
     );
     let mistake = Diagnostic::error(SourceSpan::NONE, message);
     Err(PlanError(vec![mistake.help("take a shorter block")]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::event_room;
+    use crate::{IndexRange, StepInput};
+    use graph::{Kind, Param, ParamRange};
+    use units::Frames;
+
+    #[test]
+    fn a_step_has_room_for_what_its_node_can_receive() {
+        let kind = |live: usize, others: usize| Kind {
+            params: (0..live + others)
+                .map(|at| Param {
+                    name: "gain",
+                    unit: "",
+                    range: ParamRange::Flag,
+                    live: at < live,
+                    doc: "",
+                })
+                .collect(),
+            ..Kind::new("gain", "multiplies")
+        };
+        let audio = [StepInput::Audio(IndexRange::default())];
+        let events = [StepInput::Events(IndexRange::default())];
+        let room =
+            |kind: Kind, inputs: &[StepInput], block| event_room(&kind, inputs, Frames(block));
+        assert_eq!(room(kind(0, 3), &audio, 64), 0);
+        assert_eq!(room(kind(1, 3), &audio, 64), 16);
+        assert_eq!(room(kind(2, 0), &audio, 4096), 128);
+        assert_eq!(room(kind(20, 0), &audio, 64), 256);
+        assert_eq!(room(kind(0, 0), &events, 64), 256);
+    }
 }

@@ -33,7 +33,7 @@ mod stages;
 mod tasks;
 mod wiring;
 
-pub use limits::{EVENTS_PER_PORT, SAMPLES_PER_EVENT, event_capacity};
+pub use limits::{EVENTS_PER_PORT, MAX_NODES, SAMPLES_PER_EVENT, check_node_count, event_capacity};
 
 use self::align::align;
 use self::copies::{Instances, duplicable_dag};
@@ -110,6 +110,7 @@ fn wiring<'g>(
     catalogue: &'g Catalogue,
     options: &PlanOptions,
 ) -> Result<Wiring<'g>, PlanError> {
+    check_node_count(graph)?;
     let mut wiring = look_up(graph, catalogue, options)?;
     align(&mut wiring, options)?;
     Ok(wiring)
