@@ -12,7 +12,7 @@
 use graph::NodeId;
 use plan::{Plan, StepOp};
 use processor::{BackgroundTask, FileLog, Gauge, Mode, Processor, Setup, SetupServices, Tail};
-use rt::deferred::JobRunner;
+use rt::deferred::{JobRunner, WaitingJobs};
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -137,10 +137,12 @@ pub struct RequestedServices {
     /// Settings that the processor found for itself, by name.
     pub settings: Vec<(&'static str, String)>,
     runners: Vec<JobRunner>,
+    waiting: WaitingJobs,
 }
 
 impl SetupServices for RequestedServices {
     fn defer(&mut self, job: JobRunner) {
+        job.attach(&self.waiting);
         self.runners.push(job);
     }
 
@@ -171,6 +173,8 @@ impl SetupServices for RequestedServices {
 #[derive(Default)]
 pub struct ProcessorPool {
     originals: Vec<Option<Arc<ProcessorEntry>>>,
+    /// Counts the deferred jobs that wait for a worker.
+    pub(crate) waiting: WaitingJobs,
     /// By node and number of the copy, from 1.
     copies: HashMap<(NodeId, u16), Arc<ProcessorEntry>>,
 }
@@ -198,7 +202,7 @@ impl ProcessorPool {
         mut processor: Box<dyn Processor>,
         format: (SampleRate, Frames, Mode),
     ) -> (RequestedServices, ProcessorTiming) {
-        let mut requested = set_up(&mut *processor, format);
+        let mut requested = set_up(&mut *processor, format, &self.waiting);
         let timing = ProcessorTiming {
             latency: processor.latency(),
             tail: processor.tail(),
@@ -233,7 +237,7 @@ impl ProcessorPool {
             return false;
         };
         let is_quarantined = original.is_quarantined.clone();
-        let requested = set_up(&mut *processor, format);
+        let requested = set_up(&mut *processor, format, &self.waiting);
         let mut state = Vec::new();
         processor.save(&mut state);
         let has_other_work = !(requested.background.is_empty() && requested.runners.is_empty());
@@ -307,8 +311,12 @@ impl ProcessorPool {
 fn set_up(
     processor: &mut dyn Processor,
     (rate, block, mode): (SampleRate, Frames, Mode),
+    waiting: &WaitingJobs,
 ) -> RequestedServices {
-    let mut requested = RequestedServices::default();
+    let mut requested = RequestedServices {
+        waiting: waiting.clone(),
+        ..RequestedServices::default()
+    };
     processor.setup(&mut Setup {
         rate,
         block,

@@ -26,9 +26,39 @@
 //! Each change of owner is a `Release` store that is seen by an `Acquire` load or exchange of the same word. The job
 //! travels with it.
 
+use crate::pad::CachePadded;
 use crate::sync::Arc;
 use crate::sync::UnsafeCell;
-use crate::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::OnceLock;
+
+/// Number of jobs that wait for a worker, of all that were [attached](JobRunner::attach). Workers without a task look at
+/// it again and again, instead of at each job.
+#[derive(Clone)]
+pub struct WaitingJobs(Arc<CachePadded<AtomicU32>>);
+
+impl Default for WaitingJobs {
+    fn default() -> Self {
+        Self(Arc::new(CachePadded(AtomicU32::new(0))))
+    }
+}
+
+impl WaitingJobs {
+    /// Returns true if no attached job seems to wait for a worker.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        // Relaxed: a hint; the exchange in `run_piece` decides.
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    fn add(&self, jobs: i32) {
+        // Relaxed: as in `is_empty`. A job is added before its state says that it waits, and removed by the one worker
+        // that changes that state, so the count is never below 0.
+        self.0.fetch_add(jobs.cast_unsigned(), Ordering::Relaxed);
+    }
+}
 
 const AVAILABLE: u8 = 0;
 const WAITING: u8 = 1;
@@ -46,6 +76,7 @@ pub trait PiecewiseJob: Send + 'static {
 struct Shared<T> {
     state: AtomicU8,
     deadline: AtomicU64,
+    waiting: OnceLock<WaitingJobs>,
     job: UnsafeCell<T>,
 }
 
@@ -60,6 +91,7 @@ pub struct DeferredJob<T>(Arc<Shared<T>>);
 pub struct JobRunner(std::sync::Arc<dyn Run>);
 
 trait Run: Send + Sync {
+    fn attach(&self, waiting: &WaitingJobs);
     fn deadline(&self) -> Option<u64>;
     fn run_piece(&self) -> bool;
 }
@@ -72,6 +104,7 @@ impl<T: PiecewiseJob> DeferredJob<T> {
         Self(Arc::new(Shared {
             state: AtomicU8::new(AVAILABLE),
             deadline: AtomicU64::new(0),
+            waiting: OnceLock::new(),
             job: UnsafeCell::new(job),
         }))
     }
@@ -117,6 +150,7 @@ impl<T: PiecewiseJob> DeferredJob<T> {
         if self.is_available() {
             // Relaxed: travels with the state below.
             self.0.deadline.store(deadline, Ordering::Relaxed);
+            self.0.count_waiting(1);
             // pairs with the exchange in `run_piece`: what the owner filled in goes along.
             self.0.state.store(WAITING, Ordering::Release);
         }
@@ -131,6 +165,13 @@ impl<T: PiecewiseJob> DeferredJob<T> {
 }
 
 impl JobRunner {
+    /// Counts the job in `waiting` whenever it waits for a worker from now on. Once per job, before other threads know it.
+    ///
+    /// Real-time: setup.
+    pub fn attach(&self, waiting: &WaitingJobs) {
+        self.0.attach(waiting);
+    }
+
     /// Frame by which the job must be done, if a piece of it can be run now.
     ///
     /// Real-time: hot.
@@ -149,6 +190,14 @@ impl JobRunner {
 struct SharedRunner<T>(Arc<Shared<T>>);
 
 impl<T: PiecewiseJob> Run for SharedRunner<T> {
+    fn attach(&self, waiting: &WaitingJobs) {
+        let is_first = self.0.waiting.set(waiting.clone()).is_ok();
+        // Relaxed: no other thread knows the job.
+        if is_first && self.0.state.load(Ordering::Relaxed) == WAITING {
+            waiting.add(1);
+        }
+    }
+
     fn deadline(&self) -> Option<u64> {
         // pairs with `start`, for the deadline. It may be old; then the exchange in `run_piece` fails, or a piece of
         // the job's next round is run, which is as good.
@@ -161,6 +210,23 @@ impl<T: PiecewiseJob> Run for SharedRunner<T> {
     }
 }
 
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        // Relaxed: no other thread has it any more.
+        if self.state.load(Ordering::Relaxed) == WAITING {
+            self.count_waiting(-1);
+        }
+    }
+}
+
+impl<T> Shared<T> {
+    fn count_waiting(&self, jobs: i32) {
+        if let Some(waiting) = self.waiting.get() {
+            waiting.add(jobs);
+        }
+    }
+}
+
 impl<T: PiecewiseJob> Shared<T> {
     fn run_piece(&self) -> bool {
         // Acquire pairs with `start` and with the end of the piece before: the job comes with it.
@@ -170,6 +236,7 @@ impl<T: PiecewiseJob> Shared<T> {
         if won.is_err() {
             return false;
         }
+        self.count_waiting(-1);
         let mut piece = PieceGuard {
             state: &self.state,
             next: PANICKED,
@@ -177,6 +244,9 @@ impl<T: PiecewiseJob> Shared<T> {
         // SAFETY: we moved the state to `RUNNING`, so the job is ours until `piece` moves it on.
         let done = self.job.with_mut(|job| unsafe { (*job).run_piece() });
         piece.next = if done { AVAILABLE } else { WAITING };
+        if !done {
+            self.count_waiting(1);
+        }
         true
     }
 }
@@ -261,5 +331,32 @@ mod tests {
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runner.run_piece()));
         assert!(caught.is_err());
         assert!(owner.get().is_none() && owner.has_panicked() && !runner.run_piece());
+    }
+
+    #[test]
+    fn jobs_are_counted_while_they_wait_for_a_worker() {
+        let waiting = WaitingJobs::default();
+        let mut owners =
+            [vec![1, 2], vec![13], vec![3]].map(|parts| DeferredJob::new(Parts(parts)));
+        // One that was started before it is attached.
+        owners[2].start(0);
+        owners
+            .iter()
+            .for_each(|owner| owner.job_runner().attach(&waiting));
+        let count = || waiting.0.load(Ordering::Relaxed);
+        assert!(count() == 1 && !waiting.is_empty());
+        owners[0].start(0);
+        owners[1].start(0);
+        assert_eq!(count(), 3);
+        owners[0].run_piece();
+        assert_eq!(count(), 3);
+        owners[0].run_piece();
+        assert_eq!(count(), 2);
+        let panics = std::panic::AssertUnwindSafe(|| owners[1].run_piece());
+        assert!(std::panic::catch_unwind(panics).is_err());
+        assert_eq!(count(), 1);
+        // One that is dropped while it waits.
+        drop(owners);
+        assert!(waiting.is_empty());
     }
 }

@@ -2,20 +2,21 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use rt::deferred::JobRunner;
+use rt::deferred::{JobRunner, WaitingJobs};
 
 /// The deferred jobs of a plan. Fixed at setup, shared by all workers.
 #[derive(Default)]
 pub struct DeferredJobs {
     runners: Vec<JobRunner>,
+    waiting: WaitingJobs,
 }
 
 impl DeferredJobs {
-    /// A set of these jobs.
+    /// A set of these jobs, each of which is attached to `waiting`.
     ///
     /// Real-time: setup.
-    pub fn new(runners: Vec<JobRunner>) -> Self {
-        Self { runners }
+    pub fn new(runners: Vec<JobRunner>, waiting: WaitingJobs) -> Self {
+        Self { runners, waiting }
     }
 
     /// Runs one piece of the job with the earliest deadline. Returns false if no job has a piece to run. A piece that
@@ -49,7 +50,11 @@ impl DeferredJobs {
         self.runners.is_empty()
     }
 
+    /// Looks at all jobs only if one of them waits for a worker.
     fn earliest(&self, from: u64) -> Option<&JobRunner> {
+        if self.waiting.is_empty() {
+            return None;
+        }
         let ready = self.runners.iter().filter_map(|r| Some((r.deadline()?, r)));
         let ready = ready.filter(|(deadline, _)| *deadline >= from);
         let (_, runner) = ready.min_by_key(|(deadline, _)| *deadline)?;
@@ -68,7 +73,7 @@ fn run_piece(runner: &JobRunner) -> bool {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::DeferredJobs;
-    use rt::deferred::{DeferredJob, PiecewiseJob};
+    use rt::deferred::{DeferredJob, PiecewiseJob, WaitingJobs};
 
     struct Steps(u32);
     impl PiecewiseJob for Steps {
@@ -78,10 +83,17 @@ mod tests {
         }
     }
 
+    fn jobs_of<T: PiecewiseJob>(owners: &[DeferredJob<T>]) -> DeferredJobs {
+        let waiting = WaitingJobs::default();
+        let runners: Vec<_> = owners.iter().map(DeferredJob::job_runner).collect();
+        runners.iter().for_each(|runner| runner.attach(&waiting));
+        DeferredJobs::new(runners, waiting)
+    }
+
     #[test]
     fn the_job_with_the_earliest_deadline_is_finished_first() {
         let mut owners = [3, 2, 1].map(|steps| DeferredJob::new(Steps(steps)));
-        let jobs = DeferredJobs::new(owners.iter().map(DeferredJob::job_runner).collect());
+        let jobs = jobs_of(&owners);
         assert!(!jobs.run_earliest());
         for (owner, deadline) in owners.iter_mut().zip([300, 100, 200]) {
             owner.start(deadline);
@@ -99,7 +111,7 @@ mod tests {
     #[test]
     fn a_piece_that_panics_ends_only_its_job() {
         let mut owners = [0, 1].map(|steps| DeferredJob::new(Steps(steps)));
-        let jobs = DeferredJobs::new(owners.iter().map(DeferredJob::job_runner).collect());
+        let jobs = jobs_of(&owners);
         owners.iter_mut().for_each(|owner| owner.start(0));
         assert!(jobs.run_earliest() && jobs.run_earliest());
         assert!(!jobs.run_earliest() && owners[1].is_available());

@@ -87,7 +87,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
             .map(|t| Successor::new(t.0, &plan.tasks[t.0 as usize]))
             .collect(),
         sinks: sinks(plan, &arena),
-        deferred: deferred_jobs(&steps, &loop_steps),
+        deferred: deferred_jobs(&steps, &loop_steps, binding.processors),
         quarantined: binding.runtime.quarantined.clone(),
         quarantined_before,
         seldom_steps: indexed(&steps, &loop_steps)
@@ -142,10 +142,15 @@ fn sinks(plan: &Plan, arena: &Arena) -> Box<[SinkChannel]> {
     sinks.collect()
 }
 
-fn deferred_jobs(steps: &[BoundStep], loop_steps: &[BoundStep]) -> DeferredJobs {
+fn deferred_jobs(
+    steps: &[BoundStep],
+    loop_steps: &[BoundStep],
+    pool: &ProcessorPool,
+) -> DeferredJobs {
     let steps = steps.iter().chain(loop_steps);
     let processors = steps.filter_map(|s| s.cold.processor.as_ref());
-    DeferredJobs::new(processors.flat_map(|p| p.runners.iter().cloned()).collect())
+    let runners = processors.flat_map(|p| p.runners.iter().cloned());
+    DeferredJobs::new(runners.collect(), pool.waiting.clone())
 }
 
 /// Pairs (step of the original, step of the duplicate), sorted.
