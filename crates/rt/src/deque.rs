@@ -44,6 +44,8 @@ const MAX_AGE: u32 = 1 << 30;
 pub struct Deque {
     /// One past the newest task. Only the owner writes it.
     bottom: CachePadded<AtomicU32>,
+    /// 1 while the deque may hold tasks. Only the owner writes it, when that changes.
+    may_have_tasks: CachePadded<AtomicU32>,
     /// epoch (32 bits) | index of the oldest task (32). The worker that takes that task advances it.
     top: CachePadded<AtomicU64>,
     tasks: Box<[AtomicU32]>,
@@ -68,6 +70,7 @@ impl Deque {
     pub fn new(capacity: usize) -> Self {
         Self {
             bottom: CachePadded(AtomicU32::new(0)),
+            may_have_tasks: CachePadded(AtomicU32::new(0)),
             top: CachePadded(AtomicU64::new(0)),
             tasks: (0..capacity).map(|_| AtomicU32::new(0)).collect(),
         }
@@ -110,6 +113,7 @@ impl Deque {
         self.tasks[bottom as usize].store(task, Ordering::Relaxed);
         // pairs with the Acquire load in `steal`: the task, and what was done to make it ready, travel.
         self.bottom.store(bottom + 1, Ordering::Release);
+        self.set_may_have_tasks(1);
     }
 
     /// Pops the newest task. Owner only.
@@ -121,6 +125,7 @@ impl Deque {
         let bottom = self.bottom.load(Ordering::Relaxed);
         // Relaxed: `top` only grows within a cycle, so an old value can only make us look further.
         if bottom == 0 || self.top.load(Ordering::Relaxed) as u32 >= bottom {
+            self.set_may_have_tasks(0);
             return None;
         }
         let last = bottom - 1;
@@ -141,6 +146,16 @@ impl Deque {
         self.bottom.store(bottom, Ordering::Release);
         // Relaxed: the owner wrote it.
         won.then(|| self.tasks[last as usize].load(Ordering::Relaxed))
+    }
+
+    /// Owner only. The line is not written where it says so already: all workers that wait look at it again and again,
+    /// and each store would take it from all of them.
+    #[inline]
+    fn set_may_have_tasks(&self, value: u32) {
+        // Relaxed, both: a hint for `has_tasks`.
+        if self.may_have_tasks.load(Ordering::Relaxed) != value {
+            self.may_have_tasks.store(value, Ordering::Relaxed);
+        }
     }
 
     /// Pops the newest task where no other worker steals. Owner only.
@@ -196,13 +211,13 @@ impl Deque {
         }
     }
 
-    /// Returns true if there seems to be a task to steal.
+    /// Returns true if there seems to be a task to steal. Reads a word that the owner does not write at every task.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn has_tasks(&self) -> bool {
         // Relaxed: a hint; `steal` decides.
-        (self.top.load(Ordering::Relaxed) as u32) < self.bottom.load(Ordering::Relaxed)
+        self.may_have_tasks.load(Ordering::Relaxed) != 0
     }
 }
 
@@ -280,6 +295,26 @@ mod tests {
         deque.push(1);
         assert_eq!(deque.steal(1), Steal::Empty);
         assert_eq!(deque.pop(), Some(1));
+    }
+
+    #[test]
+    fn waiting_workers_read_a_word_that_a_busy_owner_does_not_share_with_its_tasks() {
+        let deque = Deque::new(100);
+        deque.begin(1);
+        assert!(!deque.has_tasks());
+        deque.push(0);
+        for task in 1..100 {
+            deque.push(task);
+            assert!(deque.has_tasks());
+            if task % 3 == 0 {
+                assert_eq!(deque.pop(), Some(task));
+            }
+        }
+        while deque.pop().is_some() {}
+        assert!(!deque.has_tasks());
+        let [hint, bottom] =
+            [&deque.may_have_tasks, &deque.bottom].map(|word| (&raw const *word).addr());
+        assert!(hint.abs_diff(bottom) >= 128);
     }
 
     #[test]

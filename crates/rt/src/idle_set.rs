@@ -1,6 +1,6 @@
 //! [`IdleSet`]: the workers that left a cycle early to sleep, and may be woken in the same cycle.
 //!
-//! The word holds the epoch and one bit for each worker that left and has not been woken:
+//! Each word holds the epoch, and one bit for each of 32 workers that left and has not been woken:
 //!
 //! ```text
 //!   63                32 31                 0
@@ -23,36 +23,35 @@ use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// The set of workers that left the current cycle and have not been woken.
-pub struct IdleSet(CachePadded<AtomicU64>);
+pub struct IdleSet(Box<[CachePadded<AtomicU64>]>);
 
-impl Default for IdleSet {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+/// Workers in a word.
+const BITS: usize = 32;
 
 impl IdleSet {
-    /// An empty set, in epoch 0.
+    /// An empty set for workers below `workers`, in epoch 0.
     ///
     /// Real-time: setup.
-    pub fn new() -> Self {
-        Self(CachePadded(AtomicU64::new(0)))
+    pub fn new(workers: usize) -> Self {
+        let word = |_| CachePadded(AtomicU64::new(0));
+        Self((0..workers.div_ceil(BITS)).map(word).collect())
     }
 
     /// Begins the cycle `epoch` with an empty set. Host only.
     ///
     /// Real-time: hot.
     pub fn begin(&self, epoch: u32) {
-        // Relaxed: nothing travels with it.
-        self.0.store(epoch::pack(epoch, 0), Ordering::Relaxed);
+        for word in &self.0 {
+            // Relaxed: nothing travels with it.
+            word.store(epoch::pack(epoch, 0), Ordering::Relaxed);
+        }
     }
 
-    /// Adds `worker`, which leaves the cycle `epoch`. After that it must look for tasks once more. Every 32nd worker
-    /// shares a bit: one of them may be woken while the others continue to sleep.
+    /// Adds `worker`, which leaves the cycle `epoch`. After that it must look for tasks once more.
     ///
     /// Real-time: hot.
     pub fn insert(&self, worker: usize, epoch: u32) {
-        self.change(epoch, |bits| bits | bit(worker));
+        change(&self.0[worker / BITS], epoch, |bits| bits | bit(worker));
         // pairs with the fence in `pop`, as the table says.
         fence(Ordering::SeqCst);
     }
@@ -61,7 +60,7 @@ impl IdleSet {
     ///
     /// Real-time: hot.
     pub fn remove(&self, worker: usize, epoch: u32) {
-        self.change(epoch, |bits| bits & !bit(worker));
+        change(&self.0[worker / BITS], epoch, |bits| bits & !bit(worker));
     }
 
     /// Removes and returns a worker that left the cycle `epoch`, if there is one. The caller must wake it, since nobody
@@ -71,33 +70,32 @@ impl IdleSet {
     pub fn pop(&self, epoch: u32) -> Option<usize> {
         // pairs with the fence in `insert`, as the table says.
         fence(Ordering::SeqCst);
-        let before = self.change(epoch, |bits| bits & bits.wrapping_sub(1));
-        (before != 0).then(|| before.trailing_zeros() as usize)
+        (0..).zip(&self.0).find_map(|(at, word)| {
+            let before = change(word, epoch, |bits| bits & bits.wrapping_sub(1));
+            (before != 0).then(|| at * BITS + before.trailing_zeros() as usize)
+        })
     }
+}
 
-    /// Changes the bits if the cycle is still `epoch`, and returns what they were; else 0.
-    fn change(&self, epoch: u32, to: impl Fn(u32) -> u32) -> u32 {
-        // Relaxed throughout: nothing travels with it, and the fences order it.
-        let mut word = self.0.load(Ordering::Relaxed);
-        loop {
-            let bits = epoch::low_in(word, epoch);
-            let changed = epoch::pack(epoch, to(bits));
-            if epoch::of(word) != epoch || changed == word {
-                return 0;
-            }
-            match self
-                .0
-                .compare_exchange_weak(word, changed, Ordering::Relaxed, Ordering::Relaxed)
-            {
-                Ok(_) => return bits,
-                Err(now) => word = now,
-            }
+/// Changes the bits of a word if the cycle is still `epoch`, and returns what they were; else 0.
+fn change(word: &AtomicU64, epoch: u32, to: impl Fn(u32) -> u32) -> u32 {
+    // Relaxed throughout: nothing travels with it, and the fences order it.
+    let mut seen = word.load(Ordering::Relaxed);
+    loop {
+        let bits = epoch::low_in(seen, epoch);
+        let changed = epoch::pack(epoch, to(bits));
+        if epoch::of(seen) != epoch || changed == seen {
+            return 0;
+        }
+        match word.compare_exchange_weak(seen, changed, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return bits,
+            Err(now) => seen = now,
         }
     }
 }
 
 fn bit(worker: usize) -> u32 {
-    1 << (worker % 32)
+    1 << (worker % BITS)
 }
 
 #[cfg(all(test, loom))]
@@ -109,7 +107,7 @@ mod loom_tests {
     #[test]
     fn a_worker_that_leaves_sees_the_task_or_is_woken() {
         loom::model(|| {
-            let shared = Arc::new((IdleSet::new(), AtomicU32::new(0)));
+            let shared = Arc::new((IdleSet::new(8), AtomicU32::new(0)));
             shared.0.begin(1);
             let worker = {
                 let shared = shared.clone();
@@ -133,7 +131,7 @@ mod loom_tests {
     #[test]
     fn a_worker_is_woken_once_and_an_old_cycle_adds_nobody() {
         loom::model(|| {
-            let set = Arc::new(IdleSet::new());
+            let set = Arc::new(IdleSet::new(8));
             set.begin(1);
             set.insert(3, 1);
             let other = {
@@ -160,12 +158,26 @@ mod tests {
 
     #[test]
     fn who_is_away_is_called_once() {
-        let away = IdleSet::new();
+        let away = IdleSet::new(8);
         away.begin(7);
         [1, 2].into_iter().for_each(|worker| away.insert(worker, 7));
         away.insert(3, 6);
         assert_eq!((away.pop(6), away.pop(7)), (None, Some(1)));
         away.remove(2, 7);
         assert_eq!(away.pop(7), None);
+    }
+
+    #[test]
+    fn of_128_workers_each_is_woken_by_its_own_number() {
+        let away = IdleSet::new(128);
+        for epoch in [u32::MAX, 0] {
+            away.begin(epoch);
+            [3, 35, 127]
+                .into_iter()
+                .for_each(|worker| away.insert(worker, epoch));
+            away.remove(35, epoch);
+            let woken: Vec<_> = std::iter::from_fn(|| away.pop(epoch)).collect();
+            assert_eq!(woken, [3, 127]);
+        }
     }
 }

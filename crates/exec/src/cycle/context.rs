@@ -8,9 +8,11 @@ use crate::bound::{Binding, BoundPlan, bind};
 use crate::errors::ErrorKind;
 use crate::runtime::{Acquired, SharedRuntime};
 use processor::{ForkAbandoned, ForkTask, ProcessServices};
+use rt::pad::CachePadded;
 use rt::progress::CycleProgress;
 use rt::stamp::TickScale;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use units::Nanos;
 
 /// State shared by the threads of one executor.
@@ -21,6 +23,8 @@ pub(crate) struct CycleContext {
     pub(crate) id: u64,
     pub(crate) slots: WorkerSlots,
     pub(crate) progress: CycleProgress,
+    /// Number of workers that are in a fork. While it is 0, none of the others need look for branches.
+    pub(super) open_forks: CachePadded<AtomicU32>,
     /// From stamps to time.
     scale: TickScale,
 }
@@ -34,6 +38,7 @@ impl CycleContext {
             runtime: binding.runtime,
             slots: worker_slots(workers),
             progress: CycleProgress::default(),
+            open_forks: CachePadded::default(),
             scale: TickScale::calibrated(),
         }
     }
@@ -108,9 +113,27 @@ impl StepServices<'_> {
     }
 }
 
+/// A fork that other workers may help with, until it is dropped: by a panic too.
+struct OpenFork<'a>(&'a AtomicU32);
+
+impl<'a> OpenFork<'a> {
+    fn new(open: &'a AtomicU32) -> Self {
+        // Relaxed, here and below: a hint for workers that wait.
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(open)
+    }
+}
+
+impl Drop for OpenFork<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl ProcessServices for StepServices<'_> {
     fn fork(&self, count: u32, task: &ForkTask) -> Result<(), ForkAbandoned> {
         let slot = &self.context.slots[self.worker];
+        let _open = OpenFork::new(&self.context.open_forks);
         let mut tries = 0;
         let result = slot.fork.fork(count, task, &mut || {
             if tries == 0 {

@@ -57,6 +57,7 @@ impl WorkerContext<'_> {
             } else {
                 waited.tries += 1;
                 if back_off(&self.cycle.runtime, waited.tries) {
+                    self.wake_next();
                     self.check_clock();
                 }
             }
@@ -85,8 +86,7 @@ impl WorkerContext<'_> {
     /// Runs a lane of another worker's fork, or a piece of a deferred job. Returns false if there was neither.
     fn help_others(&mut self) -> bool {
         let begin = self.now_if_traced();
-        let mut slots = self.cycle.slots.iter().filter(|s| s.fork.has_branches());
-        let (event, index) = match slots.find_map(|slot| self.help_fork(slot)) {
+        let (event, index) = match self.help_forks() {
             Some(step) => (TraceEvent::ForkLane, step),
             None if self.plan.deferred.run_earliest() => (TraceEvent::DeferredPiece, 0),
             None => return false,
@@ -95,6 +95,17 @@ impl WorkerContext<'_> {
         self.trace(event, index);
         self.trace(TraceEvent::Wait, 0);
         true
+    }
+
+    /// Runs a branch of another worker's fork, and returns the step that forked. Looks at the workers only if one of
+    /// them forks: what all workers that wait look at again and again should be one line that seldom changes.
+    fn help_forks(&mut self) -> Option<u32> {
+        // Relaxed: a hint; the claim of a branch decides.
+        if self.cycle.open_forks.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut slots = self.cycle.slots.iter().filter(|s| s.fork.has_branches());
+        slots.find_map(|slot| self.help_fork(slot))
     }
 
     /// Runs a branch of the fork of `owner`, and returns the step that forked.

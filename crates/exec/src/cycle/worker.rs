@@ -106,8 +106,14 @@ impl<'a> WorkerContext<'a> {
 
     /// Sets how it wakes other workers.
     pub(crate) fn with_waker(mut self, waker: WorkerWaker<'a>) -> Self {
+        self.wakes += waker.woken();
         self.waker = Some(waker);
         self
+    }
+
+    /// Wakes the next workers that no thread has woken for this cycle.
+    pub(super) fn wake_next(&mut self) {
+        self.wakes += self.waker.map_or(0, WorkerWaker::wake_next);
     }
 
     /// Wakes a worker that has left this cycle.

@@ -22,6 +22,8 @@ use rt::deque::{Deque, Steal};
 
 /// Number of cycles between two looks for deques that were left behind in an abandoned cycle.
 const CYCLES_PER_EXPIRY: u32 = 1 << 24;
+/// Number of workers that an idle worker looks at before it looks at something else.
+const VICTIMS_PER_LOOK: usize = 8;
 /// Number of dependencies that makes a task a wide join.
 const WIDE: u32 = 8;
 
@@ -201,15 +203,17 @@ impl Stealing {
         if let Some(ready) = self.flush(worker.plan, local) {
             return Some(ready);
         }
-        let stolen = worker.wait_for_task(|worker, _| self.steal(worker), never_leave);
+        let stolen = worker.wait_for_task(
+            |worker, waited| self.steal(worker, waited.tries),
+            never_leave,
+        );
         worker.acquisitions += u64::from(stolen.is_some());
         stolen
     }
 
-    fn steal(&self, worker: &WorkerContext<'_>) -> Option<u32> {
-        let workers = self.deques.len();
-        let others = (1..workers).map(|i| (worker.index + i) % workers);
-        for other in others {
+    /// Takes a task of one of the workers whose turn it is at the `tries`-th look.
+    fn steal(&self, worker: &WorkerContext<'_>, tries: u32) -> Option<u32> {
+        for other in victims(worker.index, self.deques.len(), tries) {
             if self.sources[other].claim.is_free(worker.epoch)
                 && let Some(task) = self.claim_sources(worker, other)
             {
@@ -223,6 +227,16 @@ impl Stealing {
         }
         None
     }
+}
+
+/// The workers from which `worker` of `workers` tries to steal at its `tries`-th look: all others, one after the other,
+/// [`VICTIMS_PER_LOOK`] at a time. If each of many idle workers looked at all, a look would take microseconds, in which a
+/// worker sees neither a task nor the end of the cycle.
+fn victims(worker: usize, workers: usize, tries: u32) -> impl Iterator<Item = usize> {
+    let others = workers - 1;
+    let count = others.min(VICTIMS_PER_LOOK);
+    let first = tries as usize * count;
+    (first..first + count).map(move |i| (worker + 1 + i % others) % workers)
 }
 
 /// For each task, the first wide join on some path from it to the end.
@@ -239,4 +253,24 @@ fn joins(bound: &BoundPlan) -> Box<[u32]> {
         joins[task as usize] = next.min().unwrap_or(NONE);
     }
     joins.into_boxed_slice()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{VICTIMS_PER_LOOK, victims};
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_look_is_short_and_all_looks_together_reach_every_worker() {
+        for (workers, looks) in [(1, 1), (2, 1), (8, 1), (9, 1), (128, 16)] {
+            for worker in [0, workers - 1] {
+                let looked_at: Vec<usize> = (0..looks)
+                    .flat_map(|tries| victims(worker, workers, tries))
+                    .collect();
+                assert!(looked_at.len() <= looks as usize * VICTIMS_PER_LOOK);
+                let others: HashSet<usize> = (0..workers).filter(|w| *w != worker).collect();
+                assert_eq!(looked_at.into_iter().collect::<HashSet<_>>(), others);
+            }
+        }
+    }
 }

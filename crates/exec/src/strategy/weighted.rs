@@ -72,7 +72,7 @@ unsafe impl Strategy for WeightedBatches {
         let own = |_| CachePadded(OwnQueue::new(weights.len()));
         Self {
             shared: ReadyQueue::new(sources, others),
-            idle: IdleSet::new(),
+            idle: IdleSet::new(workers),
             share: u32::try_from(total / workers as u64).unwrap_or(u32::MAX),
             own: (0..workers).map(own).collect(),
             weights,

@@ -14,7 +14,8 @@
 //!
 //! | who | what | so that |
 //! |---|---|---|
-//! | the callback thread, [`JobHandle::start`] | writes the cycle into the slot, points `current` to it, changes the word that workers sleep on, wakes them | one store and at most one system call start a cycle |
+//! | the callback thread, [`JobHandle::start`] | writes the cycle into the slot, points `current` to it, changes the words that workers sleep on, wakes the first of them | few stores and at most one system call start a cycle |
+//! | a worker that comes | wakes the next ones that no thread has woken yet ([`WorkerWaker::wake_next`]) | the callback wakes 4 of 127 workers, and no worker must wait for a certain other one |
 //! | worker, [`JobReceiver::next`] | stores `current` as its hazard, *full fence*, checks that `current` is still the same; then reads the slot and works | a slot that became a hazard while it was current is not freed |
 //! | worker, when the work is done | clears its hazard | it does not touch the slot any more |
 //! | a worker in the job, [`WorkerWaker::wake`] | counts a request in the slot, changes the word, wakes one worker | a worker that has left the cycle runs the job once more |
@@ -26,8 +27,16 @@
 //! whose job is alive. Such a job gives it nothing to do: all that can be taken in a cycle carries its epoch
 //! (`rt::claim`).
 //!
-//! Any number of jobs can be registered. A start writes four words at most.
+//! # Waking
+//!
+//! Workers sleep on a word that 32 of them share, each with a bit of its own. A start changes every word. So a worker
+//! that is about to sleep does not. One that sleeps is woken by whoever moves `next_to_wake` of the slot past it: the
+//! callback thread by the start, and then each thread that takes part, [`FAN_OUT`] workers at a time. 127 workers are
+//! awake after four rounds; a wake costs its thread a microsecond or two for each sleeper.
+//!
+//! Any number of jobs can be registered. A start writes five words, and one for each 32 workers.
 
+use std::ops::Range;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,6 +46,11 @@ use rt::wake::{Futex, WakeMask};
 
 use super::options::WaitPolicy;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+
+/// Number of workers that one thread wakes at a time.
+const FAN_OUT: usize = 4;
+/// Number of workers that sleep on one word: each has a bit of a [`WakeMask`].
+const WORKERS_PER_WORD: usize = 32;
 
 /// Work that a pool does in a cycle.
 pub trait Job: Send + Sync + 'static {
@@ -54,7 +68,8 @@ struct JobSlot {
     job: Arc<dyn Job>,
     /// The job is for workers below this number.
     workers: usize,
-    mask: Option<WakeMask>,
+    /// The pool's count of the cycle in the upper half; in the lower the first worker that no thread has woken for it.
+    next_to_wake: CachePadded<AtomicU64>,
     /// The pool's count of the cycle in the upper half, the job's epoch in the lower.
     cycle: AtomicU64,
     /// Number of calls of [`WorkerWaker::wake`], in all cycles.
@@ -63,8 +78,10 @@ struct JobSlot {
 
 /// The jobs of one pool, as its threads see them.
 pub(super) struct JobBoard {
-    /// Counts cycles and wake requests. Workers sleep on it.
-    cycles: Futex,
+    /// Count cycles and wake requests. Workers sleep on them: worker w on the one at w / [`WORKERS_PER_WORD`].
+    cycles: Box<[Futex]>,
+    /// The count before the first cycle.
+    first_cycle: u32,
     current: CachePadded<AtomicPtr<JobSlot>>,
     /// By worker: the slot that it works on, or null.
     hazards: Box<[CachePadded<AtomicPtr<JobSlot>>]>,
@@ -117,7 +134,8 @@ pub(super) struct JobGuard<'a> {
     board: &'a JobBoard,
     worker: usize,
     slot: &'a JobSlot,
-    epoch: u32,
+    /// The pool's count of the cycle, and the job's epoch.
+    cycle: (u32, u32),
 }
 
 /// Wakes workers that have left a job's current cycle.
@@ -125,13 +143,24 @@ pub(super) struct JobGuard<'a> {
 pub struct WorkerWaker<'a> {
     board: &'a JobBoard,
     slot: &'a JobSlot,
+    /// The pool's count of the cycle.
+    count: u32,
+    /// Number of workers that were woken when this one came.
+    woken: u32,
 }
 
 impl JobBoard {
     pub(super) fn new(workers: usize) -> Self {
+        Self::at_cycle(workers, 0)
+    }
+
+    /// A board whose first cycle is the one after `count`.
+    fn at_cycle(workers: usize, count: u32) -> Self {
+        let words = workers.div_ceil(WORKERS_PER_WORD).max(1);
         let null = |_| CachePadded(AtomicPtr::new(ptr::null_mut()));
         Self {
-            cycles: Futex::new(0),
+            cycles: (0..words).map(|_| Futex::new(count)).collect(),
+            first_cycle: count,
             current: CachePadded(AtomicPtr::new(ptr::null_mut())),
             hazards: (0..workers).map(null).collect(),
             is_stopping: AtomicBool::new(false),
@@ -145,7 +174,7 @@ impl JobBoard {
         let slot = JobSlot {
             job,
             workers,
-            mask: (1..workers).map(WakeMask::bit).reduce(WakeMask::union),
+            next_to_wake: CachePadded(AtomicU64::new(0)),
             cycle: AtomicU64::new(0),
             wake_requests: AtomicU32::new(0),
         };
@@ -159,7 +188,7 @@ impl JobBoard {
         JobReceiver {
             board: self,
             worker,
-            last_cycle: 0,
+            last_cycle: self.first_cycle,
             last_requests: 0,
         }
     }
@@ -167,12 +196,13 @@ impl JobBoard {
     /// Waits until the count of cycles is not `cycle`. A worker that may sleep spins for `spin_ticks` first.
     pub(super) fn wait(&self, worker: usize, cycle: u32, (policy, spin_ticks): (WaitPolicy, u64)) {
         let begin = if spin_ticks > 0 { stamp::now() } else { 0 };
-        while self.cycles.load() == cycle {
+        let word = self.word(worker);
+        while word.load() == cycle {
             // A time-stamp counter that runs backwards, where a machine sleeps in between, ends the spinning.
             let spins = spin_ticks > 0 && stamp::now().wrapping_sub(begin) < spin_ticks;
             match policy {
                 WaitPolicy::Hybrid | WaitPolicy::Sleep if !spins => {
-                    self.cycles.wait_masked(cycle, WakeMask::bit(worker));
+                    word.wait_masked(cycle, WakeMask::bit(worker));
                 }
                 _ => std::hint::spin_loop(),
             }
@@ -182,22 +212,48 @@ impl JobBoard {
     pub(super) fn stop(&self) {
         // Relaxed: seen with the count below.
         self.is_stopping.store(true, Ordering::Relaxed);
-        self.cycles.fetch_add(1);
-        self.cycles.wake(u32::MAX);
+        for word in &self.cycles {
+            word.fetch_add(1);
+            word.wake(u32::MAX);
+        }
+    }
+
+    /// The word that `worker` sleeps on.
+    fn word(&self, worker: usize) -> &Futex {
+        &self.cycles[worker / WORKERS_PER_WORD]
     }
 
     fn start(&self, slot: *mut JobSlot, epoch: u32) -> u32 {
         // SAFETY: called by its `JobHandle`, which keeps it alive.
-        let JobSlot { mask, cycle, .. } = unsafe { &*slot };
-        let count = self.cycles.load().wrapping_add(1);
+        let to_start = unsafe { &*slot };
+        let count = self.cycles[0].load().wrapping_add(1);
+        let first = 1..to_start.workers.min(1 + FAN_OUT);
+        // Relaxed: published by the cycle. A worker that is still in an older one finds that the count is another.
+        to_start
+            .next_to_wake
+            .store(pack(count, first.end as u32), Ordering::Relaxed);
         // pairs with the load in `next_job`: what the caller prepared for this epoch travels.
-        cycle.store(u64::from(count) << 32 | u64::from(epoch), Ordering::Release);
+        to_start.cycle.store(pack(count, epoch), Ordering::Release);
         // pairs with the loads in `protect_current`: the content of the slot travels.
         self.current.store(slot, Ordering::Release);
-        // A worker that sees the new count sees the two stores above. It is added, not set: after a `stop` in between,
-        // a worker that sees it sees that too.
-        self.cycles.fetch_add(1);
-        mask.map_or(0, |mask| self.cycles.wake_masked(mask))
+        // A worker that sees a new count sees the stores above. It is added, not set: after a `stop` in between, a
+        // worker that sees it sees that too.
+        for word in &self.cycles {
+            word.fetch_add(1);
+        }
+        self.wake(first)
+    }
+
+    /// Wakes these workers, with one call for each word. Returns the number of workers that slept.
+    fn wake(&self, workers: Range<usize>) -> u32 {
+        let words = workers.start / WORKERS_PER_WORD..workers.end.div_ceil(WORKERS_PER_WORD);
+        let wake = |word: usize| {
+            let first = word * WORKERS_PER_WORD;
+            let of_word = workers.start.max(first)..workers.end.min(first + WORKERS_PER_WORD);
+            let mask = of_word.map(WakeMask::bit).reduce(WakeMask::union);
+            mask.map_or(0, |mask| self.cycles[word].wake_masked(mask))
+        };
+        words.map(wake).sum()
     }
 
     /// Points the worker's hazard pointer to the current slot, if there is one.
@@ -286,10 +342,14 @@ impl JobHandle {
     ///
     /// Real-time: hot.
     pub fn waker(&self) -> WorkerWaker<'_> {
+        // SAFETY: it is ours to free, and we have not.
+        let slot = unsafe { &*self.slot };
         WorkerWaker {
             board: &self.board,
-            // SAFETY: it is ours to free, and we have not.
-            slot: unsafe { &*self.slot },
+            slot,
+            // Relaxed: the thread that starts cycles wrote it.
+            count: (slot.cycle.load(Ordering::Relaxed) >> 32) as u32,
+            woken: 0,
         }
     }
 
@@ -328,7 +388,7 @@ impl<'a> JobReceiver<'a> {
     /// Next action of the worker.
     pub(super) fn next(&mut self) -> NextAction<'a> {
         // First the count, then the slot: a start after this load changes the count and ends the wait.
-        let seen = self.board.cycles.load();
+        let seen = self.board.word(self.worker).load();
         // Relaxed: stored before the count was changed.
         if self.board.is_stopping.load(Ordering::Relaxed) {
             return NextAction::Stop;
@@ -361,21 +421,25 @@ impl<'a> JobReceiver<'a> {
             board: self.board,
             worker: self.worker,
             slot,
-            epoch,
+            cycle: (count, epoch),
         })
     }
 }
 
 impl JobGuard<'_> {
-    /// Calls the job.
+    /// Wakes the next workers, and calls the job.
     ///
-    /// Real-time: hot.
+    /// Real-time: hot, wakes.
     pub(super) fn work(self) {
-        let waker = WorkerWaker {
+        let (count, epoch) = self.cycle;
+        let mut waker = WorkerWaker {
             board: self.board,
             slot: self.slot,
+            count,
+            woken: 0,
         };
-        self.slot.job.work(self.worker, self.epoch, waker);
+        waker.woken = waker.wake_next();
+        self.slot.job.work(self.worker, epoch, waker);
     }
 }
 
@@ -394,10 +458,65 @@ impl WorkerWaker<'_> {
         // pairs with the load in `next_job`: what the caller has put where workers look travels.
         self.slot.wake_requests.fetch_add(1, Ordering::AcqRel);
         // A worker that sees the new count sees the request.
-        self.board.cycles.fetch_add(1);
-        self.board.cycles.wake_masked(WakeMask::bit(worker))
+        self.board.word(worker).fetch_add(1);
+        self.board.wake(worker..worker + 1)
     }
+
+    /// Wakes the next workers that no thread has woken for this cycle. Returns the number of workers that slept.
+    ///
+    /// A worker calls it when it comes, and each worker that finds no task calls it again: the first ones that were
+    /// woken may not come for a while.
+    ///
+    /// Real-time: hot, wakes.
+    pub fn wake_next(self) -> u32 {
+        let next = self.slot.claim_next_to_wake(self.count);
+        if next.is_empty() {
+            return 0;
+        }
+        self.board.wake(next)
+    }
+
+    /// Number of workers that slept and were woken when this worker came.
+    ///
+    /// Real-time: hot.
+    pub fn woken(self) -> u32 {
+        self.woken
+    }
+}
+
+impl JobSlot {
+    /// The next workers to be woken for the cycle `count`, which nobody else wakes. Empty if all have been, or if
+    /// another cycle has begun.
+    fn claim_next_to_wake(&self, count: u32) -> Range<usize> {
+        // Relaxed, here and below: nothing travels. The words that the workers sleep on have changed before the caller
+        // came, and `Futex` orders its look at them.
+        let mut seen = self.next_to_wake.load(Ordering::Relaxed);
+        loop {
+            let next = seen as u32 as usize;
+            if (seen >> 32) as u32 != count || next >= self.workers {
+                return 0..0;
+            }
+            let end = self.workers.min(next + FAN_OUT);
+            match self.next_to_wake.compare_exchange_weak(
+                seen,
+                pack(count, end as u32),
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return next..end,
+                Err(now) => seen = now,
+            }
+        }
+    }
+}
+
+/// The word of a cycle: the pool's count of it, and a number.
+const fn pack(count: u32, low: u32) -> u64 {
+    (count as u64) << 32 | low as u64
 }
 
 #[cfg(all(test, loom))]
 mod loom_tests;
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -8,10 +8,18 @@ use super::{Job, JobHandle, WaitPolicy, WorkerPool, WorkerPoolOptions, WorkerWak
 use crate::{AudioThread, Priority, Refusal, cores};
 
 /// Counts the calls of each worker.
-#[derive(Default)]
 struct CountingJob {
-    calls: [AtomicU32; 8],
+    calls: [AtomicU32; 40],
     latest: AtomicU32,
+}
+
+impl Default for CountingJob {
+    fn default() -> Self {
+        Self {
+            calls: std::array::from_fn(|_| AtomicU32::new(0)),
+            latest: AtomicU32::new(0),
+        }
+    }
 }
 
 impl Job for CountingJob {
@@ -69,6 +77,23 @@ fn every_worker_comes_once_for_each_start() {
             assert_eq!(calls, std::array::from_fn(expected));
         }
     }
+}
+
+#[test]
+fn forty_workers_come_once_for_each_start() {
+    let pool = WorkerPool::new(options(40, WaitPolicy::Sleep)).unwrap();
+    let job = Arc::new(CountingJob::default());
+    let handle = pool.register(job.clone(), 40);
+    for epoch in 1..=20 {
+        assert!(handle.start(epoch) <= 4);
+        job.wait_for(1..40, epoch);
+    }
+    assert!(pool.stop(Duration::from_secs(20)).stuck.is_empty());
+    assert!(
+        job.calls[1..40]
+            .iter()
+            .all(|c| c.load(Ordering::Relaxed) == 20)
+    );
 }
 
 #[test]
