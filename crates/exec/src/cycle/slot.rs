@@ -15,6 +15,8 @@ pub(crate) struct WorkerSlot {
     pub(crate) current: AtomicU32,
     /// Low 32 bits of the number of the cycle in which it runs.
     pub(crate) cycle: AtomicU32,
+    /// The cycle in which it runs is to be abandoned at some time. Without that, steps may wait as long as they like.
+    pub(crate) has_limit: AtomicBool,
     /// The system's number of the thread that is the worker; 0 if unknown.
     pub(crate) thread: AtomicU32,
     /// The worker waits for branches of its fork that others run.

@@ -10,6 +10,7 @@
 //! | was blocked in the kernel (it sleeps, reads, waits for a page) | the time between the looks |
 //! | was ready without a core, or stopped | nothing |
 //! | waited for branches of its fork | nothing: the helper is charged |
+//! | is in a cycle without a limit (offline, or a server that freewheels) | nothing: steps may wait for a disk there |
 //! | cannot be asked, on other systems | the time between the looks |
 //!
 //! One pair of looks is charged a quarter of the limit at most: a machine that stands still for a while counts its pause
@@ -125,7 +126,7 @@ impl Observed {
     }
 }
 
-/// The step in which a worker is; `None` if it is in none, or waits for branches of its fork.
+/// The step in which a worker is; `None` if it is in none, waits for branches of its fork, or may take its time.
 fn look(
     slot: &WorkerSlot,
     now: Instant,
@@ -134,7 +135,9 @@ fn look(
     // Relaxed, both: only the numbers matter. If they belong to two cycles, the time begins anew.
     let step = slot.current.load(Ordering::Relaxed);
     let cycle = slot.cycle.load(Ordering::Relaxed);
-    if step == NONE || slot.is_joining() {
+    // Relaxed: as above.
+    let has_limit = slot.has_limit.load(Ordering::Relaxed);
+    if step == NONE || !has_limit || slot.is_joining() {
         return None;
     }
     Some(Observed {
@@ -173,6 +176,7 @@ mod tests {
             let slots = worker_slots(1);
             slots[0].current.store(0, Ordering::Relaxed);
             slots[0].thread.store(7, Ordering::Relaxed);
+            slots[0].has_limit.store(true, Ordering::Relaxed);
             Self {
                 watchdog: Watchdog {
                     slots,
@@ -233,6 +237,15 @@ mod tests {
         let mut watched = Watched::new();
         watched.watchdog.slots[0].set_joining(true);
         assert!((0..100).all(|_| !watched.look(LOOK, LOOK, false)));
+    }
+
+    #[test]
+    fn a_step_of_a_cycle_without_a_limit_may_wait_as_long_as_it_likes() {
+        let mut watched = Watched::new();
+        watched.watchdog.slots[0]
+            .has_limit
+            .store(false, Ordering::Relaxed);
+        assert!((0..100).all(|_| !watched.look(LOOK, LOOK, true)));
     }
 
     #[test]

@@ -69,8 +69,10 @@ impl<'a> WorkerContext<'a> {
         let plan = &cycle.plan;
         let slot = &cycle.slots[worker];
         let is_partial = info.is_partial(plan.latency_blocks, plan.block);
-        // Relaxed, both: only the watchdog reads them.
+        // Relaxed, all: only the watchdog reads them.
         slot.cycle.store(info.cycle as u32, Ordering::Relaxed);
+        let has_limit = info.abandon_at != u64::MAX;
+        slot.has_limit.store(has_limit, Ordering::Relaxed);
         let thread = ThreadId::current().map_or(0, ThreadId::number);
         slot.thread.store(thread, Ordering::Relaxed);
         Self {
