@@ -92,10 +92,11 @@ fn everybody_who_can_do_the_work_gives_the_same_bits_in_every_executor() {
 #[test]
 fn a_server_that_freewheels_gets_every_level_of_the_nodes_own_threads() {
     let folder = ImpulseFiles::new("freewheels");
-    let file = folder.write("one.wav", 1, 60_000, 3);
+    // A period of the last level is some milliseconds of work, and is over in a fraction of one.
+    let file = folder.write("one.wav", 1, 2_000_000, 3);
     let text = format!(
         r#"o = {{ kind: "osc", freq: 440, }}; s = {{ kind: "sink", }};
-        c = {{ kind: "convolver", file: "{file}", partition: "7x64 6x256 30x2048", work: "threads", }};
+        c = {{ kind: "convolver", file: "{file}", partition: "7x64 6x256 980x2048", work: "threads", }};
         o.1 -> c.1 -> s.1;"#
     );
     let graph = divisi_check::fixtures::graph(&text, &registry());
