@@ -580,6 +580,12 @@ const TOO_LARGE: &[(u32, &str, &str, &[&str])] = &[
         &[],
     ),
     (
+        0,
+        "measure beep.ag --repeats 1",
+        "cannot store the costs",
+        &[],
+    ),
+    (
         64,
         "render beep.ag --scheduler sequential --seconds 0.2 --block 1 -o out.wav --trace old.json",
         "cannot write old.json",

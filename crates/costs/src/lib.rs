@@ -21,6 +21,7 @@
 mod convolution;
 mod file;
 mod machine;
+mod patch;
 mod prune;
 mod shape;
 
@@ -30,4 +31,5 @@ pub use machine::{
     BlockCost, ChosenSchedule, CoreLink, CoreTimings, KnownCosts, MachineCosts, MachineProbe,
     machine_key,
 };
+pub use patch::PatchCosts;
 pub use shape::{StableHash, node_shape};

@@ -1,6 +1,6 @@
 //! Costs that were measured on one machine.
 
-use crate::{Tuning, node_shape};
+use crate::{PatchCosts, Tuning, node_shape};
 use graph::{Catalogue, Graph, Node, NodeId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct MachineCosts {
     /// Costs of a node by kind; of each kind those of several shapes.
     pub kinds: BTreeMap<String, Vec<BlockCost>>,
     /// Costs of a patch's nodes, by the names of the patch and of the node.
-    pub patches: BTreeMap<String, BTreeMap<String, Vec<BlockCost>>>,
+    pub patches: BTreeMap<String, PatchCosts>,
     /// Times between cores; `None` until they have been measured.
     #[serde(rename = "facts")]
     pub core_timings: Option<CoreTimings>,
@@ -144,10 +144,10 @@ impl MachineCosts {
         catalogue: &Catalogue,
         block: Frames,
     ) -> KnownCosts {
-        let patch = self.patches.get(patch);
+        let patch = self.patches.get(patch).map(PatchCosts::nodes);
         let known = |node: &Node| {
             let wanted = (block, node_shape(node, catalogue));
-            let own = patch.and_then(|nodes| nodes.get(&node.name));
+            let own = patch.as_ref().and_then(|nodes| nodes.get(&node.name));
             let of_kind = self.kinds.get(node.effective_kind());
             own.and_then(|all| find(all, wanted))
                 .or_else(|| of_kind.and_then(|all| find(all, wanted)))
@@ -173,12 +173,14 @@ impl MachineCosts {
         graph: &Graph,
         costs: impl IntoIterator<Item = (NodeId, BlockCost)>,
     ) {
-        let nodes = self.patches.entry(patch.into()).or_default();
+        let kept = self.patches.get(patch).map(PatchCosts::nodes);
+        let mut nodes = kept.unwrap_or_default();
         for (id, cost) in costs {
             if let Some(node) = graph.node(id) {
                 replace(nodes.entry(node.name.clone()).or_default(), cost);
             }
         }
+        self.patches.insert(patch.into(), PatchCosts::new(&nodes));
     }
 
     /// Stores the choice for a graph; of more than 1000 removes the oldest.

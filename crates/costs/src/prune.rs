@@ -1,7 +1,7 @@
 //! Keeping the costs file small: it is read at every start.
 
+use crate::patch::NodeCosts;
 use crate::{CostsFile, MachineCosts};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The most nodes of all sessions that are kept, beside those of the newest session. They take some 4 MB.
@@ -22,9 +22,9 @@ impl CostsFile {
         }
         let mut by_age: Vec<(u64, usize, String, String)> = Vec::new();
         for (key, machine) in &self.machines {
-            for (session, nodes) in &machine.patches {
-                let session = session.clone();
-                by_age.push((measured_at(nodes), nodes.len(), key.clone(), session));
+            for (session, costs) in &machine.patches {
+                let (session, nodes) = (session.clone(), costs.nodes());
+                by_age.push((measured_at(&nodes), nodes.len(), key.clone(), session));
             }
         }
         by_age.sort_unstable();
@@ -41,7 +41,7 @@ impl CostsFile {
 }
 
 /// Time of the last measurement of a session, in seconds since 1970.
-fn measured_at(nodes: &BTreeMap<String, Vec<crate::BlockCost>>) -> u64 {
+fn measured_at(nodes: &NodeCosts) -> u64 {
     let times = nodes.values().flatten().map(|cost| cost.at_s);
     times.max().unwrap_or(0)
 }
@@ -55,14 +55,15 @@ fn is_gone(session: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BlockCost;
+    use crate::{BlockCost, PatchCosts};
 
-    fn session(nodes: usize, at_s: u64) -> BTreeMap<String, Vec<BlockCost>> {
+    fn session(nodes: usize, at_s: u64) -> PatchCosts {
         let cost = BlockCost {
             at_s,
             ..BlockCost::default()
         };
-        (0..nodes).map(|n| (n.to_string(), vec![cost])).collect()
+        let nodes = (0..nodes).map(|n| (n.to_string(), vec![cost]));
+        PatchCosts::new(&nodes.collect())
     }
 
     #[test]

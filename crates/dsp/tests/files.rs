@@ -353,6 +353,75 @@ fn live_what_the_disk_did_not_take_is_silence_of_the_same_length() {
 }
 
 #[test]
+fn an_earlier_take_is_untouched_until_the_first_block() {
+    let folder = Folder::new("untouched");
+    let file = folder.file("take.wav");
+    std::fs::write(&file, "precious").unwrap();
+    let node = node("recorder", &[("file", text(&file))]);
+    let mut player = Player::new(&node, 48_000, Mode::Live);
+    player.turns();
+    player.background.iter_mut().for_each(|task| task.end());
+    assert_eq!(std::fs::read(&file).unwrap(), b"precious");
+    assert!(player.log.problems().is_empty());
+}
+
+#[test]
+fn a_disk_that_refuses_a_recording_and_frames_that_are_lost_are_in_the_log() {
+    let folder = Folder::new("refuses");
+    let full = folder.file("full.wav");
+    std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+    let params = [("file", text(&full)), ("channels", number(2.0))];
+    let mut player = Player::new(&node("recorder", &params), 48_000, Mode::Offline);
+    player.play(5000, 500, &noise(5000));
+    player.background.iter_mut().for_each(|task| task.end());
+    let problems = player.log.problems();
+    assert!(problems.len() == 1 && problems[0].is_loss(), "{problems:?}");
+    assert!(problems[0].message().contains("full.wav"), "{problems:?}");
+    assert!(player.late > 0);
+
+    let slow = folder.file("slow.wav");
+    let params = [("file", text(&slow)), ("channels", number(2.0))];
+    let mut player = Player::new(&node("recorder", &params), 48_000, Mode::Live);
+    player.play(100_000, 500, &noise(100_000));
+    player.background.iter_mut().for_each(|task| task.end());
+    let problems = player.log.problems();
+    assert!(problems.len() == 1 && problems[0].is_loss(), "{problems:?}");
+    assert!(
+        problems[0].message().contains("4000 frames"),
+        "{problems:?}"
+    );
+
+    let nowhere = folder.file("folder.wav");
+    let recorder = node("recorder", &[("file", text(&nowhere))]);
+    let processor = made(&recorder).unwrap();
+    std::fs::create_dir(&nowhere).unwrap();
+    let player = Player::of(processor, &recorder, 48_000, Mode::Live);
+    assert!(player.log.problems()[0].message().contains("folder"));
+}
+
+#[test]
+fn a_damaged_file_plays_to_the_damage_and_is_in_the_log() {
+    let folder = Folder::new("damaged");
+    let whole = wav(folder.file("whole.wav"), 2, 300_000);
+    let bytes = std::fs::read(whole).unwrap();
+    let cut = folder.file("cut.wav");
+    for frames in [1000, 250_000] {
+        std::fs::write(&cut, &bytes[..104 + 8 * frames]).unwrap();
+        let node = node("player", &[("file", text(&cut))]);
+        let mut player = Player::new(&node, 48_000, Mode::Offline);
+        let played = player.play(2000, 500, &[]).remove(0);
+        let there = frames.min(2000);
+        assert_eq!(played[..there], expected(0..there, 0));
+        assert!(played[there..].iter().all(|sample| *sample == 0.0));
+        let problems = player.log.problems();
+        assert!(
+            problems.len() == 1 && !problems[0].is_loss(),
+            "{problems:?}"
+        );
+    }
+}
+
+#[test]
 fn a_recorder_that_is_set_up_again_begins_a_new_file() {
     let folder = Folder::new("again");
     let file = folder.file("take.wav");

@@ -39,6 +39,8 @@ pub(crate) struct ChunkInfo {
     pub(crate) large_frames: Option<u64>,
     /// Bytes to be read in place of those in the file.
     pub(crate) patches: Vec<Patch>,
+    /// The samples are there as they are, not packed: what is missing is known without reading them.
+    pub(crate) is_plain: bool,
     /// Number of channels that are read as one; 1 for none.
     pub(crate) interleaved: u16,
     /// Number of bytes of samples that the file states and does not have; 0 for a part of a frame.
@@ -79,6 +81,9 @@ pub(crate) fn check(mut file: &File, path: &Path) -> Result<ChunkInfo, MediaErro
     }
     info.large_frames = scan.large_bytes.map(|_| info.max_frames);
     info.missing_bytes = scan.missing_bytes;
+    info.is_plain = [b"RIFF", b"RF64", b"BW64", b"FORM"]
+        .iter()
+        .any(|tag| head.starts_with(*tag));
     (info.interleaved, info.patches) = (scan.interleaved, scan.patches);
     file.rewind().map_err(transfer)?;
     Ok(info)

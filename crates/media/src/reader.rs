@@ -27,6 +27,7 @@ pub struct Reader {
     frames: Option<u64>,
     /// The first damage that was found.
     damage: Option<String>,
+    is_plain: bool,
     track: u32,
     format: Box<dyn FormatReader>,
     decoder: Box<dyn AudioDecoder>,
@@ -124,6 +125,7 @@ impl Reader {
             channels: Channels(channels as u16),
             frames,
             damage: (info.missing_bytes > 0).then_some(cut),
+            is_plain: info.is_plain,
             track,
             format,
             decoder,
@@ -160,6 +162,11 @@ impl Reader {
     /// The first damage that was found so far: when the file was opened, or where it was read.
     pub fn damage(&self) -> Option<&str> {
         self.damage.as_deref()
+    }
+
+    /// Returns true if damage is known without reading the file.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// Frame that is read next.

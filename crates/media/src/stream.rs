@@ -193,7 +193,7 @@ impl ResamplingReader {
     }
 }
 
-/// Reads the whole file `path`, and returns the first damage in it; `None` for a sound file without damage.
+/// Reads the file `path`, as far as needed, and returns the first damage in it; `None` for a sound file without damage.
 ///
 /// # Errors
 ///
@@ -203,7 +203,11 @@ impl ResamplingReader {
 pub fn find_damage(path: impl AsRef<Path>) -> Result<Option<String>, MediaError> {
     let mut reader = open(path)?;
     let mut samples = vec![0.0; PORTION * reader.channels().count()];
-    while reader.damage().is_none() && reader.read_interleaved(&mut samples).unwrap_or(0) > 0 {}
+    let is_known = reader.is_plain();
+    while !is_known
+        && reader.damage().is_none()
+        && reader.read_interleaved(&mut samples).unwrap_or(0) > 0
+    {}
     Ok(reader.damage().map(str::to_owned))
 }
 

@@ -70,15 +70,16 @@ impl Measure {
         let (graph, catalogue) = (&loaded.session.graph, loaded.registry.catalogue());
         costs.store(machine, &graph_key(&self.file), graph, catalogue);
         let name = self.file.display().to_string();
-        json.write(
+        let saved = store.save().map(|path| path.display().to_string());
+        let printed = json.write(
             &show::text(&name, &costs, &timings),
             &show::json(&costs, &timings).to_string(),
-        )?;
-        match store.save() {
-            Ok(path) => messages::print_message(&format!("stored in {}", path.display())),
+        );
+        match saved {
+            Ok(path) => messages::print_message(&format!("stored in {path}")),
             Err(why) => return Err(Failure::failed(format!("cannot store the costs: {why}"))),
         }
-        Ok(())
+        printed
     }
 
     fn nodes(&self, loaded: &LoadedSession, interrupt: &Interrupt) -> Result<NodeCosts, Failure> {

@@ -3,7 +3,7 @@
 use divisi_dsp as dsp;
 use graph::{Catalogue, Node, ParamValue};
 use processor::{
-    BackgroundTask, Block, ForkAbandoned, ForkTask, Gauge, MakeError, Mode, ProcessInfo,
+    BackgroundTask, Block, FileLog, ForkAbandoned, ForkTask, Gauge, MakeError, Mode, ProcessInfo,
     ProcessServices, ProcessStatus, Processor, RawChannel, RawPort, RawPorts, Registry, Setup,
     SetupServices, StepIo, TaskStatus,
 };
@@ -54,6 +54,7 @@ pub(crate) struct Player {
     pub(crate) processor: Box<dyn Processor>,
     pub(crate) background: Vec<Box<dyn BackgroundTask>>,
     pub(crate) gauge: Gauge,
+    pub(crate) log: FileLog,
     pub(crate) late: u32,
     pub(crate) last: ProcessStatus,
     channels: usize,
@@ -65,7 +66,7 @@ pub(crate) struct Player {
     pub(crate) silent: bool,
 }
 
-struct Asked<'a>(&'a mut Vec<Box<dyn BackgroundTask>>, &'a Gauge);
+struct Asked<'a>(&'a mut Vec<Box<dyn BackgroundTask>>, &'a Gauge, &'a FileLog);
 
 impl SetupServices for Asked<'_> {
     fn defer(&mut self, _: rt::deferred::JobRunner) {}
@@ -74,6 +75,9 @@ impl SetupServices for Asked<'_> {
     }
     fn gauge(&mut self, _: &str) -> Gauge {
         self.1.clone()
+    }
+    fn file_log(&mut self) -> FileLog {
+        self.2.clone()
     }
 }
 
@@ -104,6 +108,7 @@ impl Player {
             processor,
             background: Vec::new(),
             gauge: Gauge::default(),
+            log: FileLog::default(),
             late: 0,
             last: ProcessStatus::Continue,
             channels: node.number("channels").unwrap_or(1.0) as usize,
@@ -116,7 +121,7 @@ impl Player {
             rate: SampleRate::new(hz).unwrap(),
             block: Frames(512),
             mode,
-            services: &mut Asked(&mut player.background, &player.gauge),
+            services: &mut Asked(&mut player.background, &player.gauge, &player.log),
         });
         player
     }

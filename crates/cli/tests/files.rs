@@ -1,0 +1,177 @@
+//! Latency and length of renders, peaks, damage in reports, and the costs file.
+
+mod common;
+
+use common::{BEEP, Folder, sound, wav};
+
+const SAME: &str = "[network]\nedges = [\"in -> low -> out\"]\n[network.nodes]\nin = { kind = \"input\" }\n\
+    low = { kind = \"gain\", piece = 100 }\nout = { kind = \"output\" }\n";
+
+/// The input, 99 frames late.
+const LATE: &str = "edges = [\"ear -> late -> out\"]\n[nodes.ear]\nkind = \"input\"\n[nodes.late]\nkind = \"network\"\n\
+    file = \"same.toml\"\n[nodes.out]\nkind = \"sink\"\n";
+
+fn tone(frames: u16) -> Vec<f32> {
+    { 0..frames }
+        .map(|n| (f32::from(n) * 0.05).sin() * 0.5)
+        .collect()
+}
+
+#[test]
+fn a_render_begins_with_its_input_and_ends_with_it_whatever_the_latency() {
+    let here = Folder::new();
+    here.write("same.toml", SAME);
+    here.write("late.toml", LATE);
+    let tone = tone(4810);
+    here.write("tone.wav", sound(48_000, &[&tone]));
+    let bits: Vec<u32> = tone.iter().map(|sample| sample.to_bits()).collect();
+    for options in [
+        "--scheduler sequential",
+        "--scheduler sequential --block 256",
+        "--scheduler pipelined --workers 2",
+        "--scheduler stealing --workers 2",
+    ] {
+        here.well(&format!(
+            "render late.toml --input tone.wav -o out.wav {options}"
+        ));
+        let (_, samples) = wav(&here.read("out.wav"));
+        assert!(samples.starts_with(&bits), "{options}");
+        // What follows is the tail of the nodes, which is silent here.
+        let rest = &samples[bits.len()..];
+        assert!(
+            rest.len() < 1000 && rest.iter().all(|bits| *bits == 0),
+            "{options}"
+        );
+    }
+    // Without compensation a path keeps its latency.
+    here.well("render late.toml --input tone.wav -o out.wav --seconds 0.1 --compensate off --scheduler sequential");
+    let (_, samples) = wav(&here.read("out.wav"));
+    assert_eq!(samples.len(), 4800);
+    assert_eq!(samples[99..], bits[..4701]);
+    let given = here
+        .well("render late.toml --input tone.wav -o out.wav --seconds 0.05 --scheduler sequential");
+    assert_eq!(wav(&here.read("out.wav")).1, bits[..2400], "{}", given.err);
+}
+
+#[test]
+fn a_player_with_latency_is_rendered_to_its_last_frame() {
+    let here = Folder::new();
+    here.write("same.toml", SAME);
+    let player = "kind = \"player\"\nfile = \"tone.wav\"";
+    here.write("late.toml", LATE.replace("kind = \"input\"", player));
+    let tone = tone(3210);
+    here.write("tone.wav", sound(48_000, &[&tone]));
+    here.well("render late.toml -o out.wav --scheduler sequential");
+    let (_, samples) = wav(&here.read("out.wav"));
+    let bits: Vec<u32> = tone.iter().map(|sample| sample.to_bits()).collect();
+    assert!(samples.starts_with(&bits));
+}
+
+#[test]
+fn a_peak_above_full_scale_is_noted_by_render_and_play() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    let loud = "edges = [\"o -> g -> s\"]\n[nodes.o]\nkind = \"osc\"\nfreq = 440\n[nodes.g]\nkind = \"gain\"\n\
+        gain_db = 12\n[nodes.s]\nkind = \"sink\"\n";
+    here.write("loud.toml", loud);
+    for (line, is_loud) in [
+        ("render loud.toml -o out.wav", true),
+        ("play loud.toml --driver clock", true),
+        ("render beep.ag -o out.wav", false),
+        ("play beep.ag --driver clock", false),
+    ] {
+        let line = format!("{line} --seconds 0.1 --scheduler sequential --json report.json");
+        let said = here.well(&line).err;
+        assert_eq!(
+            said.contains("dB above full scale"),
+            is_loud,
+            "{line}\n{said}"
+        );
+        let notes = here.json("report.json")["notes"].to_string();
+        assert_eq!(
+            notes.contains("dB above full scale"),
+            is_loud,
+            "{line}\n{notes}"
+        );
+    }
+}
+
+#[test]
+fn a_report_counts_damaged_files_and_names_them() {
+    let here = Folder::new();
+    let whole = sound(48_000, &[&tone(4800)]);
+    here.write("cut.wav", &whole[..whole.len() / 2]);
+    let player = "edges = [\"p -> s\"]\n[nodes.p]\nkind = \"player\"\nfile = \"cut.wav\"\n[nodes.s]\nkind = \"sink\"\n";
+    here.write("cut.toml", player);
+    let said = here.well("render cut.toml -o out.wav --scheduler sequential --json report.json");
+    let report = here.json("report.json");
+    assert_eq!(
+        (&report["damaged_files"], &report["lost_recordings"]),
+        (&1.into(), &0.into())
+    );
+    let notes = report["notes"].to_string();
+    assert!(
+        notes.contains("`p`: cut.wav is damaged") || notes.contains("bytes are missing"),
+        "{notes}"
+    );
+    assert!(said.out.contains("1 damaged files"), "{}", said.out);
+}
+
+#[test]
+fn a_damaged_costs_file_is_kept_under_another_name() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    std::fs::create_dir_all(here.path(".cache/divisi")).unwrap();
+    let damaged = "{\"machines\": {\"mine\": {\"kinds\": {\"osc\": [{\"blo";
+    here.write(".cache/divisi/costs.json", damaged);
+    let said = here.well("plan beep.ag").err;
+    assert!(said.contains("not a costs file"), "{said}");
+    assert_eq!(
+        here.read(".cache/divisi/costs.json"),
+        damaged.as_bytes(),
+        "reading changes nothing"
+    );
+    let said = here.well("measure beep.ag --repeats 1").err;
+    assert!(said.contains("was damaged and is now"), "{said}");
+    assert!(here.json(".cache/divisi/costs.json")["machines"].is_object());
+    let names = std::fs::read_dir(here.path(".cache/divisi"))
+        .unwrap()
+        .flatten();
+    let aside = names
+        .map(|entry| entry.path())
+        .find(|path| path.to_string_lossy().contains("damaged-"));
+    assert_eq!(std::fs::read(aside.unwrap()).unwrap(), damaged.as_bytes());
+    assert!(!here.well("plan beep.ag").err.contains("costs file"));
+}
+
+#[test]
+fn a_costs_file_that_is_a_pipe_or_a_folder_costs_only_a_message() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    std::fs::create_dir_all(here.path(".cache/divisi/costs.json")).unwrap();
+    let said = here.well("plan beep.ag").err;
+    assert!(said.contains("it is a folder"), "{said}");
+    std::fs::remove_dir(here.path(".cache/divisi/costs.json")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(here.path(".cache/divisi/costs.json"))
+        .status();
+    assert!(made.unwrap().success());
+    let said = here.well("render beep.ag -o out.wav --seconds 0.01").err;
+    assert!(said.contains("it is a pipe"), "{said}");
+    assert_eq!(here.call("measure beep.ag --repeats 1").code, Some(1));
+}
+
+#[test]
+fn costs_of_sessions_that_are_gone_are_dropped() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    here.write("gone.ag", BEEP);
+    here.well("measure gone.ag --repeats 1");
+    std::fs::remove_file(here.path("gone.ag")).unwrap();
+    here.well("measure beep.ag --repeats 1");
+    let costs = String::from_utf8(here.read(".cache/divisi/costs.json")).unwrap();
+    assert!(
+        costs.contains("beep.ag") && !costs.contains("gone.ag"),
+        "{costs}"
+    );
+}
