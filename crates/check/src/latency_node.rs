@@ -1,7 +1,7 @@
 //! Nodes that lag: sound and events come out as many frames later as they say.
 
 use crate::fixtures;
-use graph::{Kind, Param, ParamRange, PortCount, PortSignal, PortSpec};
+use graph::{Kind, Param, PortCount, PortSignal, PortSpec};
 use processor::{Block, Event, ProcessStatus, Processor, Registry, Setup, StateError, Tail};
 use std::collections::VecDeque;
 use units::Frames;
@@ -84,17 +84,7 @@ impl Processor for Late {
 /// Adds the kinds `late`, with one input and one output, and `late_events`, which has events beside; `frames` says by how
 /// much they lag.
 pub fn add(registry: &mut Registry) {
-    let frames = || Param {
-        name: "frames",
-        unit: "",
-        range: ParamRange::Number {
-            min: 0.0,
-            max: MOST as f64,
-            default: 0.0,
-        },
-        live: false,
-        doc: "by how much it lags",
-    };
+    let frames = || Param::number("frames", (0.0, MOST as f64), 0.0).doc("by how much it lags");
     let sound = Kind {
         params: vec![frames()],
         duplicable: true,

@@ -88,20 +88,14 @@ impl StableHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use graph::{Kind, ParamRange};
+    use graph::Kind;
     use units::Channels;
 
     fn catalogue() -> Catalogue {
-        let param = |name, live| Param {
-            name,
-            unit: "",
-            range: ParamRange::Text,
-            live,
-            doc: "",
-        };
+        let text = Param::text;
         let mut all = Catalogue::default();
         all.insert(Kind {
-            params: vec![param("freq", true), param("ns", true), param("taps", false)],
+            params: vec![text("freq").live(), text("ns").live(), text("taps")],
             cost_param: Some("ns"),
             ..Kind::new("fir", "filters")
         });

@@ -26,7 +26,7 @@
 //! [`Processor`](processor::Processor):
 //!
 //! ```
-//! use divisi::graph::{Kind, Param, ParamRange, PortSpec};
+//! use divisi::graph::{Kind, Param, PortSpec};
 //! use divisi::prelude::*;
 //!
 //! /// Product of two inputs.
@@ -50,13 +50,8 @@
 //! }
 //!
 //! let mut registry = divisi::registry();
-//! let depth = Param {
-//!     name: "depth",
-//!     unit: "",
-//!     range: ParamRange::Number { min: 0.0, max: 1.0, default: 1.0 },
-//!     live: false, // events cannot change it during playback
-//!     doc: "Gain of the product, as a factor.",
-//! };
+//! // Events cannot change it during playback: for that it would be `live()`.
+//! let depth = Param::number("depth", (0.0, 1.0), 1.0).doc("Gain of the product, as a factor.");
 //! let kind = Kind {
 //!     inputs: vec![PortSpec::mono("a"), PortSpec::mono("b")],
 //!     outputs: vec![PortSpec::mono("out")],

@@ -1,9 +1,9 @@
 //! Parameters of a kind: their description for readers and hosts, and the events that change them.
 //!
 //! A parameter is *live* (an event may change it while the graph runs: [`ParamSpec`]) or fixed for the node's life
-//! ([`fixed`], [`choice`], [`flag`]). The index of a parameter among its kind's is the target of its events.
+//! ([`Param`]). The index of a parameter among its kind's is the target of its events.
 
-use graph::{Param, ParamRange};
+use graph::Param;
 use processor::{Event, EventBody, EventTarget, MakeContext, MakeError};
 
 /// Description of a live number.
@@ -20,19 +20,38 @@ pub(crate) struct ParamSpec {
 }
 
 impl ParamSpec {
+    /// A plain number from `min` to `max`.
+    pub(crate) const fn new(
+        index: u16,
+        name: &'static str,
+        (min, max): (f64, f64),
+        default: f64,
+    ) -> Self {
+        Self {
+            index,
+            name,
+            unit: "",
+            min,
+            max,
+            default,
+            doc: "",
+        }
+    }
+
+    /// The same parameter in a unit.
+    pub(crate) const fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// The same parameter with a sentence about it.
+    pub(crate) const fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+
     /// The description as kinds have it.
     pub(crate) fn param(&self) -> Param {
-        Param {
-            name: self.name,
-            unit: self.unit,
-            range: ParamRange::Number {
-                min: self.min,
-                max: self.max,
-                default: self.default,
-            },
-            live: true,
-            doc: self.doc,
-        }
+        let number = Param::number(self.name, (self.min, self.max), self.default);
+        number.unit(self.unit).doc(self.doc).live()
     }
 
     /// Reads the value that the node sets, or the default.
@@ -59,50 +78,7 @@ impl ParamSpec {
     }
 }
 
-/// A number that is fixed for the node's life.
-pub(crate) fn fixed(
-    name: &'static str,
-    unit: &'static str,
-    (min, max): (f64, f64),
-    default: f64,
-    doc: &'static str,
-) -> Param {
-    Param {
-        name,
-        unit,
-        range: ParamRange::Number { min, max, default },
-        live: false,
-        doc,
-    }
-}
-
-/// One of several words; the first is the default.
-pub(crate) fn choice(
-    name: &'static str,
-    words: &'static [&'static str],
-    doc: &'static str,
-) -> Param {
-    Param {
-        name,
-        unit: "",
-        range: ParamRange::Choice(words),
-        live: false,
-        doc,
-    }
-}
-
-/// Yes or no; no is the default.
-pub(crate) fn flag(name: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        unit: "",
-        range: ParamRange::Flag,
-        live: false,
-        doc,
-    }
-}
-
 /// Number of channels of the ports that follow the node.
 pub(crate) fn channels() -> Param {
-    fixed("channels", "", (1.0, 256.0), 1.0, "Channels of every port.")
+    Param::number("channels", (1.0, 256.0), 1.0).doc("Channels of every port.")
 }

@@ -12,7 +12,6 @@
 //! Moving costs the same for all kinds. Gain and pan cost less than moving, and are only split if the user asks for it;
 //! mixers are split from some dozens of inputs on, FIR filters nearly always.
 
-use crate::param::fixed;
 use graph::Param;
 use processor::{Block, BlockPart, ForkState, MakeContext, MakeError, Setup};
 use std::ops::Range;
@@ -30,12 +29,9 @@ const MAX_PARTS: u32 = 64;
 
 /// The parameter `split`, by which a user overrides the estimate.
 pub(crate) fn split() -> Param {
-    fixed(
-        "split",
-        "",
-        (0.0, MAX_PARTS as f64),
-        0.0,
-        "Number of parts that a block is split into for other cores; 0: as many as pay, 1: not split.",
+    Param::number("split", (0.0, MAX_PARTS as f64), 0.0).doc(
+        "Number of parts that a block is split into for other cores; 0: as many as pay, 1: not \
+         split.",
     )
 }
 

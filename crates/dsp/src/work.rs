@@ -11,7 +11,7 @@
 //! | parameters | `ns` 0 to 10 s |
 //! | latency, tail | none |
 
-use crate::mixing::mix::{copy_to_all_outputs, many, sum};
+use crate::mixing::mix::{copy_to_all_outputs, sum};
 use crate::param::ParamSpec;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
@@ -23,15 +23,9 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 use units::Channels;
 
-const NS: ParamSpec = ParamSpec {
-    index: 0,
-    name: "ns",
-    unit: "ns",
-    min: 0.0,
-    max: 1e10,
-    default: 1000.0,
-    doc: "Cost of a block on an idle machine.",
-};
+const NS: ParamSpec = ParamSpec::new(0, "ns", (0.0, 1e10), 1000.0)
+    .unit("ns")
+    .doc("Cost of a block on an idle machine.");
 
 pub(crate) fn kind() -> Kind {
     let mono = |spec: PortSpec| PortSpec {
@@ -39,8 +33,8 @@ pub(crate) fn kind() -> Kind {
         ..spec
     };
     Kind {
-        inputs: vec![mono(many("in", 1, 0))],
-        outputs: vec![mono(many("out", 1, 0))],
+        inputs: vec![mono(PortSpec::many("in", 1, 0, 4096))],
+        outputs: vec![mono(PortSpec::many("out", 1, 0, 4096))],
         params: vec![NS.param()],
         typical_ns: 1000,
         cost_param: Some(NS.name),

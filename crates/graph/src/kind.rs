@@ -64,6 +64,24 @@ impl PortSpec {
         }
     }
 
+    /// One port for events.
+    pub const fn events(name: &'static str) -> Self {
+        Self {
+            name,
+            signal: PortSignal::Event,
+            count: PortCount::One,
+        }
+    }
+
+    /// `min` to `max` audio ports with the node's number of channels.
+    pub const fn many(name: &'static str, default: u16, min: u16, max: u16) -> Self {
+        Self {
+            name,
+            signal: PortSignal::AsNode,
+            count: PortCount::Many { default, min, max },
+        }
+    }
+
     /// One audio port of one channel.
     pub const fn mono(name: &'static str) -> Self {
         Self {
@@ -109,6 +127,62 @@ pub struct Param {
     pub live: bool,
     /// One sentence.
     pub doc: &'static str,
+}
+
+impl Param {
+    /// A plain number from `min` to `max`, fixed for the node's life; `default` is `NaN` if the node must state one.
+    pub const fn number(name: &'static str, (min, max): (f64, f64), default: f64) -> Self {
+        Self::new(name, ParamRange::Number { min, max, default })
+    }
+
+    /// One of these words, by default the first.
+    pub const fn choice(name: &'static str, words: &'static [&'static str]) -> Self {
+        Self::new(name, ParamRange::Choice(words))
+    }
+
+    /// A file that the node must name if it `is_required`.
+    pub const fn file(name: &'static str, is_required: bool) -> Self {
+        Self::new(name, ParamRange::File(is_required))
+    }
+
+    /// Yes or no, no by default.
+    pub const fn flag(name: &'static str) -> Self {
+        Self::new(name, ParamRange::Flag)
+    }
+
+    /// Any text.
+    pub const fn text(name: &'static str) -> Self {
+        Self::new(name, ParamRange::Text)
+    }
+
+    /// A parameter without a unit or a sentence, fixed for the node's life.
+    pub const fn new(name: &'static str, range: ParamRange) -> Self {
+        Self {
+            name,
+            unit: "",
+            range,
+            live: false,
+            doc: "",
+        }
+    }
+
+    /// The same parameter in a unit.
+    #[must_use]
+    pub fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// The same parameter with a sentence about it.
+    #[must_use]
+    pub fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+
+    /// The same parameter, which events may change while it plays.
+    #[must_use]
+    pub fn live(self) -> Self {
+        Self { live: true, ..self }
+    }
 }
 
 /// The parameters, in seconds, that bound a delay line: a plan sizes the line by them and breaks a cycle at it.

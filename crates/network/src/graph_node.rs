@@ -17,7 +17,7 @@ mod stream;
 
 use crate::checks::lag_range;
 use crate::session::{self, NetworkSpec};
-use graph::{Kind, Param, ParamRange, PortSpec};
+use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Registry, Setup, Tail};
 use std::path::Path;
 use stream::Stream;
@@ -30,13 +30,7 @@ fn kind() -> Kind {
     Kind {
         inputs: vec![PortSpec::audio("in")],
         outputs: vec![PortSpec::audio("out")],
-        params: vec![Param {
-            name: "file",
-            unit: "",
-            range: ParamRange::File(true),
-            live: false,
-            doc: "The .toml session whose [network] it is.",
-        }],
+        params: vec![Param::file("file", true).doc("The .toml session whose [network] it is.")],
         duplicable: false,
         typical_ns: 5000,
         ..Kind::new("network", "Runs a process network.")

@@ -2,7 +2,7 @@
 
 use super::scheduler::{PINS, WORK};
 use crate::MAX_PARTITION_SIZE;
-use graph::{Kind, Param, ParamRange, PortSpec};
+use graph::{Kind, Param, PortSpec};
 
 pub(super) const METHODS: &[&str] = &["nonuniform", "uniform", "direct"];
 pub(super) const LATENCIES: &[&str] = &["none", "block"];
@@ -23,144 +23,75 @@ pub(super) fn kind() -> Kind {
     }
 }
 
-fn param(name: &'static str, unit: &'static str, range: ParamRange, doc: &'static str) -> Param {
-    Param {
-        name,
-        unit,
-        range,
-        live: false,
-        doc,
-    }
-}
-
-/// A number in a range, with its default.
-fn number(least: f64, most: f64, default: f64) -> ParamRange {
-    ParamRange::Number {
-        min: least,
-        max: most,
-        default,
-    }
-}
-
 /// Parameters of the response.
 fn response() -> Vec<Param> {
     vec![
-        param(
-            "file",
-            "",
-            ParamRange::File(true),
-            "The sound file with the impulse response.",
+        Param::file("file", true).doc("The sound file with the impulse response."),
+        Param::file("other", false)
+            .doc("A second response with the same number of channels, to switch to."),
+        Param::number("which", (0.0, 1.0), 0.0)
+            .doc("Response in use: below 0.5 `file`, else `other`.")
+            .live(),
+        Param::number("fade", (0.0, 10.0), 0.05)
+            .unit("s")
+            .doc("Duration of the crossfade between the two responses."),
+        Param::number("gain_db", (-120.0, 60.0), 0.0)
+            .unit("dB")
+            .doc("Gain of the response."),
+        Param::number("predelay", (0.0, 10.0), 0.0)
+            .unit("s")
+            .doc("Silence before the response."),
+        Param::flag("reverse").doc("Reverses the response in time."),
+        Param::choice("normalise", NORMALS).doc(
+            "Level of the response before the gain: unchanged, its largest sample at 1, or unit \
+             energy, which keeps the level of noise.",
         ),
-        param(
-            "other",
-            "",
-            ParamRange::File(false),
-            "Another one, of as many channels, to change to.",
-        ),
-        Param {
-            live: true,
-            ..param(
-                "which",
-                "",
-                number(0.0, 1.0, 0.0),
-                "Which of the two is heard: below 0.5 `file`, else `other`.",
-            )
-        },
-        param(
-            "fade",
-            "s",
-            number(0.0, 10.0, 0.05),
-            "How long the change from one to the other takes.",
-        ),
-        param(
-            "gain_db",
-            "dB",
-            number(-120.0, 60.0, 0.0),
-            "What the response is multiplied by.",
-        ),
-        param(
-            "predelay",
-            "s",
-            number(0.0, 10.0, 0.0),
-            "Silence before the response.",
-        ),
-        param(
-            "reverse",
-            "",
-            ParamRange::Flag,
-            "Whether the response is played backwards.",
-        ),
-        param(
-            "normalise",
-            "",
-            ParamRange::Choice(NORMALS),
-            "How loud the response is made first: as it is, its loudest sample 1, or as loud as its input for noise.",
-        ),
-        param(
-            "channels",
-            "",
-            number(1.0, 256.0, 1.0),
-            "Channels of every port.",
-        ),
+        Param::number("channels", (1.0, 256.0), 1.0).doc("Channels of every port."),
     ]
 }
 
 /// Parameters of the partition. With the vector instructions, they are all that the bits depend on.
 fn partition() -> Vec<Param> {
     vec![
-        param(
-            "method",
-            "",
-            ParamRange::Choice(METHODS),
-            "Partitions of growing sizes, all as long as a block, or none at all: every product by itself.",
+        Param::choice("method", METHODS).doc(
+            "Partitions of growing sizes, all as long as a block, or none: direct convolution.",
         ),
-        param(
-            "partition",
-            "",
-            ParamRange::Text,
-            "`tuned`: as `divisi tune` found best on this machine, else by a built-in table; `built-in`: by that table, the same on every machine; or itself by count and size, as `7x64 6x256`.",
+        Param::text("partition").doc(
+            "`tuned`: the best that `divisi tune` measured on this machine, else that of the \
+             built-in table; `built-in`: that of the table, the same on every machine; or \
+             counts and sizes, as `7x64 6x256`.",
         ),
-        param(
-            "block",
-            "frames",
-            number(0.0, 4096.0, 0.0),
-            "The internal block, a power of two; 0: the largest that the graph's block is made of.",
-        ),
-        param(
-            "latency",
-            "",
-            ParamRange::Choice(LATENCIES),
-            "None, or one internal block for less work at the peak.",
-        ),
-        param(
-            "half",
-            "frames",
-            number(0.0, MAX_PARTITION_SIZE as f64, 0.0),
-            "From partitions of so many frames on, the response's spectra in half precision: a quarter less to keep and to read, and what these partitions give is within -70 dB of what it should be. 0: none.",
-        ),
+        Param::number("block", (0.0, 4096.0), 0.0)
+            .unit("frames")
+            .doc("Internal block, a power of two; 0: the largest that divides the graph's block."),
+        Param::choice("latency", LATENCIES)
+            .doc("No latency, or one internal block, with less work at the peak."),
+        Param::number("half", (0.0, MAX_PARTITION_SIZE as f64), 0.0)
+            .unit("frames")
+            .doc(
+                "Smallest partition whose response spectra are stored in half precision: a quarter \
+             less memory, and an error of -70 dB relative to the output of these partitions. 0: \
+             none.",
+            ),
     ]
 }
 
 /// Parameters of the scheduler. The bits do not depend on them.
 fn work() -> Vec<Param> {
     vec![
-        param(
-            "work",
-            "",
-            ParamRange::Choice(WORK),
-            "Who does the long partitions: the graph's workers beside it, threads of the node's own, each step a little without any thread, or the step in which they come.",
+        Param::choice("work", WORK).doc(
+            "Scheduler of the long partitions: the graph's workers, threads of the node, a \
+             share in each step without a thread, or all in the step in which they are due.",
         ),
-        param(
-            "pin",
-            "",
-            ParamRange::Choice(PINS),
-            "Of its own threads: one for each size of partition where the system wants, each of these on a core, or on every core one for each size for its share of the channels.",
+        Param::choice("pin", PINS).doc(
+            "Placement of the node's threads: one for each size of partition, placed by the \
+             system; the same, each on a core; or on every core one for each size, for its \
+             share of the channels.",
         ),
-        param(
-            "priority",
-            "",
-            number(0.0, 98.0, 0.0),
-            "Of its own threads, in real time: that of the shortest partitions, one less for each longer size. 0: 1 for the longest and one more for each shorter. Keep it below the sound card's.",
+        Param::number("priority", (0.0, 98.0), 0.0).doc(
+            "Real-time priority of the node's threads: that of the shortest partitions; each \
+             longer size has one less. 0: 1 for the longest size and one more for each shorter \
+             one. Keep it below the sound card's.",
         ),
     ]
 }

@@ -16,11 +16,11 @@
 //! | latency | none: its delay is meant |
 //! | tail | `max_time`, and two crossfades |
 
-use crate::param::{ParamSpec, channels, fixed};
+use crate::param::{ParamSpec, channels};
 use crate::sample::{channel_count, clamp_sample};
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{DelayParams, Kind, PortSpec};
+use graph::{DelayParams, Kind, Param, PortSpec};
 use processor::{
     Block, DelayLineView, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
 };
@@ -30,18 +30,16 @@ use units::{Frames, SampleRate};
 const MAX_DELAY_S: f64 = 1200.0;
 const FADE_S: f64 = 0.02;
 
-const TIME: ParamSpec = ParamSpec {
-    index: 0,
-    name: "time",
-    unit: "s",
-    min: 0.0,
-    max: MAX_DELAY_S,
-    default: f64::NAN,
-    doc: "Delay, to the nearest frame.",
-};
+const TIME: ParamSpec = ParamSpec::new(0, "time", (0.0, MAX_DELAY_S), f64::NAN)
+    .unit("s")
+    .doc("Delay, to the nearest frame.");
 
 pub(crate) fn kind() -> Kind {
-    let bound = |name, doc| fixed(name, "s", (0.0, MAX_DELAY_S), 0.0, doc);
+    let bound = |name, doc| {
+        Param::number(name, (0.0, MAX_DELAY_S), 0.0)
+            .unit("s")
+            .doc(doc)
+    };
     Kind {
         inputs: vec![PortSpec::audio("in")],
         outputs: vec![PortSpec::audio("out")],

@@ -13,25 +13,19 @@
 //! | parameters | `drive_db` -60 to 60 dB, a change is a ramp of 5 ms; `mode`; `split` |
 //! | latency, tail | none |
 
-use crate::param::{ParamSpec, channels, choice};
+use crate::param::{ParamSpec, channels};
 use crate::sample::{channel_count, clamp_sample, db_to_gain};
 use crate::smoother::Smoother;
 use crate::split::{Split, split};
 use crate::state;
 use crate::steps::{BlockSpan, block_spans};
-use graph::{Kind, PortSpec};
+use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::ops::Range;
 
-const DRIVE: ParamSpec = ParamSpec {
-    index: 0,
-    name: "drive_db",
-    unit: "dB",
-    min: -60.0,
-    max: 60.0,
-    default: 0.0,
-    doc: "Gain before the shaper.",
-};
+const DRIVE: ParamSpec = ParamSpec::new(0, "drive_db", (-60.0, 60.0), 0.0)
+    .unit("dB")
+    .doc("Gain before the shaper.");
 
 /// Cost of a sample on one core in each mode, in ns.
 const SOFT_NS: f64 = 0.44;
@@ -43,7 +37,7 @@ pub(crate) fn kind() -> Kind {
         outputs: vec![PortSpec::audio("out")],
         params: vec![
             DRIVE.param(),
-            choice("mode", &["soft", "clip"], "Soft (tanh) or hard clip."),
+            Param::choice("mode", &["soft", "clip"]).doc("Soft (tanh) or hard clip."),
             split(),
             channels(),
         ],

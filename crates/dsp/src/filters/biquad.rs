@@ -21,8 +21,8 @@
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState,
 };
-use crate::param::{ParamSpec, channels, choice};
-use graph::{Kind, PortSpec};
+use crate::param::{ParamSpec, channels};
+use graph::{Kind, Param, PortSpec};
 use processor::{MakeContext, MakeError, Processor};
 use std::f64::consts::TAU;
 
@@ -37,29 +37,17 @@ const MODES: &[&str] = &[
 ];
 
 /// Resonance, of this filter and of the state-variable filter.
-pub(crate) const Q: ParamSpec = ParamSpec {
-    index: 1,
-    name: "q",
-    unit: "",
-    min: 0.05,
-    max: 100.0,
-    default: std::f64::consts::FRAC_1_SQRT_2,
-    doc: "Resonance: how narrow it is; 0.707 is flat.",
-};
+pub(crate) const Q: ParamSpec =
+    ParamSpec::new(1, "q", (0.05, 100.0), std::f64::consts::FRAC_1_SQRT_2)
+        .doc("Resonance: how narrow it is; 0.707 is flat.");
 
-const GAIN_DB: ParamSpec = ParamSpec {
-    index: 2,
-    name: "gain_db",
-    unit: "dB",
-    min: -60.0,
-    max: 40.0,
-    default: 0.0,
-    doc: "How far a peak or shelf lifts; below 0 it cuts.",
-};
+const GAIN_DB: ParamSpec = ParamSpec::new(2, "gain_db", (-60.0, 40.0), 0.0)
+    .unit("dB")
+    .doc("How far a peak or shelf lifts; below 0 it cuts.");
 
 pub(crate) fn kind() -> Kind {
     let mut params: Vec<_> = Biquad::PARAMS.iter().map(ParamSpec::param).collect();
-    params.push(choice("mode", MODES, "The shape of its response."));
+    params.push(Param::choice("mode", MODES).doc("The shape of its response."));
     params.push(channels());
     Kind {
         inputs: vec![PortSpec::audio("in")],

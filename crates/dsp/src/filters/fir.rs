@@ -28,12 +28,12 @@ mod convolve;
 mod design;
 mod history;
 
-use crate::param::{channels, choice, fixed};
+use crate::param::channels;
 use crate::sample::channel_count;
 use crate::split::{Split, split};
 use crate::state;
 use design::{ImpulseResponse, TapSource};
-use graph::{Kind, Param, ParamRange, PortSpec};
+use graph::{Kind, Param, PortSpec};
 use history::History;
 use processor::{
     Block, BlockPart, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup,
@@ -48,47 +48,25 @@ pub(crate) const MAX_TAPS: usize = 65_536;
 const TAP_NS: f64 = 0.05;
 
 pub(crate) fn kind() -> Kind {
-    let words = |name, range, doc| Param {
-        name,
-        unit: "",
-        range,
-        live: false,
-        doc,
-    };
     let taps = (1.0, MAX_TAPS as f64);
     Kind {
         inputs: vec![PortSpec::audio("in")],
         outputs: vec![PortSpec::audio("out")],
         params: vec![
-            words(
-                "file",
-                ParamRange::File(false),
-                "Sound file with the taps, at most 65,536 frames.",
+            Param::file("file", false).doc("Sound file with the taps, at most 65,536 frames."),
+            Param::text("coefs").doc(
+                "List of taps, the one for the newest frame first, with blanks or commas \
+                 between.",
             ),
-            words(
-                "coefs",
-                ParamRange::Text,
-                "List of taps, the one for the newest frame first, with blanks or commas between.",
-            ),
-            fixed(
-                "freq",
-                "Hz",
-                (1.0, 384_000.0),
-                1000.0,
-                "Frequency at which a designed filter is 6 dB down; held below 0.49 of the sample rate.",
-            ),
-            fixed(
-                "taps",
-                "",
-                taps,
-                127.0,
-                "Number of taps of a designed filter: more are steeper; odd for a high-pass.",
-            ),
-            choice(
-                "mode",
-                &["lowpass", "highpass"],
-                "Side of `freq` that passes.",
-            ),
+            Param::number("freq", (1.0, 384_000.0), 1000.0)
+                .unit("Hz")
+                .doc(
+                    "Frequency at which a designed filter is 6 dB down; held below 0.49 of the \
+                 sample rate.",
+                ),
+            Param::number("taps", taps, 127.0)
+                .doc("Number of taps of a designed filter: more are steeper; odd for a high-pass."),
+            Param::choice("mode", &["lowpass", "highpass"]).doc("Side of `freq` that passes."),
             split(),
             channels(),
         ],

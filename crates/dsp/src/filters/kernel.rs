@@ -84,15 +84,9 @@ pub(crate) trait FilterKernel<const OUTS: usize>: Clone + Send + 'static {
 }
 
 /// The frequency that all filters have.
-pub(crate) const FREQ: ParamSpec = ParamSpec {
-    index: 0,
-    name: "freq",
-    unit: "Hz",
-    min: 1.0,
-    max: 384_000.0,
-    default: 1000.0,
-    doc: "Where it bends or peaks; held below 0.49 of the sample rate.",
-};
+pub(crate) const FREQ: ParamSpec = ParamSpec::new(0, "freq", (1.0, 384_000.0), 1000.0)
+    .unit("Hz")
+    .doc("Where it bends or peaks; held below 0.49 of the sample rate.");
 
 /// A filter in a graph: a kernel, its parameters, and a state for each channel.
 #[derive(Clone)]

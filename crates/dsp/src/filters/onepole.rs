@@ -18,8 +18,8 @@
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState,
 };
-use crate::param::{ParamSpec, channels, choice};
-use graph::{Kind, PortSpec};
+use crate::param::{ParamSpec, channels};
+use graph::{Kind, Param, PortSpec};
 use processor::{MakeContext, MakeError, Processor};
 use std::f64::consts::PI;
 
@@ -30,7 +30,7 @@ pub(crate) fn kind() -> Kind {
         outputs: vec![PortSpec::audio("out")],
         params: vec![
             FREQ.param(),
-            choice("mode", modes, "Which side of the frequency passes."),
+            Param::choice("mode", modes).doc("Which side of the frequency passes."),
             channels(),
         ],
         typical_ns: 290,

@@ -20,7 +20,6 @@
 //! | latency | none |
 //! | tail | 5/3 of `release` (100 dB), endless while a note is held |
 
-use crate::generators::metro::events;
 use crate::param::ParamSpec;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
@@ -35,15 +34,9 @@ const NOTES: u16 = 1;
 /// Level at which a release ends: -100 dB.
 const SILENCE: f32 = 1e-5;
 
-const ATTACK: ParamSpec = ParamSpec {
-    index: 0,
-    name: "attack",
-    unit: "s",
-    min: 0.0,
-    max: 60.0,
-    default: 0.005,
-    doc: "Time from silence to the peak.",
-};
+const ATTACK: ParamSpec = ParamSpec::new(0, "attack", (0.0, 60.0), 0.005)
+    .unit("s")
+    .doc("Time from silence to the peak.");
 const DECAY: ParamSpec = ParamSpec {
     index: 1,
     name: "decay",
@@ -71,7 +64,7 @@ const PARAMS: [ParamSpec; 4] = [ATTACK, DECAY, SUSTAIN, RELEASE];
 
 pub(crate) fn kind() -> Kind {
     Kind {
-        inputs: vec![PortSpec::mono("gate"), events("notes")],
+        inputs: vec![PortSpec::mono("gate"), PortSpec::events("notes")],
         outputs: vec![PortSpec::mono("out")],
         params: PARAMS.iter().map(ParamSpec::param).collect(),
         typical_ns: 180,

@@ -13,34 +13,19 @@
 use crate::param::ParamSpec;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{Kind, PortCount, PortSignal, PortSpec};
+use graph::{Kind, PortSpec};
 use processor::{
     Block, EventBody, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
 };
 use units::SampleRate;
 
-const BPM: ParamSpec = ParamSpec {
-    index: 0,
-    name: "bpm",
-    unit: "1/min",
-    min: 0.0,
-    max: 6000.0,
-    default: 120.0,
-    doc: "Beats per minute.",
-};
-
-/// An event port.
-pub(crate) fn events(name: &'static str) -> PortSpec {
-    PortSpec {
-        name,
-        signal: PortSignal::Event,
-        count: PortCount::One,
-    }
-}
+const BPM: ParamSpec = ParamSpec::new(0, "bpm", (0.0, 6000.0), 120.0)
+    .unit("1/min")
+    .doc("Beats per minute.");
 
 pub(crate) fn kind() -> Kind {
     Kind {
-        outputs: vec![events("beat")],
+        outputs: vec![PortSpec::events("beat")],
         params: vec![BPM.param()],
         typical_ns: 60,
         ..Kind::new("metro", "A metronome that sends events.")

@@ -19,11 +19,11 @@
 //! | tail | endless |
 
 use crate::generators::osc::VOLUME as OSC_VOLUME;
-use crate::param::{ParamSpec, choice, fixed};
+use crate::param::ParamSpec;
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{Kind, PortSpec};
+use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail};
 
 const VOLUME: ParamSpec = ParamSpec {
@@ -38,12 +38,9 @@ pub(crate) fn kind() -> Kind {
         outputs: vec![PortSpec::mono("out")],
         params: vec![
             VOLUME.param(),
-            choice(
-                "color",
-                &["white", "pink"],
-                "Spectrum: flat, or falling 3 dB per octave.",
-            ),
-            fixed("seed", "", (0.0, most), 0.0, seed),
+            Param::choice("color", &["white", "pink"])
+                .doc("Spectrum: flat, or falling 3 dB per octave."),
+            Param::number("seed", (0.0, most), 0.0).doc(seed),
         ],
         typical_ns: 150,
         ..Kind::new("noise", "White or pink noise from a seed.")

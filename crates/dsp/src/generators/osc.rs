@@ -18,35 +18,22 @@
 //! | tail | endless |
 
 use crate::generators::sine::{Phase, sine};
-use crate::param::{ParamSpec, choice, fixed};
+use crate::param::ParamSpec;
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{Kind, PortSpec};
+use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use units::SampleRate;
 
 const WAVES: &[&str] = &["sine", "saw", "square", "triangle"];
 
-pub(crate) const FREQ: ParamSpec = ParamSpec {
-    index: 0,
-    name: "freq",
-    unit: "Hz",
-    min: 0.0,
-    max: 384_000.0,
-    default: f64::NAN,
-    doc: "Frequency; held below half the sample rate.",
-};
+pub(crate) const FREQ: ParamSpec = ParamSpec::new(0, "freq", (0.0, 384_000.0), f64::NAN)
+    .unit("Hz")
+    .doc("Frequency; held below half the sample rate.");
 
-pub(crate) const VOLUME: ParamSpec = ParamSpec {
-    index: 1,
-    name: "volume",
-    unit: "",
-    min: -100.0,
-    max: 100.0,
-    default: 1.0,
-    doc: "Peak level, as a factor.",
-};
+pub(crate) const VOLUME: ParamSpec =
+    ParamSpec::new(1, "volume", (-100.0, 100.0), 1.0).doc("Peak level, as a factor.");
 
 pub(crate) fn kind() -> Kind {
     let phase = "Phase at the start.";
@@ -55,8 +42,10 @@ pub(crate) fn kind() -> Kind {
         params: vec![
             FREQ.param(),
             VOLUME.param(),
-            choice("wave", WAVES, "Waveform."),
-            fixed("phase", "cycles", (-1.0, 1.0), 0.0, phase),
+            Param::choice("wave", WAVES).doc("Waveform."),
+            Param::number("phase", (-1.0, 1.0), 0.0)
+                .unit("cycles")
+                .doc(phase),
         ],
         typical_ns: 80,
         ..Kind::new("osc", "A sine, or a band-limited saw, square or triangle.")

@@ -7,22 +7,17 @@
 //! | latency | none of its own |
 //! | tail | endless |
 
-use crate::param::{channels, fixed};
+use crate::param::channels;
 use crate::sample::{channel_count, clamp_sample};
-use graph::{Kind, PortSpec, Role};
+use graph::{Kind, Param, PortSpec, Role};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, Tail};
 
 pub(crate) fn kind() -> Kind {
     Kind {
         outputs: vec![PortSpec::audio("out")],
         params: vec![
-            fixed(
-                "channel",
-                "",
-                (1.0, 256.0),
-                1.0,
-                "First channel of the device, counted from 1.",
-            ),
+            Param::number("channel", (1.0, 256.0), 1.0)
+                .doc("First channel of the device, counted from 1."),
             channels(),
         ],
         role: Role::Source,

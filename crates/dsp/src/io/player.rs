@@ -28,7 +28,7 @@
 mod feed;
 mod timeline;
 
-use crate::param::{ParamSpec, channels, fixed, flag};
+use crate::param::{ParamSpec, channels};
 use crate::sample::{SILENT_DB, channel_count, db_to_gain, error_chain};
 use crate::smoother::Smoother;
 use crate::state;
@@ -46,25 +46,12 @@ use std::sync::Arc;
 use timeline::{Segment, Timeline};
 use units::SampleRate;
 
-const GAIN_DB: ParamSpec = ParamSpec {
-    index: 0,
-    name: "gain_db",
-    unit: "dB",
-    min: SILENT_DB,
-    max: 40.0,
-    default: 0.0,
-    doc: "Gain; -120 is silence.",
-};
+const GAIN_DB: ParamSpec = ParamSpec::new(0, "gain_db", (SILENT_DB, 40.0), 0.0)
+    .unit("dB")
+    .doc("Gain; -120 is silence.");
 
-const GAIN: ParamSpec = ParamSpec {
-    index: 1,
-    name: "gain",
-    unit: "",
-    min: -100.0,
-    max: 100.0,
-    default: 1.0,
-    doc: "Gain as a factor; a negative one inverts the polarity.",
-};
+const GAIN: ParamSpec = ParamSpec::new(1, "gain", (-100.0, 100.0), 1.0)
+    .doc("Gain as a factor; a negative one inverts the polarity.");
 
 /// Range of every time, in seconds: up to a day.
 const DAY: (f64, f64) = (0.0, 86_400.0);
@@ -75,54 +62,29 @@ const AHEAD_S: usize = 1;
 const AHEAD_BLOCKS: usize = 8;
 
 pub(crate) fn kind() -> Kind {
-    let file = Param {
-        name: "file",
-        unit: "",
-        range: graph::ParamRange::File(true),
-        live: false,
-        doc: "A WAV, AIFF or FLAC file, from the session's folder.",
-    };
     Kind {
         outputs: vec![PortSpec::audio("out")],
         params: vec![
             GAIN_DB.param(),
             GAIN.param(),
-            file,
-            flag("loop", "Plays in a loop."),
-            fixed(
-                "start",
-                "s",
-                DAY,
-                0.0,
-                "Position in the file at which it begins.",
-            ),
-            fixed(
-                "length",
-                "s",
-                DAY,
-                0.0,
-                "Duration; 0 is to the end of the file.",
-            ),
-            fixed("at", "s", DAY, 0.0, "Silence before it begins."),
-            fixed(
-                "period",
-                "s",
-                DAY,
-                0.0,
-                "With `loop`: time from one begin to the next; 0 is `length`.",
-            ),
-            fixed(
-                "fade_in",
-                "s",
-                DAY,
-                0.0,
-                "Duration of the rise at each begin.",
-            ),
-            fixed(
-                "fade_out",
-                "s",
-                DAY,
-                0.0,
+            Param::file("file", true).doc("A WAV, AIFF or FLAC file, from the session's folder."),
+            Param::flag("loop").doc("Plays in a loop."),
+            Param::number("start", DAY, 0.0)
+                .unit("s")
+                .doc("Position in the file at which it begins."),
+            Param::number("length", DAY, 0.0)
+                .unit("s")
+                .doc("Duration; 0 is to the end of the file."),
+            Param::number("at", DAY, 0.0)
+                .unit("s")
+                .doc("Silence before it begins."),
+            Param::number("period", DAY, 0.0)
+                .unit("s")
+                .doc("With `loop`: time from one begin to the next; 0 is `length`."),
+            Param::number("fade_in", DAY, 0.0)
+                .unit("s")
+                .doc("Duration of the rise at each begin."),
+            Param::number("fade_out", DAY, 0.0).unit("s").doc(
                 "Duration of the fall at each end; without one, a part that is cut short clicks.",
             ),
             channels(),

@@ -15,9 +15,9 @@
 //! | parameters | `file`, `format` |
 //! | latency, tail | none |
 
-use crate::param::{channels, choice};
+use crate::param::channels;
 use crate::sample::{channel_count, error_chain};
-use graph::{Kind, Param, ParamRange, PortSpec};
+use graph::{Kind, Param, PortSpec};
 use media::{SampleFormat, Writer};
 use processor::{
     BackgroundTask, Block, FileLog, FileProblem, Gauge, MakeContext, MakeError, Mode,
@@ -43,14 +43,9 @@ pub(crate) fn kind() -> Kind {
         inputs: vec![PortSpec::audio("in")],
         outputs: vec![PortSpec::audio("out")],
         params: vec![
-            Param {
-                name: "file",
-                unit: "",
-                range: ParamRange::File(true),
-                live: false,
-                doc: "WAV file, relative to the session's folder; an existing one is overwritten.",
-            },
-            choice("format", &["f32", "i24", "i16"], "How a sample is written."),
+            Param::file("file", true)
+                .doc("WAV file, relative to the session's folder; an existing one is overwritten."),
+            Param::choice("format", &["f32", "i24", "i16"]).doc("How a sample is written."),
             channels(),
         ],
         writes: Some("file"),

@@ -8,20 +8,16 @@
 //! | ports | `in`, one channel; no output |
 //! | parameters | `channel` 0 (by count) to 256 |
 
-use crate::param::fixed;
-use graph::{Kind, PortSpec, Role};
+use graph::{Kind, Param, PortSpec, Role};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup};
 
 pub(crate) fn kind() -> Kind {
     Kind {
         inputs: vec![PortSpec::mono("in")],
-        params: vec![fixed(
-            "channel",
-            "",
-            (0.0, 256.0),
-            0.0,
-            "Output channel, from 1; 0: the k-th sink is channel k.",
-        )],
+        params: vec![
+            Param::number("channel", (0.0, 256.0), 0.0)
+                .doc("Output channel, from 1; 0: the k-th sink is channel k."),
+        ],
         role: Role::Sink,
         typical_ns: 10,
         ..Kind::new("sink", "An output channel of the program.")

@@ -20,25 +20,12 @@ use graph::{Kind, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::ops::Range;
 
-const GAIN_DB: ParamSpec = ParamSpec {
-    index: 0,
-    name: "gain_db",
-    unit: "dB",
-    min: SILENT_DB,
-    max: 40.0,
-    default: 0.0,
-    doc: "Gain; -120 is silence.",
-};
+const GAIN_DB: ParamSpec = ParamSpec::new(0, "gain_db", (SILENT_DB, 40.0), 0.0)
+    .unit("dB")
+    .doc("Gain; -120 is silence.");
 
-const GAIN: ParamSpec = ParamSpec {
-    index: 1,
-    name: "gain",
-    unit: "",
-    min: -100.0,
-    max: 100.0,
-    default: 1.0,
-    doc: "Gain as a factor; a negative one inverts the polarity.",
-};
+const GAIN: ParamSpec = ParamSpec::new(1, "gain", (-100.0, 100.0), 1.0)
+    .doc("Gain as a factor; a negative one inverts the polarity.");
 
 /// Cost of a sample on one core, in ns.
 const SAMPLE_NS: f64 = 0.11;

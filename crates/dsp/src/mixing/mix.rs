@@ -19,28 +19,15 @@
 //! | parameters | `grouped`, `split` |
 //! | latency, tail | none |
 
-use crate::param::{channels, flag};
+use crate::param::channels;
 use crate::sample::{channel_count, clamp_sample};
 use crate::split::{Split, split};
-use graph::{Kind, PortCount, PortSignal, PortSpec};
+use graph::{Kind, Param, PortSpec};
 use processor::{
     Block, BlockPart, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus, Processor,
     Setup,
 };
 use std::ops::Range;
-
-/// As many equal ports as the node asks for, as wide as its `channels`.
-pub(crate) fn many(name: &'static str, default: u16, min: u16) -> PortSpec {
-    PortSpec {
-        name,
-        signal: PortSignal::AsNode,
-        count: PortCount::Many {
-            default,
-            min,
-            max: 4096,
-        },
-    }
-}
 
 /// Cost of a sample of an input or an output, in ns, if the inputs come from different nodes.
 const SAMPLE_NS: f64 = 0.18;
@@ -48,9 +35,9 @@ const SAMPLE_NS: f64 = 0.18;
 pub(crate) fn kind() -> Kind {
     let grouped = "Sums or copies neighbouring ports, if one number of ports divides the other.";
     Kind {
-        inputs: vec![many("in", 2, 0)],
-        outputs: vec![many("out", 1, 0)],
-        params: vec![flag("grouped", grouped), split(), channels()],
+        inputs: vec![PortSpec::many("in", 2, 0, 4096)],
+        outputs: vec![PortSpec::many("out", 1, 0, 4096)],
+        params: vec![Param::flag("grouped").doc(grouped), split(), channels()],
         typical_ns: 60,
         ..Kind::new("mix", "The same sum of all inputs on every output.")
     }

@@ -10,14 +10,13 @@
 //! | parameters | `gain_db` and `level1` to `level64`, -120 (silence) to 40 dB; a change is a ramp of 5 ms; `split` |
 //! | latency, tail | none |
 
-use crate::mixing::mix::many;
 use crate::param::{ParamSpec, channels};
 use crate::sample::{SILENT_DB, channel_count, db_to_gain};
 use crate::smoother::Smoother;
 use crate::split::{Split, split};
 use crate::state;
 use crate::steps::{BlockSpan, block_spans};
-use graph::{Kind, PortCount, PortSpec};
+use graph::{Kind, PortSpec};
 use processor::{
     Block, BlockPart, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup,
     StateError,
@@ -33,15 +32,9 @@ const NAMES: [&str; 64] = levels! {
     33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64
 };
 
-const MASTER: ParamSpec = ParamSpec {
-    index: 0,
-    name: "gain_db",
-    unit: "dB",
-    min: SILENT_DB,
-    max: 40.0,
-    default: 0.0,
-    doc: "Level of the sum; -120 is silence.",
-};
+const MASTER: ParamSpec = ParamSpec::new(0, "gain_db", (SILENT_DB, 40.0), 0.0)
+    .unit("dB")
+    .doc("Level of the sum; -120 is silence.");
 
 /// The level of input `input`, counted from 0.
 const fn fader(input: usize) -> ParamSpec {
@@ -57,17 +50,9 @@ const fn fader(input: usize) -> ParamSpec {
 const SAMPLE_NS: f64 = 0.23;
 
 pub(crate) fn kind() -> Kind {
-    let inputs = PortSpec {
-        count: PortCount::Many {
-            default: 2,
-            min: 1,
-            max: NAMES.len() as u16,
-        },
-        ..many("in", 2, 1)
-    };
     let params = std::iter::once(MASTER).chain((0..NAMES.len()).map(fader));
     Kind {
-        inputs: vec![inputs],
+        inputs: vec![PortSpec::many("in", 2, 1, NAMES.len() as u16)],
         outputs: vec![PortSpec::audio("out")],
         params: params
             .map(|param| param.param())

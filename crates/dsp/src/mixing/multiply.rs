@@ -8,7 +8,6 @@
 //! | parameters | none |
 //! | latency, tail | none |
 
-use crate::mixing::mix::many;
 use crate::param::channels;
 use crate::sample::{channel_count, clamp_sample};
 use graph::{Kind, PortSpec};
@@ -16,7 +15,7 @@ use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup};
 
 pub(crate) fn kind() -> Kind {
     Kind {
-        inputs: vec![many("in", 2, 1)],
+        inputs: vec![PortSpec::many("in", 2, 1, 4096)],
         outputs: vec![PortSpec::audio("out")],
         params: vec![channels()],
         typical_ns: 60,

@@ -20,15 +20,8 @@ use graph::{Kind, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::ops::Range;
 
-const PAN: ParamSpec = ParamSpec {
-    index: 0,
-    name: "pan",
-    unit: "",
-    min: -1.0,
-    max: 1.0,
-    default: 0.0,
-    doc: "From -1, left, to 1, right.",
-};
+const PAN: ParamSpec =
+    ParamSpec::new(0, "pan", (-1.0, 1.0), 0.0).doc("From -1, left, to 1, right.");
 
 /// Cost of a frame on one core, in ns.
 const FRAME_NS: f64 = 0.22;

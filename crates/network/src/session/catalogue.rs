@@ -3,7 +3,7 @@
 //! A parameter without a unit is a whole number. A default of 0 stands for a value that depends on other parameters; the
 //! parameter's text says which.
 
-use graph::{Catalogue, Kind, Param, ParamRange, PortCount, PortSpec};
+use graph::{Catalogue, Kind, Param, PortSpec};
 use std::sync::LazyLock;
 
 /// Frames that a firing moves, where neither the node nor the network sets it.
@@ -28,144 +28,75 @@ pub(super) static KINDS: LazyLock<Catalogue> = LazyLock::new(|| {
     kinds
 });
 
-/// Number of ports on one side of a node.
-#[derive(Clone, Copy, PartialEq)]
-enum Ports {
-    None,
-    One,
-    /// As many as are connected, at least one.
-    Many,
-}
-
 fn all() -> [Kind; 11] {
-    use Ports::{Many, None, One};
-    let kinds = [
-        ("input", None, One),
-        ("output", One, None),
-        ("gain", One, One),
-        ("add", Many, One),
-        ("split", One, Many),
-        ("fir", One, One),
-        ("decimate", One, One),
-        ("interpolate", One, One),
-        ("overlap_save", One, One),
-        ("stft", One, One),
-        ("istft", One, One),
-    ];
-    kinds.map(|(name, inputs, outputs)| Kind {
-        inputs: ports("in", inputs),
-        outputs: ports("out", outputs),
-        params: params(name),
-        ..Kind::new(name, about(name))
-    })
+    let one = |name| vec![PortSpec::audio(name)];
+    let many = |name| vec![PortSpec::many(name, 2, 1, MAX_PORTS)];
+    let through = |name, params| kind(name, one("in"), one("out"), params);
+    let filter = |name, own: Vec<Param>| through(name, [own, taps()].concat());
+    let spectral = |name| through(name, vec![size(1024.0), hop()]);
+    [
+        kind("input", vec![], one("out"), vec![])("Where sound enters the network."),
+        kind("output", one("in"), vec![], vec![])("Where sound leaves the network."),
+        through("gain", vec![gain_db()])("Multiplies by a constant."),
+        kind("add", many("in"), one("out"), vec![])("Sum of its inputs."),
+        kind("split", one("in"), many("out"), vec![])("Copies its input to each output."),
+        filter("fir", vec![])("FIR filter, computed directly."),
+        filter("decimate", vec![factor()])("Low-pass filter that keeps every `factor`th frame."),
+        filter("interpolate", vec![factor()])(
+            "Puts `factor` - 1 frames between any two, then a low-pass filter.",
+        ),
+        filter("overlap_save", vec![size(4096.0)])("Long FIR filter by transforms (overlap-save)."),
+        spectral("stft")("Short-time Fourier transform: spectra of overlapping windows."),
+        spectral("istft")("Inverse of `stft`, by overlap-add."),
+    ]
 }
 
-fn ports(name: &'static str, ports: Ports) -> Vec<PortSpec> {
-    let mut port = PortSpec::audio(name);
-    if ports == Ports::Many {
-        port.count = PortCount::Many {
-            default: 2,
-            min: 1,
-            max: MAX_PORTS,
-        };
-    }
-    let is_there = ports != Ports::None;
-    is_there.then_some(port).into_iter().collect()
-}
-
-fn about(kind: &str) -> &'static str {
-    match kind {
-        "input" => "Where sound enters the network.",
-        "output" => "Where sound leaves the network.",
-        "gain" => "Multiplies by a constant.",
-        "add" => "Sum of its inputs.",
-        "split" => "Copies its input to each output.",
-        "fir" => "FIR filter, computed directly.",
-        "decimate" => "Low-pass filter that keeps every `factor`th frame.",
-        "interpolate" => "Puts `factor` - 1 frames between any two, then a low-pass filter.",
-        "overlap_save" => "Long FIR filter by transforms (overlap-save).",
-        "stft" => "Short-time Fourier transform: spectra of overlapping windows.",
-        _ => "Inverse of `stft`, by overlap-add.",
-    }
-}
-
-/// The parameters of a kind: its own, those of a filter, and the one that all kinds have.
-fn params(kind: &str) -> Vec<Param> {
-    let mut params = match kind {
-        "gain" => vec![gain_db()],
-        "decimate" | "interpolate" => vec![factor()],
-        "overlap_save" => vec![size(4096.0)],
-        "stft" | "istft" => vec![size(1024.0), hop()],
-        _ => vec![],
-    };
-    if matches!(kind, "fir" | "decimate" | "interpolate" | "overlap_save") {
-        params.extend(taps());
-    }
-    let (piece, doc) = ((1.0, MAX_PIECE as f64), "Frames that a firing moves.");
-    params.push(number("piece", "", piece, DEFAULT_PIECE as f64, doc));
-    params
-}
-
-fn number(
+/// A kind with the parameters that all kinds have, and its own; then its summary.
+fn kind(
     name: &'static str,
-    unit: &'static str,
-    (min, max): (f64, f64),
-    default: f64,
-    doc: &'static str,
-) -> Param {
-    Param {
-        name,
-        unit,
-        range: ParamRange::Number { min, max, default },
-        live: false,
-        doc,
+    inputs: Vec<PortSpec>,
+    outputs: Vec<PortSpec>,
+    mut params: Vec<Param>,
+) -> impl FnOnce(&'static str) -> Kind {
+    let range = (1.0, MAX_PIECE as f64);
+    let piece = Param::number("piece", range, DEFAULT_PIECE as f64);
+    params.push(piece.doc("Frames that a firing moves."));
+    move |summary| Kind {
+        inputs,
+        outputs,
+        params,
+        ..Kind::new(name, summary)
     }
 }
 
 fn gain_db() -> Param {
-    number("gain_db", "dB", (-200.0, 200.0), 0.0, "Gain.")
+    let gain = Param::number("gain_db", (-200.0, 200.0), 0.0);
+    gain.unit("dB").doc("Gain.")
 }
 
 fn factor() -> Param {
-    let doc = "Ratio of the sample rates of input and output.";
-    number("factor", "", (1.0, 1024.0), 2.0, doc)
+    Param::number("factor", (1.0, 1024.0), 2.0)
+        .doc("Ratio of the sample rates of input and output.")
 }
 
 fn size(default: f64) -> Param {
-    let doc = "Length of the transform in frames, a power of two.";
-    number("size", "", SIZES, default, doc)
+    Param::number("size", SIZES, default).doc("Length of the transform in frames, a power of two.")
 }
 
 fn hop() -> Param {
-    let doc =
-        "Frames from one window to the next, a divisor of half of `size`; 0 is half of `size`.";
-    number("hop", "", (0.0, SIZES.1), 0.0, doc)
+    Param::number("hop", (0.0, SIZES.1), 0.0).doc(
+        "Frames from one window to the next, a divisor of half of `size`; 0 is half of `size`.",
+    )
 }
 
 /// Parameters of a filter: its coefficients, or the design of a low-pass.
 fn taps() -> Vec<Param> {
-    let max = MAX_TAPS as f64;
     vec![
-        Param {
-            name: "coefs",
-            unit: "",
-            range: ParamRange::Text,
-            live: false,
-            doc: "Impulse response, a list of numbers.",
-        },
-        number(
-            "taps",
-            "",
-            (0.0, max),
-            0.0,
-            "Length of a designed low-pass; 0 is 16 `factor` + 1.",
-        ),
-        number(
-            "cutoff",
-            "of the sample rate",
-            (0.0, 0.5),
-            0.0,
-            "Cut-off of a designed low-pass; 0 is 0.45 / `factor`.",
-        ),
+        Param::text("coefs").doc("Impulse response, a list of numbers."),
+        Param::number("taps", (0.0, MAX_TAPS as f64), 0.0)
+            .doc("Length of a designed low-pass; 0 is 16 `factor` + 1."),
+        Param::number("cutoff", (0.0, 0.5), 0.0)
+            .unit("of the sample rate")
+            .doc("Cut-off of a designed low-pass; 0 is 0.45 / `factor`."),
     ]
 }

@@ -7,8 +7,8 @@ pub(crate) mod symbols;
 
 use divisi_plan::{Plan, PlanOptions, compile};
 use graph::{
-    Catalogue, DelayParams, Edge, Graph, Kind, Node, NodeId, Param, ParamRange, ParamValue,
-    PortCount, PortRef, PortSignal, PortSpec, Role, SourceSpan,
+    Catalogue, DelayParams, Edge, Graph, Kind, Node, NodeId, Param, ParamValue, PortCount, PortRef,
+    PortSignal, PortSpec, Role, SourceSpan,
 };
 use units::{Frames, SampleRate};
 
@@ -104,17 +104,9 @@ fn port(name: &'static str, width: PortSignal) -> PortSpec {
 }
 
 fn time(name: &'static str, default: f64) -> Param {
-    Param {
-        name,
-        unit: "s",
-        range: ParamRange::Number {
-            min: 0.0,
-            max: 100.0,
-            default,
-        },
-        live: false,
-        doc: "a time",
-    }
+    Param::number(name, (0.0, 100.0), default)
+        .unit("s")
+        .doc("a time")
 }
 
 fn catalogue() -> Catalogue {
