@@ -15,6 +15,7 @@
 //! | `param.rs` | parameters: their descriptions, and the events that change them |
 //! | `steps.rs` | a block cut at its events and at the frames where state is cleaned up |
 //! | `split.rs` | one block on several cores |
+//! | `smoothed.rs` | what nodes with smoothed factors share |
 //! | `smoother.rs` | a value that changes in a ramp, not in a step |
 //! | `state.rs` | saved state as a list of 64-bit words |
 //! | `sample.rs` | arithmetic of single samples |
@@ -32,6 +33,7 @@ mod io;
 mod mixing;
 mod param;
 mod sample;
+mod smoothed;
 mod smoother;
 mod split;
 mod state;

@@ -1,6 +1,6 @@
 //! A node with its ports and parameters.
 
-use crate::SourceSpan;
+use crate::{Diagnostic, SourceSpan};
 use units::{Channels, Nanos};
 
 /// Signal of an edge or a port.
@@ -78,6 +78,11 @@ pub struct Node {
 }
 
 impl Node {
+    /// An error at the place where the node was declared.
+    pub fn mistake(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(self.span, message)
+    }
+
     /// A node of `kind` without ports or parameters.
     pub fn new(name: impl Into<String>, kind: impl Into<String>) -> Self {
         Self {

@@ -23,6 +23,13 @@ pub struct SampleRate(NonZeroU32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
 
+impl Default for SampleRate {
+    /// 48000 Hz.
+    fn default() -> Self {
+        Self(NonZeroU32::MIN.saturating_add(47_999))
+    }
+}
+
 impl SampleRate {
     /// `None` for zero.
     pub const fn new(hz: u32) -> Option<Self> {

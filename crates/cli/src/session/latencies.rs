@@ -41,7 +41,7 @@ pub(crate) fn latencies(
             }
             Err(error) => {
                 let message = format!("`{}`: {error}", node.name);
-                found.push(Diagnostic::error(node.span, message));
+                found.push(node.mistake(message));
             }
         }
     }

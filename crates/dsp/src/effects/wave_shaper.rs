@@ -15,13 +15,11 @@
 
 use crate::param::{ParamSpec, channels};
 use crate::sample::{channel_count, clamp_sample, db_to_gain};
+use crate::smoothed::{Smoothed, SmoothedKernel};
 use crate::smoother::Smoother;
-use crate::split::{Split, split};
-use crate::state;
-use crate::steps::{BlockSpan, block_spans};
+use crate::split::split;
 use graph::{Kind, Param, PortSpec};
-use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
-use std::ops::Range;
+use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
 
 const DRIVE: ParamSpec = ParamSpec::new(0, "drive_db", (-60.0, 60.0), 0.0)
     .unit("dB")
@@ -47,21 +45,17 @@ pub(crate) fn kind() -> Kind {
 }
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
-    let hard = creation.choice("mode")? == 1;
-    Ok(Box::new(WaveShaper {
-        hard,
-        split: Split::from_node(creation)?,
-        drive: Smoother::new(db_to_gain(DRIVE.read(creation)?) as f32),
+    let kernel = WaveShaper {
+        hard: creation.choice("mode")? == 1,
         channels: channel_count(creation.node),
-    }))
+    };
+    let drive = db_to_gain(DRIVE.read(creation)?) as f32;
+    Smoothed::make(creation, kernel, [drive])
 }
 
-#[derive(Clone)]
 struct WaveShaper {
     hard: bool,
-    drive: Smoother,
     channels: usize,
-    split: Split,
 }
 
 #[inline(always)]
@@ -71,74 +65,31 @@ fn soft_clip(x: f32) -> f32 {
     x * (27.0 + s) / (27.0 + 9.0 * s)
 }
 
-impl WaveShaper {
-    fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
-        let (from, frames) = (range.start, range.len());
-        let (drive, channels, hard) = (self.drive, self.channels, self.hard);
-        self.split.process(block, range, move |part| {
-            let drive = drive.advanced(part.range().start - from);
-            let input = part.input(0);
-            let mut output = part.output(0);
-            for c in 0..channels {
-                let to = output.channel(c);
-                drive.scale(input.channel(c), to);
-                if hard {
-                    to.iter_mut().for_each(|y| *y = y.clamp(-1.0, 1.0));
-                } else {
-                    to.iter_mut().for_each(|y| *y = clamp_sample(soft_clip(*y)));
-                }
-            }
-        });
-        self.drive.skip(frames);
-    }
-}
-
-impl Processor for WaveShaper {
-    fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.drive.setup(setup.rate);
+impl SmoothedKernel for WaveShaper {
+    fn frame_cost(&self, _: usize) -> (f64, usize) {
         let sample_ns = if self.hard { CLIP_NS } else { SOFT_NS };
-        let frame_ns = sample_ns * self.channels as f64;
-        self.split.setup(setup, frame_ns, 2 * self.channels);
+        (sample_ns * self.channels as f64, 2 * self.channels)
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let silent = block.is_silent();
-        for span in block_spans(block) {
-            match span {
-                BlockSpan::Event(event) => {
-                    if let Some(db) = DRIVE.value_of(&event) {
-                        self.drive.set_target(db_to_gain(db) as f32);
-                    }
-                }
-                BlockSpan::Process(range) => self.process_range(block, range),
+    fn handle_event(&self, event: &Event, _: [f64; 2], factors: &mut [Smoother]) {
+        if let Some(db) = DRIVE.value_of(event) {
+            factors[0].set_target(db_to_gain(db) as f32);
+        }
+    }
+
+    fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize) {
+        let drive = factors[0].advanced(passed);
+        let input = part.input(0);
+        let mut output = part.output(0);
+        for c in 0..self.channels {
+            let to = output.channel(c);
+            drive.scale(input.channel(c), to);
+            if self.hard {
+                to.iter_mut().for_each(|y| *y = y.clamp(-1.0, 1.0));
+            } else {
+                to.iter_mut().for_each(|y| *y = clamp_sample(soft_clip(*y)));
             }
         }
-        if !silent {
-            return ProcessStatus::Continue;
-        }
-        block.silence_outputs();
-        if self.drive.is_settled() {
-            ProcessStatus::Sleep
-        } else {
-            ProcessStatus::Continue
-        }
-    }
-
-    fn max_parallelism(&self) -> u32 {
-        self.split.max_parallelism()
-    }
-
-    fn reset(&mut self) {
-        self.drive.reset();
-    }
-
-    fn save(&self, bytes: &mut Vec<u8>) {
-        state::put(bytes, self.drive.state_words());
-    }
-
-    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let words = state::words(bytes, Smoother::STATE_WORDS)?;
-        self.drive.load(words).map(|_same_node| ())
     }
 }
 

@@ -19,7 +19,7 @@
 //! | tail | until the slower pole has decayed, see `kernel.rs` |
 
 use crate::filters::kernel::{
-    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState,
+    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param, PortSpec};
@@ -67,26 +67,9 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
 #[derive(Clone)]
 struct Biquad(usize);
 
-/// Coefficients of the transfer function, divided by a0.
-pub(super) struct BiquadCoefficients {
-    b0: f64,
-    b1: f64,
-    b2: f64,
-    a1: f64,
-    a2: f64,
-}
-
-impl From<CoefficientArray> for BiquadCoefficients {
-    #[inline(always)]
-    fn from([b0, b1, b2, a1, a2]: CoefficientArray) -> Self {
-        Self { b0, b1, b2, a1, a2 }
-    }
-}
-
-impl From<BiquadCoefficients> for CoefficientArray {
-    fn from(c: BiquadCoefficients) -> Self {
-        [c.b0, c.b1, c.b2, c.a1, c.a2]
-    }
+coefficients! {
+    /// Coefficients of the transfer function, divided by a0.
+    BiquadCoefficients { b0, b1, b2, a1, a2, }
 }
 
 impl FilterKernel<1> for Biquad {

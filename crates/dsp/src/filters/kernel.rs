@@ -35,6 +35,33 @@ pub(crate) type FilterState = [f64; 2];
 /// Coefficients in the order in which a ramp moves them and a saved state holds them; unused ones are 0.
 pub(crate) type CoefficientArray = [f64; 5];
 
+/// Named coefficients, and what makes them an array and back: a ramp knows no names.
+macro_rules! coefficients {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident,)* }) => {
+        $(#[$doc])*
+        pub(super) struct $name {
+            $($(#[$field_doc])* $field: f64,)*
+        }
+
+        impl From<CoefficientArray> for $name {
+            #[inline(always)]
+            fn from([$($field,)* ..]: CoefficientArray) -> Self {
+                Self { $($field),* }
+            }
+        }
+
+        impl From<$name> for CoefficientArray {
+            fn from(coefficients: $name) -> Self {
+                let mut all = [0.0; 5];
+                let own = [$(coefficients.$field),*];
+                all[..own.len()].copy_from_slice(&own);
+                all
+            }
+        }
+    };
+}
+pub(super) use coefficients;
+
 /// Parameters of a filter. One that a kernel does not have keeps its default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FilterParams {

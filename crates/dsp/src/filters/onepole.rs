@@ -16,7 +16,7 @@
 //! | tail | until the pole has decayed, see `kernel.rs` |
 
 use crate::filters::kernel::{
-    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState,
+    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param, PortSpec};
@@ -48,22 +48,9 @@ struct OnePole {
     high: bool,
 }
 
-/// G = g / (1 + g), the gain of the resolved feedback loop.
-pub(super) struct OnePoleCoefficients {
-    gain: f64,
-}
-
-impl From<CoefficientArray> for OnePoleCoefficients {
-    #[inline(always)]
-    fn from([gain, ..]: CoefficientArray) -> Self {
-        Self { gain }
-    }
-}
-
-impl From<OnePoleCoefficients> for CoefficientArray {
-    fn from(c: OnePoleCoefficients) -> Self {
-        [c.gain, 0.0, 0.0, 0.0, 0.0]
-    }
+coefficients! {
+    /// G = g / (1 + g), the gain of the resolved feedback loop.
+    OnePoleCoefficients { gain, }
 }
 
 impl FilterKernel<1> for OnePole {

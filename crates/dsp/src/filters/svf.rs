@@ -22,7 +22,7 @@
 
 use crate::filters::biquad::{Q, largest_root};
 use crate::filters::kernel::{
-    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState,
+    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, PortSpec};
@@ -51,23 +51,9 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
 #[derive(Clone)]
 struct Svf;
 
-/// `g`: gain of an integrator, tan(π freq). `k`: damping, 1 / q.
-pub(super) struct SvfCoefficients {
-    g: f64,
-    k: f64,
-}
-
-impl From<CoefficientArray> for SvfCoefficients {
-    #[inline(always)]
-    fn from([g, k, ..]: CoefficientArray) -> Self {
-        Self { g, k }
-    }
-}
-
-impl From<SvfCoefficients> for CoefficientArray {
-    fn from(c: SvfCoefficients) -> Self {
-        [c.g, c.k, 0.0, 0.0, 0.0]
-    }
+coefficients! {
+    /// `g`: gain of an integrator, tan(π freq). `k`: damping, 1 / q.
+    SvfCoefficients { g, k, }
 }
 
 impl FilterKernel<3> for Svf {

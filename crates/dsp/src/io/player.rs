@@ -28,8 +28,9 @@
 mod feed;
 mod timeline;
 
-use crate::param::{ParamSpec, channels};
-use crate::sample::{SILENT_DB, channel_count, db_to_gain, error_chain};
+use crate::mixing::gain::{GAINS, factor};
+use crate::param::channels;
+use crate::sample::{channel_count, error_chain};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
@@ -46,13 +47,6 @@ use std::sync::Arc;
 use timeline::{Segment, Timeline};
 use units::SampleRate;
 
-const GAIN_DB: ParamSpec = ParamSpec::new(0, "gain_db", (SILENT_DB, 40.0), 0.0)
-    .unit("dB")
-    .doc("Gain; -120 is silence.");
-
-const GAIN: ParamSpec = ParamSpec::new(1, "gain", (-100.0, 100.0), 1.0)
-    .doc("Gain as a factor; a negative one inverts the polarity.");
-
 /// Range of every time, in seconds: up to a day.
 const DAY: (f64, f64) = (0.0, 86_400.0);
 /// Largest file that is held in memory, in samples of all channels: 8 MiB.
@@ -65,8 +59,8 @@ pub(crate) fn kind() -> Kind {
     Kind {
         outputs: vec![PortSpec::audio("out")],
         params: vec![
-            GAIN_DB.param(),
-            GAIN.param(),
+            GAINS[0].param(),
+            GAINS[1].param(),
             Param::file("file", true).doc("A WAV, AIFF or FLAC file, from the session's folder."),
             Param::flag("loop").doc("Plays in a loop."),
             Param::number("start", DAY, 0.0)
@@ -109,7 +103,7 @@ fn make_with_limit(
     let path = creation.folder.join(file);
     // Opened again in `setup`, when the rate is known; but errors are reported now.
     media::open(&path).map_err(|error| MakeError::param("file", error_chain(&error)))?;
-    let (db, gain) = (GAIN_DB.read(creation)?, GAIN.read(creation)?);
+    let gains = [GAINS[0].read(creation)?, GAINS[1].read(creation)?];
     Ok(Box::new(Player {
         settings: PlayerSettings {
             path,
@@ -122,10 +116,9 @@ fn make_with_limit(
             again: creation.node.flag("loop"),
         },
         channels: channel_count(creation.node),
-        initial: (db, gain),
-        db,
-        gain,
-        factor: Smoother::new((db_to_gain(db) * gain) as f32),
+        initial: gains,
+        gains,
+        factor: Smoother::new(factor(gains)),
         timeline: Timeline::default(),
         feed: SampleSource::Nothing,
         now: 0,
@@ -183,9 +176,9 @@ enum SampleSource {
 struct Player {
     settings: PlayerSettings,
     channels: usize,
-    initial: (f64, f64),
-    db: f64,
-    gain: f64,
+    /// `gain_db` and `gain`, as the node states them and now.
+    initial: [f64; 2],
+    gains: [f64; 2],
     factor: Smoother,
     timeline: Timeline,
     feed: SampleSource,
@@ -336,7 +329,7 @@ fn write_silence(block: &mut Block<'_>, range: Range<usize>) {
 
 impl Processor for Player {
     fn setup(&mut self, setup: &mut Setup<'_>) {
-        (self.db, self.gain) = self.initial;
+        self.gains = self.initial;
         self.factor.setup(setup.rate);
         self.now = 0;
         let log = setup.services.file_log();
@@ -352,10 +345,10 @@ impl Processor for Player {
         for step in block_steps(block) {
             match step {
                 BlockStep::Event(event) => {
-                    self.db = GAIN_DB.value_of(&event).unwrap_or(self.db);
-                    self.gain = GAIN.value_of(&event).unwrap_or(self.gain);
-                    self.factor
-                        .set_target((db_to_gain(self.db) * self.gain) as f32);
+                    for (value, param) in self.gains.iter_mut().zip(&GAINS) {
+                        *value = param.value_of(&event).unwrap_or(*value);
+                    }
+                    self.factor.set_target(factor(self.gains));
                 }
                 BlockStep::Process(range) => {
                     let step = self.process_range(block, range);
@@ -381,7 +374,7 @@ impl Processor for Player {
     }
 
     fn reset(&mut self) {
-        (self.db, self.gain) = self.initial;
+        self.gains = self.initial;
         self.factor.reset();
         self.now = 0;
         if let SampleSource::Streamed(reader) = &mut self.feed {
@@ -398,15 +391,16 @@ impl Processor for Player {
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
-        state::put(bytes, [self.now, self.db.to_bits(), self.gain.to_bits()]);
+        state::put(bytes, [self.now]);
+        state::put(bytes, self.gains.map(f64::to_bits));
         state::put(bytes, self.factor.state_words());
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 3 + Smoother::STATE_WORDS)?;
-        let (db, gain) = (words.number(1)?, words.number(2)?);
+        let gains = words.numbers(1)?;
         if self.factor.load(words.from(3))? {
-            (self.db, self.gain) = (db, gain);
+            self.gains = gains;
         }
         // Sums with it cannot overflow.
         self.now = words.at(0).min(u64::MAX / 4);

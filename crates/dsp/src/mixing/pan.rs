@@ -12,13 +12,11 @@
 
 use crate::generators::sine::sine;
 use crate::param::ParamSpec;
+use crate::smoothed::{Smoothed, SmoothedKernel};
 use crate::smoother::Smoother;
-use crate::split::{Split, split};
-use crate::state;
-use crate::steps::{BlockSpan, block_spans};
+use crate::split::split;
 use graph::{Kind, PortSpec};
-use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
-use std::ops::Range;
+use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
 
 const PAN: ParamSpec =
     ParamSpec::new(0, "pan", (-1.0, 1.0), 0.0).doc("From -1, left, to 1, right.");
@@ -37,11 +35,8 @@ pub(crate) fn kind() -> Kind {
 }
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
-    let sides = factors(PAN.read(creation)?).map(Smoother::new);
-    Ok(Box::new(Pan {
-        sides,
-        split: Split::from_node(creation)?,
-    }))
+    let sides = factors(PAN.read(creation)?);
+    Smoothed::make(creation, Pan, sides)
 }
 
 /// Cosine and sine of (pan + 1) π/4; exactly 0 at the ends.
@@ -51,80 +46,26 @@ fn factors(pan: f64) -> [f32; 2] {
     [sine(right + (1 << 30)), sine(right)]
 }
 
-#[derive(Clone)]
-struct Pan {
-    sides: [Smoother; 2],
-    split: Split,
-}
+struct Pan;
 
-impl Pan {
-    fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
-        let (from, frames) = (range.start, range.len());
-        let sides = self.sides;
-        self.split.process(block, range, move |part| {
-            let passed = part.range().start - from;
-            let input = part.input(0).channel(0);
-            for (port, side) in sides.iter().enumerate() {
-                let mut output = part.output(port);
-                side.advanced(passed).scale(input, output.channel(0));
-            }
-        });
-        self.sides.iter_mut().for_each(|side| side.skip(frames));
-    }
-}
-
-impl Processor for Pan {
-    fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.sides
-            .iter_mut()
-            .for_each(|side| side.setup(setup.rate));
-        self.split.setup(setup, FRAME_NS, 3);
+impl SmoothedKernel for Pan {
+    fn frame_cost(&self, _: usize) -> (f64, usize) {
+        (FRAME_NS, 3)
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let silent = block.is_silent();
-        for span in block_spans(block) {
-            match span {
-                BlockSpan::Event(event) => {
-                    if let Some(pan) = PAN.value_of(&event) {
-                        let pairs = self.sides.iter_mut().zip(factors(pan));
-                        pairs.for_each(|(side, factor)| side.set_target(factor));
-                    }
-                }
-                BlockSpan::Process(range) => self.process_range(block, range),
-            }
-        }
-        if !silent {
-            return ProcessStatus::Continue;
-        }
-        block.silence_outputs();
-        if self.sides.iter().all(Smoother::is_settled) {
-            ProcessStatus::Sleep
-        } else {
-            ProcessStatus::Continue
+    fn handle_event(&self, event: &Event, _: [f64; 2], sides: &mut [Smoother]) {
+        if let Some(pan) = PAN.value_of(event) {
+            let pairs = sides.iter_mut().zip(factors(pan));
+            pairs.for_each(|(side, factor)| side.set_target(factor));
         }
     }
 
-    fn max_parallelism(&self) -> u32 {
-        self.split.max_parallelism()
-    }
-
-    fn reset(&mut self) {
-        self.sides.iter_mut().for_each(Smoother::reset);
-    }
-
-    fn save(&self, bytes: &mut Vec<u8>) {
-        state::put(bytes, self.sides.iter().flat_map(Smoother::state_words));
-    }
-
-    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let words = state::words(bytes, 2 * Smoother::STATE_WORDS)?;
-        let mut sides = self.sides;
-        for (i, side) in sides.iter_mut().enumerate() {
-            side.load(words.from(i * Smoother::STATE_WORDS))?;
+    fn process_part(&self, part: &mut BlockPart<'_>, sides: &[Smoother], passed: usize) {
+        let input = part.input(0).channel(0);
+        for (port, side) in sides.iter().enumerate() {
+            let mut output = part.output(port);
+            side.advanced(passed).scale(input, output.channel(0));
         }
-        self.sides = sides;
-        Ok(())
     }
 }
 

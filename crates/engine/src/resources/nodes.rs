@@ -3,7 +3,7 @@
 use super::EngineResources;
 use super::fade::{self, Fade};
 use crate::{EngineError, EngineOptions};
-use graph::{Diagnostic, Graph, Node, NodeId};
+use graph::{Graph, Node, NodeId};
 use processor::{FileLog, FileProblem, Gauge, MakeError, Mode, Processor, Tail};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Frames, SampleRate};
@@ -43,7 +43,7 @@ impl EngineResources {
                 Ok(processor) => self.add_node(id, node.clone(), processor),
                 Err(error) => {
                     let message = format!("`{}`: {error}", node.name);
-                    errors.push(Diagnostic::error(node.span, message));
+                    errors.push(node.mistake(message));
                 }
             }
         }

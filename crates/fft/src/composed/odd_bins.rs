@@ -138,12 +138,9 @@ impl OddBins {
         assert!(z.len() == self.floats() && to.len() == self.floats() && i < self.pieces());
         match &self.inner {
             Inner::Batch(inner) => {
-                let from = BlockSource {
-                    at: z.as_ptr(),
-                    step: BLOCK,
-                };
+                let from = BlockSource::new(z.as_ptr(), BLOCK);
                 let at = to.as_mut_ptr();
-                let to = BlockTarget { at, step: BLOCK };
+                let to = BlockTarget::new(at, BLOCK);
                 // SAFETY: both slices have as many blocks as the plan, and are different ones.
                 unsafe { inner.run::<BLOCKED, BLOCKED>(i..i + 1, from, at, to) };
             }
@@ -221,10 +218,7 @@ impl Kernel for Fold<'_> {
                             Complex::load::<BLOCKED>(table, lane)
                         }
                     };
-                    let value = Complex {
-                        re: a - c,
-                        im: d - b,
-                    };
+                    let value = Complex::new(a - c, d - b);
                     value
                         .mul(factor)
                         .store::<BLOCKED>(self.z.add(block * BLOCK), lane);
@@ -312,5 +306,5 @@ impl Kernel for Merge {
 #[inline(always)]
 fn zip<V: Vector>(first: Complex<V>, second: Complex<V>) -> [Complex<V>; 2] {
     let (re, im) = (first.re.zip(second.re), first.im.zip(second.im));
-    [(re.0, im.0), (re.1, im.1)].map(|(re, im)| Complex { re, im })
+    [(re.0, im.0), (re.1, im.1)].map(|(re, im)| Complex::new(re, im))
 }

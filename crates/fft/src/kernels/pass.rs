@@ -135,10 +135,7 @@ impl<T: Stored, const N: usize, const K: usize> Pass<T, N, K> {
                     let a = Complex::load::<BLOCKED>(self.inputs[i].add(at), lane);
                     for (k, sum) in sums.iter_mut().enumerate() {
                         let filter = self.filters[i + k].add(at + lane);
-                        let b = Complex {
-                            re: T::load(filter),
-                            im: T::load(filter.add(HALF)),
-                        };
+                        let b = Complex::new(T::load(filter), T::load(filter.add(HALF)));
                         *sum = sum.add_product(a, b);
                     }
                 }

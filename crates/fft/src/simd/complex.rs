@@ -45,10 +45,7 @@ impl<V: Vector> Add for Complex<V> {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        Self {
-            re: self.re + other.re,
-            im: self.im + other.im,
-        }
+        Self::new(self.re + other.re, self.im + other.im)
     }
 }
 
@@ -57,14 +54,17 @@ impl<V: Vector> Sub for Complex<V> {
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        Self {
-            re: self.re - other.re,
-            im: self.im - other.im,
-        }
+        Self::new(self.re - other.re, self.im - other.im)
     }
 }
 
 impl<V: Vector> Complex<V> {
+    /// Numbers with these parts.
+    #[inline(always)]
+    pub const fn new(re: V, im: V) -> Self {
+        Self { re, im }
+    }
+
     /// Reads lanes `lane ..` of the block that begins at `block`.
     ///
     /// # Safety
@@ -86,7 +86,7 @@ impl<V: Vector> Complex<V> {
                 form::BLOCKED | form::PAIRS => (first, second),
                 _ => (second, first),
             };
-            Self { re, im }
+            Self::new(re, im)
         }
     }
 
@@ -123,12 +123,7 @@ impl<V: Vector> Complex<V> {
     #[inline(always)]
     pub unsafe fn splat(from: *const f32) -> Self {
         // SAFETY: the caller's promise.
-        unsafe {
-            Self {
-                re: V::splat(from.read()),
-                im: V::splat(from.add(1).read()),
-            }
-        }
+        unsafe { Self::new(V::splat(from.read()), V::splat(from.add(1).read())) }
     }
 
     /// Zero in all lanes.
@@ -139,44 +134,38 @@ impl<V: Vector> Complex<V> {
     pub unsafe fn zero() -> Self {
         // SAFETY: the caller's promise.
         let zero = unsafe { V::splat(0.0) };
-        Self { re: zero, im: zero }
+        Self::new(zero, zero)
     }
 
     /// `self + a * b`, the products added one after the other: first those with the real part of `a`, then those with
     /// its imaginary part. This order fixes the bits of every sum of products.
     #[inline(always)]
     pub fn add_product(self, a: Self, b: Self) -> Self {
-        Self {
-            re: a.im.fnma(b.im, a.re.fma(b.re, self.re)),
-            im: a.im.fma(b.re, a.re.fma(b.im, self.im)),
-        }
+        Self::new(
+            a.im.fnma(b.im, a.re.fma(b.re, self.re)),
+            a.im.fma(b.re, a.re.fma(b.im, self.im)),
+        )
     }
 
     /// `self - i * other`
     #[inline(always)]
     pub(crate) fn sub_i(self, other: Self) -> Self {
-        Self {
-            re: self.re + other.im,
-            im: self.im - other.re,
-        }
+        Self::new(self.re + other.im, self.im - other.re)
     }
 
     /// `self + i * other`
     #[inline(always)]
     pub(crate) fn add_i(self, other: Self) -> Self {
-        Self {
-            re: self.re - other.im,
-            im: self.im + other.re,
-        }
+        Self::new(self.re - other.im, self.im + other.re)
     }
 
     /// `self * w`
     #[inline(always)]
     pub(crate) fn mul(self, w: Self) -> Self {
-        Self {
-            re: w.im.fnma(self.im, w.re * self.re),
-            im: w.im.fma(self.re, w.re * self.im),
-        }
+        Self::new(
+            w.im.fnma(self.im, w.re * self.re),
+            w.im.fma(self.re, w.re * self.im),
+        )
     }
 
     /// The complex conjugate.
@@ -195,19 +184,13 @@ impl<V: Vector> Complex<V> {
     /// The numbers in opposite order.
     #[inline(always)]
     pub(crate) fn reverse(self) -> Self {
-        Self {
-            re: self.re.reverse(),
-            im: self.im.reverse(),
-        }
+        Self::new(self.re.reverse(), self.im.reverse())
     }
 
     /// Lane 0 of `first`, then all lanes of `self` but the last.
     #[inline(always)]
     pub(crate) fn slide(self, first: Self) -> Self {
-        Self {
-            re: self.re.slide(first.re),
-            im: self.im.slide(first.im),
-        }
+        Self::new(self.re.slide(first.re), self.im.slide(first.im))
     }
 
     /// The radix-2 butterfly: `self + w * b` and `self - w * b`.
@@ -221,10 +204,10 @@ impl<V: Vector> Complex<V> {
             let t = b.mul(w);
             return (self + t, self - t);
         }
-        let sum = Self {
-            re: w.im.fnma(b.im, w.re.fma(b.re, self.re)),
-            im: w.im.fma(b.re, w.re.fma(b.im, self.im)),
-        };
+        let sum = Self::new(
+            w.im.fnma(b.im, w.re.fma(b.re, self.re)),
+            w.im.fma(b.re, w.re.fma(b.im, self.im)),
+        );
         (sum, self.doubled_less(sum, two))
     }
 
@@ -235,18 +218,15 @@ impl<V: Vector> Complex<V> {
             let t = b.mul(w);
             return (self.sub_i(t), self.add_i(t));
         }
-        let sum = Self {
-            re: w.re.fma(b.im, w.im.fma(b.re, self.re)),
-            im: w.re.fnma(b.re, w.im.fma(b.im, self.im)),
-        };
+        let sum = Self::new(
+            w.re.fma(b.im, w.im.fma(b.re, self.re)),
+            w.re.fnma(b.re, w.im.fma(b.im, self.im)),
+        );
         (sum, self.doubled_less(sum, two))
     }
 
     #[inline(always)]
     fn doubled_less(self, sum: Self, two: V) -> Self {
-        Self {
-            re: self.re.fms(two, sum.re),
-            im: self.im.fms(two, sum.im),
-        }
+        Self::new(self.re.fms(two, sum.re), self.im.fms(two, sum.im))
     }
 }

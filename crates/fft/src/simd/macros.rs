@@ -2,15 +2,16 @@
 
 /// `+`, `-` and `*` of a vector type.
 macro_rules! operators {
-    ($vector:ident, $add:ident, $sub:ident, $mul:ident) => {
+    ($vector:ident, $add:path, $sub:path, $mul:path) => {
         operators!($vector: Add::add by $add);
         operators!($vector: Sub::sub by $sub);
         operators!($vector: Mul::mul by $mul);
     };
-    ($vector:ident: $operator:ident::$function:ident by $instruction:ident) => {
+    ($vector:ident: $operator:ident::$function:ident by $instruction:path) => {
         impl std::ops::$operator for $vector {
             type Output = Self;
             #[inline(always)]
+            #[allow(unused_unsafe, reason = "the scalar operators need no instructions")]
             fn $function(self, other: Self) -> Self {
                 // SAFETY: there is a value of this type, so the machine has its instructions.
                 Self(unsafe { $instruction(self.0, other.0) })

@@ -7,29 +7,7 @@ use std::ops::{Add, Mul, Sub};
 #[derive(Clone, Copy)]
 pub(crate) struct F32x1(f32);
 
-impl Add for F32x1 {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
-
-impl Sub for F32x1 {
-    type Output = Self;
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
-    }
-}
-
-impl Mul for F32x1 {
-    type Output = Self;
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        Self(self.0 * other.0)
-    }
-}
+operators!(F32x1, Add::add, Sub::sub, Mul::mul);
 
 // SAFETY: it needs no instructions that some machine lacks.
 unsafe impl Vector for F32x1 {

@@ -114,12 +114,9 @@ impl BatchFft {
     /// Some steps of the complex transform, between blocks of form `FORM`.
     fn steps<const FORM: u8>(&self, steps: Range<usize>, from: &[f32], to: &mut [f32]) {
         assert!(from.len().min(to.len()) >= self.bins * BLOCK);
-        let from = BlockSource {
-            at: from.as_ptr(),
-            step: BLOCK,
-        };
+        let from = BlockSource::new(from.as_ptr(), BLOCK);
         let at = to.as_mut_ptr();
-        let to = BlockTarget { at, step: BLOCK };
+        let to = BlockTarget::new(at, BLOCK);
         // SAFETY: both slices have `bins` blocks, and are different ones.
         unsafe { self.inner.run::<FORM, FORM>(steps, from, at, to) };
     }

@@ -43,6 +43,11 @@ pub(crate) struct BlockTarget {
 }
 
 impl BlockSource {
+    #[inline(always)]
+    pub(crate) const fn new(at: *const f32, step: usize) -> Self {
+        Self { at, step }
+    }
+
     /// # Safety
     /// The machine has `V`; block `i` is valid to read.
     #[inline(always)]
@@ -53,6 +58,11 @@ impl BlockSource {
 }
 
 impl BlockTarget {
+    #[inline(always)]
+    pub(crate) const fn new(at: *mut f32, step: usize) -> Self {
+        Self { at, step }
+    }
+
     /// # Safety
     /// As for [`BlockSource::load`], valid to write.
     #[inline(always)]
@@ -114,24 +124,13 @@ pub(crate) unsafe fn leaf_8<V: Vector, const IN: u8>(from: BlockSource, to: Bloc
             let (c0, c1) = (b0.sub_i(b2), b0.add_i(b2));
             let (p, q) = (b1 + b3, b1 - b3);
             let (u, v) = (q.sub_i(p), p.sub_i(q));
-            let plus = |c: Complex<V>, re, im| Complex {
-                re: root.fma(re, c.re),
-                im: root.fma(im, c.im),
-            };
-            let minus = |c: Complex<V>, re, im| Complex {
-                re: root.fnma(re, c.re),
-                im: root.fnma(im, c.im),
-            };
+            let plus = |c: Complex<V>, re, im| Complex::new(root.fma(re, c.re), root.fma(im, c.im));
+            let minus =
+                |c: Complex<V>, re, im| Complex::new(root.fnma(re, c.re), root.fnma(im, c.im));
             to.store::<V, BLOCKED>(1, lane, plus(c0, u.re, u.im));
             to.store::<V, BLOCKED>(5, lane, minus(c0, u.re, u.im));
-            let minus_i = |c: Complex<V>| Complex {
-                re: root.fma(v.im, c.re),
-                im: root.fnma(v.re, c.im),
-            };
-            let plus_i = |c: Complex<V>| Complex {
-                re: root.fnma(v.im, c.re),
-                im: root.fma(v.re, c.im),
-            };
+            let minus_i = |c: Complex<V>| Complex::new(root.fma(v.im, c.re), root.fnma(v.re, c.im));
+            let plus_i = |c: Complex<V>| Complex::new(root.fnma(v.im, c.re), root.fma(v.re, c.im));
             to.store::<V, BLOCKED>(3, lane, minus_i(c1));
             to.store::<V, BLOCKED>(7, lane, plus_i(c1));
         }
@@ -157,14 +156,8 @@ pub(crate) unsafe fn join_4<V: Vector, const OUT: u8>(
         let two = V::splat(2.0);
         let w1 = Complex::<V>::splat(table.add(4 * place));
         let w2 = Complex::<V>::splat(table.add(4 * place + 2));
-        let from = BlockSource {
-            at: at.add(place * BLOCK),
-            step: size * BLOCK,
-        };
-        let to = BlockTarget {
-            at: to.at.add(place * to.step),
-            step: size * to.step,
-        };
+        let from = BlockSource::new(at.add(place * BLOCK), size * BLOCK);
+        let to = BlockTarget::new(to.at.add(place * to.step), size * to.step);
         let mut lane = 0;
         while lane < HALF {
             let x = |i| from.load::<V, BLOCKED>(i, lane);
@@ -201,14 +194,8 @@ pub(crate) unsafe fn join_8<V: Vector, const OUT: u8>(
         let w1_eighth = Complex::<V>::splat(table.add(8 * place + 2));
         let w2 = Complex::<V>::splat(table.add(8 * place + 4));
         let w4 = Complex::<V>::splat(table.add(8 * place + 6));
-        let from = BlockSource {
-            at: at.add(place * BLOCK),
-            step: size * BLOCK,
-        };
-        let to = BlockTarget {
-            at: to.at.add(place * to.step),
-            step: size * to.step,
-        };
+        let from = BlockSource::new(at.add(place * BLOCK), size * BLOCK);
+        let to = BlockTarget::new(to.at.add(place * to.step), size * to.step);
         let mut lane = 0;
         while lane < HALF {
             let x = |i| from.load::<V, BLOCKED>(i, lane);

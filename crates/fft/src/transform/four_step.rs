@@ -340,14 +340,8 @@ impl FourStep {
     ) {
         assert!(from.len() == self.buffer_len() && scratch.len() == self.scratch_len());
         let (_, local) = scratch.split_at_mut(2 * self.bins);
-        let to = BlockTarget {
-            at: local.as_mut_ptr(),
-            step: BLOCK,
-        };
-        let from = BlockSource {
-            at: from[group * BLOCK..].as_ptr(),
-            step: 2 * self.width,
-        };
+        let to = BlockTarget::new(local.as_mut_ptr(), BLOCK);
+        let from = BlockSource::new(from[group * BLOCK..].as_ptr(), 2 * self.width);
         // SAFETY: row i of the group is block `group` of the `width / 16` blocks of row i of `from`, and `from` has
         // `height` of these rows; `local` has at least `height` blocks, and the two are different slices.
         unsafe {
@@ -378,14 +372,8 @@ impl FourStep {
     ) {
         assert!(to.len() == self.buffer_len() && scratch.len() == self.scratch_len());
         let (rows, local) = scratch.split_at_mut(2 * self.bins);
-        let from = BlockSource {
-            at: rows[group * self.width * BLOCK..].as_ptr(),
-            step: BLOCK,
-        };
-        let to = BlockTarget {
-            at: to[group * BLOCK..].as_mut_ptr(),
-            step: 2 * self.height,
-        };
+        let from = BlockSource::new(rows[group * self.width * BLOCK..].as_ptr(), BLOCK);
+        let to = BlockTarget::new(to[group * BLOCK..].as_mut_ptr(), 2 * self.height);
         // SAFETY: a group of rows has `width` blocks side by side; its results go to block `group` of each of
         // `width` rows of `height / 16` blocks; `local` has `width` blocks, and the three are different slices.
         unsafe {

@@ -323,14 +323,9 @@ impl<const IN: u8, const OUT: u8> RunSteps<'_, IN, OUT> {
         for (i, &start) in self.plan.starts[first..first + count].iter().enumerate() {
             // SAFETY: `start` and the leaf's other blocks are among the plan's.
             unsafe {
-                let from = BlockSource {
-                    at: self.from.at.add(start as usize * self.from.step),
-                    step,
-                };
-                let to = BlockTarget {
-                    at: self.work.add((first + i) * leaf * BLOCK),
-                    step: BLOCK,
-                };
+                let from =
+                    BlockSource::new(self.from.at.add(start as usize * self.from.step), step);
+                let to = BlockTarget::new(self.work.add((first + i) * leaf * BLOCK), BLOCK);
                 match leaf {
                     4 => leaf_4::<V, IN>(from, to),
                     _ => leaf_8::<V, IN>(from, to),
@@ -349,7 +344,7 @@ impl<const IN: u8, const OUT: u8> RunSteps<'_, IN, OUT> {
             unsafe {
                 let table = self.plan.tables.as_ptr().add(table);
                 let at = self.work.add((at + i * radix * size) * BLOCK);
-                let to = BlockTarget { at, step: BLOCK };
+                let to = BlockTarget::new(at, BLOCK);
                 join::<V, BLOCKED>(radix, at, size, table, places.start..places.end, to);
             }
         }

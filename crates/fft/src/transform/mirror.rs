@@ -135,10 +135,7 @@ impl<const FORWARD: bool> ConvertPairs<'_, FORWARD> {
             };
 
             let kept = Complex::<V>::load::<BLOCKED>(high, HALF - V::LANES);
-            let after = Complex {
-                re: V::splat(after.0),
-                im: V::splat(after.1),
-            };
+            let after = Complex::new(V::splat(after.0), V::splat(after.1));
             let a = Complex::load::<BLOCKED>(low, 0);
             let factor = Complex::load::<BLOCKED>(table, 0);
             let (a, first) = work(a, kept.reverse().slide(after), factor);

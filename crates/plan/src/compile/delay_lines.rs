@@ -16,7 +16,7 @@ pub(super) fn delay_line(
     options: &PlanOptions,
 ) -> Result<DelayLine, Diagnostic> {
     let channels = channels(node)?;
-    let wrong = |message: String| Err(Diagnostic::error(node.span, message));
+    let wrong = |message: String| Err(node.mistake(message));
     let Some(time) = seconds(node, params.time)?.or_else(|| default(kind, params.time)) else {
         return wrong(format!("`{}` needs `{}`", node.name, params.time));
     };
@@ -56,13 +56,10 @@ fn channels(node: &Node) -> Result<Channels, Diagnostic> {
     {
         return Ok(channels);
     }
-    Err(Diagnostic::error(
-        node.span,
-        format!(
-            "`{}` is a delay and needs one audio input and one output with as many channels",
-            node.name
-        ),
-    ))
+    Err(node.mistake(format!(
+        "`{}` is a delay and needs one audio input and one output with as many channels",
+        node.name
+    )))
 }
 
 /// The time that the node states for `key`.
@@ -72,10 +69,10 @@ fn seconds(node: &Node, key: &str) -> Result<Option<f64>, Diagnostic> {
     }
     let time = node.number(key).filter(|t| *t >= 0.0 && t.is_finite());
     time.map(Some).ok_or_else(|| {
-        Diagnostic::error(
-            node.span,
-            format!("`{key}` of `{}` is not a time in seconds", node.name),
-        )
+        node.mistake(format!(
+            "`{key}` of `{}` is not a time in seconds",
+            node.name
+        ))
     })
 }
 

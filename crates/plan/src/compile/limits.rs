@@ -106,7 +106,7 @@ fn excess(
         "with `{}` there are more than {max} {unit}",
         first.node.name
     );
-    Some(Diagnostic::error(first.node.span, message))
+    Some(first.node.mistake(message))
 }
 
 /// Samples in the line of a delay node.
@@ -132,7 +132,7 @@ pub(super) fn check_aligners(wiring: &Wiring<'_>, options: &PlanOptions) -> Resu
             "latency compensation would need more than {max_taps} different delays of an output of `{}`",
             node.name
         );
-        let mistake = Diagnostic::error(node.span, message);
+        let mistake = node.mistake(message);
         return Err(PlanError(vec![mistake.help(CAN_BE_OFF)]));
     }
     let nodes = wiring.nodes.iter();
@@ -157,7 +157,7 @@ pub(super) fn check_aligners(wiring: &Wiring<'_>, options: &PlanOptions) -> Resu
         "latency compensation of an output of `{}` would need more than {MAX_DELAYED} samples in delays",
         node.name
     );
-    let mistake = Diagnostic::error(node.span, message);
+    let mistake = node.mistake(message);
     Err(PlanError(vec![mistake.help(CAN_BE_OFF)]))
 }
 

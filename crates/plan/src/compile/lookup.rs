@@ -135,19 +135,16 @@ fn only_input(node: &Node) -> Result<Channels, Diagnostic> {
                 ..
             },
         ] => Ok(*channels),
-        _ => Err(Diagnostic::error(
-            node.span,
-            format!("`{}` is a sink and needs one audio input", node.name),
-        )),
+        _ => Err(node.mistake(format!(
+            "`{}` is a sink and needs one audio input",
+            node.name
+        ))),
     }
 }
 
 fn unknown_kind(node: &Node, catalogue: &Catalogue) -> Diagnostic {
     let name = node.effective_kind();
-    let mistake = Diagnostic::error(
-        node.span,
-        format!("`{}` is of unknown kind `{name}`", node.name),
-    );
+    let mistake = node.mistake(format!("`{}` is of unknown kind `{name}`", node.name));
     match catalogue.nearest(name) {
         Some(near) => mistake.help(format!("did you mean `{near}`?")),
         None => mistake.help("the catalogue of kinds does not have it"),

@@ -24,11 +24,12 @@ impl ChannelNumbers {
             by_order
         };
         if first.saturating_add(u32::from(channels.0)) > MAX_CHANNELS {
-            return Err(Diagnostic::error(
-                node.span,
-                format!("`{}` is beyond output channel {MAX_CHANNELS}", node.name),
-            )
-            .help("give it a `channel`; several sinks of one channel are added"));
+            return Err(node
+                .mistake(format!(
+                    "`{}` is beyond output channel {MAX_CHANNELS}",
+                    node.name
+                ))
+                .help("give it a `channel`; several sinks of one channel are added"));
         }
         Ok(first as u16)
     }
@@ -39,11 +40,8 @@ fn stated_channel(node: &Node) -> Result<u32, Diagnostic> {
     if channel >= 1.0 && channel <= f64::from(MAX_CHANNELS) && channel.fract() == 0.0 {
         return Ok(channel as u32 - 1);
     }
-    Err(Diagnostic::error(
-        node.span,
-        format!(
-            "`channel` of `{}` is not a whole number from 1 to {MAX_CHANNELS}",
-            node.name
-        ),
-    ))
+    Err(node.mistake(format!(
+        "`channel` of `{}` is not a whole number from 1 to {MAX_CHANNELS}",
+        node.name
+    )))
 }

@@ -26,7 +26,7 @@ pub(super) fn check_output_files(nodes: &[WiredNode<'_>]) -> Vec<Diagnostic> {
                     "`{}` and `{}` write the same file",
                     first.name, wired.node.name
                 );
-                let mistake = Diagnostic::error(wired.node.span, message);
+                let mistake = wired.node.mistake(message);
                 let mistake = mistake.related(first.span, "the first one is here");
                 mistakes.push(mistake.help("give one of them another file"));
             }

@@ -40,7 +40,7 @@ use units::{Frames, Nanos, SampleRate};
 ///
 /// Steps are stored in a topological order. No two steps that may run at the same time share a slot, unless both only
 /// read it; [`Plan::validate`] proves that again from the arrays alone.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// Frames in a block.
     pub block: Frames,
@@ -104,30 +104,7 @@ impl Plan {
         Self {
             block,
             rate,
-            steps: Vec::new(),
-            loop_steps: Vec::new(),
-            loops: Vec::new(),
-            successors: Vec::new(),
-            tasks: Vec::new(),
-            task_successors: Vec::new(),
-            inputs: Vec::new(),
-            channel_sources: Vec::new(),
-            summed_slots: Vec::new(),
-            event_sources: Vec::new(),
-            outputs: Vec::new(),
-            written_slots: Vec::new(),
-            slots: 0,
-            event_buffers: 0,
-            delay_lines: Vec::new(),
-            aligners: Vec::new(),
-            taps: Vec::new(),
-            delayed_edges: Vec::new(),
-            stage_buffers: Vec::new(),
-            latency_blocks: 0,
-            output_channels: Vec::new(),
-            static_levels: Vec::new(),
-            worker_tasks: Vec::new(),
-            latency: Frames(0),
+            ..Self::default()
         }
     }
 }

@@ -61,11 +61,7 @@ fn check_line(
     }
     if read.0 != write.0 {
         if line.min < plan.block {
-            claims.push(Claim {
-                earlier: write.0,
-                later: read.0,
-                reason: Reason::ReadsLine(id.0),
-            });
+            claims.push(Claim::new(write.0, read.0, Reason::ReadsLine(id.0)));
         }
         return;
     }

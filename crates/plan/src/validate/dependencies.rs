@@ -34,6 +34,14 @@ pub(super) struct Claim {
 }
 
 impl Claim {
+    pub(super) fn new(earlier: u32, later: u32, reason: Reason) -> Self {
+        Self {
+            earlier,
+            later,
+            reason,
+        }
+    }
+
     /// A sentence for a claim that does not hold.
     pub(super) fn message(self) -> String {
         let Self { earlier, later, .. } = self;

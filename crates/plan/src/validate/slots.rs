@@ -126,11 +126,10 @@ impl Collector<'_> {
             match self.writers.get(&buffer.0) {
                 // Earlier in the same loop.
                 Some(writer) if *writer == index => {}
-                Some(writer) => self.claims.push(Claim {
-                    earlier: *writer,
-                    later: index,
-                    reason: Reason::ReadsEvents(buffer.0),
-                }),
+                Some(writer) => {
+                    self.claims
+                        .push(Claim::new(*writer, index, Reason::ReadsEvents(buffer.0)))
+                }
                 None => self.faults.push(format!(
                     "step {index} reads event buffer {}, which no step before it writes",
                     buffer.0
@@ -169,11 +168,9 @@ fn check_slot(
     for &(step, access) in accesses {
         if access == Access::Read {
             match writer {
-                Some((earlier, Access::Write | Access::WriteKept)) => claims.push(Claim {
-                    earlier,
-                    later: step,
-                    reason: Reason::ReadsSlot(slot),
-                }),
+                Some((earlier, Access::Write | Access::WriteKept)) => {
+                    claims.push(Claim::new(earlier, step, Reason::ReadsSlot(slot)))
+                }
                 _ => faults.push(format!(
                     "step {step} reads slot {slot}, which no step before it writes"
                 )),
@@ -191,11 +188,11 @@ fn check_slot(
         if readers.is_empty() {
             readers.extend(writer.map(|w| w.0));
         }
-        claims.extend(readers.drain(..).map(|earlier| Claim {
-            earlier,
-            later: step,
-            reason: Reason::OverwritesSlot(slot),
-        }));
+        claims.extend(
+            readers
+                .drain(..)
+                .map(|earlier| Claim::new(earlier, step, Reason::OverwritesSlot(slot))),
+        );
         writer = Some((step, access));
     }
 }

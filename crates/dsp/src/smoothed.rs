@@ -1,0 +1,164 @@
+//! [`Smoothed`]: a node whose output is its input times smoothed factors. It splits blocks over cores, and sleeps in
+//! silence once all factors have arrived.
+
+use crate::param::ParamSpec;
+use crate::smoother::Smoother;
+use crate::split::Split;
+use crate::state;
+use crate::steps::{BlockSpan, block_spans};
+use processor::{
+    Block, BlockPart, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+};
+use std::ops::Range;
+
+/// What differs between such nodes.
+pub(crate) trait SmoothedKernel: Send + Sync + 'static {
+    /// Parameters whose values are saved, because the factors do not tell them.
+    const SAVED: &'static [ParamSpec] = &[];
+
+    /// Cost of a frame with this number of factors on one core, in ns, and the samples that it reads and writes.
+    fn frame_cost(&self, factors: usize) -> (f64, usize);
+
+    /// Sets the factors that `event` changes; `saved` has the values of [`Self::SAVED`] already.
+    ///
+    /// Real-time: hot.
+    fn handle_event(&self, event: &Event, saved: [f64; 2], factors: &mut [Smoother]);
+
+    /// Processes a part of a block, which begins `passed` frames behind the state of `factors`.
+    ///
+    /// Real-time: hot.
+    fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize);
+}
+
+/// A node with smoothed factors.
+pub(crate) struct Smoothed<K: SmoothedKernel> {
+    state: ForkState<Factors<K>>,
+    split: Split,
+    /// Values of the saved parameters, as the node states them and now.
+    initial: [f64; 2],
+    saved: [f64; 2],
+}
+
+/// What all parts of a block read.
+struct Factors<K> {
+    kernel: K,
+    factors: Box<[Smoother]>,
+}
+
+impl<K: SmoothedKernel> Smoothed<K> {
+    /// A node with these factors at the start.
+    ///
+    /// # Errors
+    ///
+    /// A parameter is missing or outside its range.
+    pub(crate) fn make(
+        creation: &MakeContext<'_>,
+        kernel: K,
+        factors: impl IntoIterator<Item = f32>,
+    ) -> Result<Box<dyn Processor>, MakeError> {
+        let mut initial = [0.0; 2];
+        for (value, param) in initial.iter_mut().zip(K::SAVED) {
+            *value = param.read(creation)?;
+        }
+        Ok(Box::new(Self {
+            state: ForkState::new(Factors {
+                kernel,
+                factors: factors.into_iter().map(Smoother::new).collect(),
+            }),
+            split: Split::from_node(creation)?,
+            initial,
+            saved: initial,
+        }))
+    }
+
+    fn handle_event(&mut self, event: &Event) {
+        for (value, param) in self.saved.iter_mut().zip(K::SAVED) {
+            *value = param.value_of(event).unwrap_or(*value);
+        }
+        let Factors { kernel, factors } = &mut *self.state;
+        kernel.handle_event(event, self.saved, factors);
+    }
+
+    fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        let (from, frames) = (range.start, range.len());
+        self.split
+            .process_with(block, &mut self.state, range, move |state, part| {
+                let passed = part.range().start - from;
+                state.kernel.process_part(part, &state.factors, passed);
+            });
+        self.skip(frames);
+    }
+
+    fn skip(&mut self, frames: usize) {
+        self.state.factors
+            .iter_mut()
+            .for_each(|factor| factor.skip(frames));
+    }
+}
+
+impl<K: SmoothedKernel> Processor for Smoothed<K> {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.saved = self.initial;
+        self.state.factors
+            .iter_mut()
+            .for_each(|factor| factor.setup(setup.rate));
+        let (frame_ns, samples) = self.state.kernel.frame_cost(self.state.factors.len());
+        self.split.setup(setup, frame_ns, samples);
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let silent = block.is_silent();
+        for span in block_spans(block) {
+            match span {
+                BlockSpan::Event(event) => self.handle_event(&event),
+                BlockSpan::Process(range) if silent => self.skip(range.len()),
+                BlockSpan::Process(range) => self.process_range(block, range),
+            }
+        }
+        if !silent {
+            return ProcessStatus::Continue;
+        }
+        block.silence_outputs();
+        match self.state.factors.iter().all(Smoother::is_settled) {
+            true => ProcessStatus::Sleep,
+            false => ProcessStatus::Continue,
+        }
+    }
+
+    fn max_parallelism(&self) -> u32 {
+        self.split.max_parallelism()
+    }
+
+    fn reset(&mut self) {
+        self.saved = self.initial;
+        self.state.factors.iter_mut().for_each(Smoother::reset);
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        let saved = self.saved.iter().take(K::SAVED.len());
+        state::put(bytes, saved.map(|value| value.to_bits()));
+        state::put(bytes, self.state.factors.iter().flat_map(Smoother::state_words));
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let (first, count) = (K::SAVED.len(), self.state.factors.len());
+        let words = state::words(bytes, first + count * Smoother::STATE_WORDS)?;
+        let mut saved = self.saved;
+        for (i, value) in saved.iter_mut().take(first).enumerate() {
+            *value = words.number(i)?;
+        }
+        let part = |i| words.from(first + i * Smoother::STATE_WORDS);
+        for (i, factor) in self.state.factors.iter().enumerate() {
+            let mut copy = *factor;
+            copy.load(part(i))?;
+        }
+        let mut is_same_node = true;
+        for (i, factor) in self.state.factors.iter_mut().enumerate() {
+            is_same_node &= factor.load(part(i))?;
+        }
+        if is_same_node {
+            self.saved = saved;
+        }
+        Ok(())
+    }
+}
