@@ -3,7 +3,7 @@
 
 use crate::compare::{Candidate, compare};
 use network::{
-    Actor, FireStatus, FiringOrder, InputPort, InputWindows, Network, OutputPort, OutputWindows,
+    Actor, FireStatus, FiringOrder, InputPort, Network, OutputPort, Windows,
     Ports, QueueSpec, RunOptions, RunSummary, run_on_caller, run_on_workers,
 };
 use std::cell::RefCell;
@@ -25,13 +25,9 @@ impl Actor for Pass {
         self.ports.clone()
     }
 
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
-        let value = inputs.windows().map(|window| window.channel(0)[0]).next();
-        if let Some(mut window) = outputs.windows().next() {
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        let value = windows.inputs.windows().map(|window| window.channel(0)[0]).next();
+        if let Some(mut window) = windows.outputs.windows().next() {
             window.channel(0)[0] = value.unwrap_or(1.0);
         }
         self.left -= 1;

@@ -4,7 +4,7 @@
 //! many nanoseconds an inner node shall burn. The same call gives the same graph on every platform.
 
 use crate::{Edge, Graph, Node, NodeId, ParamValue, Port, PortRef, Signal, SourceSpan};
-use units::Channels;
+use units::{Channels, SplitMix64};
 
 /// Maximum number of nodes of a shape.
 pub const MAX_NODES: usize = 1_000_000;
@@ -91,7 +91,7 @@ pub fn diamond(nodes: usize, work_ns: Option<f64>) -> Result<Graph, SizeError> {
 /// [`SizeError`] for fewer than 3 nodes.
 pub fn random(nodes: usize, seed: u64, work_ns: Option<f64>) -> Result<Graph, SizeError> {
     check("random graph", nodes, &[3, MAX_NODES])?;
-    let mut dice = Dice(seed);
+    let mut dice = Dice(SplitMix64(seed));
     let mut shape = Builder::new(work_ns);
     let inner = nodes - 2;
     let width = inner.isqrt();
@@ -296,21 +296,13 @@ fn ports(stem: &str, count: usize, many: bool) -> Vec<Port> {
         .collect()
 }
 
-/// The splitmix64 generator (Steele, Lea and Flood 2014).
-struct Dice(u64);
+/// A generator of numbers in a range.
+struct Dice(SplitMix64);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     /// A number below `bound`; below 1 where that is 0.
     fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound.max(1) as u128) >> 64) as usize
+        ((u128::from(self.0.bits()) * bound.max(1) as u128) >> 64) as usize
     }
 }
 

@@ -14,11 +14,7 @@ pub trait Actor: Send {
     fn ports(&self) -> Ports;
 
     /// Fires once: reads the input windows, and writes each output window as far as it produces.
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus;
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus;
 
     /// Returns to the state of a new actor.
     fn reset(&mut self) {}
@@ -33,6 +29,14 @@ pub enum FireStatus {
     Finished(usize),
     /// It has failed, for this reason; the network stops.
     Failed(String),
+}
+
+/// The windows of one firing.
+pub struct Windows<'a> {
+    /// One of each input.
+    pub inputs: InputWindows<'a>,
+    /// One of each output.
+    pub outputs: OutputWindows<'a>,
 }
 
 /// One window of each input.
@@ -57,6 +61,19 @@ pub(crate) enum WindowTarget<'a> {
     Ring(mirror::WriteChunk<'a, f32>),
     /// The reader has ended.
     Discarded(&'a mut [Box<[f32]>]),
+}
+
+impl Windows<'_> {
+    /// Passes the samples of each of `channels` channels, of the first input and the first output, to `work`.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn each_channel(&mut self, channels: usize, mut work: impl FnMut(&[f32], &mut [f32])) {
+        let (input, mut output) = (self.inputs.window(0), self.outputs.window(0));
+        for channel in 0..channels {
+            work(input.channel(channel), output.channel(channel));
+        }
+    }
 }
 
 impl InputWindows<'_> {

@@ -29,7 +29,9 @@ pub mod session;
 mod sync;
 mod topology;
 
-pub use actor::{Actor, FireStatus, InputWindow, InputWindows, OutputWindow, OutputWindows};
+pub use actor::{
+    Actor, FireStatus, InputWindow, InputWindows, OutputWindow, OutputWindows, Windows,
+};
 pub use error::{QueueGrowth, RunError, RunOptions, RunSummary};
 pub use graph::{NodeId, PortRef};
 #[cfg(not(loom))]

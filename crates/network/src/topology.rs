@@ -202,15 +202,15 @@ impl Ports {
     pub fn sink(input: InputPort) -> Self {
         Self {
             inputs: vec![input],
-            outputs: Vec::new(),
+            ..Self::default()
         }
     }
 
     /// No input, one output.
     pub fn source(output: OutputPort) -> Self {
         Self {
-            inputs: Vec::new(),
             outputs: vec![output],
+            ..Self::default()
         }
     }
 
@@ -220,6 +220,14 @@ impl Ports {
             inputs: vec![input],
             outputs: vec![output],
         }
+    }
+
+    /// The same ports, each with `channels` channels.
+    #[must_use]
+    pub fn channels(mut self, channels: usize) -> Self {
+        self.inputs.iter_mut().for_each(|p| p.channels = channels);
+        self.outputs.iter_mut().for_each(|p| p.channels = channels);
+        self
     }
 
     /// Largest number of channels, and of frames in a window: more is taken for a mistake.
@@ -393,6 +401,26 @@ impl Topology {
         let port = ports(&node.ports).get(usize::from(at.port));
         Ok((node, port.ok_or_else(|| missing(side))?))
     }
+}
+
+/// Cycles of nodes that wait for each other; `waits_for` says for each node which one it waits for.
+pub(crate) fn waiting_cycles(waits_for: &[Option<usize>]) -> Vec<Vec<usize>> {
+    // The walk that came to a node first; 0 for none.
+    let mut walk_of = vec![0; waits_for.len()];
+    let mut cycles = Vec::new();
+    for begin in 0..waits_for.len() {
+        let (walk, mut at) = (begin + 1, begin);
+        while walk_of[at] == 0 {
+            walk_of[at] = walk;
+            let Some(next) = waits_for[at] else { break };
+            at = next;
+        }
+        if walk_of[at] == walk && waits_for[at].is_some() {
+            let next = |node: &usize| waits_for[*node].filter(|next| *next != at);
+            cycles.push(std::iter::successors(Some(at), next).collect());
+        }
+    }
+    cycles
 }
 
 #[cfg(all(test, not(loom)))]

@@ -6,8 +6,8 @@ mod common;
 use common::{From, Keep, Mix, Recording, Scheduler, all_schedulers, from, keep, sample};
 use divisi_network::kinds::{Add, Gain, Split};
 use divisi_network::{
-    Actor, EndOfStream, FireStatus, FiringOrder, InputPort, InputWindows, Network, NodeId,
-    OutputPort, OutputWindows, Ports, QueueSpec, RunError, RunOptions,
+    Actor, EndOfStream, FireStatus, FiringOrder, InputPort, Network, NodeId, OutputPort, Ports,
+    QueueSpec, RunError, RunOptions, Windows,
 };
 use proptest::prelude::*;
 
@@ -324,7 +324,7 @@ impl Actor for Bad {
         Ports::through(InputPort::new("in", 4, 4), OutputPort::new("out", 4, 4))
     }
 
-    fn fire(&mut self, _: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
+    fn fire(&mut self, _: &mut Windows<'_>) -> FireStatus {
         self.fired += 1;
         match (self.fired, self.panics) {
             (3, true) => panic!("no more of it"),

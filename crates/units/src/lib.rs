@@ -197,6 +197,45 @@ impl fmt::Write for ShortText {
     }
 }
 
+/// The generator SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): the same
+/// numbers for the same seed on every machine.
+#[derive(Clone, Debug)]
+pub struct SplitMix64(pub u64);
+
+impl SplitMix64 {
+    /// Distance from one state to the next: 2^64 divided by the golden ratio.
+    pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// The number of a state.
+    #[inline(always)]
+    pub const fn mix(state: u64) -> u64 {
+        let x = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// Any 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(Self::STEP);
+        Self::mix(self.0)
+    }
+
+    /// A whole number below `end`, which is not 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.bits() % end as u64) as usize
+    }
+
+    /// A number from 0 to just below 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A sample from -1 to just below 1.
+    pub fn sample(&mut self) -> f32 {
+        (self.bits() as i64 >> 40) as f32 / 8_388_608.0
+    }
+}
+
 impl fmt::Display for Frames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} frames", self.0)

@@ -25,6 +25,7 @@ use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail};
+use units::SplitMix64;
 
 const VOLUME: ParamSpec = ParamSpec {
     index: 0,
@@ -50,7 +51,7 @@ pub(crate) fn kind() -> Kind {
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let seed = match creation.number("seed")? as u64 {
         0 => hash(&creation.node.name),
-        seed => scramble(seed),
+        seed => SplitMix64::mix(seed),
     };
     Ok(Box::new(Noise {
         seed,
@@ -78,18 +79,10 @@ fn hash(name: &str) -> u64 {
     })
 }
 
-/// The output function of SplitMix64.
-#[inline(always)]
-fn scramble(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 /// Sample number `count`: 24 bits, from -1 to just below 1.
 #[inline(always)]
 fn white(seed: u64, count: u64) -> f32 {
-    let bits = scramble(seed.wrapping_add(count.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let bits = SplitMix64::mix(seed.wrapping_add(count.wrapping_mul(SplitMix64::STEP)));
     (bits as i64 >> 40) as f32 * (1.0 / 8_388_608.0)
 }
 

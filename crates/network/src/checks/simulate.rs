@@ -13,7 +13,7 @@
 
 use super::biconnected::Part;
 use super::error::CheckError;
-use crate::topology::{QueueId, Topology};
+use crate::topology::{QueueId, Topology, waiting_cycles};
 use graph::NodeId;
 
 /// Size of each queue of a part in frames; `None` if it is not bounded.
@@ -230,34 +230,25 @@ impl<'a> Simulation<'a> {
 
     /// A cycle of nodes that wait for each other and all have firings left.
     fn waiting_cycle(&self) -> Option<Vec<WaitingNode>> {
-        let nodes = self.left.len();
-        // The walk that came to a node first; 0 for none.
-        let mut walk_of = vec![0; nodes];
-        for begin in 0..nodes {
-            let (walk, mut at, mut path) = (begin + 1, begin, Vec::new());
-            while walk_of[at] == 0 && self.left[at] > 0 {
-                walk_of[at] = walk;
-                let (index, needed) = self.waits(at)?;
-                let queue = &self.queues[index];
-                path.push(WaitingNode {
-                    node: self.part.nodes[at],
-                    queue: queue.id,
-                    needed,
-                    bound: queue.bound,
-                });
-                at = if needed.is_some() {
-                    queue.reader
-                } else {
-                    queue.writer
-                };
-            }
-            if walk_of[at] == walk && self.left[at] > 0 {
-                let is_here = |waiting: &WaitingNode| waiting.node == self.part.nodes[at];
-                let first = path.iter().position(is_here)?;
-                return Some(path.split_off(first));
-            }
-        }
-        None
+        let waits = |node: usize| self.waits(node).filter(|_| self.left[node] > 0);
+        let waits_for = |node| {
+            let (index, needed) = waits(node)?;
+            let queue = &self.queues[index];
+            Some(needed.map_or(queue.writer, |_| queue.reader))
+        };
+        let waits_for: Vec<_> = (0..self.left.len()).map(waits_for).collect();
+        let cycle = waiting_cycles(&waits_for).into_iter().next()?;
+        let waiting = |node: usize| {
+            let (index, needed) = waits(node)?;
+            let queue = &self.queues[index];
+            Some(WaitingNode {
+                node: self.part.nodes[node],
+                queue: queue.id,
+                needed,
+                bound: queue.bound,
+            })
+        };
+        cycle.into_iter().map(waiting).collect()
     }
 }
 

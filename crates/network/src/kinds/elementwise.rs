@@ -1,7 +1,7 @@
 //! Actors that treat each frame by itself: gain, sum, and split.
 
 use super::{KindError, nonzero};
-use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::actor::{Actor, FireStatus, Windows};
 use crate::topology::{EndOfStream, InputPort, OutputPort, Ports};
 
 /// Multiplies a stream by a factor: y = x × factor.
@@ -96,19 +96,11 @@ impl Actor for Gain {
         }
     }
 
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
-        let (input, mut output) = (inputs.window(0), outputs.window(0));
-        for channel in 0..self.channels {
-            let pairs = output
-                .channel(channel)
-                .iter_mut()
-                .zip(input.channel(channel));
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        windows.each_channel(self.channels, |input, output| {
+            let pairs = output.iter_mut().zip(input);
             pairs.for_each(|(to, x)| *to = x * self.factor);
-        }
+        });
         FireStatus::Continue
     }
 }
@@ -125,13 +117,9 @@ impl Actor for Add {
         }
     }
 
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
-        let mut output = outputs.window(0);
-        for (i, input) in inputs.windows().enumerate() {
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        let mut output = windows.outputs.window(0);
+        for (i, input) in windows.inputs.windows().enumerate() {
             for channel in 0..self.channels {
                 let to = output.channel(channel);
                 match i {
@@ -155,13 +143,9 @@ impl Actor for Split {
         }
     }
 
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
-        let input = inputs.window(0);
-        for mut output in outputs.windows() {
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        let input = windows.inputs.window(0);
+        for mut output in windows.outputs.windows() {
             for channel in 0..self.channels {
                 output
                     .channel(channel)

@@ -1,7 +1,7 @@
 //! Sources and sinks: where samples enter and leave a network. From and to memory, or by a caller's function.
 
 use super::{KindError, nonzero};
-use crate::actor::{Actor, FireStatus, InputWindow, InputWindows, OutputWindow, OutputWindows};
+use crate::actor::{Actor, FireStatus, InputWindow, OutputWindow, Windows};
 use crate::topology::{InputPort, OutputPort, Ports};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -131,8 +131,8 @@ impl Actor for MemorySource {
         source(self.channels.len(), self.piece)
     }
 
-    fn fire(&mut self, _: &mut InputWindows<'_>, outputs: &mut OutputWindows<'_>) -> FireStatus {
-        let mut output = outputs.window(0);
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        let mut output = windows.outputs.window(0);
         let count = self.piece.min(self.channels[0].len() - self.at);
         let end = self.at + count;
         for (i, channel) in self.channels.iter().enumerate() {
@@ -155,8 +155,8 @@ impl Actor for MemorySink {
         sink(self.channels, self.piece)
     }
 
-    fn fire(&mut self, inputs: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
-        let input = inputs.window(0);
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        let input = windows.inputs.window(0);
         let mut recording = self
             .recording
             .lock()
@@ -173,8 +173,8 @@ impl Actor for CallbackSource {
         source(self.channels, self.piece)
     }
 
-    fn fire(&mut self, _: &mut InputWindows<'_>, outputs: &mut OutputWindows<'_>) -> FireStatus {
-        match (self.read)(&mut outputs.window(0), self.piece) {
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        match (self.read)(&mut windows.outputs.window(0), self.piece) {
             Ok(frames) if frames >= self.piece => FireStatus::Continue,
             Ok(frames) => FireStatus::Finished(frames),
             Err(reason) => FireStatus::Failed(reason),
@@ -187,8 +187,8 @@ impl Actor for CallbackSink {
         sink(self.channels, self.piece)
     }
 
-    fn fire(&mut self, inputs: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
-        match (self.write)(&inputs.window(0), self.piece) {
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        match (self.write)(&windows.inputs.window(0), self.piece) {
             Ok(()) => FireStatus::Continue,
             Err(reason) => FireStatus::Failed(reason),
         }

@@ -10,7 +10,7 @@
 //! neither has latency of its own.
 
 use super::{KindError, nonzero};
-use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::actor::{Actor, FireStatus, Windows};
 use crate::topology::{InputPort, OutputPort, Ports};
 
 /// A FIR filter of which every Nth output is kept; with N = 1, a FIR filter.
@@ -121,25 +121,16 @@ impl Actor for Decimate {
         let (consume, taps) = (self.piece * self.factor, self.reversed.len());
         let input = InputPort::new("in", consume + taps - 1, consume).history(taps - 1);
         let output = OutputPort::new("out", self.piece, self.piece);
-        Ports::through(
-            input.channels(self.channels),
-            output.channels(self.channels),
-        )
+        Ports::through(input, output).channels(self.channels)
     }
 
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
-        let (input, mut output) = (inputs.window(0), outputs.window(0));
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
         let taps = self.reversed.len();
-        for channel in 0..self.channels {
-            let input = input.channel(channel);
+        windows.each_channel(self.channels, |input, output| {
             let starts = input.windows(taps).step_by(self.factor);
-            let frames = output.channel(channel).iter_mut().zip(starts);
+            let frames = output.iter_mut().zip(starts);
             frames.for_each(|(to, input)| *to = dot(input, &self.reversed));
-        }
+        });
         FireStatus::Continue
     }
 }
@@ -149,27 +140,18 @@ impl Actor for Interpolate {
         let (length, produce) = (self.length(), self.piece * self.phases.len());
         let input = InputPort::new("in", self.piece + length - 1, self.piece).history(length - 1);
         let output = OutputPort::new("out", produce, produce);
-        Ports::through(
-            input.channels(self.channels),
-            output.channels(self.channels),
-        )
+        Ports::through(input, output).channels(self.channels)
     }
 
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
-        let (input, mut output) = (inputs.window(0), outputs.window(0));
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
         let length = self.length();
-        for channel in 0..self.channels {
-            let input = input.channel(channel).windows(length);
-            let groups = output.channel(channel).chunks_exact_mut(self.phases.len());
-            for (to, input) in groups.zip(input) {
+        windows.each_channel(self.channels, |input, output| {
+            let groups = output.chunks_exact_mut(self.phases.len());
+            for (to, input) in groups.zip(input.windows(length)) {
                 let pairs = to.iter_mut().zip(&self.phases);
                 pairs.for_each(|(to, phase)| *to = dot(input, phase));
             }
-        }
+        });
         FireStatus::Continue
     }
 }

@@ -12,7 +12,7 @@
 //! copied. (`conv` convolves in blocks of a graph, with many partitions; the two share `fft`.)
 
 use super::{KindError, nonzero, transform};
-use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::actor::{Actor, FireStatus, Windows};
 use crate::topology::{InputPort, OutputPort, Ports};
 use fft::{AlignedBuffer, Kernels, Packing, RealFft};
 
@@ -70,29 +70,18 @@ impl Actor for OverlapSave {
         let (size, overlap) = (self.fft.buffer_len(), self.taps - 1);
         let input = InputPort::new("in", size, size - overlap).history(overlap);
         let output = OutputPort::new("out", size, size - overlap);
-        Ports::through(
-            input.channels(self.channels),
-            output.channels(self.channels),
-        )
+        Ports::through(input, output).channels(self.channels)
     }
 
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
-        let (input, mut output) = (inputs.window(0), outputs.window(0));
-        for channel in 0..self.channels {
-            let input = input.channel(channel);
-            self.fft
-                .forward(input, &mut self.spectrum, &mut self.scratch);
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        let (spectrum, scratch) = (&mut self.spectrum, &mut self.scratch);
+        windows.each_channel(self.channels, |input, output| {
+            self.fft.forward(input, spectrum, scratch);
             self.product.fill(0.0);
-            let (product, spectrum) = (&mut self.product, &self.spectrum);
             self.kernels
-                .multiply_add(product, spectrum, &self.response, Packing::Mono);
-            let into = output.channel(channel);
-            self.fft.inverse(&mut self.product, into, &mut self.scratch);
-        }
+                .multiply_add(&mut self.product, spectrum, &self.response, Packing::Mono);
+            self.fft.inverse(&mut self.product, output, scratch);
+        });
         FireStatus::Continue
     }
 }

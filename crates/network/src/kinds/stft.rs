@@ -13,7 +13,7 @@
 //! A spectrum travels as `size` frames, packed as [`fft::Packing::Mono`].
 
 use super::{KindError, nonzero, transform};
-use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::actor::{Actor, FireStatus, Windows};
 use crate::topology::{EndOfStream, InputPort, OutputPort, Ports};
 use fft::{AlignedBuffer, RealFft};
 use std::f64::consts::PI;
@@ -128,18 +128,10 @@ impl Actor for Stft {
         let size = self.buffers.fft.buffer_len();
         let input = InputPort::new("in", size, self.hop).at_end(EndOfStream::Flush);
         let output = OutputPort::new("out", size, size);
-        Ports::through(
-            input.channels(self.channels),
-            output.channels(self.channels),
-        )
+        Ports::through(input, output).channels(self.channels)
     }
 
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
-        let (input, mut output) = (inputs.window(0), outputs.window(0));
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
         let TransformBuffers {
             fft,
             window,
@@ -147,12 +139,12 @@ impl Actor for Stft {
             scratch,
             ..
         } = &mut self.buffers;
-        for channel in 0..self.channels {
-            let input = input.channel(channel).iter().zip(window.iter());
+        windows.each_channel(self.channels, |input, output| {
+            let input = input.iter().zip(window.iter());
             let windowed = samples.iter_mut().zip(input);
             windowed.for_each(|(to, (x, w))| *to = x * w);
-            fft.forward(samples, output.channel(channel), scratch);
-        }
+            fft.forward(samples, output, scratch);
+        });
         FireStatus::Continue
     }
 }
@@ -160,20 +152,13 @@ impl Actor for Stft {
 impl Actor for InverseStft {
     fn ports(&self) -> Ports {
         let size = self.buffers.fft.buffer_len();
+        let input = InputPort::new("in", size, size);
         let output = OutputPort::new("out", size, self.hop);
-        Ports::through(
-            InputPort::new("in", size, size).channels(self.channels),
-            output.channels(self.channels),
-        )
+        Ports::through(input, output).channels(self.channels)
     }
 
     /// Adds to what earlier firings wrote behind the frames that they produced: the overlap-add takes place in the queue.
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
-        let (input, mut output) = (inputs.window(0), outputs.window(0));
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
         let TransformBuffers {
             fft,
             window,
@@ -182,24 +167,17 @@ impl Actor for InverseStft {
             scratch,
         } = &mut self.buffers;
         let overlap = fft.buffer_len() - self.hop;
-        for channel in 0..self.channels {
+        windows.each_channel(self.channels, |input, to| {
             // The inverse transform overwrites its input, which is the queue's.
-            samples.copy_from_slice(input.channel(channel));
+            samples.copy_from_slice(input);
             fft.inverse(samples, sound, scratch);
-            let to = output.channel(channel);
-            let input: &mut dyn Iterator<Item = (&f32, &f32)> =
-                &mut sound.iter().zip(window.iter());
-            to[..overlap]
-                .iter_mut()
-                .zip(&mut *input)
-                .for_each(|(to, (x, w))| *to += x * w);
-            to[overlap..]
-                .iter_mut()
-                .zip(input)
-                .for_each(|(to, (x, w))| *to = x * w);
+            let frames = to.iter_mut().zip(sound.iter().zip(window.iter()));
+            for (i, (to, (x, w))) in frames.enumerate() {
+                *to = if i < overlap { *to + x * w } else { x * w };
+            }
             let given = to[..self.hop].iter_mut().zip(&self.first[self.given..]);
             given.for_each(|(to, factor)| *to *= factor);
-        }
+        });
         self.given = (self.given + self.hop).min(self.first.len());
         FireStatus::Continue
     }

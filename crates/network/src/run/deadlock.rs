@@ -15,7 +15,7 @@ use crate::error::{QueueGrowth, RunError};
 use crate::run::node::{RunningNode, WaitState};
 use crate::run::queue_ends::{InputEnd, OutputEnd};
 use crate::run::queues::{Queues, RingEnds};
-use crate::topology::QueueId;
+use crate::topology::{QueueId, waiting_cycles};
 
 /// Result of resolving a state in which all nodes have stopped.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,7 +47,8 @@ impl Queues {
             return Ok(Resolution::Finished);
         }
         let mut smallest: Option<QueueId> = None;
-        for cycle in self.cycles(&states) {
+        let waits_for: Vec<_> = states.iter().map(|state| self.waits_for(*state)).collect();
+        for cycle in waiting_cycles(&waits_for) {
             match self.smallest_full(&cycle, &states) {
                 None => return Err(self.deadlock(&cycle, &states)),
                 full => smallest = self.smaller(smallest, full),
@@ -67,33 +68,6 @@ impl Queues {
             WaitState::ForRoom(queue) => Some(self.topology.queues[queue.0].reader()),
             WaitState::Ready | WaitState::Ended => None,
         }
-    }
-
-    /// All cycles of nodes that wait for each other.
-    fn cycles(&self, states: &[WaitState]) -> Vec<Vec<usize>> {
-        // The walk that came to a node first; 0 for none.
-        let mut walk_of = vec![0; states.len()];
-        let mut cycles = Vec::new();
-        for begin in 0..states.len() {
-            let (walk, mut at) = (begin + 1, begin);
-            while walk_of[at] == 0 {
-                walk_of[at] = walk;
-                let Some(next) = self.waits_for(states[at]) else {
-                    break;
-                };
-                at = next;
-            }
-            let is_cycle = walk_of[at] == walk && self.waits_for(states[at]).is_some();
-            if is_cycle {
-                cycles.push(self.cycle(at, states));
-            }
-        }
-        cycles
-    }
-
-    fn cycle(&self, begin: usize, states: &[WaitState]) -> Vec<usize> {
-        let next = |at: &usize| self.waits_for(states[*at]).filter(|next| *next != begin);
-        std::iter::successors(Some(begin), next).collect()
     }
 
     fn samples(&self, queue: QueueId) -> usize {

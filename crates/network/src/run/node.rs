@@ -7,7 +7,7 @@
 //!            ─▶ Ended ◀───────────────────────────────────────┘ or nobody reads its outputs any more
 //! ```
 
-use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows, Windows};
 use crate::run::queue_ends::{InputEnd, InputState, OutputEnd, OutputState};
 use crate::topology::QueueId;
 use std::any::Any;
@@ -133,7 +133,11 @@ impl RunningNode {
             outputs,
             ..
         } = self;
-        let fire = || actor.fire(&mut InputWindows(inputs), &mut OutputWindows(outputs));
+        let mut windows = Windows {
+            inputs: InputWindows(inputs),
+            outputs: OutputWindows(outputs),
+        };
+        let fire = || actor.fire(&mut windows);
         match catch_unwind(AssertUnwindSafe(fire)) {
             Ok(FireStatus::Continue) => {
                 self.advance(usize::MAX);

@@ -5,6 +5,7 @@ use crate::network::Network;
 use crate::run::deadlock::Resolution;
 use crate::run::instance::{NetworkInstance, run_error};
 use crate::run::node::{FireOutcome, RunningNode};
+use units::SplitMix64;
 
 /// Order in which nodes are tried. It changes no sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,18 +92,5 @@ fn run_node(
             }
             outcome => return Ok(outcome),
         }
-    }
-}
-
-/// The generator SplitMix64 (Steele, Lea and Flood, 2014).
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn below(&mut self, count: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) % count as u64) as usize
     }
 }

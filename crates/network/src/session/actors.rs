@@ -1,7 +1,7 @@
 //! From a node of the section to its actor.
 
 use super::catalogue::{KINDS, MAX_TAPS};
-use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::actor::{Actor, FireStatus, Windows};
 use crate::kinds::{
     Add, Decimate, Gain, Interpolate, InverseStft, KindError, OverlapSave, Split, Stft, low_pass,
 };
@@ -16,7 +16,7 @@ impl Actor for Placeholder {
         self.0.clone()
     }
 
-    fn fire(&mut self, _: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
+    fn fire(&mut self, _: &mut Windows<'_>) -> FireStatus {
         FireStatus::Finished(0)
     }
 }

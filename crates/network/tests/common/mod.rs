@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test uses some")]
 
 use divisi_network::{
-    Actor, FireStatus, FiringOrder, InputPort, InputWindows, Network, OutputPort, OutputWindows,
-    Ports, RunError, RunOptions, RunSummary, run_on_caller, run_on_workers,
+    Actor, FireStatus, FiringOrder, InputPort, Network, OutputPort, Ports, RunError, RunOptions,
+    RunSummary, Windows, run_on_caller, run_on_workers,
 };
 use std::sync::{Arc, Mutex};
 use workers::{WorkerPool, WorkerPoolOptions};
@@ -64,9 +64,9 @@ impl Actor for From {
         Ports::source(self.output.clone())
     }
 
-    fn fire(&mut self, _: &mut InputWindows<'_>, outputs: &mut OutputWindows<'_>) -> FireStatus {
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
         let count = self.output.produce.min(self.frames - self.at);
-        let mut room = outputs.window(0);
+        let mut room = windows.outputs.window(0);
         for channel in 0..self.output.channels {
             for (i, x) in room.channel(channel)[..count].iter_mut().enumerate() {
                 *x = sample(self.seed, channel, self.at + i);
@@ -85,8 +85,8 @@ impl Actor for Keep {
         Ports::sink(self.input.clone())
     }
 
-    fn fire(&mut self, inputs: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
-        let view = inputs.window(0);
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
+        let view = windows.inputs.window(0);
         let mut recording = self.recording.lock().unwrap();
         recording.resize(self.input.channels, Vec::new());
         for (channel, recording) in recording.iter_mut().enumerate() {
@@ -101,13 +101,9 @@ impl Actor for Mix {
         self.ports.clone()
     }
 
-    fn fire(
-        &mut self,
-        inputs: &mut InputWindows<'_>,
-        outputs: &mut OutputWindows<'_>,
-    ) -> FireStatus {
+    fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
         let mut sum = self.state * 0.5;
-        for (view, input) in inputs.windows().zip(&self.ports.inputs) {
+        for (view, input) in windows.inputs.windows().zip(&self.ports.inputs) {
             for channel in 0..input.channels {
                 for (i, x) in view.channel(channel).iter().enumerate() {
                     sum = 0.9 * sum + x * (1.0 + (i % 5) as f32);
@@ -115,7 +111,12 @@ impl Actor for Mix {
             }
         }
         self.state = sum % 3.0;
-        for (i, (mut room, output)) in outputs.windows().zip(&self.ports.outputs).enumerate() {
+        for (i, (mut room, output)) in windows
+            .outputs
+            .windows()
+            .zip(&self.ports.outputs)
+            .enumerate()
+        {
             for channel in 0..output.channels {
                 let kept = output.window - output.produce;
                 for (f, x) in room.channel(channel).iter_mut().enumerate() {

@@ -1,15 +1,18 @@
 //! Commands to a configuration. Each command is used as far as it is valid; each error has its place.
 
-use super::command::{At, Command, Pair, Said};
+use super::command::{Command, Located, Pair, Response, Statement};
 use super::hilbert::hilbert;
 use super::pairs::{Pairs, Part};
-use super::sources::{Source, Sources};
+use super::sources::Sources;
 use super::{Config, PortName};
 use crate::response::ir::{IrError, IrLimit};
 use graph::{Diagnostic, SourceSpan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::SampleRate;
+
+/// Advice where `/convolver/new` is missing.
+const NEW: &str = "/convolver/new INPUTS OUTPUTS PARTITION MAXSIZE";
 
 /// Configuration so far.
 pub(super) struct Assembler<'a> {
@@ -19,8 +22,10 @@ pub(super) struct Assembler<'a> {
     sources: Sources,
     new: Option<New>,
     /// True once the missing `/convolver/new` has been reported.
-    is_missed: bool,
+    is_new_reported: bool,
     pairs: Pairs,
+    /// Errors and warnings so far.
+    pub(super) found: Vec<Diagnostic>,
 }
 
 /// Arguments of `/convolver/new`.
@@ -29,7 +34,7 @@ struct New {
     inputs: Vec<PortName>,
     outputs: Vec<PortName>,
     partition: usize,
-    most_frames: usize,
+    max_frames: usize,
 }
 
 impl<'a> Assembler<'a> {
@@ -39,193 +44,150 @@ impl<'a> Assembler<'a> {
             folder: home.to_path_buf(),
             sources: Sources::new(rate, limit),
             new: None,
-            is_missed: false,
+            is_new_reported: false,
             pairs: Pairs::default(),
+            found: Vec::new(),
         }
     }
 
-    /// Adds a command.
-    pub(super) fn take(&mut self, said: Said, found: &mut Vec<Diagnostic>) {
-        let place = said.place;
-        if let Command::Cd(folder) = said.command {
-            self.folder = self.home.join(folder.text);
-            return;
-        }
-        if let Command::New { .. } = said.command {
-            self.begin(said, found);
-            return;
-        }
-        if self.new.is_none() {
-            if !std::mem::replace(&mut self.is_missed, true) {
-                let wrong = Diagnostic::error(place, "`/convolver/new` must come before this");
-                found.push(wrong.help("/convolver/new INPUTS OUTPUTS PARTITION MAXSIZE"));
+    /// Runs a command, or reports why it cannot be run.
+    pub(super) fn run(&mut self, statement: Statement) {
+        let Statement { place, command } = statement;
+        match command {
+            Command::Cd(folder) => self.folder = self.home.join(folder.text),
+            Command::New {
+                inputs,
+                outputs,
+                partition,
+                max_frames,
+            } => self.begin(New {
+                place,
+                inputs: vec![PortName::default(); inputs],
+                outputs: vec![PortName::default(); outputs],
+                partition,
+                max_frames,
+            }),
+            _ if self.new.is_none() => {
+                if !std::mem::replace(&mut self.is_new_reported, true) {
+                    let wrong = Diagnostic::error(place, "`/convolver/new` must come before this");
+                    self.found.push(wrong.help(NEW));
+                }
             }
-            return;
+            // `None` means that the error has been reported.
+            command => drop(self.run_declared(command, place)),
         }
-        // `None` means that the error has been reported.
-        let _ = self.impulse(said, found);
     }
 
-    /// Notes a `/convolver/new` with an error.
-    pub(super) fn meant_to_begin(&mut self) {
-        self.is_missed = true;
+    /// Notes a `/convolver/new` with an error, which has been reported.
+    pub(super) fn note_invalid_new(&mut self) {
+        self.is_new_reported = true;
     }
 
-    fn begin(&mut self, said: Said, found: &mut Vec<Diagnostic>) {
-        let Command::New {
-            inputs,
-            outputs,
-            partition,
-            most_frames,
-        } = said.command
-        else {
-            return;
-        };
-        if let Some(first) = &self.new {
-            let wrong = Diagnostic::error(said.place, "there is a second `/convolver/new`");
-            found.push(wrong.related(first.place, "the first one is here"));
-            return;
+    fn begin(&mut self, new: New) {
+        match &self.new {
+            None => self.new = Some(new),
+            Some(first) => {
+                let wrong = Diagnostic::error(new.place, "there is a second `/convolver/new`");
+                self.found
+                    .push(wrong.related(first.place, "the first one is here"));
+            }
         }
-        self.new = Some(New {
-            place: said.place,
-            inputs: vec![PortName::default(); inputs as usize],
-            outputs: vec![PortName::default(); outputs as usize],
-            partition: partition as usize,
-            most_frames: most_frames as usize,
-        });
     }
 
-    /// Runs a command that needs a convolver; `None` if it has an error.
-    fn impulse(&mut self, said: Said, found: &mut Vec<Diagnostic>) -> Option<()> {
-        let place = said.place;
-        match said.command {
+    /// Runs a command that needs a declared convolver; `None` if it has an error, which is reported.
+    fn run_declared(&mut self, command: Command, place: SourceSpan) -> Option<()> {
+        match command {
             Command::Cd(_) | Command::New { .. } => None,
             Command::Name {
                 is_input,
                 channel,
                 name,
-                connect,
             } => {
-                let at = self.channel(is_input, channel, found)?;
-                let name = Some(name);
-                self.name(is_input, at, PortName { name, connect })
+                let channel = self.channel(is_input, channel)?;
+                self.ports(is_input)?[channel] = name;
+                Some(())
             }
-            Command::Read {
+            Command::Impulse {
                 pair,
                 gain,
                 delay,
-                offset,
-                length,
-                channel,
-                file,
+                response,
             } => {
-                let pair = self.pair(pair, found);
-                let source = Source {
-                    path: self.folder.join(&file.text),
-                    place: file.place,
-                    channel,
-                    offset,
-                    length,
+                let pair = self.pair(pair);
+                let response = self.response(&response, delay, place);
+                let (ir, begin) = self.report(response)?;
+                let part = Part {
+                    ir,
+                    gain,
+                    delay: begin,
                 };
-                let ir = self.sources.part(source, found);
-                let (pair, ir, delay) = (pair?, ir?, delay.map_usize());
-                self.add(
-                    pair,
-                    Part {
-                        ir,
-                        gain,
-                        delay: delay.is,
-                    },
-                    (place, delay.place),
-                    found,
-                )
-            }
-            Command::Dirac { pair, gain, delay } => {
-                let (pair, delay) = (self.pair(pair, found)?, delay.map_usize());
-                let ir = Arc::from([1.0]);
-                self.add(
-                    pair,
-                    Part {
-                        ir,
-                        gain,
-                        delay: delay.is,
-                    },
-                    (place, delay.place),
-                    found,
-                )
-            }
-            Command::Hilbert {
-                pair,
-                gain,
-                delay,
-                length,
-            } => {
-                let pair = self.pair(pair, found)?;
-                let times = (delay.map_usize(), length.is as usize);
-                self.hilbert(pair, gain, times, place, found)
+                let added = self.add(pair?, part, (place, delay.place));
+                self.report(added)
             }
             Command::Copy { pair, from } => {
-                let (pair, from) = (self.pair(pair, found), self.pair(from, found));
-                self.copy((pair?, from?), place, found)
+                let (pair, from) = (self.pair(pair), self.pair(from));
+                let copied = self.pairs.copy(pair?, from?, place);
+                self.report(copied.map_err(|why| Diagnostic::error(place, why)))
             }
         }
     }
 
-    fn name(&mut self, is_input: bool, at: usize, name: PortName) -> Option<()> {
+    fn report<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
+        result.map_err(|wrong| self.found.push(wrong)).ok()
+    }
+
+    fn ports(&mut self, is_input: bool) -> Option<&mut Vec<PortName>> {
         let new = self.new.as_mut()?;
-        let ports = match is_input {
+        Some(match is_input {
             true => &mut new.inputs,
             false => &mut new.outputs,
-        };
-        ports[at] = name;
-        Some(())
+        })
     }
 
-    /// Adds a Hilbert transform of `length` frames, whose middle comes after a delay.
-    fn hilbert(
+    /// A response, and the frame at which it begins so that `delay` is kept.
+    fn response(
         &mut self,
-        pair: (usize, usize),
-        gain: f32,
-        (at, length): (At<usize>, usize),
+        response: &Response,
+        delay: Located,
         place: SourceSpan,
-        found: &mut Vec<Diagnostic>,
-    ) -> Option<()> {
-        let Some(delay) = at.is.checked_sub(length / 2) else {
-            let message = format!("half of {length} frames do not fit before frame {}", at.is);
-            let wrong = Diagnostic::error(at.place, message);
-            found.push(wrong.help(format!("the delay is {} or more", length / 2)));
-            return None;
-        };
-        self.sources.charge(length, place, found)?;
-        let ir = hilbert(length).into();
-        self.add(pair, Part { ir, gain, delay }, (place, at.place), found)
+    ) -> Result<(Arc<[f32]>, usize), Diagnostic> {
+        match response {
+            Response::Dirac => Ok((Arc::from([1.0]), delay.value)),
+            Response::File(part) => {
+                let ir = self.sources.part(&self.folder, part, &mut self.found)?;
+                Ok((ir, delay.value))
+            }
+            Response::Hilbert(length) => {
+                let half = length / 2;
+                let begin = delay.value.checked_sub(half).ok_or_else(|| {
+                    let at = delay.value;
+                    let message = format!("half of {length} frames do not fit before frame {at}");
+                    let wrong = Diagnostic::error(delay.place, message);
+                    wrong.help(format!("the delay is {half} or more"))
+                })?;
+                self.sources.charge(*length, place)?;
+                Ok((hilbert(*length).into(), begin))
+            }
+        }
     }
 
-    /// Index of a channel; `None` if it is not declared.
-    fn channel(
-        &self,
-        is_input: bool,
-        number: At<u32>,
-        found: &mut Vec<Diagnostic>,
-    ) -> Option<usize> {
-        let new = self.new.as_ref()?;
-        let (what, has) = match is_input {
-            true => ("input", new.inputs.len()),
-            false => ("output", new.outputs.len()),
-        };
-        let at = number.is as usize;
-        if (1..=has).contains(&at) {
-            return Some(at - 1);
+    /// Index of a channel; `None` if it is not declared, which is reported.
+    fn channel(&mut self, is_input: bool, Located { value, place }: Located) -> Option<usize> {
+        let what = if is_input { "input" } else { "output" };
+        let count = self.ports(is_input)?.len();
+        if (1..=count).contains(&value) {
+            return Some(value - 1);
         }
-        let message = format!("there is no {what} {at}: {has} are declared");
-        let wrong = Diagnostic::error(number.place, message);
-        found.push(wrong.related(new.place, "they are declared here"));
+        let message = format!("there is no {what} {value}: {count} are declared");
+        let wrong = Diagnostic::error(place, message);
+        let declared = self.new.as_ref()?.place;
+        self.found
+            .push(wrong.related(declared, "they are declared here"));
         None
     }
 
-    fn pair(&self, (input, output): Pair, found: &mut Vec<Diagnostic>) -> Option<(usize, usize)> {
-        let input = self.channel(true, input, found);
-        let output = self.channel(false, output, found);
+    fn pair(&mut self, (input, output): Pair) -> Option<(usize, usize)> {
+        let (input, output) = (self.channel(true, input), self.channel(false, output));
         Some((input?, output?))
     }
 
@@ -235,97 +197,71 @@ impl<'a> Assembler<'a> {
         pair: (usize, usize),
         mut part: Part,
         (place, delay): (SourceSpan, SourceSpan),
-        found: &mut Vec<Diagnostic>,
-    ) -> Option<()> {
-        let holds = self.new.as_ref()?.most_frames;
-        let Some(room) = holds.checked_sub(part.delay).filter(|room| *room > 0) else {
-            let message = format!("the convolver holds {holds} frames: nothing is heard of this");
+    ) -> Result<(), Diagnostic> {
+        let max = self.new.as_ref().map_or(0, |new| new.max_frames);
+        let Some(room) = max.checked_sub(part.delay).filter(|room| *room > 0) else {
+            let message = format!("the convolver holds {max} frames: this has no effect");
             let wrong = Diagnostic::error(delay, message);
-            found.push(wrong.help("raise the maximum length at `/convolver/new`, or delay less"));
-            return None;
+            return Err(wrong.help("raise the maximum length at `/convolver/new`, or delay less"));
         };
         // The silence before it needs memory too.
-        let (frames, most) = (
-            (part.delay + part.ir.len().min(room)) as u64,
-            self.sources.limit().frames,
-        );
+        let frames = (part.delay + part.ir.len().min(room)) as u64;
+        let most = self.sources.limit().frames;
         if frames > most {
             let name = "this".into();
             let error = IrError::TooLong { name, frames, most };
-            found.push(Diagnostic::error(delay, error.to_string()));
-            return None;
+            return Err(Diagnostic::error(delay, error.to_string()));
         }
-        self.sources.charge(part.delay, delay, found)?;
+        self.sources.charge(part.delay, delay)?;
         if part.ir.len() > room {
             let (needs, over) = (part.delay + part.ir.len(), part.ir.len() - room);
-            let message = format!("the convolver holds {holds} frames: the last {over} are cut");
-            let cut = Diagnostic::warning(place, message);
-            found.push(cut.help(format!(
-                "a maximum length of {needs} at `/convolver/new` keeps them"
-            )));
-            self.sources.charge(room, place, found)?;
+            let message = format!("the convolver holds {max} frames: the last {over} are cut");
+            let help = format!("a maximum length of {needs} at `/convolver/new` keeps them");
+            self.found
+                .push(Diagnostic::warning(place, message).help(help));
+            self.sources.charge(room, place)?;
             part.ir = part.ir[..room].into();
         }
-        let added = self.pairs.add(pair, part);
-        added
-            .map_err(|first| {
-                let message = "this pair is a copy: nothing can be added to it";
-                let wrong = Diagnostic::error(place, message).related(first, "it is copied here");
-                found.push(wrong.help("add it to what is copied, or read the file for both"));
-            })
-            .ok()
+        self.pairs.add(pair, part).map_err(|first| {
+            let message = "this pair is a copy: nothing can be added to it";
+            let wrong = Diagnostic::error(place, message).related(first, "it is copied here");
+            wrong.help("add it to what is copied, or read the file for both")
+        })
     }
 
-    fn copy(
-        &mut self,
-        (pair, of): ((usize, usize), (usize, usize)),
-        place: SourceSpan,
-        found: &mut Vec<Diagnostic>,
-    ) -> Option<()> {
-        let copied = self.pairs.copy(pair, of, place);
-        copied
-            .map_err(|wrong| found.push(Diagnostic::error(place, wrong)))
-            .ok()
+    /// Ends the configuration: all responses as paths, if there is no error, and what was found.
+    pub(super) fn end(mut self) -> (Option<Config>, Vec<Diagnostic>) {
+        let config = self.config();
+        let has_error = self.found.iter().any(Diagnostic::is_error);
+        (config.filter(|_| !has_error), self.found)
     }
 
-    /// Ends the configuration: all responses as paths.
-    pub(super) fn end(mut self, found: &mut Vec<Diagnostic>) -> Option<Config> {
+    fn config(&mut self) -> Option<Config> {
         let Some(new) = self.new.take() else {
-            if !self.is_missed {
+            if !self.is_new_reported {
                 let wrong = Diagnostic::error(SourceSpan::NONE, "there is no `/convolver/new`");
-                found.push(wrong.help("/convolver/new INPUTS OUTPUTS PARTITION MAXSIZE"));
+                self.found.push(wrong.help(NEW));
             }
             return None;
         };
-        if self.pairs.is_empty() && !found.iter().any(Diagnostic::is_error) {
-            let wrong = Diagnostic::error(new.place, "nothing would be heard: there is no impulse");
-            found.push(
-                wrong.help("/impulse/read INPUT OUTPUT GAIN DELAY OFFSET LENGTH CHANNEL FILE"),
-            );
-        }
-        if found.iter().any(Diagnostic::is_error) {
+        let has_error = self.found.iter().any(Diagnostic::is_error);
+        if has_error || self.pairs.is_empty() {
+            let wrong = Diagnostic::error(new.place, "the output would be silent: no impulse");
+            let help = "/impulse/read INPUT OUTPUT GAIN DELAY OFFSET LENGTH CHANNEL FILE";
+            self.found.extend((!has_error).then(|| wrong.help(help)));
             return None;
         }
         let files = self.sources.names();
         let ends = (new.inputs.len(), new.outputs.len());
-        let limit = self.sources.limit();
+        let (limit, found) = (self.sources.limit(), &mut self.found);
         let paths = std::mem::take(&mut self.pairs).paths(ends, new.place, limit, found)?;
         Some(Config {
             paths,
             min_partition_size: new.partition,
-            max_frames: new.most_frames,
+            max_frames: new.max_frames,
             inputs: new.inputs,
             outputs: new.outputs,
             files,
         })
-    }
-}
-
-impl At<u32> {
-    fn map_usize(self) -> At<usize> {
-        At {
-            is: self.is as usize,
-            place: self.place,
-        }
     }
 }

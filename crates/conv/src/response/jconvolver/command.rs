@@ -1,22 +1,24 @@
 //! One line to one command; numbers are checked as far as a line alone allows.
 
+use super::PortName;
+use super::sources::FilePart;
 use super::words::{Word, Words};
 use graph::{Diagnostic, SourceSpan, nearest};
 use std::ops::RangeInclusive;
 
-/// A value and its place in the text.
+/// A number and its place in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct At<T> {
-    pub(super) is: T,
+pub(super) struct Located {
+    pub(super) value: usize,
     pub(super) place: SourceSpan,
 }
 
 /// An input and an output, from 1.
-pub(super) type Pair = (At<u32>, At<u32>);
+pub(super) type Pair = (Located, Located);
 
 /// A command and its place in the text.
 #[derive(Debug, PartialEq)]
-pub(super) struct Said {
+pub(super) struct Statement {
     pub(super) place: SourceSpan,
     pub(super) command: Command,
 }
@@ -26,36 +28,21 @@ pub(super) struct Said {
 pub(super) enum Command {
     Cd(Word),
     New {
-        inputs: u32,
-        outputs: u32,
-        partition: u32,
-        most_frames: u32,
+        inputs: usize,
+        outputs: usize,
+        partition: usize,
+        max_frames: usize,
     },
     Name {
         is_input: bool,
-        channel: At<u32>,
-        name: String,
-        connect: Option<String>,
+        channel: Located,
+        name: PortName,
     },
-    Read {
+    Impulse {
         pair: Pair,
         gain: f32,
-        delay: At<u32>,
-        offset: At<u32>,
-        length: At<u32>,
-        channel: At<u32>,
-        file: Word,
-    },
-    Dirac {
-        pair: Pair,
-        gain: f32,
-        delay: At<u32>,
-    },
-    Hilbert {
-        pair: Pair,
-        gain: f32,
-        delay: At<u32>,
-        length: At<u32>,
+        delay: Located,
+        response: Response,
     },
     Copy {
         pair: Pair,
@@ -63,19 +50,35 @@ pub(super) enum Command {
     },
 }
 
-const COMMANDS: [&str; 8] = [
-    "/cd",
-    "/convolver/new",
-    "/input/name",
-    "/output/name",
-    "/impulse/read",
-    "/impulse/dirac",
-    "/impulse/hilbert",
-    "/impulse/copy",
+/// Origin of a response.
+#[derive(Debug, PartialEq)]
+pub(super) enum Response {
+    File(FilePart),
+    Dirac,
+    /// A Hilbert transform of this length.
+    Hilbert(usize),
+}
+
+/// Commands with their arguments.
+const COMMANDS: [(&str, &str); 8] = [
+    ("/cd", "FOLDER"),
+    (
+        "/convolver/new",
+        "INPUTS OUTPUTS PARTITION MAXSIZE [DENSITY]",
+    ),
+    ("/input/name", "NUMBER NAME [PORT]"),
+    ("/output/name", "NUMBER NAME [PORT]"),
+    (
+        "/impulse/read",
+        "INPUT OUTPUT GAIN DELAY OFFSET LENGTH CHANNEL FILE; LENGTH 0 is all of it",
+    ),
+    ("/impulse/dirac", "INPUT OUTPUT GAIN DELAY"),
+    ("/impulse/hilbert", "INPUT OUTPUT GAIN DELAY LENGTH"),
+    ("/impulse/copy", "INPUT OUTPUT FROM-INPUT FROM-OUTPUT"),
 ];
 
-/// Most inputs or outputs: those of a sound file.
-const MOST_CHANNELS: u32 = media::MAX_CHANNELS as u32;
+/// Maximum number of inputs or outputs: that of a sound file.
+const MAX_CHANNELS: u32 = media::MAX_CHANNELS as u32;
 /// Sizes of the smallest partition.
 const PARTITIONS: RangeInclusive<u32> = 64..=8192;
 /// Lengths of a Hilbert response.
@@ -84,210 +87,177 @@ const HILBERTS: RangeInclusive<u32> = 64..=65_536;
 const FRAMES: RangeInclusive<u32> = 0..=u32::MAX;
 
 /// Parses the command of a line; `None` if there is none or it has an error.
-pub(super) fn parse(words: &mut Words<'_>, found: &mut Vec<Diagnostic>) -> Option<Said> {
+pub(super) fn parse(words: &mut Words<'_>, found: &mut Vec<Diagnostic>) -> Option<Statement> {
     let first = words.word().filter(|word| !word.text.starts_with('#'))?;
-    let place = first.place;
-    let mut args = Args {
-        of: &first.text,
+    let command = Args {
+        first: &first,
         words,
         found,
-    };
-    let command = match first.text.as_str() {
-        "/cd" => Command::Cd(args.name("folder")?),
-        "/convolver/new" => args.convolver()?,
-        "/input/name" => args.port(true)?,
-        "/output/name" => args.port(false)?,
-        "/impulse/read" => args.read()?,
-        "/impulse/dirac" => Command::Dirac {
-            pair: args.pair()?,
-            gain: args.gain()?,
-            delay: args.number("delay", FRAMES)?,
-        },
-        "/impulse/hilbert" => Command::Hilbert {
-            pair: args.pair()?,
-            gain: args.gain()?,
-            delay: args.number("delay", FRAMES)?,
-            length: args.number("length", HILBERTS)?,
-        },
-        "/impulse/copy" => Command::Copy {
-            pair: args.pair()?,
-            from: args.pair()?,
-        },
-        _ => {
-            found.push(unknown(&first));
-            return None;
-        }
-    };
+    }
+    .command();
+    let command = command.map_err(|wrong| found.push(wrong)).ok()?;
     if let Some(place) = words.rest() {
-        let message = format!("`{}` has said all before this: it is not read", first.text);
+        let message = format!(
+            "`{}` has no further arguments: this is not read",
+            first.text
+        );
         let help = "put quotes around a name with spaces, and a `#` before a comment";
         found.push(Diagnostic::warning(place, message).help(help));
     }
-    Some(Said { place, command })
+    Some(Statement {
+        place: first.place,
+        command,
+    })
 }
 
-fn unknown(word: &Word) -> Diagnostic {
-    let Word { text, place } = word;
-    if !text.starts_with('/') {
-        let wrong = Diagnostic::error(*place, "a line begins with a command or a `#`");
-        return wrong.help(format!("the commands are {}", COMMANDS.join(", ")));
-    }
-    let wrong = Diagnostic::error(*place, format!("there is no command `{text}`"));
-    let meant = Some(text).filter(|text| text.len() < 64);
-    match meant.and_then(|text| nearest(text, COMMANDS.into_iter())) {
+fn unknown(Word { text, place }: &Word) -> Diagnostic {
+    let names = COMMANDS.map(|(name, _)| name);
+    let wrong = match text.starts_with('/') {
+        true => Diagnostic::error(*place, format!("there is no command `{text}`")),
+        false => Diagnostic::error(*place, "a line begins with a command or a `#`"),
+    };
+    let meant = Some(text).filter(|text| text.starts_with('/') && text.len() < 64);
+    match meant.and_then(|text| nearest(text, names.into_iter())) {
         Some(meant) => wrong.help(format!("did you mean `{meant}`?")),
-        None => wrong.help(format!("the commands are {}", COMMANDS.join(", "))),
+        None => wrong.help(format!("the commands are {}", names.join(", "))),
     }
 }
 
-/// Arguments of a command, one after another; `None` if one is missing or invalid, which is then reported.
+/// Arguments of a command, one after another.
 struct Args<'a, 't> {
-    of: &'a str,
+    first: &'a Word,
     words: &'a mut Words<'t>,
     found: &'a mut Vec<Diagnostic>,
 }
 
 impl Args<'_, '_> {
-    fn convolver(&mut self) -> Option<Command> {
-        let inputs = self.number("number of inputs", 1..=MOST_CHANNELS)?.is;
-        let outputs = self.number("number of outputs", 1..=MOST_CHANNELS)?.is;
-        let partition = self.number("partition size", PARTITIONS)?;
-        let most_frames = self.number("maximum length", 1..=u32::MAX)?.is;
-        self.density();
-        if !partition.is.is_power_of_two() {
-            let (size, place) = (partition.is, partition.place);
-            let near = size.next_power_of_two();
-            let wrong = Diagnostic::error(place, "a partition size is a power of two");
-            let help = format!("{} and {near} are", near / 2);
-            self.found.push(wrong.help(help));
-            return None;
+    fn command(&mut self) -> Result<Command, Diagnostic> {
+        match self.first.text.as_str() {
+            "/cd" => self.name("folder").map(Command::Cd),
+            "/convolver/new" => self.convolver(),
+            "/input/name" => self.port(true),
+            "/output/name" => self.port(false),
+            "/impulse/read" | "/impulse/dirac" | "/impulse/hilbert" => self.impulse(),
+            "/impulse/copy" => Ok(Command::Copy {
+                pair: self.pair()?,
+                from: self.pair()?,
+            }),
+            _ => Err(unknown(self.first)),
         }
-        Some(Command::New {
+    }
+
+    fn convolver(&mut self) -> Result<Command, Diagnostic> {
+        let inputs = self.number("number of inputs", 1..=MAX_CHANNELS)?.value;
+        let outputs = self.number("number of outputs", 1..=MAX_CHANNELS)?.value;
+        let partition = self.number("partition size", PARTITIONS)?;
+        let max_frames = self.number("maximum length", 1..=u32::MAX)?.value;
+        self.density();
+        let Located { value, place } = partition;
+        if !value.is_power_of_two() {
+            let near = value.next_power_of_two();
+            let wrong = Diagnostic::error(place, "a partition size is a power of two");
+            return Err(wrong.help(format!("{} and {near} are", near / 2)));
+        }
+        Ok(Command::New {
             inputs,
             outputs,
-            partition: partition.is,
-            most_frames,
+            partition: value,
+            max_frames,
         })
     }
 
     /// Density: a hint for jconvolver's choice of partitions, which is not needed here.
     fn density(&mut self) {
-        if self.words.rest().is_none() {
-            return;
-        }
-        let Some(word) = self.words.word() else {
+        let has_density = self.words.rest().is_some();
+        let Some(Word { text, place }) = self.words.word().filter(|_| has_density) else {
             return;
         };
-        if !matches!(word.text.parse::<f32>(), Ok(density) if (0.0..=1.0).contains(&density)) {
-            let message = format!("the density is from 0 to 1, not `{}`", word.text);
-            self.found.push(Diagnostic::error(word.place, message));
+        if !matches!(text.parse::<f32>(), Ok(density) if (0.0..=1.0).contains(&density)) {
+            let message = format!("the density is from 0 to 1, not `{text}`");
+            self.found.push(Diagnostic::error(place, message));
         }
     }
 
-    fn port(&mut self, is_input: bool) -> Option<Command> {
-        let channel = self.number("channel", 1..=MOST_CHANNELS)?;
-        let name = self.name("name")?.text;
+    fn port(&mut self, is_input: bool) -> Result<Command, Diagnostic> {
+        let channel = self.number("channel", 1..=MAX_CHANNELS)?;
+        let name = Some(self.name("name")?.text);
         let connect = match self.words.rest() {
             Some(_) => Some(self.name("port")?.text),
             None => None,
         };
-        Some(Command::Name {
+        Ok(Command::Name {
             is_input,
             channel,
-            name,
-            connect,
+            name: PortName { name, connect },
         })
     }
 
-    fn read(&mut self) -> Option<Command> {
-        Some(Command::Read {
+    fn impulse(&mut self) -> Result<Command, Diagnostic> {
+        Ok(Command::Impulse {
             pair: self.pair()?,
             gain: self.gain()?,
             delay: self.number("delay", FRAMES)?,
-            offset: self.number("offset", FRAMES)?,
-            length: self.number("length", FRAMES)?,
-            channel: self.number("channel", 1..=u32::MAX)?,
-            file: self.name("file")?,
+            response: match self.first.text.as_str() {
+                "/impulse/dirac" => Response::Dirac,
+                "/impulse/hilbert" => Response::Hilbert(self.number("length", HILBERTS)?.value),
+                _ => Response::File(FilePart {
+                    offset: self.number("offset", FRAMES)?,
+                    length: self.number("length", FRAMES)?,
+                    channel: self.number("channel", 1..=u32::MAX)?,
+                    file: self.name("file")?,
+                }),
+            },
         })
     }
 
-    fn pair(&mut self) -> Option<Pair> {
+    fn pair(&mut self) -> Result<Pair, Diagnostic> {
         let input = self.number("input", 1..=u32::MAX)?;
-        Some((input, self.number("output", 1..=u32::MAX)?))
+        Ok((input, self.number("output", 1..=u32::MAX)?))
     }
 
-    fn gain(&mut self) -> Option<f32> {
-        let word = self.word("gain")?;
-        match word.text.parse::<f32>() {
-            Ok(gain) if gain.is_finite() => Some(gain),
-            _ => {
-                let message = format!("the gain is a factor as 0.5, not `{}`", word.text);
-                self.found.push(Diagnostic::error(word.place, message));
-                None
-            }
-        }
+    fn gain(&mut self) -> Result<f32, Diagnostic> {
+        let Word { text, place } = self.word("gain")?;
+        let gain = text.parse::<f32>().ok().filter(|gain| gain.is_finite());
+        let message = || format!("the gain is a factor as 0.5, not `{text}`");
+        gain.ok_or_else(|| Diagnostic::error(place, message()))
     }
 
-    fn number(&mut self, what: &str, may: RangeInclusive<u32>) -> Option<At<u32>> {
+    fn number(&mut self, what: &str, range: RangeInclusive<u32>) -> Result<Located, Diagnostic> {
         let Word { text, place } = self.word(what)?;
-        let number = text.parse::<u32>().ok().filter(|n| may.contains(n));
-        if number.is_none() {
-            let (least, most) = (may.start(), may.end());
-            let from = match *most {
-                u32::MAX => format!("a whole number from {least}"),
-                most => format!("a whole number from {least} to {most}"),
+        let number = text.parse::<u32>().ok().filter(|n| range.contains(n));
+        let wrong = || {
+            let (min, max) = range.clone().into_inner();
+            let from = match max {
+                u32::MAX => format!("a whole number from {min}"),
+                max => format!("a whole number from {min} to {max}"),
             };
-            let message = format!("the {what} is {from}, not `{text}`");
-            self.found.push(Diagnostic::error(place, message));
-        }
-        number.map(|is| At { is, place })
+            Diagnostic::error(place, format!("the {what} is {from}, not `{text}`"))
+        };
+        let value = number.ok_or_else(wrong)? as usize;
+        Ok(Located { value, place })
     }
 
-    fn word(&mut self, what: &str) -> Option<Word> {
+    fn word(&mut self, what: &str) -> Result<Word, Diagnostic> {
         let word = self.words.word();
-        if word.is_none() {
-            self.missing(what);
-        }
-        word
+        word.ok_or_else(|| self.missing(what))
     }
 
-    fn name(&mut self, what: &str) -> Option<Word> {
-        match self.words.name() {
-            Ok(Some(word)) if !word.text.is_empty() => Some(word),
-            Ok(Some(word)) => {
-                let message = format!("the {what} is empty");
-                self.found.push(Diagnostic::error(word.place, message));
-                None
-            }
-            Ok(None) => {
-                self.missing(what);
-                None
-            }
-            Err(bad) => {
-                self.found.push(Diagnostic::error(bad.place, bad.why));
-                None
-            }
+    fn name(&mut self, what: &str) -> Result<Word, Diagnostic> {
+        match self.words.name()? {
+            Some(word) if !word.text.is_empty() => Ok(word),
+            Some(word) => Err(Diagnostic::error(
+                word.place,
+                format!("the {what} is empty"),
+            )),
+            None => Err(self.missing(what)),
         }
     }
 
-    fn missing(&mut self, what: &str) {
-        let message = format!("`{}` lacks its {what}", self.of);
-        let wrong = Diagnostic::error(self.words.here(), message);
-        self.found.push(wrong.help(usage(self.of)));
-    }
-}
-
-fn usage(command: &str) -> &'static str {
-    match command {
-        "/cd" => "/cd FOLDER",
-        "/convolver/new" => "/convolver/new INPUTS OUTPUTS PARTITION MAXSIZE [DENSITY]",
-        "/input/name" => "/input/name NUMBER NAME [PORT]",
-        "/output/name" => "/output/name NUMBER NAME [PORT]",
-        "/impulse/read" => {
-            "/impulse/read INPUT OUTPUT GAIN DELAY OFFSET LENGTH CHANNEL FILE; LENGTH 0 is all of it"
-        }
-        "/impulse/dirac" => "/impulse/dirac INPUT OUTPUT GAIN DELAY",
-        "/impulse/hilbert" => "/impulse/hilbert INPUT OUTPUT GAIN DELAY LENGTH",
-        _ => "/impulse/copy INPUT OUTPUT FROM-INPUT FROM-OUTPUT",
+    fn missing(&self, what: &str) -> Diagnostic {
+        let command = &self.first.text;
+        let usage = COMMANDS.iter().find(|(name, _)| name == command);
+        let usage = usage.map_or("", |(_, usage)| usage);
+        Diagnostic::error(self.words.here(), format!("`{command}` lacks its {what}"))
+            .help(format!("{command} {usage}"))
     }
 }

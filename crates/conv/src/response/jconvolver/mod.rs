@@ -82,26 +82,26 @@ pub fn read(
     rate: SampleRate,
     limit: &IrLimit,
 ) -> ParsedConfig {
-    let mut found = Vec::new();
     let mut assembler = assemble::Assembler::new(folder, rate, limit);
     for (line, bytes) in (1..).zip(bytes.as_ref().split(|byte| *byte == b'\n')) {
         let text = String::from_utf8_lossy(bytes);
         let mut words = words::Words::new(text.trim_end_matches('\r'), line);
-        if let Some(said) = command::parse(&mut words, &mut found) {
+        if let Some(statement) = command::parse(&mut words, &mut assembler.found) {
             if text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(bytes).is_err() {
                 let not_utf8 = Diagnostic::error(SourceSpan::new(line, 1, 1), "this is not UTF-8");
-                found.push(not_utf8.help("save the file as UTF-8 text"));
+                let not_utf8 = not_utf8.help("save the file as UTF-8 text");
+                assembler.found.push(not_utf8);
                 continue;
             }
-            assembler.take(said, &mut found);
+            assembler.run(statement);
         } else if text.trim_start().starts_with("/convolver/new") {
-            assembler.meant_to_begin();
+            assembler.note_invalid_new();
         }
     }
-    let config = assembler.end(&mut found);
-    found.sort_by_key(|diagnostic| (diagnostic.span.line, diagnostic.span.column));
+    let (config, mut diagnostics) = assembler.end();
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.line, diagnostic.span.column));
     ParsedConfig {
-        config: config.filter(|_| !found.iter().any(Diagnostic::is_error)),
-        diagnostics: found,
+        config,
+        diagnostics,
     }
 }

@@ -1,10 +1,11 @@
 //! Sound files of a configuration, each opened once, and the parts of them that it uses, within a limit of memory.
 
-use super::command::At;
-use crate::response::ir::{Ir, IrLimit, LoadNote};
+use super::command::Located;
+use super::words::Word;
+use crate::response::ir::{Ir, IrLimit, LoadNote, LoadedIr};
 use graph::{Diagnostic, SourceSpan};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::SampleRate;
 
@@ -48,116 +49,108 @@ impl Sources {
         names
     }
 
-    /// Part of a file's channel, at the convolver's rate.
+    /// Part of a file's channel, at the convolver's rate. The file is in `folder`.
     pub(super) fn part(
         &mut self,
-        source: Source,
+        folder: &Path,
+        part: &FilePart,
         found: &mut Vec<Diagnostic>,
-    ) -> Option<Arc<[f32]>> {
-        let (ir, from) = match self.file(&source, found) {
+    ) -> Result<Arc<[f32]>, Diagnostic> {
+        let path = folder.join(&part.file.text);
+        let (ir, from) = match self.file(&path, part.file.place, found) {
             File::Good { ir, from } => (ir, from),
-            File::Bad(why) => {
-                found.push(Diagnostic::error(source.place, why));
-                return None;
-            }
+            File::Bad(why) => return Err(Diagnostic::error(part.file.place, why)),
         };
-        let range = source.range(&ir, from, found)?;
+        let range = part.range(&path, &ir, from, found)?;
         let (channel, first, frames) = range;
         let whole = &ir.channels()[channel];
         if frames == whole.len() {
-            return Some(whole.clone());
+            return Ok(whole.clone());
         }
-        let key = (source.path, range);
+        let key = (path, range);
         if let Some(part) = self.parts.get(&key) {
-            return Some(part.clone());
+            return Ok(part.clone());
         }
-        self.charge(frames, source.place, found)?;
+        self.charge(frames, part.file.place)?;
         let part: Arc<[f32]> = whole[first..first + frames].into();
         self.parts.insert(key, part.clone());
-        Some(part)
+        Ok(part)
     }
 
     /// Opens a file once; its memory is subtracted from the limit.
-    fn file(&mut self, source: &Source, found: &mut Vec<Diagnostic>) -> File {
-        if let Some(file) = self.files.get(&source.path) {
+    fn file(&mut self, path: &Path, place: SourceSpan, found: &mut Vec<Diagnostic>) -> File {
+        if let Some(file) = self.files.get(path) {
             return file.clone();
         }
-        let file = match Ir::load(&source.path, self.rate, &self.limit) {
-            Ok(loaded) => {
-                let samples = loaded.ir.frames() * loaded.ir.channels().len();
+        let file = match Ir::load(path, self.rate, &self.limit) {
+            Ok(LoadedIr { ir, notes, .. }) => {
                 // Its length was checked before; the few frames that resampling adds are let through.
+                let samples = ir.frames() * ir.channels().len();
                 if self.limit.charge("", samples).is_err() {
                     self.limit.samples = 0;
                 }
                 let mut from = self.rate;
-                for note in &loaded.notes {
+                for note in &notes {
                     if let LoadNote::Resampled { from: rate, .. } = note {
                         from = *rate;
                     }
-                    found.push(Diagnostic::warning(source.place, note.to_string()));
+                    found.push(Diagnostic::warning(place, note.to_string()));
                 }
-                File::Good {
-                    ir: loaded.ir,
-                    from,
-                }
+                File::Good { ir, from }
             }
             Err(error) => File::Bad(in_full(&error)),
         };
-        self.files.insert(source.path.clone(), file.clone());
+        self.files.insert(path.to_path_buf(), file.clone());
         file
     }
 
-    /// Subtracts `samples` from the limit, or reports that it is exceeded.
-    pub(super) fn charge(
-        &mut self,
-        samples: usize,
-        place: SourceSpan,
-        found: &mut Vec<Diagnostic>,
-    ) -> Option<()> {
+    /// Subtracts `samples` from the limit; an error at `place` if it is exceeded.
+    pub(super) fn charge(&mut self, samples: usize, place: SourceSpan) -> Result<(), Diagnostic> {
         let taken = self.limit.charge("this", samples);
-        taken
-            .map_err(|error| found.push(Diagnostic::error(place, error.to_string())))
-            .ok()
+        taken.map_err(|error| Diagnostic::error(place, error.to_string()))
     }
 }
 
 /// Arguments of `/impulse/read` that concern the file.
-pub(super) struct Source {
-    pub(super) path: PathBuf,
-    pub(super) place: SourceSpan,
-    pub(super) channel: At<u32>,
-    pub(super) offset: At<u32>,
-    pub(super) length: At<u32>,
+#[derive(Debug, PartialEq)]
+pub(super) struct FilePart {
+    pub(super) file: Word,
+    pub(super) channel: Located,
+    pub(super) offset: Located,
+    pub(super) length: Located,
 }
 
-impl Source {
+impl FilePart {
     /// Channel and range of frames. OFFSET and LENGTH count frames at the file's own rate `from`.
-    fn range(&self, ir: &Ir, from: SampleRate, found: &mut Vec<Diagnostic>) -> Option<Range> {
+    fn range(
+        &self,
+        path: &Path,
+        ir: &Ir,
+        from: SampleRate,
+        found: &mut Vec<Diagnostic>,
+    ) -> Result<Range, Diagnostic> {
         let (channels, frames) = (ir.channels().len(), ir.frames());
-        let name = self.path.display();
-        let channel = self.channel.is as usize;
+        let (name, channel) = (path.display(), self.channel.value);
         if channel > channels {
             let message = format!("{name} has no channel {channel}: it has {channels}");
-            found.push(Diagnostic::error(self.channel.place, message));
-            return None;
+            return Err(Diagnostic::error(self.channel.place, message));
         }
-        let here =
-            |n: u32| (u64::from(n) * u64::from(ir.rate().hz()) / u64::from(from.hz())) as usize;
-        let first = here(self.offset.is);
+        let at_rate =
+            |n: usize| (n as u64 * u64::from(ir.rate().hz()) / u64::from(from.hz())) as usize;
+        let first = at_rate(self.offset.value);
         if first >= frames {
-            let message = format!("{name} ends before frame {}", self.offset.is);
-            found.push(Diagnostic::error(self.offset.place, message));
-            return None;
+            let message = format!("{name} ends before frame {}", self.offset.value);
+            return Err(Diagnostic::error(self.offset.place, message));
         }
-        let asked = match self.length.is {
+        let asked = match self.length.value {
             0 => frames - first,
-            length => here(length).max(1),
+            length => at_rate(length).max(1),
         };
         if asked > frames - first {
             let message = format!("{name} has fewer frames than that: the rest is silence");
             found.push(Diagnostic::warning(self.length.place, message));
         }
-        Some((channel - 1, first, asked.min(frames - first)))
+        Ok((channel - 1, first, asked.min(frames - first)))
     }
 }
 

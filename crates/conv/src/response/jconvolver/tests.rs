@@ -221,7 +221,11 @@ fn a_convolver_must_be_declared_before_anything_is_heard_and_be_possible() {
             1,
             "must come before",
         ),
-        ("/convolver/new 2 2 64 1000\n", 1, "nothing would be heard"),
+        (
+            "/convolver/new 2 2 64 1000\n",
+            1,
+            "the output would be silent",
+        ),
         ("/convolver/new 0 2 64 1000\n", 1, "number of inputs"),
         (
             "/convolver/new 2 1000000000 64 1000\n",

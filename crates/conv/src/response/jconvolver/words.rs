@@ -1,6 +1,6 @@
 //! Words of a line: numbers end at a space, names may be quoted.
 
-use graph::SourceSpan;
+use graph::{Diagnostic, SourceSpan};
 use std::ops::Range;
 
 /// The rest of a line.
@@ -15,13 +15,6 @@ pub(super) struct Words<'t> {
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) place: SourceSpan,
-}
-
-/// A name whose quote does not end, or that has a quote within.
-#[derive(Debug, PartialEq)]
-pub(super) struct BadName {
-    pub(super) place: SourceSpan,
-    pub(super) why: &'static str,
 }
 
 impl<'t> Words<'t> {
@@ -43,7 +36,7 @@ impl<'t> Words<'t> {
     }
 
     /// Next name: a word, or several in quotes. `None` at the end of the line.
-    pub(super) fn name(&mut self) -> Result<Option<Word>, BadName> {
+    pub(super) fn name(&mut self) -> Result<Option<Word>, Diagnostic> {
         self.skip_spaces();
         let begin = self.at;
         let mut text = String::new();
@@ -101,9 +94,8 @@ impl<'t> Words<'t> {
         Word { text, place }
     }
 
-    fn bad(&self, begin: usize, why: &'static str) -> BadName {
-        let place = self.place(begin..self.at);
-        BadName { place, why }
+    fn bad(&self, begin: usize, why: &'static str) -> Diagnostic {
+        Diagnostic::error(self.place(begin..self.at), why)
     }
 
     fn place(&self, span: Range<usize>) -> SourceSpan {
@@ -121,7 +113,7 @@ fn is_space(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn names(text: &str) -> Result<Vec<String>, BadName> {
+    fn names(text: &str) -> Result<Vec<String>, Diagnostic> {
         let mut words = Words::new(text, 1);
         let mut names = Vec::new();
         while let Some(word) = words.name()? {
@@ -145,7 +137,7 @@ mod tests {
     #[test]
     fn names_that_never_end_are_refused_where_they_begin() {
         for bad in ["x \"a b", "x 'a", "x a\\", "x a\"b\"", "x \"it's\""] {
-            assert_eq!(names(bad).unwrap_err().place.column, 3, "{bad}");
+            assert_eq!(names(bad).unwrap_err().span.column, 3, "{bad}");
         }
     }
 
