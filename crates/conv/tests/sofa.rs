@@ -1,7 +1,7 @@
 //! SOFA files, in a build that reads them.
 #![cfg(feature = "sofa")]
 
-use divisi_conv::ir::{Ir, IrError, IrLimit, LoadNote, LoadedIr, SourceDirection};
+use divisi_conv::ir::{Ir, IrError, IrLimit, IrReason, LoadNote, LoadedIr, SourceDirection};
 use std::path::PathBuf;
 use units::SampleRate;
 
@@ -9,8 +9,8 @@ fn ears() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/convolution/ears.sofa")
 }
 
-fn load(left: f32, up: f32, hz: u32, limit: &Limit) -> Result<Loaded, IrError> {
-    let direction = Direction {
+fn load(left: f32, up: f32, hz: u32, limit: &IrLimit) -> Result<LoadedIr, IrError> {
+    let direction = SourceDirection {
         azimuth_deg: left,
         elevation_deg: up,
     };
@@ -26,7 +26,7 @@ fn both_ears_hear_the_nearest_measured_direction_behind_their_delays() {
         (-90.0, 0.0, 3, (3, 0)),
         (0.0, 80.0, 4, (0, 0)),
     ] {
-        let Loaded { ir, notes } = load(left, up, 48_000, &Limit::default()).unwrap();
+        let LoadedIr { ir, notes } = load(left, up, 48_000, &IrLimit::default()).unwrap();
         let frames = 8 + late.0.max(late.1);
         let (mut a, mut b) = (vec![0.0_f32; frames], vec![0.0_f32; frames]);
         a[late.0] = (0.1 * f64::from(measured + 1)) as f32;
@@ -35,31 +35,31 @@ fn both_ears_hear_the_nearest_measured_direction_behind_their_delays() {
         b[late.1 + 7] = 0.5;
         assert_eq!((&*ir.channels()[0], &*ir.channels()[1]), (&*a, &*b));
         let told = notes[0].to_string();
-        assert!(matches!(notes[0], Note::Direction { .. }), "{told}");
+        assert!(matches!(notes[0], LoadNote::Direction { .. }), "{told}");
     }
 }
 
 #[test]
 fn another_rate_is_resampled_with_a_note_and_limits_hold() {
-    let loaded = load(0.0, 0.0, 44_100, &Limit::default()).unwrap();
+    let loaded = load(0.0, 0.0, 44_100, &IrLimit::default()).unwrap();
     assert_eq!(loaded.ir.rate().hz(), 44_100);
-    assert!(matches!(loaded.notes[0], Note::Resampled { .. }));
-    let limit = Limit {
+    assert!(matches!(loaded.notes[0], LoadNote::Resampled { .. }));
+    let limit = IrLimit {
         frames: 5,
-        ..Limit::default()
+        ..IrLimit::default()
     };
     assert!(matches!(
-        load(0.0, 0.0, 48_000, &limit),
-        Err(IrError::TooLong { .. })
+        load(0.0, 0.0, 48_000, &limit).unwrap_err().reason(),
+        Some(IrReason::TooLong { .. })
     ));
     // Five directions, two ears, eight frames: all of them are unpacked, whichever is heard.
-    let limit = Limit {
+    let limit = IrLimit {
         samples: 80,
-        ..Limit::default()
+        ..IrLimit::default()
     };
     assert!(matches!(
-        load(0.0, 0.0, 48_000, &limit),
-        Err(IrError::TooLarge { samples: 81.., .. })
+        load(0.0, 0.0, 48_000, &limit).unwrap_err().reason(),
+        Some(IrReason::TooLarge { samples: 81.., .. })
     ));
 }
 
@@ -77,11 +77,11 @@ fn damage_anywhere_is_refused_or_harmless() {
             bad.truncate(at + 1);
         }
         std::fs::write(&path, &bad).unwrap();
-        let read = Ir::load_sofa(&path, Direction::default(), rate, &Limit::default());
+        let read = Ir::load_sofa(&path, SourceDirection::default(), rate, &IrLimit::default());
         refused += usize::from(read.is_err());
     }
     std::fs::remove_file(&path).unwrap();
     assert!(refused > 45, "{refused} of 91: each file that was cut off");
-    let missing = Ir::load_sofa("none.sofa", Direction::default(), rate, &Limit::default());
+    let missing = Ir::load_sofa("none.sofa", SourceDirection::default(), rate, &IrLimit::default());
     assert!(missing.unwrap_err().to_string().contains("none.sofa"));
 }

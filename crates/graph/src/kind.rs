@@ -245,6 +245,15 @@ impl Kind {
         }
     }
 
+    /// A kind with the audio input `in` and the audio output `out`, both with the node's number of channels.
+    pub fn effect(name: &'static str, summary: &'static str) -> Self {
+        Self {
+            inputs: vec![PortSpec::audio("in")],
+            outputs: vec![PortSpec::audio("out")],
+            ..Self::new(name, summary)
+        }
+    }
+
     /// The parameter called `name` and its index.
     pub fn param(&self, name: &str) -> Option<(u16, &Param)> {
         let index = self.params.iter().position(|p| p.name == name)?;

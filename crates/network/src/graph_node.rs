@@ -17,7 +17,7 @@ mod stream;
 
 use crate::checks::lag_range;
 use crate::session::{self, NetworkSpec};
-use graph::{Kind, Param, PortSpec};
+use graph::{Kind, Param};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Registry, Setup, Tail};
 use std::path::Path;
 use stream::Stream;
@@ -28,12 +28,10 @@ const MAX_LATENCY: u64 = 1 << 24;
 
 fn kind() -> Kind {
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params: vec![Param::file("file", true).doc("The .toml session whose [network] it is.")],
         duplicable: false,
         typical_ns: 5000,
-        ..Kind::new("network", "Runs a process network.")
+        ..Kind::effect("network", "Runs a process network.")
     }
 }
 

@@ -93,12 +93,4 @@ impl Network {
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
-
-    /// The actor of a node.
-    pub fn actor_mut(&mut self, node: NodeId) -> Option<&mut dyn Actor> {
-        match self.actors.get_mut(node.0 as usize) {
-            Some(actor) => Some(actor.as_mut()),
-            None => None,
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::scheduler::{PINS, WORK};
 use crate::MAX_PARTITION_SIZE;
-use graph::{Kind, Param, PortSpec};
+use graph::{Kind, Param};
 
 pub(super) const METHODS: &[&str] = &["nonuniform", "uniform", "direct"];
 pub(super) const LATENCIES: &[&str] = &["none", "block"];
@@ -11,12 +11,10 @@ pub(super) const NORMALS: &[&str] = &["off", "peak", "energy"];
 /// The kind `convolver`.
 pub(super) fn kind() -> Kind {
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params: [response(), partition(), work()].concat(),
         duplicable: false,
         typical_ns: 3000,
-        ..Kind::new(
+        ..Kind::effect(
             "convolver",
             "Plays its input through an impulse response of any length.",
         )

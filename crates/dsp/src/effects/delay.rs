@@ -20,7 +20,7 @@ use crate::param::{ParamSpec, channels};
 use crate::sample::{channel_count, clamp_sample};
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{DelayParams, Kind, Param, PortSpec};
+use graph::{DelayParams, Kind, Param};
 use processor::{
     Block, DelayLineView, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
 };
@@ -41,8 +41,6 @@ pub(crate) fn kind() -> Kind {
             .doc(doc)
     };
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params: vec![
             TIME.param(),
             bound(
@@ -62,7 +60,7 @@ pub(crate) fn kind() -> Kind {
             max: "max_time",
         }),
         typical_ns: 200,
-        ..Kind::new("delay", "A delay line.")
+        ..Kind::effect("delay", "A delay line.")
     }
 }
 

@@ -18,7 +18,7 @@ use crate::sample::{channel_count, clamp_sample, db_to_gain};
 use crate::smoothed::{Smoothed, SmoothedKernel};
 use crate::smoother::Smoother;
 use crate::split::split;
-use graph::{Kind, Param, PortSpec};
+use graph::{Kind, Param};
 use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
 
 const DRIVE: ParamSpec = ParamSpec::new(0, "drive_db", (-60.0, 60.0), 0.0)
@@ -31,8 +31,6 @@ const CLIP_NS: f64 = 0.18;
 
 pub(crate) fn kind() -> Kind {
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params: vec![
             DRIVE.param(),
             Param::choice("mode", &["soft", "clip"]).doc("Soft (tanh) or hard clip."),
@@ -40,7 +38,7 @@ pub(crate) fn kind() -> Kind {
             channels(),
         ],
         typical_ns: 70,
-        ..Kind::new("shape", "A wave shaper: soft or hard clip.")
+        ..Kind::effect("shape", "A wave shaper: soft or hard clip.")
     }
 }
 

@@ -22,7 +22,7 @@ use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
 use crate::param::{ParamSpec, channels};
-use graph::{Kind, Param, PortSpec};
+use graph::{Kind, Param};
 use processor::{MakeContext, MakeError, Processor};
 use std::f64::consts::TAU;
 
@@ -50,11 +50,9 @@ pub(crate) fn kind() -> Kind {
     params.push(Param::choice("mode", MODES).doc("The shape of its response."));
     params.push(channels());
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params,
         typical_ns: 250,
-        ..Kind::new("biquad", "A second-order filter of one of seven shapes.")
+        ..Kind::effect("biquad", "A second-order filter of one of seven shapes.")
     }
 }
 

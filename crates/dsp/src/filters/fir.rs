@@ -33,7 +33,7 @@ use crate::sample::channel_count;
 use crate::split::{Split, split};
 use crate::state;
 use design::{ImpulseResponse, TapSource};
-use graph::{Kind, Param, PortSpec};
+use graph::{Kind, Param};
 use history::History;
 use processor::{
     Block, BlockPart, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup,
@@ -50,8 +50,6 @@ const TAP_NS: f64 = 0.05;
 pub(crate) fn kind() -> Kind {
     let taps = (1.0, MAX_TAPS as f64);
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params: vec![
             Param::file("file", false).doc("Sound file with the taps, at most 65,536 frames."),
             Param::text("coefs").doc(
@@ -71,7 +69,7 @@ pub(crate) fn kind() -> Kind {
             channels(),
         ],
         typical_ns: 700,
-        ..Kind::new(
+        ..Kind::effect(
             "fir",
             "A filter by its impulse response, computed directly.",
         )

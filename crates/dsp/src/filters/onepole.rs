@@ -19,22 +19,20 @@ use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
 use crate::param::{ParamSpec, channels};
-use graph::{Kind, Param, PortSpec};
+use graph::{Kind, Param};
 use processor::{MakeContext, MakeError, Processor};
 use std::f64::consts::PI;
 
 pub(crate) fn kind() -> Kind {
     let modes = &["lowpass", "highpass"];
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params: vec![
             FREQ.param(),
             Param::choice("mode", modes).doc("Which side of the frequency passes."),
             channels(),
         ],
         typical_ns: 290,
-        ..Kind::new("onepole", "A first-order filter, 6 dB an octave.")
+        ..Kind::effect("onepole", "A first-order filter, 6 dB an octave.")
     }
 }
 

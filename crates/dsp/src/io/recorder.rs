@@ -17,7 +17,7 @@
 
 use crate::param::channels;
 use crate::sample::{channel_count, error_chain};
-use graph::{Kind, Param, PortSpec};
+use graph::{Kind, Param};
 use media::{SampleFormat, Writer};
 use processor::{
     BackgroundTask, Block, FileLog, FileProblem, Gauge, MakeContext, MakeError, Mode,
@@ -40,8 +40,6 @@ const WAIT: Duration = Duration::from_micros(500);
 
 pub(crate) fn kind() -> Kind {
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params: vec![
             Param::file("file", true)
                 .doc("WAV file, relative to the session's folder; an existing one is overwritten."),
@@ -51,7 +49,7 @@ pub(crate) fn kind() -> Kind {
         writes: Some("file"),
         duplicable: false,
         typical_ns: 60,
-        ..Kind::new(
+        ..Kind::effect(
             "recorder",
             "Writes its input to a WAV file, and passes it on.",
         )

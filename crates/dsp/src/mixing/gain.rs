@@ -15,7 +15,7 @@ use crate::sample::{SILENT_DB, channel_count, db_to_gain};
 use crate::smoothed::{Smoothed, SmoothedKernel};
 use crate::smoother::Smoother;
 use crate::split::split;
-use graph::{Kind, PortSpec};
+use graph::Kind;
 use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
 
 /// The two gains of a node, in dB and as a factor. Both together are its factor.
@@ -37,11 +37,9 @@ const SAMPLE_NS: f64 = 0.11;
 
 pub(crate) fn kind() -> Kind {
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params: vec![GAINS[0].param(), GAINS[1].param(), split(), channels()],
         typical_ns: 40,
-        ..Kind::new("gain", "Multiplies by a factor.")
+        ..Kind::effect("gain", "Multiplies by a factor.")
     }
 }
 

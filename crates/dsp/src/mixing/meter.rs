@@ -19,7 +19,7 @@ use crate::param::channels;
 use crate::sample::channel_count;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{Kind, PortSpec};
+use graph::Kind;
 use processor::{
     Block, Gauge, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
 };
@@ -32,12 +32,10 @@ const SILENT_LEVEL: f64 = 1e-10;
 
 pub(crate) fn kind() -> Kind {
     Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
         params: vec![channels()],
         duplicable: false,
         typical_ns: 240,
-        ..Kind::new("meter", "Shows peak and RMS, and passes the sound on.")
+        ..Kind::effect("meter", "Shows peak and RMS, and passes the sound on.")
     }
 }
 

@@ -105,7 +105,7 @@ impl<'t> SectionReader<'t> {
         }
         let topology = network.topology().clone();
         match checks::check(&topology) {
-            Ok(result) => Some(NetworkSpec::new(topology, graph, queue_places, result)),
+            Ok(result) => Some(NetworkSpec::new(topology, graph, result)),
             Err(error) => {
                 self.check_failed(&error, (&topology, &graph, &queue_places));
                 None

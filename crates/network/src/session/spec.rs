@@ -4,7 +4,7 @@ use super::actors::{create, whole};
 use crate::actor::Actor;
 use crate::checks::{self, CheckError, CheckResult};
 use crate::network::Network;
-use crate::topology::{QueueId, QueueSpec, Topology};
+use crate::topology::{QueueSpec, Topology};
 use graph::{Graph, Node, NodeId, SourceSpan};
 use units::gcd;
 
@@ -14,22 +14,14 @@ pub struct NetworkSpec {
     topology: Topology,
     /// Its nodes as the text has them, numbered as in `topology`.
     graph: Graph,
-    /// Where each queue stands in the text.
-    queue_places: Vec<SourceSpan>,
     check_result: CheckResult,
 }
 
 impl NetworkSpec {
-    pub(super) fn new(
-        topology: Topology,
-        graph: Graph,
-        queue_places: Vec<SourceSpan>,
-        check_result: CheckResult,
-    ) -> Self {
+    pub(super) fn new(topology: Topology, graph: Graph, check_result: CheckResult) -> Self {
         Self {
             topology,
             graph,
-            queue_places,
             check_result,
         }
     }
@@ -58,11 +50,6 @@ impl NetworkSpec {
     /// Where a node stands in the text.
     pub fn place(&self, node: NodeId) -> SourceSpan {
         self.node(node).span
-    }
-
-    /// Where a queue's edge stands in the text.
-    pub fn queue_place(&self, queue: QueueId) -> SourceSpan {
-        self.queue_places[queue.0]
     }
 
     fn only(&self, kind: &str) -> NodeId {

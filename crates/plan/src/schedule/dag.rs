@@ -116,29 +116,20 @@ struct EdgeRows {
 }
 
 impl EdgeRows {
-    /// From edges (task, other task, bytes); each row keeps their order.
-    fn new(count: usize, edges: impl Iterator<Item = (TaskId, TaskId, u32)> + Clone) -> Self {
-        let mut rows = vec![IndexRange::default(); count];
-        let mut total = 0;
-        for (task, ..) in edges.clone() {
-            rows[task.index()].end += 1;
-        }
-        for row in &mut rows {
-            row.start = total;
-            total += row.end;
-            row.end = row.start;
-        }
-        let blank = DagEdge {
-            task: TaskId(0),
-            bytes: 0,
+    /// `edges` are (row, other end, bytes).
+    fn new(count: usize, edges: impl Iterator<Item = (TaskId, TaskId, u32)>) -> Self {
+        let mut edges: Vec<_> = edges.collect();
+        edges.sort_by_key(|edge| edge.0);
+        let end = |row: usize| edges.partition_point(|edge| edge.0.index() < row) as u32;
+        let row = |row| IndexRange {
+            start: end(row),
+            end: end(row + 1),
         };
-        let mut all = vec![blank; total as usize];
-        for (task, other, bytes) in edges {
-            let row = &mut rows[task.index()];
-            all[row.end as usize] = DagEdge { task: other, bytes };
-            row.end += 1;
+        let edge = |&(_, task, bytes): &(TaskId, TaskId, u32)| DagEdge { task, bytes };
+        Self {
+            rows: (0..count).map(row).collect(),
+            all: edges.iter().map(edge).collect(),
         }
-        Self { rows, all }
     }
 
     fn of(&self, task: TaskId) -> &[DagEdge] {

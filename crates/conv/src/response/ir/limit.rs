@@ -1,6 +1,6 @@
 //! [`IrLimit`]: the largest impulse response, checked before anything is allocated for it.
 
-use super::{IrError, memory};
+use super::{IrReason, memory};
 use crate::partition::MAX_IR_FRAMES;
 
 /// Largest impulse response that is accepted.
@@ -31,18 +31,10 @@ impl Default for IrLimit {
 
 impl IrLimit {
     /// Subtracts `samples` from the samples allowed. For many small responses, without a call to the system.
-    pub(crate) fn charge(&mut self, name: &str, samples: usize) -> Result<(), IrError> {
-        let samples = samples as u64;
-        match self.samples.checked_sub(samples) {
-            Some(left) => self.samples = left,
-            None => {
-                return Err(IrError::TooLarge {
-                    name: name.to_owned(),
-                    samples,
-                    most: self.samples,
-                });
-            }
-        }
+    pub(crate) fn charge(&mut self, samples: usize) -> Result<(), IrReason> {
+        let (samples, most) = (samples as u64, self.samples);
+        let left = most.checked_sub(samples);
+        self.samples = left.ok_or(IrReason::TooLarge { samples, most })?;
         Ok(())
     }
 
@@ -53,30 +45,18 @@ impl IrLimit {
     /// The limit that they exceed.
     ///
     /// Real-time: setup.
-    pub fn check(&self, name: &str, frames: u64, channels: usize) -> Result<(), IrError> {
-        let name = || name.to_owned();
-        if frames > self.frames {
-            return Err(IrError::TooLong {
-                name: name(),
-                frames,
-                most: self.frames,
-            });
+    pub fn check(&self, frames: u64, channels: usize) -> Result<(), IrReason> {
+        let most = self.frames;
+        if frames > most {
+            return Err(IrReason::TooLong { frames, most });
         }
-        let samples = frames.saturating_mul(channels as u64);
-        if samples > self.samples {
-            return Err(IrError::TooLarge {
-                name: name(),
-                samples,
-                most: self.samples,
-            });
+        let (samples, most) = (frames.saturating_mul(channels as u64), self.samples);
+        if samples > most {
+            return Err(IrReason::TooLarge { samples, most });
         }
         let bytes = samples.saturating_mul(BYTES);
         match self.bytes.or_else(memory::free) {
-            Some(free) if bytes > free => Err(IrError::Memory {
-                name: name(),
-                bytes,
-                free,
-            }),
+            Some(free) if bytes > free => Err(IrReason::Memory { bytes, free }),
             _ => Ok(()),
         }
     }
@@ -93,17 +73,17 @@ mod tests {
             samples: 1500,
             bytes: Some(1200 * BYTES),
         };
-        assert!(limit.check("a", 1000, 1).is_ok());
-        let wrong = |frames, channels| limit.check("a", frames, channels).unwrap_err();
-        assert!(matches!(wrong(1001, 1), IrError::TooLong { .. }));
-        assert!(matches!(wrong(1000, 2), IrError::TooLarge { .. }));
-        assert!(matches!(wrong(1300 / 2, 2), IrError::Memory { .. }));
-        assert!(matches!(wrong(u64::MAX, 9), IrError::TooLong { .. }));
+        assert!(limit.check(1000, 1).is_ok());
+        let wrong = |frames, channels| limit.check(frames, channels).unwrap_err();
+        assert!(matches!(wrong(1001, 1), IrReason::TooLong { .. }));
+        assert!(matches!(wrong(1000, 2), IrReason::TooLarge { .. }));
+        assert!(matches!(wrong(1300 / 2, 2), IrReason::Memory { .. }));
+        assert!(matches!(wrong(u64::MAX, 9), IrReason::TooLong { .. }));
     }
 
     #[test]
     fn the_usual_limit_is_below_any_machine_that_can_hold_it() {
-        assert!(IrLimit::default().check("a", 1 << 16, 2).is_ok());
-        assert!(IrLimit::default().check("a", 1 << 26, 256).is_err());
+        assert!(IrLimit::default().check(1 << 16, 2).is_ok());
+        assert!(IrLimit::default().check(1 << 26, 256).is_err());
     }
 }

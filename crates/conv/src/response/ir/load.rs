@@ -1,7 +1,7 @@
 //! Impulse response from a sound file: every sample is checked and converted to the rate at which it will be used.
 
 use super::resample::resample;
-use super::{Ir, IrError, IrLimit, not_finite};
+use super::{Ir, IrError, IrLimit, IrReason, not_finite};
 use media::{RateRatioError, Reader};
 use std::fmt;
 use std::path::Path;
@@ -101,17 +101,14 @@ impl Ir {
         let name = path.display().to_string();
         let mut reader = media::open(path)?;
         let from = reader.rate();
-        let at_rate = |frames: u64| scaled(frames, from, rate);
+        let check = |frames: u64, channels| {
+            let checked = limit.check(scaled(frames, from, rate).max(frames), channels);
+            checked.map_err(|reason| reason.of(&name))
+        };
         if let Some(frames) = reader.frames() {
-            limit.check(
-                &name,
-                at_rate(frames).max(frames),
-                reader.channels().count(),
-            )?;
+            check(frames, reader.channels().count())?;
         }
-        let channels = read(&mut reader, &name, &|frames, channels| {
-            limit.check(&name, at_rate(frames).max(frames), channels)
-        })?;
+        let channels = read(&mut reader, &name, &check)?;
         Self::at_rate(&name, channels, from, rate)
     }
 
@@ -125,13 +122,10 @@ impl Ir {
         let mut notes = Vec::new();
         let mut channels = channels;
         if from != rate {
-            let name = || name.to_owned();
-            let (made, lost_db) =
-                resample(&channels, from, rate).map_err(|RateRatioError { from, to }| {
-                    let name = name();
-                    IrError::FarRates { name, from, to }
-                })?;
+            let too_far = |RateRatioError { from, to }| IrReason::FarRates { from, to }.of(name);
+            let (made, lost_db) = resample(&channels, from, rate).map_err(too_far)?;
             channels = made;
+            let name = || name.to_owned();
             notes.push(LoadNote::Resampled {
                 name: name(),
                 from,
@@ -174,12 +168,12 @@ fn read(
         }
         let samples = &portion[..n * width];
         if let Some(at) = not_finite(samples) {
-            return Err(IrError::NotFinite {
-                name: name.to_owned(),
+            let reason = IrReason::NotFinite {
                 channel: at % width,
                 frame: has + (at / width) as u64,
                 value: samples[at],
-            });
+            };
+            return Err(reason.of(name));
         }
         has += n as u64;
         if has > asked {
@@ -191,14 +185,8 @@ fn read(
         }
     }
     match reader.frames() {
-        Some(says) if has < says => Err(IrError::Short {
-            name: name.to_owned(),
-            says,
-            has,
-        }),
-        _ if has == 0 => Err(IrError::Empty {
-            name: name.to_owned(),
-        }),
+        Some(says) if has < says => Err(IrReason::Short { says, has }.of(name)),
+        _ if has == 0 => Err(IrReason::Empty.of(name)),
         _ => Ok(channels),
     }
 }

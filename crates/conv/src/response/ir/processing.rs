@@ -2,7 +2,7 @@
 //!
 //! All channels are processed alike: their relative times and levels do not change.
 
-use super::{Ir, IrError, NAMELESS};
+use super::{Ir, IrError, IrReason, NAMELESS};
 use std::f64::consts::PI;
 use std::ops::Range;
 use std::sync::Arc;
@@ -61,7 +61,8 @@ impl IrProcessing {
         if *self == Self::default() {
             return Ok(ir);
         }
-        let range = self.trim.range(&ir)?;
+        let unnamed = |reason: IrReason| reason.of(NAMELESS);
+        let range = self.trim.range(&ir).map_err(unnamed)?;
         let parts = ir
             .channels
             .iter()
@@ -74,7 +75,7 @@ impl IrProcessing {
             fade(channel.iter_mut(), self.fade_in);
             fade(channel.iter_mut().rev(), self.fade_out);
         }
-        if let Some(factor) = self.normalise.factor(&channels)? {
+        if let Some(factor) = self.normalise.factor(&channels).map_err(unnamed)? {
             for sample in channels.iter_mut().flatten() {
                 *sample = (f64::from(*sample) * factor) as f32;
             }
@@ -86,15 +87,14 @@ impl IrProcessing {
 
 impl Trim {
     /// Frames that are kept: at least one.
-    fn range(&self, ir: &Ir) -> Result<Range<usize>, IrError> {
+    fn range(&self, ir: &Ir) -> Result<Range<usize>, IrReason> {
         let frames = ir.frames();
         match self {
             Self::Whole => Ok(0..frames),
             Self::Frames(range) if range.start < range.end && range.end <= frames => {
                 Ok(range.clone())
             }
-            Self::Frames(range) => Err(IrError::Outside {
-                name: NAMELESS.into(),
+            Self::Frames(range) => Err(IrReason::Outside {
                 from: range.start as u64,
                 to: range.end as u64,
                 frames: frames as u64,
@@ -105,7 +105,7 @@ impl Trim {
 }
 
 /// From the first to the last frame above the threshold on any channel.
-fn range_above(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrError> {
+fn range_above(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrReason> {
     let threshold = f64::from(peak(&ir.channels)) * libm::pow(10.0, below_db / 20.0);
     let is_heard = |sample: &f32| *sample != 0.0 && f64::from(sample.abs()) >= threshold;
     let first = ir
@@ -118,16 +118,13 @@ fn range_above(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrError> {
         .filter_map(|c| c.iter().rposition(is_heard));
     match (first.min(), last.max()) {
         (Some(first), Some(last)) => Ok(first..last + 1),
-        _ => Err(IrError::Silent {
-            name: NAMELESS.into(),
-            what: "trimmed",
-        }),
+        _ => Err(IrReason::Silent("trimmed")),
     }
 }
 
 impl Normalise {
     /// Gain of the normalisation; `None` if there is none.
-    fn factor(self, channels: &[Vec<f32>]) -> Result<Option<f64>, IrError> {
+    fn factor(self, channels: &[Vec<f32>]) -> Result<Option<f64>, IrReason> {
         let size = match self {
             Self::Off => return Ok(None),
             Self::Peak => f64::from(peak(channels)),
@@ -140,10 +137,7 @@ impl Normalise {
         if size > 0.0 {
             return Ok(Some(1.0 / size));
         }
-        Err(IrError::Silent {
-            name: NAMELESS.into(),
-            what: "made louder",
-        })
+        Err(IrReason::Silent("made louder"))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The nearest measured direction is used as it was measured: a mix of several would mix their delays.
 
-use super::{Ir, IrError, IrLimit, LoadNote, LoadedIr, SourceDirection};
+use super::{Ir, IrError, IrLimit, IrReason, LoadNote, LoadedIr, SourceDirection};
 use sofar::hdf;
 use sofar::reader::{Filter, OpenOptions, Sofar};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,7 +53,7 @@ impl Ir {
         let bytes = bytes(path).map_err(|error| wrong(&error.to_string()))?;
         // The library was not written for hostile files: a panic means that the file is damaged.
         let found = {
-            let _silent = AudioThread::begin();
+            let _silent = AudioThread::enter();
             catch_unwind(AssertUnwindSafe(|| {
                 let values = values(&bytes)?;
                 if values as u64 > limit.samples {
@@ -64,12 +64,15 @@ impl Ir {
         };
         let ears = found.unwrap_or_else(|_| Err("its numbers make no sense".into()));
         let ears = ears.map_err(|why| wrong(&why))?;
-        let ears = ears.map_err(|samples| IrError::TooLarge {
-            name: name.clone(),
-            samples: samples as u64,
-            most: limit.samples,
+        let refused = |reason: IrReason| reason.of(&name);
+        let ears = ears.map_err(|samples| {
+            refused(IrReason::TooLarge {
+                samples: samples as u64,
+                most: limit.samples,
+            })
         })?;
-        limit.check(&name, ears.channels[0].len() as u64, 2)?;
+        let frames = ears.channels[0].len() as u64;
+        limit.check(frames, 2).map_err(refused)?;
         Ir::new(ears.channels.clone(), ears.rate).map_err(|error| wrong(&error.to_string()))?;
         let mut loaded = Self::at_rate(&name, ears.channels, ears.rate, rate)?;
         loaded.notes.push(LoadNote::Direction {

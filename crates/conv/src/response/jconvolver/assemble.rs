@@ -5,7 +5,7 @@ use super::hilbert::hilbert;
 use super::pairs::{Pairs, Part};
 use super::sources::Sources;
 use super::{Config, PortName};
-use crate::response::ir::{IrError, IrLimit};
+use crate::response::ir::{IrLimit, IrReason};
 use graph::{Diagnostic, SourceSpan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -208,9 +208,8 @@ impl<'a> Assembler<'a> {
         let frames = (part.delay + part.ir.len().min(room)) as u64;
         let most = self.sources.limit().frames;
         if frames > most {
-            let name = "this".into();
-            let error = IrError::TooLong { name, frames, most };
-            return Err(Diagnostic::error(delay, error.to_string()));
+            let reason = IrReason::TooLong { frames, most };
+            return Err(Diagnostic::error(delay, format!("this {reason}")));
         }
         self.sources.charge(part.delay, delay)?;
         if part.ir.len() > room {

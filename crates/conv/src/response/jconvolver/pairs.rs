@@ -1,7 +1,6 @@
 //! Responses between pairs of channels: sums, and copies of other pairs.
 
-use super::sources::in_full;
-use crate::response::ir::{IrError, IrLimit, Paths};
+use crate::response::ir::{IrLimit, IrReason, Paths};
 use graph::{Diagnostic, SourceSpan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -81,8 +80,9 @@ impl Pairs {
         for (pair, between) in self.0 {
             match between {
                 Between::Sum(parts) => {
-                    let sum = sum(parts, limit).map_err(|error| {
-                        found.push(Diagnostic::error(place, in_full(&error)));
+                    let sum = sum(parts, limit).map_err(|reason| {
+                        let message = format!("the sum of what is read for one pair {reason}");
+                        found.push(Diagnostic::error(place, message));
                     });
                     sums.insert(pair, sum.ok()?);
                 }
@@ -118,16 +118,15 @@ impl Pairs {
 }
 
 /// Responses of one pair as one response; a single one keeps its memory.
-fn sum(mut parts: Vec<Part>, limit: &mut IrLimit) -> Result<Part, IrError> {
+fn sum(mut parts: Vec<Part>, limit: &mut IrLimit) -> Result<Part, IrReason> {
     if parts.len() == 1 {
         return Ok(parts.remove(0));
     }
     let end = |part: &Part| part.delay + part.ir.len();
     let begin = parts.iter().map(|part| part.delay).min().unwrap_or(0);
     let frames = parts.iter().map(end).max().unwrap_or(0) - begin;
-    let name = "the sum of what is read for one pair";
-    limit.check(name, frames as u64, 1)?;
-    limit.charge(name, frames)?;
+    limit.check(frames as u64, 1)?;
+    limit.charge(frames)?;
     let mut sum = vec![0.0; frames];
     for part in &parts {
         let to = sum[part.delay - begin..].iter_mut();

@@ -86,7 +86,7 @@ impl Sources {
             Ok(LoadedIr { ir, notes, .. }) => {
                 // Its length was checked before; the few frames that resampling adds are let through.
                 let samples = ir.frames() * ir.channels().len();
-                if self.limit.charge("", samples).is_err() {
+                if self.limit.charge(samples).is_err() {
                     self.limit.samples = 0;
                 }
                 let mut from = self.rate;
@@ -106,8 +106,8 @@ impl Sources {
 
     /// Subtracts `samples` from the limit; an error at `place` if it is exceeded.
     pub(super) fn charge(&mut self, samples: usize, place: SourceSpan) -> Result<(), Diagnostic> {
-        let taken = self.limit.charge("this", samples);
-        taken.map_err(|error| Diagnostic::error(place, error.to_string()))
+        let charged = self.limit.charge(samples);
+        charged.map_err(|reason| Diagnostic::error(place, format!("this {reason}")))
     }
 }
 
