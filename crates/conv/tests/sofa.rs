@@ -82,6 +82,11 @@ fn damage_anywhere_is_refused_or_harmless() {
     }
     std::fs::remove_file(&path).unwrap();
     assert!(refused > 45, "{refused} of 91: each file that was cut off");
-    let missing = Ir::load_sofa("none.sofa", SourceDirection::default(), rate, &IrLimit::default());
+    let missing = Ir::load_sofa(
+        "none.sofa",
+        SourceDirection::default(),
+        rate,
+        &IrLimit::default(),
+    );
     assert!(missing.unwrap_err().to_string().contains("none.sofa"));
 }

@@ -7,7 +7,8 @@ use crate::split::Split;
 use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use processor::{
-    Block, BlockPart, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+    Block, BlockPart, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup,
+    StateError,
 };
 use std::ops::Range;
 
@@ -90,7 +91,8 @@ impl<K: SmoothedKernel> Smoothed<K> {
     }
 
     fn skip(&mut self, frames: usize) {
-        self.state.factors
+        self.state
+            .factors
             .iter_mut()
             .for_each(|factor| factor.skip(frames));
     }
@@ -99,7 +101,8 @@ impl<K: SmoothedKernel> Smoothed<K> {
 impl<K: SmoothedKernel> Processor for Smoothed<K> {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.saved = self.initial;
-        self.state.factors
+        self.state
+            .factors
             .iter_mut()
             .for_each(|factor| factor.setup(setup.rate));
         let (frame_ns, samples) = self.state.kernel.frame_cost(self.state.factors.len());
@@ -137,7 +140,10 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
     fn save(&self, bytes: &mut Vec<u8>) {
         let saved = self.saved.iter().take(K::SAVED.len());
         state::put(bytes, saved.map(|value| value.to_bits()));
-        state::put(bytes, self.state.factors.iter().flat_map(Smoother::state_words));
+        state::put(
+            bytes,
+            self.state.factors.iter().flat_map(Smoother::state_words),
+        );
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {

@@ -98,6 +98,11 @@ impl MachineModel {
         self.mean.transfer_time(bytes)
     }
 
+    /// Upper bound on the cost of moving `bytes` over any link.
+    pub fn max_transfer_time(&self, bytes: u32) -> Nanos {
+        self.max.transfer_time(bytes)
+    }
+
     /// Returns true if all links are alike.
     pub(crate) fn is_uniform(&self) -> bool {
         self.mean == self.max
@@ -145,13 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_leaves_out_links_from_a_worker_to_itself() {
+    fn mean_and_max_leave_out_links_from_a_worker_to_itself() {
         let links = vec![link(900, 900), link(10, 1), link(30, 3), link(900, 900)];
         let machine = MachineModel::new(2, links).expect("four links");
         assert_eq!(machine.transfer_time(0, 1, 1024), Nanos(11));
         assert_eq!(machine.transfer_time(1, 0, 1024), Nanos(33));
         assert_eq!(machine.transfer_time(1, 1, 1024), Nanos(0));
         assert_eq!(machine.mean_transfer_time(1024), Nanos(22));
+        assert_eq!(machine.max_transfer_time(1024), Nanos(33));
         assert_eq!(
             MachineModel::uniform(1, link(5, 5)).mean_transfer_time(9),
             Nanos(0)

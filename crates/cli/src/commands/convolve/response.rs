@@ -55,8 +55,8 @@ impl Response {
         // Each input and each path has spectra of its own.
         let name = path.display().to_string();
         let channels = paths.inputs() + paths.paths().len().min(256);
-        let checked = limit.check(&name, paths.frames() as u64, channels);
-        checked.map_err(Failure::from_input_error)?;
+        let checked = limit.check(paths.frames() as u64, channels);
+        checked.map_err(|reason| Failure::from_input_error(reason.of(&name)))?;
         Ok(Self { paths, ..response })
     }
 

@@ -105,7 +105,7 @@ pub enum IrReason {
 
 impl IrReason {
     /// The error of the response `name`.
-    pub(crate) fn of(self, name: &str) -> IrError {
+    pub fn of(self, name: &str) -> IrError {
         IrError::Refused {
             name: name.to_owned(),
             reason: self,
