@@ -148,9 +148,9 @@ impl fmt::Display for Nanos {
         let ns = self.0 as f64;
         // From 999.5 on, three digits are those of the next unit.
         let (value, unit) = match self.0 {
-            ..1_000 => (ns, "ns"),
-            ..999_500 => (ns / 1e3, "µs"),
-            ..999_500_000 => (ns / 1e6, "ms"),
+            nanos if nanos < 1_000 => (ns, "ns"),
+            nanos if nanos < 999_500 => (ns / 1e3, "µs"),
+            nanos if nanos < 999_500_000 => (ns / 1e6, "ms"),
             _ => (ns / 1e9, "s"),
         };
         let digits = match value {
