@@ -21,7 +21,11 @@ pub fn catalogue() -> &'static Catalogue {
 pub fn file(bytes: &[u8]) -> PathBuf {
     static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
         let memory = PathBuf::from("/dev/shm");
-        let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        let folder = if memory.is_dir() {
+            memory
+        } else {
+            std::env::temp_dir()
+        };
         folder.join(format!("divisi-fuzz-{}", std::process::id()))
     });
     std::fs::write(&*FILE, bytes).expect("room for a small file");

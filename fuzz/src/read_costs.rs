@@ -3,10 +3,17 @@
 #![cfg_attr(fuzzing, no_main)]
 
 use costs::CostsFile;
-use divisi_fuzz::file;
+use divisi_fuzz::{catalogue, file};
+use graph::{Graph, shape};
+use std::sync::LazyLock;
+use units::Frames;
 
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| read(bytes));
+
+/// A graph that costs are asked for.
+static GRAPH: LazyLock<Graph> =
+    LazyLock::new(|| shape::rake(8, None).expect("a rake may have 8 nodes"));
 
 fn read(bytes: &[u8]) {
     let path = file(bytes);
@@ -14,8 +21,8 @@ fn read(bytes: &[u8]) {
         return;
     };
     for machine in read.machines.values() {
-        let _ = machine.typical();
-        let _ = machine.crossing_ns();
+        let known = machine.of_graph("a.ag", &GRAPH, catalogue(), Frames(64));
+        let _ = (known.typical(), machine.crossing_ns());
     }
     read.write(&path).expect("room for a small file");
     let again = CostsFile::read(&path).expect("it was written");

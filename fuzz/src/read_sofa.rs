@@ -28,7 +28,11 @@ fn read(bytes: &[u8]) {
     for channel in loaded.ir.channels() {
         assert!(channel.iter().all(|x| x.is_finite()));
     }
-    let _ = loaded.notes.iter().map(ToString::to_string).collect::<String>();
+    let _ = loaded
+        .notes
+        .iter()
+        .map(ToString::to_string)
+        .collect::<String>();
 }
 
 /// Without the fuzzer's flags: reads the files that are named.
