@@ -1,5 +1,6 @@
 //! [`BlockBuffers`]: one engine block of every input and output channel, as every driver but JACK's ports needs it.
 
+use std::hint::black_box;
 use units::Frames;
 
 use crate::slice_list::SliceList;
@@ -18,7 +19,13 @@ impl BlockBuffers {
     ///
     /// Real-time: setup.
     pub(crate) fn new(block: Frames, inputs: u16, outputs: u16) -> Self {
-        let channel = || vec![0.0; block.count()].into_boxed_slice();
+        let channel = || {
+            // Zeroed memory need not be mapped yet. Behind `black_box` it is written, so that the first block costs no
+            // page fault.
+            let mut samples = black_box(vec![0.0; block.count()]);
+            samples.fill(0.0);
+            samples.into_boxed_slice()
+        };
         Self {
             inputs: (0..inputs).map(|_| channel()).collect(),
             outputs: (0..outputs).map(|_| channel()).collect(),

@@ -10,6 +10,7 @@
 use crate::messages::{EVENTS, EventMessage, Ramp};
 use graph::NodeId;
 use processor::{Event, EventBody};
+use rt::ring::mapped_vec;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -25,6 +26,7 @@ pub(crate) struct EventSchedule {
 }
 
 /// An event that waits for its frame.
+#[derive(Clone, Copy)]
 struct Waiting {
     at: u64,
     number: u64,
@@ -32,6 +34,7 @@ struct Waiting {
 }
 
 /// A ramp that has begun.
+#[derive(Clone, Copy)]
 struct ActiveRamp {
     node: NodeId,
     event: Event,
@@ -56,8 +59,8 @@ impl EventSchedule {
     /// Real-time: setup.
     pub(crate) fn new() -> Self {
         Self {
-            waiting: BinaryHeap::with_capacity(EVENTS),
-            ramps: Vec::with_capacity(EVENTS),
+            waiting: mapped_vec(EVENTS).into(),
+            ramps: mapped_vec(EVENTS),
             count: 0,
         }
     }

@@ -146,6 +146,10 @@ struct NetworkNode {
 
 impl Processor for NetworkNode {
     fn setup(&mut self, setup: &mut Setup<'_>) {
+        if self.settings.spec.has_transforms() {
+            let kernels = fft::Kernels::best().name().to_owned();
+            setup.services.publish_setting("kernels", kernels);
+        }
         let refused = setup.services.gauge("refused");
         let created = Stream::new(&self.settings, setup.block.0 as usize);
         refused.set(if created.is_ok() { 0.0 } else { 1.0 });

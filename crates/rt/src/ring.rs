@@ -1,4 +1,4 @@
-//! Rings of the crate `rtrb` whose memory is mapped when they are made: the first record costs no page fault.
+//! Rings of the crate `rtrb`, and vectors, whose memory is mapped when they are made: the first value costs no page fault.
 
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::hint::black_box;
@@ -18,6 +18,15 @@ pub fn ring<T: Copy>(capacity: usize) -> (Producer<T>, Consumer<T>) {
         }
     }
     (producer, consumer)
+}
+
+/// An empty vector with room for `capacity` values. Every byte of the room has been written once.
+///
+/// Real-time: setup.
+pub fn mapped_vec<T: Copy>(capacity: usize) -> Vec<T> {
+    let mut values = Vec::with_capacity(capacity);
+    black_box(values.spare_capacity_mut()).fill_with(MaybeUninit::zeroed);
+    values
 }
 
 #[cfg(all(test, not(loom)))]

@@ -36,6 +36,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn factors_have_the_same_bits_on_every_system() {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for whole in [16, 48, 1024, 65_536] {
+            for part in 0..whole {
+                let (re, im) = twiddle(part, whole);
+                for bits in [re.to_bits(), im.to_bits()] {
+                    hash = (hash ^ bits).wrapping_mul(0x0100_0000_01b3);
+                }
+            }
+        }
+        assert_eq!(hash, 0, "{hash:#x}");
+    }
+
+    #[test]
     fn factors_agree_with_the_standard_library() {
         for whole in [1, 2, 4, 8, 16, 64, 100, 1000] {
             for part in 0..2 * whole {

@@ -47,6 +47,12 @@ impl NetworkSpec {
         &self.node(node).kind
     }
 
+    /// Returns true if a node transforms to the frequency domain, with kernels that this machine chose.
+    pub(crate) fn has_transforms(&self) -> bool {
+        let mut nodes = self.graph.nodes();
+        nodes.any(|(_, node)| matches!(node.kind.as_str(), "overlap_save" | "stft" | "istft"))
+    }
+
     /// Where a node stands in the text.
     pub fn place(&self, node: NodeId) -> SourceSpan {
         self.node(node).span
