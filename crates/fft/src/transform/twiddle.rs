@@ -46,7 +46,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(hash, 0, "{hash:#x}");
+        assert_eq!(hash, 0x0725_88b5_74a8_4205);
     }
 
     #[test]
