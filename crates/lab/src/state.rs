@@ -12,7 +12,7 @@
 use crate::machine::now;
 use crate::page::Page;
 use crate::record::Record;
-use crate::results::Results;
+use crate::results::{Results, min_max};
 use crate::usage::{CpuTime, ThreadTimes};
 use crate::{MachineInfo, Row, Table};
 use std::collections::BTreeMap;
@@ -26,6 +26,9 @@ const MIN_OTHERS_MS: f64 = 30.0;
 const MAX_WAITED: f64 = 0.1;
 /// Upper bound on rows of one minute each; of more minutes ten are one row.
 const MAX_MINUTES: usize = 60;
+
+/// Headings of the table of states.
+const HEAD: &str = "Runs begun | Runs | Load average | Niceness | At real-time priority | Other programs, ms | The host, ms | Void: host | Void: others | Void: waited";
 
 /// The machine's state when a run began.
 ///
@@ -111,22 +114,23 @@ pub(crate) fn void_reason(run: &Row<'_>, cores: usize) -> Option<VoidReason> {
 pub(crate) fn fill(results: &Results<'_>, page: &mut Page) {
     let Results { table, machine } = *results;
     fill_machine(page, machine, table);
-    let mut spans = BTreeMap::<&str, Span>::new();
+    let mut spans = BTreeMap::<&str, Vec<Row<'_>>>::new();
     let is_long = minutes(table) > MAX_MINUTES;
     for row in table.rows() {
         let date = row.text("date");
         // Without its last digit a date is ten minutes.
         let tens = &date[..date.len().saturating_sub(1)];
         let name = if is_long { tens } else { date };
-        spans.entry(name).or_default().add(&row, machine.cores);
+        spans.entry(name).or_default().push(row);
     }
     let caption = match is_long {
         true => "Ten minutes a row (the last digit is left out), UTC",
         false => "A minute a row, UTC",
     };
-    let head = "Runs begun | Runs | Load average | Niceness | At real-time priority | Other programs, ms | The host, ms | Void: host | Void: others | Void: waited";
-    let rows = spans.iter().map(|(name, span)| span.cells(name));
-    page.table("states", caption, head, rows);
+    let rows = spans
+        .iter()
+        .map(|(name, rows)| cells(name, rows, machine.cores));
+    page.table("states", caption, HEAD, rows);
 }
 
 fn fill_machine(page: &mut Page, machine: &MachineInfo, table: &Table) {
@@ -157,81 +161,58 @@ fn minutes(table: &Table) -> usize {
     dates.len()
 }
 
-/// The runs of a minute, or of ten.
-#[derive(Default)]
-struct Span {
-    runs: usize,
-    real_time: usize,
-    loads: Vec<f64>,
-    nice: Vec<String>,
-    others_ms: Option<f64>,
-    stolen_ms: Option<f64>,
-    /// Void runs by [`VoidReason`].
-    void: [usize; 3],
-}
-
-impl Span {
-    fn add(&mut self, row: &Row<'_>, cores: usize) {
-        self.runs += 1;
-        self.real_time += usize::from(row.text("priority") == "real-time");
-        self.loads.extend(row.number("loadavg"));
-        let nice = row.text("nice").to_owned();
-        if !nice.is_empty() && !self.nice.contains(&nice) {
-            self.nice.push(nice);
-        }
-        let add = |sum: &mut Option<f64>, column| {
-            if let Some(ms) = row.number(column) {
-                *sum = Some(sum.unwrap_or(0.0) + ms);
-            }
-        };
-        add(&mut self.others_ms, "others_ms");
-        add(&mut self.stolen_ms, "stolen_ms");
-        if let Some(reason) = void_reason(row, cores) {
-            self.void[reason as usize] += 1;
+/// The cells of the runs of a minute, or of ten; the columns are those of [`HEAD`].
+fn cells(name: &str, rows: &[Row<'_>], cores: usize) -> Vec<String> {
+    let unknown = || "not kept".to_owned();
+    let numbers = |column| rows.iter().filter_map(move |row| row.number(column));
+    let sum = |column| {
+        let ms = numbers(column).reduce(|a, b| a + b);
+        ms.map_or_else(unknown, |ms| format!("{ms:.0}"))
+    };
+    let load = min_max(numbers("loadavg"));
+    let load = load.map_or_else(unknown, |(min, max)| format!("{min:.2} to {max:.2}"));
+    let mut nice: Vec<&str> = Vec::new();
+    for value in rows.iter().map(|row| row.text("nice")) {
+        if !value.is_empty() && !nice.contains(&value) {
+            nice.push(value);
         }
     }
-
-    fn cells(&self, name: &str) -> Vec<String> {
-        let unknown = || "not kept".to_owned();
-        let min = self.loads.iter().copied().reduce(f64::min);
-        let max = self.loads.iter().copied().reduce(f64::max);
-        let load = min.zip(max);
-        let nice = match self.nice.is_empty() {
-            true => unknown(),
-            false => self.nice.join(", "),
-        };
-        let ms = |ms: Option<f64>| ms.map_or_else(unknown, |ms| format!("{ms:.0}"));
-        let mut cells = vec![
-            name.to_owned(),
-            self.runs.to_string(),
-            load.map_or_else(unknown, |(min, max)| format!("{min:.2} to {max:.2}")),
-            nice,
-            self.real_time.to_string(),
-            ms(self.others_ms),
-            ms(self.stolen_ms),
-        ];
-        cells.extend(self.void.map(|count| count.to_string()));
-        cells
-    }
+    let has_priority = |row: &&Row<'_>| row.text("priority") == "real-time";
+    let real_time = rows.iter().filter(has_priority).count();
+    let void = [VoidReason::Host, VoidReason::Others, VoidReason::Waited].map(|reason| {
+        let rows = rows
+            .iter()
+            .filter(|row| void_reason(row, cores) == Some(reason));
+        rows.count().to_string()
+    });
+    let nice = if nice.is_empty() {
+        unknown()
+    } else {
+        nice.join(", ")
+    };
+    let mut cells = vec![name.to_owned(), rows.len().to_string(), load, nice];
+    cells.extend([real_time.to_string(), sum("others_ms"), sum("stolen_ms")]);
+    cells.extend(void);
+    cells
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const HEAD: &str = "threads,load,ms,date,waited,stolen_ms,others_ms,loadavg,nice";
+    const COLUMNS: &str = "threads,load,ms,date,waited,stolen_ms,others_ms,loadavg,nice";
 
     /// A table of runs of 1000 ms: threads, load, waited, stolen_ms and others_ms of each.
     fn table(rows: &[[&str; 5]]) -> Table {
         let name = format!("divisi-lab-state-{}-{}.csv", std::process::id(), rows.len());
         let path = std::env::temp_dir().join(name);
-        let mut text = format!("# machine: m\n{HEAD}\n");
+        let mut text = format!("# machine: m\n{COLUMNS}\n");
         for (at, [threads, load, waited, stolen, others]) in rows.iter().enumerate() {
             let date = format!("2026-11-21 15:{at:02}");
             text += &format!("{threads},{load},1000,{date},{waited},{stolen},{others},1.5,0\n");
         }
         fs::write(&path, text).unwrap();
-        let table = Table::open(&path, "m", HEAD, 4).unwrap();
+        let table = Table::open(&path, "m", COLUMNS, 4).unwrap();
         fs::remove_file(path).unwrap();
         table
     }

@@ -40,6 +40,18 @@ pub struct TestInput {
     pub frames: usize,
 }
 
+impl TestInput {
+    /// The events of some frames; their frames count from `base`.
+    fn events_in(&self, range: &std::ops::Range<usize>, base: u32) -> Vec<Event> {
+        let is_in = |e: &&Event| range.contains(&(e.frame as usize));
+        let from_base = |e: &Event| Event {
+            frame: e.frame - base,
+            ..*e
+        };
+        self.events.iter().filter(is_in).map(from_base).collect()
+    }
+}
+
 /// The output of a processor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestOutput {
@@ -254,13 +266,7 @@ impl ProcessorBench {
         };
         let is_zero = |x: &[f32]| x[range.clone()].iter().all(|x| x.to_bits() == 0);
         memory.bind(base, |x| mark && is_zero(x));
-        let events: Vec<Event> = (input.events.iter())
-            .filter(|e| range.contains(&(e.frame as usize)))
-            .map(|e| Event {
-                frame: e.frame - base as u32,
-                ..*e
-            })
-            .collect();
+        let events = input.events_in(&range, base as u32);
         self.background
             .iter_mut()
             .for_each(|task| settle(task.as_mut()));

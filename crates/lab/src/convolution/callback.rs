@@ -19,7 +19,6 @@
 use divisi::rt::stamp::{self, TickScale};
 use divisi::workers::{self, AudioThread, Priority};
 use std::hint::black_box;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -156,23 +155,21 @@ pub(super) fn measure_callbacks(
 ) -> CallbackStats {
     let stop = AtomicBool::new(false);
     let clock = MachineClock(stamp::now(), TickScale::calibrated());
-    let result = Mutex::new((CallbackStats::default(), Vec::new()));
-    let gaps = thread::scope(|scope| {
+    let ((mut stats, misses), gaps) = thread::scope(|scope| {
         let named = thread::Builder::new().name(PROBE_NAME.into());
         let probe = named.spawn_scoped(scope, || run_probe(&stop, clock, schedule.placement));
         let callback = scope.spawn(|| {
             schedule
                 .placement
                 .apply(0, Priority::RealTime(CALLBACK_PRIORITY));
-            let found = run_callback(callback, schedule, clock);
-            *result.lock().unwrap_or_else(|e| e.into_inner()) = found;
+            run_callback(callback, schedule, clock)
         });
-        let _ = callback.join();
+        let found = callback.join().unwrap_or_default();
         // Relaxed: a stop request alone.
         stop.store(true, Ordering::Relaxed);
-        probe.map_or(Vec::new(), |probe| probe.join().unwrap_or_default())
+        let gaps = probe.map_or(Vec::new(), |probe| probe.join().unwrap_or_default());
+        (found, gaps)
     });
-    let (mut stats, misses) = result.into_inner().unwrap_or_else(|e| e.into_inner());
     stats.missed = misses.len();
     stats.unexplained = misses
         .iter()

@@ -189,39 +189,38 @@ impl Protocol for Shared {
     }
 }
 
+/// Place of a task among the ready ones: its urgency, and when it came.
+type Rank = (Reverse<u64>, u64, TaskId);
+
 /// Ready tasks: oldest first, or most urgent first.
 #[derive(Default)]
 struct ReadyTasks {
-    queue: VecDeque<TaskId>,
-    set: BTreeSet<(Reverse<u64>, TaskId)>,
+    set: BTreeSet<Rank>,
+    /// Number of tasks that were ever put here.
+    count: u64,
     /// B-level of each task, for the order by urgency.
     urgency: Option<Vec<u64>>,
 }
 
 impl ReadyTasks {
-    fn rank(&self, task: TaskId) -> (Reverse<u64>, TaskId) {
-        let urgency = self.urgency.as_ref().map_or(0, |all| all[task.at()]);
-        (Reverse(urgency), task)
+    fn rank(&self, task: TaskId) -> Rank {
+        match &self.urgency {
+            Some(all) => (Reverse(all[task.at()]), 0, task),
+            None => (Reverse(0), self.count, task),
+        }
     }
 
     fn put(&mut self, task: TaskId) {
-        match self.urgency {
-            Some(_) => {
-                self.set.insert(self.rank(task));
-            }
-            None => self.queue.push_back(task),
-        }
+        self.count += 1;
+        self.set.insert(self.rank(task));
     }
 
     fn first(&self) -> Option<TaskId> {
-        let urgent = self.set.first().map(|(_, task)| *task);
-        urgent.or_else(|| self.queue.front().copied())
+        self.set.first().map(|rank| rank.2)
     }
 
     fn take(&mut self) {
-        if self.set.pop_first().is_none() {
-            self.queue.pop_front();
-        }
+        self.set.pop_first();
     }
 }
 

@@ -27,7 +27,6 @@ mod futex;
 use super::callback::{self, Placement};
 use divisi::rt::stamp::{self, TickScale};
 use divisi::workers::Priority;
-use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -131,8 +130,7 @@ pub(super) fn trace(trial: Trial<'_>) -> SyncTrace {
     let scale = TickScale::calibrated();
     let zero = stamp::now();
     let since = |at| scale.between(zero, at).0;
-    let calls = Mutex::new(Vec::new());
-    let levels = thread::scope(|scope| {
+    let (calls, levels) = thread::scope(|scope| {
         let scheme = &*scheme;
         let run = |level| {
             move || {
@@ -151,22 +149,21 @@ pub(super) fn trace(trial: Trial<'_>) -> SyncTrace {
             trial.placement.apply(0, priority);
             let times = run_callback(scheme, trial);
             scheme.stop();
-            *calls.lock().unwrap_or_else(|e| e.into_inner()) = times;
+            times
         });
-        let _ = callback.join();
-        levels
+        let calls: Vec<[u64; 3]> = callback.join().unwrap_or_default();
+        let levels = levels
             .into_iter()
-            .map(|level| level.join().unwrap_or_default())
-            .collect::<Vec<_>>()
+            .map(|level| level.join().unwrap_or_default());
+        (calls, levels.collect::<Vec<Vec<_>>>())
     });
-    let calls = calls.into_inner().unwrap_or_else(|e| e.into_inner());
-    let span = |(from, to): &(u64, u64)| (since(*from), since(*to));
-    let levels = levels.iter();
+    let spans = |spans: Vec<(u64, u64)>| {
+        let spans = spans.into_iter();
+        spans.map(|(from, to)| (since(from), since(to))).collect()
+    };
     SyncTrace {
         calls: calls.into_iter().map(|at| at.map(since)).collect(),
-        levels: levels
-            .map(|spans| spans.iter().map(span).collect())
-            .collect(),
+        levels: levels.into_iter().map(spans).collect(),
     }
 }
 
