@@ -315,7 +315,8 @@ impl<'a> View<'a> {
     /// Load, worst callback and maximum of channels, with fewer operations and without.
     fn fewer_operations(&self, page: &mut Page) {
         let lengths = self.lengths("load");
-        let pairs = Method::FEWER_OPERATIONS.map(|(method, plain)| [method.name(), plain.name()]);
+        let pairs =
+            Method::FEWER_OPERATIONS.map(|method| [method, Method::Study].map(Method::name));
         let pairs = EARLIER_FEWER_OPERATIONS.into_iter().chain(pairs);
         let rows = pairs.flat_map(|names| {
             let lengths = lengths.iter();

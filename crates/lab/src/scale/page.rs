@@ -57,11 +57,11 @@ impl<'a> View<'a> {
     /// Simulated speed-up over sequential, which has one core only.
     fn speed_up(&self, graph: GraphName<'_>, scheduler: Scheduler, cores: usize) -> Option<f64> {
         let us = |scheduler, cores| self.cycle(graph, scheduler, cores)?.number("predicted_us");
-        let sequential = us(Scheduler::Sequential, 1)?;
-        match scheduler {
-            Scheduler::Sequential => Some(sequential / sequential),
-            _ => Some(sequential / us(scheduler, cores)?),
-        }
+        let cores = match scheduler {
+            Scheduler::Sequential => 1,
+            _ => cores,
+        };
+        Some(us(Scheduler::Sequential, 1)? / us(scheduler, cores)?)
     }
 
     /// Error of a simulated cycle in percent; none where the playback is void.

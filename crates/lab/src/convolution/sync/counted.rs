@@ -102,15 +102,17 @@ pub(super) struct Counted<C> {
     count: C,
 }
 
-impl<C: Count> Counted<C> {
-    pub(super) fn new(levels: usize, count: C) -> Self {
+impl<C: Count + Default> Counted<C> {
+    pub(super) fn new(levels: usize) -> Self {
         Self {
             started: Mutex::new(0),
             start: (0..=levels).map(|_| Condvar::new()).collect(),
-            count,
+            count: C::default(),
         }
     }
+}
 
+impl<C> Counted<C> {
     fn set_started(&self, value: u32) {
         *self.started.lock().unwrap_or_else(|e| e.into_inner()) = value;
     }

@@ -25,6 +25,7 @@ mod counted;
 mod futex;
 
 use super::callback::{self, Placement};
+use counted::{AtomicCount, Counted, LockedCount};
 use divisi::rt::stamp::{self, TickScale};
 use divisi::workers::Priority;
 use std::thread;
@@ -55,14 +56,8 @@ const COUNTED_CALLS: usize = 2 << MAX_LEVELS;
 fn scheme(name: &str, levels: usize) -> Box<dyn Scheme> {
     match name {
         "condvars" => Box::new(condvars::Condvars::new(levels)),
-        "counter-mutex" => Box::new(counted::Counted::new(
-            levels,
-            counted::LockedCount::default(),
-        )),
-        "counter-atomic" => Box::new(counted::Counted::new(
-            levels,
-            counted::AtomicCount::default(),
-        )),
+        "counter-mutex" => Box::new(Counted::<LockedCount>::new(levels)),
+        "counter-atomic" => Box::new(Counted::<AtomicCount>::new(levels)),
         _ => Box::new(futex::FutexScheme::default()),
     }
 }
