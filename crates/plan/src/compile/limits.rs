@@ -39,11 +39,13 @@ pub fn event_capacity(frames: u32, block: Frames) -> usize {
         .min(MAX_WAITING_EVENTS)
 }
 
-/// Number of events that a step of a node of `kind` with these `inputs` can receive in a block. Most nodes of a large
-/// graph receive none, and room for the maximum would be most of its memory.
-pub(super) fn event_room(kind: &Kind, inputs: &[StepInput], block: Frames) -> u16 {
+/// Number of events that a step with these `inputs` can receive in a block, and its node of `kind` if it does the node's
+/// own work. (Aligners receive events too.) Most nodes of a large graph receive none, and room for the maximum would be
+/// most of its memory.
+pub(super) fn event_room(kind: Option<&Kind>, inputs: &[StepInput], block: Frames) -> u16 {
     let has_event_input = inputs.iter().any(|i| matches!(i, StepInput::Events(_)));
-    let live_params = kind.params.iter().filter(|param| param.live).count();
+    let params = kind.into_iter().flat_map(|kind| &kind.params);
+    let live_params = params.filter(|param| param.live).count();
     let room = match has_event_input {
         true => EVENTS_PER_STEP,
         false => live_params * EVENTS_PER_PARAM.max(block.count() / FRAMES_PER_PARAM_EVENT),
@@ -197,12 +199,16 @@ mod tests {
         };
         let audio = [StepInput::Audio(IndexRange::default())];
         let events = [StepInput::Events(IndexRange::default())];
-        let room =
-            |kind: Kind, inputs: &[StepInput], block| event_room(&kind, inputs, Frames(block));
+        let room = |kind: Kind, inputs: &[StepInput], block| {
+            event_room(Some(&kind), inputs, Frames(block))
+        };
         assert_eq!(room(kind(0, 3), &audio, 64), 0);
         assert_eq!(room(kind(1, 3), &audio, 64), 16);
         assert_eq!(room(kind(2, 0), &audio, 4096), 128);
         assert_eq!(room(kind(20, 0), &audio, 64), 256);
         assert_eq!(room(kind(0, 0), &events, 64), 256);
+        // An aligner, or another step that only transports.
+        let transport = [&audio, &events].map(|inputs| event_room(None, inputs, Frames(64)));
+        assert_eq!(transport, [0, 256]);
     }
 }

@@ -100,6 +100,12 @@ impl Check<'_> {
         for port in step.outputs.of(&plan.outputs) {
             self.output(name, *port);
         }
+        let inputs = step.inputs.of(&plan.inputs).iter();
+        let mut events = inputs.filter(|input| matches!(input, StepInput::Events(_)));
+        let has_room = step.event_room > 0 || events.next().is_none();
+        self.must(has_room, || {
+            format!("{name} receives events without room for them")
+        });
         self.op(name, step);
     }
 

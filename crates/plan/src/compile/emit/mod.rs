@@ -141,18 +141,8 @@ impl Emitter<'_> {
         let inputs = self.ports.inputs(index, &mut self.plan);
         let is_kept = every > 1 || op.kind == OpKind::Sink;
         let is_node = matches!(op.kind, OpKind::Process | OpKind::ReadLine(_));
-        // An aligner of events receives what it delays.
-        let mut ports = inputs.of(&self.plan.inputs).iter();
-        let delays_events = matches!(op.kind, OpKind::Align(_))
-            && ports.any(|input| matches!(input, crate::StepInput::Events(_)));
-        let event_room = match is_node || delays_events {
-            true => event_room(
-                self.wiring.nodes[op.node as usize].kind,
-                inputs.of(&self.plan.inputs),
-                self.options.block,
-            ),
-            false => 0,
-        };
+        let kind = is_node.then(|| self.wiring.nodes[op.node as usize].kind);
+        let event_room = event_room(kind, inputs.of(&self.plan.inputs), self.options.block);
         Step {
             op: self.step_op(index),
             inputs,
