@@ -43,8 +43,8 @@ const MIN_LIMIT: Duration = Duration::from_millis(10);
 const MACHINE_LIMIT: Duration = Duration::from_millis(60);
 /// A gain below this, in ns, is below the cost of any wake.
 const MIN_WAKE_NS: f64 = 500.0;
-/// Part of a period (4/5) in which workers help late deferred work, as the audio callback has it.
-const HELP_SHARE: (u64, u64) = (4, 5);
+/// Part of a period (4/5) in which deferred work is done, as in the audio callback.
+const DEFERRED_SHARE: (u64, u64) = (4, 5);
 
 /// Result of the trials.
 pub(super) struct TrialsResult {
@@ -297,8 +297,9 @@ impl Trials {
         let options = candidate.options(&self.requested);
         let mut run = DryRun::new(&self.graph, self.registry.clone(), &options)?;
         if self.requested.is_live() {
-            let help = Nanos(self.requested.period().0 / HELP_SHARE.1 * HELP_SHARE.0);
-            run.set_help_limit(self.scale.ticks(help));
+            let (part, of) = DEFERRED_SHARE;
+            let time = Nanos(self.requested.period().0 / of * part);
+            run.limit_deferred_work(self.scale.ticks(time));
         }
         Ok(run)
     }

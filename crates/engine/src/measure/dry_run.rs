@@ -21,8 +21,8 @@ pub(crate) struct DryRun {
     reader: Option<TraceReader<TraceRecord>>,
     device: Vec<Vec<f32>>,
     cycle: u64,
-    /// Ticks after the start of a cycle until which workers help late deferred work; `u64::MAX` for no limit.
-    help_ticks: u64,
+    /// Ticks after the start of a cycle until which deferred work is done; `u64::MAX` for no limit.
+    deferred_ticks: u64,
 }
 
 impl DryRun {
@@ -49,7 +49,7 @@ impl DryRun {
             reader: None,
             device: (0..inputs).map(|seed| noise(seed, block.count())).collect(),
             cycle: 0,
-            help_ticks: u64::MAX,
+            deferred_ticks: u64::MAX,
         })
     }
 
@@ -78,8 +78,10 @@ impl DryRun {
         let device: Vec<&[f32]> = self.device.iter().map(Vec::as_slice).collect();
         let block = u64::from(self.resources.options.block.0);
         let start = stamp::now();
+        let until = start.saturating_add(self.deferred_ticks);
         let info = CycleInfo {
-            help_until: start.saturating_add(self.help_ticks),
+            help_until: until,
+            spare_until: until,
             ..CycleInfo::unlimited(self.cycle * block, self.cycle)
         };
         self.executor.run_cycle(&info, &device);
@@ -88,9 +90,9 @@ impl DryRun {
         took
     }
 
-    /// From now on deferred work is helped for `ticks` of each cycle, as a driver's deadline would have it.
-    pub(crate) fn set_help_limit(&mut self, ticks: u64) {
-        self.help_ticks = ticks;
+    /// From now on deferred work is done for `ticks` of each cycle, as with a driver's deadline.
+    pub(crate) fn limit_deferred_work(&mut self, ticks: u64) {
+        self.deferred_ticks = ticks;
     }
 
     /// Returns true if some node has deferred work.
