@@ -1,8 +1,8 @@
 //! Chooses the scheduler and the number of workers: by trying candidates on this graph, on this machine, now.
 //!
 //! ```text
-//!   look     sequential ▓ ▓ ▓ ▓   stealing x 2 ▓ ▓ ▓ ▓   hlfet x 2 ▓ ▓ ▓ ▓  …   each a few cycles, a period apart
-//!   duel     sequential ▓   ▓   ▓   ▓                                          the best of them beside the
+//!   screen   sequential ▓ ▓ ▓ ▓   stealing x 2 ▓ ▓ ▓ ▓   hlfet x 2 ▓ ▓ ▓ ▓  …   each a few cycles, a period apart
+//!   pairs    sequential ▓   ▓   ▓   ▓                                          the best of them beside the
 //!            best         ▓   ▓   ▓   ▓                                        sequential executor, in turn
 //!   compare  mean and 95th percentile ──▶ SchedulerChoice ──▶ kept with the costs of the machine
 //! ```
@@ -12,9 +12,9 @@
 //! the sequential executor in the mean *and* at the 95th percentile, by more than a wake costs. Files are read and none
 //! is written.
 //!
-//! The choice is kept by machine, graph, block, rate, workers, priority and waiting policy, with a look at the machine's
+//! The choice is kept by machine, graph, block, rate, workers, priority and waiting policy, with a reading of the machine's
 //! state (`probe`). It is taken from there the next time if that state is the same still; else the trials are made again.
-//! An engine compares what it lives with what the sequential executor took, and goes over to it when that was better;
+//! An engine compares its own cycles with what the sequential executor took, and goes over to it when that was better;
 //! then [`forget_choice`] drops the choice.
 //!
 //! An engine keeps its choice while it plays, whatever is edited: its threads are made once. With an edited graph
@@ -23,10 +23,10 @@
 mod candidates;
 mod choice;
 mod compare;
-mod duel;
 mod fingerprint;
 mod options;
 mod pace;
+mod paired_trial;
 mod probe;
 mod trials;
 
@@ -46,7 +46,7 @@ pub use options::ChooseOptions;
 
 /// Time beyond the limit after which a trial counts as unresponsive: some node does not return.
 const GRACE: Duration = Duration::from_secs(10);
-/// Interval at which the flag that ends the trials is looked at.
+/// Interval at which the flag that ends the trials is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Chooses how `graph` is played: live by the mean and the 95th percentile of the cycles, offline by the mean. The choice is

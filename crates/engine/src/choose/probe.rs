@@ -1,4 +1,4 @@
-//! [`probe`]: a look of a few milliseconds at the machine, to see if it is what it was when a choice was made.
+//! [`probe`]: reads the state of the machine in a few milliseconds, to find out if it is what it was when a choice was made.
 //!
 //! A virtual machine's cores may be two threads of one core now and two cores a minute later; a laptop changes its clock
 //! rate. Each of the three readings is taken by the same procedure each time, so they compare with their former selves

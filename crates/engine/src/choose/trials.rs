@@ -1,18 +1,18 @@
-//! [`Trials`]: looks at all candidates, and lets the best of them play against the sequential executor.
+//! [`Trials`]: screens all candidates, and compares the best of them with the sequential executor.
 //!
 //! | step | cycles | result |
 //! |---|---|---|
 //! | one worker alone | a few at once | reasons to try nothing |
 //! | machine, nodes | – | what static schedules must know; the cost of a wake now, after a sleep of a period |
 //! | each candidate | some at its pace | the one with the best times |
-//! | [`Duel`] | pairs, at their pace | the candidate, if it wins by more than a wake costs; else the sequential executor |
+//! | [`PairedTrial`] | pairs, at their pace | the candidate, if it wins by more than a wake costs; else the sequential executor |
 
 use super::candidates::{Candidate, candidates};
 use super::choice::{ChoiceReason, SchedulerChoice, SchedulerTrial};
 use super::compare::{CycleTimes, is_better, rank};
-use super::duel::{Duel, WARM_UP};
 use super::options::ChooseOptions;
 use super::pace::Pacer;
+use super::paired_trial::{PairedTrial, WARM_UP};
 use crate::measure::{
     DryRun, MeasureOptions, NodeCosts, measure_machine, measure_nodes, wake_after,
 };
@@ -29,11 +29,11 @@ use workers::{AudioThread, DmaLatency, Priority};
 
 /// At real-time priority: part (1/6) of the time of a run that is left to other threads after it.
 const REST_SHARE: u32 = 6;
-/// Smallest and largest number of cycles with which all candidates are looked at.
+/// Smallest and largest number of cycles of a screening.
 const CYCLES: (u128, u128) = (6, 48);
-/// Part of the time (1/3) for that look.
-const LOOK_SHARE: u32 = 3;
-/// A candidate whose times are beyond those of the sequential executor by this part (1/4) plays no duel.
+/// Part of the time (1/3) for the screening of all candidates.
+const SCREENING_SHARE: u32 = 3;
+/// A candidate whose times are beyond those of the sequential executor by this part (1/4) is left out of the paired trial.
 const HOPELESS_SHARE: u64 = 4;
 /// Offline: trials take at most this part (1/4) of the time that they can gain.
 const MAX_SHARE: u32 = 4;
@@ -203,7 +203,7 @@ impl Trials {
                 ChoiceReason::CycleTooLong,
             ));
         };
-        let tried = self.look(&all, cycles)?;
+        let tried = self.screen(&all, cycles)?;
         let is_live = self.requested.is_live();
         let sequential = tried.iter().find(|(c, _)| *c == Candidate::SEQUENTIAL);
         let others = tried.iter().filter(|(c, _)| *c != Candidate::SEQUENTIAL);
@@ -219,7 +219,7 @@ impl Trials {
         match (sequential, best) {
             (None, Some(best)) => Ok(choice(best, None)),
             (Some(alone), Some(best)) if !is_hopeless(&best.1, &alone.1, is_live) => {
-                let [alone, best] = self.duel(best.0)?;
+                let [alone, best] = self.paired_trial(best.0)?;
                 let wins = is_better(&best.1, &alone.1, self.wake, is_live);
                 Ok(choice(if wins { &best } else { &alone }, Some(alone.1)))
             }
@@ -232,7 +232,7 @@ impl Trials {
     }
 
     /// Times of each candidate in a few cycles, at their pace.
-    fn look(
+    fn screen(
         &self,
         all: &[Candidate],
         cycles: u64,
@@ -263,13 +263,16 @@ impl Trials {
     }
 
     /// The sequential executor and `best`, with their times beside each other.
-    fn duel(&self, best: Candidate) -> Result<[(Candidate, SchedulerTrial); 2], EngineError> {
+    fn paired_trial(
+        &self,
+        best: Candidate,
+    ) -> Result<[(Candidate, SchedulerTrial); 2], EngineError> {
         let runs = (self.dry_run(Candidate::SEQUENTIAL)?, self.dry_run(best)?);
         let pacer = self.requested.is_live().then(|| self.pacer());
         let left = self.limit.saturating_sub(self.start.elapsed());
         let raised = PriorityGuard::to(self.requested.priority);
-        let duel = Duel::new(runs.0, runs.1, self.scale, pacer);
-        let (alone, other) = duel.play(left.max(self.limit / LOOK_SHARE));
+        let trial = PairedTrial::new(runs.0, runs.1, self.scale, pacer);
+        let (alone, other) = trial.play(left.max(self.limit / SCREENING_SHARE));
         raised.rest();
         let alone = (Candidate::SEQUENTIAL, Candidate::SEQUENTIAL.trial(&alone));
         Ok([alone, (best, best.trial(&other))])
@@ -279,7 +282,7 @@ impl Trials {
         Pacer::new(self.requested.period())
     }
 
-    /// Number of cycles with which each candidate is looked at; `None` if even the smallest number takes more than four
+    /// Number of cycles with which each candidate is screened; `None` if even the smallest number takes more than four
     /// times the limit.
     fn cycles(&self, one: Nanos, candidates: usize) -> Option<u64> {
         let cycle = match self.requested.is_live() {
@@ -290,7 +293,7 @@ impl Trials {
         let fit = |time: Duration| time.as_nanos() / all;
         let (min, max) = CYCLES;
         let is_too_long = fit(4 * self.limit) < min + u128::from(WARM_UP);
-        (!is_too_long).then(|| fit(self.limit / LOOK_SHARE).clamp(min, max) as u64)
+        (!is_too_long).then(|| fit(self.limit / SCREENING_SHARE).clamp(min, max) as u64)
     }
 
     fn dry_run(&self, candidate: Candidate) -> Result<DryRun, EngineError> {
@@ -305,7 +308,7 @@ impl Trials {
     }
 }
 
-/// Returns true if a candidate is so far behind the sequential executor that a duel would be a waste of time.
+/// Returns true if a candidate is so far behind the sequential executor that a paired trial would be a waste of time.
 fn is_hopeless(best: &SchedulerTrial, sequential: &SchedulerTrial, is_live: bool) -> bool {
     let alone = rank(sequential, is_live);
     rank(best, is_live) > alone.saturating_add(alone / HOPELESS_SHARE)

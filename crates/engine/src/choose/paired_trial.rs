@@ -1,4 +1,4 @@
-//! [`Duel`]: a candidate beside the sequential executor, one cycle of each in turn, at the pace of the later playback.
+//! [`PairedTrial`]: a candidate beside the sequential executor, one cycle of each in turn, at the pace of the later playback.
 //!
 //! Both play the same blocks, and what disturbs the machine for longer than a cycle meets both. Live each cycle comes a
 //! period after the other's: so a worker sleeps before each as it will sleep in earnest, and its wake is in the time.
@@ -16,38 +16,38 @@ pub(super) const WARM_UP: u64 = 4;
 const OFFLINE_TURN: u64 = 9;
 /// Smallest number of pairs on which a choice rests.
 const MIN_PAIRS: usize = 40;
-/// Largest number of blocks in which deferred work is looked for.
+/// Largest number of blocks until deferred work falls due regularly.
 const MAX_SETTLE: u64 = 8192;
 
 /// A run with its times.
-struct Contestant {
+struct TimedRun {
     run: DryRun,
     times: CycleTimes,
 }
 
 /// Two runs of one graph that are compared.
-pub(super) struct Duel {
-    sequential: Contestant,
-    candidate: Contestant,
+pub(super) struct PairedTrial {
+    sequential: TimedRun,
+    candidate: TimedRun,
     scale: TickScale,
     /// `None` offline.
     pacer: Option<Pacer>,
 }
 
-impl Duel {
+impl PairedTrial {
     pub(super) fn new(
         sequential: DryRun,
         candidate: DryRun,
         scale: TickScale,
         pacer: Option<Pacer>,
     ) -> Self {
-        let contestant = |run| Contestant {
+        let timed = |run| TimedRun {
             run,
             times: CycleTimes::default(),
         };
         Self {
-            sequential: contestant(sequential),
-            candidate: contestant(candidate),
+            sequential: timed(sequential),
+            candidate: timed(candidate),
             scale,
             pacer,
         }
@@ -105,7 +105,7 @@ impl Duel {
     }
 }
 
-impl Contestant {
+impl TimedRun {
     /// Plays one cycle that counts, at its time; offline several at once.
     fn turn(&mut self, scale: TickScale, pacer: Option<&mut Pacer>) {
         let Some(pacer) = pacer else {
