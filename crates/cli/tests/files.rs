@@ -54,17 +54,31 @@ fn a_render_begins_with_its_input_and_ends_with_it_whatever_the_latency() {
 }
 
 #[test]
-fn a_player_with_latency_is_rendered_to_its_last_frame() {
+fn a_player_with_latency_is_rendered_to_its_last_frame_and_beyond() {
     let here = Folder::new();
-    here.write("same.toml", SAME);
-    let player = "kind = \"player\"\nfile = \"tone.wav\"";
-    here.write("late.toml", LATE.replace("kind = \"input\"", player));
-    let tone = tone(3210);
-    here.write("tone.wav", sound(48_000, &[&tone]));
+    let mut click = [0.0; 100];
+    click[99] = 1.0;
+    here.write("click.wav", sound(48_000, &[&click]));
+    // A symmetric filter of 33 taps, so 16 frames late.
+    let session = "edges = [\"p -> f -> s\"]\n[nodes.p]\nkind = \"player\"\nfile = \"click.wav\"\n[nodes.f]\n\
+        kind = \"fir\"\ntaps = 33\n[nodes.s]\nkind = \"sink\"\n";
+    here.write("late.toml", session);
     here.well("render late.toml -o out.wav --scheduler sequential");
-    let (_, samples) = wav(&here.read("out.wav"));
-    let bits: Vec<u32> = tone.iter().map(|sample| sample.to_bits()).collect();
-    assert!(samples.starts_with(&bits));
+    let (_, bits) = wav(&here.read("out.wav"));
+    let samples: Vec<f32> = bits
+        .iter()
+        .map(|bits| f32::from_bits(*bits).abs())
+        .collect();
+    let loudest = samples.iter().copied().fold(0.0, f32::max);
+    assert_eq!(
+        samples.iter().position(|sample| *sample == loudest),
+        Some(99)
+    );
+    // The half of the response behind the click is there, the mirror of the half before it.
+    assert!(samples.len() >= 116, "{} frames", samples.len());
+    for k in 1..=16 {
+        assert!((samples[99 - k] - samples[99 + k]).abs() < 1e-6, "{k}");
+    }
 }
 
 #[test]
