@@ -378,8 +378,8 @@ fn after_a_cycle_that_was_given_up_copies_go_on_with_their_originals() {
             1
         });
     }
-    // Only what was held is lost.
-    assert_eq!(hall.counts().node_faults, 1);
+    // Without a watchdog that accuses it, the step that was held plays on.
+    assert_eq!(hall.counts().node_faults, 0);
 }
 
 #[test]
