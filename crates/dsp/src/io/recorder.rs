@@ -110,22 +110,22 @@ struct BlockWriter {
 struct FileWriter {
     ring: Consumer<f32>,
     shared: Arc<Shared>,
-    take: Take,
+    file: RecordingFile,
     log: FileLog,
     samples: Vec<f32>,
 }
 
 /// State of the file.
-enum Take {
+enum RecordingFile {
     /// Nothing was played yet: the file is as it was.
-    Planned(TakeFormat),
+    Planned(RecordingFormat),
     Running(Writer),
     /// In a rehearsal, after an error, and at the end: samples are discarded.
     None,
 }
 
 /// What a file needs to begin.
-struct TakeFormat {
+struct RecordingFormat {
     path: PathBuf,
     rate: SampleRate,
     channels: Channels,
@@ -135,9 +135,9 @@ struct TakeFormat {
 impl Recorder {
     fn open(&self, setup: &mut Setup<'_>) -> BlockWriter {
         let log = setup.services.file_log();
-        let take = match setup.mode {
+        let file = match setup.mode {
             Mode::Live | Mode::Offline => self.plan(setup.rate, &log),
-            Mode::DryRun => Take::None,
+            Mode::DryRun => RecordingFile::None,
         };
         let behind = MIN_BUFFER_S * setup.rate.hz() as usize;
         let room = behind.max(MIN_BUFFER_BLOCKS * setup.block.count());
@@ -146,7 +146,7 @@ impl Recorder {
         setup.services.spawn_background(Box::new(FileWriter {
             ring: consumer,
             shared: shared.clone(),
-            take,
+            file,
             log,
             samples: vec![0.0; 4096 * self.channels],
         }));
@@ -161,14 +161,14 @@ impl Recorder {
         }
     }
 
-    /// The take that will begin with the first block. A file that cannot be written is reported now.
-    fn plan(&self, rate: SampleRate, log: &FileLog) -> Take {
+    /// The recording that will begin with the first block. A file that cannot be written is reported now.
+    fn plan(&self, rate: SampleRate, log: &FileLog) -> RecordingFile {
         if let Err(error) = files::check_writable(&self.path) {
             let message = format!("cannot write {}: {error}", self.path.display());
             log.report(FileProblem::Lost(message));
-            return Take::None;
+            return RecordingFile::None;
         }
-        Take::Planned(TakeFormat {
+        RecordingFile::Planned(RecordingFormat {
             path: self.path.clone(),
             rate,
             channels: Channels(self.channels as u16),
@@ -177,7 +177,7 @@ impl Recorder {
     }
 }
 
-impl Take {
+impl RecordingFile {
     /// Appends samples; the first ones begin the file.
     fn write(&mut self, samples: &[f32]) -> Result<(), media::MediaError> {
         if let Self::Planned(plan) = self {
@@ -225,11 +225,10 @@ impl BlockWriter {
     /// Real-time: waits, on the thread that writes the file.
     fn wait_for_room(&mut self, n: usize, channels: usize) {
         // Relaxed: nothing else travels with the flag.
-        let is_over =
-            |end: &Self| end.ring.is_abandoned() || end.shared.failed.load(Ordering::Relaxed);
-        while !is_over(self)
-            && !(self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels)
-        {
+        while !(self.ring.is_abandoned() || self.shared.failed.load(Ordering::Relaxed)) {
+            if self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels {
+                return;
+            }
             std::thread::sleep(WAIT);
         }
     }
@@ -271,13 +270,15 @@ impl FileWriter {
             if n == 0 {
                 return Ok(());
             }
-            self.take.write(&self.samples[..n])?;
+            self.file.write(&self.samples[..n])?;
         }
     }
 
     fn finish(&mut self) -> Result<(), media::MediaError> {
         self.write()?;
-        let Take::Running(mut writer) = std::mem::replace(&mut self.take, Take::None) else {
+        let RecordingFile::Running(mut writer) =
+            std::mem::replace(&mut self.file, RecordingFile::None)
+        else {
             return Ok(());
         };
         // Relaxed: the other end has processed its last block before the engine ends this one.
@@ -294,13 +295,15 @@ impl FileWriter {
     }
 
     fn fail(&mut self, error: &media::MediaError) {
-        let kept = match &self.take {
-            Take::Running(writer) => format!("; the first {} frames are kept", writer.frames()),
+        let kept = match &self.file {
+            RecordingFile::Running(writer) => {
+                format!("; the first {} frames are kept", writer.frames())
+            }
             _ => String::new(),
         };
         let message = format!("{}{kept}", error_chain(error));
         self.log.report(FileProblem::Lost(message));
-        self.take = Take::None;
+        self.file = RecordingFile::None;
         // Relaxed: nothing else travels with the flag.
         self.shared.failed.store(true, Ordering::Relaxed);
     }

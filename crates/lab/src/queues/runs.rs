@@ -23,7 +23,7 @@ struct Comparison {
     /// In % of the FFT's length.
     overlap: usize,
     between: &'static str,
-    /// Duration of one turn of one kind.
+    /// Duration of one round of one kind.
     duration: Duration,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Comparison {
 
 /// Every run, the control first.
 pub(super) fn runs(effort: Effort) -> Vec<Run> {
-    let turns = effort.choose(10, 5, 2);
+    let rounds = effort.choose(10, 5, 2);
     let duration = Duration::from_micros(effort.choose(30_000, 5_000, 200));
     let mut all = Vec::new();
     let mut add = |what, size, overlap, between| {
@@ -48,8 +48,8 @@ pub(super) fn runs(effort: Effort) -> Vec<Run> {
             between,
             duration,
         };
-        let measure = move |_: &mut _, _: &_, record: &mut _| one.measure(turns, record);
-        all.push(Run::new(one, turns, 2 * turns * duration, measure));
+        let measure = move |_: &mut _, _: &_, record: &mut _| one.measure(rounds, record);
+        all.push(Run::new(one, rounds, 2 * rounds * duration, measure));
     };
     let lengths: &[u32] = effort.choose(
         &[6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17],
@@ -74,30 +74,30 @@ pub(super) fn runs(effort: Effort) -> Vec<Run> {
     all
 }
 
-/// Values of one turn of each kind; none of a kind that was not run.
+/// Values of one round of each kind; none of a kind that was not run.
 #[derive(Default)]
-struct Turn {
+struct RoundFigures {
     mirrored: Option<f64>,
     copying: Option<f64>,
 }
 
 impl Comparison {
-    /// Takes turns, and records the mean of each kind with its standard deviation.
-    fn measure(&self, turns: u32, record: &mut Record) -> Result<(), LabError> {
-        let turns = (0..turns).map(|_| match (self.what, self.between) {
+    /// Runs rounds, and records the mean of each kind with its standard deviation.
+    fn measure(&self, rounds: u32, record: &mut Record) -> Result<(), LabError> {
+        let rounds = (0..rounds).map(|_| match (self.what, self.between) {
             (_, PROCESSES | PIPES) => self.between_processes(),
             (ROUND_TRIP | THROUGHPUT, _) => Ok(self.between_threads()),
             _ => Ok(self.filter()),
         });
-        let turns = turns.collect::<Result<Vec<Turn>, _>>()?;
+        let rounds = rounds.collect::<Result<Vec<RoundFigures>, _>>()?;
         let unit = match self.what {
             ROUND_TRIP => "ns",
             THROUGHPUT => "MB/s",
             _ => "MFLOPS",
         };
         record.set("unit", unit);
-        let mirrored: Vec<f64> = turns.iter().filter_map(|turn| turn.mirrored).collect();
-        let copying: Vec<f64> = turns.iter().filter_map(|turn| turn.copying).collect();
+        let mirrored: Vec<f64> = rounds.iter().filter_map(|round| round.mirrored).collect();
+        let copying: Vec<f64> = rounds.iter().filter_map(|round| round.copying).collect();
         for (mean, sd, values) in [
             ("mirrored", "mirrored_sd", &mirrored),
             ("copying", "copying_sd", &copying),
@@ -110,21 +110,21 @@ impl Comparison {
         Ok(())
     }
 
-    /// The other process lives for one turn only, so that the one with the other transport does not spin beside it.
-    fn between_processes(&self) -> Result<Turn, LabError> {
-        let mut turn = Turn::default();
+    /// The other process lives for one round only, so that the one with the other transport does not spin beside it.
+    fn between_processes(&self) -> Result<RoundFigures, LabError> {
+        let mut round = RoundFigures::default();
         let Some(program) = peer::program() else {
-            return Ok(turn);
+            return Ok(round);
         };
         let refused = |error: std::io::Error| LabError::Play(error.to_string());
         let mut rings = Peer::with_rings(&program, self.role(), self.size).map_err(refused)?;
-        turn.mirrored = Some(self.transfer(rings.end())?);
+        round.mirrored = Some(self.transfer(rings.end())?);
         drop(rings);
         if self.between == PIPES {
             let mut pipes = Peer::with_pipes(&program, self.role(), self.size).map_err(refused)?;
-            turn.copying = Some(self.transfer(pipes.end())?);
+            round.copying = Some(self.transfer(pipes.end())?);
         }
-        Ok(turn)
+        Ok(round)
     }
 
     fn role(&self) -> PeerRole {
@@ -139,9 +139,9 @@ impl Comparison {
         value.map_err(|Disconnected| LabError::Play("the other process has ended".into()))
     }
 
-    fn between_threads(&self) -> Turn {
+    fn between_threads(&self) -> RoundFigures {
         let (size, time, role) = (self.size, self.duration, self.role());
-        Turn {
+        RoundFigures {
             mirrored: Some(transfer::between_threads(
                 role,
                 size,
@@ -157,7 +157,7 @@ impl Comparison {
         }
     }
 
-    fn filter(&self) -> Turn {
+    fn filter(&self) -> RoundFigures {
         let overlap = self.size * self.overlap / 100;
         let mut filter = Filter::new(self.size, overlap);
         let mflops = operations(self.size) / 1e6;
@@ -168,7 +168,7 @@ impl Comparison {
         } else {
             self.blocks_per_s(&mut filter, filtering::mirrored(self.size, overlap))
         };
-        Turn {
+        RoundFigures {
             mirrored: Some(mflops * mirrored),
             copying: Some(mflops * copying),
         }
