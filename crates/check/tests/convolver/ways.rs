@@ -12,15 +12,16 @@ use std::sync::Arc;
 use units::Frames;
 use workers::AudioThread;
 
-/// The count of calls, once it stands still: threads that have just been started still tidy up.
+/// Number of calls, once it has not changed for 20 ms: threads that have just been started still set themselves up.
 fn settled() -> u64 {
-    loop {
-        let before = audio_calls();
+    let (mut count, mut unchanged) = (audio_calls(), 0);
+    while unchanged < 4 {
         std::thread::sleep(std::time::Duration::from_millis(5));
-        if audio_calls() == before {
-            return before;
-        }
+        let now = audio_calls();
+        unchanged = if now == count { unchanged + 1 } else { 0 };
+        count = now;
     }
+    count
 }
 
 /// One sound through one response, once for each who can do the work.
