@@ -153,7 +153,7 @@ fn turned(graph: &Graph, manner: RunConfig) -> Vec<u32> {
 
 #[test]
 fn a_delay_that_is_turned_in_its_loop_is_exact_too() {
-    let text = echo(60).replace("time:", "least: 0.0004, most: 0.002, time:");
+    let text = echo(60).replace("time:", "min_time: 0.0004, max_time: 0.002, time:");
     let graph = graph(&text, &registry());
     let expected = turned(&graph, RunConfig::reference(1));
     assert!(expected != play(&graph, RunConfig::reference(1), 1)[0]);
