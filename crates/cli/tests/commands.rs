@@ -185,7 +185,7 @@ fn play_names_the_driver_and_prints_a_report() {
     );
     assert!(
         gave.out
-            .starts_with("sequential on 1 worker, 256 frames at 48000 Hz, clock, "),
+            .starts_with("sequential on 1 worker, 256 frames at 48000 Hz, clock\n"),
         "{}",
         gave.out
     );

@@ -158,7 +158,7 @@ mod tests {
                 "master 2  ····················     -∞ dB, peak     -∞",
             ]
         );
-        assert_eq!(lines(&gauges, 20)[1], "master 2      -∞ dB, peak     -∞");
+        assert_eq!(lines(&gauges, 20)[1], "master 2       -∞ dB, peak     -∞");
     }
 
     #[test]
