@@ -15,7 +15,7 @@ impl Report {
     /// | a node that did not return, or took longer than usual | the trace |
     /// | the whole graph: a usual cycle takes most of its period already | the trace, and the median |
     /// | the machine: no node explains the cycle, and a usual one is short | the trace, and the median |
-    /// | the beat: the clock was woken late, or the device reported an xrun | the driver |
+    /// | the beat: the clock was woken late, or the device reported an xrun; or no cycle took its period | the driver, and the longest cycle |
     pub fn late_reason(&self) -> Option<String> {
         let node = most(&self.misses_by_node);
         let stuck = most(&self.abandoned_by_node);
@@ -56,7 +56,13 @@ impl Report {
             self.cycle_ns.p50 as f64 / deadline,
             Nanos(self.cycle_ns.max),
         );
-        let words = if load >= HEAVY {
+        let words = if self
+            .deadline_ns
+            .is_some_and(|deadline| self.cycle_ns.max < deadline)
+        {
+            // No cycle took its period: it began too late.
+            self.late_beat(count)
+        } else if load >= HEAVY {
             format!(
                 "the whole graph needs {:.0} % of its time in a usual cycle: take larger blocks, more workers or fewer nodes",
                 100.0 * load
@@ -75,18 +81,20 @@ impl Report {
 
     /// Beats that came late: the machine, not the graph.
     fn beat(&self) -> Option<(u64, String)> {
-        let times = match self.xruns {
-            0 => return None,
+        (self.xruns > 0).then(|| (self.xruns, self.late_beat(self.xruns)))
+    }
+
+    fn late_beat(&self, count: u64) -> String {
+        let times = match count {
             1 => "once".to_owned(),
             n => format!("{n} times"),
         };
-        let words = match self.driver.as_str() {
+        match self.driver.as_str() {
             "clock" => format!(
                 "the beat came late {times}: the machine woke this program too late, before any node ran"
             ),
-            _ => format!("the sound device lost its beat {times} (xruns)"),
-        };
-        Some((self.xruns, words))
+            _ => format!("the sound device lost its beat {times}"),
+        }
     }
 }
 
@@ -148,14 +156,13 @@ mod tests {
         let mut unknown = report(4, 0, &[]);
         unknown.node_ns.clear();
         assert!(reason(&unknown).contains("play with --times"));
+        unknown.cycle_ns.max = 156_000;
+        assert!(reason(&unknown).starts_with("the beat came late 4 times"));
         let mut stuck = report(0, 0, &[]);
         (stuck.abandoned, stuck.driver) = (1, "jack".into());
         stuck.abandoned_by_node.insert("loop".into(), 1);
         assert_eq!(reason(&stuck), "the node `loop` did not return");
         stuck.xruns = 2;
-        assert_eq!(
-            reason(&stuck),
-            "the sound device lost its beat 2 times (xruns)"
-        );
+        assert_eq!(reason(&stuck), "the sound device lost its beat 2 times");
     }
 }
