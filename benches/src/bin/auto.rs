@@ -122,8 +122,8 @@ impl Call {
         let examples = names.map(|name| examples.join(name)).into_iter();
         let shapes = [
             ("line", 100),
-            ("rake", 100),
-            ("diamond", 100),
+            ("rake", 101),
+            ("diamond", 76),
             ("random", 100),
         ];
         let shapes = shapes

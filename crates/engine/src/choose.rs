@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   screen   sequential ▓ ▓ ▓ ▓   stealing x 2 ▓ ▓ ▓ ▓   hlfet x 2 ▓ ▓ ▓ ▓  …   each a few cycles, a period apart
-//!   pairs    sequential ▓   ▓   ▓   ▓                                          the best of them beside the
-//!            best         ▓   ▓   ▓   ▓                                        sequential executor, in turn
+//!   pairs    sequential ▓▓▓▓    ▓▓▓▓    ▓▓▓▓                                   the best of them beside the
+//!            best           ▓▓▓▓    ▓▓▓▓    ▓▓▓▓                               sequential executor, in turn
 //!   compare  mean and 95th percentile ──▶ SchedulerChoice ──▶ kept with the costs of the machine
 //! ```
 //!

@@ -23,6 +23,12 @@ impl CycleTimes {
         self.0.len()
     }
 
+    /// The first and the second half of the cycles.
+    pub(super) fn halves(&self) -> [Self; 2] {
+        let (first, second) = self.0.split_at(self.0.len() / 2);
+        [first, second].map(|half| Self(half.to_vec()))
+    }
+
     /// Mean and upper time. The upper time is the 95th percentile. The mean is taken over the cycles up to it: the few
     /// beyond are those in which other programs had the core, and they would decide alone.
     pub(super) fn summary(&self) -> (Nanos, Nanos) {

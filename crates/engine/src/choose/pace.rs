@@ -12,7 +12,6 @@ const MAX_PERIOD: Nanos = Nanos(5_000_000);
 /// ```text
 ///   period     │ 0         │ 1         │ 2         │ 3
 ///   cycle      │▓▓         │▓▓▓        │▓▓         │▓▓▓
-///   played by  │sequential │candidate  │sequential │candidate     in the final, one pair after the other
 /// ```
 pub(super) struct Pacer {
     clock: SystemClock,

@@ -1,7 +1,10 @@
-//! [`PairedTrial`]: a candidate beside the sequential executor, one cycle of each in turn, at the pace of the later playback.
+//! [`PairedTrial`]: a candidate beside the sequential executor, some cycles of each in turn, at the pace of the later
+//! playback.
 //!
-//! Both play the same blocks, and what disturbs the machine for longer than a cycle meets both. Live each cycle comes a
-//! period after the other's: so a worker sleeps before each as it will sleep in earnest, and its wake is in the time.
+//! Both play the same blocks, and what disturbs the machine for longer than a turn meets both. Live each cycle comes a period
+//! after the one before: so a worker sleeps before each as it will sleep later, and its wake is in the time. A turn is ten
+//! cycles, of which the first two are not counted: they find the caches full of the other executor's data. With single
+//! cycles in turn that would burden the sequential executor most, which has one core's cache for all of its data.
 
 use super::compare::CycleTimes;
 use super::pace::Pacer;
@@ -11,11 +14,10 @@ use std::time::{Duration, Instant};
 
 /// Cycles that are not counted: memory is touched for the first time in them.
 pub(super) const WARM_UP: u64 = 4;
-/// Offline: number of cycles of one executor before it is the other's turn. The first of them is not counted, since
-/// offline a cycle follows the one before at once.
-const OFFLINE_TURN: u64 = 9;
-/// Smallest number of pairs on which a choice rests.
-const MIN_PAIRS: usize = 40;
+/// Number of cycles of one executor before it is the other's turn, and of those at its start that are not counted.
+const TURN: (u64, u64) = (10, 2);
+/// Smallest number of counted cycles of each on which a choice rests.
+const MIN_CYCLES: usize = 40;
 /// Largest number of blocks until deferred work falls due regularly.
 const MAX_SETTLE: u64 = 8192;
 
@@ -53,15 +55,15 @@ impl PairedTrial {
         }
     }
 
-    /// Plays pairs for `limit`, but at least 40 where four times the limit is enough. Returns the times of the sequential
+    /// Plays turns for `limit`, but at least 40 counted cycles of each where four times the limit is enough. Returns the times of the sequential
     /// executor and of the candidate.
     pub(super) fn play(mut self, limit: Duration) -> (CycleTimes, CycleTimes) {
         let start = Instant::now();
         let deferred = self.settle(limit / 8);
         let skipped = self.skipped(deferred, limit);
-        let is_enough = |pairs: usize| {
+        let is_enough = |cycles: usize| {
             let elapsed = start.elapsed();
-            elapsed > 4 * limit || (elapsed > limit && pairs >= MIN_PAIRS)
+            elapsed > 4 * limit || (elapsed > limit && cycles >= MIN_CYCLES)
         };
         while !is_enough(self.candidate.times.len()) {
             for one in [&mut self.sequential, &mut self.candidate] {
@@ -94,26 +96,28 @@ impl PairedTrial {
         longest
     }
 
-    /// Number of blocks to leave out after each pair, so that the pairs lie spread over whole periods of deferred work.
+    /// Number of blocks to leave out after each turn, so that the turns lie spread over a whole period of deferred work.
     fn skipped(&self, deferred: u64, limit: Duration) -> u64 {
         let Some(pacer) = &self.pacer else {
             return 0;
         };
-        let pair = 2 * pacer.period().0.max(1);
-        let pairs = (limit.as_nanos() as u64 / pair).max(1);
-        (deferred / pairs).saturating_sub(1)
+        let both = 2 * pacer.period().0.max(1);
+        let played = (limit.as_nanos() as u64 / both).max(1);
+        (TURN.0 * deferred / played).saturating_sub(TURN.0)
     }
 }
 
 impl TimedRun {
-    /// Plays one cycle that counts, at its time; offline several at once.
-    fn turn(&mut self, scale: TickScale, pacer: Option<&mut Pacer>) {
-        let Some(pacer) = pacer else {
-            let all = (0..OFFLINE_TURN).map(|_| scale.nanos(self.run.cycle()));
-            all.skip(1).for_each(|time| self.times.add(time));
-            return;
-        };
-        pacer.wait();
-        self.times.add(scale.nanos(self.run.cycle()));
+    /// Plays the cycles of one turn, live each at its time.
+    fn turn(&mut self, scale: TickScale, mut pacer: Option<&mut Pacer>) {
+        for number in 0..TURN.0 {
+            if let Some(pacer) = &mut pacer {
+                pacer.wait();
+            }
+            let time = scale.nanos(self.run.cycle());
+            if number >= TURN.1 {
+                self.times.add(time);
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! | one worker alone | a few at once | reasons to try nothing |
 //! | machine, nodes | – | what static schedules must know; the cost of a wake now, after a sleep of a period |
 //! | each candidate | some at its pace | the one with the best times |
-//! | [`PairedTrial`] | pairs, at their pace | the candidate, if it wins by more than a wake costs; else the sequential executor |
+//! | [`PairedTrial`] | turns of each, at their pace | the candidate, if it wins by more than a wake costs; else the sequential executor |
 
 use super::candidates::{Candidate, candidates};
 use super::choice::{ChoiceReason, SchedulerChoice, SchedulerTrial};
@@ -219,8 +219,10 @@ impl Trials {
         match (sequential, best) {
             (None, Some(best)) => Ok(choice(best, None)),
             (Some(alone), Some(best)) if !is_hopeless(&best.1, &alone.1, is_live) => {
-                let [alone, best] = self.paired_trial(best.0)?;
-                let wins = is_better(&best.1, &alone.1, self.wake, is_live);
+                let (alone, times) = self.paired_trial(best.0)?;
+                let wins = self.wins(best.0, (&alone, &times));
+                let alone = (Candidate::SEQUENTIAL, Candidate::SEQUENTIAL.trial(&alone));
+                let best = (best.0, best.0.trial(&times));
                 Ok(choice(if wins { &best } else { &alone }, Some(alone.1)))
             }
             (Some(alone), _) => Ok(choice(alone, Some(alone.1))),
@@ -262,20 +264,25 @@ impl Trials {
         Ok(tried)
     }
 
-    /// The sequential executor and `best`, with their times beside each other.
-    fn paired_trial(
-        &self,
-        best: Candidate,
-    ) -> Result<[(Candidate, SchedulerTrial); 2], EngineError> {
+    /// Times of the sequential executor and of `best`, beside each other.
+    fn paired_trial(&self, best: Candidate) -> Result<(CycleTimes, CycleTimes), EngineError> {
         let runs = (self.dry_run(Candidate::SEQUENTIAL)?, self.dry_run(best)?);
         let pacer = self.requested.is_live().then(|| self.pacer());
         let left = self.limit.saturating_sub(self.start.elapsed());
         let raised = PriorityGuard::to(self.requested.priority);
         let trial = PairedTrial::new(runs.0, runs.1, self.scale, pacer);
-        let (alone, other) = trial.play(left.max(self.limit / SCREENING_SHARE));
+        let times = trial.play(left.max(self.limit / SCREENING_SHARE));
         raised.rest();
-        let alone = (Candidate::SEQUENTIAL, Candidate::SEQUENTIAL.trial(&alone));
-        Ok([alone, (best, best.trial(&other))])
+        Ok(times)
+    }
+
+    /// Returns true if `best` was better in both halves of the paired trial: a disturbance of one half decides nothing.
+    fn wins(&self, best: Candidate, (alone, times): (&CycleTimes, &CycleTimes)) -> bool {
+        let halves = alone.halves().into_iter().zip(times.halves());
+        let mut trials =
+            halves.map(|(alone, times)| (Candidate::SEQUENTIAL.trial(&alone), best.trial(&times)));
+        let is_live = self.requested.is_live();
+        trials.all(|(alone, best)| is_better(&best, &alone, self.wake, is_live))
     }
 
     fn pacer(&self) -> Pacer {
