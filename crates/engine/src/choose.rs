@@ -13,7 +13,8 @@
 //! is written.
 //!
 //! The choice is kept by machine, graph, block, rate, workers, priority and waiting policy, with a reading of the machine's
-//! state (`probe`). It is taken from there the next time if that state is the same still; else the trials are made again.
+//! state (`probe`). It is taken from there the next time the machine is in that state; in a new state the trials are made
+//! again, and both choices are kept.
 //! An engine compares its own cycles with what the sequential executor took, and goes over to it when that was better;
 //! then [`forget_choice`] drops the choice.
 //!
@@ -46,6 +47,8 @@ pub use options::ChooseOptions;
 
 /// Time beyond the limit after which a trial counts as unresponsive: some node does not return.
 const GRACE: Duration = Duration::from_secs(10);
+/// Number of states of the machine for which choices are kept.
+const MAX_STATES: usize = 4;
 /// Interval at which the flag that ends the trials is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -71,11 +74,14 @@ pub fn choose_scheduler(
     let key = fingerprint::key(graph, options);
     let start = Instant::now();
     let now = probe::probe(TickScale::calibrated());
-    let before = machine.choices.get(&key).filter(|_| !options.ignore_cached);
-    if let Some(choice) = before.and_then(|kept| unchanged_choice(kept, &now)) {
+    if options.ignore_cached {
+        forget_choice(graph, options, machine);
+    }
+    let kept = || state_keys(&key).filter_map(|key| machine.choices.get(&key));
+    if let Some(choice) = kept().find_map(|kept| unchanged_choice(kept, &now)) {
         return Ok(choice);
     }
-    let has_machine_changed = before.is_some();
+    let has_machine_changed = kept().next().is_some();
     let found = try_out(graph, registry, options, machine)?;
     let mut choice = found.choice;
     choice.elapsed = start.elapsed();
@@ -87,10 +93,23 @@ pub fn choose_scheduler(
     if let Some(costs) = found.costs {
         costs.store(machine, &options.patch, graph, registry.catalogue());
     }
-    if choice.reason == ChoiceReason::Measured {
-        machine.keep_choice(key, choice.to_costs());
+    if choice.is_to_keep() {
+        machine.keep_choice(free_key(&key, machine), choice.to_costs());
     }
     Ok(choice)
+}
+
+/// Keys of the choices for one graph and its options: one for each state of the machine that was met. A virtual machine's
+/// cores go back and forth between two threads of one core and two cores, and each state has its own choice.
+fn state_keys(key: &str) -> impl Iterator<Item = String> {
+    (1..=MAX_STATES).map(move |state| format!("{key} state {state}"))
+}
+
+/// The first key without a choice, else that of the oldest choice.
+fn free_key(key: &str, machine: &MachineCosts) -> String {
+    let age = |key: &String| machine.choices.get(key).map_or(0, |kept| kept.at_s);
+    let oldest = state_keys(key).min_by_key(age);
+    oldest.expect("there is at least one state")
 }
 
 /// The kept choice, if the machine is still in the state in which it was made.
@@ -99,13 +118,12 @@ fn unchanged_choice(kept: &ChosenSchedule, now: &MachineProbe) -> Option<Schedul
     probe::is_unchanged(before, now).then(|| from_costs(kept))?
 }
 
-/// Drops the choice that is kept for `graph` and `options`, so that the next start tries again: for an engine that turned
-/// out slower than the sequential executor. Returns true if there was one.
+/// Drops what is kept for `graph` and `options`, so that the next start tries again: for an engine that turned out slower
+/// than the sequential executor. Returns true if there was something.
 pub fn forget_choice(graph: &Graph, options: &ChooseOptions, machine: &mut MachineCosts) -> bool {
-    machine
-        .choices
-        .remove(&fingerprint::key(graph, options))
-        .is_some()
+    let key = fingerprint::key(graph, options);
+    let dropped = state_keys(&key).filter(|key| machine.choices.remove(key).is_some());
+    dropped.count() > 0
 }
 
 /// Runs the trials on a thread of their own, which is left alone if it does not return.
@@ -158,5 +176,51 @@ impl EngineOptions {
 
     pub(crate) fn is_live(&self) -> bool {
         self.mode == Mode::Live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(at_s: u64) -> ChosenSchedule {
+        ChosenSchedule {
+            at_s,
+            ..ChosenSchedule::default()
+        }
+    }
+
+    #[test]
+    fn a_choice_for_each_state_of_the_machine_is_kept_and_the_oldest_gives_way() {
+        let mut machine = MachineCosts::default();
+        for (at_s, place) in [(40, 1), (10, 2), (30, 3), (20, 4), (50, 2), (60, 4)] {
+            let key = free_key("graph", &machine);
+            assert_eq!(key, format!("graph state {place}"));
+            machine.keep_choice(key, kept(at_s));
+        }
+        assert_eq!(machine.choices.len(), MAX_STATES);
+        assert_eq!(free_key("other", &machine), "other state 1");
+    }
+
+    #[test]
+    fn a_choice_of_another_state_or_of_an_earlier_version_is_not_taken() {
+        let now = MachineProbe {
+            crossing_ns: Some(150.0),
+            wake_ns: Some(1_300.0),
+            computation_ns: 2_700.0,
+        };
+        let there = MachineProbe {
+            crossing_ns: Some(30.0),
+            ..now
+        };
+        let chosen = |probe| ChosenSchedule {
+            scheduler: "hlfet".into(),
+            workers: 2,
+            probe,
+            ..ChosenSchedule::default()
+        };
+        assert!(unchanged_choice(&chosen(Some(now)), &now).is_some());
+        assert!(unchanged_choice(&chosen(Some(there)), &now).is_none());
+        assert!(unchanged_choice(&chosen(None), &now).is_none());
     }
 }

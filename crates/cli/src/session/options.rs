@@ -8,7 +8,7 @@ use crate::playback::file_input::InputFile;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
 use clap::Args;
-use divisi::engine::{ChoiceReason, ChooseOptions, choose_scheduler, forget_choice};
+use divisi::engine::{ChooseOptions, choose_scheduler, forget_choice};
 use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler};
 use divisi::text::Settings;
 use divisi::units::Nanos;
@@ -201,7 +201,9 @@ impl PlayOptions {
                 Ok(choice) => {
                     messages::print_message(&format!("auto: {choice}"));
                     choice.apply(options);
-                    if let (ChoiceReason::Measured, Err(why)) = (choice.reason, store.save()) {
+                    if choice.is_to_keep()
+                        && let Err(why) = store.save()
+                    {
                         messages::print_message(&format!("the choice is not saved: {why}"));
                     }
                 }

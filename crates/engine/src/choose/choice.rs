@@ -96,6 +96,14 @@ impl SchedulerChoice {
         }
     }
 
+    /// Returns true if the choice is new and rests on the graph and the machine alone: then it is kept for the next start.
+    pub fn is_to_keep(&self) -> bool {
+        matches!(
+            self.reason,
+            ChoiceReason::Measured | ChoiceReason::CycleTooShort
+        )
+    }
+
     /// Writes the choice into the options of an engine.
     pub fn apply(&self, options: &mut EngineOptions) {
         options.scheduler = self.scheduler;
