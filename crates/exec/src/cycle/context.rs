@@ -133,6 +133,7 @@ impl Drop for OpenFork<'_> {
 impl ProcessServices for StepServices<'_> {
     fn fork(&self, count: u32, task: &ForkTask) -> Result<(), ForkAbandoned> {
         let slot = &self.context.slots[self.worker];
+        slot.begin_fork();
         let _open = OpenFork::new(&self.context.open_forks);
         let mut tries = 0;
         let result = slot.fork.fork(count, task, &mut || {

@@ -28,6 +28,8 @@ pub(crate) struct WorkerSlot {
     /// Wake calls inside cycles, in all cycles.
     pub(crate) wakes: AtomicU64,
     pub(crate) fork: ForkCell,
+    /// Step of the worker's last fork. Unlike `current` it stays when the worker leaves a fork that was abandoned.
+    fork_step: AtomicU32,
 }
 
 /// The slots of all workers; worker 0 is the host, the thread that calls `run_cycle`.
@@ -57,6 +59,28 @@ impl WorkerSlot {
     pub(crate) fn set_idle(&self) {
         // Release pairs with `step_in_progress`: what the worker did in its steps, and its count of them, travel.
         self.current.store(NONE, Ordering::Release);
+    }
+
+    /// Publishes that the worker is about to fork, in its current step.
+    pub(crate) fn begin_fork(&self) {
+        // Relaxed, both: published by the fork, and the worker itself wrote `current`.
+        let step = self.current.load(Ordering::Relaxed);
+        self.fork_step.store(step, Ordering::Relaxed);
+    }
+
+    /// Runs a branch of the fork of `owner`, and returns the step that forked. This worker is in that step meanwhile, as
+    /// others see it.
+    pub(crate) fn run_branch_of(&self, owner: &Self) -> Option<u32> {
+        let mut helped = None;
+        owner.fork.help_after(|| {
+            // Relaxed, both: the claim ordered it behind the owner's store, and the owner forks no more before the branch
+            // has ended. Not the owner's `current`: an owner that has abandoned the fork is in no step, and this worker
+            // would seem to be in none while it runs the branch.
+            let step = owner.fork_step.load(Ordering::Relaxed);
+            self.current.store(step, Ordering::Relaxed);
+            helped = Some(step);
+        });
+        helped
     }
 
     /// Publishes that the worker waits for branches of its fork, or does so no more.
@@ -93,5 +117,35 @@ impl WorkerSlot {
             return None;
         }
         self.overdue.swap(0, Ordering::Relaxed).checked_sub(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WorkerSlots, worker_slots};
+    use rt::fork::ForkTask;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn a_helper_is_in_the_step_that_forked_though_its_owner_has_left_it() {
+        static SEEN: AtomicU32 = AtomicU32::new(0);
+        let slots: &'static WorkerSlots = Box::leak(Box::new(worker_slots(2)));
+        let (owner, helper) = (&slots[0], &slots[1]);
+        owner.current.store(5, Ordering::Relaxed);
+        owner.begin_fork();
+        // SAFETY: what the branches lead to lives for ever.
+        let task = unsafe {
+            ForkTask::new(move |branch| match branch {
+                0 => {
+                    // As if the owner had given up between the helper's claim and its look.
+                    slots[0].set_idle();
+                    assert_eq!(slots[1].run_branch_of(&slots[0]), Some(5));
+                }
+                _ => SEEN.store(slots[1].current.load(Ordering::Relaxed), Ordering::Relaxed),
+            })
+        };
+        assert!(owner.fork.fork(2, &task, &mut || false).is_ok());
+        assert_eq!(SEEN.load(Ordering::Relaxed), 5);
+        assert_eq!(helper.step_in_progress(), Some(5));
     }
 }

@@ -124,12 +124,7 @@ impl WorkerContext<'_> {
         self.fence.light();
         let mut helped = None;
         if !self.is_abandoned() {
-            owner.fork.help_after(|| {
-                // Relaxed: the claim ordered it behind the owner's store, and the owner cannot leave the step now.
-                let step = owner.current.load(Ordering::Relaxed);
-                self.slot.current.store(step, Ordering::Relaxed);
-                helped = Some(step);
-            });
+            helped = self.slot.run_branch_of(owner);
         }
         self.slot.set_idle();
         helped
