@@ -17,6 +17,9 @@ use std::collections::BinaryHeap;
 /// Frames between two values of a ramp. Units move from one to the next in a ramp of their own.
 const RAMP_STEP: u64 = 64;
 
+/// Largest number of ramps at one time: each value looks at all of them.
+const MAX_RAMPS: usize = 128;
+
 /// Events and ramps that are not over; together at most [`EVENTS`].
 pub(crate) struct EventSchedule {
     waiting: BinaryHeap<Reverse<Waiting>>,
@@ -60,7 +63,7 @@ impl EventSchedule {
     pub(crate) fn new() -> Self {
         Self {
             waiting: mapped_vec(EVENTS).into(),
-            ramps: mapped_vec(EVENTS),
+            ramps: mapped_vec(MAX_RAMPS),
             count: 0,
         }
     }
@@ -127,6 +130,8 @@ impl EventSchedule {
                 node, event, ramp, ..
             },
         ) = ((*at).max(position), *message);
+        // One more than fit: the parameter jumps to the end of its ramp.
+        let ramp = ramp.filter(|_| self.ramps.len() < MAX_RAMPS);
         if ramp.is_none() {
             let frame = (at - position) as u32;
             if deliver(node, Event { frame, ..event }) == Delivery::Later {

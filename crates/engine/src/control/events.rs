@@ -25,7 +25,7 @@ impl Engine {
 
     /// Sets the parameter `name` of `node` to `value` at absolute frame `at`, or at the next block if that frame has
     /// [passed](Self::position). With a `ramp` the value moves there in a straight line that begins at `at`, in steps of
-    /// 64 frames, from the value that was set last.
+    /// 64 frames, from the value that was set last. At most 128 ramps run at one time; a further one is a jump to `value`.
     ///
     /// Changes of one parameter are to be sent in the order of their frames. The graph has the new value at once.
     ///

@@ -7,7 +7,7 @@ use super::info::CycleInfo;
 use super::slot::WorkerSlots;
 use crate::bound::{BoundPlan, BoundStep, NO_POSITION, PipelineLag, StepIndex, StepState};
 use crate::errors::ErrorKind;
-use crate::step::silence_non_finite;
+use crate::step::{clear_events, silence_non_finite};
 use graph::NodeId;
 use processor::Event;
 use std::sync::Arc;
@@ -214,6 +214,13 @@ impl<'a> IdlePlan<'a> {
     pub(crate) fn quarantine(&mut self, index: u32) {
         // SAFETY: the plan is idle.
         unsafe { self.0.quarantine(&self.0.steps[index as usize]) };
+    }
+
+    /// Drops the events of steps that were left in the middle: they would come again in each later cycle.
+    pub(crate) fn clear_left(&mut self, slots: &WorkerSlots) {
+        for step in slots.iter().filter_map(|slot| slot.take_left()) {
+            clear_events(self.state(StepIndex::Outer(step)));
+        }
     }
 
     /// Quarantines the steps that are marked as overdue.

@@ -121,6 +121,7 @@ impl<S: Strategy> ParallelExecutor<S> {
         {
             // SAFETY: the last cycle is complete, or no worker is in a step of it any more (`is_clear`).
             let mut idle = unsafe { IdlePlan::new(plan) };
+            idle.clear_left(&shared.context.slots);
             idle.quarantine_overdue(&shared.context.slots);
             idle.begin_cycle(info, inputs);
         }

@@ -23,6 +23,9 @@ pub(crate) struct WorkerSlot {
     is_joining: AtomicBool,
     /// A step, plus 1, that has used too much time; 0 for none. Set by the watchdog, taken by the host.
     overdue: AtomicU32,
+    /// A step, plus 1, that the worker has left in the middle, because its fork was abandoned; 0 for none. Set by the
+    /// worker, taken by the host.
+    left: AtomicU32,
     /// Accesses to shared queues, in all cycles.
     pub(crate) acquisitions: AtomicU64,
     /// Wake calls inside cycles, in all cycles.
@@ -110,6 +113,22 @@ impl WorkerSlot {
         self.overdue.load(Ordering::Relaxed) == step + 1
     }
 
+    /// Marks the current step as left in the middle. The host clears its events when no worker is in it any more.
+    pub(crate) fn mark_left(&self) {
+        // Relaxed, both: the worker itself wrote `current`, and `set_idle` publishes the mark.
+        let step = self.current.load(Ordering::Relaxed);
+        self.left.store(step.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Takes the step that was left in the middle.
+    pub(crate) fn take_left(&self) -> Option<u32> {
+        // Relaxed, both: read when no worker is in a step, which `step_in_progress` has seen.
+        if self.left.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        self.left.swap(0, Ordering::Relaxed).checked_sub(1)
+    }
+
     /// Takes the step that was marked as overdue.
     pub(crate) fn take_overdue(&self) -> Option<u32> {
         // Relaxed, both: as in `mark_overdue`. The load comes first so that the cache line is not written for nothing.
@@ -125,6 +144,19 @@ mod tests {
     use super::{WorkerSlots, worker_slots};
     use rt::fork::ForkTask;
     use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn a_step_that_was_left_is_taken_once() {
+        let slots = worker_slots(1);
+        slots[0].current.store(0, Ordering::Relaxed);
+        assert_eq!(slots[0].take_left(), None);
+        slots[0].mark_left();
+        slots[0].set_idle();
+        assert_eq!(
+            (slots[0].take_left(), slots[0].take_left()),
+            (Some(0), None)
+        );
+    }
 
     #[test]
     fn a_helper_is_in_the_step_that_forked_though_its_owner_has_left_it() {

@@ -236,6 +236,7 @@ impl<'a> WorkerContext<'a> {
         if self.index == 0 {
             self.trace(TraceEvent::CycleAborted, 0);
         }
+        self.slot.mark_left();
         self.has_timed_out = true;
     }
 

@@ -28,4 +28,5 @@ mod sum;
 
 pub(crate) use claim::StepClaim;
 pub(crate) use finite::silence_non_finite;
+pub(crate) use prepare::clear_events;
 pub(crate) use run::{run_claimed, silence_panicked};

@@ -31,6 +31,8 @@ pub(super) fn prepare(claim: &mut StepClaim<'_>) -> bool {
 #[cold]
 pub(super) fn take_inbox(state: &mut StepState) {
     let (events, inbox) = (&mut state.io.cold.events, &mut state.inbox);
+    // Both have the same room, and nothing is left of the last block.
+    events.clear();
     events.append(inbox);
     state.has_inbox = false;
     state.io.has_events = !events.is_empty();
@@ -38,7 +40,7 @@ pub(super) fn take_inbox(state: &mut StepState) {
 
 /// Removes this block's events.
 #[cold]
-pub(super) fn clear_events(state: &mut StepState) {
+pub(crate) fn clear_events(state: &mut StepState) {
     state.io.cold.events.clear();
     state.io.has_events = false;
 }
