@@ -59,7 +59,7 @@ pub enum ChoiceReason {
     RunTooShort,
     /// A cycle takes so long that candidates cannot be tried in the time there is. Work stealing needs no measurements.
     CycleTooLong,
-    /// Some node did not return.
+    /// The trials did not end in time: a node did not return, or the graph is very large.
     Unresponsive,
     /// The trial panicked.
     Panicked,
@@ -184,7 +184,7 @@ impl fmt::Display for SchedulerChoice {
             ChoiceReason::RunTooShort => write!(f, ", since there is little to play"),
             ChoiceReason::CycleTooLong => write!(f, ", since a cycle takes too long to try others"),
             ChoiceReason::Unresponsive => {
-                write!(f, ", since a node did not return when it was tried")
+                write!(f, ", since the trials did not end in time")
             }
             ChoiceReason::Panicked => write!(f, ", since trying it broke"),
             ChoiceReason::Interrupted => write!(f, ", since the trials were interrupted"),
