@@ -30,7 +30,6 @@ pub(super) fn spawn(
     let options = options.clone();
     let name = format!("{}-{worker}", options.name.replace('\0', ""));
     Builder::new().name(name).spawn(move || {
-        let _audio_thread = AudioThread::enter();
         let grants = set_up(worker, &options);
         if let Some(start) = &options.on_thread_start {
             start(worker);
@@ -38,6 +37,8 @@ pub(super) fn spawn(
         // This fails if the pool was dropped meanwhile. Then `run` finds that the board is stopping.
         let _ = ready.send(grants);
         drop(ready);
+        // Last: what comes before may allocate and free, and nothing after it does.
+        let _audio_thread = AudioThread::enter();
         let spin_ticks = match options.wait {
             WaitPolicy::Hybrid => TickScale::calibrated().ticks(options.spin_before_sleep),
             WaitPolicy::Sleep | WaitPolicy::Spin => 0,
