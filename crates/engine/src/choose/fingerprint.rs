@@ -1,9 +1,9 @@
 //! The key of a kept choice: the graph without its names, and every option that matters.
 
 use super::options::ChooseOptions;
-use graph::{Graph, Node, ParamValue, Signal};
+use costs::StableHash;
+use graph::{Graph, Node, ParamValue};
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use workers::{Priority, WaitPolicy};
@@ -38,7 +38,7 @@ pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
 /// Equal for graphs that cost the same to play: nodes, parameters, the files that they name, and edges in their order,
 /// without names.
 fn fingerprint(graph: &Graph, folder: &Path) -> u64 {
-    let mut hash = Fnv1a::default();
+    let mut hash = StableHash::default();
     let mut places = HashMap::new();
     for (place, (id, node)) in graph.nodes().enumerate() {
         places.insert(id, place as u64);
@@ -50,33 +50,21 @@ fn fingerprint(graph: &Graph, folder: &Path) -> u64 {
             hash.number(u64::from(end.port));
         }
     }
-    hash.0
+    hash.finish()
 }
 
-fn add_node(hash: &mut Fnv1a, node: &Node, folder: &Path) {
+fn add_node(hash: &mut StableHash, node: &Node, folder: &Path) {
     hash.text(node.effective_kind());
     hash.number(u64::from(node.every) << 1 | u64::from(node.enabled));
     hash.number(node.cost.map_or(u64::MAX, |cost| cost.0));
-    for ports in [&node.inputs, &node.outputs] {
-        hash.number(ports.len() as u64);
-        for port in ports {
-            hash.number(match port.signal {
-                Signal::Audio(channels) => u64::from(channels.0),
-                Signal::Control => u64::MAX,
-                Signal::Event => u64::MAX - 1,
-            });
-        }
-    }
+    hash.ports(&node.inputs);
+    hash.ports(&node.outputs);
     hash.number(node.params.len() as u64);
     for (key, value) in &node.params {
         hash.text(key);
-        match value {
-            ParamValue::Number(number) => hash.number(number.to_bits()),
-            ParamValue::Text(text) => {
-                hash.text(text);
-                add_file(hash, &folder.join(text));
-            }
-            ParamValue::Flag(flag) => hash.number(u64::from(*flag)),
+        hash.value(value);
+        if let ParamValue::Text(text) = value {
+            add_file(hash, &folder.join(text));
         }
     }
 }
@@ -85,52 +73,20 @@ fn add_node(hash: &mut Fnv1a, node: &Node, folder: &Path) {
 const MAX_PART: u64 = 4 << 20;
 
 /// The length and content of a file, if `path` names a regular one; of a long file its beginning and its end.
-fn add_file(hash: &mut Fnv1a, path: &Path) {
-    // Looked at before it is opened: to open a FIFO would wait.
-    let Some(len) = path
-        .metadata()
-        .ok()
-        .filter(|it| it.is_file())
-        .map(|it| it.len())
-    else {
+fn add_file(hash: &mut StableHash, path: &Path) {
+    let Ok(mut file) = files::open(path) else {
         return;
     };
+    let len = file.metadata().map_or(0, |metadata| metadata.len());
     hash.number(len);
-    let _ = File::open(path).and_then(|mut file| {
-        let mut part = Vec::new();
-        for from in [0, len.saturating_sub(MAX_PART).max(MAX_PART)] {
-            file.seek(SeekFrom::Start(from))?;
-            part.clear();
-            file.by_ref().take(MAX_PART).read_to_end(&mut part)?;
-            hash.bytes(&part);
-        }
-        Ok(())
-    });
-}
-
-/// The FNV-1a hash (Fowler, Noll, Vo): the same in every version and on every machine.
-struct Fnv1a(u64);
-
-impl Default for Fnv1a {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv1a {
-    fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn number(&mut self, number: u64) {
-        self.bytes(&number.to_le_bytes());
-    }
-
-    fn text(&mut self, text: &str) {
-        self.number(text.len() as u64);
-        self.bytes(text.as_bytes());
+    let mut part = Vec::new();
+    for from in [0, len.saturating_sub(MAX_PART).max(MAX_PART)] {
+        part.clear();
+        let sought = file.seek(SeekFrom::Start(from));
+        let read = sought.and_then(|_| file.by_ref().take(MAX_PART).read_to_end(&mut part));
+        // A file that cannot be read has another content than one that can.
+        hash.number(u64::from(read.is_ok()));
+        hash.bytes(&part);
     }
 }
 
