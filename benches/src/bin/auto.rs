@@ -25,7 +25,7 @@ struct Call {
     folder: PathBuf,
 }
 
-/// What one run was like.
+/// Figures of one run.
 struct RunFigures {
     mean_ns: f64,
     p99_ns: f64,

@@ -1,4 +1,4 @@
-//! What a program that embeds the engine may count on: events at their frames, ids of added nodes, edits without a click,
+//! Promises to a program that embeds the engine: events at their frames, ids of added nodes, edits without a click,
 //! nodes that fail named.
 
 use divisi_check::fixtures::{add, graph, kind, pass};

@@ -126,8 +126,8 @@ const TWO_BRANCHES: &str = r#"a = { kind: "osc", freq: 440, }; x1 = { kind: "tra
     s = { kind: "sink", }; t = { kind: "sink", };
     a.1 -> x1.1 -> s.1; b.1 -> x2.1 -> t.1;"#;
 
-/// State of a node whose lanes a trap may catch.
-struct Lanes {
+/// State of a node whose branches a trap may catch.
+struct TrappedFork {
     kept: Kept,
     number: u32,
     /// The callback thread owns the fork.
@@ -142,16 +142,16 @@ fn trapped_in_a_fork(trap: &Arc<Trap>) -> (Graph, Registry) {
         &mut registry,
         kind("trapped", (1, 1)),
         move |node: &Node| {
-            let mut lanes = ForkState::new(Lanes {
+            let mut fork = ForkState::new(TrappedFork {
                 number: node.name[1..].parse().unwrap(),
                 kept: Kept(trap.clone()),
                 is_hosts: AtomicBool::new(false),
             });
             move |block: &mut Block<'_>| {
-                lanes.is_hosts.store(!is_on_a_worker(), SeqCst);
+                fork.is_hosts.store(!is_on_a_worker(), SeqCst);
                 let all = 0..block.frames();
-                block.split_with(&mut lanes, all, 2, |lanes, part| {
-                    let is_late = lanes.is_hosts.load(SeqCst) && lanes.kept.0.pass(lanes.number);
+                block.split_with(&mut fork, all, 2, |fork, part| {
+                    let is_late = fork.is_hosts.load(SeqCst) && fork.kept.0.pass(fork.number);
                     let input = part.input(0).channel(0);
                     match is_late {
                         true => part.output(0).channel(0).fill(TOO_LATE),
@@ -258,6 +258,20 @@ fn only_the_other(trap: &Trap, loudness: [f32; 2]) -> bool {
     loudness[victim] == 0.0 && (0.5..=1.0).contains(&loudness[1 - victim])
 }
 
+/// Accuses the step that is caught and lets it go: from then on the graph plays without its node, which counts once.
+fn plays_without_the_stuck_node(hall: &mut TestBench, trap: &Trap) {
+    accuse(hall);
+    trap.let_go();
+    wait_for("the next cycle", || {
+        hall.run_cycle(&[]) == CycleStatus::Complete
+    });
+    for _ in 0..50 {
+        let heard = loudness(hall);
+        assert!(only_the_other(trap, heard), "{heard:?}");
+    }
+    assert_eq!(hall.counts().node_faults, 1);
+}
+
 #[test]
 fn until_a_step_returns_its_executor_is_silent_and_then_plays_without_that_node() {
     for manner in manners() {
@@ -269,16 +283,7 @@ fn until_a_step_returns_its_executor_is_silent_and_then_plays_without_that_node(
             hall.executor.add_output(0, &mut out);
             assert_eq!(out, [0.0; BLOCK], "{manner:?}");
         }
-        accuse(&hall);
-        trap.let_go();
-        wait_for("the next cycle", || {
-            hall.run_cycle(&[]) == CycleStatus::Complete
-        });
-        for _ in 0..50 {
-            let heard = loudness(&mut hall);
-            assert!(only_the_other(&trap, heard), "{manner:?}: {heard:?}");
-        }
-        assert_eq!(hall.counts().node_faults, 1, "{manner:?}");
+        plays_without_the_stuck_node(&mut hall, &trap);
     }
 }
 
@@ -292,16 +297,7 @@ fn a_helper_that_is_trapped_in_a_lane_holds_the_callback_up_no_longer_than_its_l
             assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned, "{manner:?}");
         }
         assert!(!trap.has_left.load(SeqCst));
-        accuse(&hall);
-        trap.let_go();
-        wait_for("the next cycle", || {
-            hall.run_cycle(&[]) == CycleStatus::Complete
-        });
-        for _ in 0..50 {
-            let heard = loudness(&mut hall);
-            assert!(only_the_other(&trap, heard), "{manner:?}: {heard:?}");
-        }
-        assert_eq!(hall.counts().node_faults, 1, "{manner:?}");
+        plays_without_the_stuck_node(&mut hall, &trap);
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) struct FileGuard {
     files: Vec<(FileId, Use)>,
 }
 
-/// What a call does with a file.
+/// Use that a call makes of a file.
 #[derive(Clone, Copy)]
 enum Use {
     Reads,

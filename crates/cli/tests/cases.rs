@@ -8,7 +8,7 @@ mod cases_kit;
 mod common;
 
 use cases_kit::Place::{FullStdout, SmallDisk};
-use cases_kit::{Case, Place, run};
+use cases_kit::{BAD_SOUNDS, Case, Place, run};
 
 /// Commands that read a session. None of them gets to its work with the sessions below.
 const READERS: &[&str] = &[
@@ -106,19 +106,6 @@ const LISTENERS: &[&str] = &[
     "check convolver-{}.toml",
     "render player-{}.toml --seconds 0.01 --scheduler sequential -o out.wav",
     "play convolver-{}.toml --seconds 0.01 --scheduler sequential --driver clock",
-];
-
-/// Files that are no sounds.
-const BAD_SOUNDS: &[&str] = &[
-    "missing.wav",
-    "folder",
-    "pipe.wav",
-    "zero.wav",
-    "empty.wav",
-    "text.wav",
-    "head.wav",
-    "no-channels.wav",
-    "no-rate.wav",
 ];
 
 /// Costs files that are none.

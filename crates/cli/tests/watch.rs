@@ -53,7 +53,7 @@ fn on_a_terminal(mut command: Command, until: impl Fn(&str) -> bool) -> (String,
     (String::from_utf8(all).unwrap(), child.wait().unwrap())
 }
 
-/// What a terminal shows after `text`: as much of its language as the view speaks.
+/// Screen of a terminal after `text`: as much of its language as the view speaks.
 fn screen(text: &str) -> Vec<String> {
     let mut rows = vec![vec![' '; COLUMNS]; ROWS];
     let (mut row, mut column) = (0, 0);

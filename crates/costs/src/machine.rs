@@ -160,7 +160,7 @@ impl MachineCosts {
         )
     }
 
-    /// What a cache line takes to another core, as last measured, in ns.
+    /// Time of a cache line to another core, as last measured, in ns.
     pub fn crossing_ns(&self) -> Option<u32> {
         let first = self.core_timings.as_ref()?.links.first()?;
         Some(first.base_ns.round() as u32)

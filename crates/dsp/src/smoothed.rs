@@ -12,7 +12,7 @@ use processor::{
 };
 use std::ops::Range;
 
-/// What differs between such nodes.
+/// The part that differs between such nodes.
 pub(crate) trait SmoothedKernel: Send + Sync + 'static {
     /// Parameters whose values are saved, because the factors do not tell them.
     const SAVED: &'static [ParamSpec] = &[];
@@ -40,7 +40,7 @@ pub(crate) struct Smoothed<K: SmoothedKernel> {
     saved: [f64; 2],
 }
 
-/// What all parts of a block read.
+/// Data that all parts of a block read.
 struct Factors<K> {
     kernel: K,
     factors: Box<[Smoother]>,

@@ -132,7 +132,7 @@ pub struct RequestedServices {
     pub gauges: Vec<(String, Gauge)>,
     /// Messages to the user.
     pub notes: Vec<String>,
-    /// What goes wrong with the processor's files.
+    /// Log of problems with the processor's files.
     pub file_log: FileLog,
     /// Settings that the processor found for itself, by name.
     pub settings: Vec<(&'static str, String)>,

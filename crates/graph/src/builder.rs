@@ -61,7 +61,7 @@ pub enum BuildError {
     BadValue {
         /// The parameter.
         param: String,
-        /// What it takes.
+        /// Values that it takes.
         message: String,
     },
     /// The node has no such output or input. Take one of `known`.

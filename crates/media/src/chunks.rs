@@ -30,7 +30,7 @@ const EXTENSIBLE: u16 = 0xfffe;
 /// Upper bound on the frames that FLAC packs into a byte.
 const MAX_FRAMES_PER_BYTE: u64 = 8192;
 
-/// What the chunks say about the samples.
+/// Format and place of the samples, from the chunks.
 #[derive(Default)]
 pub(crate) struct ChunkInfo {
     /// Upper bound on the number of frames, whatever the file claims.

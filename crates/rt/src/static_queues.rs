@@ -29,7 +29,7 @@ pub struct StaticQueues {
     rows: Box<[CachePadded<WorkerRow>]>,
 }
 
-/// What one worker has claimed. No other thread touches it, so its atomics are all `Relaxed`: they only make it `Sync`.
+/// Claims of one worker. No other thread touches it, so its atomics are all `Relaxed`: they only make it `Sync`.
 struct WorkerRow {
     /// By list: the next item, or [`NOT_CLAIMED`].
     next: Box<[AtomicU32]>,

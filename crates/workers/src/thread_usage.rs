@@ -49,7 +49,7 @@ impl ThreadId {
         self.0
     }
 
-    /// What it has used so far; `None` if it has ended, or on a system that does not tell.
+    /// Its usage so far; `None` if it has ended, or on a system that does not tell.
     ///
     /// Real-time: setup.
     pub fn usage(self) -> Option<ThreadUsage> {

@@ -11,7 +11,7 @@ use parts::{Part, parts};
 /// Limit of one part; the build of its programs counts too.
 const PART_MINUTES: u64 = 25;
 
-/// What is asked of the long tier.
+/// Parts of the long tier that are requested.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SoakOptions {
     /// Names of parts, or their first words; all parts if there is none.

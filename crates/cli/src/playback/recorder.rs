@@ -51,7 +51,7 @@ struct RecorderThread {
     filled_gaps: u64,
 }
 
-/// What a recording needs to begin.
+/// Path and format of a recording that has not begun.
 #[derive(Clone, Debug)]
 pub(crate) struct TakePlan {
     /// The file.

@@ -1,4 +1,4 @@
-//! What goes wrong with sound files: found by `check`, reported after a run.
+//! Problems with sound files: found by `check`, reported after a run.
 
 use crate::failure::Failure;
 use crate::output::messages;

@@ -121,7 +121,20 @@ pub(crate) fn run(cases: Vec<Case>) {
     );
 }
 
-/// What is in a folder: by name the inode, and the content of regular files.
+/// Files that are no sounds.
+pub(crate) const BAD_SOUNDS: &[&str] = &[
+    "missing.wav",
+    "folder",
+    "pipe.wav",
+    "zero.wav",
+    "empty.wav",
+    "text.wav",
+    "head.wav",
+    "no-channels.wav",
+    "no-rate.wav",
+];
+
+/// Content of a folder: by name the inode, and the content of regular files.
 struct Snapshot {
     files: BTreeMap<String, (u64, u64, Vec<u8>)>,
     /// Contents of the files that may be written.
@@ -317,21 +330,8 @@ fn sound_files(here: &Folder) {
     ] {
         here.write(name, "old");
     }
-    for file in [
-        "missing.wav",
-        "folder",
-        "pipe.wav",
-        "zero.wav",
-        "empty.wav",
-        "text.wav",
-        "head.wav",
-        "no-channels.wav",
-        "no-rate.wav",
-        "good.wav",
-        "cut.wav",
-        "cut.flac",
-        "corrupt.flac",
-    ] {
+    let sounds = ["good.wav", "cut.wav", "cut.flac", "corrupt.flac"];
+    for file in BAD_SOUNDS.iter().copied().chain(sounds) {
         for kind in ["player", "fir", "convolver"] {
             here.write(&format!("{kind}-{file}.toml"), reading(kind, file));
         }

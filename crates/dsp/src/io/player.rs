@@ -56,6 +56,7 @@ const AHEAD_S: usize = 1;
 const AHEAD_BLOCKS: usize = 8;
 
 pub(crate) fn kind() -> Kind {
+    let seconds = |name| Param::number(name, DAY, 0.0).unit("s");
     Kind {
         outputs: vec![PortSpec::audio("out")],
         params: vec![
@@ -63,22 +64,12 @@ pub(crate) fn kind() -> Kind {
             GAINS[1].param(),
             Param::file("file", true).doc("A WAV, AIFF or FLAC file, from the session's folder."),
             Param::flag("loop").doc("Plays in a loop."),
-            Param::number("start", DAY, 0.0)
-                .unit("s")
-                .doc("Position in the file at which it begins."),
-            Param::number("length", DAY, 0.0)
-                .unit("s")
-                .doc("Duration; 0 is to the end of the file."),
-            Param::number("at", DAY, 0.0)
-                .unit("s")
-                .doc("Silence before it begins."),
-            Param::number("period", DAY, 0.0)
-                .unit("s")
-                .doc("With `loop`: time from one begin to the next; 0 is `length`."),
-            Param::number("fade_in", DAY, 0.0)
-                .unit("s")
-                .doc("Duration of the rise at each begin."),
-            Param::number("fade_out", DAY, 0.0).unit("s").doc(
+            seconds("start").doc("Position in the file at which it begins."),
+            seconds("length").doc("Duration; 0 is to the end of the file."),
+            seconds("at").doc("Silence before it begins."),
+            seconds("period").doc("With `loop`: time from one begin to the next; 0 is `length`."),
+            seconds("fade_in").doc("Duration of the rise at each begin."),
+            seconds("fade_out").doc(
                 "Duration of the fall at each end; without one, a part that is cut short clicks.",
             ),
             channels(),

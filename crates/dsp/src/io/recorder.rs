@@ -124,7 +124,7 @@ enum RecordingFile {
     None,
 }
 
-/// What a file needs to begin.
+/// Path and format of a file that has not begun.
 struct RecordingFormat {
     path: PathBuf,
     rate: SampleRate,

@@ -130,14 +130,12 @@ impl Trials {
         let mut run = self.dry_run(Candidate::SEQUENTIAL)?;
         self.blocks = self.blocks.or_else(|| run.blocks(&self.graph));
         let start = Instant::now();
-        let mut times = CycleTimes::default();
         let mut min = Nanos(u64::MAX);
-        while times.len() < WARM_UP as usize
-            || (times.len() < 32 && start.elapsed() < self.limit / 20)
-        {
-            let time = self.scale.nanos(run.cycle());
-            min = min.min(time);
-            times.add(time);
+        for number in 0..32 {
+            if number >= WARM_UP && start.elapsed() > self.limit / 20 {
+                break;
+            }
+            min = min.min(self.scale.nanos(run.cycle()));
         }
         Ok(min)
     }

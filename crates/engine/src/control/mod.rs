@@ -37,7 +37,7 @@ use workers::{DmaLatency, MemoryLock};
 /// The half of an engine that stays with the user. Call [`update`](Self::update) every few milliseconds while it plays.
 pub struct Engine {
     graph: Graph,
-    /// What plays in place of `graph` while connections fade, and that is on its way.
+    /// The graph that plays in place of `graph` while connections fade.
     transition: Option<Transition>,
     plan: Plan,
     resources: EngineResources,

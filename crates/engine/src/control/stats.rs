@@ -20,7 +20,7 @@ impl Engine {
         self.resources.notes(&self.graph)
     }
 
-    /// What went wrong with the files of nodes so far, with the name of each node: damaged sound files, lost recordings.
+    /// Problems with the files of nodes so far, with the name of each node: damaged sound files, lost recordings.
     ///
     /// Real-time: setup.
     pub fn file_problems(&self) -> Vec<(String, FileProblem)> {

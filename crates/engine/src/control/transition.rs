@@ -41,7 +41,7 @@ struct Fade {
     count: usize,
 }
 
-/// What plays before an edit, what shall play after it, and the edges of both.
+/// The graphs before and after an edit, and the edges of both.
 struct Change<'a> {
     before: &'a Graph,
     after: &'a Graph,

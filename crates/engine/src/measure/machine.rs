@@ -62,7 +62,7 @@ pub(crate) fn quick_pair(scale: TickScale) -> (Option<f64>, Option<f64>) {
     (crossed, waker.map(|ticks| ticks * nanos_per_tick(scale)))
 }
 
-/// What a wake costs the waker on this machine now after `sleep`, in ns; `None` where there is only one core.
+/// Cost of a wake for the waker, on this machine now after `sleep`, in ns; `None` where there is only one core.
 pub(crate) fn wake_after(sleep: Duration, scale: TickScale) -> Option<f64> {
     let (waker, _) = wake(first_two_cores()?, sleep, Duration::ZERO)?;
     Some(waker * nanos_per_tick(scale))

@@ -161,7 +161,7 @@ impl EngineResources {
         values
     }
 
-    /// What went wrong with the processors' files, with the name of each node.
+    /// Problems with the processors' files, with the name of each node.
     pub(crate) fn file_problems(&self, graph: &Graph) -> Vec<(String, FileProblem)> {
         let mut all = Vec::new();
         for (node, there) in self.named(graph) {

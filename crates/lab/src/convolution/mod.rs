@@ -22,7 +22,7 @@
 //! | `percent`, `gaps_us` | load of the cores that may be used; sum of the probe's gaps |
 //! | `facts` | `kernel`: none; `sync`: the mean; `walk`: spans in µs; `most`: whether more were tried |
 //!
-//! What it shows: that threads with priorities hold more channels than work that is cut by hand, as the paper found; what
+//! Result: that threads with priorities hold more channels than work that is cut by hand, as the paper found; what
 //! starting and waiting for those threads costs; and that the product's scheduler without threads comes close to them.
 //!
 //! `methods` has what is compared, `kernels` and `sync` the two figures on parts of it, `search` looks for the maximum of

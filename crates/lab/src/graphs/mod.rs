@@ -21,7 +21,7 @@
 //!
 //! The others are those of [`PlaybackStats`](crate::playback::PlaybackStats) and of [`crate::state`].
 //!
-//! What it shows, and in which section of the page: how much each scheduler gains with 2, 3 and 4 threads (*Threads*);
+//! Results, by section of the page: how much each scheduler gains with 2, 3 and 4 threads (*Threads*);
 //! from which size on a graph gains (*Sizes*); how much of the period is left at each block size (*Buffers*); what a busy
 //! machine costs (*A machine in use*); how even cycles are (*Stability*); and all settings with each other.
 

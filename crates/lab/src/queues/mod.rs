@@ -18,7 +18,7 @@
 //! | `mirrored`, `copying` | mean over the turns, in `unit`; between processes, `copying` are the pipes |
 //! | `mirrored_sd`, `copying_sd` | their standard deviations |
 //!
-//! What it shows: how much a filter gains if no overlap is copied, by the length of its FFT (the study's figures of MFLOPS),
+//! Result: how much a filter gains if no overlap is copied, by the length of its FFT (the study's figures of MFLOPS),
 //! and what passing a message on costs between threads and between processes.
 //!
 //! `filtering` has the two queues with a filter between them, `transfer` messages between two ends, `peer` the second

@@ -17,7 +17,7 @@
 //! | `predicted_us`, `predicted_takes`, `predicted_busy` | a simulated cycle: its duration, takes from shared structures, busy share of all cores |
 //! | `measured_us`, `worst_us`, `measured_takes`, `waited` | the same cycle played: median and worst duration, takes, share of time without a core |
 //!
-//! What it shows: where each scheduler stops gaining from more cores, and why it can be believed up to two: there the error
+//! Result: where each scheduler stops gaining from more cores, and why it can be believed up to two: there the error
 //! of every simulation is printed. Queues that all workers share flatten first, because one core at a time has their line.
 //!
 //! Rows of `what` = `machine`, `nodes` and `overhead` are the measurements, which the rows `cycle` read from the table:

@@ -16,7 +16,7 @@
 //! | `takes`, `wakes` | per cycle: takes from shared queues, sleeping threads that were woken |
 //! | `ran` | time of the engine's threads on a core, over the time of the run: the article's processor time |
 //!
-//! What it shows: whether batches by weight save as many takes and as much processor time as the article says, beside one
+//! Result: whether batches by weight save as many takes and as much processor time as the article says, beside one
 //! locked queue on the same machine; and how the other executors compare with both.
 
 mod graph;

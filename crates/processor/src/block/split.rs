@@ -157,7 +157,7 @@ impl<'a> SplitBlock<'a> {
     ///
     /// # Safety
     ///
-    /// What `work` leads to stays alive and unwritten until every call has returned, after an error too.
+    /// All that `work` leads to stays alive and unwritten until every call has returned, after an error too.
     #[inline]
     pub(super) unsafe fn run<F>(self, work: F) -> Result<(), ForkAbandoned>
     where

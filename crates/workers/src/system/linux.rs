@@ -102,7 +102,7 @@ pub(crate) fn thread_number() -> u32 {
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
 }
 
-/// What thread `number` of this process has used; `None` if there is none.
+/// Usage of thread `number` of this process; `None` if there is none.
 pub(crate) fn thread_usage(number: u32) -> Option<ThreadUsage> {
     let path = format!("/proc/self/task/{number}/stat");
     let line = std::fs::read_to_string(path).ok()?;

@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 200;
 /// Schedules with more cores are shown as one line for each core, without a table.
 const MAX_COLUMNS: usize = 4;
 
-/// What the output shows beside the analysis.
+/// Facts that the output shows beside the analysis.
 pub(super) struct PlanHeading {
     pub(super) name: String,
     pub(super) nodes: usize,
@@ -27,7 +27,7 @@ pub(super) struct MeasuredFrom {
     nodes: usize,
     /// Time of the oldest, in seconds since 1970.
     oldest_at_s: Option<u64>,
-    /// What a cache line took to another core at those times, in ns: smallest and largest.
+    /// Time of a cache line to another core when they were measured, in ns: smallest and largest.
     crossing_ns: Option<(u32, u32)>,
     /// The same now, as last measured.
     crossing_now_ns: Option<u32>,
