@@ -87,6 +87,7 @@ pub use fft;
 pub use files;
 pub use graph;
 pub use media;
+pub use midi;
 pub use network;
 pub use plan;
 pub use processor;
@@ -119,6 +120,7 @@ pub mod prelude {
 pub fn registry() -> processor::Registry {
     let mut registry = processor::Registry::default();
     dsp::register(&mut registry);
+    midi::register(&mut registry);
     conv::register_tuned(&mut registry);
     network::register(&mut registry);
     registry

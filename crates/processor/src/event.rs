@@ -1,4 +1,6 @@
-//! Events: parameter changes, control values and MIDI messages, each at a frame of the block.
+//! Events: parameter changes, control values, notes, texts and MIDI messages, each at a frame of the block.
+
+use crate::TextId;
 
 /// Receiver of an event within a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,14 +12,62 @@ pub enum EventTarget {
 }
 
 /// Content of an event.
+///
+/// A note has an `id` that no other sounding note of its stream has; what follows it (release, pressure, bend) names that
+/// id, as in MIDI 2.0 and MPE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventBody {
     /// A number, in the target's unit.
     Value(f32),
+    /// A number that the target reaches in a straight line in [`MODULATION_INTERVAL`] frames.
+    Glide(f32),
+    /// A text.
+    Text(TextId),
     /// A MIDI channel message; unused bytes are 0.
     Midi([u8; 3]),
+    /// A note begins.
+    NoteOn {
+        /// The note.
+        id: u32,
+        /// Key number as in MIDI, with a fraction: 69 is 440 Hz, and 12 are an octave.
+        pitch: f32,
+        /// From 0 to 1.
+        velocity: f32,
+    },
+    /// A note is released.
+    NoteOff {
+        /// The note.
+        id: u32,
+        /// Velocity of the release, from 0 to 1.
+        velocity: f32,
+    },
+    /// The pressure on a note changes.
+    NotePressure {
+        /// The note.
+        id: u32,
+        /// From 0 to 1.
+        value: f32,
+    },
+    /// A note is bent.
+    NoteBend {
+        /// The note.
+        id: u32,
+        /// Difference to its pitch, in semitones.
+        semitones: f32,
+    },
+    /// The third dimension of a note changes: the slide of MPE, controller 74.
+    NoteTimbre {
+        /// The note.
+        id: u32,
+        /// From 0 to 1.
+        value: f32,
+    },
 }
+
+/// Frames between two values of a parameter that is driven but not at audio rate, and length of an
+/// [`EventBody::Glide`].
+pub const MODULATION_INTERVAL: u32 = 16;
 
 /// One event.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -45,16 +45,18 @@ mod file_log;
 mod gauge;
 mod registry;
 mod services;
+mod text_id;
 
 pub use block::{
     Block, BlockPart, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer, ProcessInfo,
     RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo,
 };
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
-pub use event::{Event, EventBody, EventTarget, Events};
+pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL};
 pub use file_log::{FileLog, FileProblem};
 pub use gauge::Gauge;
 pub use registry::{MakeContext, MakeError, Registry};
 pub use rt::background::{BackgroundTask, TaskStatus};
 pub use rt::fork::{ForkAbandoned, ForkTask};
 pub use services::{ProcessServices, SetupServices};
+pub use text_id::TextId;

@@ -29,7 +29,7 @@ const FRAMES_PER_PARAM_EVENT: usize = 64;
 /// Number of events that can wait in the line of one aligner, whatever its length.
 const MAX_WAITING_EVENTS: usize = 4096;
 /// Size of a waiting event with its time, in samples.
-pub const SAMPLES_PER_EVENT: usize = 6;
+pub const SAMPLES_PER_EVENT: usize = 8;
 
 /// Number of events that the line of an aligner holds, if its longest delay is `frames`.
 pub fn event_capacity(frames: u32, block: Frames) -> usize {

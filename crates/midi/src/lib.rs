@@ -1,0 +1,22 @@
+//! Notes and time: scores, sequencers, curves, voices and MIDI files, each a kind of node.
+//!
+//! Takes a [`Registry`], gives it every kind with what makes it ([`register`]).
+//! May: allocate in makers and in `setup`. May not: know sound beyond control signals, own a thread, use `unsafe`, trust a
+//! byte of a file.
+#![forbid(unsafe_code)]
+
+use processor::Registry;
+
+/// Adds every kind of this library to `registry`.
+///
+/// Real-time: setup.
+pub fn register(_registry: &mut Registry) {}
+
+/// Every kind of this library, for readers that make nothing.
+///
+/// Real-time: setup.
+pub fn catalogue() -> graph::Catalogue {
+    let mut registry = Registry::default();
+    register(&mut registry);
+    registry.catalogue().clone()
+}
