@@ -203,7 +203,7 @@ fn every_command_has_help_with_examples() {
     let here = Folder::new();
     let help = here.well("--help").out;
     assert!(help.contains("Examples:\n  divisi play"));
-    for command in "play render check shape draw devices doctor schema".split_whitespace() {
+    for command in "play render check shape draw devices doctor kinds schema".split_whitespace() {
         assert!(help.contains(&format!("\n  {command} ")), "{command}");
         let said = here.well(&format!("{command} --help")).out;
         assert!(said.contains(&format!("  divisi {command} ")), "{said}");
@@ -219,6 +219,30 @@ fn the_published_schema_is_up_to_date() {
     assert!(
         published == printed,
         "run `divisi schema > docs/session.schema.json`"
+    );
+}
+
+#[test]
+fn a_page_of_the_users_own_is_not_overwritten() {
+    let here = Folder::new();
+    std::fs::create_dir(here.path("pages")).unwrap();
+    here.write("pages/osc.md", "my notes");
+    let called = here.call("kinds --pages pages");
+    assert!(
+        called.code == Some(2) && called.err.contains("osc.md"),
+        "{}",
+        called.err
+    );
+    assert_eq!(
+        std::fs::read_to_string(here.path("pages/osc.md")).unwrap(),
+        "my notes"
+    );
+    assert!(!here.path("pages/mix.md").exists());
+    let called = here.call("kinds oscc");
+    assert!(
+        called.code == Some(2) && called.err.contains("did you mean `osc`?"),
+        "{}",
+        called.err
     );
 }
 

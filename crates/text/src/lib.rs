@@ -26,6 +26,7 @@ pub mod ag;
 mod ast;
 mod diagnostics;
 pub mod dot;
+mod kind_page;
 mod resolve;
 mod session;
 mod source;
@@ -38,6 +39,7 @@ mod round_trip;
 #[cfg(test)]
 mod sample;
 
+pub use kind_page::{kind_index, kind_page};
 pub use session::{ParsedSession, Section, Session, Settings};
 pub use source::Source;
 pub use terminal::{MAX_SHOWN, render_diagnostics};

@@ -6,6 +6,7 @@ mod devices;
 mod doctor;
 mod draw;
 mod experiment;
+mod kinds;
 mod measure;
 mod plan;
 mod play;
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Devices(devices::Devices),
     /// Shows which real-time privileges this machine grants, and how to get the others
     Doctor(doctor::Doctor),
+    /// Lists the kinds of nodes, or shows the page of one
+    Kinds(kinds::Kinds),
     /// Prints the JSON Schema of .toml sessions
     Schema(schema::Schema),
     /// The second process of the experiment `queues`
@@ -68,6 +71,7 @@ impl Command {
             Self::Convolve(convolve) => convolve.run(),
             Self::Devices(devices) => devices.run(),
             Self::Doctor(doctor) => doctor.run(),
+            Self::Kinds(kinds) => kinds.run(),
             Self::Schema(schema) => schema.run(),
             Self::QueuePeer(peer) => peer.run(),
         }

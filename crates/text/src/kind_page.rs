@@ -1,0 +1,157 @@
+//! Pages about kinds, in Markdown, from the catalogue alone: what a session can say to a node of this kind.
+
+use graph::{
+    Catalogue, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec, Role, number_text,
+};
+use std::fmt::Write;
+
+/// The page about `kind`: its ports, parameters, cost, and an example.
+pub fn kind_page(kind: &Kind) -> String {
+    let mut page = format!("# {}\n\n{}\n", kind.name, kind.summary);
+    for fact in facts(kind) {
+        let _ = writeln!(page, "{fact}");
+    }
+    let _ = write!(page, "\n```toml\n{}```\n", example(kind));
+    ports(&mut page, "Inputs", &kind.inputs, "in");
+    ports(&mut page, "Outputs", &kind.outputs, "out");
+    params(&mut page, kind);
+    let _ = write!(
+        page,
+        "\nTypical cost: {} ns for 64 frames of one channel, until `divisi measure` has measured this machine.\n",
+        kind.typical_ns
+    );
+    page
+}
+
+/// The list of all kinds, each with a link to its page.
+pub fn kind_index(catalogue: &Catalogue) -> String {
+    let mut page = String::from("# Kinds of nodes\n\n| kind | |\n|---|---|\n");
+    for kind in catalogue.kinds() {
+        let _ = writeln!(page, "| [`{0}`]({0}.md) | {1} |", kind.name, kind.summary);
+    }
+    page
+}
+
+/// Facts about the kind that are no parameter.
+fn facts(kind: &Kind) -> impl Iterator<Item = &'static str> {
+    let role = match kind.role {
+        Role::Inner => None,
+        Role::Sink => Some("Its input is played on output channels of the program."),
+        Role::Source => Some("Its output comes from input channels of the program."),
+    };
+    let delay = "It is a delay: a cycle of edges may pass through it.";
+    let writes = "It writes a file: no two nodes of a session may name the same.";
+    let facts = [role, kind.delay.map(|_| delay), kind.writes.map(|_| writes)];
+    facts.into_iter().flatten()
+}
+
+/// A node of this kind with what it must have.
+fn example(kind: &Kind) -> String {
+    let mut text = format!("[nodes.my-{0}]\nkind = \"{0}\"\n", kind.name);
+    for param in &kind.params {
+        match &param.range {
+            ParamRange::Number { min, max, default } if default.is_nan() => {
+                let value: f64 = if param.unit == "Hz" { 440.0 } else { 0.5 };
+                let value = number_text(value.clamp(*min, *max));
+                let _ = writeln!(text, "{} = {value}", param.name);
+            }
+            ParamRange::File(true) => {
+                let _ = writeln!(text, "{} = \"…\"", param.name);
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+fn ports(page: &mut String, title: &str, specs: &[PortSpec], key: &str) {
+    if specs.is_empty() {
+        return;
+    }
+    let _ = write!(page, "\n## {title}\n\n| port | carries |\n|---|---|\n");
+    for spec in specs {
+        let _ = writeln!(
+            page,
+            "| {} | {} |",
+            port_name(spec, key),
+            signal(spec.signal)
+        );
+    }
+}
+
+fn port_name(spec: &PortSpec, key: &str) -> String {
+    match spec.count {
+        PortCount::One => format!("`{}`", spec.name),
+        PortCount::Many { default, min, max } => format!(
+            "`{0}1`, `{0}2`, … : {min} to {max}, as many as `{key}` says; {default} without it",
+            spec.name
+        ),
+    }
+}
+
+fn signal(signal: PortSignal) -> String {
+    match signal {
+        PortSignal::Fixed(channels) if channels.0 == 1 => "audio, one channel".into(),
+        PortSignal::Fixed(channels) => format!("audio, {} channels", channels.0),
+        PortSignal::AsNode => "audio, as many channels as the node has".into(),
+        PortSignal::Control => "numbers that hold until the next one".into(),
+        PortSignal::Event => "events".into(),
+    }
+}
+
+fn params(page: &mut String, kind: &Kind) {
+    if kind.params.is_empty() {
+        return;
+    }
+    let head = "| key | values | default | while it plays | |\n|---|---|---|---|---|\n";
+    let _ = write!(page, "\n## Parameters\n\n{head}");
+    let (numbered, single): (Vec<&Param>, Vec<&Param>) = kind
+        .params
+        .iter()
+        .partition(|param| is_numbered(param.name));
+    for param in single {
+        let _ = writeln!(page, "| `{}` | {}", param.name, cells(param));
+    }
+    // `level1` to `level64` are one row.
+    if let [first, .., last] = numbered.as_slice() {
+        let _ = writeln!(
+            page,
+            "| `{}` to `{}` | {}",
+            first.name,
+            last.name,
+            cells(first)
+        );
+    }
+}
+
+/// Returns true for the keys of a series: they end in a number.
+fn is_numbered(name: &str) -> bool {
+    name.ends_with(|c: char| c.is_ascii_digit())
+}
+
+/// All cells of a parameter but the first.
+fn cells(param: &Param) -> String {
+    let unit = match param.unit {
+        "" => String::new(),
+        unit => format!(" {unit}"),
+    };
+    let (values, default) = match &param.range {
+        ParamRange::Number { min, max, default } => (
+            format!("{} to {}{unit}", number_text(*min), number_text(*max)),
+            match default.is_nan() {
+                true => "must be stated".into(),
+                false => number_text(*default),
+            },
+        ),
+        ParamRange::Choice(words) => {
+            let all: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+            (all.join(", "), all.first().cloned().unwrap_or_default())
+        }
+        ParamRange::File(true) => ("a file".into(), "must be stated".into()),
+        ParamRange::File(false) => ("a file".into(), "none".into()),
+        ParamRange::Flag => ("true or false".into(), "false".into()),
+        ParamRange::Text => ("a text".into(), "none".into()),
+    };
+    let live = if param.live { "may change" } else { "" };
+    format!("{values} | {default} | {live} | {} |", param.doc)
+}
