@@ -13,11 +13,9 @@
 //! | `io` | device inputs, sinks, file player and recorder |
 //! | `work.rs` | a unit that only costs time, for test graphs |
 //! | `param.rs` | parameters: their descriptions, and the events that change them |
-//! | `steps.rs` | a block cut at its events and at the frames where state is cleaned up |
 //! | `split.rs` | one block on several cores |
 //! | `smoothed.rs` | what nodes with smoothed factors share |
 //! | `smoother.rs` | a value that changes in a ramp, not in a step |
-//! | `state.rs` | saved state as a list of 64-bit words |
 //! | `sample.rs` | arithmetic of single samples |
 //!
 //! Each unit is one file, or one folder. Its module doc gives ports, formula, source, latency and tail.
@@ -36,11 +34,9 @@ mod sample;
 mod smoothed;
 mod smoother;
 mod split;
-mod state;
-mod steps;
 mod work;
 
-use processor::Registry;
+use processor::{Registry, state, steps};
 
 /// Adds every kind of this library to `registry`.
 ///

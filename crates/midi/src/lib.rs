@@ -3,7 +3,17 @@
 //! Takes a [`Registry`], gives it every kind with what makes it ([`register`]).
 //! May: allocate in makers and in `setup`. May not: know sound beyond control signals, own a thread, use `unsafe`, trust a
 //! byte of a file.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `translate.rs` | MIDI messages as events of notes |
+//! | `note_id.rs` | ids of notes |
 #![forbid(unsafe_code)]
+
+#[allow(dead_code, reason = "the kinds that use it follow")]
+mod note_id;
+#[allow(dead_code, reason = "the kinds that use it follow")]
+mod translate;
 
 use processor::Registry;
 

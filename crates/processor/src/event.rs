@@ -42,6 +42,11 @@ pub enum EventBody {
         /// Velocity of the release, from 0 to 1.
         velocity: f32,
     },
+    /// A note is cut off: what plays it becomes silent at once.
+    NoteChoke {
+        /// The note.
+        id: u32,
+    },
     /// The pressure on a note changes.
     NotePressure {
         /// The note.
@@ -55,6 +60,13 @@ pub enum EventBody {
         id: u32,
         /// Difference to its pitch, in semitones.
         semitones: f32,
+    },
+    /// A note moves between the speakers.
+    NotePan {
+        /// The note.
+        id: u32,
+        /// From -1 (left) to 1 (right).
+        value: f32,
     },
     /// The third dimension of a note changes: the slide of MPE, controller 74.
     NoteTimbre {

@@ -45,6 +45,8 @@ mod file_log;
 mod gauge;
 mod registry;
 mod services;
+pub mod state;
+pub mod steps;
 mod text_id;
 
 pub use block::{

@@ -7,6 +7,10 @@
 use core::fmt::{self, Write};
 use core::num::NonZeroU32;
 
+mod pitch;
+
+pub use pitch::{Pitch, PitchError};
+
 /// Number of frames; a frame is one sample on each channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Frames(pub u32);

@@ -3,12 +3,12 @@
 //! A saved state is loaded by a duplicate of a node, or by the node that replaces it after an edit; both on an audio
 //! thread, so reading allocates nothing. Each unit's `save` and `load` agree on the order of the words.
 
-use processor::StateError;
+use crate::StateError;
 
 /// Appends `words` to a state.
 ///
 /// Real-time: hot if `state` has capacity for them.
-pub(crate) fn put(state: &mut Vec<u8>, words: impl IntoIterator<Item = u64>) {
+pub fn put(state: &mut Vec<u8>, words: impl IntoIterator<Item = u64>) {
     for word in words {
         state.extend_from_slice(&word.to_le_bytes());
     }
@@ -16,13 +16,13 @@ pub(crate) fn put(state: &mut Vec<u8>, words: impl IntoIterator<Item = u64>) {
 
 /// A saved state, read in place.
 #[derive(Clone, Copy)]
-pub(crate) struct StateWords<'a>(&'a [[u8; 8]]);
+pub struct StateWords<'a>(&'a [[u8; 8]]);
 
 impl StateWords<'_> {
     /// Word `index`. Panics if there is none: [`words`] has checked the length.
     ///
     /// Real-time: hot.
-    pub(crate) fn at(self, index: usize) -> u64 {
+    pub fn at(self, index: usize) -> u64 {
         u64::from_le_bytes(self.0[index])
     }
 
@@ -33,7 +33,7 @@ impl StateWords<'_> {
     /// It is not finite, which no unit saves.
     ///
     /// Real-time: hot, but for the error.
-    pub(crate) fn number(self, index: usize) -> Result<f64, StateError> {
+    pub fn number(self, index: usize) -> Result<f64, StateError> {
         number(self.at(index))
     }
 
@@ -44,7 +44,7 @@ impl StateWords<'_> {
     /// One is not finite.
     ///
     /// Real-time: hot, but for the error.
-    pub(crate) fn numbers<const N: usize>(self, first: usize) -> Result<[f64; N], StateError> {
+    pub fn numbers<const N: usize>(self, first: usize) -> Result<[f64; N], StateError> {
         let mut numbers = [0.0; N];
         for (i, number) in numbers.iter_mut().enumerate() {
             *number = self.number(first + i)?;
@@ -55,7 +55,7 @@ impl StateWords<'_> {
     /// The words from `first` on.
     ///
     /// Real-time: hot.
-    pub(crate) fn from(self, first: usize) -> Self {
+    pub fn from(self, first: usize) -> Self {
         Self(&self.0[first..])
     }
 }
@@ -67,7 +67,7 @@ impl StateWords<'_> {
 /// It has another length.
 ///
 /// Real-time: hot, but for the error.
-pub(crate) fn words(state: &[u8], count: usize) -> Result<StateWords<'_>, StateError> {
+pub fn words(state: &[u8], count: usize) -> Result<StateWords<'_>, StateError> {
     if state.len() != count * 8 {
         let have = state.len();
         let need = count * 8;

@@ -11,14 +11,14 @@
 //! Cleanups stand at fixed frames since the start, never at the ends of blocks: so no unit's sound depends on how time is
 //! cut into blocks.
 
-use processor::{Block, Event};
+use crate::{Block, Event};
 use std::ops::Range;
 
 /// Frames between two cleanups.
 const CLEANUP_INTERVAL: u64 = 64;
 
 /// Next step of a unit that cleans up its state.
-pub(crate) enum BlockStep {
+pub enum BlockStep {
     /// Handle this event.
     Event(Event),
     /// Process these frames of the block: at least one, at most 64.
@@ -28,7 +28,7 @@ pub(crate) enum BlockStep {
 }
 
 /// Next step of a unit that has nothing to clean up.
-pub(crate) enum BlockSpan {
+pub enum BlockSpan {
     /// Handle this event.
     Event(Event),
     /// Process these frames of the block: at least one.
@@ -39,7 +39,7 @@ pub(crate) enum BlockSpan {
 ///
 /// Real-time: hot.
 #[inline]
-pub(crate) fn block_spans<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockSpan> + use<'a> {
+pub fn block_spans<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockSpan> + use<'a> {
     let mut events = block.events().iter().peekable();
     let frames = block.frames();
     let mut at = 0;
@@ -59,7 +59,7 @@ pub(crate) fn block_spans<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockSp
 /// The steps through `block`, in order.
 ///
 /// Real-time: hot.
-pub(crate) fn block_steps<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockStep> + use<'a> {
+pub fn block_steps<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockStep> + use<'a> {
     let mut events = block.events().iter().peekable();
     let (frames, position) = (block.frames(), block.position());
     let mut at = 0;
