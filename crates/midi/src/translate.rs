@@ -148,7 +148,8 @@ impl MidiTranslator {
     }
 
     fn note_off(&mut self, c: usize, key: usize, velocity: u8, send: &mut dyn FnMut(EventBody)) {
-        let pedal = self.channels[c].pedal || self.master_of(c).is_some_and(|m| self.channels[m].pedal);
+        let pedal =
+            self.channels[c].pedal || self.master_of(c).is_some_and(|m| self.channels[m].pedal);
         let channel = &mut self.channels[c];
         if channel.sounding >> key & 1 == 0 {
             return;
@@ -209,11 +210,19 @@ impl MidiTranslator {
         }
     }
 
-    fn data_entry(&mut self, c: usize, is_coarse: bool, value: u8, send: &mut dyn FnMut(EventBody)) {
+    fn data_entry(
+        &mut self,
+        c: usize,
+        is_coarse: bool,
+        value: u8,
+        send: &mut dyn FnMut(EventBody),
+    ) {
         let range = self.channels[c].bend_range;
         match (self.channels[c].rpn, is_coarse) {
             (0, true) => self.channels[c].bend_range = u16::from(value) * 100 + range % 100,
-            (0, false) => self.channels[c].bend_range = range / 100 * 100 + u16::from(value.min(99)),
+            (0, false) => {
+                self.channels[c].bend_range = range / 100 * 100 + u16::from(value.min(99))
+            }
             (6, true) if c == 0 || c == 15 => return self.set_zone(c / 15, value.min(15)),
             _ => return,
         }
@@ -246,7 +255,12 @@ impl MidiTranslator {
         }
     }
 
-    fn end_notes(&mut self, c: usize, send: &mut dyn FnMut(EventBody), end: &dyn Fn(u32) -> EventBody) {
+    fn end_notes(
+        &mut self,
+        c: usize,
+        send: &mut dyn FnMut(EventBody),
+        end: &dyn Fn(u32) -> EventBody,
+    ) {
         for c in self.zone_of(c) {
             self.for_each_key(c, &mut |id| send(end(id)));
             (self.channels[c].sounding, self.channels[c].sustained) = (0, 0);
@@ -268,7 +282,9 @@ impl MidiTranslator {
     /// Bend of the notes of a channel.
     fn semitones(&self, c: usize) -> f32 {
         let own = |c: usize| {
-            let MidiChannel { bend, bend_range, .. } = self.channels[c];
+            let MidiChannel {
+                bend, bend_range, ..
+            } = self.channels[c];
             f32::from(bend) / 8192.0 * (f32::from(bend_range) / 100.0)
         };
         own(c) + self.master_of(c).map_or(0.0, own)
@@ -283,7 +299,11 @@ impl MidiTranslator {
         let master = zone * 15;
         for c in self.zone_of(master) {
             let is_member = c != master;
-            let range = if is_member { MEMBER_BEND_RANGE } else { BEND_RANGE };
+            let range = if is_member {
+                MEMBER_BEND_RANGE
+            } else {
+                BEND_RANGE
+            };
             self.channels[c].bend_range = range;
         }
     }
@@ -373,9 +393,16 @@ mod tests {
 
     #[test]
     fn a_key_that_is_struck_again_ends_its_note_first() {
-        let sent = all(&mut translator(0), &[[0x90, 60, 127], [0x90, 60, 127], [0x80, 60, 127]]);
+        let sent = all(
+            &mut translator(0),
+            &[[0x90, 60, 127], [0x90, 60, 127], [0x80, 60, 127]],
+        );
         let id = id(0, 60);
-        let on = EventBody::NoteOn { id, pitch: 60.0, velocity: 1.0 };
+        let on = EventBody::NoteOn {
+            id,
+            pitch: 60.0,
+            velocity: 1.0,
+        };
         let off = |velocity| EventBody::NoteOff { id, velocity };
         assert_eq!(sent, [on, off(0.5), on, off(1.0)]);
     }
@@ -383,10 +410,16 @@ mod tests {
     #[test]
     fn the_pedal_holds_notes_until_it_is_up() {
         let mut midi = translator(0);
-        let sent = all(&mut midi, &[[0x90, 60, 1], [0xb0, 64, 127], [0x80, 60, 0], [0x80, 61, 0]]);
+        let sent = all(
+            &mut midi,
+            &[[0x90, 60, 1], [0xb0, 64, 127], [0x80, 60, 0], [0x80, 61, 0]],
+        );
         assert_eq!(sent.len(), 1);
         let sent = all(&mut midi, &[[0xb0, 64, 0], [0xb0, 64, 0]]);
-        let off = EventBody::NoteOff { id: id(0, 60), velocity: 0.5 };
+        let off = EventBody::NoteOff {
+            id: id(0, 60),
+            velocity: 0.5,
+        };
         assert_eq!(sent, [off]);
     }
 
@@ -396,7 +429,10 @@ mod tests {
         let range = [[0xb0, 101, 0], [0xb0, 100, 0], [0xb0, 6, 12]];
         assert_eq!(all(&mut midi, &range), []);
         let sent = all(&mut midi, &[[0xe0, 0, 0], [0x90, 60, 1]]);
-        let bend = EventBody::NoteBend { id: id(0, 60), semitones: -12.0 };
+        let bend = EventBody::NoteBend {
+            id: id(0, 60),
+            semitones: -12.0,
+        };
         assert_eq!(sent[1], bend);
     }
 
@@ -407,7 +443,10 @@ mod tests {
         all(&mut midi, &[[0xb0, 101, 0], [0xb0, 100, 6], [0xb0, 6, 3]]);
         all(&mut midi, &[[0x91, 60, 1], [0x92, 64, 1], [0x94, 67, 1]]);
         let sent = all(&mut midi, &[[0xe1, 0, 96]]);
-        let bend = |c, key, semitones| EventBody::NoteBend { id: id(c, key), semitones };
+        let bend = |c, key, semitones| EventBody::NoteBend {
+            id: id(c, key),
+            semitones,
+        };
         assert_eq!(sent, [bend(1, 60, 24.0)]);
         let sent = all(&mut midi, &[[0xe0, 0, 0]]);
         assert_eq!(sent, [bend(1, 60, 22.0), bend(2, 64, -2.0)]);
