@@ -118,10 +118,7 @@ mod tests {
         assert_ne!(shape, changed(&|n| n.set("taps", ParamValue::Number(32.0))));
         assert_ne!(shape, changed(&|n| n.set("ns", ParamValue::Number(32.0))));
         assert_ne!(shape, changed(&|n| n.every = 2));
-        let port = Port {
-            name: "in1".into(),
-            signal: Signal::Audio(Channels(2)),
-        };
+        let port = Port::new("in1", Signal::Audio(Channels(2)));
         assert_ne!(shape, changed(&|n| n.inputs.push(port.clone())));
         assert_ne!(shape, node_shape(&Node::new("a", "else"), &all));
     }

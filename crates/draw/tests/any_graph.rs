@@ -21,10 +21,7 @@ impl Seed {
 fn random_graph(seed: u64, nodes: u64, edges: u64) -> Graph {
     let mut seed = Seed(seed);
     let mut graph = Graph::default();
-    let port = |i: u64| Port {
-        name: format!("p{i}"),
-        signal: Signal::Audio(Channels(1)),
-    };
+    let port = |i: u64| Port::new(format!("p{i}"), Signal::Audio(Channels(1)));
     for i in 0..nodes {
         let mut node = Node::new(format!("n{i}"), "mix");
         node.inputs = (0..1 + seed.below(3)).map(port).collect();
@@ -84,10 +81,7 @@ fn too_large_graphs_are_refused_before_any_work() {
     let refused = picture_of(&dense, &Catalogue::default()).unwrap_err();
     assert!(refused.to_string().starts_with("100001 edges"));
     let mut wide = random_graph(1, 9, 3);
-    let port = |i: u32| Port {
-        name: format!("p{i}"),
-        signal: Signal::Control,
-    };
+    let port = |i: u32| Port::new(format!("p{i}"), Signal::Control);
     for i in 0..4 {
         let mut node = Node::new(format!("many{i}"), "mix");
         node.inputs = (0..60_000).map(port).collect();

@@ -266,10 +266,7 @@ fn nodes_with_any_name_are_drawn() {
     let mut patch = Graph::default();
     for (i, word) in WORDS.iter().enumerate() {
         let mut node = Node::new(format!("{word}{i}"), *word);
-        let port = |i: usize| Port {
-            name: format!("{word}{i} "),
-            signal: Signal::Audio(Channels(1)),
-        };
+        let port = |i: usize| Port::new(format!("{word}{i} "), Signal::Audio(Channels(1)));
         node.inputs = (0..i * 3).map(port).collect();
         node.outputs = (0..9 - i).map(port).collect();
         node.stand_in = Some((*word).into());

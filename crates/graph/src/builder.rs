@@ -1,8 +1,8 @@
 //! [`GraphBuilder`]: makes or changes a graph in code, by names, and checks kinds, parameters and ports at once.
 
 use crate::{
-    Catalogue, Edge, Edit, EditError, Graph, Kind, Node, NodeId, ParamRange, ParamValue, Port,
-    PortRef, Signal, SourceSpan,
+    Amount, Catalogue, Edge, Edit, EditError, Graph, Kind, Modulation, Node, NodeId, ParamRange,
+    ParamValue, Port, PortRef, Signal, SourceSpan,
 };
 use units::Channels;
 
@@ -186,6 +186,54 @@ impl<'a> GraphBuilder<'a> {
         self.apply(Edit::Connect(Edge { from, to, span })).map(drop)
     }
 
+    /// Lets an output drive the parameter of a node, by an amount under a law. See [`Modulation`] for the formula.
+    ///
+    /// # Errors
+    ///
+    /// There is no such output or parameter, or the parameter cannot change while it plays.
+    pub fn modulate(
+        &mut self,
+        from: (NodeId, &str),
+        (to, param): (NodeId, &str),
+        amount: Amount,
+    ) -> Result<(), BuildError> {
+        let (from, _) = self.output(from)?;
+        let there = self.graph.node(to).ok_or(EditError::NoNode(to))?;
+        let kind = there.effective_kind();
+        let found = self.catalogue.get(kind).and_then(|kind| kind.param(param));
+        let Some((index, found)) = found else {
+            let kind_of = self.catalogue.get(kind).into_iter();
+            let names = kind_of.flat_map(|kind| kind.params.iter().map(|param| param.name));
+            return Err(BuildError::NoParam {
+                kind: kind.to_owned(),
+                param: param.to_owned(),
+                nearest: crate::nearest(param, names),
+            });
+        };
+        if !found.can_be_driven() || !amount.factor.is_finite() {
+            let message = match amount.factor.is_finite() {
+                true => "cannot change while it plays".to_owned(),
+                false => "cannot be driven by an amount that is not finite".to_owned(),
+            };
+            let param = param.to_owned();
+            return Err(BuildError::BadValue { param, message });
+        }
+        let modulation = Modulation {
+            param: index,
+            law: amount.law,
+            amount: amount.factor,
+        };
+        let (param, span) = (param.to_owned(), SourceSpan::NONE);
+        self.apply(Edit::Modulate {
+            from,
+            to,
+            param,
+            modulation,
+            span,
+        })
+        .map(drop)
+    }
+
     /// Removes the edges from an output to an input, each by its node and name.
     ///
     /// # Errors
@@ -328,6 +376,7 @@ mod tests {
                 default: 440.0,
             },
             live: true,
+            audio_rate: false,
             doc: "",
         };
         let mut catalogue = Catalogue::default();

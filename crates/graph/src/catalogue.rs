@@ -34,7 +34,7 @@ impl Catalogue {
         nearest(name, self.0.keys().copied())
     }
 
-    /// Gives `node` the ports of `kind`. The parameters `in`, `out` and `channels` of the node are the numbers of inputs,
+    /// Gives `node` the ports of `kind`, before inputs that drive its parameters. The parameters `in`, `out` and `channels` of the node are the numbers of inputs,
     /// outputs and channels.
     ///
     /// # Errors
@@ -44,7 +44,9 @@ impl Catalogue {
         let mut mistakes = Vec::new();
         let channels = count(node, "channels", 1, (1, MAX_CHANNELS), &mut mistakes);
         let channels = Channels(channels as u16);
+        let driving = node.inputs.split_off(node.kind_inputs().len());
         node.inputs = ports(&kind.inputs, node, "in", channels, &mut mistakes);
+        node.inputs.extend(driving);
         node.outputs = ports(&kind.outputs, node, "out", channels, &mut mistakes);
         mistakes
     }
@@ -91,10 +93,7 @@ fn ports(
             PortSignal::Event => Signal::Event,
         };
         match spec.count {
-            PortCount::One => all.push(Port {
-                name: spec.name.into(),
-                signal,
-            }),
+            PortCount::One => all.push(Port::new(spec.name, signal)),
             PortCount::Many {
                 default,
                 min: least,
@@ -105,10 +104,7 @@ fn ports(
                     (single + u32::from(most)).min(MAX_PORTS),
                 );
                 let n = count(node, key, single + u32::from(default), range, mistakes) - single;
-                all.extend((1..=n).map(|i| Port {
-                    name: numbered(spec.name, i),
-                    signal,
-                }));
+                all.extend((1..=n).map(|i| Port::new(numbered(spec.name, i), signal)));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Changes to a graph, as data: a live edit is a list of them.
 
-use crate::{Edge, Graph, Node, NodeId, ParamValue, PortRef};
+use crate::{Edge, Graph, Modulation, Node, NodeId, ParamValue, PortRef, Signal, SourceSpan};
+use units::Channels;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +12,20 @@ pub enum Edit {
     Remove(NodeId),
     /// Add an edge.
     Connect(Edge),
-    /// Remove an edge.
+    /// Let an output drive a parameter: an input is added behind those of the node.
+    Modulate {
+        /// The output.
+        from: PortRef,
+        /// The node.
+        to: NodeId,
+        /// Name of the parameter.
+        param: String,
+        /// The parameter, the law and the amount.
+        modulation: Modulation,
+        /// Place in the text.
+        span: SourceSpan,
+    },
+    /// Remove an edge. An input that drives a parameter stays and changes nothing any more.
     Disconnect(PortRef, PortRef),
     /// Enable a node, or make it silent.
     Enable(NodeId, bool),
@@ -35,6 +49,9 @@ pub enum EditError {
     /// There is no such input. Look at the node's inputs.
     #[error("node {} has no input {}", .0.node.0, .0.port + 1)]
     NoInput(PortRef),
+    /// The node has no room for another input.
+    #[error("node {} has too many inputs", .0.0)]
+    TooManyInputs(NodeId),
     /// There is no such edge.
     #[error("no edge goes from node {} output {} to node {} input {}", .0.node.0, .0.port + 1, .1.node.0, .1.port + 1)]
     NoEdge(PortRef, PortRef),
@@ -68,6 +85,13 @@ impl Graph {
                 }
                 self.connect(edge);
             }
+            Edit::Modulate {
+                from,
+                to,
+                param,
+                modulation,
+                span,
+            } => self.modulate((from, span), to, &param, modulation)?,
             Edit::Disconnect(from, to) => {
                 if !self.disconnect(from, to) {
                     return Err(EditError::NoEdge(from, to));
@@ -83,6 +107,42 @@ impl Graph {
             }
         }
         Ok(None)
+    }
+
+    /// Lets an output drive a parameter. Takes an input that drives it in the same way and has no edge, or adds one.
+    ///
+    /// # Errors
+    ///
+    /// There is no such output or node, or the node has no room for another input.
+    pub fn modulate(
+        &mut self,
+        (from, span): (PortRef, SourceSpan),
+        to: NodeId,
+        param: &str,
+        modulation: Modulation,
+    ) -> Result<(), EditError> {
+        let output = self
+            .existing(from.node)?
+            .outputs
+            .get(usize::from(from.port));
+        let signal = match output.ok_or(EditError::NoOutput(from))?.signal {
+            // Several channels are added, as for every input of one channel.
+            Signal::Audio(_) => Signal::Audio(Channels(1)),
+            signal => signal,
+        };
+        let port = |port| PortRef { node: to, port };
+        let inputs = &self.existing(to)?.inputs;
+        let is_free = |(index, _): &(u16, _)| !self.edges().iter().any(|e| e.to == port(*index));
+        let same = (0..).zip(inputs);
+        let same = same.filter(|(_, it)| (it.signal, it.modulation) == (signal, Some(modulation)));
+        let free = same.into_iter().find(is_free).map(|(index, _)| index);
+        let index = free.or_else(|| {
+            let node = self.node_mut(to)?;
+            node.add_modulation(param, signal, modulation)
+        });
+        let to = port(index.ok_or(EditError::TooManyInputs(to))?);
+        self.connect(Edge { from, to, span });
+        Ok(())
     }
 
     fn existing(&self, id: NodeId) -> Result<&Node, EditError> {

@@ -125,6 +125,8 @@ pub struct Param {
     pub range: ParamRange,
     /// True if an event may change it while it plays. The event's target is the index among the kind's parameters.
     pub live: bool,
+    /// True if an input can drive it at audio rate, one value a frame. Another live number gets a value every 16 frames.
+    pub audio_rate: bool,
     /// One sentence.
     pub doc: &'static str,
 }
@@ -162,6 +164,7 @@ impl Param {
             unit: "",
             range,
             live: false,
+            audio_rate: false,
             doc: "",
         }
     }
@@ -182,6 +185,21 @@ impl Param {
     #[must_use]
     pub fn live(self) -> Self {
         Self { live: true, ..self }
+    }
+
+    /// The same parameter, live, which an input can drive at audio rate.
+    #[must_use]
+    pub fn audio_rate(self) -> Self {
+        let audio_rate = true;
+        Self {
+            audio_rate,
+            ..self.live()
+        }
+    }
+
+    /// Returns true if an input can drive it: a live number.
+    pub fn can_be_driven(&self) -> bool {
+        self.live && matches!(self.range, ParamRange::Number { .. })
     }
 }
 

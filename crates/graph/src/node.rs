@@ -1,6 +1,6 @@
 //! A node with its ports and parameters.
 
-use crate::{Diagnostic, SourceSpan};
+use crate::{Diagnostic, Modulation, SourceSpan};
 use units::{Channels, Nanos};
 
 /// Signal of an edge or a port.
@@ -21,6 +21,19 @@ pub struct Port {
     pub name: String,
     /// Its signal.
     pub signal: Signal,
+    /// The parameter that it drives, if it is no port of the kind.
+    pub modulation: Option<Modulation>,
+}
+
+impl Port {
+    /// A port of a kind.
+    pub fn new(name: impl Into<String>, signal: Signal) -> Self {
+        Self {
+            name: name.into(),
+            signal,
+            modulation: None,
+        }
+    }
 }
 
 /// Value of a parameter as the text states it.
@@ -61,7 +74,7 @@ pub struct Node {
     pub kind: String,
     /// The kind that replaces an unknown one.
     pub stand_in: Option<String>,
-    /// Its inputs, in order.
+    /// Its inputs, in order: those of the kind, and behind them those that drive parameters.
     pub inputs: Vec<Port>,
     /// Its outputs, in order.
     pub outputs: Vec<Port>,

@@ -289,10 +289,7 @@ fn ports(stem: &str, count: usize, many: bool) -> Vec<Port> {
         false => stem.into(),
     };
     (1..=count)
-        .map(|i| Port {
-            name: name(i),
-            signal: Signal::Audio(Channels(1)),
-        })
+        .map(|i| Port::new(name(i), Signal::Audio(Channels(1))))
         .collect()
 }
 

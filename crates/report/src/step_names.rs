@@ -135,7 +135,7 @@ fn hue(graph: &Graph, work: StepOp) -> NodeClass {
         (StepOp::Sink { .. }, _) => NodeClass::Sink,
         (StepOp::WriteLine { .. } | StepOp::Align { .. } | StepOp::Loop(_), _)
         | (StepOp::Process { line: Some(_), .. }, _) => NodeClass::Delay,
-        (_, Some(node)) => NodeClass::from_ports(node.inputs.len(), node.outputs.len()),
+        (_, Some(node)) => NodeClass::from_ports(node.kind_inputs().len(), node.outputs.len()),
         _ => NodeClass::Effect,
     }
 }

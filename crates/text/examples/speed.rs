@@ -65,6 +65,7 @@ fn catalogue() -> Catalogue {
             default: 1000.0,
         },
         live: false,
+        audio_rate: false,
         doc: "A number.",
     };
     let mut all = Catalogue::default();

@@ -4,7 +4,7 @@
 //! Names borrow from the text where they can (`'t`); strings with escapes are decoded copies.
 
 use crate::source::ByteRange;
-use graph::ParamValue;
+use graph::{Amount, ParamValue};
 use std::borrow::Cow;
 use units::Nanos;
 
@@ -79,6 +79,8 @@ pub(crate) struct AstEnd<'t> {
     pub(crate) port_at: ByteRange,
     /// True in the middle of a chain: the end of one edge and the start of the next.
     pub(crate) is_middle: bool,
+    /// Amount and law, where they are written; only the last end of a chain can have them.
+    pub(crate) amount: Option<Amount>,
 }
 
 impl AstEnd<'_> {

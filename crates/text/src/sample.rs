@@ -8,7 +8,8 @@ fn param(name: &'static str, unit: &'static str, range: ParamRange) -> Param {
         name,
         unit,
         range,
-        live: false,
+        live: name == "freq",
+        audio_rate: false,
         doc: "A parameter.",
     }
 }

@@ -14,10 +14,8 @@ pub(crate) fn graph(spec: &NetworkSpec) -> Graph {
     for ((id, one), times) in nodes.zip(&result.repetitions) {
         let kind = spec.kind(id);
         let mut node = Node::new(one.name.clone(), format!("{kind} x {times}"));
-        let port = |name: &str, channels: usize| Port {
-            name: name.into(),
-            signal: Signal::Audio(Channels(channels as u16)),
-        };
+        let port =
+            |name: &str, channels: usize| Port::new(name, Signal::Audio(Channels(channels as u16)));
         let ins = one.ports.inputs.iter();
         node.inputs = ins.map(|input| port(&input.name, input.channels)).collect();
         let outs = one.ports.outputs.iter();

@@ -177,7 +177,7 @@ fn class(node: &Node, kind: Option<&Kind>) -> NodeClass {
         Some(kind) if kind.delay.is_some() => NodeClass::Delay,
         Some(kind) if kind.role == Role::Source => NodeClass::Source,
         Some(kind) if kind.role == Role::Sink && !node.inputs.is_empty() => NodeClass::Sink,
-        _ => NodeClass::from_ports(node.inputs.len(), node.outputs.len()),
+        _ => NodeClass::from_ports(node.kind_inputs().len(), node.outputs.len()),
     }
 }
 

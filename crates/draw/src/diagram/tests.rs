@@ -6,10 +6,7 @@ use graph::{Edge, Port, PortRef, Signal, SourceSpan};
 use units::Channels;
 
 fn node(graph: &mut Graph, name: &str, kind: &str, ins: usize, outs: usize) -> NodeId {
-    let port = |stem: &str, i| Port {
-        name: format!("{stem}{i}"),
-        signal: Signal::Audio(Channels(1)),
-    };
+    let port = |stem: &str, i| Port::new(format!("{stem}{i}"), Signal::Audio(Channels(1)));
     let mut node = Node::new(name, kind);
     node.inputs = (0..ins).map(|i| port("in", i)).collect();
     node.outputs = (0..outs).map(|i| port("out", i)).collect();

@@ -114,7 +114,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         let error = || EngineError::NoParam(input.to_owned());
         let there = self.graph.node(node).ok_or_else(error)?;
-        let mut ports = (0..).zip(&there.inputs);
+        let mut ports = (0..).zip(there.kind_inputs());
         let found = ports.find(|(_, port)| port.name == input);
         let found =
             found.filter(|(_, port)| matches!(port.signal, Signal::Control | Signal::Event));

@@ -19,6 +19,7 @@ pub(super) fn kind() -> Kind {
             default: 1.0,
         },
         live: true,
+        audio_rate: false,
         doc: "Where the gain goes.",
     };
     Kind {
@@ -33,10 +34,7 @@ pub(super) fn kind() -> Kind {
 
 /// A node that carries `signal`. Its gain begins at 0 and goes to 1, or the reverse.
 pub(crate) fn node(name: String, signal: Signal, is_in: bool) -> Node {
-    let port = |name: &str| Port {
-        name: name.to_owned(),
-        signal,
-    };
+    let port = |name: &str| Port::new(name, signal);
     let mut node = Node::new(name, KIND);
     node.inputs = vec![port("in")];
     node.outputs = vec![port("out")];

@@ -113,7 +113,7 @@ impl EngineResources {
         let mut longest = 0;
         let mut tails = 0_u64;
         for (id, there) in &self.nodes {
-            let is_source = graph.node(*id).is_some_and(|n| n.inputs.is_empty());
+            let is_source = graph.node(*id).is_some_and(|n| n.kind_inputs().is_empty());
             match (there.length, there.tail) {
                 (Some(frames), _) => longest = longest.max(frames),
                 (None, Tail::Frames(frames)) if !is_source || frames == 0 => {
@@ -129,7 +129,7 @@ impl EngineResources {
     pub(crate) fn tail(&self, graph: &Graph) -> u64 {
         let mut sum = 0_u64;
         for (id, there) in &self.nodes {
-            let is_source = graph.node(*id).is_some_and(|n| n.inputs.is_empty());
+            let is_source = graph.node(*id).is_some_and(|n| n.kind_inputs().is_empty());
             if let Tail::Frames(frames) = there.tail
                 && !is_source
             {

@@ -65,10 +65,7 @@ struct Session {
 impl Session {
     fn add(&mut self, kind: &str, inputs: usize, outputs: usize) -> NodeId {
         let mut node = Node::new(format!("{kind}{}", self.graph.len() + 1), kind);
-        let port = |name: String| Port {
-            name,
-            signal: Signal::Audio(Channels(1)),
-        };
+        let port = |name: String| Port::new(name, Signal::Audio(Channels(1)));
         node.inputs = (1..=inputs).map(|i| port(format!("in{i}"))).collect();
         node.outputs = (1..=outputs).map(|i| port(format!("out{i}"))).collect();
         if matches!(kind, "mix" | "work") {

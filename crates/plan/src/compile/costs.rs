@@ -55,7 +55,7 @@ fn series_factor(node: &WiredNode<'_>) -> u64 {
         });
         (ports as u64).div_ceil(default.sum::<u64>().max(1))
     };
-    let inputs = factor(&node.kind.inputs, node.node.inputs.len());
+    let inputs = factor(&node.kind.inputs, node.node.kind_inputs().len());
     inputs
         .max(factor(&node.kind.outputs, node.node.outputs.len()))
         .max(1)

@@ -49,7 +49,7 @@ pub(super) fn delay_line(
 
 /// Number of channels of a delay: it must have one audio input and one output with as many.
 fn channels(node: &Node) -> Result<Channels, Diagnostic> {
-    let ports = (node.inputs.as_slice(), node.outputs.as_slice());
+    let ports = (node.kind_inputs(), node.outputs.as_slice());
     if let ([input], [output]) = ports
         && input.signal == output.signal
         && let Signal::Audio(channels) = output.signal

@@ -192,6 +192,7 @@ mod tests {
                     unit: "",
                     range: ParamRange::Flag,
                     live: at < live,
+                    audio_rate: false,
                     doc: "",
                 })
                 .collect(),

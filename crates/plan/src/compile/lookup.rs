@@ -128,7 +128,7 @@ fn look_up_node<'g>(
 
 /// Number of channels of a sink.
 fn only_input(node: &Node) -> Result<Channels, Diagnostic> {
-    match node.inputs.as_slice() {
+    match node.kind_inputs() {
         [
             Port {
                 signal: Signal::Audio(channels),

@@ -407,6 +407,7 @@ impl<'t> Parser<'t, '_, '_> {
             port: PortName::Number(port.into()),
             port_at: dot + 1..at.end,
             is_middle: false,
+            amount: None,
         }))
     }
 }

@@ -27,6 +27,16 @@ pub enum Unsupported {
         /// The property: `channels`, `every`, `enabled`, a key, …
         what: String,
     },
+    /// An edge that drives a parameter.
+    #[error(".ag has no syntax for an edge from `{from}` that drives `{param}` of `{to}`")]
+    Modulation {
+        /// The name of the source node.
+        from: String,
+        /// The name of the target node.
+        to: String,
+        /// The parameter.
+        param: String,
+    },
     /// An edge that carries events or control values.
     #[error(".ag has no syntax for the signal from `{from}` to `{to}`")]
     Edge {
@@ -103,7 +113,7 @@ impl Writer<'_> {
         if !node.enabled {
             self.unsupported(node, "`enabled`");
         }
-        let (inputs, outputs) = (node.inputs.len(), node.outputs.len());
+        let (inputs, outputs) = (node.kind_inputs().len(), node.outputs.len());
         let usual = stand_in(inputs as u32, outputs as u32);
         if node.stand_in.as_ref().is_some_and(|kind| kind != usual) {
             self.unsupported(node, "the stand-in");
@@ -152,6 +162,14 @@ impl Writer<'_> {
         let (Some(from), Some(to)) = (graph.node(edge.from.node), graph.node(edge.to.node)) else {
             return;
         };
+        let input = to.inputs.get(usize::from(edge.to.port));
+        if let Some(input) = input.filter(|input| input.modulation.is_some()) {
+            return self.unsupported.push(Unsupported::Modulation {
+                from: from.name.clone(),
+                to: to.name.clone(),
+                param: input.name.clone(),
+            });
+        }
         let port = from.outputs.get(usize::from(edge.from.port));
         if port.is_none_or(|port| !matches!(port.signal, Signal::Audio(_))) {
             self.unsupported.push(Unsupported::Edge {

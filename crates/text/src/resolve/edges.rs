@@ -1,16 +1,24 @@
-//! Turns written edges into edges between ports that exist and carry the same signal.
+//! Turns written edges into edges between ports that exist and carry the same signal, and into edges that drive
+//! parameters.
 
 use super::Nodes;
+use super::modulation::DrivenParam;
 use crate::ast::{Ast, AstEnd, PortName};
 use crate::diagnostics::Diagnostics;
-use graph::{Edge, Node, NodeId, Port, PortRef, Signal};
+use graph::{Catalogue, Edge, Node, NodeId, Port, PortRef, Signal};
 use std::collections::HashSet;
 use units::Channels;
 
 /// Adds the valid edges to the graph and reports the others.
-pub(super) fn connect(ast: &Ast<'_>, nodes: &mut Nodes<'_>, diagnostics: &mut Diagnostics<'_>) {
+pub(super) fn connect(
+    ast: &Ast<'_>,
+    nodes: &mut Nodes<'_>,
+    catalogue: &Catalogue,
+    diagnostics: &mut Diagnostics<'_>,
+) {
     let mut resolver = Resolver {
         nodes,
+        catalogue,
         diagnostics,
         reported: HashSet::new(),
     };
@@ -20,12 +28,17 @@ pub(super) fn connect(ast: &Ast<'_>, nodes: &mut Nodes<'_>, diagnostics: &mut Di
             .iter()
             .filter_map(|(from, to)| resolver.edge(from, to)),
     );
-    edges.into_iter().for_each(|edge| nodes.graph.connect(edge));
+    for (edge, driven) in edges {
+        match driven {
+            None => nodes.graph.connect(edge),
+            Some(driven) => driven.add(&mut nodes.graph, edge, diagnostics),
+        }
+    }
 }
 
 /// The side of a node that a port is on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Input,
     Output,
 }
@@ -54,15 +67,19 @@ impl Side {
 }
 
 /// Finds the ports of edges.
-struct Resolver<'a, 'f, 'd, 't> {
-    nodes: &'a Nodes<'d>,
-    diagnostics: &'f mut Diagnostics<'t>,
+pub(super) struct Resolver<'a, 'f, 'd, 't> {
+    pub(super) nodes: &'a Nodes<'d>,
+    pub(super) catalogue: &'a Catalogue,
+    pub(super) diagnostics: &'f mut Diagnostics<'t>,
     /// Places of undeclared nodes that are reported: the middle of a chain is an end of two edges.
     reported: HashSet<usize>,
 }
 
 impl Resolver<'_, '_, '_, '_> {
-    fn edge(&mut self, from: &AstEnd<'_>, to: &AstEnd<'_>) -> Option<Edge> {
+    fn edge(&mut self, from: &AstEnd<'_>, to: &AstEnd<'_>) -> Option<(Edge, Option<DrivenParam>)> {
+        if let Some(target) = self.param_target(to) {
+            return self.drive(from, to, target);
+        }
         // Both before `?`, so that both are reported.
         let (a, b) = (self.end(from, Side::Output), self.end(to, Side::Input));
         let ((a, sent), (b, accepted)) = (a?, b?);
@@ -85,16 +102,21 @@ impl Resolver<'_, '_, '_, '_> {
             );
             return None;
         }
+        if to.amount.is_some() {
+            self.amount_without_param(to);
+            return None;
+        }
         let span = self.diagnostics.source.span(at);
-        Some(Edge {
+        let edge = Edge {
             from: a,
             to: b,
             span,
-        })
+        };
+        Some((edge, None))
     }
 
     /// The port at one end of an edge. `None` if there is none, which is reported, or if the node's ports are unknown.
-    fn end(&mut self, written: &AstEnd<'_>, side: Side) -> Option<(PortRef, Signal)> {
+    pub(super) fn end(&mut self, written: &AstEnd<'_>, side: Side) -> Option<(PortRef, Signal)> {
         let Some(id) = self.nodes.graph.find(&written.node.text) else {
             self.undeclared(written);
             return None;
@@ -158,14 +180,17 @@ impl Resolver<'_, '_, '_, '_> {
             Some(detail) => format!("`{name}` has {count}; {detail}"),
             None => format!("`{name}` has {count}"),
         };
-        let help = port_help(written, node, side, self.diagnostics);
+        let help = match self.middle_param(written, node) {
+            Some(help) => help,
+            None => port_help(written, node, side, self.diagnostics),
+        };
         let more = self.diagnostics.error(written.at(), message);
         more.help(help)
             .note(self.nodes.names[id.0 as usize].at.clone(), "declared here");
     }
 }
 
-fn position(ports: &[Port], name: &str) -> Option<usize> {
+pub(super) fn position(ports: &[Port], name: &str) -> Option<usize> {
     ports.iter().position(|port| port.name == name)
 }
 
@@ -195,7 +220,7 @@ fn port_help(
 }
 
 /// Returns true if a port that sends `sent` may feed one that accepts `accepted`.
-fn fits(sent: Signal, accepted: Signal) -> bool {
+pub(super) fn fits(sent: Signal, accepted: Signal) -> bool {
     sent == accepted
         || matches!(
             (sent, accepted),
@@ -204,7 +229,7 @@ fn fits(sent: Signal, accepted: Signal) -> bool {
 }
 
 /// The signal as a message shows it.
-fn describe(signal: Signal) -> String {
+pub(super) fn describe(signal: Signal) -> String {
     match signal {
         Signal::Audio(Channels(1)) => "one channel of sound".into(),
         Signal::Audio(Channels(n)) => format!("{n} channels of sound"),

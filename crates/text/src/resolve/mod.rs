@@ -5,6 +5,7 @@
 //! edges to it are not reported once more.
 
 mod edges;
+mod modulation;
 pub(crate) mod params;
 
 use crate::ast::{Ast, AstNode, Dialect, Ident};
@@ -61,7 +62,7 @@ pub(crate) fn resolve(
             Dialect::Toml => "write one: [nodes.tone] and below it kind = \"osc\" and freq = 440",
         });
     }
-    edges::connect(ast, &mut nodes, diagnostics);
+    edges::connect(ast, &mut nodes, catalogue, diagnostics);
     nodes.graph
 }
 

@@ -1,36 +1,88 @@
 //! Parses a string of `edges`: an edge or a chain of them.
 //!
 //! ```text
-//! chain = end "->" end { "->" end }
+//! chain = end "->" end { "->" end } [ ":" amount ]
 //! end   = name [ "." port ]
 //! port  = number | name                       (a number counts from 1)
 //! name  = plain | "a JSON string in quotes"
 //! plain = one or more characters but white space, control characters, dots, quotes and "->"
+//!
+//! amount = [ law ] number [ law ]             (behind a colon and a space: how the last end, a parameter, is driven)
+//! law    = "add" | "octaves" | "semitones" | "times" | "dB"
 //! ```
 
 use crate::ast::{AstEnd, Ident, PortName};
 use crate::source::ByteRange;
+use graph::{Amount, AmountError, Law};
 use std::borrow::Cow;
 
 /// The chain is wrong: why, and where in its string.
 pub(super) struct ChainError {
     pub(super) message: String,
     pub(super) at: ByteRange,
+    pub(super) help: String,
+}
+
+impl ChainError {
+    fn new(message: String, at: ByteRange) -> Self {
+        let help = "an edge is written `from.port -> to.port`, without a port for the first";
+        Self {
+            message,
+            at,
+            help: help.into(),
+        }
+    }
+
+    fn amount(error: &AmountError, at: ByteRange) -> Self {
+        let laws = Law::WORDS.join("`, `");
+        Self {
+            message: format!("behind the colon {error}"),
+            at,
+            help: format!(
+                "write an amount and one of `{laws}`, such as `lfo -> tone.freq: 2 octaves`"
+            ),
+        }
+    }
 }
 
 /// Parses a chain into its ends, whose places are in `text`.
 pub(super) fn parse(text: &str) -> Result<Vec<AstEnd<'static>>, ChainError> {
-    let mut chain = Chain { text, at: 0 };
+    let colon = amount_colon(text);
+    let mut chain = Chain {
+        text: &text[..colon.unwrap_or(text.len())],
+        at: 0,
+    };
     let mut all = vec![chain.end()?];
     while chain.accept("->") {
         all.push(chain.end()?);
     }
-    if chain.at < text.len() || all.len() < 2 {
+    if chain.at < chain.text.len() || all.len() < 2 {
         return Err(chain.expected("`->`"));
     }
     let last = all.len() - 1;
     all[1..last].iter_mut().for_each(|end| end.is_middle = true);
+    if let Some(colon) = colon {
+        let amount: Result<Amount, _> = text[colon + 1..].parse();
+        let at = colon..text.len();
+        all[last].amount = Some(amount.map_err(|error| ChainError::amount(&error, at))?);
+    }
     Ok(all)
+}
+
+/// The colon before the amount: the first outside quotes that is followed by white space. No plain
+/// name contains white space, so it is part of none before the last arrow.
+fn amount_colon(text: &str) -> Option<usize> {
+    let from = text.rfind("->")?;
+    let mut is_quoted = false;
+    let mut is_escaped = false;
+    let colon = text[from..].char_indices().find(|(at, c)| {
+        let is_quote = *c == '"' && !is_escaped;
+        is_quoted ^= is_quote;
+        is_escaped = is_quoted && *c == '\\' && !is_escaped;
+        let next = text[from + at + c.len_utf8()..].chars().next();
+        *c == ':' && !is_quoted && next.is_some_and(char::is_whitespace)
+    });
+    colon.map(|(at, _)| from + at)
 }
 
 struct Chain<'t> {
@@ -61,10 +113,8 @@ impl<'t> Chain<'t> {
             None => "the text ends".into(),
         };
         let width = self.rest().chars().next().map_or(0, char::len_utf8);
-        ChainError {
-            message: format!("expected {what}, but {found}"),
-            at: self.at..self.at + width,
-        }
+        let at = self.at..self.at + width;
+        ChainError::new(format!("expected {what}, but {found}"), at)
     }
 
     fn end(&mut self) -> Result<AstEnd<'static>, ChainError> {
@@ -75,6 +125,7 @@ impl<'t> Chain<'t> {
             node,
             port: PortName::First,
             is_middle: false,
+            amount: None,
         };
         if self.rest().starts_with('.') {
             self.at += 1;
@@ -123,7 +174,7 @@ impl<'t> Chain<'t> {
         let text = serde_json::from_str::<String>(&self.text[at.clone()]);
         let Ok(text) = text else {
             let message = "a name in quotes has JSON escapes and a quote at its end".into();
-            return Err(ChainError { message, at });
+            return Err(ChainError::new(message, at));
         };
         self.at = at.end;
         Ok(Ident {

@@ -170,9 +170,7 @@ impl<'t> Converter<'t, '_, '_> {
             }
             Err(error) => {
                 let more = self.diagnostics.error(place(error.at), error.message);
-                more.help(
-                    "an edge is written `from.port -> to.port`, without a port for the first",
-                );
+                more.help(error.help);
             }
         }
     }

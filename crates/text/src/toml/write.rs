@@ -4,7 +4,7 @@ use super::chain;
 use super::sections::is_table;
 use crate::session::Session;
 use crate::time::to_micros;
-use graph::{Catalogue, Edge, Graph, Node, ParamValue, number_text};
+use graph::{Amount, Catalogue, Edge, Graph, Node, ParamValue, number_text};
 use std::fmt::Write;
 
 /// Writes `session`; reading it gives an equal one. Keys that no kind in `catalogue` knows become a node's `own`. Lines without a header come first, then edges, settings, nodes, and the
@@ -16,7 +16,7 @@ pub fn write(session: &Session, catalogue: &Catalogue) -> String {
     for section in lines {
         text += &format!("{}\n\n", section.text.trim_end());
     }
-    edges(&mut text, &session.graph);
+    edges(&mut text, &session.graph, catalogue);
     settings(&mut text, session);
     for (_, each) in session.graph.nodes() {
         node(&mut text, each, catalogue);
@@ -27,13 +27,13 @@ pub fn write(session: &Session, catalogue: &Catalogue) -> String {
     text
 }
 
-fn edges(text: &mut String, graph: &Graph) {
+fn edges(text: &mut String, graph: &Graph, catalogue: &Catalogue) {
     if graph.edges().is_empty() {
         return;
     }
     *text += "edges = [\n";
     for edge in graph.edges() {
-        if let Some(edge) = edge_text(edge, graph) {
+        if let Some(edge) = edge_text(edge, graph, catalogue) {
             *text += &format!("  {},\n", quoted(&edge));
         }
     }
@@ -41,7 +41,7 @@ fn edges(text: &mut String, graph: &Graph) {
 }
 
 /// An edge as a chain.
-fn edge_text(edge: &Edge, graph: &Graph) -> Option<String> {
+fn edge_text(edge: &Edge, graph: &Graph, catalogue: &Catalogue) -> Option<String> {
     let from = graph.node(edge.from.node)?;
     let to = graph.node(edge.to.node)?;
     // A node's only port needs no number.
@@ -54,7 +54,16 @@ fn edge_text(edge: &Edge, graph: &Graph) -> Option<String> {
         ),
     };
     let from = end(from, edge.from.port, from.outputs.len());
-    let to = end(to, edge.to.port, to.inputs.len());
+    if let Some(modulation) = to.inputs.get(usize::from(edge.to.port))?.modulation {
+        let kind = catalogue.get(to.effective_kind())?;
+        let param = kind.params.get(usize::from(modulation.param))?.name;
+        let (name, amount) = (chain::quote_if_needed(&to.name), modulation.amount());
+        return Some(match amount == Amount::default() {
+            true => format!("{from} -> {name}.{param}"),
+            false => format!("{from} -> {name}.{param}: {amount}"),
+        });
+    }
+    let to = end(to, edge.to.port, to.kind_inputs().len());
     Some(format!("{from} -> {to}"))
 }
 
