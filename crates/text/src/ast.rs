@@ -13,6 +13,20 @@ use units::Nanos;
 pub(crate) struct Ast<'t> {
     pub(crate) nodes: Vec<AstNode<'t>>,
     pub(crate) edges: Vec<(AstEnd<'t>, AstEnd<'t>)>,
+    /// Definitions of parts. None is left when the text is flat.
+    pub(crate) parts: Vec<AstPart<'t>>,
+    /// True if nodes or edges may be copies with the same places.
+    pub(crate) has_copies: bool,
+}
+
+/// The definition of a part: a graph with ports and parameters that is used like a kind.
+pub(crate) struct AstPart<'t> {
+    pub(crate) name: Ident<'t>,
+    pub(crate) inputs: Vec<Ident<'t>>,
+    pub(crate) outputs: Vec<Ident<'t>>,
+    /// Parameters with their defaults.
+    pub(crate) params: Vec<AstEntry<'t>>,
+    pub(crate) body: Ast<'t>,
 }
 
 /// An identifier or a string, decoded.
@@ -32,6 +46,14 @@ pub(crate) struct AstEntry<'t> {
     pub(crate) is_own: bool,
 }
 
+/// `key = [value, ...]`: a value for each copy of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct AstList<'t> {
+    pub(crate) key: Ident<'t>,
+    pub(crate) items: Vec<(ParamValue, ByteRange)>,
+    pub(crate) at: ByteRange,
+}
+
 /// A node. The keys that every kind has are fields; all others are entries.
 #[derive(Clone, Debug)]
 pub(crate) struct AstNode<'t> {
@@ -39,11 +61,14 @@ pub(crate) struct AstNode<'t> {
     pub(crate) kind: Option<Ident<'t>>,
     pub(crate) stand_in: Option<Ident<'t>>,
     pub(crate) entries: Vec<AstEntry<'t>>,
+    pub(crate) lists: Vec<AstList<'t>>,
     pub(crate) cost: Option<Nanos>,
     pub(crate) every: u32,
     pub(crate) enabled: bool,
     /// True if an entry could not be read: then no parameter is reported as missing.
     pub(crate) is_damaged: bool,
+    /// Number of the copy that this node is, from 1; 0 for a node that is written as it is.
+    pub(crate) copy: u32,
 }
 
 impl<'t> AstNode<'t> {
@@ -53,10 +78,12 @@ impl<'t> AstNode<'t> {
             kind: None,
             stand_in: None,
             entries: Vec::new(),
+            lists: Vec::new(),
             cost: None,
             every: 1,
             enabled: true,
             is_damaged: false,
+            copy: 0,
         }
     }
 }
@@ -75,6 +102,8 @@ pub(crate) enum PortName<'t> {
 #[derive(Clone, Debug)]
 pub(crate) struct AstEnd<'t> {
     pub(crate) node: Ident<'t>,
+    /// Names between the first and the last of three or more: the way into a part. Empty when the text is flat.
+    pub(crate) path: Vec<Ident<'t>>,
     pub(crate) port: PortName<'t>,
     pub(crate) port_at: ByteRange,
     /// True in the middle of a chain: the end of one edge and the start of the next.

@@ -1,13 +1,18 @@
 //! The diagnostics of one text while it is read.
 
 use crate::source::{ByteRange, Source};
-use graph::{Diagnostic, nearest};
+use graph::{Diagnostic, SourceSpan, nearest};
+use std::collections::HashMap;
 
 /// Collects diagnostics. It also bounds the time of the search for similar names, which a file full of mistakes could make
 /// very long.
 pub(crate) struct Diagnostics<'t> {
     pub(crate) source: Source<'t>,
     pub(crate) list: Vec<Diagnostic>,
+    /// Number of the copy that is looked at; 0 for what is not copied. Copies report each place once.
+    pub(crate) copy: u32,
+    /// The places of reports about copies, with the copy.
+    of_copies: HashMap<ByteRange, u32>,
     /// Number of names that may still be compared.
     comparisons: usize,
 }
@@ -23,6 +28,8 @@ impl<'t> Diagnostics<'t> {
         let mut diagnostics = Self {
             source: Source::new(text),
             list: Vec::new(),
+            copy: 0,
+            of_copies: HashMap::new(),
             comparisons: MAX_COMPARISONS,
         };
         let mut last = None;
@@ -39,23 +46,36 @@ impl<'t> Diagnostics<'t> {
 
     /// Adds an error; the returned value adds help and notes to it.
     pub(crate) fn error(&mut self, at: ByteRange, message: impl Into<String>) -> Added<'_, 't> {
-        let span = self.source.span(at);
-        self.list.push(Diagnostic::error(span, message));
-        Added(self)
+        self.add(Diagnostic::error, at, message)
     }
 
     /// Adds a warning; the returned value adds help and notes to it.
     pub(crate) fn warning(&mut self, at: ByteRange, message: impl Into<String>) -> Added<'_, 't> {
-        let span = self.source.span(at);
-        self.list.push(Diagnostic::warning(span, message));
-        Added(self)
+        self.add(Diagnostic::warning, at, message)
     }
 
     /// Adds a note; the returned value adds help to it.
     pub(crate) fn note(&mut self, at: ByteRange, message: impl Into<String>) -> Added<'_, 't> {
+        self.add(Diagnostic::note, at, message)
+    }
+
+    fn add<M: Into<String>>(
+        &mut self,
+        new: fn(SourceSpan, M) -> Diagnostic,
+        at: ByteRange,
+        message: M,
+    ) -> Added<'_, 't> {
+        if self.copy > 0 && *self.of_copies.entry(at.clone()).or_insert(self.copy) != self.copy {
+            return Added(None);
+        }
         let span = self.source.span(at);
-        self.list.push(Diagnostic::note(span, message));
-        Added(self)
+        self.list.push(new(span, message));
+        Added(Some(self))
+    }
+
+    /// The text of a range; `None` if the range is not inside the text.
+    pub(crate) fn text_at(&self, at: &ByteRange) -> Option<&'t str> {
+        self.source.text.get(at.clone())
     }
 
     /// The candidate that is most similar to `word`; `None` if none is similar, or the comparisons are used up.
@@ -86,17 +106,19 @@ impl<'t> Diagnostics<'t> {
     }
 }
 
-/// The diagnostic that was just added.
-pub(crate) struct Added<'f, 't>(&'f mut Diagnostics<'t>);
+/// The diagnostic that was just added; `None` if another copy has reported it.
+pub(crate) struct Added<'f, 't>(Option<&'f mut Diagnostics<'t>>);
 
 impl Added<'_, '_> {
-    fn last(&mut self) -> &mut Diagnostic {
-        self.0.list.last_mut().expect("one was just added")
+    fn last(&mut self) -> Option<&mut Diagnostic> {
+        self.0.as_mut()?.list.last_mut()
     }
 
     /// Sets the help: how to fix the mistake.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
-        self.last().help = help.into();
+        if let Some(last) = self.last() {
+            last.help = help.into();
+        }
         self
     }
 
@@ -110,8 +132,10 @@ impl Added<'_, '_> {
 
     /// Adds a note about another place.
     pub(crate) fn note(mut self, at: ByteRange, message: &str) -> Self {
-        let span = self.0.source.span(at);
-        self.last().related.push((span, message.into()));
+        let span = self.0.as_ref().map(|all| all.source.span(at));
+        if let (Some(span), Some(last)) = (span, self.last()) {
+            last.related.push((span, message.into()));
+        }
         self
     }
 }

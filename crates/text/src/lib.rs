@@ -26,6 +26,7 @@ pub mod ag;
 mod ast;
 mod diagnostics;
 pub mod dot;
+mod parts;
 mod kind_page;
 mod resolve;
 mod session;

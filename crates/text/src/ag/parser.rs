@@ -400,6 +400,7 @@ impl<'t> Parser<'t, '_, '_> {
         }
         let name = at.start..dot;
         Ok(Some(AstEnd {
+            path: Vec::new(),
             node: Ident {
                 text: self.text[name.clone()].into(),
                 at: name,

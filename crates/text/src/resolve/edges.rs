@@ -23,11 +23,11 @@ pub(super) fn connect(
         reported: HashSet::new(),
     };
     let mut edges = Vec::with_capacity(ast.edges.len());
-    edges.extend(
-        ast.edges
-            .iter()
-            .filter_map(|(from, to)| resolver.edge(from, to)),
-    );
+    for (index, (from, to)) in ast.edges.iter().enumerate() {
+        resolver.diagnostics.copy = u32::from(ast.has_copies) * (index as u32 + 1);
+        edges.extend(resolver.edge(from, to));
+    }
+    resolver.diagnostics.copy = 0;
     for (edge, driven) in edges {
         match driven {
             None => nodes.graph.connect(edge),
@@ -83,7 +83,9 @@ impl Resolver<'_, '_, '_, '_> {
         // Both before `?`, so that both are reported.
         let (a, b) = (self.end(from, Side::Output), self.end(to, Side::Input));
         let ((a, sent), (b, accepted)) = (a?, b?);
-        let at = from.at().start..to.at().end;
+        let (first, last) = (from.at(), to.at());
+        // The ends of an edge through parts may be far from each other.
+        let at = if first.start < last.end { first.start..last.end } else { last };
         if !fits(sent, accepted) {
             let message = format!(
                 "{} does not fit: `{}` sends {}, `{}` takes {}",

@@ -49,8 +49,10 @@ pub(crate) fn resolve(
         ports_left: MAX_PORTS,
     };
     for written in &ast.nodes {
+        resolver.diagnostics.copy = written.copy;
         resolver.add(written, &mut nodes);
     }
+    resolver.diagnostics.copy = 0;
     if ast.nodes.is_empty() && needs_nodes && !resolver.diagnostics.has_errors() {
         let message = match resolver.diagnostics.source.text.trim().is_empty() {
             true => "the file is empty",

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! chain = end "->" end { "->" end } [ ":" amount ]
-//! end   = name [ "." port ]
+//! end   = name { "." name } [ "." port ]      (further names lead into parts)
 //! port  = number | name                       (a number counts from 1)
 //! name  = plain | "a JSON string in quotes"
 //! plain = one or more characters but white space, control characters, dots, quotes and "->"
@@ -123,11 +123,16 @@ impl<'t> Chain<'t> {
         let mut end = AstEnd {
             port_at: node.at.clone(),
             node,
+            path: Vec::new(),
             port: PortName::First,
             is_middle: false,
             amount: None,
         };
-        if self.rest().starts_with('.') {
+        while self.rest().starts_with('.') {
+            if let PortName::Name(text) | PortName::Number(text) = end.port {
+                let at = end.port_at.clone();
+                end.path.push(Ident { text, at });
+            }
             self.at += 1;
             let port = self.ident("a port's name or number")?;
             let is_number = port.text.bytes().all(|b| b.is_ascii_digit());

@@ -62,6 +62,7 @@ pub use write::write;
 
 use crate::ast::Dialect;
 use crate::diagnostics::Diagnostics;
+use crate::parts;
 use crate::resolve::resolve;
 use crate::session::{ParsedSession, Session};
 use crate::source;
@@ -84,6 +85,7 @@ pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
         (ast, settings) = to_ast::convert(&repaired, table.get_ref(), &left, &mut diagnostics);
         sections = sections::sections(&repaired, &mut diagnostics);
     }
+    let ast = parts::flatten(ast, catalogue, &mut diagnostics);
     let needs_nodes = sections.is_empty();
     let graph = resolve(
         &ast,

@@ -3,6 +3,7 @@
 use super::to_ast::convert;
 use crate::ast::{AstEntry, AstNode, Dialect, Ident};
 use crate::diagnostics::Diagnostics;
+use crate::parts;
 use crate::resolve::resolve;
 use ::toml::de::DeTable;
 use graph::{Catalogue, Diagnostic, Graph, ParamValue};
@@ -26,6 +27,7 @@ pub fn read_section_graph<'t>(
             }
         }
     }
+    let ast = parts::flatten(ast, catalogue, &mut diagnostics);
     let graph = resolve(&ast, Dialect::Toml, false, catalogue, &mut diagnostics);
     (graph, diagnostics.sorted())
 }

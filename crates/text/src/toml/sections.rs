@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The top-level keys that this reader owns.
-const OWN: [&str; 3] = ["edges", "nodes", "settings"];
+const OWN: [&str; 5] = ["edges", "include", "nodes", "part", "settings"];
 
 /// The sections of `text`. Parts with one name are one section; a name that is similar to one of our own is reported.
 pub(super) fn sections(text: &str, diagnostics: &mut Diagnostics<'_>) -> Vec<Section> {

@@ -103,7 +103,7 @@ fn every_mistake_is_found_at_once() {
     let text = r#"edges = ["a -> b.in3", "a.uot -> b", "a b", "n -> b", "who -> b", 7, "t -> b", "a -> e.2"]
 [nodes.a]
 kind = "osc"
-freq = "440"
+freq = "44o"
 volum = 1
 [nodes.b]
 kind = "mix"
@@ -138,7 +138,7 @@ blok = 64
             "1:67: an edge is a text: \"a -> b\"",
             "1:71: the number of channels does not fit: `t` sends 2 channels of sound, `b` takes one channel of sound",
             "1:81: the signal does not fit: `a` sends one channel of sound, `e` takes events",
-            "4:8: `freq` takes a number, not \"440\"",
+            "4:11: expected an operator, but found `o`",
             "5:1: `osc` has no parameter `volum`",
             "8:6: `in` is 1000000000; `mix` takes a whole number from 0 to 4096",
             "9:8: `c` has no kind",

@@ -3,7 +3,7 @@
 use super::chain;
 use super::recover::DUPLICATE_KEY;
 use super::value::{count, number, why_no_parameter};
-use crate::ast::{Ast, AstEntry, AstNode, Ident};
+use crate::ast::{Ast, AstEntry, AstList, AstNode, AstPart, Ident};
 use crate::diagnostics::Diagnostics;
 use crate::session::Settings;
 use crate::source::ByteRange;
@@ -50,6 +50,7 @@ pub(super) fn convert<'t>(
         match key.get_ref().as_ref() {
             "edges" => converter.edges(value),
             "nodes" => converter.nodes(value),
+            "part" => converter.parts(value),
             "settings" => converter.settings(value),
             _ => {}
         }
@@ -163,6 +164,9 @@ impl<'t> Converter<'t, '_, '_> {
                 for end in &mut ends {
                     end.node.at = place(end.node.at.clone());
                     end.port_at = place(end.port_at.clone());
+                    for step in &mut end.path {
+                        step.at = place(step.at.clone());
+                    }
                 }
                 let edges = ends.windows(2);
                 let edges = edges.map(|pair| (pair[0].clone(), pair[1].clone()));
@@ -304,12 +308,10 @@ impl<'t> Converter<'t, '_, '_> {
 
     /// A key that belongs to the kind, or one of the author's own.
     fn param(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, item: &Item<'t>, is_own: bool) {
-        let value = match item.get_ref() {
-            DeValue::String(text) => Some(ParamValue::Text(text.to_string())),
-            DeValue::Boolean(on) => Some(ParamValue::Flag(*on)),
-            value => number(value).map(ParamValue::Number),
-        };
-        if let Some(value) = value {
+        if let (DeValue::Array(items), false) = (item.get_ref(), key.text == "edges" || is_own) {
+            return self.list(node, key, item.span(), items);
+        }
+        if let Some(value) = param_value(item.get_ref()) {
             return node.entries.push(AstEntry {
                 key,
                 value,
@@ -324,5 +326,129 @@ impl<'t> Converter<'t, '_, '_> {
         // The place of a table is its header; its key is nearer.
         let message = why_no_parameter(item.get_ref());
         self.diagnostics.error(key.at, message);
+    }
+
+    /// A value for each copy of the node.
+    fn list(
+        &mut self,
+        node: &mut AstNode<'t>,
+        key: Ident<'t>,
+        at: ByteRange,
+        items: &[Item<'t>],
+    ) {
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            match param_value(item.get_ref()) {
+                Some(value) => values.push((value, item.span())),
+                None => self.error(item, why_no_parameter(item.get_ref())),
+            }
+        }
+        node.is_damaged |= values.len() < items.len();
+        let items = values;
+        node.lists.push(AstList { key, items, at });
+    }
+
+    /// The definitions of parts.
+    fn parts(&mut self, item: &Item<'t>) {
+        let DeValue::Table(table) = item.get_ref() else {
+            return self.error(item, "`part` is a table of parts: [part.NAME]");
+        };
+        for (key, value) in in_order(table) {
+            let DeValue::Table(entries) = value.get_ref() else {
+                let message = format!("`{}` is no part; write [part.NAME]", key.get_ref());
+                self.error(value, message);
+                continue;
+            };
+            let outer = std::mem::take(&mut self.ast);
+            let part = self.part(ident(key), entries);
+            self.ast = outer;
+            self.ast.parts.push(part);
+        }
+    }
+
+    /// The definition of one part. Its nodes and edges are collected in an empty tree.
+    fn part(&mut self, name: Ident<'t>, table: &DeTable<'t>) -> AstPart<'t> {
+        let (mut inputs, mut outputs, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        for (key, value) in in_order(table) {
+            match key.get_ref().as_ref() {
+                "inputs" => inputs = self.port_names(key, value),
+                "outputs" => outputs = self.port_names(key, value),
+                "params" => params = self.defaults(value),
+                "edges" => self.edges(value),
+                "nodes" => self.nodes(value),
+                other => {
+                    let known = ["inputs", "outputs", "params", "edges", "nodes"];
+                    let meant = self.diagnostics.nearest(other, known.into_iter());
+                    let message = format!("a part has no `{other}`");
+                    let more = self.diagnostics.error(key.span(), message);
+                    match meant {
+                        Some(_) => more.did_you_mean(meant),
+                        None => more.help(format!("it has {}", known.join(", "))),
+                    };
+                }
+            }
+        }
+        AstPart {
+            name,
+            inputs,
+            outputs,
+            params,
+            body: std::mem::take(&mut self.ast),
+        }
+    }
+
+    /// The names of a part's inputs or outputs.
+    fn port_names(&mut self, key: &Key<'t>, item: &Item<'t>) -> Vec<Ident<'t>> {
+        let word = key.get_ref();
+        let DeValue::Array(all) = item.get_ref() else {
+            self.error(item, format!("`{word}` takes a list of names: {word} = [\"a\"]"));
+            return Vec::new();
+        };
+        let mut names: Vec<Ident<'t>> = Vec::new();
+        for item in all.iter() {
+            let DeValue::String(text) = item.get_ref() else {
+                self.error(item, "a port's name is a text");
+                continue;
+            };
+            if names.iter().any(|name| name.text == *text) {
+                self.error(item, format!("there are two ports `{text}`"));
+                continue;
+            }
+            names.push(Ident {
+                text: text.clone(),
+                at: item.span(),
+            });
+        }
+        names
+    }
+
+    /// The parameters of a part, with their defaults.
+    fn defaults(&mut self, item: &Item<'t>) -> Vec<AstEntry<'t>> {
+        let DeValue::Table(table) = item.get_ref() else {
+            self.error(item, "`params` takes names with defaults: { cutoff = 800 }");
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for (key, item) in in_order(table) {
+            match param_value(item.get_ref()) {
+                Some(value) => all.push(AstEntry {
+                    key: ident(key),
+                    value,
+                    value_at: item.span(),
+                    is_own: false,
+                }),
+                None => self.error(item, why_no_parameter(item.get_ref())),
+            }
+        }
+        all
+    }
+}
+
+/// The value of a parameter; `None` if it cannot be one.
+fn param_value(value: &DeValue<'_>) -> Option<ParamValue> {
+    match value {
+        DeValue::String(text) => Some(ParamValue::Text(text.to_string())),
+        DeValue::Boolean(on) => Some(ParamValue::Flag(*on)),
+        value => number(value).map(ParamValue::Number),
     }
 }

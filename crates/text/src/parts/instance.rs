@@ -1,0 +1,285 @@
+//! Copies of definitions: the nodes of all instances, by their names, and the tree of instances that edges walk.
+
+use super::template::{Content, Template, TemplateNode};
+use super::value::{Scope, Value};
+use crate::ast::{AstEntry, AstNode, Ident};
+use crate::diagnostics::Diagnostics;
+use graph::ParamValue;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Largest number of nodes that parts and counts make, instances included.
+pub(super) const MAX_NODES: u32 = 262_144;
+/// Largest number of bytes of their names and texts.
+const MAX_BYTES: usize = 64 << 20;
+/// Largest number of operations and values of their parameters.
+const MAX_WORK: usize = 50_000_000;
+
+/// One use of a definition.
+pub(super) struct Instance {
+    pub(super) template: usize,
+    /// Its nodes, in the order of the definition.
+    pub(super) children: Vec<Child>,
+    /// Number of its first port among all ports of instances: inputs, then outputs.
+    pub(super) ports: u32,
+}
+
+/// The copies of one node of a definition in one instance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Child {
+    /// Index of the first copy, among the nodes or among the instances.
+    pub(super) first: u32,
+    pub(super) count: u32,
+    /// True if the node states a count, even 1.
+    pub(super) is_array: bool,
+}
+
+/// Makes the instances.
+pub(super) struct Copier<'a, 't, 'f, 's> {
+    pub(super) templates: &'f [Template<'a, 't>],
+    pub(super) nodes: Vec<AstNode<'t>>,
+    pub(super) instances: Vec<Instance>,
+    /// Number of ports of instances so far.
+    pub(super) ports: u32,
+    /// True if a bound was exceeded, which is reported: then nothing more is made.
+    pub(super) is_full: bool,
+    pub(super) diagnostics: &'f mut Diagnostics<'s>,
+    made: u32,
+    bytes: usize,
+    work: usize,
+    /// Places of values that are reported as wrong.
+    reported: HashSet<usize>,
+}
+
+impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
+    pub(super) fn new(templates: &'f [Template<'a, 't>], diagnostics: &'f mut Diagnostics<'s>) -> Self {
+        Self {
+            templates,
+            nodes: Vec::new(),
+            instances: Vec::new(),
+            ports: 0,
+            is_full: false,
+            diagnostics,
+            made: 0,
+            bytes: 0,
+            work: 0,
+            reported: HashSet::new(),
+        }
+    }
+
+    /// Makes the session, whose template is the last one.
+    pub(super) fn session(&mut self) {
+        let template = self.templates.len() - 1;
+        self.nodes.reserve(self.templates[template].nodes.len());
+        self.instances.push(self.placeholder(template));
+        let scope = Scope::new(Vec::new(), (0, 1));
+        self.fill(0, "", &scope, true);
+    }
+
+    fn placeholder(&self, template: usize) -> Instance {
+        Instance {
+            template,
+            children: Vec::new(),
+            ports: 0,
+        }
+    }
+
+    /// Makes what is inside the instance `index`, whose name is `prefix` without its last dot.
+    fn fill(&mut self, index: usize, prefix: &str, scope: &Scope, enabled: bool) {
+        let templates = self.templates;
+        let template = &templates[self.instances[index].template];
+        let ports = template.inputs().len() + template.outputs().len();
+        self.instances[index].ports = self.ports;
+        self.ports = self.ports.saturating_add(ports as u32);
+        self.spend(&template.nodes.first(), 0, 0, ports + template.body.edges.len());
+        let mut children = Vec::with_capacity(template.nodes.len());
+        for node in &template.nodes {
+            children.push(self.child(node, prefix, scope, enabled));
+        }
+        self.instances[index].children = children;
+    }
+
+    /// Makes all copies of `node`.
+    fn child(
+        &mut self,
+        node: &TemplateNode<'a, 't>,
+        prefix: &str,
+        scope: &Scope,
+        enabled: bool,
+    ) -> Child {
+        let count = self.count(node, scope);
+        let copies = count.unwrap_or(1);
+        let is_array = node.count.is_some();
+        let mut child = Child {
+            first: self.nodes.len() as u32,
+            count: 0,
+            is_array,
+        };
+        let is_written = prefix.is_empty() && !is_array && matches!(node.content, Content::Node(_));
+        if !is_written && !self.spend(&Some(node), copies, 0, 0) {
+            return child;
+        }
+        child.count = copies;
+        self.list_lengths(node, copies);
+        if let Content::Part(part) = node.content {
+            child.first = self.instances.len() as u32;
+            for _ in 0..copies {
+                self.instances.push(self.placeholder(part));
+            }
+        }
+        let enabled = enabled && node.written.enabled;
+        for copy in 0..copies {
+            let mut name = format!("{prefix}{}", node.written.name.text);
+            let mut own = None;
+            if is_array {
+                name += &format!(".{copy}");
+                let numbers = (copy, copies);
+                own = Some(Scope { index: numbers.0, count: numbers.1, ..scope.clone() });
+            }
+            let scope = own.as_ref().unwrap_or(scope);
+            if !is_written && !self.spend(&Some(node), 0, name.len(), node.work) {
+                return Child { count: 0, ..child };
+            }
+            match node.content {
+                Content::Node(_) => {
+                    let copy = if is_written { 0 } else { self.nodes.len() as u32 + 1 };
+                    let node = self.node(node, name, scope, (enabled, copy));
+                    self.nodes.push(node);
+                }
+                Content::Part(part) => {
+                    let inner = self.params(node, part, scope);
+                    name.push('.');
+                    self.fill((child.first + copy) as usize, &name, &inner, enabled);
+                }
+                Content::Nothing => {}
+            }
+        }
+        child
+    }
+
+    /// The number of copies; `None` without a count.
+    fn count(&mut self, node: &TemplateNode<'a, 't>, scope: &Scope) -> Option<u32> {
+        let (value, at) = node.count.as_ref()?;
+        let written = scope.evaluate(value);
+        if let Ok(ParamValue::Number(n)) = written
+            && n.fract() == 0.0
+            && (0.0..=f64::from(MAX_NODES)).contains(&n)
+        {
+            return Some(n as u32);
+        }
+        let message = match written {
+            Err(message) => message,
+            Ok(_) => format!("`count` takes a whole number from 0 to {MAX_NODES}"),
+        };
+        self.mistake((*at).clone(), message);
+        Some(0)
+    }
+
+    /// Reports lists that do not have one value for each copy.
+    fn list_lengths(&mut self, node: &TemplateNode<'a, 't>, copies: u32) {
+        for value in &node.values {
+            if let Value::List(items) = &value.value
+                && items.len() != copies as usize
+            {
+                let message = format!("the list has {} values for {copies} copies", items.len());
+                self.mistake(value.at.clone(), message);
+            }
+        }
+    }
+
+    /// The value of `value` in one copy. `None` if it has none, which is reported once for all copies.
+    fn value(&mut self, value: &Value, at: &std::ops::Range<usize>, scope: &Scope) -> Option<ParamValue> {
+        match scope.evaluate(value) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.mistake(at.clone(), message);
+                None
+            }
+        }
+    }
+
+    fn mistake(&mut self, at: std::ops::Range<usize>, message: String) {
+        if self.reported.insert(at.start) {
+            self.diagnostics.error(at, message);
+        }
+    }
+
+    /// One copy of a node.
+    fn node(
+        &mut self,
+        template: &TemplateNode<'a, 't>,
+        name: String,
+        scope: &Scope,
+        (enabled, copy): (bool, u32),
+    ) -> AstNode<'t> {
+        let written = template.written;
+        let mut node = AstNode::new(Ident {
+            text: Cow::Owned(name),
+            at: written.name.at.clone(),
+        });
+        node.kind.clone_from(&written.kind);
+        node.stand_in.clone_from(&written.stand_in);
+        node.entries.reserve_exact(template.values.len() + 1);
+        for value in &template.values {
+            match self.value(&value.value, value.at, scope) {
+                Some(of_copy) => {
+                    if let (ParamValue::Text(text), Value::Text(_)) = (&of_copy, &value.value) {
+                        self.spend(&Some(template), 0, text.len(), 0);
+                    }
+                    node.entries.push(AstEntry {
+                        key: value.key.clone(),
+                        value: of_copy,
+                        value_at: value.at.clone(),
+                        is_own: value.is_own,
+                    });
+                }
+                None => node.is_damaged = true,
+            }
+        }
+        node.cost = written.cost;
+        node.every = written.every;
+        node.enabled = enabled;
+        node.is_damaged |= template.is_damaged;
+        node.copy = copy;
+        node
+    }
+
+    /// The parameters of an instance of `part`: what the instance states, else the defaults.
+    fn params(&mut self, node: &TemplateNode<'a, 't>, part: usize, scope: &Scope) -> Scope {
+        let written = self.templates[part].part.map_or(&[][..], |part| &part.params);
+        let mut params: Vec<ParamValue> = written.iter().map(|param| param.value.clone()).collect();
+        for value in &node.values {
+            if let Some(of_copy) = self.value(&value.value, value.at, scope) {
+                params[value.param as usize] = of_copy;
+            }
+        }
+        Scope::new(params, (scope.index, scope.count))
+    }
+
+    /// Counts nodes, bytes and work. Returns false if a bound is exceeded, which is reported once.
+    fn spend(
+        &mut self,
+        node: &Option<&TemplateNode<'a, 't>>,
+        nodes: u32,
+        bytes: usize,
+        work: usize,
+    ) -> bool {
+        self.made = self.made.saturating_add(nodes);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.work = self.work.saturating_add(work);
+        let what = match () {
+            () if self.made > MAX_NODES => format!("{MAX_NODES} nodes"),
+            () if self.bytes > MAX_BYTES => format!("{MAX_BYTES} bytes of names and texts"),
+            () if self.work > MAX_WORK => format!("{MAX_WORK} values"),
+            () => return !self.is_full,
+        };
+        if !self.is_full {
+            let written = node.map(|node| &node.written.name);
+            let at = written.map_or(0..0, |name| name.at.clone());
+            let message = format!("parts and counts make more than {what}");
+            self.diagnostics.error(at, message).help("use smaller counts");
+        }
+        self.is_full = true;
+        false
+    }
+}
