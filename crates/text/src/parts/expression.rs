@@ -345,7 +345,11 @@ mod tests {
     #[test]
     fn a_wrong_expression_says_where() {
         for (text, message, at) in [
-            ("1 +", "expected a number or a name, but the expression ends", 3..3),
+            (
+                "1 +",
+                "expected a number or a name, but the expression ends",
+                3..3,
+            ),
             ("(1 + 2", "expected `)`, but the expression ends", 6..6),
             ("2 cut", "expected an operator, but found `c`", 2..3),
             ("2 * cutof", "there is no parameter `cutof`", 4..9),

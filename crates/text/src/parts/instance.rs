@@ -52,7 +52,10 @@ pub(super) struct Copier<'a, 't, 'f, 's> {
 }
 
 impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
-    pub(super) fn new(templates: &'f [Template<'a, 't>], diagnostics: &'f mut Diagnostics<'s>) -> Self {
+    pub(super) fn new(
+        templates: &'f [Template<'a, 't>],
+        diagnostics: &'f mut Diagnostics<'s>,
+    ) -> Self {
         Self {
             templates,
             nodes: Vec::new(),
@@ -91,7 +94,12 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         let ports = template.inputs().len() + template.outputs().len();
         self.instances[index].ports = self.ports;
         self.ports = self.ports.saturating_add(ports as u32);
-        self.spend(&template.nodes.first(), 0, 0, ports + template.body.edges.len());
+        self.spend(
+            &template.nodes.first(),
+            0,
+            0,
+            ports + template.body.edges.len(),
+        );
         let mut children = Vec::with_capacity(template.nodes.len());
         for node in &template.nodes {
             children.push(self.child(node, prefix, scope, enabled));
@@ -134,7 +142,11 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
             if is_array {
                 name += &format!(".{copy}");
                 let numbers = (copy, copies);
-                own = Some(Scope { index: numbers.0, count: numbers.1, ..scope.clone() });
+                own = Some(Scope {
+                    index: numbers.0,
+                    count: numbers.1,
+                    ..scope.clone()
+                });
             }
             let scope = own.as_ref().unwrap_or(scope);
             if !is_written && !self.spend(&Some(node), 0, name.len(), node.work) {
@@ -142,7 +154,11 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
             }
             match node.content {
                 Content::Node(_) => {
-                    let copy = if is_written { 0 } else { self.nodes.len() as u32 + 1 };
+                    let copy = if is_written {
+                        0
+                    } else {
+                        self.nodes.len() as u32 + 1
+                    };
                     let node = self.node(node, name, scope, (enabled, copy));
                     self.nodes.push(node);
                 }
@@ -188,7 +204,12 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
     }
 
     /// The value of `value` in one copy. `None` if it has none, which is reported once for all copies.
-    fn value(&mut self, value: &Value, at: &std::ops::Range<usize>, scope: &Scope) -> Option<ParamValue> {
+    fn value(
+        &mut self,
+        value: &Value,
+        at: &std::ops::Range<usize>,
+        scope: &Scope,
+    ) -> Option<ParamValue> {
         match scope.evaluate(value) {
             Ok(value) => Some(value),
             Err(message) => {
@@ -246,7 +267,9 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
 
     /// The parameters of an instance of `part`: what the instance states, else the defaults.
     fn params(&mut self, node: &TemplateNode<'a, 't>, part: usize, scope: &Scope) -> Scope {
-        let written = self.templates[part].part.map_or(&[][..], |part| &part.params);
+        let written = self.templates[part]
+            .part
+            .map_or(&[][..], |part| &part.params);
         let mut params: Vec<ParamValue> = written.iter().map(|param| param.value.clone()).collect();
         for value in &node.values {
             if let Some(of_copy) = self.value(&value.value, value.at, scope) {
@@ -277,7 +300,9 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
             let written = node.map(|node| &node.written.name);
             let at = written.map_or(0..0, |name| name.at.clone());
             let message = format!("parts and counts make more than {what}");
-            self.diagnostics.error(at, message).help("use smaller counts");
+            self.diagnostics
+                .error(at, message)
+                .help("use smaller counts");
         }
         self.is_full = true;
         false

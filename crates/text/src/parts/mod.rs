@@ -47,7 +47,9 @@ pub(crate) fn flatten<'t>(
         && ast.nodes.iter().all(is_plain)
         && !edges.any(|(from, to)| has_path(from) || has_path(to))
     {
-        ast.nodes.iter_mut().for_each(|node| compute(node, catalogue, diagnostics));
+        ast.nodes
+            .iter_mut()
+            .for_each(|node| compute(node, catalogue, diagnostics));
         return ast;
     }
     let mut templates = template::templates(&ast, catalogue, diagnostics);
@@ -69,7 +71,11 @@ pub(crate) fn flatten<'t>(
 
 /// Computes the expressions of a node that is not copied.
 fn compute(node: &mut AstNode<'_>, catalogue: &Catalogue, diagnostics: &mut Diagnostics<'_>) {
-    if !node.entries.iter().any(|entry| matches!(entry.value, ParamValue::Text(_))) {
+    if !node
+        .entries
+        .iter()
+        .any(|entry| matches!(entry.value, ParamValue::Text(_)))
+    {
         return;
     }
     let kind = kind_of(node, catalogue);

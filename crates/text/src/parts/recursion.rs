@@ -17,7 +17,10 @@ struct Search<'f, 'a, 't, 's> {
 }
 
 /// Empties each use of a part that would make the session endless or too deep, and reports it.
-pub(super) fn refuse_recursion(templates: &mut [Template<'_, '_>], diagnostics: &mut Diagnostics<'_>) {
+pub(super) fn refuse_recursion(
+    templates: &mut [Template<'_, '_>],
+    diagnostics: &mut Diagnostics<'_>,
+) {
     let count = templates.len();
     let mut search = Search {
         heights: vec![0; count],

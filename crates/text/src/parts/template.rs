@@ -115,13 +115,17 @@ fn type_of(value: &ParamValue) -> Expected {
 /// The numbered ports of both sides of `kind`.
 fn series(kind: Option<&Kind>) -> [Series; 2] {
     let of = |specs: &[graph::PortSpec]| {
-        let many = specs.iter().position(|spec| spec.count != graph::PortCount::One);
+        let many = specs
+            .iter()
+            .position(|spec| spec.count != graph::PortCount::One);
         Series {
             before: many.unwrap_or(0) as u32,
             is_free: many.is_some(),
         }
     };
-    kind.map_or([Series::default(); 2], |kind| [of(&kind.inputs), of(&kind.outputs)])
+    kind.map_or([Series::default(); 2], |kind| {
+        [of(&kind.inputs), of(&kind.outputs)]
+    })
 }
 
 /// The type that `kind` expects of `key`.
@@ -141,7 +145,10 @@ pub(super) fn expected(kind: Option<&Kind>, key: &str) -> Expected {
 
 /// The kind that runs for `node`.
 pub(super) fn kind_of<'c>(node: &AstNode<'_>, catalogue: &'c Catalogue) -> Option<&'c Kind> {
-    let known = node.kind.as_ref().and_then(|word| catalogue.get(&word.text));
+    let known = node
+        .kind
+        .as_ref()
+        .and_then(|word| catalogue.get(&word.text));
     known.or_else(|| catalogue.get(&node.stand_in.as_ref()?.text))
 }
 
@@ -172,7 +179,9 @@ impl<'a, 't> TemplateMaker<'a, 't, '_, '_> {
     fn param_name(&mut self, entry: &AstEntry<'_>) {
         let name = entry.key.text.as_ref();
         let mut letters = name.chars();
-        let is_word = letters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        let is_word = letters
+            .next()
+            .is_some_and(|c| c.is_alphabetic() || c == '_')
             && letters.all(|c| c.is_alphanumeric() || c == '_');
         if !is_word {
             let message = "a part's parameter has letters, digits and `_` in its name";
@@ -200,7 +209,10 @@ impl<'a, 't> TemplateMaker<'a, 't, '_, '_> {
             names: HashMap::with_capacity(body.nodes.len()),
         };
         for (index, node) in body.nodes.iter().enumerate() {
-            template.names.entry(&node.name.text).or_insert(index as u32);
+            template
+                .names
+                .entry(&node.name.text)
+                .or_insert(index as u32);
             let parser = ValueParser {
                 params,
                 has_holes: part.is_some() || is_counted(node),
@@ -271,15 +283,21 @@ impl<'a, 't> TemplateMaker<'a, 't, '_, '_> {
             let Some((param, expected)) = self.expected(part, kind, key, written) else {
                 continue;
             };
-            let expected = if entry.is_own { Expected::Any } else { expected };
+            let expected = if entry.is_own {
+                Expected::Any
+            } else {
+                expected
+            };
             match parser.parse(&entry.value, at, expected, self.diagnostics) {
-                Some(value) if self.fits(part, &value, expected, at) => node.values.push(TemplateValue {
-                    key,
-                    at,
-                    value,
-                    is_own: entry.is_own,
-                    param,
-                }),
+                Some(value) if self.fits(part, &value, expected, at) => {
+                    node.values.push(TemplateValue {
+                        key,
+                        at,
+                        value,
+                        is_own: entry.is_own,
+                        param,
+                    })
+                }
                 _ => node.is_damaged = true,
             }
         }
@@ -379,7 +397,9 @@ impl<'a, 't> TemplateMaker<'a, 't, '_, '_> {
             Expected::Flag => "true or false",
             _ => "a text",
         };
-        let more = self.diagnostics.error(at.clone(), format!("this takes {takes}"));
+        let more = self
+            .diagnostics
+            .error(at.clone(), format!("this takes {takes}"));
         more.help("a part's parameter has the type of its default");
         false
     }

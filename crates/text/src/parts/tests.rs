@@ -26,7 +26,13 @@ fn edges(text: &str) -> Vec<String> {
     edges
         .map(|edge| {
             let (from, to) = (edge.from, edge.to);
-            format!("{}.{} -> {}.{}", name(from.node), from.port, name(to.node), to.port)
+            format!(
+                "{}.{} -> {}.{}",
+                name(from.node),
+                from.port,
+                name(to.node),
+                to.port
+            )
         })
         .collect()
 }
@@ -73,7 +79,10 @@ fn a_part_is_copied_with_values_by_index() {
     let node = |name: &str| graph.node(graph.find(name).unwrap()).unwrap();
     let freq = |name: &str| node(name).number("freq").unwrap();
     assert_eq!(freq("voice.0.osc"), 440.0);
-    assert_eq!(freq("voice.2.osc"), 440.0 * 2f64.powf((2.0 + 2.0 / 3.0) / 12.0));
+    assert_eq!(
+        freq("voice.2.osc"),
+        440.0 * 2f64.powf((2.0 + 2.0 / 3.0) / 12.0)
+    );
     assert_eq!((freq("voice.1.tone"), freq("lone.tone")), (400.0, 10.0));
     assert_eq!(node("voice.1.osc").text("wave"), Some("sine"));
     assert_eq!(node("mix").inputs.len(), 3, "as many as `mix.*` needs");

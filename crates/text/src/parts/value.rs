@@ -154,8 +154,12 @@ impl ValueParser<'_> {
             return Some(Value::Fixed(value.clone()));
         };
         match expected {
-            Expected::Number => self.expression(text, text, at, diagnostics).map(Value::Number),
-            Expected::Flag => self.expression(text, text, at, diagnostics).map(Value::Flag),
+            Expected::Number => self
+                .expression(text, text, at, diagnostics)
+                .map(Value::Number),
+            Expected::Flag => self
+                .expression(text, text, at, diagnostics)
+                .map(Value::Flag),
             Expected::Text | Expected::Any if self.has_holes && text.contains(['{', '}']) => {
                 self.pieces(text, at, diagnostics).map(Value::Text)
             }
@@ -176,7 +180,12 @@ impl ValueParser<'_> {
             Err(error) => error,
         };
         let offset = text.as_ptr() as usize - inside.as_ptr() as usize;
-        let place = part_of(diagnostics, at, inside, offset + error.at.start..offset + error.at.end);
+        let place = part_of(
+            diagnostics,
+            at,
+            inside,
+            offset + error.at.start..offset + error.at.end,
+        );
         let more = diagnostics.error(place, error.message);
         more.help("a text in place of a number is an expression, such as 440 * 2^(i / 12)");
         None
@@ -218,7 +227,9 @@ impl ValueParser<'_> {
                 let start = text.len() - rest.len() - 1;
                 let place = part_of(diagnostics, at, text, start..start + 1);
                 let more = diagnostics.error(place, format!("this `{mark}` has no other half"));
-                more.help("a brace is written twice, {{ or }}, where texts have {expression} in them");
+                more.help(
+                    "a brace is written twice, {{ or }}, where texts have {expression} in them",
+                );
                 return None;
             };
             if !literal.is_empty() {
@@ -239,9 +250,15 @@ impl ValueParser<'_> {
         at: &ByteRange,
         diagnostics: &mut Diagnostics<'_>,
     ) -> Option<Piece> {
-        match self.params.iter().position(|param| param.name == text.trim()) {
+        match self
+            .params
+            .iter()
+            .position(|param| param.name == text.trim())
+        {
             Some(index) => Some(Piece::Param(index as u32)),
-            None => self.expression(text, inside, at, diagnostics).map(Piece::Hole),
+            None => self
+                .expression(text, inside, at, diagnostics)
+                .map(Piece::Hole),
         }
     }
 }

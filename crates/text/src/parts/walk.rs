@@ -103,7 +103,9 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
             let part = match content {
                 Content::Part(part) => part,
                 Content::Nothing => return None,
-                Content::Node(series) => return self.node(child, series[side as usize], &words, next, end),
+                Content::Node(series) => {
+                    return self.node(child, series[side as usize], &words, next, end);
+                }
             };
             let inner = &self.templates[part];
             let word = words.all.get(next).map(|(word, _)| *word);
@@ -157,7 +159,11 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
         Some(Ends {
             target: Target::Nodes {
                 first: child.first,
-                port: if word.is_some() { Port::Written } else { Port::First },
+                port: if word.is_some() {
+                    Port::Written
+                } else {
+                    Port::First
+                },
                 series,
             },
             copies: child.is_array.then_some(child.count),
@@ -198,7 +204,9 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
                 let other = others.iter().any(|port| port.text == word);
                 let number = word.parse::<usize>().ok();
                 // In the middle of a chain a name may belong to one side only.
-                (other && end.is_middle).then_some(0).or(number?.checked_sub(1))
+                (other && end.is_middle)
+                    .then_some(0)
+                    .or(number?.checked_sub(1))
             }),
         };
         let Some(index) = index.filter(|index| *index < ports.len()) else {
@@ -299,7 +307,10 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
             self.diagnostics.error(at, message).help(may);
             return;
         }
-        let nodes = template.nodes.iter().map(|node| node.written.name.text.as_ref());
+        let nodes = template
+            .nodes
+            .iter()
+            .map(|node| node.written.name.text.as_ref());
         let ports = template.inputs().iter().chain(template.outputs());
         let names: Vec<&str> = nodes.chain(ports.map(|port| port.text.as_ref())).collect();
         let meant = self.diagnostics.nearest(name, names.into_iter());

@@ -115,8 +115,12 @@ impl<'a, 't> Wirer<'_, 'a, 't, '_> {
     ) -> Option<u32> {
         let at = first.at().start..last.at().end;
         let wrong = match (from.copies, to.copies) {
-            (_, Some(_)) if to.is_star => Some("`*` counts the ports of one node, not of copies".into()),
-            (Some(_), _) if from.is_star => Some("`*` counts the ports of one node, not of copies".into()),
+            (_, Some(_)) if to.is_star => {
+                Some("`*` counts the ports of one node, not of copies".into())
+            }
+            (Some(_), _) if from.is_star => {
+                Some("`*` counts the ports of one node, not of copies".into())
+            }
             (None, None) if from.is_star || to.is_star => {
                 Some("`*` needs copies at the other end of the edge".into())
             }
@@ -254,7 +258,9 @@ impl<'a, 't> Wirer<'_, 'a, 't, '_> {
         leaving: &[Vec<u32>],
         last: usize,
     ) -> Option<Amount> {
-        let inner = way.iter().map(|(port, taken)| leaving[*port][*taken - 1] as usize);
+        let inner = way
+            .iter()
+            .map(|(port, taken)| leaving[*port][*taken - 1] as usize);
         let mut found: Option<(usize, Amount)> = None;
         for wire in [first].into_iter().chain(inner) {
             let Some(amount) = self.wires[wire].written.1.amount.clone() else {
@@ -277,7 +283,13 @@ impl<'a, 't> Wirer<'_, 'a, 't, '_> {
     fn circle(&mut self, wire: usize) {
         let (from, to) = self.wires[wire].written;
         let at = from.at().start..to.at().end;
-        if self.walker.diagnostics.list.iter().any(|found| found.message.starts_with("this edge closes")) {
+        if self
+            .walker
+            .diagnostics
+            .list
+            .iter()
+            .any(|found| found.message.starts_with("this edge closes"))
+        {
             return;
         }
         let message = "this edge closes a circle of ports, without a node in it";

@@ -85,7 +85,11 @@ impl Resolver<'_, '_, '_, '_> {
         let ((a, sent), (b, accepted)) = (a?, b?);
         let (first, last) = (from.at(), to.at());
         // The ends of an edge through parts may be far from each other.
-        let at = if first.start < last.end { first.start..last.end } else { last };
+        let at = if first.start < last.end {
+            first.start..last.end
+        } else {
+            last
+        };
         if !fits(sent, accepted) {
             let message = format!(
                 "{} does not fit: `{}` sends {}, `{}` takes {}",

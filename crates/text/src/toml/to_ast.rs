@@ -329,13 +329,7 @@ impl<'t> Converter<'t, '_, '_> {
     }
 
     /// A value for each copy of the node.
-    fn list(
-        &mut self,
-        node: &mut AstNode<'t>,
-        key: Ident<'t>,
-        at: ByteRange,
-        items: &[Item<'t>],
-    ) {
+    fn list(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, at: ByteRange, items: &[Item<'t>]) {
         let mut values = Vec::with_capacity(items.len());
         for item in items {
             match param_value(item.get_ref()) {
@@ -401,7 +395,10 @@ impl<'t> Converter<'t, '_, '_> {
     fn port_names(&mut self, key: &Key<'t>, item: &Item<'t>) -> Vec<Ident<'t>> {
         let word = key.get_ref();
         let DeValue::Array(all) = item.get_ref() else {
-            self.error(item, format!("`{word}` takes a list of names: {word} = [\"a\"]"));
+            self.error(
+                item,
+                format!("`{word}` takes a list of names: {word} = [\"a\"]"),
+            );
             return Vec::new();
         };
         let mut names: Vec<Ident<'t>> = Vec::new();
