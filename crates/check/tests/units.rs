@@ -19,6 +19,7 @@ fn word(value: &str) -> ParamValue {
 fn keeps_every_promise(kind: &str, params: &[(&str, ParamValue)]) {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
+    midi::register(&mut registry);
     check(&registry, &node(kind, params));
 }
 
@@ -85,14 +86,20 @@ units! {
     a_meter_of_two_channels: "meter" { "channels" = number(2.0) };
     some_work: "work" { "ns" = number(100.0) };
     a_sink: "sink";
+    a_midi_file: "midi_file" { "file" = word(INVENTION), "start" = number(10.0) };
+    a_channel_of_a_midi_file_in_a_loop: "midi_file" { "file" = word(INVENTION), "channel" = number(2.0), "start" = number(63.1), "loop" = ParamValue::Flag(true) };
 }
+
+/// A MIDI file of the examples.
+const INVENTION: &str = "../../examples/media/invention.mid";
 
 /// Kinds that live by what is outside; they have tests of their own (`players.rs`, `sounds.rs`).
 const OUTSIDE: [&str; 3] = ["input", "player", "recorder"];
 
 #[test]
 fn no_kind_is_forgotten() {
-    for kind in dsp::catalogue().kinds() {
+    let (sounds, notes) = (dsp::catalogue(), midi::catalogue());
+    for kind in sounds.kinds().chain(notes.kinds()) {
         let is_tested = TESTED.contains(&kind.name) || OUTSIDE.contains(&kind.name);
         assert!(is_tested, "`{}` needs a line above", kind.name);
     }

@@ -13,7 +13,7 @@ pub struct ErrorCounts {
     /// Infinite or NaN samples in the device's input, at a delay line or at a sink. Silence replaced each of them there,
     /// so nothing behind that place counts them again.
     pub non_finite_samples: u64,
-    /// Events dropped for lack of room: more than 64 from one port or 256 for one node in a block.
+    /// Events dropped for lack of room: more in a block than [`plan::events_per_port`] says.
     pub lost_events: u64,
 }
 

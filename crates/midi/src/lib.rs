@@ -6,21 +6,27 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `file` | standard MIDI files, in and out |
 //! | `translate.rs` | MIDI messages as events of notes |
 //! | `note_id.rs` | ids of notes |
 #![forbid(unsafe_code)]
 
+mod file;
 #[allow(dead_code, reason = "the kinds that use it follow")]
 mod note_id;
 #[allow(dead_code, reason = "the kinds that use it follow")]
 mod translate;
+
+pub use file::{FileEvent, FileEventBody, MAX_BYTES, MidiFile, MidiFileError, MidiTrack, TickUnit};
 
 use processor::Registry;
 
 /// Adds every kind of this library to `registry`.
 ///
 /// Real-time: setup.
-pub fn register(_registry: &mut Registry) {}
+pub fn register(registry: &mut Registry) {
+    file::register(registry);
+}
 
 /// Every kind of this library, for readers that make nothing.
 ///

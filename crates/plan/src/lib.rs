@@ -21,8 +21,8 @@ mod trace;
 mod validate;
 
 pub use compile::{
-    EVENTS_PER_PORT, MAX_NODES, SAMPLES_PER_EVENT, check_node_count, compile, compile_with_copies,
-    event_capacity,
+    MAX_NODES, SAMPLES_PER_EVENT, check_node_count, compile, compile_with_copies,
+    event_capacity, events_per_port,
 };
 pub use options::{MeasuredCosts, PlanError, PlanOptions};
 pub use plan::{

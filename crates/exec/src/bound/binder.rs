@@ -12,13 +12,14 @@ use crate::errors::ErrorCounters;
 use crate::processors::ProcessorPool;
 use crate::runtime::SharedRuntime;
 use graph::NodeId;
-use plan::{EVENTS_PER_PORT, Plan, SlotId};
+use plan::{Plan, SlotId, events_per_port};
 use processor::{RawChannel, RawEvents, RawPort};
 use rt::arena::Arena;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use units::Frames;
 use workers::DeferredJobs;
 
 /// Arguments for making an executor.
@@ -51,7 +52,9 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
     let silence = slot(&arena, SlotId(plan.slots));
     // SAFETY: the arena is still ours alone. No step writes this slot, so it stays +0.0.
     unsafe { *silence.silent = 1 };
-    let events: Box<[_]> = (0..plan.event_buffers).map(|_| event_buffer()).collect();
+    let events: Box<[_]> = (0..plan.event_buffers)
+        .map(|_| event_buffer(plan.block))
+        .collect();
     let lines = delay_line_memories(plan, binding.delay_lines);
     let stage_buffers = stage_buffers(plan);
     binding.delay_lines.aligners.remove_unused();
@@ -127,9 +130,9 @@ fn stage_buffers(plan: &Plan) -> Vec<Arc<StageBufferMemory>> {
     plan.stage_buffers.iter().map(memory).collect()
 }
 
-fn event_buffer() -> UnsafeCell<RawEvents> {
+fn event_buffer(block: Frames) -> UnsafeCell<RawEvents> {
     UnsafeCell::new(RawEvents {
-        events: Vec::with_capacity(EVENTS_PER_PORT),
+        events: Vec::with_capacity(events_per_port(block)),
         dropped: 0,
     })
 }

@@ -33,7 +33,7 @@ mod stages;
 mod tasks;
 mod wiring;
 
-pub use limits::{EVENTS_PER_PORT, MAX_NODES, SAMPLES_PER_EVENT, check_node_count, event_capacity};
+pub use limits::{MAX_NODES, SAMPLES_PER_EVENT, check_node_count, event_capacity, events_per_port};
 
 use self::align::align;
 use self::copies::{Instances, duplicable_dag};

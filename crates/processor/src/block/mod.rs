@@ -167,7 +167,7 @@ impl<'a> Block<'a> {
     }
 
     /// Sends an event from the event output `port` at `frame` of this block. Frames must not decrease within a block.
-    /// An event beyond 64 for the port in this block is dropped and counted.
+    /// A port has room for 128 events and one more for every two frames of the block; those beyond are dropped and counted.
     ///
     /// Real-time: hot.
     pub fn send_event(&mut self, port: usize, frame: u32, body: EventBody) {

@@ -1,0 +1,259 @@
+//! `midi_file`: plays a standard MIDI file.
+//!
+//! Reads formats 0, 1 and 2, with time in beats or in seconds (SMPTE). Sends every channel message as it is in the file, and
+//! its texts, lyrics, markers and cues, each at the frame nearest to its exact time; tempo changes take effect at their tick.
+//! The file's time is the session's: frame 0 is `start`. At the end, and at the end of each round of a loop, notes and
+//! pedals that are still down are released. From a `start` within the file, the controllers, programs and bends that were set
+//! before it come first.
+//!
+//! At most 64 events leave in 128 frames (24,000 a second at 48 kHz); of a larger crowd the rest follows in the next
+//! 128 frames, so that none finds an event buffer full.
+//!
+//! | | |
+//! |---|---|
+//! | ports | no input; `out`, events |
+//! | parameters | `file`; `track` from 1, 0 is all; `channel` 1 to 16, 0 is all; `start` in seconds; `loop` |
+//! | latency | none |
+//! | tail | until the end of the file; endless in a loop |
+
+use super::smf::{MidiFile, MidiFileError};
+use super::timeline::{Selection, Timeline};
+use graph::{Kind, Param, PortSpec};
+use processor::{
+    Block, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor, Setup,
+    StateError, Tail, state,
+};
+use units::SampleRate;
+
+/// The most events in a window of frames, which fit into the room for events of a block of any size.
+const EVENTS_PER_WINDOW: u32 = 64;
+const WINDOW_FRAMES: u64 = 128;
+/// Shortest round of a loop, in seconds.
+const MIN_ROUND_S: f64 = 0.01;
+
+pub(crate) fn kind() -> Kind {
+    Kind {
+        outputs: vec![PortSpec::events("out")],
+        params: vec![
+            Param::file("file", true)
+                .doc("A standard MIDI file, from the session's folder."),
+            Param::number("track", (0.0, 65_535.0), 0.0)
+                .doc("The only track that is played, counted from 1; 0 is all."),
+            Param::number("channel", (0.0, 16.0), 0.0)
+                .doc("The only MIDI channel that is played, counted from 1; 0 is all."),
+            Param::number("start", (0.0, 86_400.0), 0.0)
+                .unit("s")
+                .doc("Position in the file at which it begins."),
+            Param::flag("loop").doc("Plays in a loop."),
+        ],
+        duplicable: false,
+        typical_ns: 30,
+        ..Kind::new("midi_file", "Plays a standard MIDI file.")
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let Some(name) = creation.node.text("file").filter(|file| !file.is_empty()) else {
+        return Err(MakeError::param("file", "`midi_file` needs `file`"));
+    };
+    let path = creation.folder.join(name);
+    let file = MidiFile::open(&path).map_err(open_error)?;
+    let selection = Selection {
+        track: selected(creation, "track")?,
+        channel: selected(creation, "channel")?.map(|channel| channel as u8),
+        start: creation.number("start")?,
+    };
+    if selection.track.is_some_and(|track| track >= file.tracks.len()) {
+        let message = format!("{} has {} tracks", path.display(), file.tracks.len());
+        return Err(MakeError::param("track", message));
+    }
+    let timeline = Timeline::new(&file, selection);
+    let is_loop = creation.node.flag("loop");
+    if is_loop && timeline.seconds() < MIN_ROUND_S {
+        let message = format!(
+            "{} has no {MIN_ROUND_S} seconds that could be played in a loop",
+            path.display()
+        );
+        return Err(MakeError::param("loop", message));
+    }
+    let damage = file.damage;
+    Ok(Box::new(MidiFilePlayer {
+        damage: damage.map(|what| format!("{} is damaged: {what}", path.display())),
+        timeline,
+        is_loop,
+        rate: None,
+        state: PlayerState::default(),
+    }))
+}
+
+/// The number of a track or channel, counted from 0; `None` for all.
+fn selected(creation: &MakeContext<'_>, key: &'static str) -> Result<Option<usize>, MakeError> {
+    Ok((creation.number(key)? as usize).checked_sub(1))
+}
+
+fn open_error(error: MidiFileError) -> MakeError {
+    MakeError::param("file", error.to_string())
+}
+
+struct MidiFilePlayer {
+    damage: Option<String>,
+    timeline: Timeline,
+    is_loop: bool,
+    rate: Option<SampleRate>,
+    state: PlayerState,
+}
+
+/// State that changes while it plays.
+#[derive(Clone, Copy, Debug, Default)]
+struct PlayerState {
+    /// False until the first block, which may be anywhere in the session.
+    is_started: bool,
+    /// Rounds of the loop that have ended.
+    round: u64,
+    /// Index of the next event.
+    next: usize,
+    /// Window of the last event, and the number of events in it.
+    window: u64,
+    sent: u32,
+}
+
+impl MidiFilePlayer {
+    /// Frame at which event `index` of round `round` is due.
+    fn frame(&self, round: u64, index: usize, rate: SampleRate) -> u64 {
+        let begin = self.timeline.end.saturating_mul(u128::from(round));
+        let at = begin.saturating_add(self.timeline.events[index].at);
+        self.timeline.frame(at, rate)
+    }
+
+    /// Finds the first event that is not before `position`.
+    fn seek(&mut self, position: u64, rate: SampleRate) {
+        let time = self.timeline.time(position, rate);
+        let round = match self.is_loop {
+            true => u64::try_from(time / self.timeline.end.max(1)).unwrap_or(u64::MAX),
+            false => 0,
+        };
+        let begin = self.timeline.end.saturating_mul(u128::from(round));
+        let is_before = |at: u128| self.timeline.frame(begin.saturating_add(at), rate) < position;
+        let next = self.timeline.events.partition_point(|e| is_before(e.at));
+        self.state = PlayerState {
+            is_started: true,
+            round,
+            next,
+            ..PlayerState::default()
+        };
+        self.begin_next_round();
+    }
+
+    fn begin_next_round(&mut self) {
+        if self.is_loop && self.state.next == self.timeline.events.len() {
+            self.state.next = 0;
+            self.state.round = self.state.round.saturating_add(1);
+        }
+    }
+
+    /// Frame at which the next event leaves: when it is due, or in the first window that has room.
+    fn next_frame(&self, rate: SampleRate) -> Option<u64> {
+        let state = &self.state;
+        if state.next >= self.timeline.events.len() {
+            return None;
+        }
+        let window = state.window.saturating_mul(WINDOW_FRAMES);
+        let frame = self.frame(state.round, state.next, rate).max(window);
+        let is_full = state.sent >= EVENTS_PER_WINDOW && frame / WINDOW_FRAMES == state.window;
+        Some(match is_full {
+            true => window.saturating_add(WINDOW_FRAMES),
+            false => frame,
+        })
+    }
+
+    fn count_sent(&mut self, frame: u64) {
+        let window = frame / WINDOW_FRAMES;
+        if window != self.state.window {
+            (self.state.window, self.state.sent) = (window, 0);
+        }
+        self.state.sent += 1;
+        self.state.next += 1;
+        self.begin_next_round();
+    }
+}
+
+impl Processor for MidiFilePlayer {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.rate = Some(setup.rate);
+        self.reset();
+        let log: FileLog = setup.services.file_log();
+        if let Some(damage) = &self.damage {
+            log.report(FileProblem::Damaged(damage.clone()));
+        }
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let Some(rate) = self.rate else {
+            return ProcessStatus::Sleep;
+        };
+        let position = block.position();
+        if !self.state.is_started {
+            self.seek(position, rate);
+        }
+        let end = position + block.frames() as u64;
+        while let Some(frame) = self.next_frame(rate).filter(|frame| *frame < end) {
+            // What blocks that were left out should have sent is sent now.
+            let frame = frame.max(position);
+            let body = self.timeline.events[self.state.next].body;
+            block.send_event(0, (frame - position) as u32, body);
+            self.count_sent(frame);
+        }
+        match self.state.next < self.timeline.events.len() {
+            true => ProcessStatus::Continue,
+            false => ProcessStatus::Sleep,
+        }
+    }
+
+    fn reset(&mut self) {
+        self.state = PlayerState::default();
+    }
+
+    fn tail(&self) -> Tail {
+        self.length().map_or(Tail::Infinite, Tail::Frames)
+    }
+
+    fn length(&self) -> Option<u64> {
+        let rate = self.rate.filter(|_| !self.is_loop)?;
+        // The last event is within its frame.
+        Some(self.timeline.frame(self.timeline.end, rate) + 1)
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        let state = &self.state;
+        state::put(
+            bytes,
+            [
+                u64::from(state.is_started),
+                state.round,
+                state.next as u64,
+                state.window,
+                u64::from(state.sent),
+                self.timeline.events.len() as u64,
+            ],
+        );
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 6)?;
+        let count = self.timeline.events.len();
+        // Of another file: it goes on from the position of the session.
+        let is_same = words.at(5) == count as u64 && words.at(2) <= count as u64;
+        self.state = PlayerState::default();
+        if is_same && words.at(0) == 1 {
+            self.state = PlayerState {
+                is_started: true,
+                round: words.at(1),
+                next: words.at(2) as usize,
+                window: words.at(3),
+                sent: words.at(4).min(u64::from(EVENTS_PER_WINDOW)) as u32,
+            };
+            self.begin_next_round();
+        }
+        Ok(())
+    }
+}
