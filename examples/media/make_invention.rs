@@ -131,7 +131,12 @@ fn hand(name: &str, channel: u8, first: i32, bars: &[&str]) -> MidiTrack {
             events.push(message(begin, [0x90 | channel, before as u8, strong]));
             events.push(message(begin + held, [0x80 | channel, before as u8, 64]));
         }
-        assert_eq!(now, (bar as u64 + 1) * WHOLE, "{name}: length of bar {}", bar + 1);
+        assert_eq!(
+            now,
+            (bar as u64 + 1) * WHOLE,
+            "{name}: length of bar {}",
+            bar + 1
+        );
     }
     assert!(tied.is_none(), "{name}: a tie to nothing");
     events.sort_by_key(|event| event.tick);

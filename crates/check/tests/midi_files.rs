@@ -82,7 +82,11 @@ const OFF: [u8; 3] = [0x80, 60, 64];
 #[test]
 fn an_event_comes_at_the_frame_of_its_tempo_in_blocks_of_any_size() {
     // Two beats at 120, one at 60, the rest at 240 beats a minute.
-    let tempos = vec![tempo(0, 500_000), tempo(192, 1_000_000), tempo(288, 250_000)];
+    let tempos = vec![
+        tempo(0, 500_000),
+        tempo(192, 1_000_000),
+        tempo(288, 250_000),
+    ];
     let notes = vec![
         message(0, ON),
         message(96, OFF),
@@ -120,7 +124,10 @@ fn tracks_of_a_sequence_follow_each_other() {
     let mut sequence = file(
         TickUnit::Beat(100),
         vec![
-            track(vec![tempo(0, 250_000), message(0, ON), message(50, OFF)], 100),
+            track(
+                vec![tempo(0, 250_000), message(0, ON), message(50, OFF)],
+                100,
+            ),
             track(vec![message(0, ON), message(100, OFF)], 100),
         ],
     );
@@ -133,7 +140,11 @@ fn tracks_of_a_sequence_follow_each_other() {
         midi(36_000, OFF),
     ];
     assert_eq!(sent(&all, 40_000, 64), expected);
-    let second = player(&sequence, "second.mid", &[("track", ParamValue::Number(2.0))]);
+    let second = player(
+        &sequence,
+        "second.mid",
+        &[("track", ParamValue::Number(2.0))],
+    );
     assert_eq!(sent(&second, 40_000, 64), [midi(0, ON), midi(24_000, OFF)]);
 }
 
@@ -180,7 +191,9 @@ fn a_start_in_the_middle_brings_the_controllers_but_no_old_note() {
 
 #[test]
 fn a_crowd_of_events_is_spread_the_same_way_at_every_block() {
-    let crowd: Vec<_> = (0..200).map(|n| message(0, [0xb0 | (n % 16), 1, n % 128])).collect();
+    let crowd: Vec<_> = (0..200)
+        .map(|n| message(0, [0xb0 | (n % 16), 1, n % 128]))
+        .collect();
     let count = crowd.len();
     let file = file(TickUnit::Beat(96), vec![track(crowd, 96)]);
     let node = player(&file, "crowd.mid", &[]);
@@ -207,7 +220,9 @@ fn a_file_is_the_same_when_written_and_read_again() {
 
 #[test]
 fn a_file_that_was_cut_off_plays_as_far_as_it_goes_and_says_so() {
-    let events = (0..40).map(|n| message(n, [0x90, 60, n as u8 + 1])).collect();
+    let events = (0..40)
+        .map(|n| message(n, [0x90, 60, n as u8 + 1]))
+        .collect();
     let whole = file(TickUnit::Beat(96), vec![track(events, 40)]);
     let bytes = whole.write().unwrap();
     for length in 0..bytes.len() {

@@ -21,8 +21,8 @@ mod trace;
 mod validate;
 
 pub use compile::{
-    MAX_NODES, SAMPLES_PER_EVENT, check_node_count, compile, compile_with_copies,
-    event_capacity, events_per_port,
+    MAX_NODES, SAMPLES_PER_EVENT, check_node_count, compile, compile_with_copies, event_capacity,
+    events_per_port,
 };
 pub use options::{MeasuredCosts, PlanError, PlanOptions};
 pub use plan::{

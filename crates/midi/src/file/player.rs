@@ -35,8 +35,7 @@ pub(crate) fn kind() -> Kind {
     Kind {
         outputs: vec![PortSpec::events("out")],
         params: vec![
-            Param::file("file", true)
-                .doc("A standard MIDI file, from the session's folder."),
+            Param::file("file", true).doc("A standard MIDI file, from the session's folder."),
             Param::number("track", (0.0, 65_535.0), 0.0)
                 .doc("The only track that is played, counted from 1; 0 is all."),
             Param::number("channel", (0.0, 16.0), 0.0)
@@ -63,7 +62,10 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         channel: selected(creation, "channel")?.map(|channel| channel as u8),
         start: creation.number("start")?,
     };
-    if selection.track.is_some_and(|track| track >= file.tracks.len()) {
+    if selection
+        .track
+        .is_some_and(|track| track >= file.tracks.len())
+    {
         let message = format!("{} has {} tracks", path.display(), file.tracks.len());
         return Err(MakeError::param("track", message));
     }

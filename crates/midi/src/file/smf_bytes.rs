@@ -54,9 +54,9 @@ pub(super) fn header(format: u8, tracks: u16, unit: TickUnit) -> [u8; 14] {
         TickUnit::Beat(ticks) => ticks.to_be_bytes(),
         TickUnit::Second(1001, denominator) => [29_u8.wrapping_neg(), (denominator / 30_000) as u8],
         TickUnit::Second(_, denominator) => {
-            let fps = [30, 25, 24].into_iter().find(|fps| {
-                denominator % fps == 0 && (1..256).contains(&(denominator / fps))
-            });
+            let fps = [30, 25, 24]
+                .into_iter()
+                .find(|fps| denominator % fps == 0 && (1..256).contains(&(denominator / fps)));
             let fps = fps.unwrap_or(25);
             [(fps as u8).wrapping_neg(), (denominator / fps) as u8]
         }
