@@ -80,5 +80,6 @@ impl ParamSpec {
 
 /// Number of channels of the ports that follow the node.
 pub(crate) fn channels() -> Param {
-    Param::number("channels", (1.0, 256.0), 1.0).doc("Channels of every port.")
+    Param::number("channels", (1.0, 256.0), 1.0)
+        .doc("Channels of every port; without it those of the widest signal that enters.")
 }

@@ -34,10 +34,9 @@ pub(crate) fn db_to_gain(db: f64) -> f64 {
 /// Level that counts as silence, in dB.
 pub(crate) const SILENT_DB: f64 = -120.0;
 
-/// Number of channels of the ports that follow `node`'s `channels`: 1 to 256.
+/// Number of channels of the ports that follow `node`: 1 to 256.
 pub(crate) fn channel_count(node: &Node) -> usize {
-    node.number("channels")
-        .map_or(1, |n| (n as usize).clamp(1, 256))
+    node.channels.count()
 }
 
 /// The error and its sources, in one line.

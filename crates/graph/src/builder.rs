@@ -1,10 +1,9 @@
 //! [`GraphBuilder`]: makes or changes a graph in code, by names, and checks kinds, parameters and ports at once.
 
 use crate::{
-    Amount, Catalogue, Edge, Edit, EditError, Graph, Kind, Modulation, Node, NodeId, ParamRange,
-    ParamValue, Port, PortRef, Signal, SourceSpan,
+    Amount, Catalogue, ChannelProbe, Edge, Edit, EditError, Graph, Kind, Modulation, Node, NodeId,
+    ParamRange, ParamValue, Port, PortRef, Signal, SourceSpan, inferred_channels,
 };
-use units::Channels;
 
 /// Keys that set numbers of ports and channels of every kind.
 const COUNTS: [&str; 3] = ["in", "out", "channels"];
@@ -32,6 +31,9 @@ pub struct GraphBuilder<'a> {
     graph: Graph,
     catalogue: &'a Catalogue,
     edits: Vec<Edit>,
+    /// Ids from here on are of nodes that this builder has added.
+    first_added: usize,
+    probe: ChannelProbe<'a>,
 }
 
 /// Reason why a builder refused a call; the graph has not changed.
@@ -111,10 +113,18 @@ impl<'a> GraphBuilder<'a> {
     /// Begins with `graph`.
     pub fn with_graph(graph: Graph, catalogue: &'a Catalogue) -> Self {
         Self {
+            first_added: graph.id_bound(),
             graph,
             catalogue,
             edits: Vec::new(),
+            probe: &|_| None,
         }
+    }
+
+    /// Asks `probe` for the widths of the files that nodes name.
+    #[must_use]
+    pub fn with_probe(self, probe: ChannelProbe<'a>) -> Self {
+        Self { probe, ..self }
     }
 
     /// The graph so far.
@@ -122,16 +132,56 @@ impl<'a> GraphBuilder<'a> {
         &self.graph
     }
 
-    /// The graph.
+    /// The graph, with the width of every added node that states none.
     #[must_use]
-    pub fn finish(self) -> Graph {
+    pub fn finish(mut self) -> Graph {
+        self.settle_channels();
         self.graph
     }
 
     /// The changes to the graph that it began with.
     #[must_use]
-    pub fn into_edits(self) -> Vec<Edit> {
+    pub fn into_edits(mut self) -> Vec<Edit> {
+        self.settle_channels();
+        let added = self.edits.iter_mut().filter_map(|edit| match edit {
+            Edit::Add(node) => Some(node),
+            _ => None,
+        });
+        for (id, node) in (self.first_added as u32..).zip(added) {
+            if let Some(settled) = self.graph.node(NodeId(id)) {
+                node.channels = settled.channels;
+                node.inputs.clone_from(&settled.inputs);
+                node.outputs.clone_from(&settled.outputs);
+            }
+        }
         self.edits
+    }
+
+    /// Gives added nodes that state no width the one that they take.
+    fn settle_channels(&mut self) {
+        let is_added = |id: NodeId| id.0 as usize >= self.first_added;
+        let (graph, catalogue) = (&self.graph, self.catalogue);
+        let found = inferred_channels(graph, graph.edges(), catalogue, self.probe, is_added);
+        for (id, channels) in found {
+            if let Some(node) = self.graph.node_mut(id)
+                && let Some(kind) = catalogue.get(node.effective_kind())
+            {
+                node.channels = channels;
+                Catalogue::assign_ports(kind, node);
+            }
+        }
+    }
+
+    /// Returns true if the width of `node` is settled when the graph is finished.
+    fn infers_width(&self, id: NodeId) -> bool {
+        let node = self
+            .graph
+            .node(id)
+            .filter(|_| id.0 as usize >= self.first_added);
+        node.is_some_and(|node| {
+            let kind = self.catalogue.get(node.effective_kind());
+            kind.is_some_and(|kind| kind.infers_width(node))
+        })
     }
 
     /// Adds a node called `name`. `in`, `out` and `channels` among `params` set its ports, as in a session.
@@ -164,7 +214,8 @@ impl<'a> GraphBuilder<'a> {
         Ok(added.expect("the graph gives each added node an id"))
     }
 
-    /// Connects an output to an input, each by its node and name.
+    /// Connects an output to an input, each by its node and name. The widths of added nodes that state none are settled by
+    /// [`finish`](Self::finish); until then they fit any other.
     ///
     /// # Errors
     ///
@@ -172,11 +223,9 @@ impl<'a> GraphBuilder<'a> {
     pub fn connect(&mut self, from: (NodeId, &str), to: (NodeId, &str)) -> Result<(), BuildError> {
         let (from, output) = self.output(from)?;
         let (to, input) = self.input(to)?;
-        let fits = match (output, input) {
-            (Signal::Audio(from), Signal::Audio(to)) => from == to || from == Channels(1),
-            (from, to) => from == to,
-        };
-        if !fits {
+        let is_settled = !(self.infers_width(from.node) || self.infers_width(to.node));
+        let are_audio = matches!((output, input), (Signal::Audio(_), Signal::Audio(_)));
+        if !output.fits(input) && (is_settled || !are_audio) {
             return Err(BuildError::SignalMismatch {
                 from: output,
                 to: input,
@@ -401,7 +450,8 @@ mod tests {
         let wide = patch
             .add("wide", "gain", &[("channels", 2.0.into())])
             .unwrap();
-        let narrow = patch.add("narrow", "gain", &[]).unwrap();
+        let wider = [("channels", 3.0.into())];
+        let wider = patch.add("wider", "gain", &wider).unwrap();
         patch.connect((tone, "out"), (wide, "in")).unwrap();
         let before = patch.graph().clone();
         let refused = [
@@ -410,7 +460,7 @@ mod tests {
             patch.add("x", "osc", &[("frq", 1.0.into())]).unwrap_err(),
             patch.add("x", "osc", &[("freq", 1e6.into())]).unwrap_err(),
             patch.set(tone, "freq", "high").unwrap_err(),
-            patch.connect((wide, "out"), (narrow, "in")).unwrap_err(),
+            patch.connect((wide, "out"), (wider, "in")).unwrap_err(),
             patch.connect((wide, "out"), (tone, "in")).unwrap_err(),
             patch.remove(NodeId(9)).unwrap_err(),
         ];
@@ -423,12 +473,39 @@ mod tests {
                 "`osc` has no parameter `frq`; did you mean `freq`?",
                 "`freq` is 1000000; it must be from 0 to 20000 Hz",
                 "`freq` takes a number",
-                "the output carries Audio(Channels(2)), and the input takes Audio(Channels(1))",
+                "the output carries Audio(Channels(2)), and the input takes Audio(Channels(3))",
                 "`tone` has no input `in`; it has none",
                 "there is no node 9",
             ]
         );
         assert_eq!(*patch.graph(), before);
         assert_eq!(patch.into_edits().len(), 4);
+    }
+
+    #[test]
+    fn a_node_without_channels_takes_the_widest_signal_that_enters() {
+        let catalogue = catalogue();
+        let mut patch = GraphBuilder::new(&catalogue);
+        let gain = |channels: f64| [("channels", ParamValue::from(channels))];
+        let [two, three] = [gain(2.0), gain(3.0)];
+        let two = patch.add("two", "gain", &two).unwrap();
+        let three = patch.add("three", "gain", &three).unwrap();
+        let free = [1, 2, 3, 4].map(|n| patch.add(&format!("free{n}"), "gain", &[]).unwrap());
+        let mut connect = |from, to| patch.connect((from, "out"), (to, "in")).unwrap();
+        connect(free[2], free[3]);
+        connect(free[1], free[2]);
+        connect(two, free[0]);
+        connect(three, free[1]);
+        // A loop settles too.
+        connect(free[3], free[1]);
+        let widths = |graph: &Graph| free.map(|id| graph.node(id).unwrap().channels.0);
+        let edits = patch.into_edits();
+        let mut graph = Graph::default();
+        for edit in edits {
+            graph.apply(edit).unwrap();
+        }
+        assert_eq!(widths(&graph), [2, 3, 3, 3]);
+        let port = &graph.node(free[3]).unwrap().outputs[0];
+        assert_eq!(port.signal, Signal::Audio(units::Channels(3)));
     }
 }

@@ -1,5 +1,6 @@
 //! Every known kind by name: readers check texts against it.
 
+use crate::channels::MAX_CHANNELS;
 use crate::{Kind, Node, Port, PortCount, PortSignal, PortSpec, Signal};
 use std::collections::BTreeMap;
 use units::Channels;
@@ -10,8 +11,6 @@ pub struct Catalogue(BTreeMap<&'static str, Kind>);
 
 /// Maximum number of ports on one side of a node. A larger number in a file is an error and never an allocation.
 const MAX_PORTS: u32 = 4096;
-/// Maximum number of channels of one port.
-const MAX_CHANNELS: u32 = 256;
 
 impl Catalogue {
     /// Adds `kind` and returns the kind that had its name.
@@ -34,16 +33,25 @@ impl Catalogue {
         nearest(name, self.0.keys().copied())
     }
 
-    /// Gives `node` the ports of `kind`, before inputs that drive its parameters. The parameters `in`, `out` and `channels` of the node are the numbers of inputs,
-    /// outputs and channels.
+    /// Gives `node` the ports of `kind`, before inputs that drive its parameters. The parameters `in`, `out` and `channels` of
+    /// the node are the numbers of inputs, outputs and channels. Without `channels` the ports are as wide as [`Node::channels`]
+    /// says.
     ///
     /// # Errors
     ///
     /// A sentence for each number out of range, with its key. The node then has the nearest number in the range.
     pub fn assign_ports(kind: &Kind, node: &mut Node) -> Vec<(&'static str, String)> {
         let mut mistakes = Vec::new();
-        let channels = count(node, "channels", 1, (1, MAX_CHANNELS), &mut mistakes);
+        let present = u32::from(node.channels.0);
+        let channels = count(
+            node,
+            "channels",
+            present,
+            (1, u32::from(MAX_CHANNELS.0)),
+            &mut mistakes,
+        );
         let channels = Channels(channels as u16);
+        node.channels = channels;
         let driving = node.inputs.split_off(node.kind_inputs().len());
         node.inputs = ports(&kind.inputs, node, "in", channels, &mut mistakes);
         node.inputs.extend(driving);

@@ -19,7 +19,7 @@ pub enum Role {
 pub enum PortSignal {
     /// Audio with a fixed number of channels.
     Fixed(Channels),
-    /// Audio with as many channels as the node's parameter `channels`; 1 without it.
+    /// Audio with the node's number of channels: its parameter `channels`, or without it the widest signal that enters.
     AsNode,
     /// Numbers that hold until the next one.
     Control,

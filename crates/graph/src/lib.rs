@@ -7,6 +7,7 @@
 mod adjacency;
 mod builder;
 mod catalogue;
+mod channels;
 mod diagnostic;
 mod edit;
 mod kind;
@@ -19,6 +20,7 @@ pub mod shape;
 pub use adjacency::Adjacency;
 pub use builder::{BuildError, GraphBuilder};
 pub use catalogue::{Catalogue, nearest, number_text};
+pub use channels::{CHANNELS_HELP, ChannelProbe, channel_sums, inferred_channels};
 pub use diagnostic::{Diagnostic, Severity};
 pub use edit::{Edit, EditError};
 pub use kind::{DelayParams, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec, Role};

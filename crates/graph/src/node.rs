@@ -78,6 +78,9 @@ pub struct Node {
     pub inputs: Vec<Port>,
     /// Its outputs, in order.
     pub outputs: Vec<Port>,
+    /// Width of the ports that follow the node ([`PortSignal::AsNode`](crate::PortSignal::AsNode)): stated as `channels`, or that
+    /// of the signals that enter it. It is set together with the ports.
+    pub channels: Channels,
     /// Parameters in the order they were written; keys that no kind knows are kept.
     pub params: Vec<(String, ParamValue)>,
     /// Cost of one block, if the text states it.
@@ -104,6 +107,7 @@ impl Node {
             stand_in: None,
             inputs: Vec::new(),
             outputs: Vec::new(),
+            channels: Channels(1),
             params: Vec::new(),
             cost: None,
             every: 1,

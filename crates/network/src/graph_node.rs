@@ -81,10 +81,7 @@ fn make(
         });
         return Err(refuse(format!("{file}:{message}")));
     };
-    let channels = context
-        .node
-        .number("channels")
-        .map_or(1, |n| n.max(1.0) as usize);
+    let channels = context.node.channels.count();
     let settings = NodeSettings::new(&spec, channels);
     let settings = settings.map_err(|reason| refuse(format!("{file}: {reason}")))?;
     Ok(Box::new(NetworkNode {

@@ -21,7 +21,7 @@ fn make(text: &'static str, file: Option<&str>, channels: f64) -> Result<u32, Ma
     if let Some(file) = file {
         node.set("file", graph::ParamValue::Text(file.into()));
     }
-    node.set("channels", graph::ParamValue::Number(channels));
+    node.channels = units::Channels(channels as u16);
     let made = registry(text).make(&node, Path::new("/somewhere"));
     made.map(|processor| processor.latency().0)
 }

@@ -2,7 +2,7 @@
 
 mod common;
 use common::Patch;
-use divisi_plan::{PlanError, compile};
+use divisi_plan::{ChannelSource, PlanError, compile};
 use graph::{Diagnostic, NodeId, ParamValue, Signal, SourceSpan};
 use units::{Channels, Frames};
 
@@ -121,7 +121,7 @@ fn all_mistakes_are_told_at_once_with_their_places() {
 }
 
 #[test]
-fn channels_must_be_equal_or_one() {
+fn channels_must_be_equal_or_one_at_either_end() {
     let mut patch = Patch::default();
     let stereo = patch.add_with("osc", &[("channels", 2.0)]);
     let mono = patch.add("osc");
@@ -130,8 +130,19 @@ fn channels_must_be_equal_or_one() {
     patch.wire(stereo, sink);
     patch.wire(mono, sink);
     assert_eq!(patch.plan().validate(), Ok(()));
+    // Two channels are added into one.
     patch.wire(stereo, one);
-    assert!(only_mistake(&patch).message.contains("2 channels of audio"));
+    let plan = patch.plan();
+    assert_eq!(plan.validate(), Ok(()));
+    let sums = plan.channel_sources.iter();
+    let sums =
+        sums.filter(|source| matches!(source, ChannelSource::Sum { from, .. } if from.len() == 2));
+    assert_eq!(sums.count(), 3);
+    let three = patch.add_with("sink", &[("channels", 3.0)]);
+    patch.wire(stereo, three);
+    let mistake = only_mistake(&patch);
+    assert!(mistake.message.contains("2 channels of audio"));
+    assert!(mistake.help.contains("`matrix`"));
 }
 
 #[test]
@@ -141,7 +152,7 @@ fn absurd_times_and_channels_are_refused_and_not_made_room_for() {
         patch.add_with("delay", &[("time", time)]);
         assert_eq!(mistakes(&patch).len(), 1, "{time}");
     }
-    for channel in [0.0, 1.5, -3.0, 1e9, f64::NAN] {
+    for channel in [0.5, 1.5, -3.0, 1e9, f64::NAN] {
         let mut patch = Patch::default();
         patch.add_with("sink", &[("channel", channel)]);
         assert_eq!(mistakes(&patch).len(), 1, "{channel}");

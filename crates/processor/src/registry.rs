@@ -4,6 +4,7 @@ use crate::Processor;
 use graph::{Catalogue, Kind, Node, ParamRange};
 use std::collections::HashMap;
 use std::path::Path;
+use units::Channels;
 
 /// Argument of a maker: the node, its kind, and the folder of its files.
 pub struct MakeContext<'a> {
@@ -110,6 +111,7 @@ impl MakeContext<'_> {
     }
 }
 
+type Probe = Box<dyn Fn(&Node, &Path) -> Option<Channels> + Send + Sync>;
 type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
 
 /// All kinds that have a processor, each with its maker.
@@ -117,6 +119,7 @@ type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeErro
 pub struct Registry {
     catalogue: Catalogue,
     makers: HashMap<&'static str, Maker>,
+    probes: HashMap<&'static str, Probe>,
 }
 
 impl Registry {
@@ -128,6 +131,22 @@ impl Registry {
     ) {
         self.makers.insert(kind.name, Box::new(make));
         self.catalogue.insert(kind);
+    }
+
+    /// Adds the function that gives the width of the file which a node of `kind` names.
+    pub fn add_probe(
+        &mut self,
+        kind: &'static str,
+        probe: impl Fn(&Node, &Path) -> Option<Channels> + Send + Sync + 'static,
+    ) {
+        self.probes.insert(kind, Box::new(probe));
+    }
+
+    /// Width of the file that `node` names, relative to `folder`; `None` if it names none, or one that cannot be read.
+    ///
+    /// Real-time: setup.
+    pub fn probe(&self, node: &Node, folder: &Path) -> Option<Channels> {
+        self.probes.get(node.effective_kind())?(node, folder)
     }
 
     /// The kinds alone, for readers of sessions.

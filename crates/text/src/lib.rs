@@ -18,12 +18,13 @@
 //! Each step reports to the same `diagnostics` and goes on with the valid parts.
 //!
 //! A graph that was read is in *canonical form*, so that writing and reading it gives an equal one: a node has the
-//! parameters `in` and `out`, last, if its kind lets it choose their number, and `channels` after them if that is not 1; a
-//! parameter's value has the type that its kind asks for.
+//! parameters `in` and `out`, last, if its kind lets it choose their number, and `channels` after them if the
+//! text states it; a parameter's value has the type that its kind asks for.
 #![forbid(unsafe_code)]
 
 pub mod ag;
 mod ast;
+mod context;
 mod diagnostics;
 pub mod dot;
 mod kind_page;
@@ -40,6 +41,7 @@ mod round_trip;
 #[cfg(test)]
 mod sample;
 
+pub use context::ReadContext;
 pub use kind_page::{kind_index, kind_page};
 pub use session::{ParsedSession, Section, Session, Settings};
 pub use source::Source;
@@ -54,10 +56,19 @@ pub fn read_by_extension(
     bytes: impl AsRef<[u8]>,
     catalogue: &Catalogue,
 ) -> ParsedSession {
+    read_by_extension_with(name, bytes, &ReadContext::new(catalogue))
+}
+
+/// As [`read_by_extension`], with answers about files.
+pub fn read_by_extension_with(
+    name: &str,
+    bytes: impl AsRef<[u8]>,
+    context: &ReadContext<'_>,
+) -> ParsedSession {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     match extension.to_ascii_lowercase().as_str() {
-        "ag" => ag::read(bytes, catalogue),
-        "toml" => toml::read(bytes, catalogue),
+        "ag" => ag::read_with(bytes, context),
+        "toml" => toml::read_with(bytes, context),
         _ => ParsedSession {
             session: Session::default(),
             diagnostics: vec![

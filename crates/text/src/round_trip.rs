@@ -4,10 +4,11 @@ use crate::sample::catalogue;
 use crate::session::{Section, Session, Settings};
 use crate::{ag, toml};
 use graph::{
-    Catalogue, Edge, Graph, Kind, Node, NodeId, ParamRange, ParamValue, PortRef, Signal, SourceSpan,
+    Catalogue, Edge, Graph, Kind, Node, NodeId, ParamRange, ParamValue, PortRef, Signal,
+    SourceSpan, inferred_channels,
 };
 use proptest::prelude::*;
-use units::{Channels, Frames, Nanos, SampleRate};
+use units::{Frames, Nanos, SampleRate};
 
 /// The random values that a node is made of.
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ fn node(sample: &Sample, plain: bool, catalogue: &Catalogue) -> Node {
         node.set("in", ParamValue::Number(inputs));
         node.set("out", ParamValue::Number(outputs));
     }
-    if !plain && (has_many || kind.name == "gain") && channels > 1.0 {
+    if !plain && (has_many || kind.name == "gain") && channels > 0.0 {
         node.set("channels", ParamValue::Number(channels));
     }
     assert!(Catalogue::assign_ports(kind, &mut node).is_empty());
@@ -80,14 +81,6 @@ fn node(sample: &Sample, plain: bool, catalogue: &Catalogue) -> Node {
         node.enabled = sample.enabled;
     }
     node
-}
-
-fn fits(sent: Signal, accepted: Signal) -> bool {
-    sent == accepted
-        || matches!(
-            (sent, accepted),
-            (Signal::Audio(Channels(1)), Signal::Audio(_))
-        )
 }
 
 fn graph(samples: &[Sample], ends: &[[prop::sample::Index; 4]], plain: bool) -> Graph {
@@ -106,7 +99,8 @@ fn graph(samples: &[Sample], ends: &[[prop::sample::Index; 4]], plain: bool) -> 
         }
         let (output, input) = (output.index(a.outputs.len()), input.index(b.inputs.len()));
         let (sent, accepted) = (a.outputs[output].signal, b.inputs[input].signal);
-        if fits(sent, accepted) && (!plain || sent != Signal::Event) {
+        let are_audio = matches!((sent, accepted), (Signal::Audio(_), Signal::Audio(_)));
+        if are_audio || (sent == accepted && !plain) {
             let end = |node, port: usize| PortRef {
                 node,
                 port: port as u16,
@@ -118,7 +112,32 @@ fn graph(samples: &[Sample], ends: &[[prop::sample::Index; 4]], plain: bool) -> 
             });
         }
     }
+    while settle_channels(&mut graph, &catalogue) {}
     graph
+}
+
+/// Gives nodes without `channels` their width. Removes the edges that do not fit then, and returns true if there is one.
+fn settle_channels(graph: &mut Graph, catalogue: &Catalogue) -> bool {
+    let found = inferred_channels(graph, graph.edges(), catalogue, &|_| None, |_| true);
+    for (id, channels) in found {
+        let node = graph.node_mut(id).unwrap();
+        node.channels = channels;
+        Catalogue::assign_ports(catalogue.get(&node.kind).unwrap(), node);
+    }
+    let edges = graph.edges().to_vec();
+    let misfits = edges.iter().filter(|edge| {
+        let (from, to) = (
+            graph.node(edge.from.node).unwrap(),
+            graph.node(edge.to.node).unwrap(),
+        );
+        let sent = from.outputs[usize::from(edge.from.port)].signal;
+        !sent.fits(to.inputs[usize::from(edge.to.port)].signal)
+    });
+    let misfits: Vec<Edge> = misfits.copied().collect();
+    for edge in &misfits {
+        graph.disconnect(edge.from, edge.to);
+    }
+    !misfits.is_empty()
 }
 
 fn ends() -> impl Strategy<Value = Vec<[prop::sample::Index; 4]>> {

@@ -7,7 +7,7 @@ use crate::session::file_problems::{check_damage, damaged_files};
 use crate::session::latencies::{edge_names, latencies};
 use crate::session::load::{LoadedSession, has_errors, output_channels};
 use clap::Args;
-use divisi::graph::{Diagnostic, Severity, SourceSpan};
+use divisi::graph::{Diagnostic, Severity, SourceSpan, channel_sums};
 use divisi::plan::{Plan, PlanOptions};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -41,6 +41,7 @@ impl Check {
         let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let mut found = loaded.diagnostics.clone();
         let network = NetworkCheck::check(&loaded, &mut found);
+        found.extend(channel_sums(&loaded.session.graph));
         // On a graph that was read only in part, later passes would report mistakes that are not in the file.
         let plan = if has_errors(&found) {
             None

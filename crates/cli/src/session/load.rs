@@ -11,7 +11,7 @@ use divisi::plan::{Plan, PlanOptions};
 use divisi::prelude::{
     Engine, EngineCallback, EngineError, EngineOptions, Frames, Registry, SampleRate,
 };
-use divisi::text::{self, Session};
+use divisi::text::{self, ReadContext, Session};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,8 +41,12 @@ impl LoadedSession {
         let bytes = read_file(path, MAX_BYTES, "a session")?;
         let name = path.display().to_string();
         let registry = Arc::new(divisi::registry());
-        let reading = text::read_by_extension(&name, &bytes, registry.catalogue());
         let folder = path.parent().unwrap_or(Path::new(""));
+        let context = ReadContext {
+            catalogue: registry.catalogue(),
+            probe: &|node| registry.probe(node, folder),
+        };
+        let reading = text::read_by_extension_with(&name, &bytes, &context);
         let mut loaded = Self {
             session: reading.session,
             diagnostics: reading.diagnostics,
@@ -61,7 +65,26 @@ impl LoadedSession {
             let help = "write one: [nodes.tone] and below it kind = \"osc\" and freq = 440";
             loaded.diagnostics.push(message.help(help));
         }
+        loaded.diagnostics.extend(loaded.left_out_channels());
         Ok(loaded)
+    }
+
+    /// Warnings for players that play fewer channels than their file has.
+    fn left_out_channels(&self) -> Vec<Diagnostic> {
+        let nodes = self.session.graph.nodes().map(|(_, node)| node);
+        let sources = nodes.filter(|node| node.inputs.is_empty());
+        let warnings = sources.filter_map(|node| {
+            let there = self.registry.probe(node, &self.folder)?;
+            let (name, played) = (&node.name, node.channels.0);
+            (there.0 > played).then(|| {
+                let file_has = there.0;
+                let message =
+                    format!("`{name}` plays {played} of the {file_has} channels of its file");
+                Diagnostic::warning(node.span, message)
+                    .help("leave `channels` out to play all of them")
+            })
+        });
+        warnings.collect()
     }
 
     /// Reads `path` and shows its mistakes. Fails if they are errors, or if the session has no graph.

@@ -8,10 +8,11 @@ use crate::{
     AddedLatency, Convolver, ConvolverAdapter, ConvolverOptions, CostTable, Exchange, MAX_BLOCK,
     Partition, PartitionSpace, Path,
 };
+use graph::Node;
 use processor::{MakeContext, MakeError, Setup};
 use std::path::PathBuf;
 use std::sync::Arc;
-use units::SampleRate;
+use units::{Channels, SampleRate};
 
 /// Internal block if the graph's block has no useful power of two as a factor.
 const BLOCK: usize = 64;
@@ -76,7 +77,7 @@ impl ConvolverConfig {
             block: block(creation)?,
             latency: latency(creation.choice("latency")?),
             half: Some(creation.number("half")? as usize).filter(|from| *from > 0),
-            channels: creation.number("channels")? as usize,
+            channels: creation.node.channels.count(),
             work: Work::new(
                 creation.choice("work")?,
                 creation.choice("pin")?,
@@ -236,6 +237,15 @@ fn files(creation: &MakeContext<'_>) -> Result<Vec<(PathBuf, Ir)>, MakeError> {
         }
     }
     Ok(files)
+}
+
+/// Channels of the output with the response of `node`: a response of four channels counts as true stereo.
+pub(super) fn file_channels(node: &Node, folder: &std::path::Path) -> Option<Channels> {
+    let file = node.text("file").filter(|file| !file.is_empty())?;
+    match media::open(&folder.join(file)).ok()?.channels() {
+        Channels(4) => Some(Channels(2)),
+        channels => Some(channels),
+    }
 }
 
 fn load(path: &std::path::Path) -> Result<Ir, String> {

@@ -44,7 +44,8 @@ fn response() -> Vec<Param> {
             "Level of the response before the gain: unchanged, its largest sample at 1, or unit \
              energy, which keeps the level of noise.",
         ),
-        Param::number("channels", (1.0, 256.0), 1.0).doc("Channels of every port."),
+        Param::number("channels", (1.0, 256.0), 1.0)
+            .doc("Channels of every port; without it the widest of the file and of what enters."),
     ]
 }
 

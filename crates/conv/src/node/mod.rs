@@ -1,7 +1,8 @@
 //! The node `convolver`: convolves its input with impulse responses from a file.
 //!
 //! It has as many outputs as inputs. A response of one channel is used for every channel; one of as many channels as the node has
-//! gives each its own; one of four channels for two is true stereo (LL LR RL RR). A file of another rate is resampled. With a
+//! gives each its own; one of four channels for two is true stereo (LL LR RL RR). Without `channels` the node is as wide as the
+//! response or as the sound that enters, whichever is wider; four channels count as true stereo then. A file of another rate is resampled. With a
 //! second file, the parameter `which` cross-fades from one to the other while the node runs.
 //!
 //! Levels without slack run in the node's step; `work` says who does the others (`scheduler.rs`), with the same bits. If the
@@ -74,6 +75,7 @@ pub fn register_with(
     registry.add(kind::kind(), move |creation| {
         make(creation, || measured.clone())
     });
+    registry.add_probe("convolver", config::file_channels);
 }
 
 fn make(

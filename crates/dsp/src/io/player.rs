@@ -6,7 +6,8 @@
 //!            fade_in    fade_out                     linear fades
 //! ```
 //!
-//! A mono file plays on every channel; of any other file channel k plays on channel k, and missing ones are silent. A file of
+//! Without `channels` a node is as wide as its file. A mono file plays on every channel; of any other file channel k plays on
+//! channel k, and missing ones are silent. A file of
 //! another sample rate is resampled.
 //!
 //! A small file is held in memory, shared by all players of it; a larger one is streamed from disk by a background task, the
@@ -29,23 +30,22 @@ mod feed;
 mod timeline;
 
 use crate::mixing::gain::{GAINS, factor};
-use crate::param::channels;
 use crate::sample::{channel_count, error_chain};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use feed::{StreamReader, feed};
-use graph::{Kind, Param, PortSpec};
+use graph::{Kind, Node, Param, PortSpec};
 use media::Sound;
 use processor::{
     BackgroundTask, Block, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor,
     Setup, StateError, Tail,
 };
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use timeline::{Segment, Timeline};
-use units::SampleRate;
+use units::{Channels, SampleRate};
 
 /// Range of every time, in seconds: up to a day.
 const DAY: (f64, f64) = (0.0, 86_400.0);
@@ -72,7 +72,8 @@ pub(crate) fn kind() -> Kind {
             seconds("fade_out").doc(
                 "Duration of the fall at each end; without one, a part that is cut short clicks.",
             ),
-            channels(),
+            Param::number("channels", (1.0, 256.0), 1.0)
+                .doc("Channels of the output; without it those of the file."),
         ],
         duplicable: false,
         typical_ns: 60,
@@ -82,6 +83,12 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     make_with_limit(creation, MAX_HELD)
+}
+
+/// Channels of the file of `node`.
+pub(crate) fn file_channels(node: &Node, folder: &Path) -> Option<Channels> {
+    let file = node.text("file").filter(|file| !file.is_empty())?;
+    Some(media::open(&folder.join(file)).ok()?.channels())
 }
 
 fn make_with_limit(

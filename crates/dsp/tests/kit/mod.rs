@@ -111,7 +111,7 @@ impl Player {
             log: FileLog::default(),
             late: 0,
             last: ProcessStatus::Continue,
-            channels: node.number("channels").unwrap_or(1.0) as usize,
+            channels: node.channels.count(),
             position: 0,
             live: mode == Mode::Live,
             freewheels: false,

@@ -28,7 +28,7 @@ use super::transition::{Reversal, Transition};
 use crate::EngineError;
 use crate::messages::EventMessage;
 use crate::resources::{fade, fade_frames};
-use graph::{BuildError, Edit, Graph, GraphBuilder, NodeId, ParamValue};
+use graph::{BuildError, Edit, Graph, GraphBuilder, Node, NodeId, ParamValue};
 use plan::{DelayedEdge, PreviousDelays};
 use processor::{Event, EventBody};
 use report::StepNames;
@@ -87,7 +87,10 @@ impl Engine {
         change: impl FnOnce(&mut GraphBuilder<'_>) -> Result<T, BuildError>,
     ) -> Result<T, EngineError> {
         let registry = self.resources.registry.clone();
-        let mut builder = GraphBuilder::with_graph(self.graph.clone(), registry.catalogue());
+        let folder = self.resources.options.folder.clone();
+        let probe = |node: &Node| registry.probe(node, &folder);
+        let builder = GraphBuilder::with_graph(self.graph.clone(), registry.catalogue());
+        let mut builder = builder.with_probe(&probe);
         let result = change(&mut builder).map_err(EngineError::Build)?;
         self.edit(builder.into_edits())?;
         Ok(result)

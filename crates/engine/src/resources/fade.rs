@@ -38,6 +38,9 @@ pub(crate) fn node(name: String, signal: Signal, is_in: bool) -> Node {
     let mut node = Node::new(name, KIND);
     node.inputs = vec![port("in")];
     node.outputs = vec![port("out")];
+    if let Signal::Audio(channels) = signal {
+        node.channels = channels;
+    }
     node.set("target", ParamValue::Number(if is_in { 1.0 } else { 0.0 }));
     node
 }

@@ -6,7 +6,9 @@ use super::output_channels::ChannelNumbers;
 use super::output_files::check_output_files;
 use super::wiring::{NodePart, WiredEdge, WiredNode, Wiring};
 use crate::{PlanError, PlanOptions};
-use graph::{Catalogue, Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, Role, Signal};
+use graph::{
+    CHANNELS_HELP, Catalogue, Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, Role, Signal,
+};
 use units::{Channels, Frames};
 
 /// Looks up every node and edge, and collects all mistakes.
@@ -154,11 +156,7 @@ fn unknown_kind(node: &Node, catalogue: &Catalogue) -> Diagnostic {
 fn check_edge(graph: &Graph, edge: &Edge) -> Result<(), Diagnostic> {
     let from = port(graph, edge, edge.from, "output", |n| &n.outputs)?;
     let to = port(graph, edge, edge.to, "input", |n| &n.inputs)?;
-    let fits = match (from.1.signal, to.1.signal) {
-        (Signal::Audio(output), Signal::Audio(input)) => output == input || output == Channels(1),
-        (output, input) => output == input,
-    };
-    if fits {
+    if from.1.signal.fits(to.1.signal) {
         return Ok(());
     }
     Err(Diagnostic::error(
@@ -173,7 +171,10 @@ fn check_edge(graph: &Graph, edge: &Edge) -> Result<(), Diagnostic> {
             describe(to.1.signal)
         ),
     )
-    .help("connect equal signals; one channel of audio is copied to many"))
+    .help(match (from.1.signal, to.1.signal) {
+        (Signal::Audio(_), Signal::Audio(_)) => CHANNELS_HELP,
+        _ => "connect equal signals",
+    }))
 }
 
 fn port<'g>(

@@ -14,11 +14,11 @@ pub(super) struct ChannelNumbers {
 
 impl ChannelNumbers {
     /// First channel of the next sink, from 0: its parameter `channel` (which counts from 1), or else the one behind the
-    /// sink before it.
+    /// sinks before it.
     pub(super) fn next(&mut self, node: &Node, channels: Channels) -> Result<u16, Diagnostic> {
         let by_order = self.used;
         self.used = self.used.saturating_add(u32::from(channels.0));
-        let first = if node.param("channel").is_some() {
+        let first = if node.param("channel").is_some() && node.number("channel") != Some(0.0) {
             stated_channel(node)?
         } else {
             by_order

@@ -227,11 +227,20 @@ impl Oracle {
             let edges = edges.filter(|e| e.to.node == id && usize::from(e.to.port) == port);
             let mut sources: Vec<_> = edges.map(|e| e.from).collect();
             sources.sort_unstable();
-            let value = |channel| {
-                let values = sources.iter().map(|from| {
-                    // One channel spreads over all; what has never run is silent.
+            let value = |channel: usize| {
+                let values = sources.iter().flat_map(|from| {
+                    let ports = &patch.graph.node(from.node).expect("it is there").outputs;
+                    let width = match ports[usize::from(from.port)].signal {
+                        Signal::Audio(width) => width.count(),
+                        _ => 1,
+                    };
+                    // One channel spreads over all, and all are added into one; what has never run is silent.
+                    let read = match channels {
+                        1 => 0..width,
+                        _ => channel.min(width - 1)..channel.min(width - 1) + 1,
+                    };
                     let of = |c| self.values.get(&(from.node, usize::from(from.port), c));
-                    of(channel).or_else(|| of(0)).copied().unwrap_or(0)
+                    read.map(move |c| of(c).copied().unwrap_or(0))
                 });
                 sum(&values.collect::<Vec<_>>())
             };

@@ -47,6 +47,7 @@ mod write;
 
 pub use write::{Unsupported, write};
 
+use crate::ReadContext;
 use crate::ast::Dialect;
 use crate::diagnostics::Diagnostics;
 use crate::resolve::resolve;
@@ -56,10 +57,15 @@ use graph::Catalogue;
 
 /// Reads an `.ag` session. Kinds and parameters are checked against `catalogue`.
 pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
+    read_with(bytes, &ReadContext::new(catalogue))
+}
+
+/// As [`read`], with answers about files.
+pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSession {
     let (text, not_utf8) = source::decode(bytes.as_ref());
     let mut diagnostics = Diagnostics::new(&text, &not_utf8);
     let (ast, deadline) = parser::parse(&text, &mut diagnostics);
-    let graph = resolve(&ast, Dialect::Ag, true, catalogue, &mut diagnostics);
+    let graph = resolve(&ast, Dialect::Ag, true, context, &mut diagnostics);
     ParsedSession {
         session: Session {
             graph,

@@ -3,37 +3,49 @@
 
 use super::Nodes;
 use super::modulation::DrivenParam;
+use crate::ReadContext;
 use crate::ast::{Ast, AstEnd, PortName};
 use crate::diagnostics::Diagnostics;
-use graph::{Catalogue, Edge, Node, NodeId, Port, PortRef, Signal};
+use crate::source::ByteRange;
+use graph::{
+    CHANNELS_HELP, Catalogue, Edge, Node, NodeId, Port, PortRef, Signal, inferred_channels,
+};
 use std::collections::HashSet;
 use units::Channels;
 
-/// Adds the valid edges to the graph and reports the others.
+/// Adds the valid edges to the graph and reports the others. Nodes that state no width take it from the edges.
 pub(super) fn connect(
     ast: &Ast<'_>,
     nodes: &mut Nodes<'_>,
-    catalogue: &Catalogue,
+    context: &ReadContext<'_>,
     diagnostics: &mut Diagnostics<'_>,
 ) {
+    let copy = |index: usize| u32::from(ast.has_copies) * (index as u32 + 1);
     let mut resolver = Resolver {
         nodes,
-        catalogue,
+        catalogue: context.catalogue,
         diagnostics,
         reported: HashSet::new(),
     };
     let mut edges = Vec::with_capacity(ast.edges.len());
-    for (index, (from, to)) in ast.edges.iter().enumerate() {
-        resolver.diagnostics.copy = u32::from(ast.has_copies) * (index as u32 + 1);
-        edges.extend(resolver.edge(from, to));
-    }
-    resolver.diagnostics.copy = 0;
-    for (edge, driven) in edges {
-        match driven {
-            None => nodes.graph.connect(edge),
-            Some(driven) => driven.add(&mut nodes.graph, edge, diagnostics),
+    let mut found = Vec::with_capacity(ast.edges.len());
+    for (index, ends) in ast.edges.iter().enumerate() {
+        resolver.diagnostics.copy = copy(index);
+        if let Some((edge, driven)) = resolver.edge(ends) {
+            found.push((index, driven));
+            edges.push(edge);
         }
     }
+    resolver.infer_channels(&edges, &found, context);
+    for ((index, driven), edge) in found.into_iter().zip(edges) {
+        resolver.diagnostics.copy = copy(index);
+        match driven {
+            Some(driven) => driven.add(&mut resolver.nodes.graph, edge, resolver.diagnostics),
+            None if resolver.fits(&edge, &ast.edges[index]) => resolver.nodes.graph.connect(edge),
+            None => {}
+        }
+    }
+    resolver.diagnostics.copy = 0;
 }
 
 /// The side of a node that a port is on.
@@ -68,7 +80,7 @@ impl Side {
 
 /// Finds the ports of edges.
 pub(super) struct Resolver<'a, 'f, 'd, 't> {
-    pub(super) nodes: &'a Nodes<'d>,
+    pub(super) nodes: &'a mut Nodes<'d>,
     pub(super) catalogue: &'a Catalogue,
     pub(super) diagnostics: &'f mut Diagnostics<'t>,
     /// Places of undeclared nodes that are reported: the middle of a chain is an end of two edges.
@@ -76,49 +88,84 @@ pub(super) struct Resolver<'a, 'f, 'd, 't> {
 }
 
 impl Resolver<'_, '_, '_, '_> {
-    fn edge(&mut self, from: &AstEnd<'_>, to: &AstEnd<'_>) -> Option<(Edge, Option<DrivenParam>)> {
+    /// Gives nodes that state no width the one that they take from `edges`, of which those that are `found` with a parameter
+    /// drive it.
+    fn infer_channels(
+        &mut self,
+        edges: &[Edge],
+        found: &[(usize, Option<DrivenParam>)],
+        context: &ReadContext<'_>,
+    ) {
+        let ends = edges.iter().zip(found);
+        let edges = ends.filter(|(_, (_, driven))| driven.is_none());
+        let edges: Vec<Edge> = edges.map(|(edge, _)| *edge).collect();
+        let (nodes, catalogue) = (&mut *self.nodes, context.catalogue);
+        let is_free = |id: NodeId| nodes.has_ports[id.0 as usize];
+        let graph = &nodes.graph;
+        for (id, channels) in inferred_channels(graph, &edges, catalogue, context.probe, is_free) {
+            if let Some(node) = nodes.graph.node_mut(id)
+                && let Some(kind) = catalogue.get(node.effective_kind())
+            {
+                node.channels = channels;
+                Catalogue::assign_ports(kind, node);
+            }
+        }
+    }
+
+    fn edge(
+        &mut self,
+        (from, to): &(AstEnd<'_>, AstEnd<'_>),
+    ) -> Option<(Edge, Option<DrivenParam>)> {
         if let Some(target) = self.param_target(to) {
             return self.drive(from, to, target);
         }
         // Both before `?`, so that both are reported.
         let (a, b) = (self.end(from, Side::Output), self.end(to, Side::Input));
-        let ((a, sent), (b, accepted)) = (a?, b?);
-        let (first, last) = (from.at(), to.at());
-        // The ends of an edge through parts may be far from each other.
-        let at = if first.start < last.end {
-            first.start..last.end
-        } else {
-            last
-        };
-        if !fits(sent, accepted) {
-            let message = format!(
-                "{} does not fit: `{}` sends {}, `{}` takes {}",
-                if matches!((sent, accepted), (Signal::Audio(_), Signal::Audio(_))) {
-                    "the number of channels"
-                } else {
-                    "the signal"
-                },
-                from.node.text,
-                describe(sent),
-                to.node.text,
-                describe(accepted)
-            );
-            self.diagnostics.error(at, message).help(
-                "both ends of an edge carry the same signal; one channel can also feed several, which all get its samples",
-            );
-            return None;
-        }
+        let (a, b) = (a?, b?);
         if to.amount.is_some() {
             self.amount_without_param(to);
             return None;
         }
-        let span = self.diagnostics.source.span(at);
         let edge = Edge {
-            from: a,
-            to: b,
-            span,
+            from: a.0,
+            to: b.0,
+            span: self.diagnostics.source.span(place(from, to)),
         };
         Some((edge, None))
+    }
+
+    /// Returns true if the signals at both ends of an edge may meet; else reports it.
+    fn fits(&mut self, edge: &Edge, (from, to): &(AstEnd<'_>, AstEnd<'_>)) -> bool {
+        let signal = |end: PortRef, side: Side| {
+            let port = side
+                .ports(self.nodes.graph.node(end.node)?)
+                .get(usize::from(end.port));
+            port.map(|port| port.signal)
+        };
+        let ends = (
+            signal(edge.from, Side::Output),
+            signal(edge.to, Side::Input),
+        );
+        let (Some(sent), Some(accepted)) = ends else {
+            return false;
+        };
+        if sent.fits(accepted) {
+            return true;
+        }
+        let are_audio = matches!((sent, accepted), (Signal::Audio(_), Signal::Audio(_)));
+        let (what, help) = match are_audio {
+            true => ("the number of channels", CHANNELS_HELP),
+            false => ("the signal", "both ends of an edge carry the same signal"),
+        };
+        let message = format!(
+            "{what} does not fit: `{}` sends {}, `{}` takes {}",
+            from.node.text,
+            describe(sent),
+            to.node.text,
+            describe(accepted)
+        );
+        self.diagnostics.error(place(from, to), message).help(help);
+        false
     }
 
     /// The port at one end of an edge. `None` if there is none, which is reported, or if the node's ports are unknown.
@@ -141,7 +188,7 @@ impl Resolver<'_, '_, '_, '_> {
                 found => found,
             },
         };
-        let Some((index, port)) = index.and_then(|i| Some((i, ports.get(i)?))) else {
+        let Some(index) = index.filter(|i| *i < ports.len()) else {
             self.no_port(written, id, side);
             return None;
         };
@@ -150,7 +197,7 @@ impl Resolver<'_, '_, '_, '_> {
             node: id,
             port: port_index,
         };
-        Some((end, port.signal))
+        Some((end, ports[index].signal))
     }
 
     fn undeclared(&mut self, written: &AstEnd<'_>) {
@@ -225,13 +272,13 @@ fn port_help(
     }
 }
 
-/// Returns true if a port that sends `sent` may feed one that accepts `accepted`.
-pub(super) fn fits(sent: Signal, accepted: Signal) -> bool {
-    sent == accepted
-        || matches!(
-            (sent, accepted),
-            (Signal::Audio(Channels(1)), Signal::Audio(_))
-        )
+/// Place of an edge. The ends of an edge through parts may be far from each other.
+fn place(from: &AstEnd<'_>, to: &AstEnd<'_>) -> ByteRange {
+    let (first, last) = (from.at(), to.at());
+    match first.start < last.end {
+        true => first.start..last.end,
+        false => last,
+    }
 }
 
 /// The signal as a message shows it.

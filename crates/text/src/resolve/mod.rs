@@ -1,16 +1,17 @@
 //! Resolves the syntax of a text into a graph, checked against the catalogue.
 //!
 //! Nodes first: each gets its kind ([`mod@params`] checks its parameters) and its ports. Then [`edges`] looks up the ports
-//! that edges name. Wrong parts are reported and left out; a node whose ports stay unknown keeps its name, so that
+//! that edges name, gives nodes without `channels` their width, and checks that the ends of edges fit. Wrong parts are reported and left out; a node whose ports stay unknown keeps its name, so that
 //! edges to it are not reported once more.
 
 mod edges;
 mod modulation;
 pub(crate) mod params;
 
+use crate::ReadContext;
 use crate::ast::{Ast, AstNode, Dialect, Ident};
 use crate::diagnostics::Diagnostics;
-use graph::{Catalogue, Graph, Kind, Node, ParamValue, PortCount, PortSignal, PortSpec};
+use graph::{Catalogue, Graph, Kind, Node, ParamValue, PortCount, PortSpec};
 use params::{Count, Counts};
 
 /// Number of diagnostics after which the list of all kinds is no longer added to an unknown one.
@@ -33,7 +34,7 @@ pub(crate) fn resolve(
     ast: &Ast<'_>,
     dialect: Dialect,
     needs_nodes: bool,
-    catalogue: &Catalogue,
+    context: &ReadContext<'_>,
     diagnostics: &mut Diagnostics<'_>,
 ) -> Graph {
     let mut nodes = Nodes {
@@ -44,7 +45,7 @@ pub(crate) fn resolve(
     nodes.graph.reserve(ast.nodes.len(), ast.edges.len());
     let mut resolver = Resolver {
         dialect,
-        catalogue,
+        catalogue: context.catalogue,
         diagnostics,
         ports_left: MAX_PORTS,
     };
@@ -64,7 +65,7 @@ pub(crate) fn resolve(
             Dialect::Toml => "write one: [nodes.tone] and below it kind = \"osc\" and freq = 440",
         });
     }
-    edges::connect(ast, &mut nodes, catalogue, diagnostics);
+    edges::connect(ast, &mut nodes, context, diagnostics);
     nodes.graph
 }
 
@@ -208,7 +209,7 @@ impl<'a> Resolver<'a, '_, '_> {
         let all = [
             ("in", counts.inputs, has_many(&kind.inputs)),
             ("out", counts.outputs, has_many(&kind.outputs)),
-            ("channels", counts.channels, has_width(kind)),
+            ("channels", counts.channels, kind.has_width()),
         ];
         for (key, count, _) in &all {
             if let Some((n, _)) = count {
@@ -272,7 +273,7 @@ impl<'a> Resolver<'a, '_, '_> {
             self.diagnostics
                 .warning(at.clone(), message)
                 .help("leave it out");
-        } else if *n != 1.0 {
+        } else if *free {
             node.set("channels", ParamValue::Number(*n));
         }
     }
@@ -310,10 +311,4 @@ pub(crate) fn stand_in(inputs: u32, outputs: u32) -> &'static str {
 /// Returns true if a node may choose the number of these ports.
 fn has_many(specs: &[PortSpec]) -> bool {
     specs.iter().any(|spec| spec.count != PortCount::One)
-}
-
-/// Returns true if a node may choose the number of its channels.
-fn has_width(kind: &Kind) -> bool {
-    let mut specs = kind.inputs.iter().chain(&kind.outputs);
-    specs.any(|spec| spec.signal == PortSignal::AsNode)
 }

@@ -1,6 +1,6 @@
 //! Edges that drive parameters: the last end of a chain names a live parameter of its node.
 
-use super::edges::{Resolver, Side, describe, fits, position};
+use super::edges::{Resolver, Side, position};
 use crate::ast::{AstEnd, PortName};
 use crate::diagnostics::Diagnostics;
 use graph::{Diagnostic, Edge, Graph, Kind, Modulation, Node, NodeId, Param, PortRef, Signal};
@@ -92,15 +92,6 @@ impl<'a> Resolver<'a, '_, '_, '_> {
             Signal::Audio(_) => Signal::Audio(Channels(1)),
             signal => signal,
         };
-        if !fits(sent, signal) {
-            let message = format!(
-                "`{}` sends {}; one channel drives a parameter",
-                from.node.text,
-                describe(sent)
-            );
-            self.diagnostics.error(at, message);
-            return None;
-        }
         let amount = to.amount.unwrap_or_default();
         let edge = Edge {
             from: output,
@@ -242,12 +233,6 @@ mod tests {
                 18,
                 "`m` has one input; none of them is called `freq`",
                 "end the chain there",
-            ),
-            (
-                "'wide -> tone.freq'",
-                11,
-                "`wide` sends 2 channels of sound; one channel drives a parameter",
-                "",
             ),
         ] {
             let all = read(edge).diagnostics;

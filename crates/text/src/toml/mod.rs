@@ -60,6 +60,7 @@ pub use schema::{kind_rule, schema};
 pub use section_graph::read_section_graph;
 pub use write::write;
 
+use crate::ReadContext;
 use crate::ast::Dialect;
 use crate::diagnostics::Diagnostics;
 use crate::parts;
@@ -71,6 +72,11 @@ use graph::Catalogue;
 
 /// Reads a `.toml` session. Kinds and parameters are checked against `catalogue`.
 pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
+    read_with(bytes, &ReadContext::new(catalogue))
+}
+
+/// As [`read`], with answers about files.
+pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSession {
     let (text, not_utf8) = source::decode(bytes.as_ref());
     let mut diagnostics = Diagnostics::new(&text, &not_utf8);
     let (table, errors) = DeTable::parse_recoverable(&text);
@@ -85,15 +91,9 @@ pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
         (ast, settings) = to_ast::convert(&repaired, table.get_ref(), &left, &mut diagnostics);
         sections = sections::sections(&repaired, &mut diagnostics);
     }
-    let ast = parts::flatten(ast, catalogue, &mut diagnostics);
+    let ast = parts::flatten(ast, context.catalogue, &mut diagnostics);
     let needs_nodes = sections.is_empty();
-    let graph = resolve(
-        &ast,
-        Dialect::Toml,
-        needs_nodes,
-        catalogue,
-        &mut diagnostics,
-    );
+    let graph = resolve(&ast, Dialect::Toml, needs_nodes, context, &mut diagnostics);
     ParsedSession {
         session: Session {
             graph,

@@ -95,7 +95,7 @@ pub fn kind_rule(kind: &Kind) -> Value {
     }
     let mut specs = kind.inputs.iter().chain(&kind.outputs);
     if specs.any(|spec| spec.signal == PortSignal::AsNode) {
-        let channels = json!({ "type": "integer", "minimum": 1, "maximum": 256, "default": 1, "description": "Number of channels of its ports." });
+        let channels = json!({ "type": "integer", "minimum": 1, "maximum": 256, "description": "Number of channels of its ports; without it that of the widest signal that enters." });
         keys.insert("channels".into(), channels);
     }
     json!({

@@ -1,6 +1,7 @@
 //! A graph inside a section: nodes and edges below a top-level key, by the rules of the session's own.
 
 use super::to_ast::convert;
+use crate::ReadContext;
 use crate::ast::{AstEntry, AstNode, Dialect, Ident};
 use crate::diagnostics::Diagnostics;
 use crate::parts;
@@ -28,7 +29,8 @@ pub fn read_section_graph<'t>(
         }
     }
     let ast = parts::flatten(ast, catalogue, &mut diagnostics);
-    let graph = resolve(&ast, Dialect::Toml, false, catalogue, &mut diagnostics);
+    let context = ReadContext::new(catalogue);
+    let graph = resolve(&ast, Dialect::Toml, false, &context, &mut diagnostics);
     (graph, diagnostics.sorted())
 }
 

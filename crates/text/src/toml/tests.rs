@@ -136,7 +136,6 @@ blok = 64
             "1:41: expected `->`, but found `b`",
             "1:56: there is no node `who`",
             "1:67: an edge is a text: \"a -> b\"",
-            "1:71: the number of channels does not fit: `t` sends 2 channels of sound, `b` takes one channel of sound",
             "1:81: the signal does not fit: `a` sends one channel of sound, `e` takes events",
             "4:11: expected an operator, but found `o`",
             "5:1: `osc` has no parameter `volum`",

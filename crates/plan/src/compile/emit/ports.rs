@@ -120,7 +120,8 @@ impl<'a> Ports<'a> {
     ) -> StepInput {
         let start = plan.channel_sources.len();
         for channel in 0..channels.count() {
-            let source = self.channel_source(op, channel, edges, plan);
+            let at = (channel, channels);
+            let source = self.channel_source(op, at, edges, plan);
             plan.channel_sources.push(source);
         }
         StepInput::Audio(IndexRange::since(&plan.channel_sources, start))
@@ -129,17 +130,20 @@ impl<'a> Ports<'a> {
     fn channel_source(
         &mut self,
         op: u32,
-        channel: usize,
+        (channel, channels): (usize, Channels),
         edges: &[WiredEdge],
         plan: &mut Plan,
     ) -> ChannelSource {
         let start = plan.summed_slots.len();
         for edge in edges {
             if let StepOutput::Audio(slots) = self.written(self.ops.source(op, edge)) {
-                // One channel is copied to all.
-                let channel = channel.min(slots.len() - 1);
-                plan.summed_slots
-                    .push(slots.of(&plan.written_slots)[channel]);
+                let slots = slots.of(&plan.written_slots);
+                // One channel is copied to all, and all are added into one.
+                let slots = match channels {
+                    Channels(1) => slots,
+                    _ => std::slice::from_ref(&slots[channel.min(slots.len() - 1)]),
+                };
+                plan.summed_slots.extend_from_slice(slots);
             }
         }
         match plan.summed_slots[start..] {
