@@ -55,6 +55,11 @@ impl Failure {
         self
     }
 
+    /// The message, for a user who goes on.
+    pub(crate) fn message(self) -> String {
+        self.message.unwrap_or_default()
+    }
+
     /// Prints the message and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         if let Some(message) = self.message {

@@ -13,6 +13,7 @@ mod play;
 mod queue_peer;
 mod render;
 mod schema;
+mod send;
 mod shape;
 mod tune;
 
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Devices(devices::Devices),
     /// Shows which real-time privileges this machine grants, and how to get the others
     Doctor(doctor::Doctor),
+    /// Sends commands to a session that plays with --socket
+    Send(send::Send),
     /// Lists the kinds of nodes, or shows the page of one
     Kinds(kinds::Kinds),
     /// Prints the JSON Schema of .toml sessions
@@ -71,6 +74,7 @@ impl Command {
             Self::Convolve(convolve) => convolve.run(),
             Self::Devices(devices) => devices.run(),
             Self::Doctor(doctor) => doctor.run(),
+            Self::Send(send) => send.run(),
             Self::Kinds(kinds) => kinds.run(),
             Self::Schema(schema) => schema.run(),
             Self::QueuePeer(peer) => peer.run(),

@@ -5,6 +5,7 @@ use crate::files::check_sound_name;
 use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
+use crate::playback::control::{ControlOptions, ControlWays};
 use crate::playback::live::{FileHandles, LiveSession};
 use crate::playback::recorder::TakePlan;
 use crate::playback::recording_player::RecordingPlayer;
@@ -28,6 +29,7 @@ Examples:
   divisi play session.toml --driver clock --workers 2 --times --json report.json
   divisi play session.toml --watch
   divisi play session.toml --seconds 10 --trace trace.json
+  divisi play session.toml --reload --socket
 
 Without --seconds it plays until every node has ended, or until Ctrl-C. Then it prints a report, whose histogram has bars
 of logarithmic length. A cycle that ends after its deadline is `missed`: the sound may have clicked, but the file of
@@ -54,6 +56,9 @@ pub(crate) struct Play {
 
     #[command(flatten)]
     tracing: TraceOptions,
+
+    #[command(flatten)]
+    control: ControlOptions,
 
     /// Keep the processor out of its deep sleep states while playing, where that is allowed: workers then wake up faster
     #[arg(long, value_enum, default_value_t = Switch::On)]
@@ -176,6 +181,9 @@ impl Play {
             };
             files.recorder = Some(player.start_recording(plan, format.0, frames)?);
         }
+        let control = self
+            .control
+            .open(&self.options.file, loaded, info.rate.hz())?;
         let watched = self
             .watch
             .then(|| self.view_titles(&scheduler, info, &engine));
@@ -185,6 +193,7 @@ impl Play {
             files,
             tracer,
             watched,
+            control,
             chosen_with,
             block: format.0,
             frames,
@@ -213,6 +222,7 @@ struct PreparedPlay {
     files: FileHandles,
     tracer: TraceOutput,
     watched: Option<(String, String)>,
+    control: Option<ControlWays>,
     /// Options of the choice, if `auto` chose the scheduler.
     chosen_with: Option<ChooseOptions>,
     block: Frames,
@@ -245,6 +255,7 @@ impl PreparedPlay {
             rate_hz: info.rate.hz(),
             frames: self.frames,
             watched: self.watched,
+            control: self.control,
         };
         let ended = live.run(&self.files, interrupt);
         let adapter_latency = running.adapter_latency();

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::output::progress::Progress;
+use crate::playback::control::ControlWays;
 use crate::playback::file_input::FileInputHandle;
 use crate::playback::recorder::RecorderHandle;
 use crate::playback::recording_player::BlockCount;
@@ -37,6 +38,8 @@ pub(crate) struct LiveSession<'a> {
     pub(crate) frames: Option<u64>,
     /// Title and description of the live view, with `--watch`.
     pub(crate) watched: Option<(String, String)>,
+    /// The ways in from outside, if there are any.
+    pub(crate) control: Option<ControlWays>,
 }
 
 /// Display while it plays.
@@ -96,7 +99,13 @@ impl LiveSession<'_> {
             }
             self.report_new(&mut reported, &mut view);
             view.show(self.engine, frames);
-            std::thread::sleep(UPDATE_INTERVAL);
+            match &mut self.control {
+                Some(control) => {
+                    let told = control.serve(self.engine, UPDATE_INTERVAL);
+                    told.iter().for_each(|message| view.note(message));
+                }
+                None => std::thread::sleep(UPDATE_INTERVAL),
+            }
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! device inputs ────────────┘   (callback thread)   └─▶ device outputs
 //! ```
 
+pub(crate) mod control;
 pub(crate) mod file_input;
 pub(crate) mod live;
 pub(crate) mod recorder;

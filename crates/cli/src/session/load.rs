@@ -130,6 +130,12 @@ impl LoadedSession {
         }
     }
 
+    /// The mistakes as a terminal shows them; `None` if the session can be played.
+    pub(crate) fn mistakes(&self) -> Option<String> {
+        let shown = || text::render_diagnostics(&self.name, &self.source, &self.diagnostics);
+        has_errors(&self.diagnostics).then(|| shown().trim_end().to_owned())
+    }
+
     /// Prints diagnostics that end the command.
     pub(crate) fn graph_failure(&self, diagnostics: &[Diagnostic]) -> Failure {
         self.print_diagnostics(diagnostics);

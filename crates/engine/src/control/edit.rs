@@ -52,14 +52,14 @@ impl Engine {
         &mut self,
         edits: impl IntoIterator<Item = Edit>,
     ) -> Result<Vec<NodeId>, EngineError> {
-        if self.plan.latency_blocks > 1 {
-            return Err(EngineError::PipelineTooDeep);
-        }
         let mut graph = self.graph.clone();
         let (mut events, mut added) = (Vec::new(), Vec::new());
+        let mut needs_swap = false;
         for edit in edits {
+            let is_set = matches!(&edit, Edit::Set(id, ..) if self.graph.node(*id).is_some());
+            needs_swap |= !is_set;
             if let Edit::Set(id, name, value) = &edit
-                && self.graph.node(*id).is_some()
+                && is_set
             {
                 let ParamValue::Number(value) = value else {
                     return Err(EngineError::NoParam(name.clone()));
@@ -70,6 +70,12 @@ impl Engine {
             added.extend(graph.apply(edit).map_err(EngineError::Edit)?);
         }
         self.collect();
+        if !needs_swap {
+            return self.set_together(graph, events).map(|()| added);
+        }
+        if self.plan.latency_blocks > 1 {
+            return Err(EngineError::PipelineTooDeep);
+        }
         self.swap_faded(graph, events)?;
         Ok(added)
     }
@@ -94,6 +100,14 @@ impl Engine {
         let result = change(&mut builder).map_err(EngineError::Build)?;
         self.edit(builder.into_edits())?;
         Ok(result)
+    }
+
+    /// Sends parameters that take effect at one block. The audio thread sees all of them at once.
+    fn set_together(&mut self, graph: Graph, events: Vec<EventMessage>) -> Result<(), EngineError> {
+        let chunk = self.rings.events.write_chunk_uninit(events.len());
+        chunk.map_err(|_| EngineError::Busy)?.fill_from_iter(events);
+        self.graph = graph;
+        Ok(())
     }
 
     /// Swaps to `graph`, with a fade where connections come or go, and sends `events` to its nodes.

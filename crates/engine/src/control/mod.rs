@@ -51,6 +51,8 @@ pub struct Engine {
     swaps: u32,
     /// Frames that have been played, as far as is known.
     position: u64,
+    /// First frame of the last executor that the audio thread took.
+    swap_frame: u64,
     quarantined: Vec<String>,
     refused: Vec<String>,
     /// The priorities of the callback and of the workers have been compared.
@@ -101,6 +103,7 @@ impl Engine {
             summary: Summary::default(),
             swaps: 0,
             position: 0,
+            swap_frame: 0,
             quarantined: Vec::new(),
             refused: Vec::new(),
             has_compared_priorities: false,
@@ -158,6 +161,16 @@ impl Engine {
     /// Absolute frame up to which it has played, as far as is known: some milliseconds behind the sound.
     pub fn position(&self) -> u64 {
         self.position
+    }
+
+    /// Returns true from an edit until the audio thread has taken it, as far as is known.
+    pub fn is_swapping(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// First frame of the block from which on the last edit is heard.
+    pub fn swap_frame(&self) -> u64 {
+        self.swap_frame
     }
 
     /// The graph that the plan is of.

@@ -74,6 +74,7 @@ impl Engine {
     /// The next executor runs, from `cycle` on.
     fn finish_swap(&mut self, cycle: u64) {
         if let Some((watchdog, names)) = self.next.take() {
+            self.swap_frame = self.position;
             self.watchdog = watchdog;
             // Not before: nodes that left the graph have played until now, and their background work with them.
             let transition = self.transition.as_mut();

@@ -1,0 +1,164 @@
+//! Control of a run from outside: the socket, and the session's file when it is saved.
+
+use crate::failure::Failure;
+use crate::session::load::LoadedSession;
+use clap::Args;
+use divisi::control::unix::UnixServer;
+use divisi::control::{ControlError, Controller};
+use divisi::engine::EngineError;
+use divisi::prelude::Engine;
+use divisi::text;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Interval at which the session's file is looked at.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Options of control.
+#[derive(Args)]
+pub(crate) struct ControlOptions {
+    /// Take commands at this Unix socket, which belongs to you alone; see `divisi send`
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "")]
+    socket: Option<PathBuf>,
+
+    /// Play the session's file anew whenever it is saved; a broken one changes nothing and prints its mistakes
+    #[arg(long)]
+    reload: bool,
+}
+
+/// The socket of `--socket` without a path: one for each user.
+pub(crate) fn default_socket() -> PathBuf {
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(folder) => Path::new(&folder).join("divisi.sock"),
+        None => {
+            let user = rustix::process::getuid().as_raw();
+            std::env::temp_dir().join(format!("divisi-{user}.sock"))
+        }
+    }
+}
+
+/// A run's ways in. Without any, it only waits.
+pub(crate) struct ControlWays {
+    controller: Controller,
+    server: Option<UnixServer>,
+    watched: Option<WatchedFile>,
+}
+
+/// The session's file, and how it was when it was read.
+struct WatchedFile {
+    path: PathBuf,
+    seen: Option<(SystemTime, u64)>,
+    /// How it was at the last look.
+    last: Option<(SystemTime, u64)>,
+    /// The file has changed, and has not been played yet.
+    is_pending: bool,
+    next_look: Instant,
+}
+
+impl ControlOptions {
+    /// Opens the ways in; `None` if there is none.
+    pub(crate) fn open(
+        &self,
+        path: &Path,
+        loaded: &LoadedSession,
+        rate_hz: u32,
+    ) -> Result<Option<ControlWays>, Failure> {
+        if self.socket.is_none() && !self.reload {
+            return Ok(None);
+        }
+        let session = (path.to_owned(), loaded.session.clone());
+        let registry = loaded.registry.clone();
+        let controller = Controller::new(registry, session, rate_hz, read_session);
+        let server = match &self.socket {
+            None => None,
+            Some(asked) => {
+                let path = match asked.as_os_str().is_empty() {
+                    true => default_socket(),
+                    false => asked.clone(),
+                };
+                let server = UnixServer::listen(&path).map_err(|error| {
+                    Failure::failed(format!("cannot listen at {}: {error}", path.display()))
+                })?;
+                Some(server)
+            }
+        };
+        let watched = self.reload.then(|| WatchedFile {
+            path: path.to_owned(),
+            seen: stamp(path),
+            last: None,
+            is_pending: false,
+            next_look: Instant::now(),
+        });
+        Ok(Some(ControlWays {
+            controller,
+            server,
+            watched,
+        }))
+    }
+}
+
+/// Reads a session; an error is its mistakes, as a terminal shows them.
+fn read_session(path: &Path) -> Result<text::Session, String> {
+    let loaded = LoadedSession::read(path).map_err(|failure| failure.message())?;
+    match loaded.mistakes() {
+        Some(mistakes) => Err(mistakes),
+        None => Ok(loaded.session),
+    }
+}
+
+impl ControlWays {
+    /// Serves clients for at most `time`, and plays a file that was saved. Gives what the user is to be told.
+    pub(crate) fn serve(&mut self, engine: &mut Engine, time: Duration) -> Vec<String> {
+        match &mut self.server {
+            Some(server) => server.serve(&mut self.controller, engine, time),
+            None => std::thread::sleep(time),
+        }
+        let told = match &mut self.watched {
+            Some(watched) => watched.look(&mut self.controller, engine),
+            None => None,
+        };
+        told.into_iter().collect()
+    }
+}
+
+impl WatchedFile {
+    /// Plays the file if it was saved. Gives what the user is to be told.
+    fn look(&mut self, controller: &mut Controller, engine: &mut Engine) -> Option<String> {
+        let now = Instant::now();
+        if now >= self.next_look {
+            self.next_look = now + LOOK_INTERVAL;
+            let stamp = stamp(&self.path);
+            // While an editor replaces the file, there may be none.
+            if stamp.is_some() && stamp != self.seen {
+                // Read when it has stayed as it is for one interval: an editor may still be writing.
+                self.is_pending = stamp == self.last;
+                if self.is_pending {
+                    self.seen = stamp;
+                }
+            }
+            self.last = stamp;
+        }
+        if !self.is_pending {
+            return None;
+        }
+        match controller.reload(engine) {
+            Err(ControlError::Engine(EngineError::Busy)) => None,
+            done => {
+                self.is_pending = false;
+                let name = self.path.display();
+                Some(match done {
+                    Ok(0) => format!("{name} was saved: nothing changes"),
+                    Ok(1) => format!("{name} was saved: one change plays"),
+                    Ok(count) => format!("{name} was saved: {count} changes play"),
+                    Err(error) => format!("{error}\nthe session plays on as it was"),
+                })
+            }
+        }
+    }
+}
+
+/// Time and size of a file, by which a change is seen.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let facts = path.metadata().ok()?;
+    Some((facts.modified().ok()?, facts.len()))
+}

@@ -1,0 +1,216 @@
+//! [`Command`], [`Request`] and [`Reply`]: what can be asked of a playing engine, as plain data.
+//!
+//! A request in JSON is one line:
+//!
+//! ```json
+//! {"id": 7, "commands": [{"do": "set", "target": "tone.freq", "value": 800}]}
+//! ```
+//!
+//! Its reply is one line too, with the same `id`:
+//!
+//! ```json
+//! {"id": 7, "ok": true, "frame": 96000}
+//! ```
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// One thing to do. Names of nodes, ports and parameters are those of the session; `node.param` and `node.port` name a
+/// parameter or a port, and a node alone its first port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Command {
+    /// Adds a node.
+    Add {
+        /// Its name.
+        node: String,
+        /// Its kind.
+        kind: String,
+        /// Its parameters, and `in`, `out` and `channels`.
+        #[serde(default)]
+        params: BTreeMap<String, Value>,
+    },
+    /// Removes a node with all its edges.
+    Remove {
+        /// The node.
+        node: String,
+    },
+    /// Puts another node in the place of one, with its edges to ports of equal names.
+    Replace {
+        /// The node; the new one has its name.
+        node: String,
+        /// The new kind.
+        kind: String,
+        /// Parameters of the new node.
+        #[serde(default)]
+        params: BTreeMap<String, Value>,
+    },
+    /// Connects an output to an input.
+    Connect {
+        /// The output.
+        from: String,
+        /// The input.
+        to: String,
+    },
+    /// Removes the edges between an output and an input.
+    Disconnect {
+        /// The output.
+        from: String,
+        /// The input.
+        to: String,
+    },
+    /// Sets a parameter: a number that may change while it plays, or any other, which makes the node anew.
+    Set {
+        /// `node.param`.
+        target: String,
+        /// The value.
+        value: Value,
+        /// Time in which a number is reached in a straight line, in milliseconds; 0 is at once.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        over_ms: f64,
+        /// Absolute frame at which it begins; one that has passed is the next block.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
+    /// Enables a node.
+    Enable {
+        /// The node.
+        node: String,
+    },
+    /// Disables a node: it is silent and costs nothing.
+    Disable {
+        /// The node.
+        node: String,
+    },
+    /// Sends a number to an event input.
+    Value {
+        /// `node.input`.
+        to: String,
+        /// The number.
+        value: f32,
+        /// As for `set`.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
+    /// Sends a MIDI channel message to an event input.
+    Midi {
+        /// `node.input`.
+        to: String,
+        /// The bytes.
+        bytes: [u8; 3],
+        /// As for `set`.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
+    /// Takes the last change of the graph back.
+    Undo,
+    /// Makes the last change that was taken back again.
+    Redo,
+    /// Plays another session, or this one as its file is now: nodes of equal names go on.
+    Load {
+        /// The file; without it the session's own.
+        #[serde(default)]
+        file: Option<PathBuf>,
+    },
+    /// Writes the session as it is now.
+    Save {
+        /// The file; without it the session's own. Another one that is there is not overwritten.
+        #[serde(default)]
+        file: Option<PathBuf>,
+    },
+    /// Asks for something; the reply has it as `data`.
+    Query {
+        /// The question.
+        what: Query,
+    },
+    /// Asks for messages from now on.
+    Subscribe {
+        /// The topics. None ends the subscription.
+        topics: Vec<Topic>,
+        /// Interval of those that are sent regularly, in milliseconds: 10 to 60000.
+        #[serde(default = "default_interval")]
+        every_ms: u32,
+    },
+}
+
+/// A question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Query {
+    /// Nodes with ports and parameters, and edges.
+    Graph,
+    /// All kinds with ports and parameters.
+    Kinds,
+    /// Times of the last cycles, workers, position.
+    Load,
+    /// Missed and abandoned cycles, late results, xruns, quarantined nodes.
+    Dropouts,
+    /// Meters: all gauges by name.
+    Meters,
+    /// Steps of the plan in order, each with its cost, and the worker of each where the schedule is static.
+    Schedule,
+}
+
+/// What a subscription brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Topic {
+    /// The gauges, at each interval.
+    Meters,
+    /// Load and position, at each interval.
+    Load,
+    /// Dropouts, whenever a figure has changed.
+    Misses,
+    /// The commands that changed the graph, when they were carried out.
+    Changes,
+}
+
+/// Commands that take effect together, from one block on, or not at all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Any value; the reply has the same.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub id: Value,
+    /// The commands in their order.
+    pub commands: Vec<Command>,
+}
+
+/// The answer to one request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// That of the request.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub id: Value,
+    /// True if every command was carried out.
+    pub ok: bool,
+    /// Absolute frame of the block from which on a change is heard; with parameters, the earliest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<u64>,
+    /// Answers to the queries, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<Value>,
+    /// Reason why nothing was changed. The graph that was plays on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Number of the command that caused the error, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<usize>,
+}
+
+fn is_zero(ms: &f64) -> bool {
+    *ms == 0.0
+}
+
+fn is_first(frame: &u64) -> bool {
+    *frame == 0
+}
+
+fn default_interval() -> u32 {
+    100
+}

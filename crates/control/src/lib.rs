@@ -1,0 +1,37 @@
+//! The one vocabulary of commands for an engine that plays, and the ways in which commands arrive.
+//!
+//! Takes commands as plain data, gives a [`Reply`] to each request; the engine plays on whatever is asked.
+//! May: open sockets and the session's file, allocate, wait. May not: run on an audio thread, know a face (a page, a
+//! program), use `unsafe`, trust a byte that arrives.
+//!
+//! ```text
+//!   divisi send ─ words ─▶ Request ─ JSON line ─▶ UnixServer ─▶ Request ─▶ Controller ─▶ Engine
+//!                                                     ▲                        │
+//!                                                     └──── Reply, JSON line ──┘
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `command` | [`Command`], [`Request`], [`Reply`]: plain data with names in JSON |
+//! | `words` | commands as a shell has them: `set tone.freq 800` |
+//! | `target` | `node.port` and `node.param` looked up in a graph |
+//! | `controller` | carries requests out on an engine, with undo and redo |
+//! | `edits` | one command as a change to a graph |
+//! | `query` | the graph, the kinds and the figures as JSON |
+//! | `session_file` | loads and saves the session |
+//! | `unix` | JSON lines over a Unix socket that belongs to its owner |
+#![forbid(unsafe_code)]
+
+mod command;
+mod controller;
+mod edits;
+mod query;
+mod session_file;
+mod target;
+#[cfg(unix)]
+pub mod unix;
+mod words;
+
+pub use command::{Command, Query, Reply, Request, Topic};
+pub use controller::{ControlError, Controller};
+pub use words::{WordsError, read_words};

@@ -1,0 +1,140 @@
+//! Answers to queries, as JSON.
+
+use crate::Query;
+use engine::Engine;
+use graph::{Catalogue, Graph, Kind, Node, ParamRange, ParamValue, Port, PortCount, Signal};
+use serde_json::{Map, Value, json};
+
+/// The answer to `query`.
+pub(crate) fn answer(query: Query, engine: &Engine, catalogue: &Catalogue) -> Value {
+    match query {
+        Query::Graph => graph(engine.graph()),
+        Query::Kinds => catalogue.kinds().map(kind).collect(),
+        Query::Load => load(engine),
+        Query::Dropouts => dropouts(engine),
+        Query::Meters => json!(engine.gauges()),
+        Query::Schedule => schedule(engine),
+    }
+}
+
+/// Durations in nanoseconds, position in frames.
+pub(crate) fn load(engine: &Engine) -> Value {
+    let stats = engine.live_stats();
+    json!({
+        "frame": engine.position(),
+        "workers": engine.workers(),
+        "cycles": stats.cycles,
+        "period_ns": stats.period_ns,
+        "mean_ns": stats.recent.mean,
+        "p99_ns": stats.recent.p99,
+        "max_ns": stats.max_ns,
+    })
+}
+
+pub(crate) fn dropouts(engine: &Engine) -> Value {
+    let stats = engine.live_stats();
+    json!({
+        "missed": stats.missed,
+        "late": stats.late,
+        "abandoned": stats.abandoned,
+        "faults": stats.faults,
+        "muted": stats.muted,
+        "xruns": stats.xruns,
+        "quarantined": engine.quarantined(),
+    })
+}
+
+fn graph(graph: &Graph) -> Value {
+    let nodes: Vec<Value> = graph.nodes().map(|(_, one)| node(one)).collect();
+    let port = |node: &Node, ports: &[Port], port: u16| {
+        let port = ports.get(usize::from(port)).map(|port| port.name.as_str());
+        format!("{}.{}", node.name, port.unwrap_or_default())
+    };
+    let edges = graph.edges().iter().filter_map(|edge| {
+        let (from, to) = (graph.node(edge.from.node)?, graph.node(edge.to.node)?);
+        Some(json!({
+            "from": port(from, &from.outputs, edge.from.port),
+            "to": port(to, &to.inputs, edge.to.port),
+        }))
+    });
+    json!({ "nodes": nodes, "edges": edges.collect::<Vec<_>>() })
+}
+
+fn node(node: &Node) -> Value {
+    let ports = |ports: &[Port]| -> Vec<Value> { ports.iter().map(port).collect() };
+    let params: Map<String, Value> = node
+        .params
+        .iter()
+        .map(|(key, value)| (key.clone(), param_value(value)))
+        .collect();
+    json!({
+        "name": node.name,
+        "kind": node.kind,
+        "enabled": node.enabled,
+        "params": params,
+        "inputs": ports(&node.inputs),
+        "outputs": ports(&node.outputs),
+    })
+}
+
+fn port(port: &Port) -> Value {
+    match port.signal {
+        Signal::Audio(channels) => json!({ "name": port.name, "channels": channels.0 }),
+        Signal::Control => json!({ "name": port.name, "signal": "control" }),
+        Signal::Event => json!({ "name": port.name, "signal": "events" }),
+    }
+}
+
+fn param_value(value: &ParamValue) -> Value {
+    match value {
+        ParamValue::Number(number) => json!(number),
+        ParamValue::Text(text) => json!(text),
+        ParamValue::Flag(on) => json!(on),
+    }
+}
+
+fn kind(kind: &Kind) -> Value {
+    let params: Vec<Value> = kind
+        .params
+        .iter()
+        .map(|param| {
+            let mut one = json!({ "name": param.name, "unit": param.unit, "doc": param.doc, "live": param.live });
+            match &param.range {
+                ParamRange::Number { min, max, default } => {
+                    one["min"] = json!(min);
+                    one["max"] = json!(max);
+                    one["default"] = json!(Some(*default).filter(|x| !x.is_nan()));
+                }
+                ParamRange::Choice(words) => one["choices"] = json!(words),
+                ParamRange::File(_) => one["type"] = json!("file"),
+                ParamRange::Flag => one["type"] = json!("flag"),
+                ParamRange::Text => one["type"] = json!("text"),
+            }
+            one
+        })
+        .collect();
+    let ports = |specs: &[graph::PortSpec]| -> Vec<Value> {
+        let many = |spec: &graph::PortSpec| spec.count != PortCount::One;
+        let one = |spec| json!({ "name": graph::PortSpec::clone(spec).name, "many": many(spec) });
+        specs.iter().map(one).collect()
+    };
+    json!({
+        "name": kind.name,
+        "summary": kind.summary,
+        "params": params,
+        "inputs": ports(&kind.inputs),
+        "outputs": ports(&kind.outputs),
+    })
+}
+
+/// Steps in the order of the plan, and for each worker its tasks where the schedule is static.
+fn schedule(engine: &Engine) -> Value {
+    let plan = engine.plan();
+    json!({
+        "steps": plan.steps.len(),
+        "tasks": plan.tasks.len(),
+        "latency_frames": plan.latency.0,
+        "cost_ns": plan.steps.iter().map(|step| step.cost.0).sum::<u64>(),
+        "workers": plan.worker_tasks.iter().map(Vec::len).collect::<Vec<_>>(),
+    })
+}
