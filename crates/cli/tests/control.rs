@@ -34,7 +34,10 @@ impl<'f> Playing<'f> {
         let playing = Self { here, child };
         let start = Instant::now();
         while !here.has("s") || here.call("send --socket s undo").code == Some(1) {
-            assert!(start.elapsed() < Duration::from_secs(60), "it does not listen");
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "it does not listen"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
         playing
@@ -56,7 +59,10 @@ impl<'f> Playing<'f> {
 
     fn names(&self) -> Vec<String> {
         let nodes = self.graph()["nodes"].as_array().unwrap().clone();
-        nodes.iter().map(|node| node["name"].as_str().unwrap().to_owned()).collect()
+        nodes
+            .iter()
+            .map(|node| node["name"].as_str().unwrap().to_owned())
+            .collect()
     }
 }
 
@@ -74,7 +80,12 @@ fn a_shell_edits_a_session_that_plays_and_takes_it_back() {
     let first = playing.send(&["set tone.freq 800"]).unwrap();
     assert_eq!(first["ok"], true);
     let added = playing
-        .send(&["add low gain gain=0.5", "disconnect tone -> out", "connect tone -> low", "connect low -> out"])
+        .send(&[
+            "add low gain gain=0.5",
+            "disconnect tone -> out",
+            "connect tone -> low",
+            "connect low -> out",
+        ])
         .unwrap();
     assert!(added["frame"].as_u64() >= first["frame"].as_u64());
     assert_eq!(playing.names(), ["tone", "out", "low"]);
@@ -84,7 +95,12 @@ fn a_shell_edits_a_session_that_plays_and_takes_it_back() {
     assert_eq!(playing.graph()["nodes"][0]["params"]["freq"], 800.0);
     playing.send(&["undo"]).unwrap();
     assert_eq!(playing.graph()["nodes"][0]["params"]["freq"], 440.0);
-    assert!(playing.send(&["undo"]).unwrap_err().contains("nothing to undo"));
+    assert!(
+        playing
+            .send(&["undo"])
+            .unwrap_err()
+            .contains("nothing to undo")
+    );
     playing.send(&["redo"]).unwrap();
     playing.send(&["redo"]).unwrap();
     assert_eq!(playing.names(), ["tone", "out", "low"]);
@@ -101,10 +117,16 @@ fn a_wrong_command_names_its_mistake_and_changes_nothing() {
     let playing = Playing::start(&here, "");
     let before = playing.graph();
     for (commands, expected) in [
-        (&["set tona.freq 800"][..], "there is no node `tona`; did you mean `tone`?"),
+        (
+            &["set tona.freq 800"][..],
+            "there is no node `tona`; did you mean `tone`?",
+        ),
         (&["set tone.frq 800"], "did you mean `freq`?"),
         (&["set tone.freq -1"], "it must be from 0 to 384000 Hz"),
-        (&["add x gain", "connect x.left -> out"], "command 2: `x` has no output `left`"),
+        (
+            &["add x gain", "connect x.left -> out"],
+            "command 2: `x` has no output `left`",
+        ),
         (&["add x gain", "connect x -> x"], "x"),
         (&["value tone.in 1"], "in"),
         (&["undo", "set tone.freq 1"], "stands alone"),
@@ -132,9 +154,17 @@ fn a_saved_session_plays_at_once_and_a_broken_one_changes_nothing() {
     assert_eq!(playing.graph()["nodes"][0]["kind"], "osc");
     // What plays is saved, over the broken file.
     playing.send(&["save"]).unwrap();
-    assert!(here.well("check tone.toml").out.contains("osc") || here.call("check tone.toml").code == Some(0));
+    assert!(
+        here.well("check tone.toml").out.contains("osc")
+            || here.call("check tone.toml").code == Some(0)
+    );
     here.write("mine.toml", "mine");
-    assert!(playing.send(&["save mine.toml"]).unwrap_err().contains("there already"));
+    assert!(
+        playing
+            .send(&["save mine.toml"])
+            .unwrap_err()
+            .contains("there already")
+    );
     assert_eq!(here.read("mine.toml"), b"mine");
 }
 
