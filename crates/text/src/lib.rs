@@ -35,6 +35,7 @@ mod source;
 mod terminal;
 mod time;
 pub mod toml;
+mod written;
 
 #[cfg(test)]
 mod round_trip;
@@ -45,6 +46,7 @@ pub use context::ReadContext;
 pub use kind_page::{kind_index, kind_page};
 pub use session::{ParsedSession, Section, Session, Settings};
 pub use source::Source;
+pub use written::WrittenParts;
 pub use terminal::{MAX_SHOWN, render_diagnostics};
 
 use graph::{Catalogue, Diagnostic, SourceSpan};

@@ -152,7 +152,7 @@ proptest! {
         deadline in prop::option::of(0..1_000_000_000_000u64),
     ) {
         let settings = Settings { deadline: deadline.map(Nanos), ..Settings::default() };
-        let session = Session { graph: graph(&samples, &ends, true), settings, sections: Vec::new() };
+        let session = Session { graph: graph(&samples, &ends, true), settings, ..Session::default() };
         let text = ag::write(&session, &catalogue()).unwrap();
         let reading = ag::read(&text, &catalogue());
         prop_assert_eq!(&reading.diagnostics, &[], "{}", text);
@@ -177,7 +177,7 @@ proptest! {
             mine("title", "title = 'x' # y\n"),
             mine("mine", "# w\n[mine]\na = 1\n\n[mine.b]\nc = \"\"\"\n[nodes.x]\n\"\"\"\n"),
         ];
-        let session = Session { graph: graph(&samples, &ends, false), settings, sections };
+        let session = Session { graph: graph(&samples, &ends, false), settings, sections, parts: None };
         let text = toml::write(&session, &catalogue());
         let reading = toml::read(&text, &catalogue());
         prop_assert!(!reading.has_errors(), "{}\n{:#?}", text, reading.diagnostics);

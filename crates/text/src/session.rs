@@ -1,5 +1,6 @@
 //! The contents of a session file: a graph, settings, and sections of other readers.
 
+use crate::written::WrittenParts;
 use graph::{Diagnostic, Graph, SourceSpan};
 use units::{Frames, Nanos, SampleRate};
 
@@ -12,6 +13,8 @@ pub struct Session {
     pub settings: Settings,
     /// The sections that other readers own, in the order of the text.
     pub sections: Vec<Section>,
+    /// Parts and their uses as they were written, where the session has any: the graph is flat.
+    pub parts: Option<WrittenParts>,
 }
 
 /// Playback settings of a session; `None` where the text has none.

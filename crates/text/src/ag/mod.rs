@@ -73,6 +73,7 @@ pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSe
                 deadline,
                 ..Settings::default()
             },
+            parts: None,
             sections: Vec::new(),
         },
         diagnostics: diagnostics.sorted(),

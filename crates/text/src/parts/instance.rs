@@ -7,9 +7,10 @@ use crate::diagnostics::Diagnostics;
 use graph::ParamValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// Largest number of nodes that parts and counts make, instances included.
-pub(super) const MAX_NODES: u32 = 262_144;
+pub(crate) const MAX_NODES: u32 = 262_144;
 /// Largest number of bytes of their names and texts.
 const MAX_BYTES: usize = 64 << 20;
 /// Largest number of operations and values of their parameters.
@@ -44,6 +45,8 @@ pub(super) struct Copier<'a, 't, 'f, 's> {
     /// True if a bound was exceeded, which is reported: then nothing more is made.
     pub(super) is_full: bool,
     pub(super) diagnostics: &'f mut Diagnostics<'s>,
+    /// Place of the session's node that is copied.
+    top: Range<usize>,
     made: u32,
     bytes: usize,
     work: usize,
@@ -63,6 +66,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
             ports: 0,
             is_full: false,
             diagnostics,
+            top: 0..0,
             made: 0,
             bytes: 0,
             work: 0,
@@ -95,7 +99,6 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         self.instances[index].ports = self.ports;
         self.ports = self.ports.saturating_add(ports as u32);
         self.spend(
-            &template.nodes.first(),
             0,
             0,
             ports + template.body.edges.len(),
@@ -115,6 +118,9 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         scope: &Scope,
         enabled: bool,
     ) -> Child {
+        if prefix.is_empty() {
+            self.top = node.written.name.at.clone();
+        }
         let count = self.count(node, scope);
         let copies = count.unwrap_or(1);
         let is_array = node.count.is_some();
@@ -124,7 +130,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
             is_array,
         };
         let is_written = prefix.is_empty() && !is_array && matches!(node.content, Content::Node(_));
-        if !is_written && !self.spend(&Some(node), copies, 0, 0) {
+        if !is_written && !self.spend(copies, 0, 0) {
             return child;
         }
         child.count = copies;
@@ -149,7 +155,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
                 });
             }
             let scope = own.as_ref().unwrap_or(scope);
-            if !is_written && !self.spend(&Some(node), 0, name.len(), node.work) {
+            if !is_written && !self.spend(0, name.len(), node.work) {
                 return Child { count: 0, ..child };
             }
             match node.content {
@@ -207,7 +213,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
     fn value(
         &mut self,
         value: &Value,
-        at: &std::ops::Range<usize>,
+        at: &Range<usize>,
         scope: &Scope,
     ) -> Option<ParamValue> {
         match scope.evaluate(value) {
@@ -219,7 +225,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         }
     }
 
-    fn mistake(&mut self, at: std::ops::Range<usize>, message: String) {
+    fn mistake(&mut self, at: Range<usize>, message: String) {
         if self.reported.insert(at.start) {
             self.diagnostics.error(at, message);
         }
@@ -245,7 +251,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
             match self.value(&value.value, value.at, scope) {
                 Some(of_copy) => {
                     if let (ParamValue::Text(text), Value::Text(_)) = (&of_copy, &value.value) {
-                        self.spend(&Some(template), 0, text.len(), 0);
+                        self.spend(0, text.len(), 0);
                     }
                     node.entries.push(AstEntry {
                         key: value.key.clone(),
@@ -280,13 +286,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
     }
 
     /// Counts nodes, bytes and work. Returns false if a bound is exceeded, which is reported once.
-    fn spend(
-        &mut self,
-        node: &Option<&TemplateNode<'a, 't>>,
-        nodes: u32,
-        bytes: usize,
-        work: usize,
-    ) -> bool {
+    fn spend(&mut self, nodes: u32, bytes: usize, work: usize) -> bool {
         self.made = self.made.saturating_add(nodes);
         self.bytes = self.bytes.saturating_add(bytes);
         self.work = self.work.saturating_add(work);
@@ -297,11 +297,9 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
             () => return !self.is_full,
         };
         if !self.is_full {
-            let written = node.map(|node| &node.written.name);
-            let at = written.map_or(0..0, |name| name.at.clone());
             let message = format!("parts and counts make more than {what}");
             self.diagnostics
-                .error(at, message)
+                .error(self.top.clone(), message)
                 .help("use smaller counts");
         }
         self.is_full = true;

@@ -25,19 +25,20 @@ mod wires;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{Ast, AstNode, PortName};
+use crate::ast::{Ast, AstEntry, AstNode, PortName};
 use crate::diagnostics::Diagnostics;
 use graph::{Catalogue, ParamValue};
+pub(crate) use instance::MAX_NODES;
 use instance::Copier;
 use template::{expected, kind_of};
 use value::{Expected, Scope, ValueParser};
 
-/// Returns `ast` without parts, counts, lists and expressions: all of them are computed.
+/// Returns `ast` without parts, counts, lists and expressions, and true if there were any: all of them are computed.
 pub(crate) fn flatten<'t>(
     mut ast: Ast<'t>,
     catalogue: &Catalogue,
     diagnostics: &mut Diagnostics<'_>,
-) -> Ast<'t> {
+) -> (Ast<'t>, bool) {
     let is_plain = |node: &AstNode<'_>| node.lists.is_empty() && !template::is_counted(node);
     let has_path = |end: &crate::ast::AstEnd<'_>| {
         !end.path.is_empty() || matches!(&end.port, PortName::Name(name) if name == "*")
@@ -47,10 +48,11 @@ pub(crate) fn flatten<'t>(
         && ast.nodes.iter().all(is_plain)
         && !edges.any(|(from, to)| has_path(from) || has_path(to))
     {
-        ast.nodes
-            .iter_mut()
-            .for_each(|node| compute(node, catalogue, diagnostics));
-        return ast;
+        let mut is_computed = false;
+        for node in &mut ast.nodes {
+            is_computed |= compute(node, catalogue, diagnostics);
+        }
+        return (ast, is_computed);
     }
     let mut templates = template::templates(&ast, catalogue, diagnostics);
     recursion::refuse_recursion(&mut templates, diagnostics);
@@ -61,22 +63,24 @@ pub(crate) fn flatten<'t>(
         true => Vec::new(),
         false => wires::connect(&templates, &instances, ports, &mut nodes, diagnostics),
     };
-    Ast {
+    let flat = Ast {
         nodes,
         edges,
         parts: Vec::new(),
         has_copies: true,
-    }
+    };
+    (flat, true)
 }
 
-/// Computes the expressions of a node that is not copied.
-fn compute(node: &mut AstNode<'_>, catalogue: &Catalogue, diagnostics: &mut Diagnostics<'_>) {
-    if !node
-        .entries
-        .iter()
-        .any(|entry| matches!(entry.value, ParamValue::Text(_)))
-    {
-        return;
+/// Computes the expressions of a node that is not copied, and returns true if there are any.
+fn compute(
+    node: &mut AstNode<'_>,
+    catalogue: &Catalogue,
+    diagnostics: &mut Diagnostics<'_>,
+) -> bool {
+    let is_text = |entry: &AstEntry<'_>| matches!(entry.value, ParamValue::Text(_));
+    if !node.entries.iter().any(is_text) {
+        return false;
     }
     let kind = kind_of(node, catalogue);
     let (parser, scope) = (
@@ -87,10 +91,10 @@ fn compute(node: &mut AstNode<'_>, catalogue: &Catalogue, diagnostics: &mut Diag
         Scope::new(Vec::new(), (0, 1)),
     );
     let before = node.entries.len();
+    let mut is_computed = false;
     node.entries.retain_mut(|entry| {
         let expected = expected(kind, &entry.key.text);
-        let is_text = matches!(entry.value, ParamValue::Text(_));
-        if entry.is_own || !is_text || !matches!(expected, Expected::Number | Expected::Flag) {
+        if entry.is_own || !is_text(entry) || !matches!(expected, Expected::Number | Expected::Flag) {
             return true;
         }
         let value = parser.parse(&entry.value, &entry.value_at, expected, diagnostics);
@@ -102,7 +106,9 @@ fn compute(node: &mut AstNode<'_>, catalogue: &Catalogue, diagnostics: &mut Diag
             return false;
         };
         entry.value = value;
+        is_computed = true;
         true
     });
     node.is_damaged |= node.entries.len() < before;
+    is_computed
 }

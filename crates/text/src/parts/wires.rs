@@ -263,7 +263,7 @@ impl<'a, 't> Wirer<'_, 'a, 't, '_> {
             .map(|(port, taken)| leaving[*port][*taken - 1] as usize);
         let mut found: Option<(usize, Amount)> = None;
         for wire in [first].into_iter().chain(inner) {
-            let Some(amount) = self.wires[wire].written.1.amount.clone() else {
+            let Some(amount) = self.wires[wire].written.1.amount else {
                 continue;
             };
             if found.is_some() {

@@ -67,8 +67,10 @@ use crate::parts;
 use crate::resolve::resolve;
 use crate::session::{ParsedSession, Session};
 use crate::source;
+use crate::written::WrittenParts;
 use ::toml::de::DeTable;
 use graph::Catalogue;
+use sections::Own;
 
 /// Reads a `.toml` session. Kinds and parameters are checked against `catalogue`.
 pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
@@ -82,23 +84,27 @@ pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSe
     let (table, errors) = DeTable::parse_recoverable(&text);
     let repaired;
     let (ast, settings, sections);
+    let mut own = Own::default();
     if errors.is_empty() {
         (ast, settings) = to_ast::convert(&text, table.get_ref(), &[], &mut diagnostics);
-        sections = sections::sections(&text, &mut diagnostics);
+        sections = sections::sections(&text, &mut own, &mut diagnostics);
     } else {
         repaired = recover::repair(&text, &mut diagnostics);
         let (table, left) = DeTable::parse_recoverable(&repaired);
         (ast, settings) = to_ast::convert(&repaired, table.get_ref(), &left, &mut diagnostics);
-        sections = sections::sections(&repaired, &mut diagnostics);
+        sections = sections::sections(&repaired, &mut own, &mut diagnostics);
     }
-    let ast = parts::flatten(ast, context.catalogue, &mut diagnostics);
+    let (ast, is_computed) = parts::flatten(ast, context.catalogue, &mut diagnostics);
     let needs_nodes = sections.is_empty();
     let graph = resolve(&ast, Dialect::Toml, needs_nodes, context, &mut diagnostics);
+    let is_kept = is_computed && !diagnostics.has_errors();
+    let parts = is_kept.then(|| WrittenParts::new(own.lines, own.tables, &graph));
     ParsedSession {
         session: Session {
             graph,
             settings,
             sections,
+            parts,
         },
         diagnostics: diagnostics.sorted(),
     }

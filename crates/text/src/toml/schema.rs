@@ -1,5 +1,6 @@
 //! The JSON Schema of a `.toml` session, for editors that complete and check while one types.
 
+use crate::parts::MAX_NODES;
 use crate::session::Settings;
 use graph::{Catalogue, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec};
 use serde_json::{Map, Value, json};
@@ -16,10 +17,11 @@ pub fn schema(catalogue: &Catalogue) -> Value {
         "type": "object",
         "required": ["nodes"],
         "properties": {
-            "edges": {
-                "description": "Chains: \"from.port -> to.port -> ...\"; a port is a name, a number from 1, or nothing for the first.",
+            "edges": edges(),
+            "include": {
+                "description": "Sessions whose parts this one uses, from its own folder.",
                 "type": "array",
-                "items": { "type": "string", "pattern": "->" },
+                "items": { "type": "string" },
             },
             "settings": {
                 "type": "object",
@@ -38,12 +40,64 @@ pub fn schema(catalogue: &Catalogue) -> Value {
                     "if": { "required": ["stand_in"] },
                     "then": { "properties": common_keys(&kinds) },
                     "else": {
-                        "properties": known_keys(&kinds),
-                        "allOf": by_kind,
-                        "unevaluatedProperties": false,
+                        "if": { "properties": { "kind": { "enum": kinds } } },
+                        "then": {
+                            "properties": known_keys(&kinds),
+                            "allOf": by_kind,
+                            "unevaluatedProperties": false,
+                        },
+                        "else": instance(&kinds),
                     },
                 },
             },
+            "part": { "type": "object", "additionalProperties": part() },
+        },
+        // Without parts, only kinds are kinds.
+        "if": { "not": { "anyOf": [{ "required": ["part"] }, { "required": ["include"] }] } },
+        "then": { "properties": { "nodes": { "additionalProperties": {
+            "anyOf": [{ "required": ["stand_in"] }, { "properties": { "kind": { "enum": kinds } } }],
+        } } } },
+    })
+}
+
+/// The list `edges`.
+fn edges() -> Value {
+    json!({
+        "description": "Chains: \"from.port -> to.port -> ...\"; a port is a name, a number from 1, or nothing for the first; `*` is the numbered ports in order. `voice.3.osc` is inside the fourth copy of `voice`.",
+        "type": "array",
+        "items": { "type": "string", "pattern": "->" },
+    })
+}
+
+/// An instance of a part. Which keys it has, only the part says.
+fn instance(kinds: &[&str]) -> Value {
+    let mut keys = common_keys(kinds);
+    keys["kind"] = json!({ "type": "string", "description": "A part." });
+    json!({
+        "description": "An instance of a part.",
+        "properties": keys,
+        "additionalProperties": { "type": ["number", "string", "boolean", "array"] },
+    })
+}
+
+/// The definition of a part.
+fn part() -> Value {
+    let names = |what: &str| json!({ "description": what, "type": "array", "items": { "type": "string" }, "uniqueItems": true });
+    json!({
+        "description": "A graph with ports and parameters, used like a kind.",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "inputs": names("Names of its inputs: edges inside the part come from them."),
+            "outputs": names("Names of its outputs: edges inside the part lead to them."),
+            "params": {
+                "description": "Names of its parameters, with their defaults. Expressions inside the part use them.",
+                "type": "object",
+                "propertyNames": { "pattern": "^[\\p{L}_][\\p{L}\\p{N}_]*$" },
+                "additionalProperties": { "type": ["number", "string", "boolean"] },
+            },
+            "edges": edges(),
+            "nodes": { "$ref": "#/properties/nodes" },
         },
     })
 }
@@ -64,6 +118,12 @@ fn known_keys(kinds: &[&str]) -> Value {
 fn common_keys(kinds: &[&str]) -> Value {
     json!({
         "kind": { "type": "string", "examples": kinds },
+        "count": {
+            "type": ["integer", "string"],
+            "minimum": 0,
+            "maximum": MAX_NODES,
+            "description": "Number of copies: NAME.0, NAME.1, ... In an expression `i` is the copy and `n` the count; a list has a value for each copy.",
+        },
         "stand_in": { "enum": kinds, "description": "The kind that runs if `kind` is not known." },
         "cost_us": { "type": "number", "minimum": 0, "maximum": crate::time::MAX_MICROS, "description": "Its cost for one block, in µs." },
         "every": { "type": "integer", "minimum": 1, "maximum": u32::MAX, "description": "It runs once in this many cycles." },
@@ -95,7 +155,7 @@ pub fn kind_rule(kind: &Kind) -> Value {
     }
     let mut specs = kind.inputs.iter().chain(&kind.outputs);
     if specs.any(|spec| spec.signal == PortSignal::AsNode) {
-        let channels = json!({ "type": "integer", "minimum": 1, "maximum": 256, "description": "Number of channels of its ports; without it that of the widest signal that enters." });
+        let channels = json!({ "type": ["integer", "string"], "minimum": 1, "maximum": 256, "description": "Number of channels of its ports; without it that of the widest signal that enters." });
         keys.insert("channels".into(), channels);
     }
     json!({
@@ -148,6 +208,18 @@ fn param_schema(param: &Param) -> (Value, bool) {
         "" => String::new(),
         unit => format!(" Unit: {unit}."),
     };
+    let choices = value.as_object_mut().and_then(|value| value.remove("enum"));
+    value = match choices {
+        // A text in place of a choice has `{expression}` in it, a list has a value for each copy.
+        Some(words) => json!({ "anyOf": [{ "enum": words }, { "type": "string", "pattern": "[{]" }, { "type": "array", "items": { "type": "string" } }], "default": value["default"] }),
+        None => {
+            let one = value["type"].clone();
+            let items = if one == "string" { json!(["string"]) } else { json!([one, "string"]) };
+            value["items"] = json!({ "type": items });
+            value["type"] = if one == "string" { json!(["string", "array"]) } else { json!([one, "string", "array"]) };
+            value
+        }
+    };
     value["description"] = format!("{}{unit}", param.doc).into();
     (value, is_required)
 }
@@ -158,7 +230,7 @@ fn count_schema(specs: &[PortSpec]) -> Option<Value> {
     specs.iter().find_map(|spec| match spec.count {
         PortCount::One => None,
         PortCount::Many { default, min, max } => Some(json!({
-            "type": "integer",
+            "type": ["integer", "string"],
             "minimum": single + u32::from(min),
             "maximum": single + u32::from(max),
             "default": single + u32::from(default),

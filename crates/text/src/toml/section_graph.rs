@@ -28,7 +28,7 @@ pub fn read_section_graph<'t>(
             }
         }
     }
-    let ast = parts::flatten(ast, catalogue, &mut diagnostics);
+    let (ast, _) = parts::flatten(ast, catalogue, &mut diagnostics);
     let context = ReadContext::new(catalogue);
     let graph = resolve(&ast, Dialect::Toml, false, &context, &mut diagnostics);
     (graph, diagnostics.sorted())

@@ -14,16 +14,31 @@ use std::collections::HashMap;
 /// The top-level keys that this reader owns.
 const OWN: [&str; 5] = ["edges", "include", "nodes", "part", "settings"];
 
+/// The statements of this reader but settings, as they are written.
+#[derive(Default)]
+pub(super) struct Own {
+    pub(super) lines: String,
+    pub(super) tables: String,
+}
+
 /// The sections of `text`. Parts with one name are one section; a name that is similar to one of our own is reported.
-pub(super) fn sections(text: &str, diagnostics: &mut Diagnostics<'_>) -> Vec<Section> {
+pub(super) fn sections(
+    text: &str,
+    own: &mut Own,
+    diagnostics: &mut Diagnostics<'_>,
+) -> Vec<Section> {
     let mut all: Vec<Section> = Vec::new();
     let mut known: HashMap<(Cow<'_, str>, bool), usize> = HashMap::new();
     for part in parts(text) {
-        if OWN.contains(&part.name.as_ref()) {
-            continue;
-        }
         let written = text[part.span.clone()].trim_end();
         let is_table = part.is_table;
+        if OWN.contains(&part.name.as_ref()) {
+            let statements = if is_table { &mut own.tables } else { &mut own.lines };
+            if part.name != "settings" {
+                *statements += &format!("{}{written}\n", if statements.is_empty() { "" } else { "\n" });
+            }
+            continue;
+        }
         if let Some(section) = known.get(&(part.name.clone(), is_table)) {
             let joined = &mut all[*section].text;
             *joined += &format!("\n{written}\n");

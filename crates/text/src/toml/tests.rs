@@ -58,7 +58,11 @@ fn a_clean_session_is_read_whole() {
         graph,
         settings,
         sections,
-    } = &parsed.session;
+        parts: None,
+    } = &parsed.session
+    else {
+        panic!("it has no parts");
+    };
     let names: Vec<&str> = graph.nodes().map(|(_, n)| n.name.as_str()).collect();
     assert_eq!(names, ["tone", "quiet", "an odd.name", "both", "out"]);
     assert_eq!(graph.edges().len(), 4);
@@ -324,7 +328,7 @@ fn a_section_keeps_its_comments() {
 #[test]
 fn the_schema_knows_every_kind() {
     let schema = schema(&catalogue());
-    let node = &schema["properties"]["nodes"]["additionalProperties"]["else"];
+    let node = &schema["properties"]["nodes"]["additionalProperties"]["else"]["then"];
     let kinds = node["allOf"].as_array().unwrap();
     assert_eq!(kinds.len(), catalogue().kinds().count());
     let osc = kinds

@@ -7,8 +7,9 @@ use crate::time::to_micros;
 use graph::{Amount, Catalogue, Edge, Graph, Node, ParamValue, number_text};
 use std::fmt::Write;
 
-/// Writes `session`; reading it gives an equal one. Keys that no kind in `catalogue` knows become a node's `own`. Lines without a header come first, then edges, settings, nodes, and the
-/// sections with headers.
+/// Writes `session`; reading it gives an equal one. Parts and their uses are written as they were, with their comments, if
+/// the graph is still the one that they give; else the session is written flat. Keys that no kind in `catalogue` knows become
+/// a node's `own`. Lines without a header come first, then edges, settings, nodes, and the sections with headers.
 pub fn write(session: &Session, catalogue: &Catalogue) -> String {
     let mut text = String::new();
     let (tables, lines): (Vec<_>, Vec<_>) =
@@ -16,10 +17,20 @@ pub fn write(session: &Session, catalogue: &Catalogue) -> String {
     for section in lines {
         text += &format!("{}\n\n", section.text.trim_end());
     }
-    edges(&mut text, &session.graph, catalogue);
-    settings(&mut text, session);
-    for (_, each) in session.graph.nodes() {
-        node(&mut text, each, catalogue);
+    let parts = session.parts.as_ref();
+    match parts.filter(|parts| parts.give(&session.graph)) {
+        Some(parts) => {
+            text += &parts.lines;
+            settings(&mut text, session);
+            text += &format!("\n{}", parts.tables);
+        }
+        None => {
+            edges(&mut text, &session.graph, catalogue);
+            settings(&mut text, session);
+            for (_, each) in session.graph.nodes() {
+                node(&mut text, each, catalogue);
+            }
+        }
     }
     for section in tables {
         text += &format!("\n{}\n", section.text.trim_end());

@@ -1,0 +1,69 @@
+//! Statements of a session that uses parts, as they were written, so that the writer can give them back.
+
+use graph::{Graph, Node, ParamValue};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The statements `edges`, `include`, `nodes` and `part` of a session that uses parts, counts or expressions, with their
+/// comments. They hold as long as the graph is the one that they gave.
+#[derive(Clone, Debug)]
+pub struct WrittenParts {
+    /// The lines above the first header.
+    pub(crate) lines: String,
+    /// The tables.
+    pub(crate) tables: String,
+    /// Fingerprint of the graph that was read.
+    graph: u64,
+}
+
+/// Texts are equal; the fingerprint follows from them.
+impl PartialEq for WrittenParts {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.lines, &self.tables) == (&other.lines, &other.tables)
+    }
+}
+
+impl WrittenParts {
+    pub(crate) fn new(lines: String, tables: String, graph: &Graph) -> Self {
+        Self {
+            lines,
+            tables,
+            graph: fingerprint(graph),
+        }
+    }
+
+    /// Returns true if `graph` is the one that the statements gave.
+    pub(crate) fn give(&self, graph: &Graph) -> bool {
+        self.graph == fingerprint(graph)
+    }
+}
+
+/// A number that changes with anything that a graph states.
+fn fingerprint(graph: &Graph) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for (id, node) in graph.nodes() {
+        id.hash(&mut hasher);
+        hash_node(node, &mut hasher);
+    }
+    for edge in graph.edges() {
+        (edge.from, edge.to).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn hash_node(node: &Node, hasher: &mut DefaultHasher) {
+    (&node.name, &node.kind, &node.stand_in).hash(hasher);
+    for (key, value) in &node.params {
+        key.hash(hasher);
+        match value {
+            ParamValue::Number(number) => (0, number.to_bits()).hash(hasher),
+            ParamValue::Text(text) => (1, text).hash(hasher),
+            ParamValue::Flag(on) => (2, on).hash(hasher),
+        }
+    }
+    (node.cost, node.every, node.enabled).hash(hasher);
+    (node.inputs.len(), node.outputs.len()).hash(hasher);
+    // Ports that drive parameters state how.
+    for port in node.inputs.iter().filter(|port| port.modulation.is_some()) {
+        format!("{:?}", port.modulation).hash(hasher);
+    }
+}
