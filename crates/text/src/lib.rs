@@ -46,8 +46,8 @@ pub use context::ReadContext;
 pub use kind_page::{kind_index, kind_page};
 pub use session::{ParsedSession, Section, Session, Settings};
 pub use source::Source;
-pub use written::WrittenParts;
 pub use terminal::{MAX_SHOWN, render_diagnostics};
+pub use written::WrittenParts;
 
 use graph::{Catalogue, Diagnostic, SourceSpan};
 

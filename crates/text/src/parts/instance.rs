@@ -98,11 +98,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         let ports = template.inputs().len() + template.outputs().len();
         self.instances[index].ports = self.ports;
         self.ports = self.ports.saturating_add(ports as u32);
-        self.spend(
-            0,
-            0,
-            ports + template.body.edges.len(),
-        );
+        self.spend(0, 0, ports + template.body.edges.len());
         let mut children = Vec::with_capacity(template.nodes.len());
         for node in &template.nodes {
             children.push(self.child(node, prefix, scope, enabled));
@@ -210,12 +206,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
     }
 
     /// The value of `value` in one copy. `None` if it has none, which is reported once for all copies.
-    fn value(
-        &mut self,
-        value: &Value,
-        at: &Range<usize>,
-        scope: &Scope,
-    ) -> Option<ParamValue> {
+    fn value(&mut self, value: &Value, at: &Range<usize>, scope: &Scope) -> Option<ParamValue> {
         match scope.evaluate(value) {
             Ok(value) => Some(value),
             Err(message) => {

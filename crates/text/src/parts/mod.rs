@@ -28,8 +28,8 @@ mod tests;
 use crate::ast::{Ast, AstEntry, AstNode, PortName};
 use crate::diagnostics::Diagnostics;
 use graph::{Catalogue, ParamValue};
-pub(crate) use instance::MAX_NODES;
 use instance::Copier;
+pub(crate) use instance::MAX_NODES;
 use template::{expected, kind_of};
 use value::{Expected, Scope, ValueParser};
 
@@ -94,7 +94,8 @@ fn compute(
     let mut is_computed = false;
     node.entries.retain_mut(|entry| {
         let expected = expected(kind, &entry.key.text);
-        if entry.is_own || !is_text(entry) || !matches!(expected, Expected::Number | Expected::Flag) {
+        if entry.is_own || !is_text(entry) || !matches!(expected, Expected::Number | Expected::Flag)
+        {
             return true;
         }
         let value = parser.parse(&entry.value, &entry.value_at, expected, diagnostics);

@@ -134,7 +134,10 @@ fn parts_are_written_as_they_were_until_the_graph_changes() {
     let gone = session.graph.find("voice.2.tone").unwrap();
     session.graph.remove(gone);
     let flat = toml::write(&session, &catalogue());
-    assert!(!flat.contains("[part") && flat.contains("[nodes.\"voice.1.osc\"]"), "{flat}");
+    assert!(
+        !flat.contains("[part") && flat.contains("[nodes.\"voice.1.osc\"]"),
+        "{flat}"
+    );
     let again = read(&flat);
     assert_eq!(again.diagnostics, [], "{flat}");
     assert_eq!(again.session.graph, session.graph);
@@ -148,20 +151,54 @@ fn an_expression_of_a_plain_node_is_kept_when_it_is_written() {
 
 #[test]
 fn a_mistake_inside_a_part_is_reported_once_at_the_text_of_the_part() {
-    let text = VOICES.replace("count = 3", "count = 60").replace("wave = [\"saw\", \"sine\", \"saw\"]", "");
+    let text = VOICES
+        .replace("count = 3", "count = 60")
+        .replace("wave = [\"saw\", \"sine\", \"saw\"]", "");
     for (from, to, expected) in [
-        ("\"cutoff / 2\"", "\"cutof / 2\"", "15:9: there is no `cutof` here; did you mean `cutoff`?"),
-        ("\"cutoff / 2\"", "\"cutoff / i\"", "15:8: the expression has no finite value where i is 0"),
-        ("\"cutoff / 2\"", "\"cutoff - 50 * i\"", "15:8: `freq` is -50 Hz; `mod` takes 0 to 384000 Hz"),
-        ("wave = \"{wave}\"", "wave = \"{wav\"", "12:9: this `{` has no other half"),
-        ("wave = \"{wave}\"", "wve = 1", "12:1: `osc` has no parameter `wve`"),
-        ("osc -> tone -> out", "osc -> tone.x -> out", "8:18: `voice.0.tone` has one input; none of them is called `x`"),
-        ("osc -> tone -> out", "osc -> tne -> tone -> out", "8:18: there is no node `tne` in the part `voice`"),
+        (
+            "\"cutoff / 2\"",
+            "\"cutof / 2\"",
+            "15:9: there is no `cutof` here; did you mean `cutoff`?",
+        ),
+        (
+            "\"cutoff / 2\"",
+            "\"cutoff / i\"",
+            "15:8: the expression has no finite value where i is 0",
+        ),
+        (
+            "\"cutoff / 2\"",
+            "\"cutoff - 50 * i\"",
+            "15:8: `freq` is -50 Hz; `mod` takes 0 to 384000 Hz",
+        ),
+        (
+            "wave = \"{wave}\"",
+            "wave = \"{wav\"",
+            "12:9: this `{` has no other half",
+        ),
+        (
+            "wave = \"{wave}\"",
+            "wve = 1",
+            "12:1: `osc` has no parameter `wve`",
+        ),
+        (
+            "osc -> tone -> out",
+            "osc -> tone.x -> out",
+            "8:18: `voice.0.tone` has one input; none of them is called `x`",
+        ),
+        (
+            "osc -> tone -> out",
+            "osc -> tne -> tone -> out",
+            "8:18: there is no node `tne` in the part `voice`",
+        ),
         ("kind = \"mod\"\n", "", "13:19: `voice.0.tone` has no kind"),
     ] {
         let text = text.replace(from, to);
         let found = messages(&text);
-        assert_eq!(found.first().map(String::as_str), Some(expected), "{found:#?}");
+        assert_eq!(
+            found.first().map(String::as_str),
+            Some(expected),
+            "{found:#?}"
+        );
         assert!(found.len() <= 2, "{found:#?}");
     }
 }
@@ -169,27 +206,88 @@ fn a_mistake_inside_a_part_is_reported_once_at_the_text_of_the_part() {
 #[test]
 fn wrong_uses_of_parts_say_what_to_do() {
     let part = "[part.p]\noutputs = [\"out\"]\nparams = { f = 1 }\nedges = [\"a -> out\"]\n[part.p.nodes]\na = { kind = \"osc\", freq = \"f\" }\n";
-    let session = |edges: &str, nodes: &str| format!("edges = [{edges}]\n{part}[nodes]\nb = {{ kind = \"mix\", in = 2 }}\n{nodes}\n");
+    let session = |edges: &str, nodes: &str| {
+        format!("edges = [{edges}]\n{part}[nodes]\nb = {{ kind = \"mix\", in = 2 }}\n{nodes}\n")
+    };
     for (edges, nodes, expected) in [
-        ("\"x.o -> b\"", "x = { kind = \"p\" }", "1:11: the part `p` has no node and no output `o`"),
-        ("\"b -> x\"", "x = { kind = \"p\" }", "1:16: the part `p` has no input"),
-        ("\"x.2 -> b\"", "x = { kind = \"p\", count = 2 }", "1:13: `x` has 2 copies, `x.0` to `x.1`"),
-        ("\"x.a -> b\"", "x = { kind = \"p\", count = 2 }", "1:11: `x` has 2 copies: name one of them"),
-        ("\"x -> y\"", "x = { kind = \"p\", count = 2 }\ny = { kind = \"mod\", freq = 1, count = 3 }", "1:11: `x` has 2 copies, `y` has 3"),
-        ("\"x.* -> b\"", "x = { kind = \"p\" }", "1:11: `*` needs copies at the other end of the edge"),
-        ("\"x -> b.*\"", "x = { kind = \"p\", count = 3 }", "1:16: `b` has 2 inputs; there is no input 3"),
+        (
+            "\"x.o -> b\"",
+            "x = { kind = \"p\" }",
+            "1:11: the part `p` has no node and no output `o`",
+        ),
+        (
+            "\"b -> x\"",
+            "x = { kind = \"p\" }",
+            "1:16: the part `p` has no input",
+        ),
+        (
+            "\"x.2 -> b\"",
+            "x = { kind = \"p\", count = 2 }",
+            "1:13: `x` has 2 copies, `x.0` to `x.1`",
+        ),
+        (
+            "\"x.a -> b\"",
+            "x = { kind = \"p\", count = 2 }",
+            "1:11: `x` has 2 copies: name one of them",
+        ),
+        (
+            "\"x -> y\"",
+            "x = { kind = \"p\", count = 2 }\ny = { kind = \"mod\", freq = 1, count = 3 }",
+            "1:11: `x` has 2 copies, `y` has 3",
+        ),
+        (
+            "\"x.* -> b\"",
+            "x = { kind = \"p\" }",
+            "1:11: `*` needs copies at the other end of the edge",
+        ),
+        (
+            "\"x -> b.*\"",
+            "x = { kind = \"p\", count = 3 }",
+            "1:16: `b` has 2 inputs; there is no input 3",
+        ),
         ("\"b.out1.z -> b\"", "", "1:11: there is no node `b.out1`"),
-        ("", "x = { kind = \"p\", g = 1 }", "10:19: the part `p` has no parameter `g`"),
-        ("", "x = { kind = \"p\", f = true }", "10:23: this takes a number"),
-        ("", "x = { kind = \"p\", every = 2 }", "10:1: an instance of a part has no `every`"),
-        ("", "x = { kind = \"p\", f = [1, 2] }", "10:19: `f` is a list, and the node has no `count`"),
-        ("", "x = { kind = \"p\", count = 3, f = [1, 2] }", "10:34: the list has 2 values for 3 copies"),
-        ("", "x = { kind = \"p\", count = 1.5 }", "10:27: `count` takes a whole number from 0 to 262144"),
-        ("", "x = { kind = \"p\", count = 262144 }\ny = { kind = \"p\", count = 10 }", "10:1: parts and counts make more than 262144 nodes"),
+        (
+            "",
+            "x = { kind = \"p\", g = 1 }",
+            "10:19: the part `p` has no parameter `g`",
+        ),
+        (
+            "",
+            "x = { kind = \"p\", f = true }",
+            "10:23: this takes a number",
+        ),
+        (
+            "",
+            "x = { kind = \"p\", every = 2 }",
+            "10:1: an instance of a part has no `every`",
+        ),
+        (
+            "",
+            "x = { kind = \"p\", f = [1, 2] }",
+            "10:19: `f` is a list, and the node has no `count`",
+        ),
+        (
+            "",
+            "x = { kind = \"p\", count = 3, f = [1, 2] }",
+            "10:34: the list has 2 values for 3 copies",
+        ),
+        (
+            "",
+            "x = { kind = \"p\", count = 1.5 }",
+            "10:27: `count` takes a whole number from 0 to 262144",
+        ),
+        (
+            "",
+            "x = { kind = \"p\", count = 262144 }\ny = { kind = \"p\", count = 10 }",
+            "10:1: parts and counts make more than 262144 nodes",
+        ),
     ] {
         let text = session(edges, nodes);
         let found = messages(&text);
-        assert!(found.iter().any(|message| message == expected), "{expected}\n{found:#?}");
+        assert!(
+            found.iter().any(|message| message == expected),
+            "{expected}\n{found:#?}"
+        );
         assert!(found.len() <= 2, "{found:#?}");
     }
 }
@@ -197,7 +295,10 @@ fn wrong_uses_of_parts_say_what_to_do() {
 #[test]
 fn a_part_that_uses_itself_is_refused_with_its_chain() {
     let text = "[part.a.nodes]\nx = { kind = \"b\" }\n[part.b.nodes]\ny = { kind = \"a\" }\n[nodes]\nz = { kind = \"a\" }\nw = { kind = \"sink\" }\n";
-    assert_eq!(messages(text), ["4:14: the part `a` uses itself: a -> b -> a"]);
+    assert_eq!(
+        messages(text),
+        ["4:14: the part `a` uses itself: a -> b -> a"]
+    );
 }
 
 #[test]
@@ -243,17 +344,29 @@ out = { kind = "sink" }
 
 #[test]
 fn a_small_text_cannot_make_a_large_session() {
-    let mut text = String::from("[nodes]\nz = { kind = \"p0\", count = 100 }\nw = { kind = \"sink\" }\n");
+    let mut text =
+        String::from("[nodes]\nz = { kind = \"p0\", count = 100 }\nw = { kind = \"sink\" }\n");
     for level in 0..20 {
-        text += &format!("[part.p{level}]\ninputs = [\"in\"]\nedges = [\"in -> x\", \"in -> y\", \"in -> in\"]\n[part.p{level}.nodes]\n");
+        text += &format!(
+            "[part.p{level}]\ninputs = [\"in\"]\nedges = [\"in -> x\", \"in -> y\", \"in -> in\"]\n[part.p{level}.nodes]\n"
+        );
         for node in ["x", "y"] {
             text += &format!("{node} = {{ kind = \"p{}\", count = 100 }}\n", level + 1);
         }
     }
     text += "[part.p20]\ninputs = [\"in\"]\n";
     let found = messages(&text);
-    assert!(found.iter().any(|m| m.ends_with("make more than 262144 nodes")), "{found:#?}");
+    assert!(
+        found
+            .iter()
+            .any(|m| m.ends_with("make more than 262144 nodes")),
+        "{found:#?}"
+    );
     let long = "x".repeat(10_000);
-    let text = format!("[nodes]\nz = {{ kind = \"player\", count = 200000, file = \"{{i}}{long}\" }}\n");
-    assert_eq!(messages(&text), ["2:1: parts and counts make more than 67108864 bytes of names and texts"]);
+    let text =
+        format!("[nodes]\nz = {{ kind = \"player\", count = 200000, file = \"{{i}}{long}\" }}\n");
+    assert_eq!(
+        messages(&text),
+        ["2:1: parts and counts make more than 67108864 bytes of names and texts"]
+    );
 }

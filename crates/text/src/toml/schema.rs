@@ -211,10 +211,16 @@ fn param_schema(param: &Param) -> (Value, bool) {
     let choices = value.as_object_mut().and_then(|value| value.remove("enum"));
     value = match choices {
         // A text in place of a choice has `{expression}` in it, a list has a value for each copy.
-        Some(words) => json!({ "anyOf": [{ "enum": words }, { "pattern": "[{]" }, { "type": "array" }], "default": value["default"] }),
+        Some(words) => {
+            json!({ "anyOf": [{ "enum": words }, { "pattern": "[{]" }, { "type": "array" }], "default": value["default"] })
+        }
         None => {
             let one = value["type"].clone();
-            let all = if one == "string" { json!([one, "array"]) } else { json!([one, "string", "array"]) };
+            let all = if one == "string" {
+                json!([one, "array"])
+            } else {
+                json!([one, "string", "array"])
+            };
             value["type"] = all;
             value
         }

@@ -33,9 +33,16 @@ pub(super) fn sections(
         let written = text[part.span.clone()].trim_end();
         let is_table = part.is_table;
         if OWN.contains(&part.name.as_ref()) {
-            let statements = if is_table { &mut own.tables } else { &mut own.lines };
+            let statements = if is_table {
+                &mut own.tables
+            } else {
+                &mut own.lines
+            };
             if part.name != "settings" {
-                *statements += &format!("{}{written}\n", if statements.is_empty() { "" } else { "\n" });
+                *statements += &format!(
+                    "{}{written}\n",
+                    if statements.is_empty() { "" } else { "\n" }
+                );
             }
             continue;
         }
