@@ -4,7 +4,8 @@ mod common;
 
 use common::Folder;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpStream, UdpSocket};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -166,6 +167,66 @@ fn a_saved_session_plays_at_once_and_a_broken_one_changes_nothing() {
             .contains("there already")
     );
     assert_eq!(here.read("mine.toml"), b"mine");
+}
+
+/// A message in OSC: address, type tags without the comma, arguments.
+fn osc(address: &str, tags: &str, arguments: &[u8]) -> Vec<u8> {
+    let padded = |text: &str| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.resize((bytes.len() / 4 + 1) * 4, 0);
+        bytes
+    };
+    [
+        padded(address),
+        padded(&format!(",{tags}")),
+        arguments.to_vec(),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_fader_sets_parameters_by_osc_over_udp_and_tcp() {
+    let here = Folder::new();
+    let mut playing = Playing::start(&here, "--osc 0");
+    let errors = BufReader::new(playing.child.stderr.take().unwrap());
+    let mut lines = errors.lines().map_while(Result::ok);
+    let address = lines
+        .find_map(|line| Some(line.strip_prefix("OSC at ")?.to_owned()))
+        .unwrap();
+    let freq = |playing: &Playing<'_>| playing.graph()["nodes"][0]["params"]["freq"].clone();
+
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    udp.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut answer = |packet: &[u8]| {
+        udp.send_to(packet, &address).unwrap();
+        let mut buffer = [0; 1024];
+        let (length, _) = udp.recv_from(&mut buffer).unwrap();
+        String::from_utf8_lossy(&buffer[..length]).into_owned()
+    };
+    let said = answer(&osc("/node/t*/freq", "f", &330f32.to_be_bytes()));
+    assert!(
+        said.starts_with("/reply") && said.contains("\"ok\":true"),
+        "{said}"
+    );
+    assert_eq!(freq(&playing), 330.0);
+    let said = answer(&osc("/node/tona/freq", "f", &1f32.to_be_bytes()));
+    assert!(
+        said.contains("tona") && said.contains("\"ok\":false"),
+        "{said}"
+    );
+    assert!(answer(b"nonsense").contains("\"ok\":false"));
+
+    let mut tcp = TcpStream::connect(&address).unwrap();
+    tcp.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let packet = osc("/do", "s", b"set tone.freq 550\0\0\0");
+    tcp.write_all(&(packet.len() as u32).to_be_bytes()).unwrap();
+    tcp.write_all(&packet).unwrap();
+    let mut length = [0; 4];
+    tcp.read_exact(&mut length).unwrap();
+    let mut said = vec![0; u32::from_be_bytes(length) as usize];
+    tcp.read_exact(&mut said).unwrap();
+    assert!(said.starts_with(b"/reply"));
+    assert_eq!(freq(&playing), 550.0);
 }
 
 #[test]

@@ -5,9 +5,11 @@
 //! program), use `unsafe`, trust a byte that arrives.
 //!
 //! ```text
-//!   divisi send ─ words ─▶ Request ─ JSON line ─▶ UnixServer ─▶ Request ─▶ Controller ─▶ Engine
-//!                                                     ▲                        │
-//!                                                     └──── Reply, JSON line ──┘
+//!   divisi send ─ words ─▶ Request ─ JSON line ─▶ UnixServer ──┐
+//!                                                              ├─▶ Request ─▶ Controller ─▶ Engine
+//!   a fader ────────────── OSC packet ──────────▶ OscServer ───┘                  │
+//!                                                     ▲                           │
+//!                                                     └────────── Reply ──────────┘
 //! ```
 //!
 //! | file | holds |
@@ -19,17 +21,19 @@
 //! | `edits` | one command as a change to a graph |
 //! | `query` | the graph, the kinds and the figures as JSON |
 //! | `session_file` | loads and saves the session |
-//! | `unix` | JSON lines over a Unix socket that belongs to its owner |
+//! | `osc` | OSC packets as requests |
+//! | `server` | the sockets: JSON lines over a Unix socket, OSC over UDP and TCP |
 #![forbid(unsafe_code)]
 
 mod command;
 mod controller;
 mod edits;
+pub mod osc;
 mod query;
+#[cfg(unix)]
+pub mod server;
 mod session_file;
 mod target;
-#[cfg(unix)]
-pub mod unix;
 mod words;
 
 pub use command::{Command, Query, Reply, Request, Topic};

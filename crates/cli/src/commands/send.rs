@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::messages;
 use crate::playback::control::default_socket;
 use clap::Args;
-use divisi::control::unix::Connection;
+use divisi::control::server::unix::Connection;
 use divisi::control::{Command, Request, read_words};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -66,12 +66,17 @@ impl Send {
             }));
         }
         messages::print_result(&format!("{reply}\n"))?;
-        while has_subscription {
-            match connection.receive() {
-                Ok(Some(message)) => messages::print_result(&format!("{message}\n"))?,
-                _ => break,
-            }
+        match has_subscription {
+            true => print_all(&mut connection),
+            false => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Prints the messages of a subscription until the session ends.
+fn print_all(connection: &mut Connection) -> Result<(), Failure> {
+    while let Ok(Some(message)) = connection.receive() {
+        messages::print_result(&format!("{message}\n"))?;
+    }
+    Ok(())
 }

@@ -1,13 +1,17 @@
 //! Control of a run from outside: the socket, and the session's file when it is saved.
 
 use crate::failure::Failure;
+use crate::output::messages;
 use crate::session::load::LoadedSession;
 use clap::Args;
-use divisi::control::unix::UnixServer;
+use divisi::control::server::Servers;
+use divisi::control::server::osc::OscServer;
+use divisi::control::server::unix::UnixServer;
 use divisi::control::{ControlError, Controller};
 use divisi::engine::EngineError;
 use divisi::prelude::Engine;
 use divisi::text;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -20,6 +24,10 @@ pub(crate) struct ControlOptions {
     /// Take commands at this Unix socket, which belongs to you alone; see `divisi send`
     #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "")]
     socket: Option<PathBuf>,
+
+    /// Take OSC messages over UDP and TCP at this port of this machine; ADDRESS:PORT to listen to others too
+    #[arg(long, value_name = "PORT")]
+    osc: Option<String>,
 
     /// Play the session's file anew whenever it is saved; a broken one changes nothing and prints its mistakes
     #[arg(long)]
@@ -40,7 +48,7 @@ pub(crate) fn default_socket() -> PathBuf {
 /// A run's ways in. Without any, it only waits.
 pub(crate) struct ControlWays {
     controller: Controller,
-    server: Option<UnixServer>,
+    servers: Servers,
     watched: Option<WatchedFile>,
 }
 
@@ -63,24 +71,15 @@ impl ControlOptions {
         loaded: &LoadedSession,
         rate_hz: u32,
     ) -> Result<Option<ControlWays>, Failure> {
-        if self.socket.is_none() && !self.reload {
+        if self.socket.is_none() && self.osc.is_none() && !self.reload {
             return Ok(None);
         }
         let session = (path.to_owned(), loaded.session.clone());
         let registry = loaded.registry.clone();
         let controller = Controller::new(registry, session, rate_hz, read_session);
-        let server = match &self.socket {
-            None => None,
-            Some(asked) => {
-                let path = match asked.as_os_str().is_empty() {
-                    true => default_socket(),
-                    false => asked.clone(),
-                };
-                let server = UnixServer::listen(&path).map_err(|error| {
-                    Failure::failed(format!("cannot listen at {}: {error}", path.display()))
-                })?;
-                Some(server)
-            }
+        let servers = Servers {
+            unix: self.listen_unix()?,
+            osc: self.listen_osc()?,
         };
         let watched = self.reload.then(|| WatchedFile {
             path: path.to_owned(),
@@ -91,9 +90,41 @@ impl ControlOptions {
         });
         Ok(Some(ControlWays {
             controller,
-            server,
+            servers,
             watched,
         }))
+    }
+
+    fn listen_unix(&self) -> Result<Option<UnixServer>, Failure> {
+        let Some(asked) = &self.socket else {
+            return Ok(None);
+        };
+        let path = match asked.as_os_str().is_empty() {
+            true => default_socket(),
+            false => asked.clone(),
+        };
+        let server = UnixServer::listen(&path).map_err(|error| {
+            Failure::failed(format!("cannot listen at {}: {error}", path.display()))
+        })?;
+        Ok(Some(server))
+    }
+
+    fn listen_osc(&self) -> Result<Option<OscServer>, Failure> {
+        let Some(asked) = &self.osc else {
+            return Ok(None);
+        };
+        let port = asked
+            .parse()
+            .map(|port: u16| (Ipv4Addr::LOCALHOST, port).into());
+        let address: SocketAddr = port.or_else(|_| asked.parse()).map_err(|_| {
+            let message = format!("`{asked}` is no port, nor an address with a port");
+            Failure::bad_input(message)
+        })?;
+        let cannot = |error| Failure::failed(format!("cannot listen at {address}: {error}"));
+        let server = OscServer::listen(address).map_err(cannot)?;
+        let listens = server.address().map_err(cannot)?;
+        messages::print_message(&format!("OSC at {listens}"));
+        Ok(Some(server))
     }
 }
 
@@ -109,10 +140,7 @@ fn read_session(path: &Path) -> Result<text::Session, String> {
 impl ControlWays {
     /// Serves clients for at most `time`, and plays a file that was saved. Gives what the user is to be told.
     pub(crate) fn serve(&mut self, engine: &mut Engine, time: Duration) -> Vec<String> {
-        match &mut self.server {
-            Some(server) => server.serve(&mut self.controller, engine, time),
-            None => std::thread::sleep(time),
-        }
+        self.servers.serve(&mut self.controller, engine, time);
         let told = match &mut self.watched {
             Some(watched) => watched.look(&mut self.controller, engine),
             None => None,
