@@ -5,7 +5,7 @@
 use crate::alloc;
 use crate::processor_bench::{BlockSplit, ProcessorBench, TestInput, TestOutput};
 use crate::rng::Rng;
-use graph::{Node, ParamRange, ParamValue, Signal};
+use graph::{Law, Modulation, Node, ParamRange, ParamValue, Signal};
 use processor::{Event, EventBody, EventTarget, Registry, Tail};
 use rt::ftz::FlushToZero;
 use units::SampleRate;
@@ -22,6 +22,33 @@ pub fn node(kind: &str, params: &[(&str, ParamValue)]) -> Node {
     let mut node = Node::new(format!("a {kind}"), kind);
     for (key, value) in params {
         node.set(*key, value.clone());
+    }
+    node
+}
+
+/// The node with every live number driven: by sound, by events, or by both, under different laws.
+///
+/// # Panics
+///
+/// Its kind is unknown.
+pub fn driven(registry: &Registry, node: &Node, signals: &[Signal]) -> Node {
+    let mut node = node.clone();
+    let kind = registry.catalogue().get(node.effective_kind()).expect("the kind is known");
+    let mut laws = [Law::Octaves, Law::Add, Law::Times, Law::Decibels].into_iter().cycle();
+    for (param, there) in (0..).zip(&kind.params).filter(|(_, param)| param.can_be_driven()) {
+        for signal in signals {
+            let law = laws.next().expect("it has no end");
+            let amount = match law {
+                Law::Add => 10.0,
+                Law::Decibels => -6.0,
+                Law::Octaves | Law::Times => 1.5,
+            };
+            let modulation = Modulation { param, law, amount };
+            let added = node.add_modulation(there.name, *signal, modulation);
+            added.expect("no kind has very many parameters");
+        }
+        // The laws of the next parameter begin with another one.
+        laws.next();
     }
     node
 }
@@ -162,7 +189,7 @@ impl Unit<'_> {
     fn is_gated(&self) -> bool {
         let rig = self.rig();
         let inputs = &rig.node().inputs;
-        inputs.iter().any(|p| p.signal == Signal::Event)
+        inputs.iter().any(|p| !matches!(p.signal, Signal::Audio(_)))
     }
 
     fn silence(&self, frames: usize) -> TestInput {

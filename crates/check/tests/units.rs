@@ -1,9 +1,10 @@
 //! Every unit keeps every promise: one line a unit.
 
 use divisi_check::alloc::Counting;
-use divisi_check::conformance::{check, node};
-use graph::ParamValue;
+use divisi_check::conformance::{check, driven, node};
+use graph::{ParamValue, Signal};
 use processor::Registry;
+use units::Channels;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -23,6 +24,20 @@ fn keeps_every_promise(kind: &str, params: &[(&str, ParamValue)]) {
     check(&registry, &node(kind, params));
 }
 
+/// The same with every parameter driven that can be.
+fn keeps_them_driven(kind: &str, params: &[(&str, ParamValue)]) {
+    let mut registry = Registry::default();
+    dsp::register(&mut registry);
+    let node = node(kind, params);
+    const SOUND: Signal = Signal::Audio(Channels(1));
+    for signals in [&[SOUND][..], &[Signal::Event], &[SOUND, Signal::Event, SOUND]] {
+        let driven = driven(&registry, &node, signals);
+        if driven.modulations().next().is_some() {
+            check(&registry, &driven);
+        }
+    }
+}
+
 macro_rules! units {
     ($($test:ident: $kind:literal $({ $($key:literal = $value:expr),+ })?;)+) => {
         /// The kinds that are tested here.
@@ -34,6 +49,17 @@ macro_rules! units {
                 keeps_every_promise($kind, &[$($(($key, $value)),+)?]);
             }
         )+
+
+        mod driven {
+            use super::*;
+
+            $(
+                #[test]
+                fn $test() {
+                    keeps_them_driven($kind, &[$($(($key, $value)),+)?]);
+                }
+            )+
+        }
     };
 }
 

@@ -4,7 +4,7 @@
 //! ([`Param`]). The index of a parameter among its kind's is the target of its events.
 
 use graph::Param;
-use processor::{Event, EventBody, EventTarget, MakeContext, MakeError};
+use processor::{Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeContext, MakeError};
 
 /// Description of a live number.
 pub(crate) struct ParamSpec {
@@ -17,6 +17,18 @@ pub(crate) struct ParamSpec {
     /// `NaN` if the node must set it.
     pub(crate) default: f64,
     pub(crate) doc: &'static str,
+    /// True if an input can drive it at audio rate.
+    pub(crate) audio_rate: bool,
+}
+
+/// Number of frames in which a parameter reaches the value of `event`, if that says so; else `usual`.
+///
+/// Real-time: hot.
+pub(crate) fn ramp_frames(event: &Event, usual: u32) -> u32 {
+    match event.body {
+        EventBody::Glide(_) => MODULATION_INTERVAL,
+        _ => usual,
+    }
 }
 
 impl ParamSpec {
@@ -35,6 +47,7 @@ impl ParamSpec {
             max,
             default,
             doc: "",
+            audio_rate: false,
         }
     }
 
@@ -51,7 +64,11 @@ impl ParamSpec {
     /// The description as kinds have it.
     pub(crate) fn param(&self) -> Param {
         let number = Param::number(self.name, (self.min, self.max), self.default);
-        number.unit(self.unit).doc(self.doc).live()
+        let param = number.unit(self.unit).doc(self.doc).live();
+        match self.audio_rate {
+            true => param.audio_rate(),
+            false => param,
+        }
     }
 
     /// Reads the value that the node sets, or the default.
@@ -68,12 +85,20 @@ impl ParamSpec {
     /// Real-time: hot.
     pub(crate) fn value_of(&self, event: &Event) -> Option<f64> {
         match (event.target, event.body) {
-            (EventTarget::Param(index), EventBody::Value(value))
+            (EventTarget::Param(index), EventBody::Value(value) | EventBody::Glide(value))
                 if index == self.index && !value.is_nan() =>
             {
                 Some(f64::from(value).clamp(self.min, self.max))
             }
             _ => None,
+        }
+    }
+
+    /// The same parameter, which an input can drive at audio rate.
+    pub(crate) const fn audio_rate(self) -> Self {
+        Self {
+            audio_rate: true,
+            ..self
         }
     }
 }

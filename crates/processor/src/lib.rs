@@ -2,7 +2,7 @@
 //!
 //! Takes nothing from other rooms; gives the trait [`Processor`], the [`Block`] that it processes, and the [`Registry`]
 //! that makes it. May: use `unsafe` in the views of a block (`block/`), with its reason. May not: implement a
-//! processor, start a thread, know a plan.
+//! processor (but the wrapper of those whose parameters are driven), start a thread, know a plan.
 //!
 //! # The lifetime of a node
 //!
@@ -41,8 +41,10 @@
 mod block;
 mod contract;
 mod event;
+mod exp2;
 mod file_log;
 mod gauge;
+mod modulated;
 mod registry;
 mod services;
 pub mod state;
@@ -51,10 +53,11 @@ mod text_id;
 
 pub use block::{
     Block, BlockPart, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer, ProcessInfo,
-    RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo,
+    RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
 };
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL};
+pub use exp2::exp2;
 pub use file_log::{FileLog, FileProblem};
 pub use gauge::Gauge;
 pub use registry::{MakeContext, MakeError, Registry};

@@ -1,6 +1,7 @@
 //! [`Registry`]: from the name of a kind to the function that makes its processor.
 
 use crate::Processor;
+use crate::modulated::Modulated;
 use graph::{Catalogue, Kind, Node, ParamRange};
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,12 +9,14 @@ use units::Channels;
 
 /// Argument of a maker: the node, its kind, and the folder of its files.
 pub struct MakeContext<'a> {
-    /// The node, with its ports and parameters.
+    /// The node, with its ports and parameters, but without inputs that drive parameters.
     pub node: &'a Node,
     /// Its kind.
     pub kind: &'a Kind,
     /// Folder to which file names are relative.
     pub folder: &'a Path,
+    /// Indices of the parameters that are driven at audio rate.
+    pub driven: &'a [u16],
 }
 
 /// Error of a maker.
@@ -37,6 +40,12 @@ impl MakeError {
 }
 
 impl MakeContext<'_> {
+    /// Returns true if parameter `index` is driven at audio rate:
+    /// [`Block::param_signal`](crate::Block::param_signal) gives its values.
+    pub fn is_driven(&self, index: u16) -> bool {
+        self.driven.contains(&index)
+    }
+
     /// Value of the number parameter `key`, or the kind's default.
     ///
     /// # Errors
@@ -169,6 +178,17 @@ impl Registry {
                 key: None,
             });
         };
-        maker(&MakeContext { node, kind, folder })
+        let make = |node: &Node, driven: &[u16]| {
+            maker(&MakeContext {
+                node,
+                kind,
+                folder,
+                driven,
+            })
+        };
+        match node.modulations().next() {
+            None => make(node, &[]),
+            Some(_) => Modulated::make(node, kind, make),
+        }
     }
 }

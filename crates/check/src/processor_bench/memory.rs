@@ -19,7 +19,7 @@ impl Line {
         let params = kind.delay?;
         let seconds = |key| node.number(key).unwrap_or(0.0);
         let max = Frames::from_seconds_ceil(seconds(params.max).max(seconds(params.time)), rate).0;
-        let channels = widths(&node.inputs).sum();
+        let channels = widths(node.kind_inputs()).sum();
         let capacity = (max as usize + MAX_BLOCK.count()).next_power_of_two();
         Some(Self {
             data: vec![0.0; capacity * channels],
@@ -135,6 +135,7 @@ impl Memory {
                     min_delay: 0,
                     max_delay: line.max,
                 }),
+                param_signals: Box::default(),
             }),
         }
     }

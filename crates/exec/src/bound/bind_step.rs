@@ -100,6 +100,7 @@ impl StepBinder<'_> {
                 event_outputs,
                 events: Vec::with_capacity(event_room),
                 delay_line: line.map(|l| self.delay_line(l)),
+                param_signals: Box::default(),
             }),
         }
     }

@@ -50,6 +50,15 @@ impl<T: Send + Sync + 'static> ForkState<T> {
         result
     }
 
+    /// Gives the value to `step`, whose branches may read it. If the step is left by unwinding, the value is given up.
+    pub(super) fn lend_to_step<R>(&mut self, step: impl FnOnce(*mut T) -> R) -> R {
+        self.check();
+        self.is_abandoned = true;
+        let result = step(self.value.as_ptr());
+        self.is_abandoned = false;
+        result
+    }
+
     /// Panics if a fork that reads it was left.
     #[inline]
     fn check(&self) {

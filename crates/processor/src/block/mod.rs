@@ -5,6 +5,7 @@
 //! | `raw` | pointers to a step's slots, set by an executor: [`StepIo`] |
 //! | `ports` | the channels of one port: [`InputBuffer`], [`OutputBuffer`] |
 //! | `delay_line` | a delay line, read only: [`DelayLineView`] |
+//! | `inner` | what a wrapped processor sees of its step, and signals that drive parameters |
 //! | `fork` | branches for several workers, and the state that they read: [`ForkState`] |
 //! | `split` | parts of a block for several workers: [`BlockPart`] |
 //!
@@ -18,12 +19,15 @@
 
 mod delay_line;
 mod fork;
+mod inner;
 mod ports;
 mod raw;
 mod split;
 
 pub use delay_line::DelayLineView;
 pub use fork::ForkState;
+pub(crate) use inner::InnerIo;
+pub use inner::RawParamSignal;
 pub use ports::{InputBuffer, OutputBuffer};
 pub use raw::{IoCold, RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo};
 pub use split::BlockPart;

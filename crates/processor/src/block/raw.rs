@@ -8,6 +8,7 @@
 //!     └───── cold ─────▶ events, event buffers, delay line: most steps have none
 //! ```
 
+use super::RawParamSignal;
 use crate::Event;
 
 /// One channel of one slot.
@@ -125,6 +126,8 @@ pub struct IoCold {
     pub events: Vec<Event>,
     /// The delay line that the step reads, if it is the reading half of a delay.
     pub delay_line: Option<RawDelayLine>,
+    /// The parameters that are driven at audio rate. Executors leave it empty: the wrapper of a driven processor fills it.
+    pub param_signals: Box<[RawParamSignal]>,
 }
 
 impl StepIo {

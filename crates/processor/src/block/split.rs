@@ -62,6 +62,14 @@ impl<'a> BlockPart<'a> {
         self.block.output(port)
     }
 
+    /// These frames of [`Block::param_signal`].
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn param_signal(&self, index: u16) -> Option<&'a [f32]> {
+        self.block.param_signal(index)
+    }
+
     /// These frames of every output, to be held at the same time.
     ///
     /// Real-time: hot.

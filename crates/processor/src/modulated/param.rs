@@ -1,0 +1,260 @@
+//! [`DrivenParam`]: one parameter that inputs of its node drive, with its base and what drives it.
+
+use super::base::Base;
+use super::formula::{Input, Range, Source, evaluate};
+use crate::state::StateWords;
+use crate::{Block, StateError};
+use graph::{DelayParams, Kind, Law, Node, Param, ParamRange, Signal};
+
+/// How a driven parameter reaches its processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// As a signal, one value a frame: [`Block::param_signal`].
+    Signal,
+    /// As an event every [`MODULATION_INTERVAL`](crate::MODULATION_INTERVAL) frames.
+    Interval,
+    /// As an event at each event that drives it: no sound does.
+    Events,
+}
+
+/// One input that drives a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drive {
+    /// Index among the node's inputs that drive parameters.
+    pub(super) input: usize,
+    law: Law,
+    amount: f32,
+    /// The last value, of an input for events; `None` for sound.
+    held: Option<f32>,
+}
+
+/// One driven parameter.
+pub(super) struct DrivenParam {
+    pub(super) index: u16,
+    pub(super) delivery: Delivery,
+    pub(super) base: Base,
+    pub(super) drives: Box<[Drive]>,
+    range: Range,
+    /// The value that its processor was sent last, or made with. Of a signal it is the one that the processor will have
+    /// when all is silent, which it needs for its tail.
+    pub(super) sent: f32,
+    initial: f32,
+}
+
+impl DrivenParam {
+    /// Parameter `index` of `node`; `None` if no input drives it, or it is no number.
+    pub(super) fn new(node: &Node, kind: &Kind, index: u16) -> Option<Self> {
+        let param = kind.params.get(usize::from(index))?;
+        let (min, max, value) = bounds(node, kind, param)?;
+        let drives = (0..).zip(node.modulations());
+        let drives = drives.filter(|(_, (_, it))| it.param == index);
+        let drives: Box<[Drive]> = drives
+            .map(|(input, (port, it))| {
+                let (law, amount) = match it.law {
+                    Law::Decibels if param.unit == "dB" => (Law::Add, it.amount),
+                    Law::Decibels => (it.law, it.amount * std::f64::consts::LOG2_10 / 20.0),
+                    law => (law, it.amount),
+                };
+                Drive {
+                    input,
+                    law,
+                    amount: amount.clamp(f32::MIN.into(), f32::MAX.into()) as f32,
+                    held: (!matches!(port.signal, Signal::Audio(_))).then_some(0.0),
+                }
+            })
+            .collect();
+        let has_sound = drives.iter().any(|drive| drive.held.is_none());
+        let delivery = match (has_sound, param.audio_rate) {
+            _ if drives.is_empty() => return None,
+            (false, _) => Delivery::Events,
+            (true, true) => Delivery::Signal,
+            (true, false) => Delivery::Interval,
+        };
+        let mut driven = Self {
+            index,
+            delivery,
+            base: Base::new(value as f32),
+            drives,
+            range: Range {
+                min: min as f32,
+                max: max as f32,
+            },
+            sent: 0.0,
+            initial: 0.0,
+        };
+        driven.initial = driven.at_rest();
+        driven.reset();
+        Some(driven)
+    }
+
+    /// The value while all that drives it is silent, and the base has arrived.
+    pub(super) fn at_rest(&self) -> f32 {
+        let silent = self
+            .drives
+            .iter()
+            .map(|drive| drive.input(Source::Constant(drive.held.unwrap_or(0.0))));
+        self.single(silent, self.base.target())
+    }
+
+    /// Becomes as new.
+    pub(super) fn reset(&mut self) {
+        self.base.reset();
+        for drive in &mut self.drives {
+            drive.held = drive.held.map(|_| 0.0);
+        }
+        self.sent = self.initial;
+    }
+
+    /// Sets the base at frame `at`. Where only events drive it the processor smooths the steps.
+    pub(super) fn set_base(&mut self, value: f32, at: u64) {
+        if value.is_nan() {
+            return;
+        }
+        let value = self.range.hold(value);
+        match self.delivery {
+            Delivery::Events => self.base.jump(value),
+            _ => self.base.set_target(value, at),
+        }
+    }
+
+    /// Takes a value of the event input `input`. Returns false if another parameter has that input.
+    pub(super) fn set_held(&mut self, input: usize, value: f32) -> bool {
+        let mut drives = self.drives.iter_mut();
+        let Some(drive) = drives.find(|drive| drive.input == input) else {
+            return false;
+        };
+        if drive.held.is_some() && value.is_finite() {
+            drive.held = Some(value);
+        }
+        true
+    }
+
+    /// Value at `frame` of `block`, whose inputs from `first` on drive parameters.
+    pub(super) fn value_at(&self, block: &Block<'_>, first: usize, frame: usize) -> f32 {
+        let inputs = self.inputs(block, first).map(|input| Input {
+            source: input.source.at(frame),
+            ..input
+        });
+        self.single(inputs, self.base.value(block.position() + frame as u64))
+    }
+
+    /// The values at the frames of `block` from `from` on.
+    pub(super) fn fill(
+        &self,
+        (block, first): (&Block<'_>, usize),
+        from: usize,
+        values: &mut [f32],
+        exponents: &mut [f32],
+    ) {
+        let (to, at) = (from + values.len(), block.position() + from as u64);
+        if self.base.is_settled(at) && self.is_constant(block, first) {
+            return values.fill(self.value_at(block, first, from));
+        }
+        self.base.fill(at, values);
+        let inputs = self.inputs(block, first).map(|input| Input {
+            source: input.source.range(from..to),
+            ..input
+        });
+        evaluate(inputs, self.range, values, &mut exponents[..to - from]);
+    }
+
+    /// Returns true if all that drives it is the same in every frame of `block`, without events.
+    pub(super) fn is_constant(&self, block: &Block<'_>, first: usize) -> bool {
+        let mut inputs = self.inputs(block, first);
+        inputs.all(|input| matches!(input.source, Source::Constant(_)))
+    }
+
+    /// What drives it in `block`. An input without an edge has no channels and is left out.
+    fn inputs<'a>(
+        &'a self,
+        block: &'a Block<'_>,
+        first: usize,
+    ) -> impl Iterator<Item = Input<'a>> + Clone {
+        self.drives.iter().filter_map(move |drive| {
+            let source = match drive.held {
+                Some(value) => Source::Constant(value),
+                None => {
+                    let input = block.input(first + drive.input);
+                    match input.channels().count() {
+                        0 => return None,
+                        _ if input.is_silent() => Source::Constant(0.0),
+                        _ => Source::Signal(input.channel(0)),
+                    }
+                }
+            };
+            Some(drive.input(source))
+        })
+    }
+
+    fn single<'a>(&self, inputs: impl Iterator<Item = Input<'a>> + Clone, base: f32) -> f32 {
+        let (mut value, mut room) = ([base], [0.0]);
+        evaluate(inputs, self.range, &mut value, &mut room);
+        value[0]
+    }
+
+    /// Number of words of a saved state.
+    pub(super) fn state_words(&self) -> usize {
+        Base::STATE_WORDS + 1 + self.drives.len()
+    }
+
+    /// The state as [`load`](Self::load) takes it.
+    pub(super) fn save(&self) -> impl Iterator<Item = u64> {
+        let held = self.drives.iter().map(|drive| drive.held.unwrap_or(0.0));
+        let numbers = std::iter::once(self.sent).chain(held);
+        let numbers = numbers.map(|number| u64::from(number.to_bits()));
+        self.base.state_words().into_iter().chain(numbers)
+    }
+
+    /// Checks a saved state.
+    ///
+    /// # Errors
+    ///
+    /// A saved value is not finite.
+    pub(super) fn check(&self, words: StateWords<'_>) -> Result<(), StateError> {
+        let number = |index: usize| f32::from_bits(words.at(Base::STATE_WORDS + index) as u32);
+        if !(0..=self.drives.len()).all(|index| number(index).is_finite()) {
+            return Err(StateError("a saved number is not finite".into()));
+        }
+        self.base.loaded(words).map(drop)
+    }
+
+    /// Continues from a saved state, which is checked.
+    pub(super) fn load(&mut self, words: StateWords<'_>) {
+        let number = |index: usize| f32::from_bits(words.at(Base::STATE_WORDS + index) as u32);
+        self.base = self.base.loaded(words).unwrap_or(self.base);
+        self.sent = number(0);
+        for (index, drive) in (1..).zip(&mut self.drives) {
+            drive.held = drive.held.map(|_| number(index));
+        }
+    }
+}
+
+impl Drive {
+    fn input<'a>(&self, source: Source<'a>) -> Input<'a> {
+        Input {
+            law: self.law,
+            amount: self.amount,
+            source,
+        }
+    }
+}
+
+/// Minimum, maximum and value of a number parameter. The time of a delay stays within the bounds of its line.
+fn bounds(node: &Node, kind: &Kind, param: &Param) -> Option<(f64, f64, f64)> {
+    let ParamRange::Number { min, max, default } = param.range else {
+        return None;
+    };
+    let value = node.number(param.name).unwrap_or(default);
+    let value = if value.is_nan() {
+        min
+    } else {
+        value.clamp(min, max)
+    };
+    let line = |DelayParams { min, max, .. }: DelayParams| {
+        let bound = |key| node.number(key).unwrap_or(value);
+        (bound(min).min(value), bound(max).max(value))
+    };
+    let is_time = |delay: &DelayParams| delay.time == param.name;
+    let (min, max) = kind.delay.filter(is_time).map_or((min, max), line);
+    Some((min, max, value))
+}
