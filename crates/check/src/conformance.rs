@@ -33,9 +33,17 @@ pub fn node(kind: &str, params: &[(&str, ParamValue)]) -> Node {
 /// Its kind is unknown.
 pub fn driven(registry: &Registry, node: &Node, signals: &[Signal]) -> Node {
     let mut node = node.clone();
-    let kind = registry.catalogue().get(node.effective_kind()).expect("the kind is known");
-    let mut laws = [Law::Octaves, Law::Add, Law::Times, Law::Decibels].into_iter().cycle();
-    for (param, there) in (0..).zip(&kind.params).filter(|(_, param)| param.can_be_driven()) {
+    let kind = registry
+        .catalogue()
+        .get(node.effective_kind())
+        .expect("the kind is known");
+    let mut laws = [Law::Octaves, Law::Add, Law::Times, Law::Decibels]
+        .into_iter()
+        .cycle();
+    for (param, there) in (0..)
+        .zip(&kind.params)
+        .filter(|(_, param)| param.can_be_driven())
+    {
         for signal in signals {
             let law = laws.next().expect("it has no end");
             let amount = match law {

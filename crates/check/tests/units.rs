@@ -30,7 +30,11 @@ fn keeps_them_driven(kind: &str, params: &[(&str, ParamValue)]) {
     dsp::register(&mut registry);
     let node = node(kind, params);
     const SOUND: Signal = Signal::Audio(Channels(1));
-    for signals in [&[SOUND][..], &[Signal::Event], &[SOUND, Signal::Event, SOUND]] {
+    for signals in [
+        &[SOUND][..],
+        &[Signal::Event],
+        &[SOUND, Signal::Event, SOUND],
+    ] {
         let driven = driven(&registry, &node, signals);
         if driven.modulations().next().is_some() {
             check(&registry, &driven);

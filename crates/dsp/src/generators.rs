@@ -1,5 +1,6 @@
 //! Generators: oscillators, noise, envelopes and beats. None needs an audio input.
 
+pub(crate) mod driven;
 pub(crate) mod envelope;
 pub(crate) mod metro;
 pub(crate) mod noise;

@@ -7,6 +7,7 @@ use graph::Param;
 use processor::{Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeContext, MakeError};
 
 /// Description of a live number.
+#[derive(Clone, Copy)]
 pub(crate) struct ParamSpec {
     /// Index among the kind's parameters, and target of its events.
     pub(crate) index: u16,

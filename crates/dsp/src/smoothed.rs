@@ -20,6 +20,14 @@ pub(crate) trait SmoothedKernel: Send + Sync + 'static {
     /// Cost of a frame with this number of factors on one core, in ns, and the samples that it reads and writes.
     fn frame_cost(&self, factors: usize) -> (f64, usize);
 
+    /// Returns true if a factor is driven and 0 in all of `block`: then the output is silent.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    fn is_muted(&self, _block: &Block<'_>) -> bool {
+        false
+    }
+
     /// Sets the factors that `event` changes; `saved` has the values of [`Self::SAVED`] already.
     ///
     /// Real-time: hot.
@@ -110,7 +118,7 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let silent = block.is_silent();
+        let silent = block.is_silent() || self.state.kernel.is_muted(block);
         for span in block_spans(block) {
             match span {
                 BlockSpan::Event(event) => self.handle_event(&event),

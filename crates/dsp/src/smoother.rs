@@ -10,9 +10,10 @@
 //!
 //! A ramp is a function of the frames since it began: it has the same bits however time is cut into blocks.
 
+use crate::param::ramp_frames;
 use crate::sample::clamp_sample;
 use crate::state::StateWords;
-use processor::StateError;
+use processor::{Event, MODULATION_INTERVAL, StateError};
 use units::{Frames, SampleRate};
 
 /// Length of a ramp, in seconds.
@@ -63,9 +64,35 @@ impl Smoother {
     ///
     /// Real-time: hot.
     pub(crate) fn set_target(&mut self, target: f32) {
+        self.ramp_to(target, self.ramp_frames);
+    }
+
+    /// Begins a ramp to `target`, which follows from `event`: as long as that says.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn follow(&mut self, event: &Event, target: f32) {
+        self.ramp_to(target, ramp_frames(event, self.ramp_frames));
+    }
+
+    fn ramp_to(&mut self, target: f32, frames: u32) {
         self.target = target;
-        self.frames_left = self.ramp_frames;
-        self.step = (target - self.current) / self.ramp_frames as f32;
+        self.frames_left = frames;
+        self.step = (target - self.current) / frames as f32;
+    }
+
+    /// The value at the end of the ramp.
+    pub(crate) fn target(&self) -> f32 {
+        self.target
+    }
+
+    /// The values of the next frames, and moves on with them.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn fill(&mut self, to: &mut [f32]) {
+        let ramp = to.len().min(self.frames_left as usize);
+        let (ramping, settled) = to.split_at_mut(ramp);
+        ramping.iter_mut().for_each(|y| *y = self.next_value());
+        settled.fill(self.current);
     }
 
     /// Returns true if no ramp is under way.
@@ -194,10 +221,11 @@ impl Smoother {
         }
         let [[initial, target], [current, step]] = all;
         self.current = current;
+        let longest = u64::from(self.ramp_frames.max(MODULATION_INTERVAL));
         if initial == self.initial {
             self.target = target;
             self.step = step;
-            self.frames_left = words.at(2).min(u64::from(self.ramp_frames)) as u32;
+            self.frames_left = words.at(2).min(longest) as u32;
         } else {
             self.set_target(self.initial);
         }

@@ -12,7 +12,9 @@
 //! | ports | `in`, `out`, as wide as `channels` says; the output is within ±1 |
 //! | parameters | `drive_db` -60 to 60 dB, a change is a ramp of 5 ms; `mode`; `split` |
 //! | latency, tail | none |
+//! | driven | `drive_db` at audio rate |
 
+use crate::mixing::gain::{CHUNK, scale_db};
 use crate::param::{ParamSpec, channels};
 use crate::sample::{channel_count, clamp_sample, db_to_gain};
 use crate::smoothed::{Smoothed, SmoothedKernel};
@@ -23,7 +25,8 @@ use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
 
 const DRIVE: ParamSpec = ParamSpec::new(0, "drive_db", (-60.0, 60.0), 0.0)
     .unit("dB")
-    .doc("Gain before the shaper.");
+    .doc("Gain before the shaper.")
+    .audio_rate();
 
 /// Cost of a sample on one core in each mode, in ns.
 const SOFT_NS: f64 = 0.44;
@@ -48,7 +51,10 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         channels: channel_count(creation.node),
     };
     let drive = db_to_gain(DRIVE.read(creation)?) as f32;
-    Smoothed::make(creation, kernel, [drive])
+    match creation.is_driven(DRIVE.index) {
+        true => Smoothed::make(creation, DrivenShaper(kernel), [drive]),
+        false => Smoothed::make(creation, kernel, [drive]),
+    }
 }
 
 struct WaveShaper {
@@ -71,7 +77,7 @@ impl SmoothedKernel for WaveShaper {
 
     fn handle_event(&self, event: &Event, _: [f64; 2], factors: &mut [Smoother]) {
         if let Some(db) = DRIVE.value_of(event) {
-            factors[0].set_target(db_to_gain(db) as f32);
+            factors[0].follow(event, db_to_gain(db) as f32);
         }
     }
 
@@ -82,10 +88,52 @@ impl SmoothedKernel for WaveShaper {
         for c in 0..self.channels {
             let to = output.channel(c);
             drive.scale(input.channel(c), to);
-            if self.hard {
-                to.iter_mut().for_each(|y| *y = y.clamp(-1.0, 1.0));
-            } else {
-                to.iter_mut().for_each(|y| *y = clamp_sample(soft_clip(*y)));
+            self.clip(to);
+        }
+    }
+}
+
+impl WaveShaper {
+    #[inline(always)]
+    fn clip(&self, to: &mut [f32]) {
+        if self.hard {
+            to.iter_mut().for_each(|y| *y = y.clamp(-1.0, 1.0));
+        } else {
+            to.iter_mut().for_each(|y| *y = clamp_sample(soft_clip(*y)));
+        }
+    }
+}
+
+/// A shaper whose `drive_db` is driven at audio rate.
+struct DrivenShaper(WaveShaper);
+
+impl SmoothedKernel for DrivenShaper {
+    fn frame_cost(&self, factors: usize) -> (f64, usize) {
+        self.0.frame_cost(factors)
+    }
+
+    fn handle_event(&self, event: &Event, saved: [f64; 2], factors: &mut [Smoother]) {
+        self.0.handle_event(event, saved, factors);
+    }
+
+    fn process_part(&self, part: &mut BlockPart<'_>, _: &[Smoother], _: usize) {
+        let Some(drive) = part.param_signal(DRIVE.index) else {
+            return;
+        };
+        let input = part.input(0);
+        let mut output = part.output(0);
+        for from in (0..drive.len()).step_by(CHUNK) {
+            let range = from..drive.len().min(from + CHUNK);
+            let mut factors = [1.0; CHUNK];
+            let factors = &mut factors[..range.len()];
+            scale_db(&drive[range.clone()], factors);
+            for c in 0..self.0.channels {
+                let to = &mut output.channel(c)[range.clone()];
+                let from = &input.channel(c)[range.clone()];
+                for (y, (x, factor)) in to.iter_mut().zip(from.iter().zip(&*factors)) {
+                    *y = clamp_sample(x * factor);
+                }
+                self.0.clip(to);
             }
         }
     }

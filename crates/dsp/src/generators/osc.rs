@@ -16,7 +16,9 @@
 //! | parameters | `freq` in Hz, held below half the rate (a change keeps the phase); `volume`, a factor (changes in a ramp of 5 ms); `wave`; `phase` in cycles |
 //! | latency | none |
 //! | tail | endless |
+//! | driven | `freq` and `volume` at audio rate. While a driven one is 0 it is silent and its phase stands still; it sleeps if what drives it is silent |
 
+use crate::generators::driven::{DrivenFrames, is_driven, is_stopped};
 use crate::generators::sine::{Phase, sine};
 use crate::param::ParamSpec;
 use crate::smoother::Smoother;
@@ -24,6 +26,7 @@ use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
+use std::ops::Range;
 use units::SampleRate;
 
 const WAVES: &[&str] = &["sine", "saw", "square", "triangle"];
@@ -40,8 +43,8 @@ pub(crate) fn kind() -> Kind {
     Kind {
         outputs: vec![PortSpec::mono("out")],
         params: vec![
-            FREQ.param(),
-            VOLUME.param(),
+            FREQ.audio_rate().param(),
+            VOLUME.audio_rate().param(),
             Param::choice("wave", WAVES).doc("Waveform."),
             Param::number("phase", (-1.0, 1.0), 0.0)
                 .unit("cycles")
@@ -59,10 +62,11 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         2 => Wave::Square,
         _ => Wave::Triangle,
     };
-    Ok(Box::new(Osc {
-        wave,
-        core: OscillatorCore::new(creation, creation.number("phase")?)?,
-    }))
+    let core = OscillatorCore::new(creation, creation.number("phase")?)?;
+    match is_driven(creation) {
+        true => Ok(Box::new(DrivenOsc { wave, core })),
+        false => Ok(Box::new(Osc { wave, core })),
+    }
 }
 
 /// A running phase and a volume with their parameters: what the oscillator and the ring modulator share.
@@ -70,7 +74,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
 pub(crate) struct OscillatorCore {
     initial: (f64, f64),
     hz: f64,
-    rate: Option<SampleRate>,
+    pub(crate) rate: Option<SampleRate>,
     pub(crate) phase: Phase,
     pub(crate) volume: Smoother,
 }
@@ -110,7 +114,7 @@ impl OscillatorCore {
             self.set_frequency(hz);
         }
         if let Some(volume) = VOLUME.value_of(event) {
-            self.volume.set_target(volume as f32);
+            self.volume.follow(event, volume as f32);
         }
     }
 
@@ -250,6 +254,72 @@ impl Processor for Osc {
             }
         }
         ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {
+        self.core.reset();
+    }
+
+    fn tail(&self) -> processor::Tail {
+        processor::Tail::Infinite
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        self.core.save(bytes);
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        self.core.load(bytes)
+    }
+}
+
+/// An oscillator of which `freq` or `volume` is driven at audio rate.
+#[derive(Clone)]
+struct DrivenOsc {
+    wave: Wave,
+    core: OscillatorCore,
+}
+
+impl DrivenOsc {
+    fn generate(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        let driven = DrivenFrames::new(&mut self.core, block, range.clone());
+        let mut output = block.output(0);
+        let out = &mut output.channel(0)[range];
+        // One loop for each wave, so that each runs in vectors.
+        match self.wave {
+            Wave::Sine => driven.write(out, |phase, _| sine(phase)),
+            Wave::Saw => driven.write(out, |phase, step| saw(phase, 1.0 / step)),
+            Wave::Square => driven.write(out, |phase, step| square(phase, 1.0 / step)),
+            Wave::Triangle => driven.write(out, |phase, step| {
+                triangle(phase, 1.0 / step, step * PER_CYCLE)
+            }),
+        }
+        driven.apply_level(&mut self.core, out);
+    }
+}
+
+impl Processor for DrivenOsc {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.core.setup(setup.rate);
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let silent = is_stopped(block);
+        for step in block_steps(block) {
+            match step {
+                BlockStep::Event(event) => self.core.handle_event(&event),
+                BlockStep::Process(range) if silent => self.core.volume.skip(range.len()),
+                BlockStep::Process(range) => self.generate(block, range),
+                BlockStep::Cleanup => {}
+            }
+        }
+        if silent {
+            block.silence_outputs();
+        }
+        match silent && self.core.volume.is_settled() {
+            true => ProcessStatus::Sleep,
+            false => ProcessStatus::Continue,
+        }
     }
 
     fn reset(&mut self) {

@@ -346,7 +346,7 @@ impl Processor for Player {
                     for (value, param) in self.gains.iter_mut().zip(&GAINS) {
                         *value = param.value_of(&event).unwrap_or(*value);
                     }
-                    self.factor.set_target(factor(self.gains));
+                    self.factor.follow(&event, factor(self.gains));
                 }
                 BlockStep::Process(range) => {
                     let step = self.process_range(block, range);

@@ -9,14 +9,15 @@
 //! | ports | `in`, `out`, as wide as `channels` says |
 //! | parameters | `gain_db` -120 (silence) to 40 dB and `gain` -100 to 100; a change is a ramp of 5 ms; `split` |
 //! | latency, tail | none |
+//! | driven | `gain` and `gain_db` at audio rate (`gain` is the cheaper one); a `gain` that is 0 because its driver is silent lets what follows sleep |
 
 use crate::param::{ParamSpec, channels};
-use crate::sample::{SILENT_DB, channel_count, db_to_gain};
+use crate::sample::{SILENT_DB, channel_count, clamp_sample, db_to_gain};
 use crate::smoothed::{Smoothed, SmoothedKernel};
 use crate::smoother::Smoother;
 use crate::split::split;
 use graph::Kind;
-use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
+use processor::{Block, BlockPart, Event, MakeContext, MakeError, Processor, exp2};
 
 /// The two gains of a node, in dB and as a factor. Both together are its factor.
 pub(crate) const GAINS: [ParamSpec; 2] = [
@@ -36,8 +37,14 @@ pub(crate) fn factor([db, gain]: [f64; 2]) -> f32 {
 const SAMPLE_NS: f64 = 0.11;
 
 pub(crate) fn kind() -> Kind {
+    let [db, gain] = GAINS;
     Kind {
-        params: vec![GAINS[0].param(), GAINS[1].param(), split(), channels()],
+        params: vec![
+            db.audio_rate().param(),
+            gain.audio_rate().param(),
+            split(),
+            channels(),
+        ],
         typical_ns: 40,
         ..Kind::effect("gain", "Multiplies by a factor.")
     }
@@ -45,9 +52,13 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let gains = [GAINS[0].read(creation)?, GAINS[1].read(creation)?];
-    let kernel = Gain {
-        channels: channel_count(creation.node),
-    };
+    let channels = channel_count(creation.node);
+    if creation.is_driven(GAINS[0].index) || creation.is_driven(GAINS[1].index) {
+        let [db, gain] = gains;
+        let kernel = DrivenGain { channels };
+        return Smoothed::make(creation, kernel, [db_to_gain(db) as f32, gain as f32]);
+    }
+    let kernel = Gain { channels };
     Smoothed::make(creation, kernel, [factor(gains)])
 }
 
@@ -62,8 +73,8 @@ impl SmoothedKernel for Gain {
         (self.channels as f64 * SAMPLE_NS, 2 * self.channels)
     }
 
-    fn handle_event(&self, _: &Event, gains: [f64; 2], factors: &mut [Smoother]) {
-        factors[0].set_target(factor(gains));
+    fn handle_event(&self, event: &Event, gains: [f64; 2], factors: &mut [Smoother]) {
+        factors[0].follow(event, factor(gains));
     }
 
     fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize) {
@@ -75,3 +86,74 @@ impl SmoothedKernel for Gain {
         }
     }
 }
+
+/// A gain of which at least one parameter is driven at audio rate. The factors are those of both parameters; that of a
+/// driven one is not used.
+struct DrivenGain {
+    channels: usize,
+}
+
+impl SmoothedKernel for DrivenGain {
+    const SAVED: &'static [ParamSpec] = &GAINS;
+
+    fn frame_cost(&self, _: usize) -> (f64, usize) {
+        (self.channels as f64 * SAMPLE_NS, 2 * self.channels)
+    }
+
+    fn is_muted(&self, block: &Block<'_>) -> bool {
+        block.is_param_zero(GAINS[1].index)
+    }
+
+    fn handle_event(&self, event: &Event, [db, gain]: [f64; 2], factors: &mut [Smoother]) {
+        if GAINS[0].value_of(event).is_some() {
+            factors[0].follow(event, db_to_gain(db) as f32);
+        }
+        if GAINS[1].value_of(event).is_some() {
+            factors[1].follow(event, gain as f32);
+        }
+    }
+
+    fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize) {
+        let [mut db, mut gain] = [0, 1].map(|at: usize| factors[at].advanced(passed));
+        let driven = GAINS.map(|param| part.param_signal(param.index));
+        let (input, frames) = (part.input(0), part.range().len());
+        let mut output = part.output(0);
+        for from in (0..frames).step_by(CHUNK) {
+            let range = from..frames.min(from + CHUNK);
+            let mut factors = [0.0; CHUNK];
+            let factors = &mut factors[..range.len()];
+            match driven[1] {
+                Some(values) => factors.copy_from_slice(&values[range.clone()]),
+                None => gain.fill(factors),
+            }
+            match driven[0] {
+                Some(values) => scale_db(&values[range.clone()], factors),
+                None => db.apply(factors),
+            }
+            for c in 0..self.channels {
+                let to = output.channel(c)[range.clone()].iter_mut();
+                let from = &input.channel(c)[range.clone()];
+                for (y, (x, factor)) in to.zip(from.iter().zip(&*factors)) {
+                    *y = clamp_sample(x * factor);
+                }
+            }
+        }
+    }
+}
+
+/// Frames that are computed at once.
+pub(crate) const CHUNK: usize = 64;
+
+/// Multiplies `factors` by gains in dB, frame by frame.
+///
+/// Real-time: hot.
+#[inline(always)]
+pub(crate) fn scale_db(db: &[f32], factors: &mut [f32]) {
+    for (y, db) in factors.iter_mut().zip(db) {
+        let gain = exp2(db * OCTAVES_PER_DB);
+        *y *= if *db <= SILENT_DB as f32 { 0.0 } else { gain };
+    }
+}
+
+/// log2(10) / 20.
+const OCTAVES_PER_DB: f32 = 0.166_096_4;

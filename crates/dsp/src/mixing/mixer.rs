@@ -76,7 +76,7 @@ impl SmoothedKernel for Mixer {
     fn handle_event(&self, event: &Event, _: [f64; 2], levels: &mut [Smoother]) {
         for (i, factor) in levels.iter_mut().enumerate() {
             if let Some(db) = level(i).value_of(event) {
-                factor.set_target(db_to_gain(db) as f32);
+                factor.follow(event, db_to_gain(db) as f32);
             }
         }
     }

@@ -9,17 +9,20 @@
 //! | ports | `in`, `left`, `right`, one channel each |
 //! | parameters | `pan` -1 (left) to 1 (right); a change is a ramp of 5 ms of both factors; `split` |
 //! | latency, tail | none |
+//! | driven | `pan` at audio rate |
 
 use crate::generators::sine::sine;
 use crate::param::ParamSpec;
+use crate::sample::clamp_sample;
 use crate::smoothed::{Smoothed, SmoothedKernel};
 use crate::smoother::Smoother;
 use crate::split::split;
 use graph::{Kind, PortSpec};
 use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
 
-const PAN: ParamSpec =
-    ParamSpec::new(0, "pan", (-1.0, 1.0), 0.0).doc("From -1, left, to 1, right.");
+const PAN: ParamSpec = ParamSpec::new(0, "pan", (-1.0, 1.0), 0.0)
+    .doc("From -1, left, to 1, right.")
+    .audio_rate();
 
 /// Cost of a frame on one core, in ns.
 const FRAME_NS: f64 = 0.22;
@@ -36,7 +39,10 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let sides = factors(PAN.read(creation)?);
-    Smoothed::make(creation, Pan, sides)
+    match creation.is_driven(PAN.index) {
+        true => Smoothed::make(creation, DrivenPan, sides),
+        false => Smoothed::make(creation, Pan, sides),
+    }
 }
 
 /// Cosine and sine of (pan + 1) π/4; exactly 0 at the ends.
@@ -56,7 +62,7 @@ impl SmoothedKernel for Pan {
     fn handle_event(&self, event: &Event, _: [f64; 2], sides: &mut [Smoother]) {
         if let Some(pan) = PAN.value_of(event) {
             let pairs = sides.iter_mut().zip(factors(pan));
-            pairs.for_each(|(side, factor)| side.set_target(factor));
+            pairs.for_each(|(side, factor)| side.follow(event, factor));
         }
     }
 
@@ -65,6 +71,35 @@ impl SmoothedKernel for Pan {
         for (port, side) in sides.iter().enumerate() {
             let mut output = part.output(port);
             side.advanced(passed).scale(input, output.channel(0));
+        }
+    }
+}
+
+/// A pan whose `pan` is driven at audio rate.
+struct DrivenPan;
+
+impl SmoothedKernel for DrivenPan {
+    fn frame_cost(&self, _: usize) -> (f64, usize) {
+        (FRAME_NS, 3)
+    }
+
+    fn handle_event(&self, event: &Event, saved: [f64; 2], sides: &mut [Smoother]) {
+        Pan.handle_event(event, saved, sides);
+    }
+
+    fn process_part(&self, part: &mut BlockPart<'_>, _: &[Smoother], _: usize) {
+        let Some(pan) = part.param_signal(PAN.index) else {
+            return;
+        };
+        let input = part.input(0).channel(0);
+        for (port, quarter) in [1u32 << 30, 0].into_iter().enumerate() {
+            let mut output = part.output(port);
+            let to = output.channel(0).iter_mut();
+            for (y, (x, pan)) in to.zip(input.iter().zip(pan)) {
+                // Below a quarter of a cycle, so it fits a signed number, which converts in vectors.
+                let right = ((pan + 1.0) * 536_870_912.0) as i32 as u32;
+                *y = clamp_sample(x * sine(right.wrapping_add(quarter)));
+            }
         }
     }
 }

@@ -101,6 +101,7 @@ fn insert_aligners(wiring: &mut Wiring<'_>, delayed: &[(usize, AlignerTap)]) {
             input: 0,
             from: aligner.node,
             output: aligner.output,
+            drives: false,
         });
     }
 }

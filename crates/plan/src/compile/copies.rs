@@ -118,11 +118,11 @@ impl<'a> Instances<'a> {
         for one in &self.all {
             for node in self.nodes_with_inputs(one) {
                 let own = op_of.get(&(node, one.copy)).copied();
-                let own = own.unwrap_or_else(|| ops.input_op(node));
                 for edge in self.wiring.edges_to(node) {
                     let writer = writers[edge.from as usize];
                     let copy = writer.map_or(0, |task| self.copy_read(one, task));
                     if let Some(op) = op_of.get(&(edge.from, copy)) {
+                        let own = own.unwrap_or_else(|| ops.reader(edge));
                         ops.copy_sources.insert((own, edge.from), *op);
                     }
                 }
@@ -130,7 +130,7 @@ impl<'a> Instances<'a> {
         }
         let mut dependencies: Vec<_> = ops.short_dependencies().collect();
         for edge in &self.wiring.edges {
-            let readers = ops.all_input_ops(edge.to);
+            let readers = ops.all_readers(edge);
             dependencies.extend(readers.map(|op| (ops.source(op, edge).0, op)));
         }
         ops.dependencies = dependencies;

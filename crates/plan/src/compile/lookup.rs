@@ -71,7 +71,7 @@ fn edge_between(
     if ends.0 == Found::Mistake || ends.1 == Found::Mistake {
         return Ok(None);
     }
-    check_edge(graph, edge)?;
+    let input = check_edge(graph, edge)?;
     let (Found::Node(from), Found::Node(to)) = ends else {
         return Ok(None);
     };
@@ -80,6 +80,7 @@ fn edge_between(
         input: edge.to.port,
         from,
         output: edge.from.port,
+        drives: input.modulation.is_some(),
     }))
 }
 
@@ -153,11 +154,12 @@ fn unknown_kind(node: &Node, catalogue: &Catalogue) -> Diagnostic {
     }
 }
 
-fn check_edge(graph: &Graph, edge: &Edge) -> Result<(), Diagnostic> {
+/// Checks the ports of an edge, and gives its input.
+fn check_edge<'g>(graph: &'g Graph, edge: &Edge) -> Result<&'g Port, Diagnostic> {
     let from = port(graph, edge, edge.from, "output", |n| &n.outputs)?;
     let to = port(graph, edge, edge.to, "input", |n| &n.inputs)?;
     if from.1.signal.fits(to.1.signal) {
-        return Ok(());
+        return Ok(to.1);
     }
     Err(Diagnostic::error(
         edge.span,

@@ -119,17 +119,26 @@ impl Ops {
         first + u32::from(matches!(self.all[first as usize].kind, OpKind::ReadLine(_)))
     }
 
+    /// The operation that reads `edge`: of a delay that drives its parameter it is the one that reads the line.
+    pub(super) fn reader(&self, edge: &WiredEdge) -> u32 {
+        match edge.drives {
+            true => self.output_op(edge.to),
+            false => self.input_op(edge.to),
+        }
+    }
+
     /// The operation that has the outputs of `node`.
     pub(super) fn output_op(&self, node: u32) -> u32 {
         self.first[node as usize]
     }
 
-    /// All operations that have the inputs of `node`: of the original and of every copy.
-    pub(super) fn all_input_ops(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+    /// All operations that read `edge`: of the original and of every copy.
+    pub(super) fn all_readers(&self, edge: &WiredEdge) -> impl Iterator<Item = u32> + '_ {
+        let node = edge.to;
         let from = self.copies.partition_point(|(n, _)| *n < node);
         let copies = self.copies[from..].iter();
         let copies = copies.take_while(move |(n, _)| *n == node);
-        std::iter::once(self.input_op(node)).chain(copies.map(|(_, op)| *op))
+        std::iter::once(self.reader(edge)).chain(copies.map(|(_, op)| *op))
     }
 
     /// Where `op` reads the signal of an edge to it: an operation and one of its outputs.
@@ -138,7 +147,7 @@ impl Ops {
             return (*copy, edge.output);
         }
         let writer = self.output_op(edge.from);
-        let stage = self.all[self.input_op(edge.to) as usize].lag;
+        let stage = self.all[self.reader(edge) as usize].lag;
         if self.all[writer as usize].lag == stage {
             return (writer, edge.output);
         }
@@ -194,7 +203,7 @@ pub(super) fn split(wiring: &Wiring<'_>, options: &PlanOptions) -> Ops {
         }
     }
     let edges = wiring.edges.iter();
-    let between = edges.map(|edge| (ops.output_op(edge.from), ops.input_op(edge.to)));
+    let between = edges.map(|edge| (ops.output_op(edge.from), ops.reader(edge)));
     ops.dependencies = ops.short_dependencies().chain(between).collect();
     ops
 }

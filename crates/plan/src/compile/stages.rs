@@ -33,7 +33,7 @@ pub(super) fn pipeline(wiring: &Wiring<'_>, ops: &mut Ops, options: &PlanOptions
 fn clusters(wiring: &Wiring<'_>, ops: &Ops) -> Vec<u32> {
     let mut pairs = ops.dependencies.clone();
     let events = wiring.edges.iter().filter(|e| !is_audio(wiring, e));
-    pairs.extend(events.map(|e| (ops.input_op(e.to), ops.output_op(e.from))));
+    pairs.extend(events.map(|e| (ops.reader(e), ops.output_op(e.from))));
     for (read, op) in (0..).zip(&ops.all) {
         if matches!(op.kind, OpKind::ReadLine(_)) {
             pairs.extend([(read, read + 1), (read + 1, read)]);
@@ -81,7 +81,7 @@ fn stages(wiring: &Wiring<'_>, ops: &Ops, clusters: &[u32], options: &PlanOption
     let candidates = [stages(&kahn), stages(&depth_first(&graph, &kahn))];
     let crossings = |stages: &Vec<u32>| {
         let stage = |op: u32| stages[op as usize];
-        let crosses = |e: &&WiredEdge| stage(ops.output_op(e.from)) != stage(ops.input_op(e.to));
+        let crosses = |e: &&WiredEdge| stage(ops.output_op(e.from)) != stage(ops.reader(e));
         wiring.edges.iter().filter(crosses).count()
     };
     let best = candidates.into_iter().min_by_key(crossings);
@@ -173,7 +173,7 @@ fn add_relays(wiring: &Wiring<'_>, ops: &mut Ops) {
     let mut dependencies: Vec<(u32, u32)> = ops.short_dependencies().collect();
     let mut crossings = Vec::new();
     for edge in &wiring.edges {
-        let (writer, reader) = (ops.output_op(edge.from), ops.input_op(edge.to));
+        let (writer, reader) = (ops.output_op(edge.from), ops.reader(edge));
         let stage = ops.all[reader as usize].lag;
         if ops.all[writer as usize].lag == stage {
             dependencies.push((writer, reader));
@@ -201,7 +201,7 @@ fn add_relays(wiring: &Wiring<'_>, ops: &mut Ops) {
         });
     }
     for edge in &wiring.edges {
-        let reader = ops.input_op(edge.to);
+        let reader = ops.reader(edge);
         let (from, _) = ops.source(reader, edge);
         dependencies.push((from, reader));
     }

@@ -41,6 +41,8 @@ pub(super) struct WiredEdge {
     pub(super) input: u16,
     pub(super) from: u32,
     pub(super) output: u16,
+    /// True if it drives a parameter: then the operation that runs the processor reads it.
+    pub(super) drives: bool,
 }
 
 /// The delays of one output.

@@ -155,7 +155,7 @@ impl Check<'_> {
             StepOp::Process { line: None, .. } => true,
             StepOp::Process {
                 line: Some(line), ..
-            } => ports == (0, 1) && is_line(line),
+            } => ports.1 == 1 && is_line(line),
             StepOp::WriteLine { line, .. } => ports == (1, 0) && is_line(line),
             StepOp::Sink { .. } => ports == (1, 1),
             StepOp::Silence { .. } => ports.0 == 0,

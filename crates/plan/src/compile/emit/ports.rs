@@ -8,6 +8,7 @@ use crate::{
     ChannelSource, EventBufferId, IndexRange, OutputChannel, Plan, SlotId, StepInput, StepOutput,
 };
 use graph::{NodeId, Signal};
+use std::ops::Range;
 use units::Channels;
 
 /// Writes ports into the arrays of a plan, step by step in topological order.
@@ -59,16 +60,16 @@ impl<'a> Ports<'a> {
         let op = self.ops.all[index as usize];
         let start = plan.inputs.len();
         match op.kind {
-            OpKind::ReadLine(_) | OpKind::Silence | OpKind::Receive(_) => {}
+            OpKind::Silence | OpKind::Receive(_) => {}
             OpKind::Send(relay) => {
                 let input = self.relay_input(relay, plan);
                 plan.inputs.push(input);
             }
             _ => {
                 let edges = self.wiring.edges_to(op.node);
-                for port in 0..self.input_count(op) {
+                for port in self.input_range(op) {
                     let edges = Wiring::edges_at(edges, port as u16);
-                    let input = match self.input_signal(op, port) {
+                    let input = match self.input_signal(op, port, edges) {
                         Signal::Audio(channels) => self.audio_input(index, channels, edges, plan),
                         Signal::Control | Signal::Event => self.event_input(index, edges, plan),
                     };
@@ -79,17 +80,29 @@ impl<'a> Ports<'a> {
         IndexRange::since(&plan.inputs, start)
     }
 
-    fn input_count(&self, op: Op) -> usize {
+    /// The ports of its node that an operation reads. Those that drive parameters belong to the processor; of a delay that
+    /// is not the operation that fills the line.
+    fn input_range(&self, op: Op) -> Range<usize> {
+        let node = self.wiring.nodes[op.node as usize].node;
+        let of_kind = node.kind_inputs().len();
         match op.kind {
-            OpKind::Align(_) => 1,
-            _ => self.wiring.nodes[op.node as usize].node.inputs.len(),
+            OpKind::Align(_) => 0..1,
+            OpKind::ReadLine(_) => of_kind..node.inputs.len(),
+            OpKind::WriteLine(_) => 0..of_kind,
+            _ => 0..node.inputs.len(),
         }
     }
 
-    fn input_signal(&self, op: Op, port: usize) -> Signal {
-        match op.kind {
-            OpKind::Align(_) => self.wiring.signal(op.node, 0),
-            _ => self.wiring.nodes[op.node as usize].node.inputs[port].signal,
+    /// The signal that an operation reads at a port. A port that drives a parameter and has no edge has no channels: its
+    /// processor leaves it out.
+    fn input_signal(&self, op: Op, port: usize, edges: &[WiredEdge]) -> Signal {
+        if let OpKind::Align(_) = op.kind {
+            return self.wiring.signal(op.node, 0);
+        }
+        let port = &self.wiring.nodes[op.node as usize].node.inputs[port];
+        match (port.signal, port.modulation) {
+            (Signal::Audio(_), Some(_)) if edges.is_empty() => Signal::Audio(Channels(0)),
+            (signal, _) => signal,
         }
     }
 
@@ -246,7 +259,7 @@ fn reads(wiring: &Wiring<'_>, ops: &Ops, order: &Order, first_output: &[u32]) ->
         }
     };
     for edge in &wiring.edges {
-        for op in ops.all_input_ops(edge.to) {
+        for op in ops.all_readers(edge) {
             add(op, ops.source(op, edge));
         }
     }

@@ -1,0 +1,124 @@
+//! [`DrivenFrames`]: the phases of an oscillator whose frequency or level is driven at audio rate.
+//!
+//! ```text
+//! step[n]  = freq[n] / rate, in units of 2^-32 cycles; 0 while a driven level is 0
+//! phase[n] = phase[n-1] + step[n-1]
+//! y[n]     = level[n] × wave(phase[n]); 0 while a driven frequency is 0
+//! ```
+//!
+//! So an oscillator that is driven by silence is silent, changes no state and may sleep, and it goes on where it stopped.
+
+use crate::generators::osc::{FREQ, OscillatorCore, VOLUME};
+use crate::generators::sine::Phase;
+use crate::sample::clamp_sample;
+use processor::{Block, MakeContext};
+use std::ops::Range;
+use units::SampleRate;
+
+/// Frames that are computed at once: those of a block step.
+const FRAMES: usize = 64;
+/// Largest step: the number below half a cycle.
+const MAX_STEP: f32 = 2_147_483_520.0;
+
+/// Returns true if `freq` or `volume` is driven at audio rate.
+pub(crate) fn is_driven(creation: &MakeContext<'_>) -> bool {
+    creation.is_driven(FREQ.index) || creation.is_driven(VOLUME.index)
+}
+
+/// Returns true if what drives `freq` or `volume` is silent, and with it the oscillator, in all of `block`.
+///
+/// Real-time: hot.
+pub(crate) fn is_stopped(block: &Block<'_>) -> bool {
+    block.is_param_zero(FREQ.index) || block.is_param_zero(VOLUME.index)
+}
+
+/// Phases, steps and levels of at most 64 frames.
+pub(crate) struct DrivenFrames<'a> {
+    phases: [u32; FRAMES],
+    /// At least 1, in units of 2^-32 cycles.
+    steps: [f32; FRAMES],
+    freq: Option<&'a [f32]>,
+    level: Option<&'a [f32]>,
+}
+
+impl<'a> DrivenFrames<'a> {
+    /// The frames of `range` of `block`; the phase of `core` moves on with them.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn new(core: &mut OscillatorCore, block: &Block<'a>, range: Range<usize>) -> Self {
+        let signal = |index| {
+            block
+                .param_signal(index)
+                .map(|values| &values[range.clone()])
+        };
+        let mut frames = Self {
+            phases: [0; FRAMES],
+            steps: [1.0; FRAMES],
+            freq: signal(FREQ.index),
+            level: signal(VOLUME.index),
+        };
+        match (frames.freq, core.rate) {
+            (Some(freq), Some(rate)) => frames.follow(&mut core.phase, freq, rate),
+            _ => frames.run(&mut core.phase, range.len()),
+        }
+        frames
+    }
+
+    /// Phases with the frequency of each frame.
+    fn follow(&mut self, phase: &mut Phase, freq: &[f32], rate: SampleRate) {
+        let per_hz = (2f64.powi(32) / f64::from(rate.hz())) as f32;
+        for ((step, phase), freq) in self.steps.iter_mut().zip(&mut self.phases).zip(freq) {
+            let x = (freq * per_hz).clamp(0.0, MAX_STEP) as i32;
+            (*step, *phase) = ((x as f32).max(1.0), x as u32);
+        }
+        for (phase, level) in self.phases.iter_mut().zip(self.level.unwrap_or_default()) {
+            *phase = if *level == 0.0 { 0 } else { *phase };
+        }
+        // From steps to their sums.
+        let mut at = (phase.at >> 32) as u32;
+        for phase in &mut self.phases[..freq.len()] {
+            let step = std::mem::replace(phase, at);
+            at = at.wrapping_add(step);
+        }
+        phase.at = u64::from(at) << 32 | phase.at & 0xffff_ffff;
+    }
+
+    /// Phases with the frequency of the oscillator.
+    fn run(&mut self, phase: &mut Phase, frames: usize) {
+        self.steps.fill(((phase.step >> 32) as f32).max(1.0));
+        let level = self.level.unwrap_or(&[1.0; FRAMES]);
+        for (to, level) in self.phases[..frames].iter_mut().zip(level) {
+            *to = (phase.at >> 32) as u32;
+            let step = if *level == 0.0 { 0 } else { phase.step };
+            phase.at = phase.at.wrapping_add(step);
+        }
+    }
+
+    /// Writes `wave` of the phase and the step of each frame; silence while a driven frequency is 0.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn write(&self, to: &mut [f32], wave: impl Fn(u32, f32) -> f32) {
+        for ((y, phase), step) in to.iter_mut().zip(&self.phases).zip(&self.steps) {
+            *y = wave(*phase, *step);
+        }
+        for (y, freq) in to.iter_mut().zip(self.freq.unwrap_or_default()) {
+            *y = if *freq == 0.0 { 0.0 } else { *y };
+        }
+    }
+
+    /// Multiplies by the level of each frame; that of `core` moves on with them if it is not driven.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn apply_level(&self, core: &mut OscillatorCore, to: &mut [f32]) {
+        match self.level {
+            None => core.volume.apply(to),
+            Some(level) => {
+                for (y, level) in to.iter_mut().zip(level) {
+                    *y = clamp_sample(*y * level);
+                }
+            }
+        }
+    }
+}
