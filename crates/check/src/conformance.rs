@@ -139,6 +139,11 @@ impl Unit<'_> {
                 target: EventTarget::Input(index as u16),
                 body: EventBody::Value((i % 2) as f32),
             }));
+            all.extend((0..24).map(|_| Event {
+                frame: frame(rng),
+                target: EventTarget::Input(index as u16),
+                body: note_event(rng),
+            }));
         }
         all.sort_by_key(|e| e.frame);
         all
@@ -335,6 +340,28 @@ impl Unit<'_> {
             let played = rig.process(&take, BlockSplit::Even(64));
             assert_eq!(played.allocations, 0, "after a bad state");
         }
+    }
+}
+
+/// What happens to one of a few notes.
+fn note_event(rng: &mut Rng) -> EventBody {
+    let id = rng.below(3) as u32;
+    let (value, velocity) = (rng.unit() as f32, rng.unit() as f32);
+    match rng.below(8) {
+        0 | 1 => EventBody::NoteOn {
+            id,
+            pitch: 127.0 * value,
+            velocity,
+        },
+        2 => EventBody::NoteOff { id, velocity },
+        3 => EventBody::NotePressure { id, value },
+        4 => EventBody::NoteBend {
+            id,
+            semitones: value,
+        },
+        5 => EventBody::NoteTimbre { id, value },
+        6 => EventBody::NotePan { id, value },
+        _ => EventBody::Midi([0x80 | rng.below(2) as u8 * 16, 60 + id as u8, 100]),
     }
 }
 

@@ -220,7 +220,7 @@ impl TestBench {
         let mut background = Vec::new();
         let mut latencies = HashMap::new();
         for (id, node) in graph.nodes() {
-            let made = registry.make(node, Path::new("."));
+            let made = registry.make_with_tempo(node, Path::new("."), graph.tempo());
             let made = made.expect("the test's parameters are right");
             let setting = (rate(), Frames(manner.block), Mode::Offline);
             let (asked, facts) = pool.insert(id, made, setting);
@@ -362,7 +362,7 @@ fn make_copies(
 ) {
     for (id, copy) in pool.retain_copies(plan) {
         let node = graph.node(id).expect("the plan is of this graph");
-        let made = registry.make(node, Path::new("."));
+        let made = registry.make_with_tempo(node, Path::new("."), graph.tempo());
         let made = made.expect("the test's parameters are right");
         let told = (rate(), Frames(manner.block), Mode::Offline);
         assert!(pool.insert_copy((id, copy), made, told), "it is duplicable");

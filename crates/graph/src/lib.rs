@@ -17,6 +17,7 @@ mod node;
 mod patch;
 mod place;
 pub mod shape;
+mod tempo;
 
 pub use adjacency::Adjacency;
 pub use builder::{BuildError, GraphBuilder};
@@ -30,3 +31,4 @@ pub use modulation::{Amount, AmountError, Law, MAX_MODULATIONS, Modulation};
 pub use node::{Node, ParamValue, Port, Signal};
 pub use patch::{Edge, Graph, NodeId, PortRef};
 pub use place::SourceSpan;
+pub use tempo::{MetrePoint, TempoError, TempoMap, TempoPoint, nearest_frame};

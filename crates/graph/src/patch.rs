@@ -1,6 +1,6 @@
 //! The graph: nodes and the edges between their ports.
 
-use crate::{Node, SourceSpan};
+use crate::{Node, SourceSpan, TempoMap};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -40,6 +40,7 @@ pub struct Graph {
     nodes: Vec<Option<Node>>,
     names: HashMap<String, NodeId>,
     edges: Vec<Edge>,
+    tempo: TempoMap,
 }
 
 impl Graph {
@@ -48,6 +49,16 @@ impl Graph {
         self.nodes.reserve(nodes);
         self.names.reserve(nodes);
         self.edges.reserve(edges);
+    }
+
+    /// Tempo and metre, by which nodes turn beats into frames.
+    pub fn tempo(&self) -> &TempoMap {
+        &self.tempo
+    }
+
+    /// Sets tempo and metre. A processor has those of the time when it was made.
+    pub fn set_tempo(&mut self, tempo: TempoMap) {
+        self.tempo = tempo;
     }
 
     /// Adds `node`.
@@ -152,7 +163,7 @@ impl Graph {
     }
 }
 
-/// Two graphs are equal if their nodes and edges state the same, in the same order, wherever they are in the text.
+/// Two graphs are equal if their nodes, edges and tempo state the same, in the same order, wherever they are in the text.
 impl PartialEq for Graph {
     fn eq(&self, other: &Self) -> bool {
         let same_edge = |a: &Edge, b: &Edge| {
@@ -162,6 +173,7 @@ impl PartialEq for Graph {
                 && name(self, a.to.node) == name(other, b.to.node)
         };
         self.len() == other.len()
+            && self.tempo == other.tempo
             && self.edges.len() == other.edges.len()
             && self
                 .nodes()

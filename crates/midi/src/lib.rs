@@ -7,6 +7,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `file` | standard MIDI files, in and out |
+//! | `score` | scores, sequencers and curves in time |
+//! | `voice` | voices, and the signals of a note |
 //! | `translate.rs` | MIDI messages as events of notes |
 //! | `note_id.rs` | ids of notes |
 #![forbid(unsafe_code)]
@@ -14,8 +16,10 @@
 mod file;
 #[allow(dead_code, reason = "the kinds that use it follow")]
 mod note_id;
+mod score;
 #[allow(dead_code, reason = "the kinds that use it follow")]
 mod translate;
+mod voice;
 
 pub use file::{FileEvent, FileEventBody, MAX_BYTES, MidiFile, MidiFileError, MidiTrack, TickUnit};
 
@@ -26,6 +30,8 @@ use processor::Registry;
 /// Real-time: setup.
 pub fn register(registry: &mut Registry) {
     file::register(registry);
+    score::register(registry);
+    voice::register(registry);
 }
 
 /// Every kind of this library, for readers that make nothing.

@@ -2,12 +2,12 @@
 
 use crate::Processor;
 use crate::modulated::Modulated;
-use graph::{Catalogue, Kind, Node, ParamRange};
+use graph::{Catalogue, Kind, Node, ParamRange, TempoMap};
 use std::collections::HashMap;
 use std::path::Path;
 use units::Channels;
 
-/// Argument of a maker: the node, its kind, and the folder of its files.
+/// Argument of a maker: the node, its kind, the folder of its files, and the tempo.
 pub struct MakeContext<'a> {
     /// The node, with its ports and parameters, but without inputs that drive parameters.
     pub node: &'a Node,
@@ -17,6 +17,8 @@ pub struct MakeContext<'a> {
     pub folder: &'a Path,
     /// Indices of the parameters that are driven at audio rate.
     pub driven: &'a [u16],
+    /// Tempo and metre of the graph.
+    pub tempo: &'a TempoMap,
 }
 
 /// Error of a maker.
@@ -163,14 +165,30 @@ impl Registry {
         &self.catalogue
     }
 
-    /// Makes the processor of `node`.
+    /// Makes the processor of `node`, at the default tempo.
+    ///
+    /// # Errors
+    ///
+    /// As [`make_with_tempo`](Self::make_with_tempo).
+    ///
+    /// Real-time: setup.
+    pub fn make(&self, node: &Node, folder: &Path) -> Result<Box<dyn Processor>, MakeError> {
+        self.make_with_tempo(node, folder, &TempoMap::default())
+    }
+
+    /// Makes the processor of `node`, a node of a graph with this tempo.
     ///
     /// # Errors
     ///
     /// Its kind is not known, or the maker refuses its parameters.
     ///
     /// Real-time: setup.
-    pub fn make(&self, node: &Node, folder: &Path) -> Result<Box<dyn Processor>, MakeError> {
+    pub fn make_with_tempo(
+        &self,
+        node: &Node,
+        folder: &Path,
+        tempo: &TempoMap,
+    ) -> Result<Box<dyn Processor>, MakeError> {
         let name = node.effective_kind();
         let (Some(kind), Some(maker)) = (self.catalogue.get(name), self.makers.get(name)) else {
             return Err(MakeError {
@@ -184,6 +202,7 @@ impl Registry {
                 kind,
                 folder,
                 driven,
+                tempo,
             })
         };
         match node.modulations().next() {

@@ -17,6 +17,7 @@ pub(crate) struct Ast<'t> {
     pub(crate) parts: Vec<AstPart<'t>>,
     /// True if nodes or edges may be copies with the same places.
     pub(crate) has_copies: bool,
+    pub(crate) tempo: Option<graph::TempoMap>,
 }
 
 /// The definition of a part: a graph with ports and parameters that is used like a kind.

@@ -28,8 +28,12 @@ pub(crate) fn latencies(
 ) -> (HashMap<NodeId, Frames>, Vec<Diagnostic>) {
     let mut found = Vec::new();
     let mut all = HashMap::new();
-    for (id, node) in loaded.session.graph.nodes() {
-        match loaded.registry.make(node, &loaded.folder) {
+    let graph = &loaded.session.graph;
+    for (id, node) in graph.nodes() {
+        let made = loaded
+            .registry
+            .make_with_tempo(node, &loaded.folder, graph.tempo());
+        match made {
             Ok(mut processor) => {
                 processor.setup(&mut Setup {
                     rate,

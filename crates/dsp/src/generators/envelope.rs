@@ -10,13 +10,16 @@
 //! ```
 //!
 //! The gate is open while the audio input `gate` is above 0.5, or while an event at `notes` holds it open: a value above 0.5
-//! until one that is not, or a MIDI note until its end. Opening begins the attack at the present level; a second note
-//! begins it again.
+//! until one that is not, or a note (a MIDI message too) until its end. Opening begins the attack at the present level; a
+//! second note begins it again. A note that is choked ends at once.
+//!
+//! The peak is 1, or for a note `1 - amount (1 - v)`, where `v` is its velocity and `amount` the parameter `velocity`; the
+//! whole course is multiplied by it.
 //!
 //! | | |
 //! |---|---|
 //! | ports | `gate`, one channel; `notes`, events; `out`, one channel from 0 to 1, to be multiplied with a sound |
-//! | parameters | `attack`, `decay`, `release` 0 to 60 s; `sustain` 0 to 1 |
+//! | parameters | `attack`, `decay`, `release` 0 to 60 s; `sustain` and `velocity` 0 to 1 |
 //! | latency | none |
 //! | tail | 5/3 of `release` (100 dB), endless while a note is held |
 
@@ -60,7 +63,16 @@ const RELEASE: ParamSpec = ParamSpec {
     doc: "Time of 60 dB after the gate closes.",
     ..ATTACK
 };
-const PARAMS: [ParamSpec; 4] = [ATTACK, DECAY, SUSTAIN, RELEASE];
+const VELOCITY: ParamSpec = ParamSpec {
+    index: 4,
+    name: "velocity",
+    unit: "",
+    max: 1.0,
+    default: 0.0,
+    doc: "Share of a note's velocity in its level: 0 none, 1 all.",
+    ..ATTACK
+};
+const PARAMS: [ParamSpec; 5] = [ATTACK, DECAY, SUSTAIN, RELEASE, VELOCITY];
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -73,7 +85,7 @@ pub(crate) fn kind() -> Kind {
 }
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
-    let mut initial = [0.0; 4];
+    let mut initial = [0.0; 5];
     for (value, param) in initial.iter_mut().zip(&PARAMS) {
         *value = param.read(creation)?;
     }
@@ -88,8 +100,8 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
 
 #[derive(Clone)]
 struct Envelope {
-    initial: [f64; 4],
-    params: [f64; 4],
+    initial: [f64; 5],
+    params: [f64; 5],
     rate: f64,
     rates: SegmentRates,
     state: EnvelopeState,
@@ -113,21 +125,46 @@ enum Segment {
     Release,
 }
 
+/// Event that holds the gate open.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Held {
+    #[default]
+    Nothing,
+    Value,
+    /// A key of a MIDI message.
+    Key(u8),
+    /// The note with this id.
+    Note(u32),
+}
+
 /// State that changes from frame to frame.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct EnvelopeState {
     segment: Segment,
     level: f32,
-    /// Event that holds the gate open: 0 none, 1 a value, 2 + n MIDI note n.
-    held: u32,
+    held: Held,
+    /// Level of the peak.
+    peak: f32,
     /// True if the gate was open in the last frame.
     is_open: bool,
+}
+
+impl Default for EnvelopeState {
+    fn default() -> Self {
+        Self {
+            segment: Segment::Idle,
+            level: 0.0,
+            held: Held::Nothing,
+            peak: 1.0,
+            is_open: false,
+        }
+    }
 }
 
 impl EnvelopeState {
     #[inline(always)]
     fn next(&mut self, gate: f32, rates: &SegmentRates) -> f32 {
-        let is_open = gate > 0.5 || self.held > 0;
+        let is_open = gate > 0.5 || self.held != Held::Nothing;
         if is_open != self.is_open {
             self.is_open = is_open;
             self.segment = if is_open {
@@ -139,13 +176,14 @@ impl EnvelopeState {
         match self.segment {
             Segment::Idle => {}
             Segment::Attack => {
-                self.level += rates.rise;
-                if self.level >= 1.0 {
-                    (self.level, self.segment) = (1.0, Segment::Decay);
+                self.level += rates.rise * self.peak;
+                if self.level >= self.peak {
+                    (self.level, self.segment) = (self.peak, Segment::Decay);
                 }
             }
             Segment::Decay => {
-                self.level = rates.sustain + (self.level - rates.sustain) * rates.decay_factor;
+                let sustain = rates.sustain * self.peak;
+                self.level = sustain + (self.level - sustain) * rates.decay_factor;
             }
             Segment::Release => {
                 self.level *= rates.release_factor;
@@ -157,31 +195,50 @@ impl EnvelopeState {
         self.level
     }
 
-    /// Opens or closes the gate as a value or a MIDI note says.
-    fn handle_gate(&mut self, body: EventBody) {
-        let held = match body {
-            EventBody::Value(value) => u32::from(value > 0.5),
-            EventBody::Midi([status, note, velocity]) => {
-                let note = 2 + u32::from(note);
-                match status & 0xf0 {
-                    0x90 if velocity > 0 => note,
-                    0x80 | 0x90 if self.held == note => 0,
-                    _ => return,
+    /// Opens or closes the gate as a value or a note says. `amount` is the share of the velocity in the level.
+    fn handle_gate(&mut self, body: EventBody, amount: f32) {
+        match body {
+            EventBody::Value(value) if value > 0.5 => self.open(Held::Value, 1.0),
+            EventBody::Value(_) => self.held = Held::Nothing,
+            EventBody::Midi([status, key, velocity]) => match status & 0xf0 {
+                0x90 if velocity > 0 => {
+                    let velocity = f32::from(velocity.min(127)) / 127.0;
+                    self.open(Held::Key(key), 1.0 - amount * (1.0 - velocity));
                 }
+                0x80 | 0x90 => self.close(Held::Key(key)),
+                _ => {}
+            },
+            EventBody::NoteOn { id, velocity, .. } => {
+                let velocity = velocity.max(0.0).min(1.0);
+                self.open(Held::Note(id), 1.0 - amount * (1.0 - velocity));
             }
-            _ => return,
-        };
-        self.held = held;
-        if held > 0 {
-            // The attack begins again, even if the gate is open.
-            self.is_open = false;
+            EventBody::NoteOff { id, .. } => self.close(Held::Note(id)),
+            EventBody::NoteChoke { id }
+                if self.held == Held::Note(id) || self.held == Held::Nothing =>
+            {
+                self.held = Held::Nothing;
+                (self.level, self.segment) = (0.0, Segment::Idle);
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, held: Held, peak: f32) {
+        (self.held, self.peak) = (held, peak);
+        // The attack begins again, even if the gate is open.
+        self.is_open = false;
+    }
+
+    fn close(&mut self, held: Held) {
+        if self.held == held {
+            self.held = Held::Nothing;
         }
     }
 }
 
 impl Envelope {
     fn update_rates(&mut self) {
-        let [attack, decay, sustain, release] = self.params;
+        let [attack, decay, sustain, release, _] = self.params;
         // 60 dB are ln(1000) = 6.908 nepers.
         let factor = |time: f64| libm::exp(-6.907_755 / (time * self.rate).max(1e-3)) as f32;
         self.rates = SegmentRates {
@@ -194,7 +251,7 @@ impl Envelope {
 
     fn handle_event(&mut self, event: &Event) {
         if event.target == EventTarget::Input(NOTES) {
-            self.state.handle_gate(event.body);
+            self.state.handle_gate(event.body, self.params[4] as f32);
             return;
         }
         for (value, param) in self.params.iter_mut().zip(&PARAMS) {
@@ -231,7 +288,7 @@ impl Processor for Envelope {
             is_open,
             ..
         } = self.state;
-        if !silent || segment != Segment::Idle || held > 0 || is_open {
+        if !silent || segment != Segment::Idle || held != Held::Nothing || is_open {
             return ProcessStatus::Continue;
         }
         let mut output = block.output(0);
@@ -250,7 +307,7 @@ impl Processor for Envelope {
     }
 
     fn tail(&self) -> Tail {
-        if self.state.held > 0 {
+        if self.state.held != Held::Nothing {
             return Tail::Infinite;
         }
         // 100 dB, where the release time is for 60.
@@ -263,34 +320,47 @@ impl Processor for Envelope {
             segment,
             level,
             held,
+            peak,
             is_open,
         } = self.state;
+        let held = match held {
+            Held::Nothing => 0,
+            Held::Value => 1,
+            Held::Key(key) => 2 | u64::from(key) << 32,
+            Held::Note(id) => 3 | u64::from(id) << 32,
+        };
         let params = self.initial.into_iter().chain(self.params);
         state::put(bytes, params.map(f64::to_bits));
-        let level = u64::from(level.to_bits());
+        let [level, peak] = [level, peak].map(|x| u64::from(x.to_bits()));
         state::put(
             bytes,
-            [segment as u64, level, u64::from(held), u64::from(is_open)],
+            [segment as u64, level, held, peak, u64::from(is_open)],
         );
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let words = state::words(bytes, 12)?;
-        let [initial, params] = [words.numbers::<4>(0)?, words.numbers(4)?];
-        let level = f32::from_bits(words.at(9) as u32);
-        if !(0.0..=1.0).contains(&level) {
-            return Err(StateError(format!("a saved level is {level}")));
+        let words = state::words(bytes, 15)?;
+        let [initial, params] = [words.numbers::<5>(0)?, words.numbers(5)?];
+        let [level, peak] = [11, 13].map(|word| f32::from_bits(words.at(word) as u32));
+        if ![level, peak].iter().all(|x| (0.0..=1.0).contains(x)) {
+            return Err(StateError("a saved level is not from 0 to 1".into()));
         }
         self.state = EnvelopeState {
-            segment: match words.at(8) {
+            segment: match words.at(10) {
                 1 => Segment::Attack,
                 2 => Segment::Decay,
                 3 => Segment::Release,
                 _ => Segment::Idle,
             },
             level,
-            held: words.at(10).min(129) as u32,
-            is_open: words.at(11) != 0,
+            held: match (words.at(12) as u32, (words.at(12) >> 32) as u32) {
+                (1, _) => Held::Value,
+                (2, key) => Held::Key(key as u8),
+                (3, id) => Held::Note(id),
+                _ => Held::Nothing,
+            },
+            peak,
+            is_open: words.at(14) != 0,
         };
         if initial == self.initial {
             for ((value, saved), param) in self.params.iter_mut().zip(params).zip(&PARAMS) {

@@ -74,6 +74,8 @@ pub(crate) struct EngineResources {
     pub(crate) readers: Vec<TraceReader<TraceRecord>>,
     pub(crate) background: Arc<BackgroundThread>,
     nodes: HashMap<NodeId, NodeResources>,
+    /// Tempo of the graph, for makers.
+    tempo: graph::TempoMap,
     /// Nodes whose processors turned out not to allow copies.
     not_duplicable: HashSet<NodeId>,
 }
@@ -117,6 +119,7 @@ impl EngineResources {
             readers,
             background: Arc::new(background),
             nodes: HashMap::new(),
+            tempo: graph::TempoMap::default(),
             not_duplicable: HashSet::new(),
             options,
         })

@@ -35,6 +35,7 @@ impl EngineResources {
     pub(crate) fn add_nodes(&mut self, graph: &Graph) -> Result<(), EngineError> {
         plan::check_node_count(graph).map_err(|errors| EngineError::Graph(errors.0))?;
         let mut errors = Vec::new();
+        self.tempo.clone_from(graph.tempo());
         for (id, node) in graph.nodes() {
             if self.nodes.contains_key(&id) {
                 continue;
@@ -55,12 +56,13 @@ impl EngineResources {
     }
 
     /// Makes the processor of `node`.
-    fn make(&self, node: &Node) -> Result<Box<dyn Processor>, MakeError> {
+    pub(super) fn make(&self, node: &Node) -> Result<Box<dyn Processor>, MakeError> {
         if node.kind == fade::KIND {
             let frames = fade_frames(&self.options);
             return Ok(Box::new(Fade::new(node, frames)));
         }
-        self.registry.make(node, &self.options.folder)
+        let folder = &self.options.folder;
+        self.registry.make_with_tempo(node, folder, &self.tempo)
     }
 
     fn add_node(&mut self, id: NodeId, made_of: Node, processor: Box<dyn Processor>) {

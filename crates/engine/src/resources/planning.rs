@@ -62,7 +62,7 @@ impl EngineResources {
     fn add_copy(&mut self, (id, copy): (NodeId, u16)) -> bool {
         let setup = self.setup();
         let node = self.nodes.get(&id).map(|there| &there.made_of);
-        let made = node.and_then(|node| self.registry.make(node, &self.options.folder).ok());
+        let made = node.and_then(|node| self.make(node).ok());
         made.is_some_and(|made| self.processors.insert_copy((id, copy), made, setup))
     }
 

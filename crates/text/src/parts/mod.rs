@@ -68,6 +68,7 @@ pub(crate) fn flatten<'t>(
         edges,
         parts: Vec::new(),
         has_copies: true,
+        tempo: ast.tempo.clone(),
     };
     (flat, true)
 }

@@ -66,6 +66,9 @@ pub(crate) fn resolve(
         });
     }
     edges::connect(ast, &mut nodes, context, diagnostics);
+    if let Some(tempo) = &ast.tempo {
+        nodes.graph.set_tempo(tempo.clone());
+    }
     nodes.graph
 }
 

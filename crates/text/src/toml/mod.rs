@@ -24,6 +24,7 @@
 //! * A node has its kind's parameters, and for itself `kind`, `in` and `out` (number of ports, where the kind lets it
 //!   choose), `channels`, `cost_us` (its cost for one block), `every` (it runs once in this many cycles), `enabled`
 //!   and `stand_in` (the kind that runs where `kind` is not known).
+//! * `[tempo]` has the tempo and the metre of what counts in beats (`tempo`).
 //! * Every other top-level key is a [`Section`](crate::Section): the reader keeps its lines as they are and the writer puts
 //!   them back. A session may have sections and no node; their readers decide if that is valid.
 //!
@@ -52,6 +53,7 @@ mod scanner;
 mod schema;
 mod section_graph;
 mod sections;
+mod tempo;
 mod to_ast;
 mod value;
 mod write;

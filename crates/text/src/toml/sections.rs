@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The top-level keys that this reader owns.
-const OWN: [&str; 5] = ["edges", "include", "nodes", "part", "settings"];
+const OWN: [&str; 6] = ["edges", "include", "nodes", "part", "settings", "tempo"];
 
 /// The statements of this reader but settings, as they are written.
 #[derive(Default)]

@@ -339,3 +339,41 @@ fn the_schema_knows_every_kind() {
     assert_eq!(osc["properties"]["freq"]["maximum"], 384_000.0);
     assert!(osc["description"].as_str().unwrap().ends_with(" Out: out."));
 }
+
+#[test]
+fn a_tempo_is_read_as_it_was_written_and_a_wrong_one_has_its_place() {
+    let session = |tempo: &str| {
+        let text = format!("[tempo]\n{tempo}\n[nodes.o]\nkind = \"osc\"\nfreq = 1\n");
+        read(text)
+    };
+    for tempo in [
+        "bpm = 90.5",
+        "map = [[0, 120], [16, 90, \"linear\"], [32.5, 60]]",
+        "metre = \"7/8\"\nbpm = 60",
+        "metre = [[0, \"4/4\"], [16, \"3/4\"]]",
+    ] {
+        let parsed = session(tempo);
+        assert_eq!(parsed.diagnostics, [], "{tempo}");
+        let written = write(&parsed.session, &catalogue());
+        assert!(written.contains("[tempo]"));
+        assert_eq!(read(&written).session, parsed.session);
+    }
+    for (tempo, place, says) in [
+        ("bpm = 0", (2, 7), "`bpm` takes 1 to 6000"),
+        (
+            "map = [[0, 1], [0, 2]]",
+            (2, 16),
+            "the beats of the points must grow",
+        ),
+        ("map = [[0, 1], [1]]", (2, 16), "a point of the map is"),
+        ("map = 3", (2, 7), "this takes a list"),
+        ("metre = \"3/5\"", (2, 9), "a metre is such as 4/4"),
+        ("bmp = 3", (2, 1), "`tempo` has no key `bmp`"),
+        ("bpm = 3\nmap = [[0, 1]]", (3, 1), "both set the tempo"),
+    ] {
+        let found = &session(tempo).diagnostics;
+        assert_eq!(found.len(), 1, "{tempo}: {found:?}");
+        assert!(found[0].message.contains(says), "{:?}", found[0]);
+        assert_eq!((found[0].span.line, found[0].span.column), place, "{tempo}");
+    }
+}

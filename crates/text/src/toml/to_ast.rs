@@ -2,6 +2,7 @@
 
 use super::chain;
 use super::recover::DUPLICATE_KEY;
+use super::tempo;
 use super::value::{count, number, why_no_parameter};
 use crate::ast::{Ast, AstEntry, AstList, AstNode, AstPart, Ident};
 use crate::diagnostics::Diagnostics;
@@ -52,6 +53,7 @@ pub(super) fn convert<'t>(
             "nodes" => converter.nodes(value),
             "part" => converter.parts(value),
             "settings" => converter.settings(value),
+            "tempo" => converter.ast.tempo = tempo::read(value, converter.diagnostics),
             _ => {}
         }
     }
@@ -71,11 +73,11 @@ fn end_of_table(text: &str, at: usize) -> usize {
     end + body.map(str::len).sum::<usize>()
 }
 
-type Key<'t> = Spanned<DeString<'t>>;
-type Item<'t> = Spanned<DeValue<'t>>;
+pub(super) type Key<'t> = Spanned<DeString<'t>>;
+pub(super) type Item<'t> = Spanned<DeValue<'t>>;
 
 /// The entries of `table` in the order of the text.
-fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Key<'t>, &'a Item<'t>)> {
+pub(super) fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Key<'t>, &'a Item<'t>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries

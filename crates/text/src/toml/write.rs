@@ -2,6 +2,7 @@
 
 use super::chain;
 use super::sections::is_table;
+use super::tempo;
 use crate::session::Session;
 use crate::time::to_micros;
 use graph::{Amount, Catalogue, Edge, Graph, Node, ParamValue, number_text};
@@ -22,11 +23,13 @@ pub fn write(session: &Session, catalogue: &Catalogue) -> String {
         Some(parts) => {
             text += &parts.lines;
             settings(&mut text, session);
+            tempo::write(&mut text, session.graph.tempo());
             text += &format!("\n{}", parts.tables);
         }
         None => {
             edges(&mut text, &session.graph, catalogue);
             settings(&mut text, session);
+            tempo::write(&mut text, session.graph.tempo());
             for (_, each) in session.graph.nodes() {
                 node(&mut text, each, catalogue);
             }

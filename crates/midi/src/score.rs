@@ -1,0 +1,13 @@
+//! Scores, sequencers and curves: sources that follow the tempo from the start of playback on.
+//!
+//! None has a state: what a block holds is a function of its position. So a node that comes while a graph plays is in time
+//! with the others.
+
+pub(crate) mod events;
+pub(crate) mod line;
+pub(crate) mod timing;
+
+/// Adds the kinds of this folder to `registry`.
+pub(crate) fn register(registry: &mut processor::Registry) {
+    registry.add(events::kind(), events::make);
+}
