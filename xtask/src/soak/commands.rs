@@ -62,7 +62,8 @@ pub(super) fn sanitized(sanitizer: Sanitizer, tests: &TestTarget) -> Command {
 }
 
 /// With the compiler's sources the standard library is instrumented too. Without them ThreadSanitizer does not see the
-/// order that its locks and channels make, and a list of suppressions hides those false alarms.
+/// order that its locks and channels make, and a list of suppressions hides those false alarms. Another list is for the
+/// libraries of sound servers.
 fn thread_sanitizer() -> Command {
     let sources = packages::sysroot().join("lib/rustlib/src/rust/library/std");
     let has_sources = packages::toolchain(|| sources.is_dir(), &["component", "add", "rust-src"]);
@@ -77,10 +78,9 @@ fn thread_sanitizer() -> Command {
     command
         .env("RUSTFLAGS", format!("-Zsanitizer=thread {cfg}{flag}"))
         .env("CARGO_TARGET_DIR", target("tsan"));
-    if !has_sources {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tsan.txt");
-        command.env("TSAN_OPTIONS", format!("suppressions={}", file.display()));
-    }
+    let list = if has_sources { "tsan-servers.txt" } else { "tsan-all.txt" };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(list);
+    command.env("TSAN_OPTIONS", format!("suppressions={}", file.display()));
     command
 }
 
