@@ -78,7 +78,11 @@ fn thread_sanitizer() -> Command {
     command
         .env("RUSTFLAGS", format!("-Zsanitizer=thread {cfg}{flag}"))
         .env("CARGO_TARGET_DIR", target("tsan"));
-    let list = if has_sources { "tsan-servers.txt" } else { "tsan-all.txt" };
+    let list = if has_sources {
+        "tsan-servers.txt"
+    } else {
+        "tsan-all.txt"
+    };
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(list);
     command.env("TSAN_OPTIONS", format!("suppressions={}", file.display()));
     command
