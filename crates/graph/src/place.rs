@@ -11,6 +11,8 @@ pub struct SourceSpan {
     pub column: u32,
     /// Number of characters, at least 1 where there is a line.
     pub len: u32,
+    /// The file: 0 for the session, else the number of an included one, from 1.
+    pub file: u16,
 }
 
 impl SourceSpan {
@@ -19,11 +21,17 @@ impl SourceSpan {
         line: 0,
         column: 0,
         len: 0,
+        file: 0,
     };
 
     /// `len` characters from `column` of `line`.
     pub const fn new(line: u32, column: u32, len: u32) -> Self {
-        Self { line, column, len }
+        Self {
+            line,
+            column,
+            len,
+            file: 0,
+        }
     }
 
     /// Returns true if it names a line.

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 /// very long.
 pub(crate) struct Diagnostics<'t> {
     pub(crate) source: Source<'t>,
+    /// The texts of included files, each with the number that its first byte has.
+    files: Vec<(usize, Source<'t>)>,
     pub(crate) list: Vec<Diagnostic>,
     /// Number of the copy that is looked at; 0 for what is not copied. Copies report each place once.
     pub(crate) copy: u32,
@@ -27,6 +29,7 @@ impl<'t> Diagnostics<'t> {
     pub(crate) fn new(text: &'t str, not_utf8: &[usize]) -> Self {
         let mut diagnostics = Self {
             source: Source::new(text),
+            files: Vec::new(),
             list: Vec::new(),
             copy: 0,
             of_copies: HashMap::new(),
@@ -68,14 +71,40 @@ impl<'t> Diagnostics<'t> {
         if self.copy > 0 && *self.of_copies.entry(at.clone()).or_insert(self.copy) != self.copy {
             return Added(None);
         }
-        let span = self.source.span(at);
+        let span = self.span(at);
         self.list.push(new(span, message));
         Added(Some(self))
     }
 
-    /// The text of a range; `None` if the range is not inside the text.
+    /// Adds the text of an included file, and returns the number of its first byte.
+    pub(crate) fn add_file(&mut self, text: &'t str) -> usize {
+        let last = self.files.last();
+        let end = last.map_or(self.source.text.len(), |(base, source)| base + source.text.len());
+        self.files.push((end + 1, Source::new(text)));
+        end + 1
+    }
+
+    /// The text that `at` is in: its number, that of its first byte, and the text.
+    fn file_of(&self, at: usize) -> (u16, usize, &Source<'t>) {
+        let number = self.files.partition_point(|(base, _)| *base <= at);
+        match number.checked_sub(1) {
+            None => (0, 0, &self.source),
+            Some(index) => (number as u16, self.files[index].0, &self.files[index].1),
+        }
+    }
+
+    /// The place of a range.
+    pub(crate) fn span(&self, at: ByteRange) -> SourceSpan {
+        let (file, base, source) = self.file_of(at.start);
+        let mut span = source.span(at.start - base..at.end.saturating_sub(base));
+        span.file = file;
+        span
+    }
+
+    /// The text of a range; `None` if the range is not inside a text.
     pub(crate) fn text_at(&self, at: &ByteRange) -> Option<&'t str> {
-        self.source.text.get(at.clone())
+        let (_, base, source) = self.file_of(at.start);
+        source.text.get(at.start - base..at.end.checked_sub(base)?)
     }
 
     /// The candidate that is most similar to `word`; `None` if none is similar, or the comparisons are used up.
@@ -101,7 +130,7 @@ impl<'t> Diagnostics<'t> {
 
     /// All diagnostics, sorted by place.
     pub(crate) fn sorted(mut self) -> Vec<Diagnostic> {
-        self.list.sort_by_key(|d| (d.span.line, d.span.column));
+        self.list.sort_by_key(|d| (d.span.file, d.span.line, d.span.column));
         self.list
     }
 }
@@ -132,7 +161,7 @@ impl Added<'_, '_> {
 
     /// Adds a note about another place.
     pub(crate) fn note(mut self, at: ByteRange, message: &str) -> Self {
-        let span = self.0.as_ref().map(|all| all.source.span(at));
+        let span = self.0.as_ref().map(|all| all.span(at));
         if let (Some(span), Some(last)) = (span, self.last()) {
             last.related.push((span, message.into()));
         }

@@ -42,11 +42,11 @@ mod round_trip;
 #[cfg(test)]
 mod sample;
 
-pub use context::ReadContext;
+pub use context::{IncludeLoader, ReadContext};
 pub use kind_page::{kind_index, kind_page};
-pub use session::{ParsedSession, Section, Session, Settings};
+pub use session::{IncludedFile, ParsedSession, Section, Session, Settings};
 pub use source::Source;
-pub use terminal::{MAX_SHOWN, render_diagnostics};
+pub use terminal::{MAX_SHOWN, render_diagnostics, render_diagnostics_of_files};
 pub use written::WrittenParts;
 
 use graph::{Catalogue, Diagnostic, SourceSpan};
@@ -77,6 +77,7 @@ pub fn read_by_extension_with(
                 Diagnostic::error(SourceSpan::NONE, "unknown file format")
                     .help("a session is a file whose name ends in `.ag` or `.toml`"),
             ],
+            files: Vec::new(),
         },
     }
 }

@@ -60,6 +60,17 @@ pub struct ParsedSession {
     pub session: Session,
     /// Errors and warnings, sorted by place. Empty if there are none.
     pub diagnostics: Vec<Diagnostic>,
+    /// The files that the session includes; the place of a diagnostic names one by its number, from 1.
+    pub files: Vec<IncludedFile>,
+}
+
+/// A file whose parts a session includes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IncludedFile {
+    /// Its name for messages.
+    pub name: String,
+    /// Its text.
+    pub text: String,
 }
 
 impl ParsedSession {

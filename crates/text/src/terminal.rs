@@ -25,10 +25,17 @@ const MAX_LINE: usize = 65_536;
 
 /// Renders `diagnostics` about `source`, the text of the file `name`. Invalid UTF-8 in `source` is U+FFFD.
 pub fn render_diagnostics(name: &str, source: &str, diagnostics: &[Diagnostic]) -> String {
-    let file = File {
-        name: one_line(name),
-        lines: source.split('\n').collect(),
+    render_diagnostics_of_files(&[(name, source)], diagnostics)
+}
+
+/// Renders `diagnostics` about a session and the files that it includes: names and texts, the session's first.
+pub fn render_diagnostics_of_files(files: &[(&str, &str)], diagnostics: &[Diagnostic]) -> String {
+    let files: Vec<File<'_>> = files.iter().map(|(name, source)| File::new(name, source)).collect();
+    let excerpt = |span: SourceSpan| {
+        let file = files.get(usize::from(span.file)).or(files.first());
+        file.map_or_else(Vec::new, |file| file.excerpt(span))
     };
+    let name = files.first().map_or("", |file| &file.name);
     let renderer = Renderer::plain();
     let mut text = String::new();
     for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
@@ -39,13 +46,13 @@ pub fn render_diagnostics(name: &str, source: &str, diagnostics: &[Diagnostic]) 
             Severity::Note => Level::NOTE,
         };
         let mut main =
-            Group::with_title(level.primary_title(message)).elements(file.excerpt(diagnostic.span));
+            Group::with_title(level.primary_title(message)).elements(excerpt(diagnostic.span));
         if !diagnostic.help.is_empty() {
             main = main.element(Level::HELP.message(one_line(&diagnostic.help)));
         }
         let notes = diagnostic.related.iter().map(|(span, message)| {
             let title = Level::NOTE.secondary_title(one_line(message));
-            Group::with_title(title).elements(file.excerpt(*span))
+            Group::with_title(title).elements(excerpt(*span))
         });
         let report: Vec<Group<'_>> = [main].into_iter().chain(notes).collect();
         text += &renderer.render(&report);
@@ -56,7 +63,7 @@ pub fn render_diagnostics(name: &str, source: &str, diagnostics: &[Diagnostic]) 
     let (errors, warnings) = (errors.len(), warnings.len());
     if errors + warnings > 0 {
         let rest = format!("and {errors} more errors, {warnings} more warnings");
-        writeln!(text, "{}: {rest}", file.name).expect("writing to a String does not fail");
+        writeln!(text, "{name}: {rest}").expect("writing to a String does not fail");
     }
     text
 }
@@ -67,7 +74,14 @@ struct File<'s> {
     lines: Vec<&'s str>,
 }
 
-impl File<'_> {
+impl<'s> File<'s> {
+    fn new(name: &str, source: &'s str) -> Self {
+        Self {
+            name: one_line(name),
+            lines: source.split('\n').collect(),
+        }
+    }
+
     /// File, line and column, and the line with carets below `span`; only the file if the place is not known.
     fn excerpt(&self, span: SourceSpan) -> Vec<Element<'_>> {
         let origin = Origin::path(&self.name);

@@ -11,7 +11,7 @@ use divisi::plan::{Plan, PlanOptions};
 use divisi::prelude::{
     Engine, EngineCallback, EngineError, EngineOptions, Frames, Registry, SampleRate,
 };
-use divisi::text::{self, ReadContext, Session};
+use divisi::text::{self, IncludedFile, ReadContext, Session};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,6 +33,8 @@ pub(crate) struct LoadedSession {
     pub(crate) folder: PathBuf,
     name: String,
     source: String,
+    /// The files that the session includes.
+    files: Vec<IncludedFile>,
 }
 
 impl LoadedSession {
@@ -45,11 +47,13 @@ impl LoadedSession {
         let context = ReadContext {
             catalogue: registry.catalogue(),
             probe: &|node| registry.probe(node, folder),
+            include: &|including, name| open_included(folder, including, name),
         };
         let reading = text::read_by_extension_with(&name, &bytes, &context);
         let mut loaded = Self {
             session: reading.session,
             diagnostics: reading.diagnostics,
+            files: reading.files,
             registry,
             folder: folder.to_path_buf(),
             name,
@@ -122,9 +126,17 @@ impl LoadedSession {
             .any(|section| section.name == network::session::SECTION)
     }
 
+    /// Diagnostics with their source lines, from the session or from a file that it includes.
+    fn rendered(&self, diagnostics: &[Diagnostic]) -> String {
+        let included = self.files.iter().map(|file| (file.name.as_str(), file.text.as_str()));
+        let files = [(self.name.as_str(), self.source.as_str())].into_iter();
+        let files: Vec<(&str, &str)> = files.chain(included).collect();
+        text::render_diagnostics_of_files(&files, diagnostics)
+    }
+
     /// Prints diagnostics with their source lines.
     pub(crate) fn print_diagnostics(&self, diagnostics: &[Diagnostic]) {
-        let shown = text::render_diagnostics(&self.name, &self.source, diagnostics);
+        let shown = self.rendered(diagnostics);
         if !shown.is_empty() {
             messages::print_message(shown.trim_end());
         }
@@ -132,7 +144,7 @@ impl LoadedSession {
 
     /// The mistakes as a terminal shows them; `None` if the session can be played.
     pub(crate) fn mistakes(&self) -> Option<String> {
-        let shown = || text::render_diagnostics(&self.name, &self.source, &self.diagnostics);
+        let shown = || self.rendered(&self.diagnostics);
         has_errors(&self.diagnostics).then(|| shown().trim_end().to_owned())
     }
 
@@ -222,6 +234,24 @@ impl LoadedSession {
         Engine::new(graph, self.registry.clone(), options)
             .map_err(|error| self.engine_failure(error))
     }
+}
+
+/// Opens a file that a session in `folder` includes, by its name relative to the including file.
+fn open_included(folder: &Path, including: &str, name: &str) -> Result<(String, Vec<u8>), String> {
+    let folder = match including {
+        "" => folder,
+        file => Path::new(file).parent().unwrap_or(Path::new("")),
+    };
+    let path = folder.join(name);
+    // One name for a file, however it is reached.
+    let path = path.canonicalize().map_err(|error| error.to_string())?;
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let shown = match here.as_ref().map(|here| path.strip_prefix(here)) {
+        Ok(Ok(inside)) => inside,
+        _ => &path,
+    };
+    let bytes = read_file(&path, MAX_BYTES, "a session").map_err(Failure::message)?;
+    Ok((shown.display().to_string(), bytes))
 }
 
 /// Returns true if any diagnostic is an error.

@@ -77,6 +77,7 @@ pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSe
             sections: Vec::new(),
         },
         diagnostics: diagnostics.sorted(),
+        files: Vec::new(),
     }
 }
 

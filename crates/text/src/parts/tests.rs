@@ -370,3 +370,59 @@ fn a_small_text_cannot_make_a_large_session() {
         ["2:1: parts and counts make more than 67108864 bytes of names and texts"]
     );
 }
+
+/// Reads a session whose included files are `files`; messages with the number of their file.
+fn read_files(text: &str, files: &[(&str, &str)]) -> (ParsedSession, Vec<String>) {
+    let catalogue = catalogue();
+    let load = |_: &str, path: &str| {
+        let file = files.iter().find(|(name, _)| *name == path);
+        let bytes = |(_, text): &(&str, &str)| (path.to_owned(), text.as_bytes().to_vec());
+        file.map(bytes).ok_or_else(|| "there is no such file".to_owned())
+    };
+    let context = crate::ReadContext {
+        include: &load,
+        ..crate::ReadContext::new(&catalogue)
+    };
+    let parsed = toml::read_with(text, &context);
+    let all = parsed.diagnostics.iter();
+    let all = all.map(|d| format!("{}:{}:{}: {}", d.span.file, d.span.line, d.span.column, d.message));
+    let messages = all.collect();
+    (parsed, messages)
+}
+
+const SYNTH: &str = "include = [\"tone.toml\"]\n[part.voice]\noutputs = [\"out\"]\nedges = [\"tone -> out\"]\n[part.voice.nodes]\ntone = { kind = \"tone\", f = 220 }\n[nodes.ignored]\nkind = \"sink\"\n";
+const TONE: &str = "[part.tone]\noutputs = [\"out\"]\nparams = { f = 1 }\nedges = [\"osc -> out\"]\n[part.tone.nodes]\nosc = { kind = \"osc\", freq = \"f\" }\n";
+const SONG: &str = "include = [\"synth.toml\", \"tone.toml\"]\nedges = [\"v -> o\"]\n[nodes]\nv = { kind = \"voice\" }\no = { kind = \"sink\" }\n";
+
+#[test]
+fn parts_come_from_included_files() {
+    let (parsed, messages) = read_files(SONG, &[("synth.toml", SYNTH), ("tone.toml", TONE)]);
+    assert_eq!(messages, [] as [&str; 0]);
+    let graph = &parsed.session.graph;
+    let osc = graph.node(graph.find("v.tone.osc").unwrap()).unwrap();
+    assert_eq!((graph.len(), osc.number("freq")), (2, Some(220.0)));
+    assert_eq!((osc.span.file, osc.span.line), (2, 6), "in the second file");
+    let written = toml::write(&parsed.session, &catalogue());
+    assert!(written.starts_with("include = "), "{written}");
+}
+
+#[test]
+fn mistakes_in_included_files_have_their_file_and_place() {
+    let synth = SYNTH.replace("f = 220", "g = 220")+ "x = = 1\n";
+    let tone = TONE.replace("\"f\"", "\"f / 0\"");
+    let (parsed, messages) = read_files(SONG, &[("synth.toml", &synth), ("tone.toml", &tone)]);
+    assert_eq!(messages.len(), 3, "{messages:#?}");
+    assert_eq!(messages[0], "1:6:25: the part `tone` has no parameter `g`");
+    assert!(messages[1].starts_with("1:9:"), "{messages:#?}");
+    assert_eq!(messages[2], "2:6:30: the expression has no finite value where i is 0");
+    let files = parsed.files.iter().map(|file| (file.name.as_str(), file.text.as_str()));
+    let files: Vec<_> = [("song.toml", SONG)].into_iter().chain(files).collect();
+    let shown = crate::render_diagnostics_of_files(&files, &parsed.diagnostics);
+    assert!(shown.contains("--> tone.toml:6:30"), "{shown}");
+
+    let (_, messages) = read_files(SONG, &[("synth.toml", SYNTH), ("tone.toml", "include = [\"synth.toml\"]\n")]);
+    let circle = "2:1:12: cannot include `synth.toml`: it includes itself: synth.toml -> tone.toml -> synth.toml";
+    assert!(messages.iter().any(|message| message == circle), "{messages:#?}");
+    let (_, messages) = read_files(SONG, &[("synth.toml", SYNTH)]);
+    assert_eq!(messages[0], "0:1:26: cannot include `tone.toml`: there is no such file");
+}

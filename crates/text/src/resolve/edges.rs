@@ -129,7 +129,7 @@ impl Resolver<'_, '_, '_, '_> {
         let edge = Edge {
             from: a.0,
             to: b.0,
-            span: self.diagnostics.source.span(place(from, to)),
+            span: self.diagnostics.span(place(from, to)),
         };
         Some((edge, None))
     }

@@ -108,7 +108,7 @@ impl<'a> Resolver<'a, '_, '_> {
         let mut node = Node::new(written.name.text.as_ref(), kind);
         node.params
             .reserve_exact(written.entries.len().min(params::MAX_KEYS) + 2);
-        node.span = self.diagnostics.source.span(written.name.at.clone());
+        node.span = self.diagnostics.span(written.name.at.clone());
         node.cost = written.cost;
         node.every = written.every;
         node.enabled = written.enabled;

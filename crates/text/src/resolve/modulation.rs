@@ -99,7 +99,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
                 node: target.node,
                 port: 0,
             },
-            span: self.diagnostics.source.span(at),
+            span: self.diagnostics.span(at),
         };
         let modulation = Modulation {
             param: target.index,

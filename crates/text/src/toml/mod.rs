@@ -48,6 +48,7 @@
 //! comments; the sections need them, which is why `scanner` finds the statements in the text once more.
 
 mod chain;
+mod include;
 mod recover;
 mod scanner;
 mod schema;
@@ -82,20 +83,24 @@ pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
 /// As [`read`], with answers about files.
 pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSession {
     let (text, not_utf8) = source::decode(bytes.as_ref());
+    let files;
     let mut diagnostics = Diagnostics::new(&text, &not_utf8);
     let (table, errors) = DeTable::parse_recoverable(&text);
     let repaired;
-    let (ast, settings, sections);
+    let (mut ast, settings, sections);
     let mut own = Own::default();
     if errors.is_empty() {
         (ast, settings) = to_ast::convert(&text, table.get_ref(), &[], &mut diagnostics);
+        files = include::load(table.get_ref(), context, &mut diagnostics);
         sections = sections::sections(&text, &mut own, &mut diagnostics);
     } else {
         repaired = recover::repair(&text, &mut diagnostics);
         let (table, left) = DeTable::parse_recoverable(&repaired);
         (ast, settings) = to_ast::convert(&repaired, table.get_ref(), &left, &mut diagnostics);
+        files = include::load(table.get_ref(), context, &mut diagnostics);
         sections = sections::sections(&repaired, &mut own, &mut diagnostics);
     }
+    include::add_parts(&files, &mut ast, &mut diagnostics);
     let (ast, is_computed) = parts::flatten(ast, context.catalogue, &mut diagnostics);
     let needs_nodes = sections.is_empty();
     let graph = resolve(&ast, Dialect::Toml, needs_nodes, context, &mut diagnostics);
@@ -109,6 +114,7 @@ pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSe
             parts,
         },
         diagnostics: diagnostics.sorted(),
+        files: include::texts(files),
     }
 }
 
