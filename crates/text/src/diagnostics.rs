@@ -79,7 +79,9 @@ impl<'t> Diagnostics<'t> {
     /// Adds the text of an included file, and returns the number of its first byte.
     pub(crate) fn add_file(&mut self, text: &'t str) -> usize {
         let last = self.files.last();
-        let end = last.map_or(self.source.text.len(), |(base, source)| base + source.text.len());
+        let end = last.map_or(self.source.text.len(), |(base, source)| {
+            base + source.text.len()
+        });
         self.files.push((end + 1, Source::new(text)));
         end + 1
     }
@@ -130,7 +132,8 @@ impl<'t> Diagnostics<'t> {
 
     /// All diagnostics, sorted by place.
     pub(crate) fn sorted(mut self) -> Vec<Diagnostic> {
-        self.list.sort_by_key(|d| (d.span.file, d.span.line, d.span.column));
+        self.list
+            .sort_by_key(|d| (d.span.file, d.span.line, d.span.column));
         self.list
     }
 }

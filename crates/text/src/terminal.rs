@@ -30,7 +30,10 @@ pub fn render_diagnostics(name: &str, source: &str, diagnostics: &[Diagnostic]) 
 
 /// Renders `diagnostics` about a session and the files that it includes: names and texts, the session's first.
 pub fn render_diagnostics_of_files(files: &[(&str, &str)], diagnostics: &[Diagnostic]) -> String {
-    let files: Vec<File<'_>> = files.iter().map(|(name, source)| File::new(name, source)).collect();
+    let files: Vec<File<'_>> = files
+        .iter()
+        .map(|(name, source)| File::new(name, source))
+        .collect();
     let excerpt = |span: SourceSpan| {
         let file = files.get(usize::from(span.file)).or(files.first());
         file.map_or_else(Vec::new, |file| file.excerpt(span))

@@ -128,7 +128,10 @@ impl LoadedSession {
 
     /// Diagnostics with their source lines, from the session or from a file that it includes.
     fn rendered(&self, diagnostics: &[Diagnostic]) -> String {
-        let included = self.files.iter().map(|file| (file.name.as_str(), file.text.as_str()));
+        let included = self
+            .files
+            .iter()
+            .map(|file| (file.name.as_str(), file.text.as_str()));
         let files = [(self.name.as_str(), self.source.as_str())].into_iter();
         let files: Vec<(&str, &str)> = files.chain(included).collect();
         text::render_diagnostics_of_files(&files, diagnostics)

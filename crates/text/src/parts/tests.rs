@@ -377,7 +377,8 @@ fn read_files(text: &str, files: &[(&str, &str)]) -> (ParsedSession, Vec<String>
     let load = |_: &str, path: &str| {
         let file = files.iter().find(|(name, _)| *name == path);
         let bytes = |(_, text): &(&str, &str)| (path.to_owned(), text.as_bytes().to_vec());
-        file.map(bytes).ok_or_else(|| "there is no such file".to_owned())
+        file.map(bytes)
+            .ok_or_else(|| "there is no such file".to_owned())
     };
     let context = crate::ReadContext {
         include: &load,
@@ -385,7 +386,12 @@ fn read_files(text: &str, files: &[(&str, &str)]) -> (ParsedSession, Vec<String>
     };
     let parsed = toml::read_with(text, &context);
     let all = parsed.diagnostics.iter();
-    let all = all.map(|d| format!("{}:{}:{}: {}", d.span.file, d.span.line, d.span.column, d.message));
+    let all = all.map(|d| {
+        format!(
+            "{}:{}:{}: {}",
+            d.span.file, d.span.line, d.span.column, d.message
+        )
+    });
     let messages = all.collect();
     (parsed, messages)
 }
@@ -408,21 +414,39 @@ fn parts_come_from_included_files() {
 
 #[test]
 fn mistakes_in_included_files_have_their_file_and_place() {
-    let synth = SYNTH.replace("f = 220", "g = 220")+ "x = = 1\n";
+    let synth = SYNTH.replace("f = 220", "g = 220") + "x = = 1\n";
     let tone = TONE.replace("\"f\"", "\"f / 0\"");
     let (parsed, messages) = read_files(SONG, &[("synth.toml", &synth), ("tone.toml", &tone)]);
     assert_eq!(messages.len(), 3, "{messages:#?}");
     assert_eq!(messages[0], "1:6:25: the part `tone` has no parameter `g`");
     assert!(messages[1].starts_with("1:9:"), "{messages:#?}");
-    assert_eq!(messages[2], "2:6:30: the expression has no finite value where i is 0");
-    let files = parsed.files.iter().map(|file| (file.name.as_str(), file.text.as_str()));
+    assert_eq!(
+        messages[2],
+        "2:6:30: the expression has no finite value where i is 0"
+    );
+    let files = parsed
+        .files
+        .iter()
+        .map(|file| (file.name.as_str(), file.text.as_str()));
     let files: Vec<_> = [("song.toml", SONG)].into_iter().chain(files).collect();
     let shown = crate::render_diagnostics_of_files(&files, &parsed.diagnostics);
     assert!(shown.contains("--> tone.toml:6:30"), "{shown}");
 
-    let (_, messages) = read_files(SONG, &[("synth.toml", SYNTH), ("tone.toml", "include = [\"synth.toml\"]\n")]);
+    let (_, messages) = read_files(
+        SONG,
+        &[
+            ("synth.toml", SYNTH),
+            ("tone.toml", "include = [\"synth.toml\"]\n"),
+        ],
+    );
     let circle = "2:1:12: cannot include `synth.toml`: it includes itself: synth.toml -> tone.toml -> synth.toml";
-    assert!(messages.iter().any(|message| message == circle), "{messages:#?}");
+    assert!(
+        messages.iter().any(|message| message == circle),
+        "{messages:#?}"
+    );
     let (_, messages) = read_files(SONG, &[("synth.toml", SYNTH)]);
-    assert_eq!(messages[0], "0:1:26: cannot include `tone.toml`: there is no such file");
+    assert_eq!(
+        messages[0],
+        "0:1:26: cannot include `tone.toml`: there is no such file"
+    );
 }

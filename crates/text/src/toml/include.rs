@@ -66,7 +66,12 @@ struct Loader<'c> {
 
 impl Loader<'_> {
     /// Loads the files of the key `include` of a file; `chain` leads to that file.
-    fn includes(&mut self, table: &DeTable<'_>, chain: &[String], diagnostics: &mut Diagnostics<'_>) {
+    fn includes(
+        &mut self,
+        table: &DeTable<'_>,
+        chain: &[String],
+        diagnostics: &mut Diagnostics<'_>,
+    ) {
         let Some(value) = table.get("include") else {
             return;
         };
@@ -95,7 +100,10 @@ impl Loader<'_> {
         let (name, bytes) = (self.context.include)(including, path)?;
         if let Some(first) = chain.iter().position(|link| *link == name) {
             let links: Vec<&str> = chain[first..].iter().map(String::as_str).collect();
-            return Err(format!("it includes itself: {} -> {name}", links.join(" -> ")));
+            return Err(format!(
+                "it includes itself: {} -> {name}",
+                links.join(" -> ")
+            ));
         }
         if self.files.iter().any(|file| file.name == name) {
             return Ok(());
@@ -124,7 +132,11 @@ impl Loader<'_> {
 }
 
 /// Adds the parts of `files` to `ast`, and their mistakes to `diagnostics`.
-pub(super) fn add_parts<'t>(files: &'t [Loaded], ast: &mut Ast<'t>, diagnostics: &mut Diagnostics<'t>) {
+pub(super) fn add_parts<'t>(
+    files: &'t [Loaded],
+    ast: &mut Ast<'t>,
+    diagnostics: &mut Diagnostics<'t>,
+) {
     for (index, file) in files.iter().enumerate() {
         let mut of_file = Diagnostics::new(&file.text, &[]);
         let (table, errors) = DeTable::parse_recoverable(&file.repaired);
@@ -137,7 +149,10 @@ pub(super) fn add_parts<'t>(files: &'t [Loaded], ast: &mut Ast<'t>, diagnostics:
         for mut found in file.found.iter().cloned().chain(of_file.sorted()) {
             let file = index as u16 + 1;
             found.span.file = file;
-            found.related.iter_mut().for_each(|(span, _)| span.file = file);
+            found
+                .related
+                .iter_mut()
+                .for_each(|(span, _)| span.file = file);
             diagnostics.list.push(found);
         }
     }
@@ -175,11 +190,15 @@ fn move_node(node: &mut AstNode<'_>, base: usize) {
     move_ident(&mut node.name, base);
     let words = [&mut node.kind, &mut node.stand_in].into_iter().flatten();
     words.for_each(|word| move_ident(word, base));
-    node.entries.iter_mut().for_each(|entry| move_entry(entry, base));
+    node.entries
+        .iter_mut()
+        .for_each(|entry| move_entry(entry, base));
     for list in &mut node.lists {
         move_ident(&mut list.key, base);
         move_range(&mut list.at, base);
-        list.items.iter_mut().for_each(|(_, at)| move_range(at, base));
+        list.items
+            .iter_mut()
+            .for_each(|(_, at)| move_range(at, base));
     }
 }
 
@@ -188,8 +207,13 @@ fn move_part(part: &mut AstPart<'_>, base: usize) {
     move_ident(&mut part.name, base);
     let ports = part.inputs.iter_mut().chain(&mut part.outputs);
     ports.for_each(|port| move_ident(port, base));
-    part.params.iter_mut().for_each(|param| move_entry(param, base));
-    part.body.nodes.iter_mut().for_each(|node| move_node(node, base));
+    part.params
+        .iter_mut()
+        .for_each(|param| move_entry(param, base));
+    part.body
+        .nodes
+        .iter_mut()
+        .for_each(|node| move_node(node, base));
     for (from, to) in &mut part.body.edges {
         move_end(from, base);
         move_end(to, base);
