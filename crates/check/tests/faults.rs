@@ -244,7 +244,9 @@ fn fed(kind: &graph::Kind, registry: &Registry) -> Graph {
         ports.first().is_some_and(|p| {
             matches!(
                 p.signal,
-                graph::PortSignal::AsNode | graph::PortSignal::Fixed(_)
+                graph::PortSignal::AsNode
+                    | graph::PortSignal::AsOutput
+                    | graph::PortSignal::Fixed(_)
             )
         })
     };

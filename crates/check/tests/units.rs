@@ -90,6 +90,14 @@ units! {
     a_mixer_in_parts: "mixer" { "in" = number(3.0), "level2" = number(-6.0), "split" = number(2.0) };
     a_pan: "pan" { "pan" = number(0.3) };
     a_pan_in_parts: "pan" { "pan" = number(0.3), "split" = number(3.0) };
+    a_pan_between_two_channels_of_one_port: "pan" { "layout" = word("stereo"), "pan" = number(0.3) };
+    a_pan_in_a_room: "pan" { "layout" = word("7.1.4"), "azimuth" = number(-100.0), "elevation" = number(20.0) };
+    a_pan_in_a_sound_field: "pan" { "layout" = word("ambisonics-3"), "azimuth" = number(33.0), "split" = number(3.0) };
+    a_split: "split" { "channels" = number(3.0) };
+    a_split_of_a_layout: "split" { "layout" = word("5.1") };
+    a_join: "join" { "channels" = number(3.0) };
+    a_matrix: "matrix" { "gains" = word("1 0.5 0; -0.25 1 0.7") };
+    a_matrix_with_gains_of_its_own_in_parts: "matrix" { "channels" = number(3.0), "g3_1" = number(-0.5), "split" = number(3.0) };
     a_soft_shape: "shape" { "drive_db" = number(12.0) };
     a_hard_shape: "shape" { "mode" = word("clip"), "channels" = number(2.0) };
     a_shape_in_parts: "shape" { "drive_db" = number(12.0), "split" = number(5.0) };

@@ -103,3 +103,100 @@ fn sinks_take_the_output_channels_behind_each_other() {
     assert_eq!((heard[0][9], heard[1][9]), (0.25, 0.5));
     assert!(heard[2].iter().any(|sample| sample.abs() > 0.0));
 }
+
+#[test]
+fn split_and_join_name_their_ports_by_number_or_by_loudspeaker() {
+    let here = folder();
+    // `split` takes the width of what enters, `join` has as many inputs as edges name.
+    here.write(
+        "s.toml",
+        format!(
+            "edges = [\"p -> apart -> both.in2\", \"apart.out2 -> both.1 \", \"both -> out\"]\n{PLAYER}{SINK}\
+             [nodes.apart]\nkind = \"split\"\n[nodes.both]\nkind = \"join\"\n"
+        ),
+    );
+    here.well("render s.toml -o out.wav --seconds 0.001");
+    let heard = channels(&here.read("out.wav"));
+    assert_eq!((heard[0][9], heard[1][9]), (0.5, 0.25));
+    here.write(
+        "l.toml",
+        format!(
+            "edges = [\"p -> apart\", \"apart.left -> both.surround_left\", \"both -> out\"]\n{PLAYER}{SINK}\
+             [nodes.apart]\nkind = \"split\"\nlayout = \"stereo\"\n[nodes.both]\nkind = \"join\"\nlayout = \"5.1\"\n"
+        ),
+    );
+    here.well("render l.toml -o out.wav --seconds 0.001");
+    let heard = channels(&here.read("out.wav"));
+    let frame: Vec<f32> = heard.iter().map(|channel| channel[9]).collect();
+    assert_eq!(frame, [0.0, 0.0, 0.0, 0.0, 0.25, 0.0]);
+}
+
+#[test]
+fn a_port_that_no_channel_has_is_reported_at_its_edge() {
+    let here = folder();
+    let apart =
+        "[nodes.apart]\nkind = \"split\"\n[nodes.six]\nkind = \"split\"\nlayout = \"5.1 \"\n";
+    here.write(
+        "s.toml",
+        format!("edges = [\"p -> apart.3 -> out\", \"apart.out4 -> out\"]\n{PLAYER}{SINK}{apart}"),
+    );
+    let said = here.call("check s.toml");
+    assert_eq!(said.code, Some(2));
+    for part in [
+        "`apart` has 2 outputs; none of them is called `out4`",
+        "there is no layout \"5.1 \"",
+        "did you mean `5.1`?",
+    ] {
+        assert!(said.err.contains(part), "{part}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_matrix_mixes_as_many_channels_as_its_rows_say() {
+    let here = folder();
+    let matrix = "[nodes.down]\nkind = \"matrix\"\ngains = \"1 0; 0 1; 0.5 -0.5\"\ng2_2 = 2\n";
+    here.write(
+        "s.toml",
+        format!("edges = [\"p -> down -> out\"]\n{PLAYER}{SINK}{matrix}"),
+    );
+    here.well("render s.toml -o out.wav --seconds 0.001");
+    let heard = channels(&here.read("out.wav"));
+    let frame: Vec<f32> = heard.iter().map(|channel| channel[9]).collect();
+    assert_eq!(frame, [0.25, 1.0, -0.125]);
+    here.write(
+        "b.toml",
+        format!(
+            "edges = []\n{PLAYER}{SINK}{}",
+            matrix.replace("0.5 -0.5", "0.5")
+        ),
+    );
+    let said = here.call("check b.toml");
+    assert!(
+        said.err.contains("row 3 has 1 gains, and row 1 has 2"),
+        "{}",
+        said.err
+    );
+    assert!(said.err.contains("b.toml:9:9"), "{}", said.err);
+}
+
+#[test]
+fn a_pan_with_a_layout_has_one_output_of_its_width() {
+    let here = folder();
+    let pan = "[nodes.tone]\nkind = \"osc\"\nfreq = 440\n[nodes.pan]\nkind = \"pan\"\nlayout = \"7.1.4\"\nazimuth = -90\n";
+    here.write(
+        "s.toml",
+        format!("edges = [\"tone -> pan -> out\"]\n{pan}{SINK}"),
+    );
+    here.well("render s.toml -o out.wav --seconds 0.001");
+    let heard = channels(&here.read("out.wav"));
+    let playing: Vec<bool> = heard
+        .iter()
+        .map(|c| c.iter().any(|x| x.abs() > 1e-4))
+        .collect();
+    // `side_right` is the sixth channel.
+    assert_eq!(playing.iter().position(|it| *it), Some(5));
+    assert_eq!(
+        (playing.len(), playing.iter().filter(|it| **it).count()),
+        (12, 1)
+    );
+}

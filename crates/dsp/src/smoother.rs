@@ -103,6 +103,13 @@ impl Smoother {
         self.frames_left == 0
     }
 
+    /// Returns true if the value is 0 and stays so: then nothing is added.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.is_settled() && self.current == 0.0
+    }
+
     /// Value for the next frame.
     ///
     /// Real-time: hot.

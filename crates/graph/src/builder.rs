@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Keys that set numbers of ports and channels of every kind.
-const COUNTS: [&str; 3] = ["in", "out", "channels"];
+const COUNTS: [&str; 4] = ["in", "out", "channels", "layout"];
 
 /// Makes or changes a graph in code. Each call is checked against the catalogue, and a refused one changes nothing.
 ///
@@ -150,6 +150,7 @@ impl<'a> GraphBuilder<'a> {
         for (id, node) in (self.first_added as u32..).zip(added) {
             if let Some(settled) = self.graph.node(NodeId(id)) {
                 node.channels = settled.channels;
+                node.output_channels = settled.output_channels;
                 node.inputs.clone_from(&settled.inputs);
                 node.outputs.clone_from(&settled.outputs);
             }
@@ -162,12 +163,9 @@ impl<'a> GraphBuilder<'a> {
         let is_added = |id: NodeId| id.0 as usize >= self.first_added;
         let (graph, catalogue) = (&self.graph, self.catalogue);
         let found = inferred_channels(graph, graph.edges(), catalogue, self.probe, is_added);
-        for (id, channels) in found {
-            if let Some(node) = self.graph.node_mut(id)
-                && let Some(kind) = catalogue.get(node.effective_kind())
-            {
-                node.channels = channels;
-                Catalogue::assign_ports(kind, node);
+        for (id, widths) in found {
+            if let Some(node) = self.graph.node_mut(id) {
+                catalogue.set_widths(node, widths);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Every known kind by name: readers check texts against it.
 
 use crate::channels::MAX_CHANNELS;
-use crate::{Kind, Node, Port, PortCount, PortSignal, PortSpec, Signal};
+use crate::{Gains, Kind, Layout, Node, Port, PortCount, PortSignal, PortSpec, Signal};
 use std::collections::BTreeMap;
 use units::Channels;
 
@@ -42,6 +42,7 @@ impl Catalogue {
     /// A sentence for each number out of range, with its key. The node then has the nearest number in the range.
     pub fn assign_ports(kind: &Kind, node: &mut Node) -> Vec<(&'static str, String)> {
         let mut mistakes = Vec::new();
+        set_stated_widths(kind, node, &mut mistakes);
         let present = u32::from(node.channels.0);
         let channels = count(
             node,
@@ -52,11 +53,50 @@ impl Catalogue {
         );
         let channels = Channels(channels as u16);
         node.channels = channels;
+        let outputs = match &kind.layout_outputs {
+            Some(outputs) if node.param("layout").is_some() => outputs,
+            _ => &kind.outputs,
+        };
         let driving = node.inputs.split_off(node.kind_inputs().len());
-        node.inputs = ports(&kind.inputs, node, "in", channels, &mut mistakes);
+        let width = (channels, channels);
+        node.inputs = ports(&kind.inputs, node, "in", width, &mut mistakes);
         node.inputs.extend(driving);
-        node.outputs = ports(&kind.outputs, node, "out", channels, &mut mistakes);
+        let width = (channels, node.output_channels.unwrap_or(channels));
+        node.outputs = ports(outputs, node, "out", width, &mut mistakes);
         mistakes
+    }
+}
+
+/// Gives `node` the widths that its layout or its matrix of gains states.
+fn set_stated_widths(kind: &Kind, node: &mut Node, mistakes: &mut Vec<(&'static str, String)>) {
+    if let Some(name) = node.text("layout").filter(|_| kind.has_layout()) {
+        match Layout::named(name) {
+            Some(layout) => node.channels = layout.channels(),
+            None => {
+                let names: Vec<&str> = Layout::names().collect();
+                let message = format!(
+                    "there is no layout `{name}`; there are {}",
+                    names.join(", ")
+                );
+                mistakes.push(("layout", message));
+            }
+        }
+    }
+    if let Some((key, text)) = kind.matrix.and_then(|key| Some((key, node.text(key)?))) {
+        match Gains::parse(text) {
+            Ok(gains) => {
+                node.output_channels = Some(Channels(gains.outputs as u16));
+                node.channels = Channels(gains.inputs as u16);
+            }
+            Err(error) => mistakes.push((key, format!("`{key}` is no matrix: {error}"))),
+        }
+    }
+    let is_stated = kind.states_width(node);
+    let channels = node.number("channels");
+    if let Some(channels) = channels.filter(|n| is_stated && *n != f64::from(node.channels.0)) {
+        let (stated, channels) = (node.channels.0, number_text(channels));
+        let message = format!("`channels` is {channels}, and the node states {stated} otherwise");
+        mistakes.push(("channels", message));
     }
 }
 
@@ -88,19 +128,29 @@ fn ports(
     specs: &[PortSpec],
     node: &Node,
     key: &'static str,
-    channels: Channels,
+    (channels, output): (Channels, Channels),
     mistakes: &mut Vec<(&'static str, String)>,
 ) -> Vec<Port> {
+    let layout = node.text("layout").and_then(Layout::named);
     let single = specs.iter().filter(|s| s.count == PortCount::One).count() as u32;
     let mut all = Vec::with_capacity(specs.len());
     for spec in specs {
         let signal = match spec.signal {
             PortSignal::Fixed(channels) => Signal::Audio(channels),
             PortSignal::AsNode => Signal::Audio(channels),
+            PortSignal::AsOutput => Signal::Audio(output),
             PortSignal::Control => Signal::Control,
             PortSignal::Event => Signal::Event,
         };
         match spec.count {
+            PortCount::Channels => all.extend((0..channels.count()).map(|channel| Port {
+                name: match layout {
+                    Some(layout) => layout.port_name(channel),
+                    None => numbered(spec.name, channel as u32 + 1),
+                },
+                signal,
+                modulation: None,
+            })),
             PortCount::One => all.push(Port::new(spec.name, signal)),
             PortCount::Many {
                 default,

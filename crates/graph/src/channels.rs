@@ -7,13 +7,13 @@
 //! | M to 1 | added, as several edges to one input are |
 //! | any other | refused |
 //!
-//! A node whose ports follow it (`PortSignal::AsNode`) states their width as `channels`. Without that it takes the widest of the
+//! A node whose ports follow it (`PortSignal::AsNode`) states their width as `channels` or `layout`. Without that it takes the widest of the
 //! signals that enter such a port, and of the file that it names. This is a fixed point along the edges: a width only grows, and
 //! never beyond the widest signal that a node states, so loops settle as well.
 
 use crate::{
-    Catalogue, Diagnostic, Edge, Graph, Kind, Node, NodeId, PortCount, PortRef, PortSignal,
-    PortSpec, Signal,
+    Catalogue, Diagnostic, Edge, Gains, Graph, Kind, Layout, Node, NodeId, PortCount, PortRef,
+    PortSignal, PortSpec, Signal,
 };
 use std::collections::BinaryHeap;
 use units::Channels;
@@ -21,8 +21,26 @@ use units::Channels;
 /// Maximum width of a port.
 pub(crate) const MAX_CHANNELS: Channels = Channels(256);
 
-/// Gives the width of the file that a node names; `None` if it names none, or one that cannot be read.
-pub type ChannelProbe<'a> = &'a dyn Fn(&Node) -> Option<Channels>;
+/// Widths of a node's ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Widths {
+    /// Width of the ports that follow the node.
+    pub channels: Channels,
+    /// Width of the ports that follow the output, if it is another.
+    pub output: Option<Channels>,
+}
+
+impl From<Channels> for Widths {
+    fn from(channels: Channels) -> Self {
+        Self {
+            channels,
+            output: None,
+        }
+    }
+}
+
+/// Gives the widths of the file that a node names; `None` if it names none, or one that cannot be read.
+pub type ChannelProbe<'a> = &'a dyn Fn(&Node) -> Option<Widths>;
 
 /// Help for an edge whose ends do not fit.
 pub const CHANNELS_HELP: &str = "equal numbers of channels fit; one is copied to many, and many are added into one; for the rest there \
@@ -47,15 +65,40 @@ impl Kind {
         specs.any(PortSpec::follows_the_width)
     }
 
+    /// Returns true if a node of this kind may state a `layout`.
+    pub fn has_layout(&self) -> bool {
+        let mut specs = self.inputs.iter().chain(&self.outputs);
+        let has_output = specs.any(|spec| spec.signal == PortSignal::AsOutput);
+        self.layout_outputs.is_some() || (self.has_width() && !has_output)
+    }
+
+    /// Returns true if `node` states the width of its ports by other parameters than `channels`.
+    pub(crate) fn states_width(&self, node: &Node) -> bool {
+        let layout = node.text("layout").filter(|_| self.has_layout());
+        let matrix = self.matrix.and_then(|key| node.text(key));
+        layout.is_some_and(|name| Layout::named(name).is_some())
+            || matrix.is_some_and(|text| Gains::parse(text).is_ok())
+    }
+
     /// Returns true if `node` leaves the width of its ports to the signals that enter it.
     pub fn infers_width(&self, node: &Node) -> bool {
-        self.has_width() && node.param("channels").is_none()
+        self.has_width() && node.param("channels").is_none() && !self.states_width(node)
+    }
+}
+
+impl Catalogue {
+    /// Gives `node` these widths, and the ports that follow them.
+    pub fn set_widths(&self, node: &mut Node, widths: Widths) {
+        if let Some(kind) = self.get(node.effective_kind()) {
+            (node.channels, node.output_channels) = (widths.channels, widths.output);
+            Self::assign_ports(kind, node);
+        }
     }
 }
 
 impl PortSpec {
     fn follows_the_width(&self) -> bool {
-        self.signal == PortSignal::AsNode
+        self.signal == PortSignal::AsNode || self.count == PortCount::Channels
     }
 
     /// The spec among `specs` of port number `port`.
@@ -66,7 +109,7 @@ impl PortSpec {
 }
 
 /// The nodes that state no width, each with the one that it takes, where that is not the one that it has. `edges` are the graph's; a
-/// port that does not exist is passed over. Only nodes for which `is_free` holds change.
+/// port that drives a parameter is passed over. Only nodes for which `is_free` holds change.
 ///
 /// Real-time: setup.
 pub fn inferred_channels(
@@ -75,7 +118,7 @@ pub fn inferred_channels(
     catalogue: &Catalogue,
     probe: ChannelProbe<'_>,
     is_free: impl Fn(NodeId) -> bool,
-) -> Vec<(NodeId, Channels)> {
+) -> Vec<(NodeId, Widths)> {
     let mut inference = Inference::new(graph, catalogue);
     for (id, node) in graph.nodes() {
         inference.add(id, node, is_free(id), probe);
@@ -85,8 +128,14 @@ pub fn inferred_channels(
     }
     let free = inference.nodes.iter().enumerate();
     let free = free.filter(|(_, it)| it.kind.is_some() && it.is_free);
-    let ids = free.map(|(id, it)| (NodeId(id as u32), it.width));
-    ids.filter(|(id, width)| graph.node(*id).is_some_and(|node| node.channels != *width))
+    let ids = free.map(|(id, it)| {
+        let (channels, output) = (it.width, it.output);
+        (NodeId(id as u32), Widths { channels, output })
+    });
+    let has = |node: &Node, it: &Widths| {
+        (node.channels, node.output_channels) == (it.channels, it.output)
+    };
+    ids.filter(|(id, it)| graph.node(*id).is_some_and(|node| !has(node, it)))
         .collect()
 }
 
@@ -118,6 +167,7 @@ struct Width<'a> {
     kind: Option<&'a Kind>,
     is_free: bool,
     width: Channels,
+    output: Option<Channels>,
 }
 
 struct Inference<'a> {
@@ -144,18 +194,24 @@ impl<'a> Inference<'a> {
             return;
         };
         let is_free = is_free && kind.infers_width(node);
-        let width = match is_free {
-            true => probe(node)
-                .unwrap_or_default()
-                .clamp(Channels(1), MAX_CHANNELS),
-            false => node.channels,
+        let found = probe(node).filter(|_| is_free);
+        let valid = |width: Channels| width.clamp(Channels(1), MAX_CHANNELS);
+        let (width, output) = match found {
+            Some(found) => (valid(found.channels), found.output.map(valid)),
+            None if is_free => (Channels(1), None),
+            None => (node.channels, node.output_channels),
         };
         let is_wide = |spec: &PortSpec| matches!(spec.signal, PortSignal::Fixed(Channels(2..)));
-        self.is_wide |= width > Channels(1) || kind.outputs.iter().any(is_wide);
+        let is_join = |spec: &PortSpec| is_free && spec.count == PortCount::Channels;
+        self.is_wide |= width > Channels(1)
+            || output > Some(Channels(1))
+            || kind.outputs.iter().any(is_wide)
+            || kind.inputs.iter().any(is_join);
         self.nodes[id.0 as usize] = Width {
             kind: Some(kind),
             is_free,
             width,
+            output,
         };
     }
 
@@ -185,11 +241,19 @@ impl<'a> Inference<'a> {
         let Some(node) = self.nodes.get(edge.from.node.0 as usize) else {
             return Channels(0);
         };
-        let spec = node
-            .kind
-            .and_then(|kind| PortSpec::of(&kind.outputs, edge.from.port));
+        if !node.is_free {
+            let there = self.graph.node(edge.from.node);
+            let port = there.and_then(|node| node.outputs.get(usize::from(edge.from.port)));
+            return match port.map(|port| port.signal) {
+                Some(Signal::Audio(channels)) => channels,
+                _ => Channels(0),
+            };
+        }
+        let kind = node.kind;
+        let spec = kind.and_then(|kind| PortSpec::of(&kind.outputs, edge.from.port));
         match spec.map(|spec| spec.signal) {
             Some(PortSignal::AsNode) => node.width,
+            Some(PortSignal::AsOutput) => node.output.unwrap_or(node.width),
             Some(PortSignal::Fixed(channels)) => channels,
             _ => Channels(0),
         }
@@ -213,8 +277,14 @@ impl<'a> Inference<'a> {
         let spec = to
             .kind
             .and_then(|kind| PortSpec::of(&kind.inputs, edge.to.port));
-        let follows = spec.is_some_and(PortSpec::follows_the_width);
-        if to.is_free && follows && to.width < width && !is_modulation {
+        let width = match spec {
+            Some(spec) if spec.count == PortCount::Channels => {
+                Channels(edge.to.port.saturating_add(1)).min(MAX_CHANNELS)
+            }
+            Some(spec) if spec.follows_the_width() => width,
+            _ => return,
+        };
+        if to.is_free && to.width < width && !is_modulation {
             to.width = width;
             next.push((width, id.0));
         }

@@ -21,6 +21,8 @@ pub enum PortSignal {
     Fixed(Channels),
     /// Audio with the node's number of channels: its parameter `channels`, or without it the widest signal that enters.
     AsNode,
+    /// Audio with the node's number of output channels, where that may be another: of a matrix of gains or a file.
+    AsOutput,
     /// Numbers that hold until the next one.
     Control,
     /// Events.
@@ -41,6 +43,8 @@ pub enum PortCount {
         /// Maximum.
         max: u16,
     },
+    /// One for each of the node's channels: named after the loudspeakers of its `layout`, else `NAME1`, `NAME2`, …
+    Channels,
 }
 
 /// One port of a kind, or a numbered series of equal ports.
@@ -231,6 +235,10 @@ pub struct Kind {
     pub renamed: Vec<(&'static str, &'static str)>,
     /// The parameter that names a file which the node writes, if it writes one: no two nodes of a graph may name the same.
     pub writes: Option<&'static str>,
+    /// The parameter that holds a matrix of [`Gains`](crate::Gains), which states the numbers of input and output channels.
+    pub matrix: Option<&'static str>,
+    /// The outputs of a node that states a `layout`, if they are others.
+    pub layout_outputs: Option<Vec<PortSpec>>,
     /// Its role in the program.
     pub role: Role,
     /// The bounds of its delay line, if it is a delay: then it becomes two steps, read and write.
@@ -255,6 +263,8 @@ impl Kind {
             params: Vec::new(),
             renamed: Vec::new(),
             writes: None,
+            matrix: None,
+            layout_outputs: None,
             role: Role::Inner,
             delay: None,
             duplicable: true,

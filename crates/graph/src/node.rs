@@ -81,6 +81,9 @@ pub struct Node {
     /// Width of the ports that follow the node ([`PortSignal::AsNode`](crate::PortSignal::AsNode)): stated as `channels`, or that
     /// of the signals that enter it. It is set together with the ports.
     pub channels: Channels,
+    /// Width of the ports that follow the output ([`PortSignal::AsOutput`](crate::PortSignal::AsOutput)); `None`: as wide as
+    /// `channels`.
+    pub output_channels: Option<Channels>,
     /// Parameters in the order they were written; keys that no kind knows are kept.
     pub params: Vec<(String, ParamValue)>,
     /// Cost of one block, if the text states it.
@@ -108,6 +111,7 @@ impl Node {
             inputs: Vec::new(),
             outputs: Vec::new(),
             channels: Channels(1),
+            output_channels: None,
             params: Vec::new(),
             cost: None,
             every: 1,

@@ -2,10 +2,9 @@
 
 use crate::Processor;
 use crate::modulated::Modulated;
-use graph::{Catalogue, Kind, Node, ParamRange, TempoMap};
+use graph::{Catalogue, Kind, Node, ParamRange, TempoMap, Widths};
 use std::collections::HashMap;
 use std::path::Path;
-use units::Channels;
 
 /// Argument of a maker: the node, its kind, the folder of its files, and the tempo.
 pub struct MakeContext<'a> {
@@ -122,7 +121,7 @@ impl MakeContext<'_> {
     }
 }
 
-type Probe = Box<dyn Fn(&Node, &Path) -> Option<Channels> + Send + Sync>;
+type Probe = Box<dyn Fn(&Node, &Path) -> Option<Widths> + Send + Sync>;
 type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
 
 /// All kinds that have a processor, each with its maker.
@@ -144,19 +143,19 @@ impl Registry {
         self.catalogue.insert(kind);
     }
 
-    /// Adds the function that gives the width of the file which a node of `kind` names.
+    /// Adds the function that gives the widths of the file which a node of `kind` names.
     pub fn add_probe(
         &mut self,
         kind: &'static str,
-        probe: impl Fn(&Node, &Path) -> Option<Channels> + Send + Sync + 'static,
+        probe: impl Fn(&Node, &Path) -> Option<Widths> + Send + Sync + 'static,
     ) {
         self.probes.insert(kind, Box::new(probe));
     }
 
-    /// Width of the file that `node` names, relative to `folder`; `None` if it names none, or one that cannot be read.
+    /// Widths of the file that `node` names, relative to `folder`; `None` if it names none, or one that cannot be read.
     ///
     /// Real-time: setup.
-    pub fn probe(&self, node: &Node, folder: &Path) -> Option<Channels> {
+    pub fn probe(&self, node: &Node, folder: &Path) -> Option<Widths> {
         self.probes.get(node.effective_kind())?(node, folder)
     }
 

@@ -86,6 +86,10 @@ fn port_name(spec: &PortSpec, key: &str) -> String {
             "`{0}1`, `{0}2`, … : {min} to {max}, as many as `{key}` says; {default} without it",
             spec.name
         ),
+        PortCount::Channels => format!(
+            "`{0}1`, `{0}2`, … : one for each channel; with `layout` they have the names of its loudspeakers",
+            spec.name
+        ),
     }
 }
 
@@ -94,6 +98,7 @@ fn signal(signal: PortSignal) -> String {
         PortSignal::Fixed(channels) if channels.0 == 1 => "audio, one channel".into(),
         PortSignal::Fixed(channels) => format!("audio, {} channels", channels.0),
         PortSignal::AsNode => "audio, as many channels as the node has".into(),
+        PortSignal::AsOutput => "audio, as many channels as the output has".into(),
         PortSignal::Control => "numbers that hold until the next one".into(),
         PortSignal::Event => "events".into(),
     }

@@ -119,10 +119,8 @@ fn graph(samples: &[Sample], ends: &[[prop::sample::Index; 4]], plain: bool) -> 
 /// Gives nodes without `channels` their width. Removes the edges that do not fit then, and returns true if there is one.
 fn settle_channels(graph: &mut Graph, catalogue: &Catalogue) -> bool {
     let found = inferred_channels(graph, graph.edges(), catalogue, &|_| None, |_| true);
-    for (id, channels) in found {
-        let node = graph.node_mut(id).unwrap();
-        node.channels = channels;
-        Catalogue::assign_ports(catalogue.get(&node.kind).unwrap(), node);
+    for (id, widths) in found {
+        catalogue.set_widths(graph.node_mut(id).unwrap(), widths);
     }
     let edges = graph.edges().to_vec();
     let misfits = edges.iter().filter(|edge| {

@@ -78,7 +78,7 @@ impl LoadedSession {
         let nodes = self.session.graph.nodes().map(|(_, node)| node);
         let sources = nodes.filter(|node| node.inputs.is_empty());
         let warnings = sources.filter_map(|node| {
-            let there = self.registry.probe(node, &self.folder)?;
+            let there = self.registry.probe(node, &self.folder)?.channels;
             let (name, played) = (&node.name, node.channels.0);
             (there.0 > played).then(|| {
                 let file_has = there.0;

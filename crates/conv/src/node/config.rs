@@ -8,7 +8,7 @@ use crate::{
     AddedLatency, Convolver, ConvolverAdapter, ConvolverOptions, CostTable, Exchange, MAX_BLOCK,
     Partition, PartitionSpace, Path,
 };
-use graph::Node;
+use graph::{Node, Widths};
 use processor::{MakeContext, MakeError, Setup};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -240,11 +240,11 @@ fn files(creation: &MakeContext<'_>) -> Result<Vec<(PathBuf, Ir)>, MakeError> {
 }
 
 /// Channels of the output with the response of `node`: a response of four channels counts as true stereo.
-pub(super) fn file_channels(node: &Node, folder: &std::path::Path) -> Option<Channels> {
+pub(super) fn file_channels(node: &Node, folder: &std::path::Path) -> Option<Widths> {
     let file = node.text("file").filter(|file| !file.is_empty())?;
     match media::open(&folder.join(file)).ok()?.channels() {
-        Channels(4) => Some(Channels(2)),
-        channels => Some(channels),
+        Channels(4) => Some(Channels(2).into()),
+        channels => Some(channels.into()),
     }
 }
 

@@ -35,7 +35,7 @@ use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use feed::{StreamReader, feed};
-use graph::{Kind, Node, Param, PortSpec};
+use graph::{Kind, Node, Param, PortSpec, Widths};
 use media::Sound;
 use processor::{
     BackgroundTask, Block, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor,
@@ -45,7 +45,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use timeline::{Segment, Timeline};
-use units::{Channels, SampleRate};
+use units::SampleRate;
 
 /// Range of every time, in seconds: up to a day.
 const DAY: (f64, f64) = (0.0, 86_400.0);
@@ -86,9 +86,9 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
 }
 
 /// Channels of the file of `node`.
-pub(crate) fn file_channels(node: &Node, folder: &Path) -> Option<Channels> {
+pub(crate) fn file_channels(node: &Node, folder: &Path) -> Option<Widths> {
     let file = node.text("file").filter(|file| !file.is_empty())?;
-    Some(media::open(&folder.join(file)).ok()?.channels())
+    Some(media::open(&folder.join(file)).ok()?.channels().into())
 }
 
 fn make_with_limit(

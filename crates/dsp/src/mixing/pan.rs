@@ -1,4 +1,4 @@
-//! `pan`: one channel between two, with equal power.
+//! `pan`: one channel between two, with equal power; with a `layout`, in any direction.
 //!
 //! ```text
 //! θ = (pan + 1) π / 4      left = x cos θ      right = x sin θ      in the middle both are -3.01 dB
@@ -6,21 +6,22 @@
 //!
 //! | | |
 //! |---|---|
-//! | ports | `in`, `left`, `right`, one channel each |
-//! | parameters | `pan` -1 (left) to 1 (right); a change is a ramp of 5 ms of both factors; `split` |
+//! | ports | `in`, `left`, `right`, one channel each; with `layout`: `in` and `out`, which has the channels of the layout |
+//! | parameters | `pan` -1 (left) to 1 (right); with a `layout` of other than two channels `azimuth` and `elevation`; a change is a ramp of 5 ms of all factors; `split` |
 //! | latency, tail | none |
 //! | driven | `pan` at audio rate |
 
+use super::panner::{self, AZIMUTH, ELEVATION};
 use crate::generators::sine::sine;
 use crate::param::ParamSpec;
 use crate::sample::clamp_sample;
 use crate::smoothed::{Smoothed, SmoothedKernel};
 use crate::smoother::Smoother;
 use crate::split::split;
-use graph::{Kind, PortSpec};
+use graph::{Kind, Layout, PortSpec};
 use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
 
-const PAN: ParamSpec = ParamSpec::new(0, "pan", (-1.0, 1.0), 0.0)
+pub(super) const PAN: ParamSpec = ParamSpec::new(0, "pan", (-1.0, 1.0), 0.0)
     .doc("From -1, left, to 1, right.")
     .audio_rate();
 
@@ -31,22 +32,29 @@ pub(crate) fn kind() -> Kind {
     Kind {
         inputs: vec![PortSpec::mono("in")],
         outputs: vec![PortSpec::mono("left"), PortSpec::mono("right")],
-        params: vec![PAN.param(), split()],
+        layout_outputs: Some(vec![PortSpec::audio("out")]),
+        params: vec![PAN.param(), split(), AZIMUTH.param(), ELEVATION.param()],
         typical_ns: 80,
-        ..Kind::new("pan", "One channel between two, with equal power.")
+        ..Kind::new(
+            "pan",
+            "One channel between two, or in a direction of a layout.",
+        )
     }
 }
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    if let Some(layout) = creation.node.text("layout").and_then(Layout::named) {
+        return panner::make(creation, layout);
+    }
     let sides = factors(PAN.read(creation)?);
     match creation.is_driven(PAN.index) {
-        true => Smoothed::make(creation, DrivenPan, sides),
+        true => Smoothed::make(creation, DrivenPan { ports: 2 }, sides),
         false => Smoothed::make(creation, Pan, sides),
     }
 }
 
 /// Cosine and sine of (pan + 1) π/4; exactly 0 at the ends.
-fn factors(pan: f64) -> [f32; 2] {
+pub(super) fn factors(pan: f64) -> [f32; 2] {
     let eighth = (pan + 1.0) * 536_870_912.0;
     let right = eighth as u32;
     [sine(right + (1 << 30)), sine(right)]
@@ -75,8 +83,10 @@ impl SmoothedKernel for Pan {
     }
 }
 
-/// A pan whose `pan` is driven at audio rate.
-struct DrivenPan;
+/// A pan whose `pan` is driven at audio rate, with two ports of one channel, or one of two.
+pub(super) struct DrivenPan {
+    pub(super) ports: usize,
+}
 
 impl SmoothedKernel for DrivenPan {
     fn frame_cost(&self, _: usize) -> (f64, usize) {
@@ -92,9 +102,14 @@ impl SmoothedKernel for DrivenPan {
             return;
         };
         let input = part.input(0).channel(0);
-        for (port, quarter) in [1u32 << 30, 0].into_iter().enumerate() {
+        for (side, quarter) in [1u32 << 30, 0].into_iter().enumerate() {
+            let (port, channel) = if self.ports == 1 {
+                (0, side)
+            } else {
+                (side, 0)
+            };
             let mut output = part.output(port);
-            let to = output.channel(0).iter_mut();
+            let to = output.channel(channel).iter_mut();
             for (y, (x, pan)) in to.zip(input.iter().zip(pan)) {
                 // Below a quarter of a cycle, so it fits a signed number, which converts in vectors.
                 let right = ((pan + 1.0) * 536_870_912.0) as i32 as u32;

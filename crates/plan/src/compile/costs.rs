@@ -50,7 +50,7 @@ fn typical(node: &WiredNode<'_>, options: &PlanOptions) -> Nanos {
 fn series_factor(node: &WiredNode<'_>) -> u64 {
     let factor = |specs: &[PortSpec], ports: usize| {
         let default = specs.iter().map(|spec| match spec.count {
-            PortCount::One => 1,
+            PortCount::One | PortCount::Channels => 1,
             PortCount::Many { default, .. } => u64::from(default),
         });
         (ports as u64).div_ceil(default.sum::<u64>().max(1))

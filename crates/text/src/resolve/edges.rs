@@ -8,7 +8,8 @@ use crate::ast::{Ast, AstEnd, PortName};
 use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
 use graph::{
-    CHANNELS_HELP, Catalogue, Edge, Node, NodeId, Port, PortRef, Signal, inferred_channels,
+    CHANNELS_HELP, Catalogue, Edge, Node, NodeId, Port, PortCount, PortRef, PortSpec, Signal,
+    Widths, inferred_channels,
 };
 use std::collections::HashSet;
 use units::Channels;
@@ -39,14 +40,20 @@ pub(super) fn connect(
     resolver.infer_channels(&edges, &found, context);
     for ((index, driven), edge) in found.into_iter().zip(edges) {
         resolver.diagnostics.copy = copy(index);
-        match driven {
+        let is_there = resolver.has_ports(&edge, driven.is_none(), &ast.edges[index]);
+        match driven.filter(|_| is_there) {
             Some(driven) => driven.add(&mut resolver.nodes.graph, edge, resolver.diagnostics),
-            None if resolver.fits(&edge, &ast.edges[index]) => resolver.nodes.graph.connect(edge),
+            None if is_there && resolver.fits(&edge, &ast.edges[index]) => {
+                resolver.nodes.graph.connect(edge)
+            }
             None => {}
         }
     }
     resolver.diagnostics.copy = 0;
 }
+
+/// Largest number of ports of a series that has one for each channel.
+const MAX_SERIES: usize = 256;
 
 /// The side of a node that a port is on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,7 +94,7 @@ pub(super) struct Resolver<'a, 'f, 'd, 't> {
     reported: HashSet<usize>,
 }
 
-impl Resolver<'_, '_, '_, '_> {
+impl<'a> Resolver<'a, '_, '_, '_> {
     /// Gives nodes that state no width the one that they take from `edges`, of which those that are `found` with a parameter
     /// drive it.
     fn infer_channels(
@@ -99,17 +106,62 @@ impl Resolver<'_, '_, '_, '_> {
         let ends = edges.iter().zip(found);
         let edges = ends.filter(|(_, (_, driven))| driven.is_none());
         let edges: Vec<Edge> = edges.map(|(edge, _)| *edge).collect();
-        let (nodes, catalogue) = (&mut *self.nodes, context.catalogue);
+        let (nodes, catalogue) = (&*self.nodes, context.catalogue);
         let is_free = |id: NodeId| nodes.has_ports[id.0 as usize];
         let graph = &nodes.graph;
-        for (id, channels) in inferred_channels(graph, &edges, catalogue, context.probe, is_free) {
-            if let Some(node) = nodes.graph.node_mut(id)
-                && let Some(kind) = catalogue.get(node.effective_kind())
-            {
-                node.channels = channels;
-                Catalogue::assign_ports(kind, node);
+        let mut changes = Vec::new();
+        for (id, widths) in inferred_channels(graph, &edges, catalogue, context.probe, is_free) {
+            changes.push((id, widths));
+        }
+        for (id, widths) in changes {
+            self.set_widths(id, widths);
+        }
+    }
+
+    /// Gives a node the widths that were inferred, if the session has room for its ports.
+    fn set_widths(&mut self, id: NodeId, widths: Widths) {
+        let Some(node) = self.nodes.graph.node_mut(id) else {
+            return;
+        };
+        let kind = self.catalogue.get(node.effective_kind());
+        let is_series = |spec: &PortSpec| spec.count == PortCount::Channels;
+        let is_wide =
+            kind.is_some_and(|kind| kind.inputs.iter().chain(&kind.outputs).any(is_series));
+        let ports = if is_wide { widths.channels.count() } else { 0 };
+        match self.nodes.ports_left.checked_sub(ports) {
+            Some(left) => {
+                self.nodes.ports_left = left;
+                self.catalogue.set_widths(node, widths);
+            }
+            None => {
+                let at = self.nodes.names[id.0 as usize].at.clone();
+                let message = format!("with `{}` the session has too many ports", node.name);
+                self.diagnostics.error(at, message);
             }
         }
+    }
+
+    /// Returns true if both ports of an edge exist, now that all widths are known; else reports it. Only if `has_input` the input
+    /// is there yet.
+    fn has_ports(
+        &mut self,
+        edge: &Edge,
+        has_input: bool,
+        (from, to): &(AstEnd<'_>, AstEnd<'_>),
+    ) -> bool {
+        let ends = [
+            (edge.from, from, Side::Output, true),
+            (edge.to, to, Side::Input, has_input),
+        ];
+        for (end, written, side, is_checked) in ends {
+            let node = self.nodes.graph.node(end.node);
+            let count = node.map_or(0, |node| side.ports(node).len());
+            if is_checked && usize::from(end.port) >= count {
+                self.no_port(written, end.node, side);
+                return false;
+            }
+        }
+        true
     }
 
     fn edge(
@@ -188,7 +240,12 @@ impl Resolver<'_, '_, '_, '_> {
                 found => found,
             },
         };
-        let Some(index) = index.filter(|i| *i < ports.len()) else {
+        let index = index.or_else(|| self.series_index(written, node, side));
+        let max = match self.open_series(node, side) {
+            Some(_) => MAX_SERIES,
+            None => ports.len(),
+        };
+        let Some(index) = index.filter(|i| *i < max) else {
             self.no_port(written, id, side);
             return None;
         };
@@ -197,7 +254,31 @@ impl Resolver<'_, '_, '_, '_> {
             node: id,
             port: port_index,
         };
-        Some((end, ports[index].signal))
+        let signal = ports.get(index).map(|port| port.signal);
+        Some((end, signal.unwrap_or(Signal::Audio(Channels(1)))))
+    }
+
+    /// The series of ports on one side of a node whose number is not known before all edges are.
+    fn open_series(&self, node: &Node, side: Side) -> Option<&'a PortSpec> {
+        let kind = self.catalogue.get(node.effective_kind())?;
+        let specs = match side {
+            Side::Input => &kind.inputs,
+            Side::Output => &kind.outputs,
+        };
+        let is_open = |spec: &&PortSpec| spec.count == PortCount::Channels;
+        specs
+            .last()
+            .filter(is_open)
+            .filter(|_| kind.infers_width(node))
+    }
+
+    /// Index of a port of such a series by its name.
+    fn series_index(&self, written: &AstEnd<'_>, node: &Node, side: Side) -> Option<usize> {
+        let PortName::Name(name) = &written.port else {
+            return None;
+        };
+        let number = name.strip_prefix(self.open_series(node, side)?.name)?;
+        number.parse::<usize>().ok()?.checked_sub(1)
     }
 
     fn undeclared(&mut self, written: &AstEnd<'_>) {

@@ -27,6 +27,8 @@ struct Nodes<'d> {
     names: Vec<&'d Ident<'d>>,
     /// True for each node whose ports are known.
     has_ports: Vec<bool>,
+    /// Number of ports that the session may still have.
+    ports_left: usize,
 }
 
 /// Turns the syntax tree into a graph and reports its errors. A text without a node is an error if `needs_nodes`.
@@ -41,6 +43,7 @@ pub(crate) fn resolve(
         graph: Graph::default(),
         names: Vec::with_capacity(ast.nodes.len()),
         has_ports: Vec::with_capacity(ast.nodes.len()),
+        ports_left: MAX_PORTS,
     };
     nodes.graph.reserve(ast.nodes.len(), ast.edges.len());
     let mut resolver = Resolver {
@@ -65,6 +68,7 @@ pub(crate) fn resolve(
             Dialect::Toml => "write one: [nodes.tone] and below it kind = \"osc\" and freq = 440",
         });
     }
+    nodes.ports_left = resolver.ports_left;
     edges::connect(ast, &mut nodes, context, diagnostics);
     if let Some(tempo) = &ast.tempo {
         nodes.graph.set_tempo(tempo.clone());
@@ -222,6 +226,8 @@ impl<'a> Resolver<'a, '_, '_> {
         for (key, message) in Catalogue::assign_ports(kind, node) {
             let at = all.iter().find(|(k, ..)| *k == key);
             let at = at.and_then(|(_, count, _)| count.as_ref().map(|(_, at)| at.clone()));
+            let entry = written.entries.iter().find(|entry| entry.key.text == key);
+            let at = at.or_else(|| entry.map(|entry| entry.value_at.clone()));
             let at = at.unwrap_or_else(|| written.name.at.clone());
             self.diagnostics.error(at, message);
         }
@@ -251,7 +257,8 @@ impl<'a> Resolver<'a, '_, '_> {
         let (key, Some((n, at)), false) = requested else {
             return;
         };
-        if *n == actual as f64 {
+        // The ports of the others are counted when all edges are known.
+        if *n == actual as f64 || has_series(kind) {
             return;
         }
         let message = format!("`{}` has {actual} {side}, not {n}", kind.name);
@@ -313,5 +320,13 @@ pub(crate) fn stand_in(inputs: u32, outputs: u32) -> &'static str {
 
 /// Returns true if a node may choose the number of these ports.
 fn has_many(specs: &[PortSpec]) -> bool {
-    specs.iter().any(|spec| spec.count != PortCount::One)
+    specs
+        .iter()
+        .any(|spec| matches!(spec.count, PortCount::Many { .. }))
+}
+
+/// Returns true if nodes of this kind have a port for each channel.
+fn has_series(kind: &Kind) -> bool {
+    let mut specs = kind.inputs.iter().chain(&kind.outputs);
+    specs.any(|spec| spec.count == PortCount::Channels)
 }

@@ -3,7 +3,7 @@
 use crate::ast::{AstEntry, AstNode, Dialect};
 use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
-use graph::{Kind, Node, Param, ParamRange, ParamValue, number_text};
+use graph::{Kind, Layout, Node, Param, ParamRange, ParamValue, number_text};
 
 /// Keys with the number of ports and channels; they are not parameters of the kind.
 const COUNTS: [&str; 3] = ["in", "out", "channels"];
@@ -101,15 +101,17 @@ pub(super) fn check(
             continue;
         }
         let key = current_key(entry, written, kind, diagnostics);
+        let is_layout = key == "layout" && kind.has_layout();
         match kind.param(key) {
             _ if dialect == Dialect::Ag && TOML_ONLY.contains(&key) => {
                 toml_only(entry, diagnostics)
             }
-            found if entry.is_own && (found.is_some() || is_common(key)) => {
+            found if entry.is_own && (found.is_some() || is_common(key) || is_layout) => {
                 let message = format!("`{key}` has a meaning for `{}`", kind.name);
                 let more = diagnostics.error(entry.key.at.clone(), message);
                 more.help("write it outside of `own`");
             }
+            None if is_layout => layout(entry, node, diagnostics),
             None => {
                 if !has_stand_in && !entry.is_own {
                     unknown(entry, kind, dialect, diagnostics);
@@ -128,6 +130,25 @@ pub(super) fn check(
         }
     }
     required(written, kind, has_stand_in, node, diagnostics);
+}
+
+/// Gives `node` its layout, if it is one.
+fn layout(entry: &AstEntry<'_>, node: &mut Node, diagnostics: &mut Diagnostics<'_>) {
+    let name = match &entry.value {
+        ParamValue::Text(name) => name.as_str(),
+        _ => "",
+    };
+    if Layout::named(name).is_some() {
+        return node.set("layout", entry.value.clone());
+    }
+    let names: Vec<&str> = Layout::names().collect();
+    let suggestion = diagnostics.nearest(name, names.iter().copied());
+    let message = format!("there is no layout {}", describe(&entry.value));
+    let more = diagnostics.error(entry.value_at.clone(), message);
+    match suggestion {
+        Some(_) => more.did_you_mean(suggestion),
+        None => more.help(format!("it must be one of {}", listed(&names))),
+    };
 }
 
 /// Returns true if every node has the key.

@@ -2,7 +2,9 @@
 
 use crate::parts::MAX_NODES;
 use crate::session::Settings;
-use graph::{Catalogue, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec, TempoMap};
+use graph::{
+    Catalogue, Kind, Layout, Param, ParamRange, PortCount, PortSignal, PortSpec, TempoMap,
+};
 use serde_json::{Map, Value, json};
 
 /// The schema of a session whose nodes are of the kinds in `catalogue`.
@@ -176,8 +178,12 @@ pub fn kind_rule(kind: &Kind) -> Value {
             keys.insert(key.into(), count);
         }
     }
-    let mut specs = kind.inputs.iter().chain(&kind.outputs);
-    if specs.any(|spec| spec.signal == PortSignal::AsNode) {
+    if kind.has_layout() {
+        let names: Vec<&str> = Layout::names().collect();
+        let layout = json!({ "enum": names, "description": "Layout of its channels, in place of `channels`." });
+        keys.insert("layout".into(), layout);
+    }
+    if kind.has_width() {
         let channels = json!({ "type": ["integer", "string"], "minimum": 1, "maximum": 256, "description": "Number of channels of its ports; without it that of the widest signal that enters." });
         keys.insert("channels".into(), channels);
     }
@@ -203,7 +209,7 @@ fn description(kind: &Kind) -> String {
 fn port(spec: &PortSpec) -> String {
     let name = match spec.count {
         PortCount::One => spec.name.to_string(),
-        PortCount::Many { .. } => format!("{0}1, {0}2, …", spec.name),
+        PortCount::Many { .. } | PortCount::Channels => format!("{0}1, {0}2, …", spec.name),
     };
     match spec.signal {
         PortSignal::Event => format!("{name} (events)"),
@@ -256,7 +262,7 @@ fn param_schema(param: &Param) -> (Value, bool) {
 fn count_schema(specs: &[PortSpec]) -> Option<Value> {
     let single = specs.iter().filter(|s| s.count == PortCount::One).count() as u32;
     specs.iter().find_map(|spec| match spec.count {
-        PortCount::One => None,
+        PortCount::One | PortCount::Channels => None,
         PortCount::Many { default, min, max } => Some(json!({
             "type": ["integer", "string"],
             "minimum": single + u32::from(min),

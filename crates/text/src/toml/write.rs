@@ -111,7 +111,10 @@ fn node(text: &mut String, node: &Node, catalogue: &Catalogue) {
     let kind = catalogue.get(&node.kind);
     let is_own = |key: &str| {
         let is_count = matches!(key, "in" | "out" | "channels");
-        kind.is_some_and(|kind| kind.param(key).is_none() && !is_count)
+        kind.is_some_and(|kind| {
+            let is_layout = key == "layout" && kind.has_layout();
+            kind.param(key).is_none() && !is_count && !is_layout
+        })
     };
     let (own, params): (Vec<_>, Vec<_>) = (node.params.iter()).partition(|(key, _)| is_own(key));
     for (key, param) in params {
