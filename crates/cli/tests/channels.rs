@@ -138,11 +138,12 @@ fn a_port_that_no_channel_has_is_reported_at_its_edge() {
         "[nodes.apart]\nkind = \"split\"\n[nodes.six]\nkind = \"split\"\nlayout = \"5.1 \"\n";
     here.write(
         "s.toml",
-        format!("edges = [\"p -> apart.3 -> out\", \"apart.out4 -> out\"]\n{PLAYER}{SINK}{apart}"),
+        format!("edges = [\"p -> apart -> out\", \"apart.3 -> out\", \"apart.out4 -> out\"]\n{PLAYER}{SINK}{apart}"),
     );
     let said = here.call("check s.toml");
     assert_eq!(said.code, Some(2));
     for part in [
+        "`apart` has 2 outputs; there is no output 3",
         "`apart` has 2 outputs; none of them is called `out4`",
         "there is no layout \"5.1 \"",
         "did you mean `5.1`?",
