@@ -4,7 +4,7 @@ use divisi_check::conformance::node;
 use divisi_check::processor_bench::{BlockSplit, ProcessorBench, TestInput};
 use graph::{Node, ParamValue};
 use midi::{FileEvent, FileEventBody, MidiFile, MidiTrack, TickUnit};
-use processor::{EventBody, Registry};
+use processor::{Event, EventBody, EventTarget, Registry, TextId};
 use std::path::PathBuf;
 use units::SampleRate;
 
@@ -241,4 +241,81 @@ fn a_file_that_was_cut_off_plays_as_far_as_it_goes_and_says_so() {
 fn a_header_at_which_the_parser_panics_is_an_error() {
     let bytes = b"MThd\0\0\0\x06\0\0\0\x01\x80\0MTrk\0\0\0\x04\0\xff\x2f\0";
     assert!(MidiFile::read(bytes).is_err());
+}
+
+/// Lets a `midi_writer` write these events into a file called `name`, and returns the file's path.
+fn write(events: &[(u32, EventBody)], name: &str, params: &[(&str, ParamValue)]) -> PathBuf {
+    let path = folder().join(name);
+    let mut writer = node("midi_writer", params);
+    writer.set("file", ParamValue::Text(path.display().to_string()));
+    let rate = SampleRate::new(RATE_HZ).unwrap();
+    let mut bench = ProcessorBench::new(&registry(), &writer, rate);
+    let events = events.iter().map(|(frame, body)| Event {
+        frame: *frame,
+        target: EventTarget::Input(0),
+        body: *body,
+    });
+    let input = TestInput {
+        frames: 60_000,
+        events: events.collect(),
+        ..TestInput::default()
+    };
+    let passed = bench.process(&input, BlockSplit::Even(100));
+    assert_eq!(passed.sent.len(), input.events.len(), "it passes events on");
+    bench.end_background();
+    path
+}
+
+/// What a `midi_file` makes of the file `path`.
+fn read(path: &PathBuf) -> Vec<(u32, EventBody)> {
+    let mut player = node("midi_file", &[]);
+    player.set("file", ParamValue::Text(path.display().to_string()));
+    sent(&player, 60_000, 64)
+}
+
+#[test]
+fn what_a_writer_writes_a_player_plays_at_the_same_frames() {
+    let mut events = Vec::new();
+    for n in 0..2000_u32 {
+        let frame = n * 7919 % 59_000;
+        let key = (n % 128) as u8;
+        events.push(midi(frame, [0x90 | (n % 16) as u8, key, 1 + (n % 127) as u8]));
+        events.push(midi(frame + 500, [0x80 | (n % 16) as u8, key, 3]));
+    }
+    events.push((777, EventBody::Text(TextId::new("verse").unwrap())));
+    events.push(midi(40_000, [0xc3, 17, 0]));
+    events.push(midi(40_000, [0xe3, 1, 2]));
+    events.sort_by_key(|(frame, _)| *frame);
+    let path = write(&events, "round.mid", &[]);
+    assert_eq!(read(&path), events);
+    let file = MidiFile::open(&path).unwrap();
+    assert_eq!(file.damage, None);
+    assert_eq!(file.tracks.len(), 1);
+}
+
+#[test]
+fn notes_become_channel_messages() {
+    let id = 0xabc_def;
+    let (pitch, velocity) = (61.0, 1.0);
+    let on = EventBody::NoteOn {
+        id,
+        pitch,
+        velocity,
+    };
+    let off = EventBody::NoteOff { id, velocity: 0.0 };
+    let path = write(&[(10, on), (20_000, off)], "notes.mid", &[]);
+    let expected = [midi(10, [0x90, 61, 127]), midi(20_000, [0x80, 61, 0])];
+    assert_eq!(read(&path), expected);
+}
+
+#[test]
+fn an_earlier_file_stays_until_the_first_block() {
+    let path = folder().join("earlier.mid");
+    std::fs::write(&path, "an earlier take").unwrap();
+    let mut writer = node("midi_writer", &[]);
+    writer.set("file", ParamValue::Text(path.display().to_string()));
+    let rate = SampleRate::new(RATE_HZ).unwrap();
+    let mut bench = ProcessorBench::new(&registry(), &writer, rate);
+    bench.end_background();
+    assert_eq!(std::fs::read(&path).unwrap(), b"an earlier take");
 }

@@ -37,6 +37,7 @@ fn wav(path: PathBuf, channels: u16, frames: usize) -> ParamValue {
 fn keeps_every_promise(kind: &str, params: &[(&str, ParamValue)]) {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
+    midi::register(&mut registry);
     check(&registry, &node(kind, params));
 }
 
@@ -73,6 +74,14 @@ fn a_recorder() {
     in_folder("take", |folder| {
         let file = ParamValue::Text(folder.join("take.wav").to_str().unwrap().into());
         keeps_every_promise("recorder", &[("file", file), ("channels", number(2.0))]);
+    });
+}
+
+#[test]
+fn a_midi_writer() {
+    in_folder("midi", |folder| {
+        let file = ParamValue::Text(folder.join("take.mid").to_str().unwrap().into());
+        keeps_every_promise("midi_writer", &[("file", file)]);
     });
 }
 

@@ -134,8 +134,8 @@ units! {
 /// A MIDI file of the examples.
 const INVENTION: &str = "../../examples/media/invention.mid";
 
-/// Kinds that live by what is outside; they have tests of their own (`players.rs`, `sounds.rs`).
-const OUTSIDE: [&str; 3] = ["input", "player", "recorder"];
+/// Kinds that live by what is outside; they have tests of their own (`players.rs`, `sounds.rs`, `midi_files.rs`).
+const OUTSIDE: [&str; 4] = ["input", "player", "recorder", "midi_writer"];
 
 #[test]
 fn no_kind_is_forgotten() {

@@ -191,6 +191,14 @@ impl ProcessorBench {
         }
     }
 
+    /// Lets the background tasks complete their files.
+    pub fn end_background(&mut self) {
+        for task in &mut self.background {
+            settle(task.as_mut());
+            task.end();
+        }
+    }
+
     /// Another bench that continues with `processor` from the current position, with a copy of the line.
     pub fn continue_with(&self, processor: Box<dyn Processor>) -> Self {
         Self {

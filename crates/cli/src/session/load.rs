@@ -18,9 +18,6 @@ use std::sync::Arc;
 /// Largest session file, in bytes. A larger one is a mistake, or an attempt to use up the memory.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// The kind of node that writes its file.
-const RECORDER: &str = "recorder";
-
 /// A session, its diagnostics, its source text, and the registry of kinds.
 pub(crate) struct LoadedSession {
     /// Graph, settings and other sections.
@@ -202,11 +199,14 @@ impl LoadedSession {
     /// Files that the session's nodes name, each with the node: those that are read, or those that are recorded.
     pub(crate) fn named_files(&self, are_recorded: bool) -> impl Iterator<Item = (&Node, PathBuf)> {
         let nodes = self.session.graph.nodes().map(|(_, node)| node);
-        let nodes = nodes.filter(move |node| (node.effective_kind() == RECORDER) == are_recorded);
         nodes.flat_map(move |node| {
             let kind = self.registry.catalogue().get(node.effective_kind());
+            let writes = kind.and_then(|kind| kind.writes);
             let params = kind.into_iter().flat_map(|kind| &kind.params);
-            let files = params.filter(|param| matches!(param.range, ParamRange::File(_)));
+            let files = params.filter(move |param| {
+                matches!(param.range, ParamRange::File(_))
+                    && (writes == Some(param.name)) == are_recorded
+            });
             files.filter_map(move |param| Some((node, self.folder.join(node.text(param.name)?))))
         })
     }
@@ -219,7 +219,7 @@ impl LoadedSession {
         let read = self.named_files(false).map(|(_, path)| path);
         let mut guard = FileGuard::new(read.chain(inputs.cloned()));
         for (node, path) in self.named_files(true) {
-            let recorder = format!("the recorder `{}` writes it", node.name);
+            let recorder = format!("the {} `{}` writes it", node.effective_kind(), node.name);
             guard
                 .recording(&path)
                 .map_err(|failure| failure.with_note(&recorder))?;

@@ -6,8 +6,8 @@ use super::smf::{FileEventBody, MidiFile, MidiTrack, TickUnit};
 const MAX_DELTA: u64 = (1 << 28) - 1;
 /// The end of a track, without its time.
 const END_OF_TRACK: [u8; 3] = [0xff, 0x2f, 0];
-/// An empty text, for times that do not fit into one event.
-const EMPTY_TEXT: [u8; 3] = [0xff, 0x01, 0];
+/// An empty event for sequencers, which nobody plays: for times that do not fit into one event.
+const EMPTY_META: [u8; 3] = [0xff, 0x7f, 0];
 
 impl MidiFile {
     /// The file's bytes: format 2 for a sequence, 0 for one track, else 1. Read again it is equal, if it was not damaged
@@ -91,7 +91,7 @@ fn put_meta(bytes: &mut Vec<u8>, kind: u8, content: &[u8]) {
 fn put_delta(bytes: &mut Vec<u8>, mut delta: u64) {
     while delta > MAX_DELTA {
         put_number(bytes, MAX_DELTA);
-        bytes.extend(EMPTY_TEXT);
+        bytes.extend(EMPTY_META);
         delta -= MAX_DELTA;
     }
     put_number(bytes, delta);
