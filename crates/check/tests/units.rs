@@ -124,6 +124,10 @@ units! {
     a_meter_of_two_channels: "meter" { "channels" = number(2.0) };
     some_work: "work" { "ns" = number(100.0) };
     a_sink: "sink";
+    a_transposition: "transpose" { "semitones" = number(7.0) };
+    a_midi_filter: "midi_filter" { "low" = word("C4"), "high" = word("71.5"), "max_velocity" = number(101.0) };
+    a_channel_map: "channel_map" { "map" = word("1 2, 2 off") };
+    a_merge: "merge" { "in" = number(3.0) };
     a_midi_file: "midi_file" { "file" = word(INVENTION), "start" = number(10.0) };
     a_channel_of_a_midi_file_in_a_loop: "midi_file" { "file" = word(INVENTION), "channel" = number(2.0), "start" = number(63.1), "loop" = ParamValue::Flag(true) };
     a_score: "score" { "events" = word("0 C4 0.5 0.03; 0.01 F#3,A3; 0.02s 60.5 1 0.001s; 0.05 value 2; 0.06 text verse") };

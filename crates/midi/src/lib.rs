@@ -9,6 +9,7 @@
 //! | `file` | standard MIDI files, in and out |
 //! | `score` | scores, sequencers and curves in time |
 //! | `voice` | voices, and the signals of a note |
+//! | `transform` | events in, events out: transpose, filter, map channels, merge |
 //! | `translate.rs` | MIDI messages as events of notes |
 //! | `note_id.rs` | ids of notes |
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ mod file;
 #[allow(dead_code, reason = "the kinds that use it follow")]
 mod note_id;
 mod score;
+mod transform;
 #[allow(dead_code, reason = "the kinds that use it follow")]
 mod translate;
 mod voice;
@@ -32,6 +34,7 @@ pub fn register(registry: &mut Registry) {
     file::register(registry);
     score::register(registry);
     voice::register(registry);
+    transform::register(registry);
 }
 
 /// Every kind of this library, for readers that make nothing.

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::network::NetworkCheck;
 use crate::output::json::JsonOutput;
 use crate::session::file_problems::{check_damage, damaged_files};
+use crate::session::midi_files::not_played;
 use crate::session::latencies::{edge_names, latencies};
 use crate::session::load::{LoadedSession, has_errors, output_channels};
 use clap::Args;
@@ -51,6 +52,7 @@ impl Check {
         let damaged = damaged_files(&loaded);
         let damaged_count = damaged.len();
         found.extend(damaged);
+        found.extend(not_played(&loaded));
         loaded.print_diagnostics(&found);
         let counts = plan
             .as_ref()

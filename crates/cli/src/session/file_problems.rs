@@ -1,10 +1,12 @@
-//! Problems with sound files: found by `check`, reported after a run.
+//! Problems with sound and MIDI files: found by `check`, reported after a run.
 
 use crate::failure::Failure;
 use crate::output::messages;
 use crate::session::load::LoadedSession;
+use crate::session::midi_files::MIDI_FILE;
 use divisi::graph::Diagnostic;
-use divisi::media::find_damage;
+use divisi::media;
+use divisi::midi::MidiFile;
 use divisi::prelude::Engine;
 
 /// Refuses to begin where a recorder's file cannot be written.
@@ -45,18 +47,21 @@ pub(crate) fn end_files(engine: &mut Engine, is_strict: bool) -> Result<(), Fail
 pub(crate) fn check_damage(files: usize, is_strict: bool) -> Result<(), Failure> {
     match files {
         1.. if is_strict => Err(Failure::failed(format!(
-            "damaged sound files: {files} (--strict)"
+            "damaged files: {files} (--strict)"
         ))),
         _ => Ok(()),
     }
 }
 
-/// Reads every sound file that the session's nodes name, and returns a warning for each damaged one. A file that cannot be
+/// Reads every sound and MIDI file that the session's nodes name, and returns a warning for each damaged one. A file that cannot be
 /// opened is left to its node, which refuses it.
 pub(crate) fn damaged_files(loaded: &LoadedSession) -> Vec<Diagnostic> {
     let files = loaded.named_files(false);
     let found = files.filter_map(|(node, path)| {
-        let what = find_damage(&path).ok()??;
+        let what = match node.effective_kind() {
+            MIDI_FILE => MidiFile::open(&path).ok()?.damage,
+            _ => media::find_damage(&path).ok()?,
+        }?;
         let (name, path) = (&node.name, path.display());
         let message = format!("`{name}`: {path} is damaged: {what}");
         let warning = Diagnostic::warning(node.span, message);

@@ -94,6 +94,13 @@ impl NotesToMidi {
                 Some(_) if semitones.abs() >= AUDIBLE => self.lost += 1,
                 _ => {}
             },
+            EventBody::NotePan { id, value } => match self.notes.get(&id) {
+                Some(note) if self.has_mpe => {
+                    send([0xb0 | note.channel, 10, seven_bits(value / 2.0 + 0.5)]);
+                }
+                Some(_) => self.lost += 1,
+                None => {}
+            },
             EventBody::NoteTimbre { id, value } => match self.notes.get(&id) {
                 Some(note) if self.has_mpe => {
                     send([0xb0 | note.channel, 74, seven_bits(value)]);

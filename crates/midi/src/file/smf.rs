@@ -171,6 +171,20 @@ fn tick_unit(timing: Timing) -> Result<TickUnit, String> {
 }
 
 impl MidiFile {
+    /// Number of channel messages: of a track (an index), or of all; on a channel (from 0), or on all.
+    pub fn messages(&self, track: Option<usize>, channel: Option<usize>) -> usize {
+        let tracks = self.tracks.iter().enumerate();
+        let tracks = tracks.filter(|(index, _)| track.is_none_or(|track| track == *index));
+        let events = tracks.flat_map(|(_, track)| &track.events);
+        let is_played = |event: &&FileEvent| match event.body {
+            FileEventBody::Message([status, ..]) => {
+                channel.is_none_or(|channel| channel == usize::from(status & 0xf))
+            }
+            _ => false,
+        };
+        events.filter(is_played).count()
+    }
+
     fn add_damage(&mut self, what: String) {
         self.damage.get_or_insert(what);
     }
