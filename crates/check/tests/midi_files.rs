@@ -279,7 +279,10 @@ fn what_a_writer_writes_a_player_plays_at_the_same_frames() {
     for n in 0..2000_u32 {
         let frame = n * 7919 % 59_000;
         let key = (n % 128) as u8;
-        events.push(midi(frame, [0x90 | (n % 16) as u8, key, 1 + (n % 127) as u8]));
+        events.push(midi(
+            frame,
+            [0x90 | (n % 16) as u8, key, 1 + (n % 127) as u8],
+        ));
         events.push(midi(frame + 500, [0x80 | (n % 16) as u8, key, 3]));
     }
     events.push((777, EventBody::Text(TextId::new("verse").unwrap())));

@@ -44,7 +44,10 @@ fn from(input: u16, message: [u8; 3]) -> (EventTarget, EventBody) {
 }
 
 fn midi(messages: &[[u8; 3]]) -> Vec<EventBody> {
-    messages.iter().map(|message| EventBody::Midi(*message)).collect()
+    messages
+        .iter()
+        .map(|message| EventBody::Midi(*message))
+        .collect()
 }
 
 fn on(id: u32, pitch: f32) -> EventBody {
@@ -66,8 +69,17 @@ fn a_transposed_note_ends_at_the_key_at_which_it_began() {
     let change = (EventTarget::Param(0), EventBody::Value(5.0));
     let mut events = messages(&[[0x90, 60, 9]]);
     events.push(change);
-    events.extend(messages(&[[0xa0, 60, 3], [0x80, 60, 9], [0x90, 60, 9], [0x90, 60, 0]]));
-    let sent = transformed("transpose", &[("semitones", ParamValue::Number(12.0))], &events);
+    events.extend(messages(&[
+        [0xa0, 60, 3],
+        [0x80, 60, 9],
+        [0x90, 60, 9],
+        [0x90, 60, 0],
+    ]));
+    let sent = transformed(
+        "transpose",
+        &[("semitones", ParamValue::Number(12.0))],
+        &events,
+    );
     let expected = [
         [0x90, 72, 9],
         [0xa0, 72, 3],
@@ -80,8 +92,17 @@ fn a_transposed_note_ends_at_the_key_at_which_it_began() {
 
 #[test]
 fn a_key_that_leaves_the_range_of_midi_is_left_out_as_a_whole() {
-    let events = messages(&[[0x90, 120, 9], [0x90, 110, 9], [0x80, 120, 9], [0x80, 110, 9]]);
-    let sent = transformed("transpose", &[("semitones", ParamValue::Number(10.0))], &events);
+    let events = messages(&[
+        [0x90, 120, 9],
+        [0x90, 110, 9],
+        [0x80, 120, 9],
+        [0x80, 110, 9],
+    ]);
+    let sent = transformed(
+        "transpose",
+        &[("semitones", ParamValue::Number(10.0))],
+        &events,
+    );
     assert_eq!(sent, midi(&[[0x90, 120, 9], [0x80, 120, 9]]));
 }
 
@@ -89,13 +110,21 @@ fn a_key_that_leaves_the_range_of_midi_is_left_out_as_a_whole() {
 fn a_note_moves_by_any_fraction() {
     let input = EventTarget::Input(0);
     let events = [(input, on(7, 60.0)), (input, off(7))];
-    let sent = transformed("transpose", &[("semitones", ParamValue::Number(0.5))], &events);
+    let sent = transformed(
+        "transpose",
+        &[("semitones", ParamValue::Number(0.5))],
+        &events,
+    );
     assert_eq!(sent, [on(7, 60.5), off(7)]);
 }
 
 #[test]
 fn a_filter_passes_notes_as_a_whole_and_controllers_as_asked() {
-    let params = [("low", word("C4")), ("high", word("B4")), ("channel", ParamValue::Number(1.0))];
+    let params = [
+        ("low", word("C4")),
+        ("high", word("B4")),
+        ("channel", ParamValue::Number(1.0)),
+    ];
     let events = messages(&[
         [0x90, 59, 9],
         [0x90, 60, 9],
@@ -121,7 +150,16 @@ fn a_filter_leaves_out_all_that_is_about_a_note_that_it_left_out() {
         id: 1,
         semitones: 1.0,
     };
-    let events = [on(1, 50.0), on(2, 70.0), bend, off(1), off(2), on(1, 71.0), bend, off(1)];
+    let events = [
+        on(1, 50.0),
+        on(2, 70.0),
+        bend,
+        off(1),
+        off(2),
+        on(1, 71.0),
+        bend,
+        off(1),
+    ];
     let events = events.map(|body| (input, body));
     let sent = transformed("midi_filter", &[("low", word("60"))], &events);
     assert_eq!(sent, [on(2, 70.0), off(2), on(1, 71.0), bend, off(1)]);

@@ -3,8 +3,8 @@
 //! On one channel, or with MPE: then each note has a channel of its own among 2 to 16, so that it can be bent, pressed and
 //! brightened alone, and a pitch between two keys is a bend.
 
-use std::collections::HashMap;
 use processor::EventBody;
+use std::collections::HashMap;
 
 /// Bend range of a member channel of an MPE zone, in semitones.
 const MPE_BEND_RANGE: f32 = 48.0;
@@ -81,7 +81,9 @@ impl NotesToMidi {
                 }
             }
             EventBody::NotePressure { id, value } => {
-                let Some(note) = self.notes.get(&id) else { return };
+                let Some(note) = self.notes.get(&id) else {
+                    return;
+                };
                 match self.has_mpe {
                     true => send([0xd0 | note.channel, seven_bits(value), 0]),
                     false => send([0xa0 | note.channel, note.key, seven_bits(value)]),

@@ -49,9 +49,11 @@ pub(crate) fn kind() -> Kind {
         inputs: vec![PortSpec::events("in")],
         outputs: vec![PortSpec::events("out")],
         params: vec![
-            Param::file("file", true)
-                .doc("MIDI file, relative to the session's folder; an existing one is overwritten."),
-            Param::flag("mpe").doc("Gives each note a channel of its own, for bends of single notes."),
+            Param::file("file", true).doc(
+                "MIDI file, relative to the session's folder; an existing one is overwritten.",
+            ),
+            Param::flag("mpe")
+                .doc("Gives each note a channel of its own, for bends of single notes."),
         ],
         writes: Some("file"),
         duplicable: false,
@@ -244,7 +246,10 @@ impl MidiWriter {
 
     /// A file that cannot be written is reported now.
     fn plan(&self, log: &FileLog) -> RecordingFile {
-        let is_stream = self.path.metadata().is_ok_and(|metadata| !metadata.is_file());
+        let is_stream = self
+            .path
+            .metadata()
+            .is_ok_and(|metadata| !metadata.is_file());
         let refused = match files::check_writable(&self.path) {
             Err(error) => Some(error.to_string()),
             Ok(()) if is_stream => Some("a MIDI file states its length at its begin".into()),

@@ -11,9 +11,7 @@
 //! | latency, tail | none |
 
 use graph::{Kind, Param, PortSpec};
-use processor::{
-    Block, EventBody, MakeContext, MakeError, ProcessStatus, Processor, Setup,
-};
+use processor::{Block, EventBody, MakeContext, MakeError, ProcessStatus, Processor, Setup};
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -39,10 +37,16 @@ type Map = [Option<u8>; 16];
 fn read_map(text: &str) -> Result<Map, String> {
     let mut map: [Option<Option<u8>>; 16] = [None; 16];
     let mut of_all = None;
-    for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+    for pair in text
+        .split(',')
+        .map(str::trim)
+        .filter(|pair| !pair.is_empty())
+    {
         let mut words = pair.split_whitespace();
         let (Some(from), Some(to), None) = (words.next(), words.next(), words.next()) else {
-            return Err(format!("`{pair}` is not a pair of channels, such as `1 10`"));
+            return Err(format!(
+                "`{pair}` is not a pair of channels, such as `1 10`"
+            ));
         };
         let to = match to {
             "off" => None,
@@ -102,9 +106,17 @@ mod tests {
     #[test]
     fn a_map_is_read_and_a_wrong_one_says_where() {
         let map = read_map("all 1, 10 10 ,3 off").unwrap();
-        assert_eq!((map[0], map[9], map[2], map[15]), (Some(0), Some(9), None, Some(0)));
+        assert_eq!(
+            (map[0], map[9], map[2], map[15]),
+            (Some(0), Some(9), None, Some(0))
+        );
         assert_eq!(read_map("").unwrap()[7], Some(7));
-        for (text, word) in [("1", "`1`"), ("1 17", "`17`"), ("0 1", "`0`"), ("2 3, 2 4", "`2`")] {
+        for (text, word) in [
+            ("1", "`1`"),
+            ("1 17", "`17`"),
+            ("0 1", "`0`"),
+            ("2 3, 2 4", "`2`"),
+        ] {
             let message = read_map(text).unwrap_err();
             assert!(message.contains(word), "{message}");
         }
