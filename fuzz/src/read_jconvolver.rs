@@ -52,6 +52,7 @@ fn read(bytes: &[u8]) {
             (config.inputs.len(), config.outputs.len()),
             (inputs, outputs)
         );
+        assert_eq!(jconvolver::declared_channels(bytes), Some((inputs, outputs)));
         assert!(config.paths.frames() <= config.max_frames.max(1));
         for path in config.paths.paths() {
             assert!(path.path.input < inputs && path.path.output < outputs);

@@ -201,3 +201,21 @@ fn a_pan_with_a_layout_has_one_output_of_its_width() {
         (12, 1)
     );
 }
+
+#[test]
+fn a_configuration_of_jconvolver_is_a_node_with_the_channels_that_it_declares() {
+    let here = folder();
+    here.write("hall.conf", "/convolver/new 2 3 64 64\n/impulse/dirac 1 1 1 0\n/impulse/dirac 2 2 1 0\n/impulse/dirac 1 3 0.5 0\n");
+    let hall = "[nodes.hall]\nkind = \"jconvolver\"\nfile = \"hall.conf\"\n";
+    here.write(
+        "s.toml",
+        format!("edges = [\"p -> hall -> out\"]\n{PLAYER}{SINK}{hall}"),
+    );
+    let said = here.well("check s.toml");
+    assert!(said.out.contains("3 output channels"), "{}", said.out);
+    here.well("render s.toml -o out.wav --seconds 0.001");
+    let heard = channels(&here.read("out.wav"));
+    for (channel, wanted) in heard.iter().zip([0.25, 0.5, 0.125]) {
+        assert!((channel[9] - wanted).abs() < 1e-6, "{}", channel[9]);
+    }
+}

@@ -60,18 +60,24 @@ fn node(sample: &Sample, plain: bool, catalogue: &Catalogue) -> Node {
             ParamRange::Number { min, max, .. } => ParamValue::Number(min + (max - min) * unit),
             ParamRange::Choice(words) => ParamValue::Text(words[(unit * 1.9) as usize].into()),
             ParamRange::Flag => ParamValue::Flag(unit > 0.5),
+            _ if kind.matrix == Some(param.name) => ParamValue::Text("1 0; 0.5 -2; 0 1".into()),
             ParamRange::File(_) | ParamRange::Text => ParamValue::Text(sample.words.clone()),
         };
         node.set(param.name, value);
     }
-    node.set("my-own", ParamValue::Text(sample.words.clone()));
     let [inputs, outputs, channels] = sample.counts.map(f64::from);
+    let has_layout = kind.has_layout() && channels > 3.0;
+    if has_layout {
+        node.set("layout", ParamValue::Text("5.1".into()));
+    }
+    node.set("my-own", ParamValue::Text(sample.words.clone()));
     let has_many = matches!(kind.name, "mix" | "work");
     if has_many {
         node.set("in", ParamValue::Number(inputs));
         node.set("out", ParamValue::Number(outputs));
     }
-    if !plain && (has_many || kind.name == "gain") && channels > 0.0 {
+    let has_channels = has_many || matches!(kind.name, "gain" | "split" | "join");
+    if !plain && has_channels && !has_layout && channels > 0.0 {
         node.set("channels", ParamValue::Number(channels));
     }
     assert!(Catalogue::assign_ports(kind, &mut node).is_empty());

@@ -52,6 +52,8 @@ pub(crate) fn catalogue() -> Catalogue {
             } else {
                 Role::Inner
             },
+            matrix: (name == "matrix").then_some("gains"),
+            layout_outputs: (name == "pan").then(|| vec![PortSpec::audio("out")]),
             ..Kind::new(name, "A kind.")
         });
     };
@@ -89,6 +91,20 @@ pub(crate) fn catalogue() -> Catalogue {
         param("note", "", ParamRange::Text),
     ];
     add("player", &[], &[stereo], &file);
+    let series = |name| PortSpec {
+        count: PortCount::Channels,
+        ..mono(name)
+    };
+    add("split", &[PortSpec::audio("in")], &[series("out")], &[]);
+    add("join", &[series("in")], &[PortSpec::audio("out")], &[]);
+    let sums = PortSpec {
+        signal: PortSignal::AsOutput,
+        ..PortSpec::audio("out")
+    };
+    let gains = param("gains", "", ParamRange::Text);
+    add("matrix", &[PortSpec::audio("in")], &[sums], &[gains]);
+    let sides = [mono("left"), mono("right")];
+    add("pan", &[mono("in")], &sides, &[]);
     add("metro", &[], &[EVENT], &[]);
     add("envelope", &[mono("in"), EVENT], &[mono("out")], &[]);
     all

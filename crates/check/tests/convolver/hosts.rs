@@ -6,8 +6,9 @@ use divisi_check::impulse_files::ImpulseFiles;
 use divisi_check::processor_bench::{BlockSplit, ProcessorBench, TestInput};
 use divisi_check::rng::Rng;
 use divisi_check::test_bench::{RunConfig, TestBench, registry};
-use graph::ParamValue;
-use units::{Frames, SampleRate};
+use graph::{ParamValue, Signal};
+use std::path::Path;
+use units::{Channels, Frames, SampleRate};
 
 const FRAMES: usize = 3200;
 
@@ -236,4 +237,64 @@ fn a_graph_in_odd_blocks_plays_the_same_bits_one_internal_block_later() {
         assert!(odd[0][..64].iter().all(|x| *x == 0));
         assert!(odd[0][64..] == even[0][..9000 - 64], "{block}");
     }
+}
+
+#[test]
+fn a_configuration_of_jconvolver_is_a_node_as_wide_as_it_declares() {
+    let folder = ImpulseFiles::new("jconvolver");
+    folder.write("two.wav", 2, 1500, 9);
+    let conf = "/convolver/new 2 3 64 4096\n/impulse/read 1 1 1 0 0 0 1 two.wav\n/impulse/read 2 2 0.5 100 0 0 2 two.wav\n\
+        /impulse/dirac 1 3 0.5 0\n/impulse/dirac 2 3 -0.25 7\n";
+    let file = folder.write_text("hall.conf", conf);
+    let registry = registry();
+    let mut node = node(
+        "jconvolver",
+        &[("file", text(&file)), ("block", ParamValue::Number(64.0))],
+    );
+    let widths = registry.probe(&node, Path::new("/")).unwrap();
+    registry.catalogue().set_widths(&mut node, widths);
+    let signals = [node.inputs[0].signal, node.outputs[0].signal];
+    assert_eq!(signals, [2, 3].map(|width| Signal::Audio(Channels(width))));
+    let take = noise(2);
+    let mut truth = vec![vec![0.0; FRAMES]; 3];
+    let half: Vec<f32> = response(2, 1500, 9, 1).iter().map(|x| 0.5 * x).collect();
+    convolve(&mut truth[0], &take.inputs[0], &response(2, 1500, 9, 0), 0);
+    convolve(&mut truth[1], &take.inputs[1], &half, 100);
+    convolve(&mut truth[2], &take.inputs[0], &[0.5], 0);
+    convolve(&mut truth[2], &take.inputs[1], &[-0.25], 7);
+    let mut rig = ProcessorBench::new(&registry, &node, rate());
+    let played = rig.process(&take, BlockSplit::Even(64));
+    for (c, truth) in truth.iter().enumerate() {
+        holds(&played.channel(c), truth, "jconvolver");
+    }
+}
+
+#[test]
+fn a_wrong_configuration_refuses_its_node_with_the_place() {
+    let folder = ImpulseFiles::new("jconvolver-wrong");
+    let file = folder.write_text(
+        "bad.conf",
+        "/convolver/new 1 1 64 4096\n/impulse/read 1 1 1 0 0 0 1 no.wav\n",
+    );
+    let node = node("jconvolver", &[("file", text(&file))]);
+    let refused = registry()
+        .make(&node, Path::new("/"))
+        .map(drop)
+        .unwrap_err();
+    assert_eq!(refused.key, Some("file"));
+    assert!(
+        refused.message.contains("bad.conf:2: "),
+        "{}",
+        refused.message
+    );
+    let file = folder.write_text(
+        "wide.conf",
+        "/convolver/new 2 1 64 4096\n/impulse/dirac 1 1 1 0\n",
+    );
+    let node = divisi_check::conformance::node("jconvolver", &[("file", text(&file))]);
+    let refused = registry()
+        .make(&node, Path::new("/"))
+        .map(drop)
+        .unwrap_err();
+    assert_eq!(refused.message, "it takes 2 channels, and the node has 1");
 }

@@ -1,18 +1,17 @@
 //! [`ConvolverConfig`]: the parameters of one node, and the convolver made from them.
 
 use super::kind::{LATENCIES, METHODS};
+use super::responses::{Responses, message, text};
 use super::scheduler::Work;
-use crate::response::ir::{Ir, IrLimit, IrProcessing, Normalise, Paths};
+use crate::response::ir::{IrProcessing, Normalise};
 use crate::tuning::{PartitionChoice, PartitionOrigin, choose_partition};
 use crate::{
     AddedLatency, Convolver, ConvolverAdapter, ConvolverOptions, CostTable, Exchange, MAX_BLOCK,
     Partition, PartitionSpace, Path,
 };
-use graph::{Node, Widths};
 use processor::{MakeContext, MakeError, Setup};
-use std::path::PathBuf;
 use std::sync::Arc;
-use units::{Channels, SampleRate};
+use units::SampleRate;
 
 /// Internal block if the graph's block has no useful power of two as a factor.
 const BLOCK: usize = 64;
@@ -30,8 +29,7 @@ enum PartitionParam {
 
 /// Parameters of a node.
 pub(super) struct ConvolverConfig {
-    pub(super) files: Vec<(PathBuf, Ir)>,
-    processing: IrProcessing,
+    pub(super) responses: Responses,
     gain: f32,
     predelay: f64,
     fade: f64,
@@ -40,7 +38,8 @@ pub(super) struct ConvolverConfig {
     latency: AddedLatency,
     /// Size from which on levels have filter spectra in half precision.
     half: Option<usize>,
-    pub(super) channels: usize,
+    pub(super) inputs: usize,
+    pub(super) outputs: usize,
     pub(super) work: Work,
 }
 
@@ -55,29 +54,52 @@ pub(super) struct Built {
 }
 
 impl ConvolverConfig {
-    /// Reads a node's parameters and files; `measured` is called only if its costs are needed.
+    /// Reads the parameters and files of a node `convolver`; `measured` is called only if its costs are needed.
     ///
     /// Real-time: setup.
     pub(super) fn new(
         creation: &MakeContext<'_>,
         measured: impl FnOnce() -> Option<Arc<CostTable>>,
     ) -> Result<Self, MakeError> {
+        let processing = IrProcessing {
+            reverse: creation.node.flag("reverse"),
+            normalise: [Normalise::Off, Normalise::Peak, Normalise::Energy]
+                [creation.choice("normalise")?],
+            ..IrProcessing::default()
+        };
+        let responses = Responses::of_files(creation, processing)?;
+        let fade = creation.number("fade")?;
+        Self::with_responses(creation, (responses, fade), measured)
+    }
+
+    /// Reads the parameters and the configuration of a node `jconvolver`, likewise.
+    ///
+    /// Real-time: setup.
+    pub(super) fn of_configuration(
+        creation: &MakeContext<'_>,
+        measured: impl FnOnce() -> Option<Arc<CostTable>>,
+    ) -> Result<Self, MakeError> {
+        let responses = Responses::of_configuration(creation)?;
+        Self::with_responses(creation, (responses, 0.0), measured)
+    }
+
+    fn with_responses(
+        creation: &MakeContext<'_>,
+        (responses, fade): (Responses, f64),
+        measured: impl FnOnce() -> Option<Arc<CostTable>>,
+    ) -> Result<Self, MakeError> {
+        let node = creation.node;
         let config = Self {
-            files: files(creation)?,
-            processing: IrProcessing {
-                reverse: creation.node.flag("reverse"),
-                normalise: [Normalise::Off, Normalise::Peak, Normalise::Energy]
-                    [creation.choice("normalise")?],
-                ..IrProcessing::default()
-            },
+            responses,
             gain: factor(creation.number("gain_db")?),
             predelay: creation.number("predelay")?,
-            fade: creation.number("fade")?,
+            fade,
             partition: partition(creation, measured)?,
             block: block(creation)?,
             latency: latency(creation.choice("latency")?),
             half: Some(creation.number("half")? as usize).filter(|from| *from > 0),
-            channels: creation.node.channels.count(),
+            inputs: node.channels.count(),
+            outputs: node.output_channels.unwrap_or(node.channels).count(),
             work: Work::new(
                 creation.choice("work")?,
                 creation.choice("pin")?,
@@ -91,8 +113,9 @@ impl ConvolverConfig {
     /// Tries what setup will do, while an error can still refuse the node.
     fn check(&self) -> Result<(), MakeError> {
         let mut frames = 1;
-        for ((_, ir), key) in self.files.iter().zip(["file", "other"]) {
-            let paths = self.paths(ir, ir.rate());
+        for (number, key) in (0..self.responses.count()).zip(["file", "other"]) {
+            let rate = self.responses.own_rate(number);
+            let paths = self.paths(number, rate, &mut Vec::new());
             let paths = paths.map_err(|why| MakeError::param(key, why))?;
             frames = paths
                 .iter()
@@ -108,14 +131,25 @@ impl ConvolverConfig {
         first.or_else(|wrong| tried.find(Result::is_ok).unwrap_or(Err(wrong)))
     }
 
-    /// Paths through `ir`, which is at `rate`.
-    fn paths(&self, ir: &Ir, rate: SampleRate) -> Result<Vec<Path>, String> {
-        let ir = self.processing.apply(ir.clone()).map_err(|e| message(&e))?;
-        let paths = Paths::from_ir(&ir, self.channels).map_err(|e| message(&e))?;
-        if paths.outputs() != self.channels {
-            let (channels, outputs) = (self.channels, paths.outputs());
+    /// Paths of response `number` at `rate`.
+    fn paths(
+        &self,
+        number: usize,
+        rate: SampleRate,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Path>, String> {
+        let paths = self.responses.paths(number, (self.inputs, rate), notes)?;
+        let (inputs, outputs) = (paths.inputs(), paths.outputs());
+        if inputs != self.inputs {
+            let has = self.inputs;
             return Err(format!(
-                "it gives {outputs} channels, and the node has {channels}"
+                "it takes {inputs} channels, and the node has {has}"
+            ));
+        }
+        if outputs != self.outputs {
+            let has = self.outputs;
+            return Err(format!(
+                "it gives {outputs} channels, and the node has {has}"
             ));
         }
         let delay = (self.predelay * f64::from(rate.hz())).round() as usize;
@@ -136,7 +170,7 @@ impl ConvolverConfig {
             PartitionParam::Chosen(costs) => match PartitionSpace::new(frames, block, self.latency)
             {
                 Some(space) => {
-                    return Ok(choose_partition(&space, self.channels, costs.as_deref()));
+                    return Ok(choose_partition(&space, self.outputs, costs.as_deref()));
                 }
                 None => (Partition::typical(block, self.latency, frames), "block"),
             },
@@ -165,8 +199,8 @@ impl ConvolverConfig {
     /// Real-time: setup.
     pub(super) fn build(&self, setup: &Setup<'_>, first: usize) -> Result<Built, String> {
         let mut notes = Vec::new();
-        let files = self.files.iter();
-        let sets = files.map(|file| self.paths_at(file, setup.rate, &mut notes));
+        let numbers = 0..self.responses.count();
+        let sets = numbers.map(|number| self.paths(number, setup.rate, &mut notes));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;
         let frames = sets.iter().flatten().map(|path| path.ir.len()).max();
         let (block, frames) = (self.block(setup.block.count()), frames.unwrap_or(1));
@@ -185,10 +219,10 @@ impl ConvolverConfig {
         };
         let mut options = self
             .work
-            .adapt_options(ConvolverOptions::new(choice.partition), self.channels);
+            .adapt_options(ConvolverOptions::new(choice.partition), self.outputs);
         options.half_precision_from = self.half;
         options.fade_frames = (self.fade * f64::from(setup.rate.hz())) as usize;
-        let build = Convolver::new(self.channels, self.channels, &sets[first], &options);
+        let build = Convolver::new(self.inputs, self.outputs, &sets[first], &options);
         let convolver = build.map_err(|e| message(&e))?;
         let prepare = |other| convolver.preparer().prepare(other).map_err(|e| message(&e));
         let spare = sets
@@ -202,56 +236,6 @@ impl ConvolverConfig {
             notes,
         })
     }
-
-    /// Paths through a file, resampled to `rate` if it has another one.
-    fn paths_at(
-        &self,
-        (path, ir): &(PathBuf, Ir),
-        rate: SampleRate,
-        notes: &mut Vec<String>,
-    ) -> Result<Vec<Path>, String> {
-        if ir.rate() == rate {
-            return self.paths(ir, rate);
-        }
-        let loaded = Ir::load(path, rate, &IrLimit::default()).map_err(|e| message(&e))?;
-        notes.extend(loaded.notes.iter().map(ToString::to_string));
-        self.paths(&loaded.ir, rate)
-    }
-}
-
-/// A text parameter that is not empty.
-fn text<'a>(creation: &MakeContext<'a>, key: &str) -> Option<&'a str> {
-    let text = creation.node.text(key).map(str::trim);
-    text.filter(|text| !text.is_empty())
-}
-
-fn files(creation: &MakeContext<'_>) -> Result<Vec<(PathBuf, Ir)>, MakeError> {
-    let mut files = Vec::new();
-    for key in ["file", "other"] {
-        if let Some(file) = text(creation, key) {
-            let path = creation.folder.join(file);
-            let ir = load(&path).map_err(|why| MakeError::param(key, why))?;
-            files.push((path, ir));
-        } else if key == "file" {
-            return Err(MakeError::param(key, "`convolver` needs `file`"));
-        }
-    }
-    Ok(files)
-}
-
-/// Channels of the output with the response of `node`: a response of four channels counts as true stereo.
-pub(super) fn file_channels(node: &Node, folder: &std::path::Path) -> Option<Widths> {
-    let file = node.text("file").filter(|file| !file.is_empty())?;
-    match media::open(&folder.join(file)).ok()?.channels() {
-        Channels(4) => Some(Channels(2).into()),
-        channels => Some(channels.into()),
-    }
-}
-
-fn load(path: &std::path::Path) -> Result<Ir, String> {
-    let rate = media::open(path).map_err(|e| message(&e))?.rate();
-    let loaded = Ir::load(path, rate, &IrLimit::default());
-    Ok(loaded.map_err(|e| message(&e))?.ir)
 }
 
 fn partition(
@@ -289,13 +273,5 @@ fn factor(gain_db: f64) -> f32 {
         0.0
     } else {
         libm::exp10(gain_db / 20.0) as f32
-    }
-}
-
-/// An error with its sources, in one line.
-fn message(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {}", message(source)),
-        None => error.to_string(),
     }
 }

@@ -1,8 +1,8 @@
-//! The kind `convolver` and its parameters.
+//! The kinds `convolver` and `jconvolver`, and their parameters.
 
 use super::scheduler::{PINS, WORK};
 use crate::MAX_PARTITION_SIZE;
-use graph::{Kind, Param};
+use graph::{Kind, Param, PortSignal, PortSpec};
 
 pub(super) const METHODS: &[&str] = &["nonuniform", "uniform", "direct"];
 pub(super) const LATENCIES: &[&str] = &["none", "block"];
@@ -21,6 +21,37 @@ pub(super) fn kind() -> Kind {
     }
 }
 
+/// The kind `jconvolver`.
+pub(super) fn jconvolver() -> Kind {
+    let file = Param::file("file", true)
+        .doc("The configuration of jconvolver; its sound files are found from its folder.");
+    Kind {
+        outputs: vec![PortSpec {
+            signal: PortSignal::AsOutput,
+            ..PortSpec::audio("out")
+        }],
+        params: [vec![file, gain_db(), predelay()], partition(), work()].concat(),
+        duplicable: false,
+        typical_ns: 3000,
+        ..Kind::effect(
+            "jconvolver",
+            "Plays its inputs through the responses of a configuration of jconvolver.",
+        )
+    }
+}
+
+fn gain_db() -> Param {
+    Param::number("gain_db", (-120.0, 60.0), 0.0)
+        .unit("dB")
+        .doc("Gain of the response.")
+}
+
+fn predelay() -> Param {
+    Param::number("predelay", (0.0, 10.0), 0.0)
+        .unit("s")
+        .doc("Silence before the response.")
+}
+
 /// Parameters of the response.
 fn response() -> Vec<Param> {
     vec![
@@ -33,12 +64,8 @@ fn response() -> Vec<Param> {
         Param::number("fade", (0.0, 10.0), 0.05)
             .unit("s")
             .doc("Duration of the crossfade between the two responses."),
-        Param::number("gain_db", (-120.0, 60.0), 0.0)
-            .unit("dB")
-            .doc("Gain of the response."),
-        Param::number("predelay", (0.0, 10.0), 0.0)
-            .unit("s")
-            .doc("Silence before the response."),
+        gain_db(),
+        predelay(),
         Param::flag("reverse").doc("Reverses the response in time."),
         Param::choice("normalise", NORMALS).doc(
             "Level of the response before the gain: unchanged, its largest sample at 1, or unit \

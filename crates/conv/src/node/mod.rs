@@ -1,6 +1,7 @@
-//! The node `convolver`: convolves its input with impulse responses from a file.
+//! The node `convolver`: convolves its input with impulse responses from a file; and the node `jconvolver`, which takes any responses
+//! between its inputs and outputs from a configuration of jconvolver (its PARTITION is not used).
 //!
-//! It has as many outputs as inputs. A response of one channel is used for every channel; one of as many channels as the node has
+//! A `convolver` has as many outputs as inputs. A response of one channel is used for every channel; one of as many channels as the node has
 //! gives each its own; one of four channels for two is true stereo (LL LR RL RR). Without `channels` the node is as wide as the
 //! response or as the sound that enters, whichever is wider; four channels count as true stereo then. A file of another rate is resampled. With a
 //! second file, the parameter `which` cross-fades from one to the other while the node runs.
@@ -27,6 +28,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `kind.rs` | the kind and its parameters |
+//! | `responses.rs` | the responses, and the widths that they give a node |
 //! | `config.rs` | the parameters of one node, and the convolver made from them |
 //! | `scheduler.rs` | who does the levels that have slack |
 //! | `ir_switch.rs` | the switch between two responses |
@@ -34,6 +36,7 @@
 mod config;
 mod ir_switch;
 mod kind;
+mod responses;
 mod scheduler;
 
 use crate::tuning::PartitionOrigin;
@@ -72,10 +75,16 @@ pub fn register_with(
     measured: impl Fn() -> Option<CostTable> + Send + Sync + 'static,
 ) {
     let measured = LazyLock::new(move || measured().map(Arc::new));
+    let measured = Arc::new(measured);
+    let shared = measured.clone();
     registry.add(kind::kind(), move |creation| {
-        make(creation, || measured.clone())
+        make(creation, || (**shared).clone())
     });
-    registry.add_probe("convolver", config::file_channels);
+    registry.add_probe("convolver", responses::file_widths);
+    registry.add(kind::jconvolver(), move |creation| {
+        make_configured(creation, || (**measured).clone())
+    });
+    registry.add_probe("jconvolver", responses::configuration_widths);
 }
 
 fn make(
@@ -85,16 +94,18 @@ fn make(
     let config = ConvolverConfig::new(creation, measured)?;
     let (which, _) = creation.kind.param("which").expect("the kind has it");
     let is_other = creation.number("which")? >= 0.5;
-    Ok(Box::new(ConvolverNode {
-        ir_switch: IrSwitch::new(which, config.files.len() > 1, is_other),
-        config,
-        adapter: None,
-        scheduler: NodeScheduler::Callback,
-        silent_frames: u64::MAX,
-        next_frame: 0,
-        max_block: 0,
-        late: Gauge::default(),
-    }))
+    let ir_switch = IrSwitch::new(which, config.responses.count() > 1, is_other);
+    Ok(Box::new(ConvolverNode::new(config, ir_switch)))
+}
+
+fn make_configured(
+    creation: &MakeContext<'_>,
+    measured: impl FnOnce() -> Option<Arc<CostTable>>,
+) -> Result<Box<dyn Processor>, MakeError> {
+    let config = ConvolverConfig::of_configuration(creation, measured)?;
+    // It has one set of responses, and no parameter that switches.
+    let ir_switch = IrSwitch::new(u16::MAX, false, false);
+    Ok(Box::new(ConvolverNode::new(config, ir_switch)))
 }
 
 /// The processor of the node.
@@ -112,6 +123,19 @@ struct ConvolverNode {
 }
 
 impl ConvolverNode {
+    fn new(config: ConvolverConfig, ir_switch: IrSwitch) -> Self {
+        Self {
+            ir_switch,
+            config,
+            adapter: None,
+            scheduler: NodeScheduler::Callback,
+            silent_frames: u64::MAX,
+            next_frame: 0,
+            max_block: 0,
+            late: Gauge::default(),
+        }
+    }
+
     /// Keeps a convolver, and sets the gauges.
     fn install(&mut self, built: Built, setup: &mut Setup<'_>) {
         let Built {
@@ -222,12 +246,12 @@ impl Processor for ConvolverNode {
             let end = at + adapter.begin_chunk(block.frames() - at);
             self.ir_switch.read_events(block, at..end);
             self.ir_switch.advance(adapter.convolver_mut());
-            for channel in 0..self.config.channels {
+            for channel in 0..self.config.inputs {
                 adapter.write_input(channel, &block.input(0).channel(channel)[at..end]);
             }
             self.scheduler.process(adapter, block);
             let mut output = block.output(0);
-            for channel in 0..self.config.channels {
+            for channel in 0..self.config.outputs {
                 let to = &mut output.channel(channel)[at..end];
                 for (to, x) in to.iter_mut().zip(adapter.output(channel)) {
                     *to = if x.is_finite() { *x } else { 0.0 };

@@ -4,9 +4,7 @@ use crate::resolve::params::TOML_ONLY;
 use crate::resolve::stand_in;
 use crate::session::Session;
 use crate::time::to_micros;
-use graph::{Catalogue, Edge, Graph, Node, Param, ParamRange, ParamValue, Signal};
-use std::collections::HashSet;
-use units::Channels;
+use graph::{Catalogue, Edge, Graph, Node, ParamRange, ParamValue, Signal};
 
 /// A part of a session that `.ag` has no syntax for. Remove it from the session, or write `.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,7 +56,6 @@ pub enum Unsupported {
 pub fn write(session: &Session, catalogue: &Catalogue) -> Result<String, Vec<Unsupported>> {
     let mut writer = Writer {
         text: String::new(),
-        has_wide_inputs: has_wide_inputs(&session.graph),
         unsupported: Vec::new(),
         catalogue,
     };
@@ -75,23 +72,8 @@ pub fn write(session: &Session, catalogue: &Catalogue) -> Result<String, Vec<Uns
     }
 }
 
-/// Names of the nodes that more than one channel enters.
-fn has_wide_inputs(graph: &Graph) -> HashSet<&str> {
-    let wide = graph.edges().iter().filter_map(|edge| {
-        let port = graph
-            .node(edge.from.node)?
-            .outputs
-            .get(usize::from(edge.from.port))?;
-        let is_wide = matches!(port.signal, Signal::Audio(channels) if channels > Channels(1));
-        graph.node(edge.to.node).filter(|_| is_wide)
-    });
-    wide.map(|node| node.name.as_str()).collect()
-}
-
 struct Writer<'c> {
     text: String,
-    /// Names of the nodes that more than one channel enters.
-    has_wide_inputs: HashSet<&'c str>,
     unsupported: Vec<Unsupported>,
     catalogue: &'c Catalogue,
 }
@@ -141,24 +123,13 @@ impl Writer<'_> {
             self.text += &format!("kind: {}, ", quoted(&node.kind));
         }
         for (key, value) in &node.params {
-            let is_implied = key == "channels" && *value == ParamValue::Number(1.0);
-            if !(is_implied && self.is_narrow(node)) {
-                self.param(node, key, value);
-            }
+            self.param(node, key, value);
         }
         self.text += &format!("in: {inputs}, out: {outputs}, ");
         if let Some(cost) = node.cost {
             self.text += &format!("wcet: {}, ", to_micros(cost));
         }
         self.text += "};\n";
-    }
-
-    /// Returns true if `node` has one channel without stating it.
-    fn is_narrow(&self, node: &Node) -> bool {
-        let kind = self.catalogue.get(node.effective_kind());
-        let is_file = |param: &Param| matches!(param.range, ParamRange::File(_));
-        let reads_file = kind.is_some_and(|kind| kind.params.iter().any(is_file));
-        !reads_file && !self.has_wide_inputs.contains(node.name.as_str())
     }
 
     fn param(&mut self, node: &Node, key: &str, value: &ParamValue) {

@@ -73,6 +73,21 @@ pub struct ParsedConfig {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// Numbers of inputs and outputs that a configuration declares; `None` if it declares none. Opens no file.
+pub fn declared_channels(bytes: impl AsRef<[u8]>) -> Option<(usize, usize)> {
+    let mut lines = (1..).zip(bytes.as_ref().split(|byte| *byte == b'\n'));
+    lines.find_map(|(line, bytes)| {
+        let text = String::from_utf8_lossy(bytes);
+        let mut words = words::Words::new(text.trim_end_matches('\r'), line);
+        match command::parse(&mut words, &mut Vec::new())?.command {
+            command::Command::New {
+                inputs, outputs, ..
+            } => Some((inputs, outputs)),
+            _ => None,
+        }
+    })
+}
+
 /// Reads a configuration in `folder`, and the sound files that it names, for a convolver at `rate`.
 ///
 /// Real-time: waits, on the disk.
