@@ -40,10 +40,9 @@ pub fn driven(registry: &Registry, node: &Node, signals: &[Signal]) -> Node {
     let mut laws = [Law::Octaves, Law::Add, Law::Times, Law::Decibels]
         .into_iter()
         .cycle();
-    for (param, there) in (0..)
-        .zip(&kind.params)
-        .filter(|(_, param)| param.can_be_driven())
-    {
+    let params = (0..).zip(&kind.params);
+    let params = params.filter(|(_, param)| param.can_be_driven());
+    for (param, there) in params.take(MAX_DRIVEN) {
         for signal in signals {
             let law = laws.next().expect("it has no end");
             let amount = match law {
@@ -60,6 +59,9 @@ pub fn driven(registry: &Registry, node: &Node, signals: &[Signal]) -> Node {
     }
     node
 }
+
+/// Number of parameters that are driven at once: a mixer has very many that are alike.
+const MAX_DRIVEN: usize = 4;
 
 const FRAMES: usize = 3000;
 
@@ -112,7 +114,8 @@ impl Unit<'_> {
 
     fn events(&self, rng: &mut Rng) -> Vec<Event> {
         let kind = self.registry.catalogue().get(self.node.effective_kind());
-        let params = kind.expect("the kind is known").params.iter().enumerate();
+        let kind = kind.expect("the kind is known");
+        let params = kind.params.iter().enumerate();
         let mut all = Vec::new();
         let frame = |rng: &mut Rng| rng.below(FRAMES) as u32;
         for (index, param) in params.filter(|(_, p)| p.live) {
@@ -132,7 +135,12 @@ impl Unit<'_> {
             }
         }
         let rig = self.rig();
-        let ports = rig.node().inputs.iter().enumerate();
+        // A delay has what enters its line elsewhere: its processor counts the other inputs.
+        let first = match kind.delay {
+            Some(_) => rig.node().kind_inputs().len(),
+            None => 0,
+        };
+        let ports = rig.node().inputs[first..].iter().enumerate();
         for (index, _) in ports.filter(|(_, p)| !matches!(p.signal, Signal::Audio(_))) {
             all.extend((0..6).map(|i| Event {
                 frame: frame(rng),

@@ -1,6 +1,7 @@
 //! Filters: one-pole, biquad and state-variable filters on a shared processor (`kernel.rs`), and FIR filters.
 
 mod biquad;
+mod driven;
 mod fir;
 mod kernel;
 mod onepole;

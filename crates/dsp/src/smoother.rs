@@ -80,6 +80,11 @@ impl Smoother {
         self.step = (target - self.current) / frames as f32;
     }
 
+    /// The value of the last frame.
+    pub(crate) fn current(&self) -> f32 {
+        self.current
+    }
+
     /// The value at the end of the ramp.
     pub(crate) fn target(&self) -> f32 {
         self.target

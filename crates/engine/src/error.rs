@@ -40,6 +40,10 @@ pub enum EngineError {
     /// The bytes are no MIDI channel message: the first is from 0x80 to 0xEF, the others are below 0x80.
     #[error("{0:02x?} is no MIDI channel message")]
     NotMidi([u8; 3]),
+    /// The edit lets an edge drive a parameter of a node that plays already, whose processor was made without that input.
+    /// Remove the node and add it again in the same edit.
+    #[error("`{0}` plays already, so no other edge can drive a parameter of it")]
+    PlaysUndriven(String),
     /// A change that was made by names does not fit the graph.
     #[error("the change does not fit the graph")]
     Build(#[source] BuildError),

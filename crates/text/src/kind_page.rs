@@ -157,6 +157,11 @@ fn cells(param: &Param) -> String {
         ParamRange::Flag => ("true or false".into(), "false".into()),
         ParamRange::Text => ("a text".into(), "none".into()),
     };
-    let live = if param.live { "may change" } else { "" };
+    let live = match (param.live, param.can_be_driven(), param.audio_rate) {
+        (false, ..) => "",
+        (true, false, _) => "may change",
+        (true, true, false) => "may change; driven every 16 frames",
+        (true, true, true) => "may change; driven at audio rate",
+    };
     format!("{values} | {default} | {live} | {} |", param.doc)
 }

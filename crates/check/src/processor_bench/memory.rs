@@ -35,7 +35,7 @@ impl Line {
         range: std::ops::Range<usize>,
         position: u64,
     ) {
-        for (c, input) in inputs.iter().enumerate() {
+        for (c, input) in inputs.iter().take(self.channels).enumerate() {
             for (x, at) in input[range.clone()].iter().zip(position as usize..) {
                 self.data[c * self.capacity + at % self.capacity] = *x;
             }
@@ -64,11 +64,12 @@ pub(super) struct Memory {
 impl Memory {
     pub(super) fn new(node: &Node, input: &TestInput, has_line: bool) -> Self {
         let outputs = widths(&node.outputs).sum();
-        let inputs = if has_line {
-            Vec::new()
-        } else {
-            input.inputs.clone()
+        // The line has what enters a delay; its processor reads what drives its parameters.
+        let first = match has_line {
+            true => widths(node.kind_inputs()).sum(),
+            false => 0,
         };
+        let inputs = input.inputs[first..].to_vec();
         let room = |port: &Port| {
             (port.signal == Signal::Event).then(|| RawEvents {
                 events: Vec::with_capacity(MAX_BLOCK.count()),
@@ -113,10 +114,9 @@ impl Memory {
             };
             widths(ports).map(port).collect()
         };
-        let inputs = if line.is_some() {
-            &[][..]
-        } else {
-            &node.inputs
+        let inputs = match line.is_some() {
+            true => &node.inputs[node.kind_inputs().len()..],
+            false => &node.inputs,
         };
         self.ports = [ports(inputs), ports(&node.outputs)];
         StepIo {

@@ -15,6 +15,7 @@
 //! | parameters | `time` 0 to 1200 s, live; `min_time`, `max_time` in seconds |
 //! | latency | none: its delay is meant |
 //! | tail | `max_time`, and two crossfades |
+//! | driven | `time` at audio rate, within `min_time` and `max_time`: no crossfade, read between two frames on a straight line |
 
 use crate::param::{ParamSpec, channels};
 use crate::sample::{channel_count, clamp_sample};
@@ -32,7 +33,8 @@ const FADE_S: f64 = 0.02;
 
 const TIME: ParamSpec = ParamSpec::new(0, "time", (0.0, MAX_DELAY_S), f64::NAN)
     .unit("s")
-    .doc("Delay, to the nearest frame.");
+    .doc("Delay, to the nearest frame; between frames if it is driven at audio rate.")
+    .audio_rate();
 
 pub(crate) fn kind() -> Kind {
     let bound = |name, doc| {
@@ -70,12 +72,21 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         Some(_) => creation.number(key),
         None => Ok(time),
     };
+    let range = (bound("min_time")?.min(time), bound("max_time")?.max(time));
+    let channels = channel_count(creation.node);
+    if creation.is_driven(TIME.index) {
+        return Ok(Box::new(DrivenDelay {
+            range,
+            rate: None,
+            channels,
+        }));
+    }
     Ok(Box::new(Delay {
         initial: time,
-        range: (bound("min_time")?.min(time), bound("max_time")?.max(time)),
+        range,
         rate: None,
         fade: Fade::default(),
-        channels: channel_count(creation.node),
+        channels,
     }))
 }
 
@@ -219,5 +230,53 @@ impl Processor for Delay {
             self.fade.next = self.tap(self.initial);
         }
         Ok(())
+    }
+}
+
+/// A delay whose `time` is driven at audio rate.
+#[derive(Clone)]
+struct DrivenDelay {
+    range: (f64, f64),
+    rate: Option<SampleRate>,
+    channels: usize,
+}
+
+impl Processor for DrivenDelay {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.rate = Some(setup.rate);
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let (line, time) = (block.delay_line(), block.param_signal(TIME.index));
+        let (Some(line), Some(time)) = (line, time) else {
+            block.silence_outputs();
+            return ProcessStatus::Continue;
+        };
+        let rate = self.rate.map_or(0.0, |rate| rate.hz() as f32);
+        let mut output = block.output(0);
+        let mut is_silent = true;
+        for c in 0..self.channels {
+            for (frame, (y, time)) in output.channel(c).iter_mut().zip(time).enumerate() {
+                let delay = time * rate;
+                let whole = delay as u32;
+                let fraction = delay - whole as f32;
+                let newer = line.read(c, frame, whole);
+                let older = line.read(c, frame, whole.saturating_add(1));
+                *y = clamp_sample(newer * (1.0 - fraction) + older * fraction);
+                is_silent &= y.to_bits() == 0;
+            }
+        }
+        if is_silent {
+            output.silence();
+        }
+        // It cannot know what is still in the line.
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {}
+
+    fn tail(&self) -> Tail {
+        let rate = self.rate.map_or(0, SampleRate::hz);
+        Tail::Frames((self.range.1 * f64::from(rate)) as u64 + 2)
     }
 }

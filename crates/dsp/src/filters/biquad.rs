@@ -17,13 +17,15 @@
 //! | parameters | `freq` 1 Hz to 0.49 of the rate, `q` 0.05 to 100, `gain_db` -60 to 40 dB for peak and shelves, `mode` |
 //! | latency | none |
 //! | tail | until the slower pole has decayed, see `kernel.rs` |
+//! | driven | `freq`, `q` and `gain_db` at audio rate |
 
+use crate::filters::driven::{CoefficientFrames, DrivenKernel, FRAMES, ParamFrames, half_angle};
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param};
-use processor::{MakeContext, MakeError, Processor};
+use processor::{MakeContext, MakeError, Processor, exp2};
 use std::f64::consts::TAU;
 
 const MODES: &[&str] = &[
@@ -39,11 +41,13 @@ const MODES: &[&str] = &[
 /// Resonance, of this filter and of the state-variable filter.
 pub(crate) const Q: ParamSpec =
     ParamSpec::new(1, "q", (0.05, 100.0), std::f64::consts::FRAC_1_SQRT_2)
-        .doc("Resonance: how narrow it is; 0.707 is flat.");
+        .doc("Resonance: how narrow it is; 0.707 is flat.")
+        .audio_rate();
 
 const GAIN_DB: ParamSpec = ParamSpec::new(2, "gain_db", (-60.0, 40.0), 0.0)
     .unit("dB")
-    .doc("How far a peak or shelf lifts; below 0 it cuts.");
+    .doc("How far a peak or shelf lifts; below 0 it cuts.")
+    .audio_rate();
 
 pub(crate) fn kind() -> Kind {
     let mut params: Vec<_> = Biquad::PARAMS.iter().map(ParamSpec::param).collect();
@@ -78,26 +82,16 @@ impl FilterKernel<1> for Biquad {
     fn coefficients(&self, params: FilterParams) -> BiquadCoefficients {
         let FilterParams { freq, q, gain_db } = params;
         let (sin, cos) = libm::sincos(TAU * freq);
-        let alpha = sin / (2.0 * q);
         let a = libm::exp10(gain_db / 40.0);
-        let root = 2.0 * libm::sqrt(a) * alpha;
-        let plain = (1.0 + alpha, -2.0 * cos, 1.0 - alpha);
-        let ([b0, b1, b2], (a0, a1, a2)) = match self.0 {
-            0 => ([(1.0 - cos) / 2.0, 1.0 - cos, (1.0 - cos) / 2.0], plain),
-            1 => ([(1.0 + cos) / 2.0, -1.0 - cos, (1.0 + cos) / 2.0], plain),
-            2 => ([alpha, 0.0, -alpha], plain),
-            3 => ([1.0, -2.0 * cos, 1.0], plain),
-            4 => (
-                [1.0 + alpha * a, -2.0 * cos, 1.0 - alpha * a],
-                (1.0 + alpha / a, -2.0 * cos, 1.0 - alpha / a),
-            ),
-            5 => shelf(a, cos, root),
-            _ => {
-                // The high shelf is the low one of the mirrored spectrum.
-                let ([b0, b1, b2], (a0, a1, a2)) = shelf(a, -cos, root);
-                ([b0, -b1, b2], (a0, -a1, a2))
-            }
+        let alpha = sin / (2.0 * q);
+        let design = Design {
+            cos,
+            one_minus_cos: 1.0 - cos,
+            alpha,
+            a,
+            root: 2.0 * libm::sqrt(a) * alpha,
         };
+        let ([b0, b1, b2], (a0, a1, a2)) = response(self.0, design);
         BiquadCoefficients {
             b0: b0 / a0,
             b1: b1 / a0,
@@ -126,6 +120,80 @@ impl FilterKernel<1> for Biquad {
     }
 }
 
+/// The cookbook's quantities.
+#[derive(Clone, Copy)]
+struct Design {
+    cos: f64,
+    /// 1 - cos ω₀, which loses all its digits at low frequencies if it is computed from the cosine in single precision.
+    one_minus_cos: f64,
+    alpha: f64,
+    a: f64,
+    /// 2 √A α.
+    root: f64,
+}
+
+/// Numerator and denominator of a response: (b0, b1, b2) and (a0, a1, a2).
+#[inline(always)]
+fn response(mode: usize, design: Design) -> ([f64; 3], (f64, f64, f64)) {
+    let Design {
+        cos,
+        one_minus_cos,
+        alpha,
+        a,
+        root,
+    } = design;
+    let plain = (1.0 + alpha, -2.0 * cos, 1.0 - alpha);
+    match mode {
+        0 => (
+            [one_minus_cos / 2.0, one_minus_cos, one_minus_cos / 2.0],
+            plain,
+        ),
+        1 => ([(1.0 + cos) / 2.0, -1.0 - cos, (1.0 + cos) / 2.0], plain),
+        2 => ([alpha, 0.0, -alpha], plain),
+        3 => ([1.0, -2.0 * cos, 1.0], plain),
+        4 => (
+            [1.0 + alpha * a, -2.0 * cos, 1.0 - alpha * a],
+            (1.0 + alpha / a, -2.0 * cos, 1.0 - alpha / a),
+        ),
+        5 => shelf(a, cos, root),
+        _ => {
+            // The high shelf is the low one of the mirrored spectrum.
+            let ([b0, b1, b2], (a0, a1, a2)) = shelf(a, -cos, root);
+            ([b0, -b1, b2], (a0, -a1, a2))
+        }
+    }
+}
+
+/// The coefficients of `response`, frame by frame.
+#[inline(always)]
+fn fill(
+    to: &mut CoefficientFrames,
+    params: &ParamFrames,
+    response: impl Fn(Design) -> ([f64; 3], (f64, f64, f64)),
+) {
+    let angle = half_angle(&params.freq);
+    let [to_b0, to_b1, to_b2, to_a1, to_a2] = to;
+    for i in 0..FRAMES {
+        let (half_sin, half_cos) = (f64::from(angle.sin[i]), f64::from(angle.cos[i]));
+        let one_minus_cos = 2.0 * half_sin * half_sin;
+        let alpha = half_sin * half_cos / f64::from(params.q[i]);
+        let a = f64::from(exp2(params.gain_db[i] * OCTAVES_PER_DB));
+        let ([b0, b1, b2], (a0, a1, a2)) = response(Design {
+            cos: 1.0 - one_minus_cos,
+            one_minus_cos,
+            alpha,
+            a,
+            root: 2.0 * a.sqrt() * alpha,
+        });
+        let scale = 1.0 / a0;
+        (to_b0[i], to_b1[i], to_b2[i]) = (b0 * scale, b1 * scale, b2 * scale);
+        (to_a1[i], to_a2[i]) = (a1 * scale, a2 * scale);
+    }
+}
+
+/// log2(10) / 40.
+const OCTAVES_PER_DB: f32 = 0.083_048_2;
+
 /// The cookbook's low shelf as (b0, b1, b2) and (a0, a1, a2); `root` is 2 √A α.
 fn shelf(a: f64, cos: f64, root: f64) -> ([f64; 3], (f64, f64, f64)) {
     let (up, down) = (a + 1.0, a - 1.0);
@@ -153,9 +221,30 @@ pub(crate) fn largest_root(a1: f64, a2: f64) -> f64 {
     }
 }
 
+impl DrivenKernel<1> for Biquad {
+    fn driven_coefficients(&self, params: &ParamFrames, to: &mut CoefficientFrames) {
+        // One loop for each response, so that each runs in vectors.
+        match self.0 {
+            0 => fill(to, params, |it| response(0, it)),
+            1 => fill(to, params, |it| response(1, it)),
+            2 => fill(to, params, |it| response(2, it)),
+            3 => fill(to, params, |it| response(3, it)),
+            4 => fill(to, params, |it| response(4, it)),
+            5 => fill(to, params, |it| response(5, it)),
+            _ => fill(to, params, |it| response(6, it)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filters::driven::agrees;
+
+    #[test]
+    fn driven_coefficients_are_those_of_a_filter_that_stands_still() {
+        (0..MODES.len()).for_each(|mode| agrees(&Biquad(mode)));
+    }
 
     /// Magnitude in dB at `at` cycles per frame, from the impulse response.
     fn measured(mode: usize, params: FilterParams, at: f64) -> f64 {

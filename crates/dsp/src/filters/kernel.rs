@@ -13,12 +13,14 @@
 //!
 //! Latency: none. Tail: until the slowest pole has let a state of 1e9 fall below 1e-15.
 
-use crate::param::ParamSpec;
+use crate::filters::driven::{DrivenFilter, DrivenKernel};
+use crate::param::{ParamSpec, ramp_frames};
 use crate::sample::{channel_count, to_sample};
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use processor::{
-    Block, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+    Block, Event, MODULATION_INTERVAL, MakeContext, MakeError, ProcessStatus, Processor, Setup,
+    StateError, Tail,
 };
 use std::ops::Range;
 use units::{Frames, SampleRate};
@@ -26,9 +28,9 @@ use units::{Frames, SampleRate};
 /// Length of a coefficient ramp, in seconds.
 const RAMP_S: f64 = 0.005;
 /// A state of smaller magnitude counts as silence.
-const SILENT_STATE: f64 = 1e-15;
+pub(super) const SILENT_STATE: f64 = 1e-15;
 /// A state below 1e9 is below [`SILENT_STATE`] when it has shrunk by e^55.
-const NEPERS_TO_SILENCE: f64 = 55.0;
+pub(super) const NEPERS_TO_SILENCE: f64 = 55.0;
 
 /// Memory of one channel: the two integrators or delays of a second-order filter.
 pub(crate) type FilterState = [f64; 2];
@@ -113,7 +115,8 @@ pub(crate) trait FilterKernel<const OUTS: usize>: Clone + Send + 'static {
 /// The frequency that all filters have.
 pub(crate) const FREQ: ParamSpec = ParamSpec::new(0, "freq", (1.0, 384_000.0), 1000.0)
     .unit("Hz")
-    .doc("Where it bends or peaks; held below 0.49 of the sample rate.");
+    .doc("Where it bends or peaks; held below 0.49 of the sample rate.")
+    .audio_rate();
 
 /// A filter in a graph: a kernel, its parameters, and a state for each channel.
 #[derive(Clone)]
@@ -144,11 +147,11 @@ impl CoefficientRamp {
         (self.current, self.target, self.frames_left) = (target, target, 0);
     }
 
-    fn ramp_to(&mut self, target: CoefficientArray) {
+    fn ramp_to(&mut self, target: CoefficientArray, frames: u32) {
         self.target = target;
-        self.frames_left = self.frames;
+        self.frames_left = frames;
         for (step, (to, from)) in self.step.iter_mut().zip(target.iter().zip(self.current)) {
-            *step = (to - from) / f64::from(self.frames);
+            *step = (to - from) / f64::from(frames);
         }
     }
 
@@ -175,10 +178,19 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
     pub(crate) fn make(
         creation: &MakeContext<'_>,
         kernel: K,
-    ) -> Result<Box<dyn Processor>, MakeError> {
+    ) -> Result<Box<dyn Processor>, MakeError>
+    where
+        K: DrivenKernel<OUTS>,
+    {
         let mut initial = [1000.0, std::f64::consts::FRAC_1_SQRT_2, 0.0];
         for (value, param) in initial.iter_mut().zip(K::PARAMS) {
             *value = param.read(creation)?;
+        }
+        if K::PARAMS
+            .iter()
+            .any(|param| creation.is_driven(param.index))
+        {
+            return Ok(Box::new(DrivenFilter::new(creation, kernel, initial)));
         }
         let initial = FilterParams::from_array(initial);
         Ok(Box::new(Self {
@@ -212,7 +224,8 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
         }
         if has_changed {
             self.params = FilterParams::from_array(params);
-            self.ramp.ramp_to(self.coefficients());
+            let frames = ramp_frames(event, self.ramp.frames);
+            self.ramp.ramp_to(self.coefficients(), frames);
         }
     }
 
@@ -315,7 +328,7 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         self.ramp.current = current;
         if initial != self.initial.to_array() {
             // The node was created with other parameters, so the filter ramps to these.
-            self.ramp.ramp_to(self.coefficients());
+            self.ramp.ramp_to(self.coefficients(), self.ramp.frames);
             return Ok(());
         }
         for (value, param) in params.iter_mut().zip(K::PARAMS) {
@@ -332,7 +345,8 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         self.ramp.target = self.coefficients();
         self.ramp.step = step;
         let frames_left = words.at(16 + 2 * self.states.len());
-        self.ramp.frames_left = frames_left.min(u64::from(self.ramp.frames)) as u32;
+        let longest = self.ramp.frames.max(MODULATION_INTERVAL);
+        self.ramp.frames_left = frames_left.min(u64::from(longest)) as u32;
         if self.ramp.frames_left == 0 {
             self.ramp.current = self.ramp.target;
         }

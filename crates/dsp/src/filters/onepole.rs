@@ -14,7 +14,9 @@
 //! | parameters | `freq` 1 Hz to 0.49 of the rate, `mode` |
 //! | latency | none |
 //! | tail | until the pole has decayed, see `kernel.rs` |
+//! | driven | `freq` at audio rate |
 
+use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_angle};
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
@@ -76,9 +78,27 @@ impl FilterKernel<1> for OnePole {
     }
 }
 
+impl DrivenKernel<1> for OnePole {
+    fn driven_coefficients(&self, params: &ParamFrames, to: &mut CoefficientFrames) {
+        let angle = half_angle(&params.freq);
+        let [gain, ..] = to;
+        for (gain, (sin, cos)) in gain.iter_mut().zip(angle.sin.iter().zip(&angle.cos)) {
+            *gain = f64::from(sin / (sin + cos));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filters::driven::agrees;
+
+    #[test]
+    fn driven_coefficients_are_those_of_a_filter_that_stands_still() {
+        [false, true]
+            .into_iter()
+            .for_each(|high| agrees(&OnePole { high }));
+    }
 
     #[test]
     fn at_its_frequency_half_the_power_passes() {

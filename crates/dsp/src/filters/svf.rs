@@ -19,8 +19,10 @@
 //! | parameters | `freq` 1 Hz to 0.49 of the rate, `q` 0.05 to 100 |
 //! | latency | none |
 //! | tail | until the slower pole has decayed, see `kernel.rs` |
+//! | driven | `freq` and `q` at audio rate |
 
 use crate::filters::biquad::{Q, largest_root};
+use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_angle};
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
@@ -91,9 +93,28 @@ impl FilterKernel<3> for Svf {
     }
 }
 
+impl DrivenKernel<3> for Svf {
+    fn driven_coefficients(&self, params: &ParamFrames, to: &mut CoefficientFrames) {
+        let angle = half_angle(&params.freq);
+        let [g, k, ..] = to;
+        for ((g, k), ((sin, cos), q)) in
+            (g.iter_mut().zip(k)).zip(angle.sin.iter().zip(&angle.cos).zip(&params.q))
+        {
+            *g = f64::from(sin / cos);
+            *k = f64::from(1.0 / q);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filters::driven::agrees;
+
+    #[test]
+    fn driven_coefficients_are_those_of_a_filter_that_stands_still() {
+        agrees(&Svf);
+    }
 
     fn params(freq: f64, q: f64) -> FilterParams {
         FilterParams {

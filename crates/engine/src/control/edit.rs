@@ -45,7 +45,8 @@ impl Engine {
     ///
     /// The mistake in them; then nothing has changed. A parameter that is set must be one that may change while it
     /// plays, as for [`set_param`](Self::set_param), unless its node is new. [`EngineError::Busy`] while the last
-    /// change is on its way, [`EngineError::PipelineTooDeep`] where a pipeline has more than two stages.
+    /// change is on its way, [`EngineError::PlaysUndriven`] if another edge is to drive a parameter of a node that plays,
+    /// [`EngineError::PipelineTooDeep`] where a pipeline has more than two stages.
     ///
     /// Real-time: setup.
     pub fn edit(
@@ -69,6 +70,7 @@ impl Engine {
             }
             added.extend(graph.apply(edit).map_err(EngineError::Edit)?);
         }
+        self.check_driven(&graph)?;
         self.collect();
         if !needs_swap {
             return self.set_together(graph, events).map(|()| added);
@@ -78,6 +80,19 @@ impl Engine {
         }
         self.swap_faded(graph, events)?;
         Ok(added)
+    }
+
+    /// Checks that no node that plays gets another input that drives a parameter. (An input that loses its edge stays, and
+    /// changes nothing.)
+    fn check_driven(&self, graph: &Graph) -> Result<(), EngineError> {
+        let has_more = |(id, before): &(NodeId, &Node)| {
+            let after = graph.node(*id);
+            after.is_some_and(|after| after.inputs.len() != before.inputs.len())
+        };
+        match self.graph.nodes().find(has_more) {
+            Some((_, node)) => Err(EngineError::PlaysUndriven(node.name.clone())),
+            None => Ok(()),
+        }
     }
 
     /// As [`edit`](Self::edit), with changes by names: kinds, parameters and ports are checked at each call. Gives what

@@ -20,7 +20,8 @@
 //! * `edges` is above the first `[header]`, as TOML requires. Each string is a chain of edges (`chain`). A port is a
 //!   name, a number from 1, or nothing for the first port; in the middle of a chain it is the input that the edge enters
 //!   and the output that the next edge leaves. A node's name with spaces, dots or quotes is put in double quotes with
-//!   JSON escapes.
+//!   JSON escapes. The last end may be a parameter that may change while it plays, which the edge then drives; behind a
+//!   colon and a space stand the amount and the law: `lfo -> tone.freq: 2 octaves` ([`graph::Modulation`]).
 //! * A node has its kind's parameters, and for itself `kind`, `in` and `out` (number of ports, where the kind lets it
 //!   choose), `channels`, `cost_us` (its cost for one block), `every` (it runs once in this many cycles), `enabled`
 //!   and `stand_in` (the kind that runs where `kind` is not known).
