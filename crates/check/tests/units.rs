@@ -17,18 +17,20 @@ fn word(value: &str) -> ParamValue {
     ParamValue::Text(value.into())
 }
 
-fn keeps_every_promise(kind: &str, params: &[(&str, ParamValue)]) {
+fn registry() -> Registry {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
     midi::register(&mut registry);
-    check(&registry, &node(kind, params));
+    registry
+}
+
+fn keeps_every_promise(kind: &str, params: &[(&str, ParamValue)]) {
+    check(&registry(), &node(kind, params));
 }
 
 /// The same with every parameter driven that can be.
 fn keeps_them_driven(kind: &str, params: &[(&str, ParamValue)]) {
-    let mut registry = Registry::default();
-    dsp::register(&mut registry);
-    let node = node(kind, params);
+    let (registry, node) = (registry(), node(kind, params));
     const SOUND: Signal = Signal::Audio(Channels(1));
     for signals in [
         &[SOUND][..],

@@ -66,7 +66,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
 /// The list `edges`.
 fn edges() -> Value {
     json!({
-        "description": "Chains: \"from.port -> to.port -> ...\"; a port is a name, a number from 1, or nothing for the first; `*` is the numbered ports in order. `voice.3.osc` is inside the fourth copy of `voice`.",
+        "description": "Chains: \"from.port -> to.port -> ...\"; a port is a name, a number from 1, or nothing for the first; `*` is the numbered ports in order. The last end may be a parameter that may change, with an amount: \"lfo -> tone.freq: 2 octaves\" (octaves, semitones, dB, times, add; without: add 1). `voice.3.osc` is inside the fourth copy of `voice`.",
         "type": "array",
         "items": { "type": "string", "pattern": "->" },
     })
