@@ -193,11 +193,11 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         Some(0)
     }
 
-    /// Reports lists that do not have one value for each copy.
+    /// Reports lists that do not have one value for each copy, nor repeat a whole number of times.
     fn list_lengths(&mut self, node: &TemplateNode<'a, 't>, copies: u32) {
         for value in &node.values {
             if let Value::List(items) = &value.value
-                && items.len() != copies as usize
+                && !(copies as usize).is_multiple_of(items.len())
             {
                 let message = format!("the list has {} values for {copies} copies", items.len());
                 self.mistake(value.at.clone(), message);

@@ -103,7 +103,7 @@ impl Scope {
             Value::Number(expression) => ParamValue::Number(self.number(expression)?),
             Value::Flag(expression) => ParamValue::Flag(self.number(expression)? != 0.0),
             Value::Text(pieces) => ParamValue::Text(self.text(pieces)?),
-            Value::List(items) => match items.get(self.index as usize) {
+            Value::List(items) => match items.get(self.index as usize % items.len().max(1)) {
                 Some((item, _)) => self.evaluate(item)?,
                 None => return Err(format!("the list has no value for copy {}", self.index)),
             },

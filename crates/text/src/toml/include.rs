@@ -25,8 +25,6 @@ pub(super) struct Loaded {
     repaired: String,
     /// Mistakes, with places in this file.
     found: Vec<Diagnostic>,
-    /// The chain of files that includes it, itself at the end.
-    chain: Vec<String>,
 }
 
 /// Loads all files that the session `table` includes, and those that they include. Mistakes of the session itself go to
@@ -42,19 +40,6 @@ pub(super) fn load(
         bytes: 0,
     };
     loader.includes(table, &[], diagnostics);
-    let mut next = 0;
-    while next < loader.files.len() {
-        let (repaired, chain) = {
-            let file = &mut loader.files[next];
-            (std::mem::take(&mut file.repaired), file.chain.clone())
-        };
-        let mut of_file = Diagnostics::new(&repaired, &[]);
-        let (table, _) = DeTable::parse_recoverable(&repaired);
-        loader.includes(table.get_ref(), &chain, &mut of_file);
-        loader.files[next].found.extend(of_file.sorted());
-        loader.files[next].repaired = repaired;
-        next += 1;
-    }
     loader.files
 }
 
@@ -118,15 +103,21 @@ impl Loader<'_> {
             true => text.clone().into_owned(),
             false => recover::repair(&text, &mut diagnostics),
         };
-        let found = diagnostics.sorted();
-        let chain = chain.iter().cloned().chain([name.clone()]).collect();
+        let mut found = diagnostics.sorted();
+        let index = self.files.len();
         self.files.push(Loaded {
             text: text.into_owned(),
-            repaired,
-            found,
-            chain,
-            name,
+            repaired: String::new(),
+            found: Vec::new(),
+            name: name.clone(),
         });
+        let chain: Vec<String> = chain.iter().cloned().chain([name]).collect();
+        let mut of_file = Diagnostics::new(&repaired, &[]);
+        let (table, _) = DeTable::parse_recoverable(&repaired);
+        self.includes(table.get_ref(), &chain, &mut of_file);
+        found.extend(of_file.sorted());
+        self.files[index].found = found;
+        self.files[index].repaired = repaired;
         Ok(())
     }
 }
