@@ -37,16 +37,15 @@ pub fn driven(registry: &Registry, node: &Node, signals: &[Signal]) -> Node {
         .catalogue()
         .get(node.effective_kind())
         .expect("the kind is known");
-    let mut laws = [Law::Octaves, Law::Add, Law::Times, Law::Decibels]
-        .into_iter()
-        .cycle();
+    let laws = [Law::Octaves, Law::Add, Law::Times, Law::Decibels, Law::Set];
+    let mut laws = laws.into_iter().cycle();
     let params = (0..).zip(&kind.params);
     let params = params.filter(|(_, param)| param.can_be_driven());
     for (param, there) in params.take(MAX_DRIVEN) {
         for signal in signals {
             let law = laws.next().expect("it has no end");
             let amount = match law {
-                Law::Add => 10.0,
+                Law::Add | Law::Set => 10.0,
                 Law::Decibels => -6.0,
                 Law::Octaves | Law::Times => 1.5,
             };

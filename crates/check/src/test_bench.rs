@@ -4,9 +4,9 @@ use exec::{
     Binding, CycleInfo, CycleStatus, DelayLines, ErrorCounts, Executor, ProcessorPool,
     SharedRuntime,
 };
-use graph::{Graph, NodeId};
+use graph::{Graph, Node, NodeId};
 use plan::{FusionOptions, Link, MachineModel, Plan, PlanOptions, TraceRecord};
-use processor::{BackgroundTask, Event, Mode, Registry, TaskStatus};
+use processor::{BackgroundTask, Event, Mode, Processor, Registry, TaskStatus};
 use rt::trace::TraceReader;
 use std::collections::HashMap;
 use std::path::Path;
@@ -147,9 +147,13 @@ pub fn rate() -> SampleRate {
 pub fn registry() -> Registry {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
+    midi::register(&mut registry);
     conv::register(&mut registry);
     registry
 }
+
+/// Makes another processor of the one of a node.
+type Wrap<'a> = dyn FnMut(&Node, Box<dyn Processor>) -> Box<dyn Processor> + 'a;
 
 /// A graph with everything that runs it.
 pub struct TestBench {
@@ -195,12 +199,27 @@ impl TestBench {
             ..WorkerPoolOptions::default()
         });
         let crew = crew.expect("threads can be started");
-        Self::with_runtime((epoch, crew), graph, registry, manner)
+        Self::with_runtime((epoch, crew), graph, registry, manner, &mut |_, made| made)
+    }
+
+    /// As [`new`](Self::new), with what `wrap` makes of each node's processor.
+    pub fn wrapped(
+        graph: &Graph,
+        registry: &Registry,
+        manner: RunConfig,
+        mut wrap: impl FnMut(&Node, Box<dyn Processor>) -> Box<dyn Processor>,
+    ) -> Self {
+        let crew = WorkerPool::new(WorkerPoolOptions {
+            workers: manner.workers,
+            ..WorkerPoolOptions::default()
+        });
+        let crew = crew.expect("threads can be started");
+        Self::with_runtime((0, crew), graph, registry, manner, &mut wrap)
     }
 
     /// As [`new`](Self::new), with this worker pool.
     pub fn with(graph: &Graph, registry: &Registry, manner: RunConfig, crew: WorkerPool) -> Self {
-        Self::with_runtime((0, crew), graph, registry, manner)
+        Self::with_runtime((0, crew), graph, registry, manner, &mut |_, made| made)
     }
 
     fn with_runtime(
@@ -208,6 +227,7 @@ impl TestBench {
         graph: &Graph,
         registry: &Registry,
         manner: RunConfig,
+        wrap: &mut Wrap<'_>,
     ) -> Self {
         let rings = (0..manner.workers).map(|_| rt::trace::ring(1 << 16));
         let (pens, traces) = rings.unzip();
@@ -221,7 +241,7 @@ impl TestBench {
         let mut latencies = HashMap::new();
         for (id, node) in graph.nodes() {
             let made = registry.make_with_tempo(node, Path::new("."), graph.tempo());
-            let made = made.expect("the test's parameters are right");
+            let made = wrap(node, made.expect("the test's parameters are right"));
             let setting = (rate(), Frames(manner.block), Mode::Offline);
             let (asked, facts) = pool.insert(id, made, setting);
             background.extend(asked.background);

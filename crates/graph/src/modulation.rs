@@ -1,9 +1,9 @@
 //! [`Modulation`]: an input that drives a parameter of its node.
 //!
 //! ```text
-//! p = clamp((base + adds) × times × 2^octaves × 10^(decibels / 20))
+//! p = clamp((start + adds) × times × 2^octaves × 10^(decibels / 20))
 //!
-//! base       the value of the parameter as the node or the user sets it
+//! start      m × amount of the last input with the law `set`; without one the base: the value as the node or the user sets it
 //! adds       sum of m × amount over the inputs with the law `add`
 //! times      product of m × amount over those with `times`
 //! octaves    sum of m × amount over those with `octaves`
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Sums and products go through the inputs in their order. The result is held within the parameter's range. A parameter in
-//! dB takes `dB` as `add`. An input without an edge changes nothing.
+//! dB takes `dB` as `add`. An input without an edge changes nothing, nor does one with `set` for events before its first.
 
 use crate::{Node, Port, Signal};
 use std::fmt;
@@ -34,11 +34,13 @@ pub enum Law {
     Octaves,
     /// Multiplies by a gain in dB; adds to a parameter in dB.
     Decibels,
+    /// Takes the place of the base.
+    Set,
 }
 
 impl Law {
     /// The words for laws in a session.
-    pub const WORDS: [&'static str; 5] = ["add", "octaves", "semitones", "times", "dB"];
+    pub const WORDS: [&'static str; 6] = ["add", "octaves", "semitones", "times", "dB", "set"];
 }
 
 impl fmt::Display for Law {
@@ -48,6 +50,7 @@ impl fmt::Display for Law {
             Self::Times => "times",
             Self::Octaves => "octaves",
             Self::Decibels => "dB",
+            Self::Set => "set",
         })
     }
 }
@@ -124,6 +127,7 @@ impl FromStr for Amount {
                 "octaves" | "octave" => Some((Law::Octaves, 1.0)),
                 "semitones" | "semitone" => Some((Law::Octaves, 1.0 / 12.0)),
                 "dB" => Some((Law::Decibels, 1.0)),
+                "set" => Some((Law::Set, 1.0)),
                 _ => None,
             };
             if let Some(found) = found {
@@ -148,7 +152,7 @@ impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = crate::number_text(self.factor);
         match self.law {
-            Law::Add | Law::Times => write!(f, "{} {number}", self.law),
+            Law::Add | Law::Times | Law::Set => write!(f, "{} {number}", self.law),
             Law::Octaves | Law::Decibels => write!(f, "{number} {}", self.law),
         }
     }

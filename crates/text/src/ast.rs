@@ -18,6 +18,8 @@ pub(crate) struct Ast<'t> {
     /// True if nodes or edges may be copies with the same places.
     pub(crate) has_copies: bool,
     pub(crate) tempo: Option<graph::TempoMap>,
+    /// True if lists of events or curves became nodes.
+    pub(crate) has_scores: bool,
 }
 
 /// The definition of a part: a graph with ports and parameters that is used like a kind.

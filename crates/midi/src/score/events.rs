@@ -50,13 +50,21 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     let text = creation.node.text("events").unwrap_or_default();
     let written = parse(text).map_err(|error| wrong(format!("`events`, {error}")))?;
     let loop_beats = Some(creation.number("loop")?).filter(|beats| *beats > 0.0);
+    player(creation, &written, loop_beats).map_err(wrong)
+}
+
+/// The processor that sends `written`, again after `loop_beats` if there are any.
+pub(super) fn player(
+    creation: &MakeContext<'_>,
+    written: &[ScoreEvent],
+    loop_beats: Option<f64>,
+) -> Result<Box<dyn Processor>, String> {
     let ids = NoteIds::of_node(&creation.node.name);
-    let timed = timed(&written, loop_beats, ids, creation.tempo).map_err(wrong)?;
     Ok(Box::new(Score {
         tempo: creation.tempo.clone(),
         rate: SampleRate::default(),
         loop_beats,
-        timed,
+        timed: timed(written, loop_beats, ids, creation.tempo)?,
         frames: Vec::new(),
     }))
 }

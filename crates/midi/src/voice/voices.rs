@@ -51,8 +51,9 @@ pub(crate) fn kind() -> Kind {
             Param::number("detune", (0.0, 1200.0), 20.0)
                 .unit("cents")
                 .doc("Distance between the first and the last voice of a note."),
-            Param::number("spread", (0.0, 1.0), 0.0)
-                .doc("Width over which voices are spread: 0 all in the centre, 1 from left to right."),
+            Param::number("spread", (0.0, 1.0), 0.0).doc(
+                "Width over which voices are spread: 0 all in the centre, 1 from left to right.",
+            ),
             Param::number("mpe", (0.0, 15.0), 0.0)
                 .doc("Member channels of an MPE zone whose master is channel 1; 0: no zone."),
         ],
@@ -117,7 +118,9 @@ impl Allocator {
                 id,
                 pitch,
                 velocity,
-            } if !velocity.is_nan() => self.begin(block, frame, (id, pitch, velocity.clamp(0.0, 1.0))),
+            } if !velocity.is_nan() => {
+                self.begin(block, frame, (id, pitch, velocity.clamp(0.0, 1.0)))
+            }
             EventBody::NoteOff { id, .. } => self.table.for_each_held(id, |voice, state| {
                 *state = VoiceUse::Released(end);
                 block.send_event(voice, frame, body);

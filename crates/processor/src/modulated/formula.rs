@@ -1,7 +1,7 @@
 //! The formula of a driven parameter, over a range of frames.
 //!
 //! ```text
-//! p = clamp((base + adds) × times × 2^(octaves + decibels × log2(10) / 20))
+//! p = clamp((start + adds) × times × 2^(octaves + decibels × log2(10) / 20))
 //! ```
 //!
 //! Each frame takes the same operations in the same order, one loop for each input, so that the loops run in vectors and a
@@ -91,6 +91,9 @@ pub(super) fn evaluate<'a>(
     let is_exponent = |input: &Input<'_>| matches!(input.law, Law::Octaves | Law::Decibels);
     let exponential = inputs.clone().filter(is_exponent);
     let has_exponent = exponential.clone().next().is_some();
+    for input in of(Law::Set) {
+        input.source.apply(input.amount, values, |_, x| x);
+    }
     for input in of(Law::Add) {
         input.source.apply(input.amount, values, |y, x| y + x);
     }
@@ -127,6 +130,15 @@ mod tests {
             amount,
             source,
         }
+    }
+
+    #[test]
+    fn what_is_set_takes_the_place_of_the_base() {
+        let m = [7.0, -1.0];
+        let inputs = [input(Law::Add, 1.0, &m), input(Law::Set, 2.0, &m)];
+        let (mut values, mut exponents) = ([100.0; 2], [0.0; 2]);
+        evaluate(inputs.into_iter(), ALL, &mut values, &mut exponents);
+        assert_eq!(values, [21.0, -3.0]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) struct Drive {
     pub(super) input: usize,
     law: Law,
     amount: f32,
-    /// The last value, of an input for events; `None` for sound.
+    /// The last value, of an input for events; `None` for sound. NaN as long as it changes nothing.
     held: Option<f32>,
 }
 
@@ -59,7 +59,7 @@ impl DrivenParam {
                     input,
                     law,
                     amount: amount.clamp(f32::MIN.into(), f32::MAX.into()) as f32,
-                    held: (!matches!(port.signal, Signal::Audio(_))).then_some(0.0),
+                    held: (!matches!(port.signal, Signal::Audio(_))).then_some(first_held(law)),
                 }
             })
             .collect();
@@ -92,6 +92,7 @@ impl DrivenParam {
         let silent = self
             .drives
             .iter()
+            .filter(|drive| !drive.held.is_some_and(f32::is_nan))
             .map(|drive| drive.input(Source::Constant(drive.held.unwrap_or(0.0))));
         self.single(silent, self.base.target())
     }
@@ -100,7 +101,7 @@ impl DrivenParam {
     pub(super) fn reset(&mut self) {
         self.base.reset();
         for drive in &mut self.drives {
-            drive.held = drive.held.map(|_| 0.0);
+            drive.held = drive.held.map(|_| first_held(drive.law));
         }
         self.sent = self.initial;
     }
@@ -172,6 +173,7 @@ impl DrivenParam {
     ) -> impl Iterator<Item = Input<'a>> + Clone {
         self.drives.iter().filter_map(move |drive| {
             let source = match drive.held {
+                Some(value) if value.is_nan() => return None,
                 Some(value) => Source::Constant(value),
                 None => {
                     let input = block.input(first + drive.input);
@@ -212,7 +214,11 @@ impl DrivenParam {
     /// A saved value is not finite.
     pub(super) fn check(&self, words: StateWords<'_>) -> Result<(), StateError> {
         let number = |index: usize| f32::from_bits(words.at(Base::STATE_WORDS + index) as u32);
-        if !(0..=self.drives.len()).all(|index| number(index).is_finite()) {
+        let is_valid = |(index, drive): (usize, &Drive)| {
+            let held = number(index);
+            held.is_finite() || drive.law == Law::Set && held.is_nan()
+        };
+        if !number(0).is_finite() || !(1..).zip(&self.drives).all(is_valid) {
             return Err(StateError("a saved number is not finite".into()));
         }
         self.base.loaded(words).map(drop)
@@ -237,6 +243,11 @@ impl Drive {
             source,
         }
     }
+}
+
+/// What an event input has before its first event: NaN, nothing, in place of the base.
+fn first_held(law: Law) -> f32 {
+    if law == Law::Set { f32::NAN } else { 0.0 }
 }
 
 /// Minimum, maximum and value of a number parameter. The time of a delay stays within the bounds of its line.

@@ -69,6 +69,7 @@ pub(crate) fn flatten<'t>(
         parts: Vec::new(),
         has_copies: true,
         tempo: ast.tempo.clone(),
+        has_scores: ast.has_scores,
     };
     (flat, true)
 }

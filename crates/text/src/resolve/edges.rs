@@ -8,8 +8,8 @@ use crate::ast::{Ast, AstEnd, PortName};
 use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
 use graph::{
-    CHANNELS_HELP, Catalogue, Edge, Node, NodeId, Port, PortCount, PortRef, PortSpec, Signal,
-    Widths, inferred_channels,
+    Amount, CHANNELS_HELP, Catalogue, Edge, Law, Node, NodeId, Port, PortCount, PortRef, PortSpec,
+    Signal, Widths, inferred_channels,
 };
 use std::collections::HashSet;
 use units::Channels;
@@ -174,7 +174,12 @@ impl<'a> Resolver<'a, '_, '_, '_> {
         // Both before `?`, so that both are reported.
         let (a, b) = (self.end(from, Side::Output), self.end(to, Side::Input));
         let (a, b) = (a?, b?);
-        if to.amount.is_some() {
+        // Events and curves of lists set parameters, and go to ports as they are.
+        let set = Amount {
+            law: Law::Set,
+            factor: 1.0,
+        };
+        if to.amount.is_some_and(|amount| amount != set) {
             self.amount_without_param(to);
             return None;
         }

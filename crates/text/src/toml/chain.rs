@@ -8,7 +8,7 @@
 //! plain = one or more characters but white space, control characters, dots, quotes and "->"
 //!
 //! amount = [ law ] number [ law ]             (behind a colon and a space: how the last end, a parameter, is driven)
-//! law    = "add" | "octaves" | "semitones" | "times" | "dB"
+//! law    = "add" | "octaves" | "semitones" | "times" | "dB" | "set"
 //! ```
 
 use crate::ast::{AstEnd, Ident, PortName};

@@ -26,6 +26,7 @@
 //!   choose), `channels`, `cost_us` (its cost for one block), `every` (it runs once in this many cycles), `enabled`
 //!   and `stand_in` (the kind that runs where `kind` is not known).
 //! * `[tempo]` has the tempo and the metre of what counts in beats (`tempo`).
+//! * `[[event]]` and `[[curve]]` say what happens when (`score`).
 //! * Every other top-level key is a [`Section`](crate::Section): the reader keeps its lines as they are and the writer puts
 //!   them back. A session may have sections and no node; their readers decide if that is valid.
 //!
@@ -53,6 +54,8 @@ mod include;
 mod recover;
 mod scanner;
 mod schema;
+mod schema_score;
+mod score;
 mod section_graph;
 mod sections;
 mod tempo;
@@ -105,7 +108,7 @@ pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSe
     let (ast, is_computed) = parts::flatten(ast, context.catalogue, &mut diagnostics);
     let needs_nodes = sections.is_empty();
     let graph = resolve(&ast, Dialect::Toml, needs_nodes, context, &mut diagnostics);
-    let is_kept = is_computed && !diagnostics.has_errors();
+    let is_kept = (is_computed || ast.has_scores) && !diagnostics.has_errors();
     let parts = is_kept.then(|| WrittenParts::new(own.lines, own.tables, &graph));
     ParsedSession {
         session: Session {

@@ -1,10 +1,9 @@
 //! The JSON Schema of a `.toml` session, for editors that complete and check while one types.
 
+use super::schema_score;
 use crate::parts::MAX_NODES;
 use crate::session::Settings;
-use graph::{
-    Catalogue, Kind, Layout, Param, ParamRange, PortCount, PortSignal, PortSpec, TempoMap,
-};
+use graph::{Catalogue, Kind, Layout, Param, ParamRange, PortCount, PortSignal, PortSpec};
 use serde_json::{Map, Value, json};
 
 /// The schema of a session whose nodes are of the kinds in `catalogue`.
@@ -33,7 +32,9 @@ pub fn schema(catalogue: &Catalogue) -> Value {
                     "deadline_us": { "type": "number", "minimum": 0, "maximum": crate::time::MAX_MICROS, "description": "Time in which a block has to be done, in µs." },
                 },
             },
-            "tempo": tempo_schema(),
+            "tempo": schema_score::tempo(),
+            "event": schema_score::events(),
+            "curve": schema_score::curves(),
             "nodes": {
                 "type": "object",
                 "additionalProperties": {
@@ -102,28 +103,6 @@ fn part() -> Value {
             "edges": edges(),
             "nodes": { "$ref": "#/properties/nodes" },
         },
-    })
-}
-
-/// The table `[tempo]`.
-fn tempo_schema() -> Value {
-    let (min, max) = (TempoMap::BPM.start(), TempoMap::BPM.end());
-    let point = json!({
-        "type": "array",
-        "prefixItems": [{ "type": "number", "minimum": 0 }, { "type": "number", "minimum": min, "maximum": max }, { "const": "linear" }],
-        "minItems": 2, "maxItems": 3,
-    });
-    let metre = json!({ "type": "string", "pattern": "^[0-9]+ */ *[0-9]+$" });
-    let metre_point = json!({ "type": "array", "prefixItems": [{ "type": "number", "minimum": 0 }, metre], "minItems": 2, "maxItems": 2 });
-    json!({
-        "type": "object",
-        "description": "Tempo and metre. A beat is a quarter note.",
-        "properties": {
-            "bpm": { "type": "number", "minimum": min, "maximum": max, "default": 120, "description": "Beats a minute, throughout." },
-            "map": { "type": "array", "items": point, "description": "Points: beat, beats a minute, and \"linear\" where the tempo moves there in a straight line." },
-            "metre": { "anyOf": [metre, { "type": "array", "items": metre_point }], "default": "4/4", "description": "A metre, or points: beat and metre." },
-        },
-        "additionalProperties": false,
     })
 }
 

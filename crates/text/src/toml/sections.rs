@@ -12,7 +12,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The top-level keys that this reader owns.
-const OWN: [&str; 6] = ["edges", "include", "nodes", "part", "settings", "tempo"];
+const OWN: [&str; 8] = [
+    "curve", "edges", "event", "include", "nodes", "part", "settings", "tempo",
+];
 
 /// The statements of this reader but settings, as they are written.
 #[derive(Default)]
@@ -38,7 +40,7 @@ pub(super) fn sections(
             } else {
                 &mut own.lines
             };
-            if part.name != "settings" {
+            if !matches!(part.name.as_ref(), "settings" | "tempo") {
                 *statements += &format!(
                     "{}{written}\n",
                     if statements.is_empty() { "" } else { "\n" }

@@ -2,6 +2,7 @@
 
 use super::chain;
 use super::recover::DUPLICATE_KEY;
+use super::score;
 use super::tempo;
 use super::value::{count, number, why_no_parameter};
 use crate::ast::{Ast, AstEntry, AstList, AstNode, AstPart, Ident};
@@ -54,6 +55,14 @@ pub(super) fn convert<'t>(
             "part" => converter.parts(value),
             "settings" => converter.settings(value),
             "tempo" => converter.ast.tempo = tempo::read(value, converter.diagnostics),
+            _ => {}
+        }
+    }
+    // Behind the nodes, so that their names are known.
+    for (key, value) in in_order(table) {
+        match key.get_ref().as_ref() {
+            "event" => score::events(value, &mut converter.ast, converter.diagnostics),
+            "curve" => score::curves(value, &mut converter.ast, converter.diagnostics),
             _ => {}
         }
     }
