@@ -27,6 +27,7 @@ mod ast;
 mod context;
 mod diagnostics;
 pub mod dot;
+mod fold;
 mod kind_page;
 mod parts;
 mod resolve;

@@ -1,5 +1,6 @@
 //! Statements of a session that uses parts, as they were written, so that the writer can give them back.
 
+use crate::fold::WrittenNode;
 use graph::{Graph, Node, ParamValue};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -11,11 +12,13 @@ pub struct WrittenParts {
     pub(crate) lines: String,
     /// The tables.
     pub(crate) tables: String,
+    /// The session's nodes that stand for several: instances of parts, and nodes with a count.
+    pub(crate) nodes: Vec<WrittenNode>,
     /// Fingerprint of the graph that was read.
     graph: u64,
 }
 
-/// Texts are equal; the fingerprint follows from them.
+/// Parts are equal if their texts are; all else follows from those.
 impl PartialEq for WrittenParts {
     fn eq(&self, other: &Self) -> bool {
         (&self.lines, &self.tables) == (&other.lines, &other.tables)
@@ -23,10 +26,15 @@ impl PartialEq for WrittenParts {
 }
 
 impl WrittenParts {
-    pub(crate) fn new(lines: String, tables: String, graph: &Graph) -> Self {
+    pub(crate) fn new(
+        (lines, tables): (String, String),
+        nodes: Vec<WrittenNode>,
+        graph: &Graph,
+    ) -> Self {
         Self {
             lines,
             tables,
+            nodes,
             graph: fingerprint(graph),
         }
     }

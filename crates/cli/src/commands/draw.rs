@@ -15,6 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   divisi draw examples/04-diamond-16.ag -o diamond.svg
   divisi draw examples/05-session-64.toml -o session.pdf
+  divisi draw examples/05-session-64.toml --unfold -o all.svg
   divisi draw session.toml -o session.png --scale 1";
 
 /// Draws a session's graph, or its process network
@@ -31,6 +32,14 @@ pub(crate) struct Draw {
     /// Scale of a .png: its pixels per unit of the .svg
     #[arg(long, value_name = "TIMES", default_value_t = 2.0)]
     scale: f32,
+
+    /// Draw each part, and all copies of a node, as one box with its count: the default
+    #[arg(long)]
+    fold: bool,
+
+    /// Draw all nodes inside parts, and all copies
+    #[arg(long, conflicts_with = "fold")]
+    unfold: bool,
 }
 
 /// The output file.
@@ -57,7 +66,11 @@ impl Draw {
             true => network::read_valid(&loaded)?,
             false => None,
         };
-        let drawn = network.as_ref().map(picture::graph);
+        let folded = || loaded.session.folded_graph().filter(|_| !self.unfold);
+        let drawn = network.as_ref().map(picture::graph).or_else(folded);
+        if self.fold && drawn.is_none() {
+            messages::print_message("there are no parts to fold");
+        }
         let graph = drawn.as_ref().unwrap_or(&loaded.session.graph);
         let label = |edge: &Edge| picture::queue_label(network.as_ref()?, edge);
         if let Format::Dot = format {

@@ -42,9 +42,11 @@
 //! characters, open strings and open comments; `parser` all other mistakes of syntax; `resolve` the rest.
 
 mod lexer;
+mod names;
 mod parser;
 mod write;
 
+pub use names::with_plain_names;
 pub use write::{Unsupported, write};
 
 use crate::ReadContext;

@@ -183,7 +183,7 @@ impl Writer<'_> {
 }
 
 /// Returns true if `word` is a name of the format.
-fn is_name(word: &str) -> bool {
+pub(super) fn is_name(word: &str) -> bool {
     let bytes = word.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
         && bytes

@@ -27,18 +27,20 @@ mod tests;
 
 use crate::ast::{Ast, AstEntry, AstNode, PortName};
 use crate::diagnostics::Diagnostics;
+use crate::fold::WrittenNode;
 use graph::{Catalogue, ParamValue};
-use instance::Copier;
+use instance::{Copier, Instance};
 pub(crate) use instance::MAX_NODES;
-use template::{expected, kind_of};
+use template::{Template, expected, kind_of};
 use value::{Expected, Scope, ValueParser};
 
-/// Returns `ast` without parts, counts, lists and expressions, and true if there were any: all of them are computed.
+/// Returns `ast` without parts, counts, lists and expressions: all of them are computed. If there were any, returns the nodes
+/// that stand for several, too.
 pub(crate) fn flatten<'t>(
     mut ast: Ast<'t>,
     catalogue: &Catalogue,
     diagnostics: &mut Diagnostics<'_>,
-) -> (Ast<'t>, bool) {
+) -> (Ast<'t>, Option<Vec<WrittenNode>>) {
     let is_plain = |node: &AstNode<'_>| node.lists.is_empty() && !template::is_counted(node);
     let has_path = |end: &crate::ast::AstEnd<'_>| {
         !end.path.is_empty() || matches!(&end.port, PortName::Name(name) if name == "*")
@@ -52,12 +54,13 @@ pub(crate) fn flatten<'t>(
         for node in &mut ast.nodes {
             is_computed |= compute(node, catalogue, diagnostics);
         }
-        return (ast, is_computed);
+        return (ast, is_computed.then(Vec::new));
     }
     let mut templates = template::templates(&ast, catalogue, diagnostics);
     recursion::refuse_recursion(&mut templates, diagnostics);
     let mut copier = Copier::new(&templates, diagnostics);
     copier.session();
+    let written = written_nodes(&templates, &copier.instances);
     let (mut nodes, instances, ports) = (copier.nodes, copier.instances, copier.ports);
     let edges = match copier.is_full {
         true => Vec::new(),
@@ -71,7 +74,24 @@ pub(crate) fn flatten<'t>(
         tempo: ast.tempo.clone(),
         has_scores: ast.has_scores,
     };
-    (flat, true)
+    (flat, Some(written))
+}
+
+/// The nodes of the session that stand for several.
+fn written_nodes(templates: &[Template<'_, '_>], instances: &[Instance]) -> Vec<WrittenNode> {
+    let (Some(session), Some(instance)) = (templates.last(), instances.first()) else {
+        return Vec::new();
+    };
+    let nodes = session.nodes.iter().zip(&instance.children);
+    let nodes = nodes.filter(|(node, child)| {
+        child.is_array || matches!(node.content, template::Content::Part(_))
+    });
+    let written = nodes.map(|(node, child)| WrittenNode {
+        name: node.written.name.text.to_string(),
+        kind: node.written.kind.as_ref().map_or_else(String::new, |kind| kind.text.to_string()),
+        count: child.is_array.then_some(child.count),
+    });
+    written.collect()
 }
 
 /// Computes the expressions of a node that is not copied, and returns true if there are any.

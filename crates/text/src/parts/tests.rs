@@ -450,3 +450,17 @@ fn mistakes_in_included_files_have_their_file_and_place() {
         "0:1:26: cannot include `tone.toml`: there is no such file"
     );
 }
+
+#[test]
+fn a_folded_graph_has_one_node_for_a_part_and_for_all_copies() {
+    let session = read(VOICES).session;
+    let folded = session.folded_graph().unwrap();
+    let names: Vec<&str> = folded.nodes().map(|(_, node)| node.name.as_str()).collect();
+    assert_eq!(names, ["voice × 3", "lone", "mix", "out"]);
+    let name = |id| folded.node(id).unwrap().name.as_str();
+    let edges = folded.edges().iter();
+    let edges: Vec<_> = edges.map(|edge| (name(edge.from.node), name(edge.to.node), edge.to.port)).collect();
+    let expected = [("mix", "out", 0), ("voice × 3", "out", 0), ("voice × 3", "mix", 0), ("voice × 3", "mix", 1), ("voice × 3", "mix", 2), ("lone", "out", 0), ("lone", "voice × 3", 0)];
+    assert_eq!(edges, expected);
+    assert_eq!(read("[nodes.a]\nkind = \"sink\"\n").session.folded_graph(), None);
+}

@@ -105,11 +105,12 @@ pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSe
         sections = sections::sections(&repaired, &mut own, &mut diagnostics);
     }
     include::add_parts(&files, &mut ast, &mut diagnostics);
-    let (ast, is_computed) = parts::flatten(ast, context.catalogue, &mut diagnostics);
+    let (ast, written) = parts::flatten(ast, context.catalogue, &mut diagnostics);
     let needs_nodes = sections.is_empty();
     let graph = resolve(&ast, Dialect::Toml, needs_nodes, context, &mut diagnostics);
-    let is_kept = (is_computed || ast.has_scores) && !diagnostics.has_errors();
-    let parts = is_kept.then(|| WrittenParts::new(own.lines, own.tables, &graph));
+    let written = written.or(ast.has_scores.then(Vec::new));
+    let written = written.filter(|_| !diagnostics.has_errors());
+    let parts = written.map(|nodes| WrittenParts::new((own.lines, own.tables), nodes, &graph));
     ParsedSession {
         session: Session {
             graph,
