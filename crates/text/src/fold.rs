@@ -19,7 +19,10 @@ impl Session {
     /// copies, such as `voice × 64`. Edges that become equal are one. `None` if the session has no parts, or if its graph
     /// is no longer what they give.
     pub fn folded_graph(&self) -> Option<Graph> {
-        let parts = self.parts.as_ref().filter(|parts| parts.give(&self.graph))?;
+        let parts = self
+            .parts
+            .as_ref()
+            .filter(|parts| parts.give(&self.graph))?;
         (!parts.nodes.is_empty()).then(|| Folding::new(&parts.nodes).graph(&self.graph))
     }
 }
@@ -54,19 +57,35 @@ impl<'p> Folding<'p> {
         let mut known = HashSet::new();
         for edge in graph.edges() {
             let place = |end: PortRef| places[end.node.0 as usize];
-            let (Some((from, is_from)), Some((to, is_to))) = (place(edge.from), place(edge.to)) else {
+            let (Some((from, is_from)), Some((to, is_to))) = (place(edge.from), place(edge.to))
+            else {
                 continue;
             };
             let source = graph.node(edge.from.node);
             let output = source.and_then(|node| node.outputs.get(usize::from(edge.from.port)));
-            let Some(signal) = output.map(|port| port.signal).filter(|_| !is_from || from != to) else {
+            let Some(signal) = output
+                .map(|port| port.signal)
+                .filter(|_| !is_from || from != to)
+            else {
                 continue;
             };
-            let from_port = if is_from { self.port(from, signal, true) } else { edge.from.port };
-            let to_port = if is_to { self.port(to, signal, false) } else { edge.to.port };
+            let from_port = if is_from {
+                self.port(from, signal, true)
+            } else {
+                edge.from.port
+            };
+            let to_port = if is_to {
+                self.port(to, signal, false)
+            } else {
+                edge.to.port
+            };
             let (from, to) = (port_ref(from, from_port), port_ref(to, to_port));
             if known.insert((from, to)) {
-                self.folded.connect(Edge { from, to, span: edge.span });
+                self.folded.connect(Edge {
+                    from,
+                    to,
+                    span: edge.span,
+                });
             }
         }
         self.folded
@@ -74,8 +93,12 @@ impl<'p> Folding<'p> {
 
     /// The written node whose copy, or whose inside, is called `name`.
     fn written(&self, name: &str) -> Option<&'p WrittenNode> {
-        let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
-        ends.filter_map(|end| self.by_name.get(&name[..end]).copied()).next()
+        let ends = name
+            .match_indices('.')
+            .map(|(at, _)| at)
+            .chain([name.len()]);
+        ends.filter_map(|end| self.by_name.get(&name[..end]).copied())
+            .next()
     }
 
     /// The node that stands for `written`, of which `node` is the first or a further one.

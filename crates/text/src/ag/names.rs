@@ -31,7 +31,10 @@ pub fn with_plain_names(graph: &Graph) -> (Graph, Vec<(String, String)>) {
 /// A name of the format that is like `name`, and that neither graph has.
 fn free_name(name: &str, graph: &Graph, plain: &Graph) -> String {
     let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let mut stem: String = name.chars().map(|c| if is_kept(c) { c } else { '-' }).collect();
+    let mut stem: String = name
+        .chars()
+        .map(|c| if is_kept(c) { c } else { '-' })
+        .collect();
     if !stem.starts_with(|c: char| c.is_ascii_alphabetic()) {
         stem.insert(0, 'n');
     }
@@ -53,9 +56,15 @@ mod tests {
         let session = toml::read(text, &catalogue()).session;
         assert!(ag::write(&session, &catalogue()).is_err());
         let (graph, changed) = with_plain_names(&session.graph);
-        let changed: Vec<_> = changed.iter().map(|(old, new)| format!("{old} {new}")).collect();
+        let changed: Vec<_> = changed
+            .iter()
+            .map(|(old, new)| format!("{old} {new}"))
+            .collect();
         assert_eq!(changed, ["v.0 v-0", "v.1 v-1-2", "1 é n1--"]);
-        let flat = Session { graph, ..Session::default() };
+        let flat = Session {
+            graph,
+            ..Session::default()
+        };
         let written = ag::write(&flat, &catalogue()).unwrap();
         assert_eq!(ag::read(&written, &catalogue()).session, flat, "{written}");
     }

@@ -29,8 +29,8 @@ use crate::ast::{Ast, AstEntry, AstNode, PortName};
 use crate::diagnostics::Diagnostics;
 use crate::fold::WrittenNode;
 use graph::{Catalogue, ParamValue};
-use instance::{Copier, Instance};
 pub(crate) use instance::MAX_NODES;
+use instance::{Copier, Instance};
 use template::{Template, expected, kind_of};
 use value::{Expected, Scope, ValueParser};
 
@@ -88,7 +88,11 @@ fn written_nodes(templates: &[Template<'_, '_>], instances: &[Instance]) -> Vec<
     });
     let written = nodes.map(|(node, child)| WrittenNode {
         name: node.written.name.text.to_string(),
-        kind: node.written.kind.as_ref().map_or_else(String::new, |kind| kind.text.to_string()),
+        kind: node
+            .written
+            .kind
+            .as_ref()
+            .map_or_else(String::new, |kind| kind.text.to_string()),
         count: child.is_array.then_some(child.count),
     });
     written.collect()

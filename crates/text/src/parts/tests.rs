@@ -459,8 +459,21 @@ fn a_folded_graph_has_one_node_for_a_part_and_for_all_copies() {
     assert_eq!(names, ["voice × 3", "lone", "mix", "out"]);
     let name = |id| folded.node(id).unwrap().name.as_str();
     let edges = folded.edges().iter();
-    let edges: Vec<_> = edges.map(|edge| (name(edge.from.node), name(edge.to.node), edge.to.port)).collect();
-    let expected = [("mix", "out", 0), ("voice × 3", "out", 0), ("voice × 3", "mix", 0), ("voice × 3", "mix", 1), ("voice × 3", "mix", 2), ("lone", "out", 0), ("lone", "voice × 3", 0)];
+    let edges: Vec<_> = edges
+        .map(|edge| (name(edge.from.node), name(edge.to.node), edge.to.port))
+        .collect();
+    let expected = [
+        ("mix", "out", 0),
+        ("voice × 3", "out", 0),
+        ("voice × 3", "mix", 0),
+        ("voice × 3", "mix", 1),
+        ("voice × 3", "mix", 2),
+        ("lone", "out", 0),
+        ("lone", "voice × 3", 0),
+    ];
     assert_eq!(edges, expected);
-    assert_eq!(read("[nodes.a]\nkind = \"sink\"\n").session.folded_graph(), None);
+    assert_eq!(
+        read("[nodes.a]\nkind = \"sink\"\n").session.folded_graph(),
+        None
+    );
 }
