@@ -2,6 +2,7 @@
 
 use divisi_check::conformance::node;
 use divisi_check::processor_bench::{BlockSplit, ProcessorBench, TestInput};
+use divisi_check::rng::Rng;
 use graph::{Node, ParamValue};
 use midi::{FileEvent, FileEventBody, MidiFile, MidiTrack, TickUnit};
 use processor::{Event, EventBody, EventTarget, Registry, TextId};
@@ -107,6 +108,17 @@ fn an_event_comes_at_the_frame_of_its_tempo_in_blocks_of_any_size() {
     for block in [1, 64, 100, 4096] {
         assert_eq!(sent(&node, 110_000, block), expected, "blocks of {block}");
     }
+}
+
+#[test]
+fn at_the_tempo_of_the_session_a_beat_is_a_beat_of_the_session() {
+    let notes = vec![tempo(0, 9_999), message(96, ON), message(192, OFF)];
+    let file = file(TickUnit::Beat(96), vec![track(notes, 192)]);
+    let session = ("tempo", ParamValue::Text("session".into()));
+    // The bench has the default tempo, 120 beats a minute.
+    let node = player(&file, "session.mid", &[session]);
+    let expected = [midi(24_000, ON), midi(48_000, OFF)];
+    assert_eq!(sent(&node, 60_000, 64), expected);
 }
 
 #[test]
@@ -321,4 +333,32 @@ fn an_earlier_file_stays_until_the_first_block() {
     let mut bench = ProcessorBench::new(&registry(), &writer, rate);
     bench.end_background();
     assert_eq!(std::fs::read(&path).unwrap(), b"an earlier take");
+}
+
+#[test]
+fn any_bytes_are_read_and_written_alike_or_refused() {
+    let whole = std::fs::read(
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/media/invention.mid"),
+    )
+    .unwrap();
+    let mut rng = Rng(5);
+    for _ in 0..3000 {
+        let mut bytes = whole[..rng.below(whole.len())].to_vec();
+        for _ in 0..rng.below(6) {
+            if !bytes.is_empty() {
+                // Near the begin, where the headers are.
+                let near = 1 + rng.below(bytes.len());
+                let at = rng.below(near);
+                bytes[at] = rng.bits() as u8;
+            }
+        }
+        let Ok(mut file) = MidiFile::read(&bytes) else {
+            continue;
+        };
+        let again = MidiFile::read(&file.write().unwrap()).unwrap();
+        assert_eq!(again.damage, None);
+        file.damage = None;
+        file.not_played.clear();
+        assert_eq!(again, file);
+    }
 }

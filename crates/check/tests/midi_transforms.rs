@@ -191,3 +191,73 @@ fn in_a_merge_no_input_ends_the_note_of_another() {
     assert_ne!(other, 5);
     assert_eq!(sent, [on(5, 60.0), on(other, 62.0), off(5), off(other)]);
 }
+
+/// What an arpeggiator makes of held notes in `frames` frames, each with its frame.
+fn arpeggio(params: &[(&str, ParamValue)], events: &[(u32, [u8; 3])], block: usize) -> Vec<(u32, EventBody)> {
+    let mut registry = Registry::default();
+    midi::register(&mut registry);
+    let rate = SampleRate::new(48_000).unwrap();
+    let mut bench = ProcessorBench::new(&registry, &node("arpeggiator", params), rate);
+    let events = events.iter().map(|(frame, message)| Event {
+        frame: *frame,
+        target: EventTarget::Input(0),
+        body: EventBody::Midi(*message),
+    });
+    let input = TestInput {
+        frames: 30_000,
+        events: events.collect(),
+        ..TestInput::default()
+    };
+    let output = bench.process(&input, BlockSplit::Even(block));
+    let sent = output.sent.iter();
+    sent.map(|(_, event)| (event.frame, event.body)).collect()
+}
+
+#[test]
+fn an_arpeggiator_plays_held_keys_on_the_steps_of_the_beat() {
+    let keys = [
+        (0, [0x92, 64, 10]),
+        (0, [0x92, 60, 20]),
+        (7000, [0x92, 67, 30]),
+        (13_000, [0x82, 64, 0]),
+        (13_000, [0x82, 60, 0]),
+        (13_000, [0x82, 67, 0]),
+    ];
+    // At 120 beats a minute a sixteenth has 6000 frames, and half of it sounds.
+    let expected = [
+        (0, [0x92, 60, 20]),
+        (3000, [0x82, 60, 64]),
+        (6000, [0x92, 64, 10]),
+        (9000, [0x82, 64, 64]),
+        (12_000, [0x92, 67, 30]),
+        (15_000, [0x82, 67, 64]),
+    ]
+    .map(|(frame, message)| (frame, EventBody::Midi(message)));
+    for block in [1, 100, 4096] {
+        assert_eq!(arpeggio(&[], &keys, block), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn the_orders_of_an_arpeggiator_are_what_they_say() {
+    let keys = [(0, [0x90, 64, 10]), (0, [0x90, 60, 10]), (0, [0x90, 67, 10])];
+    let pitches = |order: &str, octaves: f64| -> Vec<u8> {
+        let params = [
+            ("order", word(order)),
+            ("octaves", ParamValue::Number(octaves)),
+            ("rate", ParamValue::Number(8.0)),
+        ];
+        let sent = arpeggio(&params, &keys, 512);
+        let begun = sent.iter().filter_map(|(_, body)| match body {
+            EventBody::Midi([0x90, key, _]) => Some(*key),
+            _ => None,
+        });
+        begun.take(7).collect()
+    };
+    assert_eq!(pitches("up", 1.0), [60, 64, 67, 60, 64, 67, 60]);
+    assert_eq!(pitches("up", 2.0), [60, 64, 67, 72, 76, 79, 60]);
+    assert_eq!(pitches("down", 1.0), [67, 64, 60, 67, 64, 60, 67]);
+    assert_eq!(pitches("updown", 1.0), [60, 64, 67, 64, 60, 64, 67]);
+    assert_eq!(pitches("played", 1.0), [64, 60, 67, 64, 60, 67, 64]);
+    assert_eq!(pitches("random", 1.0), pitches("random", 1.0));
+}

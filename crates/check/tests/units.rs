@@ -129,6 +129,8 @@ units! {
     a_transposition: "transpose" { "semitones" = number(7.0) };
     a_midi_filter: "midi_filter" { "low" = word("C4"), "high" = word("71.5"), "max_velocity" = number(101.0) };
     a_channel_map: "channel_map" { "map" = word("1 2, 2 off") };
+    an_arpeggiator: "arpeggiator" { "rate" = number(32.0), "order" = word("updown"), "octaves" = number(2.0) };
+    a_random_arpeggiator: "arpeggiator" { "rate" = number(29.0), "order" = word("random"), "gate" = number(1.0) };
     a_merge: "merge" { "in" = number(3.0) };
     a_midi_file: "midi_file" { "file" = word(INVENTION), "start" = number(10.0) };
     a_channel_of_a_midi_file_in_a_loop: "midi_file" { "file" = word(INVENTION), "channel" = number(2.0), "start" = number(63.1), "loop" = ParamValue::Flag(true) };

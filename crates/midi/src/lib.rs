@@ -9,7 +9,7 @@
 //! | `file` | standard MIDI files, in and out |
 //! | `score` | scores, sequencers and curves in time |
 //! | `voice` | voices, and the signals of a note |
-//! | `transform` | events in, events out: transpose, filter, map channels, merge |
+//! | `transform` | events in, events out: transpose, filter, map channels, merge, arpeggiate |
 //! | `translate.rs` | MIDI messages as events of notes |
 //! | `note_id.rs` | ids of notes |
 #![forbid(unsafe_code)]

@@ -7,7 +7,9 @@
 //! | `filter.rs` | `midi_filter` |
 //! | `channel_map.rs` | `channel_map` |
 //! | `merge.rs` | `merge` |
+//! | `arpeggiator.rs` | `arpeggiator` |
 
+mod arpeggiator;
 mod channel_map;
 mod filter;
 mod key_table;
@@ -21,4 +23,5 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.add(filter::kind(), filter::make);
     registry.add(channel_map::kind(), channel_map::make);
     registry.add(merge::kind(), merge::make);
+    registry.add(arpeggiator::kind(), arpeggiator::make);
 }

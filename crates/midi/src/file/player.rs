@@ -2,6 +2,7 @@
 //!
 //! Reads formats 0, 1 and 2, with time in beats or in seconds (SMPTE). Sends every channel message as it is in the file, and
 //! its texts, lyrics, markers and cues, each at the frame nearest to its exact time; tempo changes take effect at their tick.
+//! With `tempo = "session"` its beats are the session's, and its own tempo is left out.
 //! The file's time is the session's: frame 0 is `start`. At the end, and at the end of each round of a loop, notes and
 //! pedals that are still down are released. From a `start` within the file, the controllers, programs and bends that were set
 //! before it come first.
@@ -12,7 +13,7 @@
 //! | | |
 //! |---|---|
 //! | ports | no input; `out`, events |
-//! | parameters | `file`; `track` from 1, 0 is all; `channel` 1 to 16, 0 is all; `start` in seconds; `loop` |
+//! | parameters | `file`; `track` from 1, 0 is all; `channel` 1 to 16, 0 is all; `start` in seconds; `loop`; `tempo` |
 //! | latency | none |
 //! | tail | until the end of the file; endless in a loop |
 
@@ -44,6 +45,7 @@ pub(crate) fn kind() -> Kind {
                 .unit("s")
                 .doc("Position in the file at which it begins."),
             Param::flag("loop").doc("Plays in a loop."),
+            Param::choice("tempo", &["file", "session"]).doc("Whose tempo its beats have."),
         ],
         duplicable: false,
         typical_ns: 30,
@@ -69,7 +71,12 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         let message = format!("{} has {} tracks", path.display(), file.tracks.len());
         return Err(MakeError::param("track", message));
     }
-    let timeline = Timeline::new(&file, selection);
+    let is_session = creation.choice("tempo")? == 1;
+    let tempo = is_session.then_some(creation.tempo);
+    let timeline = Timeline::new(&file, selection, tempo).ok_or_else(|| {
+        let message = format!("the times of {} are in seconds, not in beats", path.display());
+        MakeError::param("tempo", message)
+    })?;
     let is_loop = creation.node.flag("loop");
     if is_loop && timeline.seconds() < MIN_ROUND_S {
         let message = format!(

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Largest file, in bytes. An event takes three bytes there and ten times as many here.
 pub const MAX_BYTES: u64 = 16 << 20;
+/// The most tracks: what a header can state.
+const MAX_TRACKS: usize = u16::MAX as usize;
 /// Longest text that is kept, in bytes.
 const MAX_TEXT: usize = processor::TextId::MAX_LEN;
 
@@ -134,7 +136,7 @@ fn parse(bytes: &[u8], damage: Option<String>) -> Result<MidiFile, String> {
         damage,
         not_played: Vec::new(),
     };
-    for events in tracks {
+    for events in tracks.take(MAX_TRACKS) {
         let events = events.map_err(|error| error.to_string())?;
         file.add_track(events);
     }

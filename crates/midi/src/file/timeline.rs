@@ -1,9 +1,11 @@
 //! [`Timeline`]: the events of a MIDI file that a node plays, each with its exact time.
 //!
 //! Times are whole numbers of a unit that every tick is a multiple of, so tempo changes add up without rounding: a beat of
-//! `n` ticks at `t` microseconds has `n t` units of `1 / (1e6 n)` seconds. A time is rounded once, to the nearest frame.
+//! `n` ticks at `t` microseconds has `n t` units of `1 / (1e6 n)` seconds. A time is rounded once, to the nearest frame. At the
+//! session's tempo a unit is a tick, and the session's tempo map gives the frame.
 
 use super::smf::{FileEvent, FileEventBody, MidiFile, MidiTrack, TickUnit};
+use graph::TempoMap;
 use processor::{EventBody, TextId};
 use std::collections::HashMap;
 use units::SampleRate;
@@ -30,23 +32,44 @@ pub(super) struct Selection {
 }
 
 /// Events by time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Timeline {
     pub(super) events: Vec<TimedEvent>,
     /// Time of the end.
     pub(super) end: u128,
-    units_per_second: u128,
+    scale: TimeScale,
+}
+
+/// From units to frames.
+#[derive(Clone, Debug)]
+enum TimeScale {
+    /// Units a second.
+    Second(u128),
+    /// Units a beat, of this tempo.
+    Beat(u16, TempoMap),
 }
 
 impl Timeline {
     /// The selected events of `file`, from `start` on. Controllers, programs and bends that were set before `start` come
-    /// first; notes and pedals that are still down at the end are released there.
+    /// first; notes and pedals that are still down at the end are released there. With `tempo` the tempo is that one and not
+    /// the file's. `None` if the file's time has no beats then.
     ///
     /// Real-time: setup.
-    pub(super) fn new(file: &MidiFile, selection: Selection) -> Self {
+    pub(super) fn new(
+        file: &MidiFile,
+        selection: Selection,
+        tempo: Option<&TempoMap>,
+    ) -> Option<Self> {
+        let scale = match (file.unit, tempo) {
+            (TickUnit::Beat(ticks), Some(tempo)) => TimeScale::Beat(ticks, tempo.clone()),
+            (TickUnit::Second(..), Some(_)) => return None,
+            (TickUnit::Beat(ticks), None) => TimeScale::Second(1_000_000 * u128::from(ticks)),
+            (TickUnit::Second(_, denominator), None) => TimeScale::Second(denominator.into()),
+        };
         let mut timeline = Self {
-            units_per_second: units_per_second(file.unit),
-            ..Self::default()
+            events: Vec::new(),
+            end: 0,
+            scale,
         };
         let tracks: Vec<_> = file.tracks.iter().enumerate().collect();
         if file.is_sequence {
@@ -57,15 +80,18 @@ impl Timeline {
         } else {
             timeline.append(file.unit, &tracks, selection);
         }
-        let start = (selection.start * timeline.units_per_second as f64) as u128;
+        let start = timeline.units(selection.start);
         timeline.begin_at(start);
         timeline.release_at_end();
-        timeline
+        Some(timeline)
     }
 
     /// Appends tracks that play together.
     fn append(&mut self, unit: TickUnit, tracks: &[(usize, &MidiTrack)], selection: Selection) {
-        let clock = TickClock::new(unit, tracks);
+        let clock = match self.scale {
+            TimeScale::Second(_) => TickClock::new(unit, tracks),
+            TimeScale::Beat(..) => TickClock::ticks(1),
+        };
         let is_selected = |index| selection.track.is_none_or(|track| track == index);
         let played = tracks.iter().filter(|(index, _)| is_selected(*index));
         let mut events: Vec<_> = played
@@ -145,21 +171,43 @@ impl Timeline {
     ///
     /// Real-time: hot.
     pub(super) fn frame(&self, at: u128, rate: SampleRate) -> u64 {
-        let units = self.units_per_second.max(1);
-        let twice = at.saturating_mul(2 * u128::from(rate.hz()));
-        u64::try_from(twice.saturating_add(units) / (2 * units)).unwrap_or(u64::MAX)
+        match &self.scale {
+            TimeScale::Second(units) => {
+                let twice = at.saturating_mul(2 * u128::from(rate.hz()));
+                u64::try_from(twice.saturating_add(*units) / (2 * units)).unwrap_or(u64::MAX)
+            }
+            TimeScale::Beat(units, tempo) => tempo.frame(at as f64 / f64::from(*units), rate),
+        }
     }
 
     /// The time of a frame, rounded down.
     ///
     /// Real-time: hot.
     pub(super) fn time(&self, frame: u64, rate: SampleRate) -> u128 {
-        u128::from(frame) * self.units_per_second / u128::from(rate.hz())
+        match &self.scale {
+            TimeScale::Second(units) => {
+                u128::from(frame).saturating_mul(*units) / u128::from(rate.hz())
+            }
+            TimeScale::Beat(units, tempo) => {
+                (tempo.beat_at(frame, rate) * f64::from(*units)) as u128
+            }
+        }
+    }
+
+    /// Time of so many seconds.
+    fn units(&self, seconds: f64) -> u128 {
+        match &self.scale {
+            TimeScale::Second(units) => (seconds * *units as f64) as u128,
+            TimeScale::Beat(units, tempo) => (tempo.beat(seconds) * f64::from(*units)) as u128,
+        }
     }
 
     /// Length in seconds.
     pub(super) fn seconds(&self) -> f64 {
-        self.end as f64 / self.units_per_second as f64
+        match &self.scale {
+            TimeScale::Second(units) => self.end as f64 / *units as f64,
+            TimeScale::Beat(units, tempo) => tempo.seconds(self.end as f64 / f64::from(*units)),
+        }
     }
 }
 
@@ -204,13 +252,6 @@ fn body(event: &FileEvent, channel: Option<u8>) -> Option<EventBody> {
     }
 }
 
-fn units_per_second(unit: TickUnit) -> u128 {
-    match unit {
-        TickUnit::Beat(ticks) => 1_000_000 * u128::from(ticks),
-        TickUnit::Second(_, denominator) => u128::from(denominator),
-    }
-}
-
 /// From ticks to units.
 struct TickClock {
     /// First tick, its time, and units a tick, of each tempo.
@@ -220,8 +261,7 @@ struct TickClock {
 impl TickClock {
     fn new(unit: TickUnit, tracks: &[(usize, &MidiTrack)]) -> Self {
         if let TickUnit::Second(numerator, _) = unit {
-            let tempos = vec![(0, 0, numerator)];
-            return Self { tempos };
+            return Self::ticks(numerator);
         }
         let events = tracks.iter().flat_map(|(_, track)| &track.events);
         let mut changes: Vec<(u64, u32)> = events
@@ -237,6 +277,12 @@ impl TickClock {
             let time = time + u128::from(tick - before) * u128::from(units);
             tempos.push((tick, time, tempo));
         }
+        Self { tempos }
+    }
+
+    /// Ticks of so many units each.
+    fn ticks(units: u32) -> Self {
+        let tempos = vec![(0, 0, units)];
         Self { tempos }
     }
 

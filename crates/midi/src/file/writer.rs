@@ -79,7 +79,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     Ok(Box::new(MidiWriter {
         path,
         has_mpe: creation.node.flag("mpe"),
-        bpm: 120.0,
+        bpm: creation.tempo.bpm(0.0),
         end: None,
     }))
 }

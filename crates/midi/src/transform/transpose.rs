@@ -102,7 +102,9 @@ impl Processor for Transpose {
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         for event in block.events().iter() {
             match (event.target, event.body) {
-                (EventTarget::Param(0), EventBody::Value(value)) if !value.is_nan() => {
+                (EventTarget::Param(0), EventBody::Value(value) | EventBody::Glide(value))
+                    if !value.is_nan() =>
+                {
                     self.semitones = f64::from(value).clamp(RANGE.0, RANGE.1);
                 }
                 (EventTarget::Param(_), _) => {}
