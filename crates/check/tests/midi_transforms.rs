@@ -193,7 +193,11 @@ fn in_a_merge_no_input_ends_the_note_of_another() {
 }
 
 /// What an arpeggiator makes of held notes in `frames` frames, each with its frame.
-fn arpeggio(params: &[(&str, ParamValue)], events: &[(u32, [u8; 3])], block: usize) -> Vec<(u32, EventBody)> {
+fn arpeggio(
+    params: &[(&str, ParamValue)],
+    events: &[(u32, [u8; 3])],
+    block: usize,
+) -> Vec<(u32, EventBody)> {
     let mut registry = Registry::default();
     midi::register(&mut registry);
     let rate = SampleRate::new(48_000).unwrap();
@@ -240,7 +244,11 @@ fn an_arpeggiator_plays_held_keys_on_the_steps_of_the_beat() {
 
 #[test]
 fn the_orders_of_an_arpeggiator_are_what_they_say() {
-    let keys = [(0, [0x90, 64, 10]), (0, [0x90, 60, 10]), (0, [0x90, 67, 10])];
+    let keys = [
+        (0, [0x90, 64, 10]),
+        (0, [0x90, 60, 10]),
+        (0, [0x90, 67, 10]),
+    ];
     let pitches = |order: &str, octaves: f64| -> Vec<u8> {
         let params = [
             ("order", word(order)),

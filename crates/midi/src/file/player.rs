@@ -74,7 +74,10 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     let is_session = creation.choice("tempo")? == 1;
     let tempo = is_session.then_some(creation.tempo);
     let timeline = Timeline::new(&file, selection, tempo).ok_or_else(|| {
-        let message = format!("the times of {} are in seconds, not in beats", path.display());
+        let message = format!(
+            "the times of {} are in seconds, not in beats",
+            path.display()
+        );
         MakeError::param("tempo", message)
     })?;
     let is_loop = creation.node.flag("loop");

@@ -261,7 +261,9 @@ impl Arpeggiator {
         loop {
             let begin = self.step_frame(step, rate);
             // A note ends before the next one begins.
-            let end = self.sounding.map(|(frame, _)| frame.clamp(from, begin.max(from)));
+            let end = self
+                .sounding
+                .map(|(frame, _)| frame.clamp(from, begin.max(from)));
             if let Some((frame, (_, off))) = end.zip(self.sounding).filter(|(at, _)| *at < to) {
                 block.send_event(0, (frame - base) as u32, off);
                 self.sounding = None;
