@@ -25,9 +25,9 @@ pub struct RawParamSignal {
 }
 
 /// What a wrapped processor sees of its step.
-pub(crate) struct InnerIo(ForkState<Parts>);
+pub(crate) struct InnerIo(ForkState<InnerParts>);
 
-struct Parts {
+struct InnerParts {
     io: StepIo,
     /// The signals of all parameters that are driven at audio rate, one after the other.
     signals: Box<[f32]>,
@@ -59,7 +59,7 @@ impl InnerIo {
                 data: data.wrapping_add(at * block),
             })
             .collect();
-        Self(ForkState::new(Parts {
+        Self(ForkState::new(InnerParts {
             io,
             signals,
             block,
@@ -106,7 +106,7 @@ impl InnerIo {
     ///
     /// Real-time: hot.
     pub(crate) fn signal(&mut self, at: usize) -> (&mut [f32], &mut bool) {
-        let Parts {
+        let InnerParts {
             io,
             signals,
             block,

@@ -12,14 +12,14 @@ use graph::Law;
 
 /// What drives a parameter in a range of frames.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
+pub(super) enum DriveSignal<'a> {
     /// The same in every frame.
     Constant(f32),
     /// One value a frame.
     Signal(&'a [f32]),
 }
 
-impl<'a> Source<'a> {
+impl<'a> DriveSignal<'a> {
     /// The value in one frame, as a source of that frame.
     pub(super) fn at(self, frame: usize) -> Self {
         match self {
@@ -55,20 +55,20 @@ impl<'a> Source<'a> {
 
 /// One input of a driven parameter: law, factor and source. Octaves and dB are both exponents of two.
 #[derive(Clone, Copy)]
-pub(super) struct Input<'a> {
+pub(super) struct DriveInput<'a> {
     pub(super) law: Law,
     pub(super) amount: f32,
-    pub(super) source: Source<'a>,
+    pub(super) source: DriveSignal<'a>,
 }
 
 /// The range of a parameter.
 #[derive(Clone, Copy)]
-pub(super) struct Range {
+pub(super) struct ParamLimits {
     pub(super) min: f32,
     pub(super) max: f32,
 }
 
-impl Range {
+impl ParamLimits {
     /// `value` held within the range; 0 in place of what is not a number.
     #[inline(always)]
     pub(super) fn hold(self, value: f32) -> f32 {
@@ -82,13 +82,13 @@ impl Range {
 ///
 /// Real-time: hot.
 pub(super) fn evaluate<'a>(
-    inputs: impl Iterator<Item = Input<'a>> + Clone,
-    range: Range,
+    inputs: impl Iterator<Item = DriveInput<'a>> + Clone,
+    range: ParamLimits,
     values: &mut [f32],
     exponents: &mut [f32],
 ) {
     let of = |law: Law| inputs.clone().filter(move |input| input.law == law);
-    let is_exponent = |input: &Input<'_>| matches!(input.law, Law::Octaves | Law::Decibels);
+    let is_exponent = |input: &DriveInput<'_>| matches!(input.law, Law::Octaves | Law::Decibels);
     let exponential = inputs.clone().filter(is_exponent);
     let has_exponent = exponential.clone().next().is_some();
     for input in of(Law::Set) {
@@ -118,14 +118,14 @@ pub(super) fn evaluate<'a>(
 mod tests {
     use super::*;
 
-    const ALL: Range = Range {
+    const ALL: ParamLimits = ParamLimits {
         min: -1e9,
         max: 1e9,
     };
 
-    fn input(law: Law, amount: f32, values: &[f32]) -> Input<'_> {
-        let source = Source::Signal(values);
-        Input {
+    fn input(law: Law, amount: f32, values: &[f32]) -> DriveInput<'_> {
+        let source = DriveSignal::Signal(values);
+        DriveInput {
             law,
             amount,
             source,
@@ -168,7 +168,7 @@ mod tests {
         let (mut values, mut exponents) = (vec![440.0; 100], vec![0.0; 100]);
         evaluate(inputs.into_iter(), ALL, &mut values, &mut exponents);
         for (frame, value) in values.iter().enumerate() {
-            let single = inputs.map(|input| Input {
+            let single = inputs.map(|input| DriveInput {
                 source: input.source.at(frame),
                 ..input
             });
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_result_is_held_within_the_range() {
-        let range = Range {
+        let range = ParamLimits {
             min: 1.0,
             max: 20.0,
         };

@@ -32,7 +32,7 @@ mod base;
 mod formula;
 mod param;
 
-use self::param::{Delivery, DrivenParam};
+use self::param::{DrivenParam, ParamDelivery};
 use crate::block::InnerIo;
 use crate::{
     Block, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, ProcessStatus, Processor,
@@ -104,8 +104,8 @@ impl Modulated {
             frame: frame as u32,
             target: EventTarget::Param(param.index),
             body: match param.delivery {
-                Delivery::Interval => EventBody::Glide(value),
-                Delivery::Signal | Delivery::Events => EventBody::Value(value),
+                ParamDelivery::Interval => EventBody::Glide(value),
+                ParamDelivery::Signal | ParamDelivery::Events => EventBody::Value(value),
             },
         });
     }
@@ -148,7 +148,7 @@ impl Modulated {
 
     /// Sends what follows at once from a change of the base or of a held value.
     fn changed(&mut self, at: usize, frame: usize) {
-        if self.params[at].delivery != Delivery::Interval {
+        if self.params[at].delivery != ParamDelivery::Interval {
             let value = self.params[at].at_rest();
             self.send(at, value, frame);
         }
@@ -160,7 +160,7 @@ impl Modulated {
         if from == frame {
             return;
         }
-        let of_signal = |param: &&DrivenParam| param.delivery == Delivery::Signal;
+        let of_signal = |param: &&DrivenParam| param.delivery == ParamDelivery::Signal;
         for (at, param) in self.params.iter().filter(of_signal).enumerate() {
             let (values, is_zero) = self.io.signal(at);
             let values = &mut values[from..frame];
@@ -175,7 +175,7 @@ impl Modulated {
     /// Sends the parameters that are not signals, at a frame of their grid.
     fn send_at_interval(&mut self, block: &Block<'_>, first: usize, frame: usize) {
         for at in 0..self.params.len() {
-            if self.params[at].delivery == Delivery::Interval {
+            if self.params[at].delivery == ParamDelivery::Interval {
                 let value = self.params[at].value_at(block, first, frame);
                 self.send(at, value, frame);
             }
@@ -186,11 +186,11 @@ impl Modulated {
     fn is_at_rest(&self, end: u64) -> bool {
         let mut waiting = self.params.iter();
         waiting.all(|param| match param.delivery {
-            Delivery::Interval => {
+            ParamDelivery::Interval => {
                 let is_sent = param.at_rest().to_bits() == param.sent.to_bits();
                 is_sent && param.base.is_settled(end)
             }
-            Delivery::Signal | Delivery::Events => true,
+            ParamDelivery::Signal | ParamDelivery::Events => true,
         })
     }
 }
@@ -199,7 +199,7 @@ impl Modulated {
 fn signals(params: &[DrivenParam]) -> Vec<u16> {
     let signals = params
         .iter()
-        .filter(|param| param.delivery == Delivery::Signal);
+        .filter(|param| param.delivery == ParamDelivery::Signal);
     signals.map(|param| param.index).collect()
 }
 

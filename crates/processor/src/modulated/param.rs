@@ -1,14 +1,14 @@
 //! [`DrivenParam`]: one parameter that inputs of its node drive, with its base and what drives it.
 
 use super::base::Base;
-use super::formula::{Input, Range, Source, evaluate};
+use super::formula::{DriveInput, DriveSignal, ParamLimits, evaluate};
 use crate::state::StateWords;
 use crate::{Block, StateError};
 use graph::{DelayParams, Kind, Law, Node, Param, ParamRange, Signal};
 
 /// How a driven parameter reaches its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Delivery {
+pub(super) enum ParamDelivery {
     /// As a signal, one value a frame: [`Block::param_signal`].
     Signal,
     /// As an event every [`MODULATION_INTERVAL`](crate::MODULATION_INTERVAL) frames.
@@ -31,10 +31,10 @@ pub(super) struct Drive {
 /// One driven parameter.
 pub(super) struct DrivenParam {
     pub(super) index: u16,
-    pub(super) delivery: Delivery,
+    pub(super) delivery: ParamDelivery,
     pub(super) base: Base,
     pub(super) drives: Box<[Drive]>,
-    range: Range,
+    range: ParamLimits,
     /// The value that its processor was sent last, or made with. Of a signal it is the one that the processor will have
     /// when all is silent, which it needs for its tail.
     pub(super) sent: f32,
@@ -66,16 +66,16 @@ impl DrivenParam {
         let has_sound = drives.iter().any(|drive| drive.held.is_none());
         let delivery = match (has_sound, param.audio_rate) {
             _ if drives.is_empty() => return None,
-            (false, _) => Delivery::Events,
-            (true, true) => Delivery::Signal,
-            (true, false) => Delivery::Interval,
+            (false, _) => ParamDelivery::Events,
+            (true, true) => ParamDelivery::Signal,
+            (true, false) => ParamDelivery::Interval,
         };
         let mut driven = Self {
             index,
             delivery,
             base: Base::new(value as f32),
             drives,
-            range: Range {
+            range: ParamLimits {
                 min: min as f32,
                 max: max as f32,
             },
@@ -93,7 +93,7 @@ impl DrivenParam {
             .drives
             .iter()
             .filter(|drive| !drive.held.is_some_and(f32::is_nan))
-            .map(|drive| drive.input(Source::Constant(drive.held.unwrap_or(0.0))));
+            .map(|drive| drive.input(DriveSignal::Constant(drive.held.unwrap_or(0.0))));
         self.single(silent, self.base.target())
     }
 
@@ -113,7 +113,7 @@ impl DrivenParam {
         }
         let value = self.range.hold(value);
         match self.delivery {
-            Delivery::Events => self.base.jump(value),
+            ParamDelivery::Events => self.base.jump(value),
             _ => self.base.set_target(value, at),
         }
     }
@@ -132,7 +132,7 @@ impl DrivenParam {
 
     /// Value at `frame` of `block`, whose inputs from `first` on drive parameters.
     pub(super) fn value_at(&self, block: &Block<'_>, first: usize, frame: usize) -> f32 {
-        let inputs = self.inputs(block, first).map(|input| Input {
+        let inputs = self.inputs(block, first).map(|input| DriveInput {
             source: input.source.at(frame),
             ..input
         });
@@ -152,7 +152,7 @@ impl DrivenParam {
             return values.fill(self.value_at(block, first, from));
         }
         self.base.fill(at, values);
-        let inputs = self.inputs(block, first).map(|input| Input {
+        let inputs = self.inputs(block, first).map(|input| DriveInput {
             source: input.source.range(from..to),
             ..input
         });
@@ -162,7 +162,7 @@ impl DrivenParam {
     /// Returns true if all that drives it is the same in every frame of `block`, without events.
     pub(super) fn is_constant(&self, block: &Block<'_>, first: usize) -> bool {
         let mut inputs = self.inputs(block, first);
-        inputs.all(|input| matches!(input.source, Source::Constant(_)))
+        inputs.all(|input| matches!(input.source, DriveSignal::Constant(_)))
     }
 
     /// What drives it in `block`. An input without an edge has no channels and is left out.
@@ -170,17 +170,17 @@ impl DrivenParam {
         &'a self,
         block: &'a Block<'_>,
         first: usize,
-    ) -> impl Iterator<Item = Input<'a>> + Clone {
+    ) -> impl Iterator<Item = DriveInput<'a>> + Clone {
         self.drives.iter().filter_map(move |drive| {
             let source = match drive.held {
                 Some(value) if value.is_nan() => return None,
-                Some(value) => Source::Constant(value),
+                Some(value) => DriveSignal::Constant(value),
                 None => {
                     let input = block.input(first + drive.input);
                     match input.channels().count() {
                         0 => return None,
-                        _ if input.is_silent() => Source::Constant(0.0),
-                        _ => Source::Signal(input.channel(0)),
+                        _ if input.is_silent() => DriveSignal::Constant(0.0),
+                        _ => DriveSignal::Signal(input.channel(0)),
                     }
                 }
             };
@@ -188,7 +188,7 @@ impl DrivenParam {
         })
     }
 
-    fn single<'a>(&self, inputs: impl Iterator<Item = Input<'a>> + Clone, base: f32) -> f32 {
+    fn single<'a>(&self, inputs: impl Iterator<Item = DriveInput<'a>> + Clone, base: f32) -> f32 {
         let (mut value, mut room) = ([base], [0.0]);
         evaluate(inputs, self.range, &mut value, &mut room);
         value[0]
@@ -236,8 +236,8 @@ impl DrivenParam {
 }
 
 impl Drive {
-    fn input<'a>(&self, source: Source<'a>) -> Input<'a> {
-        Input {
+    fn input<'a>(&self, source: DriveSignal<'a>) -> DriveInput<'a> {
+        DriveInput {
             law: self.law,
             amount: self.amount,
             source,

@@ -2,7 +2,7 @@
 //! parameters.
 
 use super::Nodes;
-use super::modulation::DrivenParam;
+use super::modulation::DrivenEdge;
 use crate::ReadContext;
 use crate::ast::{Ast, AstEnd, PortName};
 use crate::diagnostics::Diagnostics;
@@ -100,7 +100,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
     fn infer_channels(
         &mut self,
         edges: &[Edge],
-        found: &[(usize, Option<DrivenParam>)],
+        found: &[(usize, Option<DrivenEdge>)],
         context: &ReadContext<'_>,
     ) {
         let ends = edges.iter().zip(found);
@@ -167,7 +167,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
     fn edge(
         &mut self,
         (from, to): &(AstEnd<'_>, AstEnd<'_>),
-    ) -> Option<(Edge, Option<DrivenParam>)> {
+    ) -> Option<(Edge, Option<DrivenEdge>)> {
         if let Some(target) = self.param_target(to) {
             return self.drive(from, to, target);
         }

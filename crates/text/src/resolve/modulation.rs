@@ -7,13 +7,13 @@ use graph::{Diagnostic, Edge, Graph, Kind, Modulation, Node, NodeId, Param, Port
 use units::Channels;
 
 /// A parameter that an edge drives.
-pub(super) struct DrivenParam {
+pub(super) struct DrivenEdge {
     name: &'static str,
     signal: Signal,
     modulation: Modulation,
 }
 
-impl DrivenParam {
+impl DrivenEdge {
     /// Adds the input behind which `edge` drives the parameter, and the edge.
     pub(super) fn add(&self, graph: &mut Graph, mut edge: Edge, diagnostics: &mut Diagnostics<'_>) {
         let Some(node) = graph.node_mut(edge.to.node) else {
@@ -33,7 +33,7 @@ impl DrivenParam {
 }
 
 /// A parameter that the end of an edge names.
-pub(super) struct Target<'a> {
+pub(super) struct ParamTarget<'a> {
     node: NodeId,
     kind: &'a Kind,
     index: u16,
@@ -42,14 +42,14 @@ pub(super) struct Target<'a> {
 
 impl<'a> Resolver<'a, '_, '_, '_> {
     /// The parameter that `to` names, if it is the last of its chain and names no port.
-    pub(super) fn param_target(&self, to: &AstEnd<'_>) -> Option<Target<'a>> {
+    pub(super) fn param_target(&self, to: &AstEnd<'_>) -> Option<ParamTarget<'a>> {
         if to.is_middle {
             return None;
         }
         self.param_named(to)
     }
 
-    fn param_named(&self, end: &AstEnd<'_>) -> Option<Target<'a>> {
+    fn param_named(&self, end: &AstEnd<'_>) -> Option<ParamTarget<'a>> {
         let PortName::Name(name) = &end.port else {
             return None;
         };
@@ -60,7 +60,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
         }
         let kind = self.catalogue.get(node.effective_kind())?;
         let (index, param) = kind.param(kind.new_key(name).unwrap_or(name))?;
-        Some(Target {
+        Some(ParamTarget {
             node: id,
             kind,
             index,
@@ -73,8 +73,8 @@ impl<'a> Resolver<'a, '_, '_, '_> {
         &mut self,
         from: &AstEnd<'_>,
         to: &AstEnd<'_>,
-        target: Target<'_>,
-    ) -> Option<(Edge, Option<DrivenParam>)> {
+        target: ParamTarget<'_>,
+    ) -> Option<(Edge, Option<DrivenEdge>)> {
         let (output, sent) = self.end(from, Side::Output)?;
         let (name, at) = (target.param.name, from.at().start..to.at().end);
         if !target.param.can_be_driven() {
@@ -92,6 +92,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
             Signal::Audio(_) => Signal::Audio(Channels(1)),
             signal => signal,
         };
+        self.warn_of_fixed_time(to, &target);
         let amount = to.amount.unwrap_or_default();
         let edge = Edge {
             from: output,
@@ -106,12 +107,33 @@ impl<'a> Resolver<'a, '_, '_, '_> {
             law: amount.law,
             amount: amount.factor,
         };
-        let driven = DrivenParam {
+        let driven = DrivenEdge {
             name,
             signal,
             modulation,
         };
         Some((edge, Some(driven)))
+    }
+
+    /// Warns of a delay whose time is driven and cannot move, because its line is as long as the time.
+    fn warn_of_fixed_time(&mut self, to: &AstEnd<'_>, target: &ParamTarget<'_>) {
+        let delay = target.kind.delay;
+        let Some(delay) = delay.filter(|delay| delay.time == target.param.name) else {
+            return;
+        };
+        let node = self.nodes.graph.node(target.node);
+        let states = |key| node.is_some_and(|node| node.param(key).is_some());
+        if states(delay.min) || states(delay.max) {
+            return;
+        }
+        let message = format!(
+            "`{}` of `{}` is driven and cannot move",
+            delay.time, to.node.text
+        );
+        let help = format!("state `{}` and `{}`", delay.min, delay.max);
+        (self.diagnostics)
+            .warning(to.port_at.clone(), message)
+            .help(help);
     }
 
     /// Reports an amount at an end that is a port.
