@@ -44,7 +44,7 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
 impl<'t> Source<'t> {
     /// The index of `text`.
     pub fn new(text: &'t str) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let breaks = text.match_indices('\n');
         let mut chars = 0;
         let marks = text.as_bytes().chunks(STRIDE).map(|chunk| {
             let before = chars;
@@ -56,6 +56,14 @@ impl<'t> Source<'t> {
             lines: [0].into_iter().chain(breaks.map(|(i, _)| i + 1)).collect(),
             text,
             last: Cell::new(0),
+        }
+    }
+
+    /// Number of characters from byte `from` to byte `to`.
+    fn chars(&self, from: usize, to: usize) -> usize {
+        match to - from > STRIDE {
+            true => self.chars_before(to) - self.chars_before(from),
+            false => count(&self.text.as_bytes()[from..to]),
         }
     }
 
@@ -87,9 +95,8 @@ impl<'t> Source<'t> {
             None => self.text.len(),
         };
         let end = range.end.clamp(start, line_end.max(start));
-        let before = self.chars_before(start);
-        let column = before - self.chars_before(self.lines[line]) + 1;
-        let width = (self.chars_before(end) - before).max(1);
+        let column = self.chars(self.lines[line], start) + 1;
+        let width = self.chars(start, end).max(1);
         let small = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         SourceSpan::new(small(line + 1), small(column), small(width))
     }

@@ -152,10 +152,11 @@ impl<'t> Chain<'t> {
         let rest = self.rest();
         let ends =
             |(i, c): (usize, char)| is_special(c) || (c == '-' && rest[i..].starts_with("->"));
-        let length = rest
-            .char_indices()
-            .find(|x| ends(*x))
-            .map_or(rest.len(), |(i, _)| i);
+        let plain = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+        // Most names are short and plain.
+        let from = rest.as_bytes().iter().take_while(|b| plain(b)).count();
+        let mut others = rest[from..].char_indices().map(|(i, c)| (from + i, c));
+        let length = others.find(|x| ends(*x)).map_or(rest.len(), |(i, _)| i);
         if length == 0 {
             return Err(self.expected(what));
         }

@@ -90,25 +90,34 @@ pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSe
     let files;
     let mut diagnostics = Diagnostics::new(&text, &not_utf8);
     let (table, errors) = DeTable::parse_recoverable(&text);
-    let repaired;
-    let (mut ast, settings, sections);
-    let mut own = Own::default();
-    if errors.is_empty() {
+    let repaired = match errors.is_empty() {
+        true => None,
+        false => Some(recover::repair(&text, &mut diagnostics)),
+    };
+    let (mut ast, settings);
+    if let Some(repaired) = &repaired {
+        let (table, left) = DeTable::parse_recoverable(repaired);
+        (ast, settings) = to_ast::convert(repaired, table.get_ref(), &left, &mut diagnostics);
+        files = include::load(table.get_ref(), context, &mut diagnostics);
+    } else {
         (ast, settings) = to_ast::convert(&text, table.get_ref(), &[], &mut diagnostics);
         files = include::load(table.get_ref(), context, &mut diagnostics);
-        sections = sections::sections(&text, &mut own, &mut diagnostics);
-    } else {
-        repaired = recover::repair(&text, &mut diagnostics);
-        let (table, left) = DeTable::parse_recoverable(&repaired);
-        (ast, settings) = to_ast::convert(&repaired, table.get_ref(), &left, &mut diagnostics);
-        files = include::load(table.get_ref(), context, &mut diagnostics);
-        sections = sections::sections(&repaired, &mut own, &mut diagnostics);
     }
     include::add_parts(&files, &mut ast, &mut diagnostics);
     let (ast, written) = parts::flatten(ast, context.catalogue, &mut diagnostics);
+    let written = written.or(ast.has_scores.then(Vec::new));
+    let mut own = Own::default();
+    // The statements are looked for in the text only where one is kept: in a large session that takes a while.
+    let is_kept = |name: &str| written.is_some() || !sections::OWN.contains(&name);
+    let sections = match table.get_ref().keys().any(|key| is_kept(key.get_ref())) {
+        false if repaired.is_none() => Vec::new(),
+        _ => {
+            let text = repaired.as_deref().unwrap_or(&text);
+            sections::sections(text, &mut own, &mut diagnostics)
+        }
+    };
     let needs_nodes = sections.is_empty();
     let graph = resolve(&ast, Dialect::Toml, needs_nodes, context, &mut diagnostics);
-    let written = written.or(ast.has_scores.then(Vec::new));
     let written = written.filter(|_| !diagnostics.has_errors());
     let parts = written.map(|nodes| WrittenParts::new((own.lines, own.tables), nodes, &graph));
     ParsedSession {

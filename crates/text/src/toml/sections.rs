@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The top-level keys that this reader owns.
-const OWN: [&str; 8] = [
+pub(super) const OWN: [&str; 8] = [
     "curve", "edges", "event", "include", "nodes", "part", "settings", "tempo",
 ];
 
