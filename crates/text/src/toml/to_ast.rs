@@ -194,7 +194,11 @@ impl<'t> Converter<'t, '_, '_> {
     /// the text.
     fn start_inside_quotes(&self, at: &ByteRange, text: &str) -> Option<usize> {
         let written = self.text.get(at.clone())?;
-        let is_start = |start: &usize| written.get(*start..).is_some_and(|rest| rest.starts_with(text));
+        let is_start = |start: &usize| {
+            written
+                .get(*start..)
+                .is_some_and(|rest| rest.starts_with(text))
+        };
         let start = (0..=4).find(is_start)?;
         (written.len() - start - text.len() <= 3).then_some(at.start + start)
     }
