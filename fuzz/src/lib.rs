@@ -5,15 +5,25 @@
 #[path = "../../crates/text/src/sample.rs"]
 mod sample;
 
-use graph::{Catalogue, Diagnostic, SourceSpan};
+use graph::{Catalogue, Diagnostic, Kind, Param, PortSpec, SourceSpan};
 use std::panic::{PanicHookInfo, set_hook, take_hook};
 use std::path::PathBuf;
 use std::sync::{LazyLock, Once};
 use text::{ParsedSession, render_diagnostics};
 
-/// The small catalogue of the tests of `text`.
+/// The small catalogue of the tests of `text`, and what lists of events and curves become.
 pub fn catalogue() -> &'static Catalogue {
-    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(sample::catalogue);
+    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
+        let mut catalogue = sample::catalogue();
+        let source = |name, key, out| Kind {
+            outputs: vec![out],
+            params: vec![Param::text(key), Param::number("loop", (0.0, 1e6), 0.0)],
+            ..Kind::new(name, "")
+        };
+        catalogue.insert(source("score", "events", PortSpec::events("out")));
+        catalogue.insert(source("curve", "points", PortSpec::mono("out")));
+        catalogue
+    });
     &CATALOGUE
 }
 

@@ -4,7 +4,7 @@ use crate::resolve::params::TOML_ONLY;
 use crate::resolve::stand_in;
 use crate::session::Session;
 use crate::time::to_micros;
-use graph::{Catalogue, Edge, Graph, Node, ParamRange, ParamValue, Signal};
+use graph::{Catalogue, Edge, Graph, Node, ParamRange, ParamValue, Signal, TempoMap};
 
 /// A part of a session that `.ag` has no syntax for. Remove it from the session, or write `.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -86,6 +86,9 @@ impl Writer<'_> {
         }
         if settings.block.is_some() {
             self.unsupported.push(Unsupported::Setting("block"));
+        }
+        if *session.graph.tempo() != TempoMap::default() {
+            self.unsupported.push(Unsupported::Setting("tempo"));
         }
         for section in &session.sections {
             self.unsupported
