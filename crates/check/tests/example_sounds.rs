@@ -21,7 +21,10 @@ fn render(name: &str, seconds: usize) -> ([Vec<f32>; 2], Option<u64>) {
     let source = String::from_utf8(bytes).unwrap();
     let told = divisi::text::render_diagnostics(name, &source, &parsed.diagnostics);
     assert!(parsed.diagnostics.is_empty(), "{told}");
-    assert!(source.starts_with(['#', '/']), "{name} says first what it shows");
+    assert!(
+        source.starts_with(['#', '/']),
+        "{name} says first what it shows"
+    );
     let rate = SampleRate::new(RATE_HZ).unwrap();
     let mut options = EngineOptions::new(Frames(BLOCK as u32), rate);
     options.mode = Mode::Offline;
@@ -98,7 +101,11 @@ fn a_loudness_is_that_of_the_standard() {
     // A sine of 997 Hz and full scale on one channel: -3.01 LUFS.
     let sine = |n: usize| (2.0 * PI * 997.0 * n as f64 / f64::from(RATE_HZ)).sin() as f32;
     let sound = [(0..2 * RATE_HZ as usize).map(sine).collect(), Vec::new()];
-    assert!((loudness(&sound) + 3.01).abs() < 0.02, "{}", loudness(&sound));
+    assert!(
+        (loudness(&sound) + 3.01).abs() < 0.02,
+        "{}",
+        loudness(&sound)
+    );
 }
 
 #[test]
