@@ -67,8 +67,11 @@ fn a_player_with_fewer_channels_than_its_file_says_so() {
     here.write("s.toml", format!("edges = [\"p -> out\"]\n{player}{SINK}"));
     for command in ["check s.toml", "render s.toml -o out.wav --seconds 0.001"] {
         let said = here.well(command);
-        let wanted = "`p` plays 1 of the 2 channels of its file";
-        assert!(said.err.contains(wanted), "{}", said.err);
+        assert!(
+            said.err.contains("plays 1 of the 2 channels of "),
+            "{}",
+            said.err
+        );
     }
 }
 

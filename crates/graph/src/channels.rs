@@ -194,7 +194,7 @@ impl<'a> Inference<'a> {
             return;
         };
         let is_free = is_free && kind.infers_width(node);
-        let found = probe(node).filter(|_| is_free);
+        let found = is_free.then(|| probe(node)).flatten();
         let valid = |width: Channels| width.clamp(Channels(1), MAX_CHANNELS);
         let (width, output) = match found {
             Some(found) => (valid(found.channels), found.output.map(valid)),

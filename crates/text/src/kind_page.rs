@@ -41,7 +41,18 @@ fn facts(kind: &Kind) -> impl Iterator<Item = &'static str> {
     };
     let delay = "It is a delay: a cycle of edges may pass through it.";
     let writes = "It writes a file: no two nodes of a session may name the same.";
-    let facts = [role, kind.delay.map(|_| delay), kind.writes.map(|_| writes)];
+    let layout = "In place of `channels` it takes a `layout`: mono, stereo, lcr, quad, 5.0, 5.1, 7.1, 7.1.4, ambisonics-1 to ambisonics-7.";
+    let panned = "With a `layout` (mono to 7.1.4, ambisonics-1 to ambisonics-7) it has one output, `out`, with the channels of the layout.";
+    let layout = match (&kind.layout_outputs, kind.has_layout()) {
+        (Some(_), _) => Some(panned),
+        (None, has_layout) => has_layout.then_some(layout),
+    };
+    let facts = [
+        role,
+        layout,
+        kind.delay.map(|_| delay),
+        kind.writes.map(|_| writes),
+    ];
     facts.into_iter().flatten()
 }
 

@@ -42,6 +42,7 @@ impl Check {
         let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let mut found = loaded.diagnostics.clone();
         let network = NetworkCheck::check(&loaded, &mut found);
+        found.extend(loaded.left_out_channels());
         found.extend(channel_sums(&loaded.session.graph));
         // On a graph that was read only in part, later passes would report mistakes that are not in the file.
         let plan = if has_errors(&found) {

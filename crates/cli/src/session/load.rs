@@ -66,12 +66,11 @@ impl LoadedSession {
             let help = "write one: [nodes.tone] and below it kind = \"osc\" and freq = 440";
             loaded.diagnostics.push(message.help(help));
         }
-        loaded.diagnostics.extend(loaded.left_out_channels());
         Ok(loaded)
     }
 
     /// Warnings for players that play fewer channels than their file has.
-    fn left_out_channels(&self) -> Vec<Diagnostic> {
+    pub(crate) fn left_out_channels(&self) -> Vec<Diagnostic> {
         let nodes = self.session.graph.nodes().map(|(_, node)| node);
         let sources = nodes.filter(|node| node.inputs.is_empty());
         let warnings = sources.filter_map(|node| {

@@ -45,7 +45,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use timeline::{Segment, Timeline};
-use units::SampleRate;
+use units::{Channels, SampleRate};
 
 /// Range of every time, in seconds: up to a day.
 const DAY: (f64, f64) = (0.0, 86_400.0);
@@ -200,11 +200,13 @@ impl Player {
             if let Some(damage) = sound.damage() {
                 log.report(FileProblem::Damaged(damage.to_owned()));
             }
+            self.note_left_out(sound.channels(), setup);
             self.feed = SampleSource::Held(sound);
             return Ok(());
         }
         let stream = media::ResamplingReader::open(&self.settings.path, rate)?;
         self.timeline = self.settings.timeline(rate, stream.frames());
+        self.note_left_out(stream.channels(), setup);
         let width = match stream.channels().count() {
             1 => 1,
             more => more.min(self.channels),
@@ -222,6 +224,16 @@ impl Player {
         setup.services.spawn_background(Box::new(feeder));
         self.feed = SampleSource::Streamed(reader);
         Ok(())
+    }
+
+    /// Tells the user if the file has more channels than are played.
+    fn note_left_out(&self, there: Channels, setup: &mut Setup<'_>) {
+        let (there, played) = (there.count(), self.channels);
+        if there > played {
+            let file = self.settings.path.display();
+            let note = format!("it plays {played} of the {there} channels of {file}");
+            setup.services.notify_user(note);
+        }
     }
 
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) -> RangeResult {

@@ -23,8 +23,11 @@
 //!   JSON escapes. The last end may be a parameter that may change while it plays, which the edge then drives; behind a
 //!   colon and a space stand the amount and the law: `lfo -> tone.freq: 2 octaves` ([`graph::Modulation`]).
 //! * A node has its kind's parameters, and for itself `kind`, `in` and `out` (number of ports, where the kind lets it
-//!   choose), `channels`, `cost_us` (its cost for one block), `every` (it runs once in this many cycles), `enabled`
-//!   and `stand_in` (the kind that runs where `kind` is not known).
+//!   choose), `channels` or a `layout` such as "5.1", `cost_us` (its cost for one block), `every` (it runs once in this many
+//!   cycles), `enabled` and `stand_in` (the kind that runs where `kind` is not known). Without `channels` and `layout` it is as
+//!   wide as the widest signal that enters it, or as the file that it names.
+//! * Equal numbers of channels meet channel by channel, one is copied to many, and many are added into one. Any other pair is
+//!   an error: `split`, `join` and `matrix` say what goes where.
 //! * `[tempo]` has the tempo and the metre of what counts in beats (`tempo`).
 //! * `[[event]]` and `[[curve]]` say what happens when (`score`).
 //! * Every other top-level key is a [`Section`](crate::Section): the reader keeps its lines as they are and the writer puts
