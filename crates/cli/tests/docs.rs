@@ -1,0 +1,34 @@
+//! Every session in `docs/sessions.md` is checked without a warning, and sounds. The pages of kinds are up to date.
+
+mod common;
+
+use common::{Folder, repository, sound};
+
+/// The blocks of `text` that are sessions.
+fn sessions(text: &str) -> Vec<&str> {
+    let blocks = text.split("```toml\n").skip(1);
+    blocks
+        .map(|rest| rest.split("```").next().unwrap())
+        .collect()
+}
+
+#[test]
+fn every_session_that_teaches_the_format_sounds() {
+    let here = Folder::new();
+    let ramp: Vec<f32> = (0..4800).map(|i| i as f32 / 4800.0).collect();
+    here.write("drums.wav", sound(48_000, &[&ramp, &ramp]));
+    let text = std::fs::read_to_string(repository("docs/sessions.md")).unwrap();
+    let sessions = sessions(&text);
+    assert!(sessions.len() >= 8);
+    for session in sessions {
+        here.write("s.toml", session);
+        let checked = here.well("check s.toml");
+        assert_eq!(checked.err, "", "{session}");
+        here.well("render s.toml -o s.wav --seconds 1 --workers 1 --json r.json");
+        let (_, samples) = common::wav(&here.read("s.wav"));
+        let is_loud = |bits: &u32| f32::from_bits(*bits).abs() > 0.01;
+        assert!(samples.iter().any(is_loud), "it is silent:\n{session}");
+        let is_full = |bits: &u32| f32::from_bits(*bits).abs() > 1.0;
+        assert!(!samples.iter().any(is_full), "it clips:\n{session}");
+    }
+}
