@@ -130,3 +130,56 @@ fn a_synth_has_the_same_bits_in_every_block_and_executor() {
         );
     }
 }
+
+#[test]
+fn events_and_curves_of_a_session_set_parameters_at_their_times() {
+    let session = r#"
+        edges = ["tone -> amp -> out"]
+        [[event]]
+        at = "0.1s"
+        to = "amp.gain"
+        value = 0
+        [[event]]
+        at = 0.5
+        to = "amp.gain"
+        value = 0.5
+        [[curve]]
+        to = "tone.volume"
+        points = [[0, 0.5], [1, 1], [1, 0, "step"]]
+        [nodes]
+        tone = { kind = "osc", freq = 1000 }
+        amp = { kind = "gain" }
+        out = { kind = "sink" }
+    "#;
+    let registry = registry();
+    let parsed = text::toml::read(session, registry.catalogue());
+    assert_eq!(parsed.diagnostics, []);
+    let mut bench = TestBench::new(&parsed.session.graph, &registry, RunConfig::reference(64));
+    let played: Vec<f32> = bench.render(1, 48_000)[0]
+        .iter()
+        .map(|bits| f32::from_bits(*bits))
+        .collect();
+    let peak = |from: usize, to: usize| {
+        let part = played[from..to].iter();
+        part.fold(0.0_f32, |peak, sample| peak.max(sample.abs()))
+    };
+    // At 120 beats a minute: beat 0.5 is frame 12,000, beat 1 is frame 24,000.
+    assert!(
+        (0.5..0.61).contains(&peak(0, 4800)),
+        "the gain is as the node says"
+    );
+    assert_eq!(
+        peak(4800 + 240, 12_000),
+        0.0,
+        "the first event has muted it"
+    );
+    assert!(
+        (0.45..0.5).contains(&peak(22_000, 24_000)),
+        "half of what the curve says"
+    );
+    assert_eq!(
+        peak(24_000 + 240, 48_000),
+        0.0,
+        "the curve has ended in silence"
+    );
+}

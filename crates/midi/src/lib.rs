@@ -15,11 +15,9 @@
 #![forbid(unsafe_code)]
 
 mod file;
-#[allow(dead_code, reason = "the kinds that use it follow")]
 mod note_id;
 mod score;
 mod transform;
-#[allow(dead_code, reason = "the kinds that use it follow")]
 mod translate;
 mod voice;
 

@@ -21,7 +21,7 @@ impl NoteIds {
     ///
     /// Real-time: hot.
     pub(crate) fn id(self, number: u32) -> u32 {
-        self.0 | number % (1 << OWN_BITS)
+        self.0 | (number % (1 << OWN_BITS))
     }
 
     /// The id of a key on a MIDI channel.

@@ -209,7 +209,11 @@ impl EnvelopeState {
                 _ => {}
             },
             EventBody::NoteOn { id, velocity, .. } => {
-                let velocity = velocity.max(0.0).min(1.0);
+                let velocity = if velocity.is_nan() {
+                    0.0
+                } else {
+                    velocity.clamp(0.0, 1.0)
+                };
                 self.open(Held::Note(id), 1.0 - amount * (1.0 - velocity));
             }
             EventBody::NoteOff { id, .. } => self.close(Held::Note(id)),

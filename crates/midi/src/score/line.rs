@@ -93,7 +93,7 @@ fn statement_events(statement: &str, events: &mut Vec<ScoreEvent>) -> Result<(),
         .ok_or_else(|| format!("`{time}` is no time; write beats, or seconds as 2.5s"))?;
     let (what, rest) = word(rest);
     match what {
-        "" => return Err("a time is followed by a pitch, `value` or `text`".into()),
+        "" => Err("a time is followed by a pitch, `value` or `text`".into()),
         "value" => {
             let (number, rest) = word(rest);
             let value = number.parse().ok().filter(|value: &f32| value.is_finite());
