@@ -24,6 +24,7 @@ fn main() {
         &mut starts(WaitPolicy::Hybrid, workers::current_priority(), cycles),
     );
     trace_cost();
+    parts();
 }
 
 fn report(what: &str, starts: &mut [u64]) {
@@ -55,6 +56,42 @@ fn starts(wait: WaitPolicy, priority: Priority, cycles: u64) -> Vec<u64> {
         starts.extend(entered.map(|r| scale.between(begin, r.stamp).0));
     }
     starts
+}
+
+/// A session that uses a part of three nodes 10,000 times.
+const PARTS: &str = r#"
+edges = ["voice -> mix -> out"]
+[part.voice]
+outputs = ["out"]
+params = { cutoff = 800 }
+edges = ["osc -> tone -> level -> out"]
+[part.voice.nodes]
+osc = { kind = "osc", freq = "440 * 2^((i % 60) / 12)" }
+tone = { kind = "onepole", freq = "cutoff" }
+level = { kind = "gain", gain = 0.001 }
+[nodes]
+voice = { kind = "voice", count = 10000, cutoff = "800 + i % 100" }
+mix = { kind = "mix", in = 1 }
+out = { kind = "sink" }
+"#;
+
+/// Prints the time to read and to plan that session; the aim is a second for both.
+fn parts() {
+    let (scale, catalogue) = (TickScale::calibrated(), dsp::catalogue());
+    let options = plan::PlanOptions::default();
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..5 {
+        let begin = now();
+        let reading = text::toml::read(PARTS, &catalogue);
+        let read = now();
+        let graph = &reading.session.graph;
+        let plan = plan::compile(graph, &catalogue, &options).expect("a graph without mistakes");
+        assert!(graph.len() == 30_002 && plan.steps.len() >= 30_000);
+        times[0].push(scale.between(begin, read).0 as f64 / 1e6);
+        times[1].push(scale.between(read, now()).0 as f64 / 1e6);
+    }
+    let [read, plan] = times.map(|mut t| divisi_benches::stats::median(&mut t));
+    println!("a part used 10,000 times (30,002 nodes): read in {read:.0} ms, planned in {plan:.0} ms");
 }
 
 /// Prints the cost of near-empty nodes with and without a trace, in interleaved rounds.
