@@ -7,6 +7,7 @@ use graph::shape;
 use plan::TraceEvent;
 use rt::stamp::{TickScale, now};
 use std::time::Duration;
+use units::{Frames, SampleRate};
 use workers::{Priority, WaitPolicy};
 
 fn main() {
@@ -78,7 +79,8 @@ out = { kind = "sink" }
 /// Prints the time to read and to plan that session; the aim is a second for both.
 fn parts() {
     let (scale, catalogue) = (TickScale::calibrated(), dsp::catalogue());
-    let options = plan::PlanOptions::default();
+    let rate = SampleRate::new(48_000).expect("a usual rate");
+    let options = plan::PlanOptions::new(Frames(64), rate);
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..5 {
         let begin = now();
