@@ -128,7 +128,7 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
         for (c, state) in self.states.iter_mut().enumerate() {
             let mut out = [[0.0f32; FRAMES]; OUTS];
             for (i, x) in input.channel(c)[range.clone()].iter().enumerate() {
-                let coefficients: CoefficientArray = frames.map(|values| values[i]);
+                let coefficients: CoefficientArray = std::array::from_fn(|k| frames[k][i]);
                 let y = self.kernel.tick(&coefficients.into(), state, f64::from(*x));
                 for (out, y) in out.iter_mut().zip(y) {
                     out[i] = to_sample(y);

@@ -128,6 +128,7 @@ impl SmoothedKernel for DrivenGain {
             }
             match driven[0] {
                 Some(values) => scale_db(&values[range.clone()], factors),
+                None if db.is_settled() && db.current() == 1.0 => {}
                 None => db.apply(factors),
             }
             for c in 0..self.channels {

@@ -87,10 +87,16 @@ pub(super) fn evaluate<'a>(
     values: &mut [f32],
     exponents: &mut [f32],
 ) {
-    let of = |law: Law| inputs.clone().filter(move |input| input.law == law);
-    let is_exponent = |input: &DriveInput<'_>| matches!(input.law, Law::Octaves | Law::Decibels);
-    let exponential = inputs.clone().filter(is_exponent);
-    let has_exponent = exponential.clone().next().is_some();
+    // Which laws there are, as bits: most parameters have one, and a pass through the inputs takes time.
+    let bit = |law: Law| 1_u8 << law as u8;
+    let laws = (inputs.clone()).fold(0, |laws, input| laws | bit(input.law));
+    let of = |law: Law| {
+        let count = if laws & bit(law) == 0 { 0 } else { usize::MAX };
+        inputs
+            .clone()
+            .take(count)
+            .filter(move |input| input.law == law)
+    };
     for input in of(Law::Set) {
         input.source.apply(input.amount, values, |_, x| x);
     }
@@ -100,9 +106,10 @@ pub(super) fn evaluate<'a>(
     for input in of(Law::Times) {
         input.source.apply(input.amount, values, |y, x| y * x);
     }
-    if has_exponent {
+    let exponential = bit(Law::Octaves) | bit(Law::Decibels);
+    if laws & exponential != 0 {
         exponents.fill(0.0);
-        for input in exponential {
+        for input in inputs.filter(|input| bit(input.law) & exponential != 0) {
             input.source.apply(input.amount, exponents, |y, x| y + x);
         }
         for (y, e) in values.iter_mut().zip(exponents) {

@@ -51,6 +51,8 @@ pub(crate) struct Modulated {
     /// Number of inputs that drive parameters: the last ones.
     inputs: usize,
     outputs: usize,
+    /// True if some parameter is sent every 16 frames.
+    has_intervals: bool,
     io: InnerIo,
     exponents: Box<[f32]>,
 }
@@ -87,6 +89,7 @@ impl Modulated {
             inner: make(&bare, &signals)?,
             inputs: node.inputs.len() - bare.inputs.len(),
             outputs: node.outputs.len(),
+            has_intervals: (params.iter()).any(|it| it.delivery == ParamDelivery::Interval),
             io: InnerIo::new(0, &[], 0, 0),
             exponents: Box::default(),
             params,
@@ -164,16 +167,16 @@ impl Modulated {
         for (at, param) in self.params.iter().filter(of_signal).enumerate() {
             let (values, is_zero) = self.io.signal(at);
             let values = &mut values[from..frame];
-            param.fill((block, first), from, values, &mut self.exponents);
-            let is_constant = param.is_constant(block, first)
-                && param.base.is_settled(block.position() + from as u64);
-            let is_zero_here = is_constant && values[0] == 0.0;
-            *is_zero = is_zero_here && (from == 0 || *is_zero);
+            let is_constant = param.fill((block, first), from, values, &mut self.exponents);
+            *is_zero = is_constant && values[0] == 0.0 && (from == 0 || *is_zero);
         }
     }
 
     /// Sends the parameters that are not signals, at a frame of their grid.
     fn send_at_interval(&mut self, block: &Block<'_>, first: usize, frame: usize) {
+        if !self.has_intervals {
+            return;
+        }
         for at in 0..self.params.len() {
             if self.params[at].delivery == ParamDelivery::Interval {
                 let value = self.params[at].value_at(block, first, frame);

@@ -139,17 +139,18 @@ impl DrivenParam {
         self.single(inputs, self.base.value(block.position() + frame as u64))
     }
 
-    /// The values at the frames of `block` from `from` on.
+    /// The values at the frames of `block` from `from` on. Returns true if all are the same because nothing moves.
     pub(super) fn fill(
         &self,
         (block, first): (&Block<'_>, usize),
         from: usize,
         values: &mut [f32],
         exponents: &mut [f32],
-    ) {
+    ) -> bool {
         let (to, at) = (from + values.len(), block.position() + from as u64);
         if self.base.is_settled(at) && self.is_constant(block, first) {
-            return values.fill(self.value_at(block, first, from));
+            values.fill(self.value_at(block, first, from));
+            return true;
         }
         self.base.fill(at, values);
         let inputs = self.inputs(block, first).map(|input| DriveInput {
@@ -157,10 +158,11 @@ impl DrivenParam {
             ..input
         });
         evaluate(inputs, self.range, values, &mut exponents[..to - from]);
+        false
     }
 
     /// Returns true if all that drives it is the same in every frame of `block`, without events.
-    pub(super) fn is_constant(&self, block: &Block<'_>, first: usize) -> bool {
+    fn is_constant(&self, block: &Block<'_>, first: usize) -> bool {
         let mut inputs = self.inputs(block, first);
         inputs.all(|input| matches!(input.source, DriveSignal::Constant(_)))
     }
