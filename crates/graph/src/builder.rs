@@ -182,7 +182,8 @@ impl<'a> GraphBuilder<'a> {
         })
     }
 
-    /// Adds a node called `name`. `in`, `out` and `channels` among `params` set its ports, as in a session.
+    /// Adds a node called `name`. `in`, `out`, `channels` and `layout` among `params` set its ports, as in a session. A kind with a
+    /// port for each channel, as `split` and `join`, has them from here on only if the node states its width.
     ///
     /// # Errors
     ///
