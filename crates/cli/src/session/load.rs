@@ -12,6 +12,7 @@ use divisi::prelude::{
     Engine, EngineCallback, EngineError, EngineOptions, Frames, Registry, SampleRate,
 };
 use divisi::text::{self, IncludedFile, ReadContext, Session};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -122,15 +123,24 @@ impl LoadedSession {
             .any(|section| section.name == network::session::SECTION)
     }
 
-    /// Diagnostics with their source lines, from the session or from a file that it includes.
+    /// Diagnostics with their source lines, from the session or from a file that it includes. What is wrong with several copies of
+    /// a node is shown once: copies have one place, and messages that differ in numbers only.
     fn rendered(&self, diagnostics: &[Diagnostic]) -> String {
+        let mut known = HashSet::new();
+        let mut is_new = |found: &&Diagnostic| {
+            let letters = found.message.chars().filter(|c| !c.is_ascii_digit());
+            known.insert((found.span, letters.collect::<String>()))
+        };
+        let has_copies = self.session.parts.is_some();
+        let diagnostics = diagnostics.iter().filter(|found| !has_copies || is_new(found));
+        let diagnostics: Vec<Diagnostic> = diagnostics.cloned().collect();
         let included = self
             .files
             .iter()
             .map(|file| (file.name.as_str(), file.text.as_str()));
         let files = [(self.name.as_str(), self.source.as_str())].into_iter();
         let files: Vec<(&str, &str)> = files.chain(included).collect();
-        text::render_diagnostics_of_files(&files, diagnostics)
+        text::render_diagnostics_of_files(&files, &diagnostics)
     }
 
     /// Prints diagnostics with their source lines.

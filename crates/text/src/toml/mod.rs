@@ -30,6 +30,8 @@
 //!   an error: `split`, `join` and `matrix` say what goes where.
 //! * `[tempo]` has the tempo and the metre of what counts in beats (`tempo`).
 //! * `[[event]]` and `[[curve]]` say what happens when (`score`).
+//! * `[part.NAME]` defines a part, `include = ["other.toml"]` brings those of other files, `count` makes copies of a node, and a
+//!   text in place of a number is an expression (`parts`).
 //! * Every other top-level key is a [`Section`](crate::Section): the reader keeps its lines as they are and the writer puts
 //!   them back. A session may have sections and no node; their readers decide if that is valid.
 //!
