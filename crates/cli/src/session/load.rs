@@ -132,7 +132,9 @@ impl LoadedSession {
             known.insert((found.span, letters.collect::<String>()))
         };
         let has_copies = self.session.parts.is_some();
-        let diagnostics = diagnostics.iter().filter(|found| !has_copies || is_new(found));
+        let diagnostics = diagnostics
+            .iter()
+            .filter(|found| !has_copies || is_new(found));
         let diagnostics: Vec<Diagnostic> = diagnostics.cloned().collect();
         let included = self
             .files

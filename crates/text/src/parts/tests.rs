@@ -480,11 +480,19 @@ fn a_folded_graph_has_one_node_for_a_part_and_for_all_copies() {
 
 #[test]
 fn a_part_used_ten_thousand_times_is_read_whole() {
-    let text = VOICES.replace("count = 3", "count = 10000").replace("(i + detune) / 12", "(i % 60 + detune) / 12");
-    let text = text.replace("wave = [\"saw\", \"sine\", \"saw\"]", "").replace("voice -> mix.*", "voice -> mix");
+    let text = VOICES
+        .replace("count = 3", "count = 10000")
+        .replace("(i + detune) / 12", "(i % 60 + detune) / 12");
+    let text = text
+        .replace("wave = [\"saw\", \"sine\", \"saw\"]", "")
+        .replace("voice -> mix.*", "voice -> mix");
     let parsed = read(&text);
     assert_eq!(parsed.diagnostics, []);
     assert_eq!(parsed.session.graph.len(), 20_004);
     assert_eq!(parsed.session.graph.edges().len(), 10_000 * 3 + 4);
-    assert_eq!(write_back(&text).matches("count").count(), 1, "written small");
+    assert_eq!(
+        write_back(&text).matches("count").count(),
+        1,
+        "written small"
+    );
 }
