@@ -19,7 +19,8 @@ pub(crate) fn not_played(loaded: &LoadedSession) -> Vec<Diagnostic> {
         };
         let (name, path) = (&node.name, path.display());
         for (what, count) in &file.not_played {
-            let message = format!("`{name}`: {path} has content that is not played: {what} ({count})");
+            let message =
+                format!("`{name}`: {path} has content that is not played: {what} ({count})");
             found.push(Diagnostic::note(node.span, message));
         }
         if file.messages(selected(node, "track"), selected(node, "channel")) == 0 {
