@@ -17,7 +17,7 @@ pub fn exp2(x: f32) -> f32 {
     // The low bits of `rounded` are n, in two's complement.
     let power = rounded.to_bits().wrapping_shl(23).wrapping_add(127 << 23);
     let high = 0.009_618_129 + f * (0.001_333_355_8 + f * 0.000_154_035_3);
-    let low = 0.693_147_2 + f * (0.240_226_51 + f * (0.055_504_11 + f * high));
+    let low = std::f32::consts::LN_2 + f * (0.240_226_5 + f * (0.055_504_11 + f * high));
     f32::from_bits(power) * (1.0 + f * low)
 }
 
