@@ -496,3 +496,24 @@ fn a_part_used_ten_thousand_times_is_read_whole() {
         "written small"
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn a_changed_session_with_parts_is_read_without_a_panic_and_written_back(
+        changes in proptest::collection::vec((0..VOICES.len(), 0..VOICES.len(), 0usize..12), 1..5),
+    ) {
+        let mut bytes = VOICES.as_bytes().to_vec();
+        for (to, from, len) in changes {
+            let piece = VOICES.as_bytes()[from..(from + len).min(VOICES.len())].to_vec();
+            let end = (to + len / 2).min(bytes.len());
+            bytes.splice(to.min(end)..end, piece);
+        }
+        let parsed = toml::read(&bytes, &catalogue());
+        if !parsed.has_errors() {
+            let written = toml::write(&parsed.session, &catalogue());
+            let again = read(&written);
+            proptest::prop_assert!(!again.has_errors(), "{}\n{:#?}", written, again.diagnostics);
+            proptest::prop_assert_eq!(&again.session, &parsed.session, "{}", written);
+        }
+    }
+}
