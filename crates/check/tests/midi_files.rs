@@ -6,7 +6,7 @@ use divisi_check::rng::Rng;
 use graph::{Node, ParamValue};
 use midi::{FileEvent, FileEventBody, MidiFile, MidiTrack, TickUnit};
 use processor::{Event, EventBody, EventTarget, Registry, TextId};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use units::SampleRate;
 
 const RATE_HZ: u32 = 48_000;
@@ -279,7 +279,7 @@ fn write(events: &[(u32, EventBody)], name: &str, params: &[(&str, ParamValue)])
 }
 
 /// What a `midi_file` makes of the file `path`.
-fn read(path: &PathBuf) -> Vec<(u32, EventBody)> {
+fn read(path: &Path) -> Vec<(u32, EventBody)> {
     let mut player = node("midi_file", &[]);
     player.set("file", ParamValue::Text(path.display().to_string()));
     sent(&player, 60_000, 64)
