@@ -369,7 +369,7 @@ fn note_event(rng: &mut Rng) -> EventBody {
         5 => EventBody::NoteTimbre { id, value },
         6 => EventBody::NotePan { id, value },
         7 => EventBody::NoteChoke { id },
-        _ => EventBody::Midi([0x80 | rng.below(2) as u8 * 16, 60 + id as u8, 100]),
+        _ => EventBody::Midi([0x80 | (rng.below(2) as u8 * 16), 60 + id as u8, 100]),
     }
 }
 

@@ -197,7 +197,7 @@ fn a_fader_sets_parameters_by_osc_over_udp_and_tcp() {
 
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     udp.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let mut answer = |packet: &[u8]| {
+    let answer = |packet: &[u8]| {
         udp.send_to(packet, &address).unwrap();
         let mut buffer = [0; 1024];
         let (length, _) = udp.recv_from(&mut buffer).unwrap();

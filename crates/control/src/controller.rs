@@ -74,6 +74,9 @@ pub enum ControlError {
         /// Its mistakes.
         mistakes: String,
     },
+    /// The session has another tempo: what follows it cannot be made anew while it plays.
+    #[error("{}: another `[tempo]` needs a new start of the session", .0.display())]
+    Tempo(PathBuf),
     /// The file is in another folder.
     #[error("{} is not in the session's folder, where its sounds would be looked for", .0.display())]
     Folder(PathBuf),
@@ -420,6 +423,9 @@ impl Controller {
         loaded: (PathBuf, Session),
         engine: &mut Engine,
     ) -> Result<usize, ControlError> {
+        if loaded.1.graph.tempo != engine.graph().tempo {
+            return Err(ControlError::Tempo(loaded.0));
+        }
         let before = UndoEntry::Graph(Box::new(engine.graph().clone()));
         let edits = go_to(&loaded.1.graph, engine, &self.registry)?;
         self.file.accept(loaded);

@@ -117,7 +117,7 @@ fn configuration(path: &Path, rate: SampleRate, notes: &mut Vec<String>) -> Resu
 /// Widths of a node `convolver` by its response: one of four channels counts as true stereo.
 pub(super) fn file_widths(node: &Node, folder: &Path) -> Option<Widths> {
     let file = node.text("file").filter(|file| !file.is_empty())?;
-    match media::open(&folder.join(file)).ok()?.channels() {
+    match media::open(folder.join(file)).ok()?.channels() {
         Channels(4) => Some(Channels(2).into()),
         channels => Some(channels.into()),
     }

@@ -88,7 +88,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
 /// Channels of the file of `node`.
 pub(crate) fn file_channels(node: &Node, folder: &Path) -> Option<Widths> {
     let file = node.text("file").filter(|file| !file.is_empty())?;
-    Some(media::open(&folder.join(file)).ok()?.channels().into())
+    Some(media::open(folder.join(file)).ok()?.channels().into())
 }
 
 fn make_with_limit(
