@@ -423,7 +423,7 @@ impl Controller {
         loaded: (PathBuf, Session),
         engine: &mut Engine,
     ) -> Result<usize, ControlError> {
-        if loaded.1.graph.tempo != engine.graph().tempo {
+        if loaded.1.graph.tempo() != engine.graph().tempo() {
             return Err(ControlError::Tempo(loaded.0));
         }
         let before = UndoEntry::Graph(Box::new(engine.graph().clone()));
