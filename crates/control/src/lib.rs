@@ -17,7 +17,9 @@
 //! | `command` | [`Command`], [`Request`], [`Reply`]: plain data with names in JSON |
 //! | `words` | commands as a shell has them: `set tone.freq 800` |
 //! | `target` | `node.port` and `node.param` looked up in a graph |
-//! | `controller` | carries requests out on an engine, with undo and redo |
+//! | `controller` | carries requests out on an engine |
+//! | `history` | undo and redo |
+//! | `subscription` | what clients have asked to be sent |
 //! | `edits` | one command as a change to a graph |
 //! | `query` | the graph, the kinds and the figures as JSON |
 //! | `session_file` | loads and saves the session |
@@ -28,14 +30,18 @@
 mod command;
 mod controller;
 mod edits;
+mod error;
+mod history;
 pub mod osc;
 mod query;
 #[cfg(unix)]
 pub mod server;
 mod session_file;
+mod subscription;
 mod target;
 mod words;
 
 pub use command::{Command, Query, Reply, Request, Topic};
-pub use controller::{ControlError, Controller};
+pub use controller::Controller;
+pub use error::ControlError;
 pub use words::{WordsError, read_words};

@@ -14,7 +14,7 @@ use std::fmt;
 use units::Pitch;
 
 /// Velocity of a note that states none.
-pub(crate) const VELOCITY: f32 = 0.8;
+pub(crate) const VELOCITY: f64 = 0.8;
 /// Length of a note that states none, in beats.
 pub(crate) const LENGTH: ScoreTime = ScoreTime::Beats(1.0);
 /// Largest number of events of a score.
@@ -122,7 +122,7 @@ fn notes(
     let (velocity, rest) = optional(rest);
     let (length, rest) = optional(rest);
     let velocity = match velocity {
-        None => VELOCITY,
+        None => VELOCITY as f32,
         Some(word) => (word.parse().ok().filter(|v| (0.0..=1.0).contains(v)))
             .ok_or_else(|| format!("the velocity `{word}` is not a number from 0 to 1"))?,
     };
@@ -221,8 +221,8 @@ mod tests {
         };
         let expected = [
             note(Beats(0.0), 60.0, 0.5, Beats(2.0)),
-            note(Beats(1.5), 54.0, VELOCITY, LENGTH),
-            note(Beats(1.5), 60.5, VELOCITY, LENGTH),
+            note(Beats(1.5), 54.0, VELOCITY as f32, LENGTH),
+            note(Beats(1.5), 60.5, VELOCITY as f32, LENGTH),
             note(Seconds(2.0), 69.0, 1.0, Seconds(0.25)),
             value,
             text_event(4.0, "a; \"b\""),

@@ -47,7 +47,7 @@ pub(crate) fn kind() -> Kind {
                 .doc("Share of its last step for which a note is held."),
             Param::number("swing", (0.0, 0.9), 0.0).doc("Delay of each second step, in steps."),
             Param::number("pitch", (0.0, 127.0), 60.0).doc("Key number of the steps `x` and `X`."),
-            Param::number("velocity", (0.0, 1.0), f64::from(VELOCITY))
+            Param::number("velocity", (0.0, 1.0), VELOCITY)
                 .doc("Velocity of notes that state none."),
         ],
         typical_ns: 40,

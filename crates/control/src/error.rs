@@ -1,0 +1,98 @@
+//! [`ControlError`]: why a request changed nothing.
+
+use engine::EngineError;
+use graph::{BuildError, EditError};
+use std::path::PathBuf;
+
+/// Reason why a request changed nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// There is no such node. Ask for the graph.
+    #[error("there is no node `{node}`{}", hint(.nearest))]
+    NoNode {
+        /// The name.
+        node: String,
+        /// The most similar name.
+        nearest: Option<String>,
+    },
+    /// A node alone, where one of its parts is needed.
+    #[error("`{node}` alone is not enough: name {what}, as `{node}.NAME`")]
+    Incomplete {
+        /// The node.
+        node: String,
+        /// The missing part.
+        what: String,
+    },
+    /// The change does not fit the graph.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The engine refuses it.
+    #[error("{}", chain(.0))]
+    Engine(#[from] EngineError),
+    /// The value is no number, text or flag.
+    #[error("{0} is no value of a parameter: it takes a number, a text, true or false")]
+    Value(String),
+    /// A time or a ramp for a parameter that cannot change while it plays.
+    #[error("`{0}` cannot change while it plays, so it takes no time")]
+    NotLive(String),
+    /// A ramp without a sensible length.
+    #[error("a ramp takes 0 to 3600000 ms, not {0}")]
+    Time(f64),
+    /// A session cannot be read.
+    #[error("{}: {mistakes}", file.display())]
+    Session {
+        /// Its file.
+        file: PathBuf,
+        /// Its mistakes.
+        mistakes: String,
+    },
+    /// The session has another tempo: what follows it cannot be made anew while it plays.
+    #[error("{}: another `[tempo]` needs a new start of the session", .0.display())]
+    Tempo(PathBuf),
+    /// The file is in another folder.
+    #[error("{} is not in the session's folder, where its sounds would be looked for", .0.display())]
+    Folder(PathBuf),
+    /// A file is there that is not the session's own.
+    #[error("{} is there already: save to another file", .0.display())]
+    Exists(PathBuf),
+    /// The format of the file cannot hold the session.
+    #[error("the format .ag cannot hold it, so save as .toml: {0}")]
+    Format(String),
+    /// The file cannot be written.
+    #[error("cannot write {}: {source}", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The command has to be the only one that changes something.
+    #[error("`{0}` stands alone in a request")]
+    Alone(&'static str),
+    /// There is nothing to take back, or to make again.
+    #[error("there is nothing to {0}")]
+    Nothing(&'static str),
+    /// Too much at once.
+    #[error("{0}")]
+    TooMany(String),
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    let hint = |near: &String| format!("; did you mean `{near}`?");
+    nearest.as_ref().map_or_else(String::new, hint)
+}
+
+/// The error and its sources, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", chain(source)),
+        None => error.to_string(),
+    }
+}
+
+impl From<EditError> for ControlError {
+    fn from(error: EditError) -> Self {
+        Self::Build(error.into())
+    }
+}

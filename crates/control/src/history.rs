@@ -1,0 +1,175 @@
+//! [`History`]: the changes that can be taken back, and those that were.
+
+use crate::ControlError;
+use engine::Engine;
+use graph::{Edit, Graph, ParamValue, edits_between};
+use processor::Registry;
+
+/// Number of nodes of all graphs that are kept, and number of changes.
+const MAX_NODES: usize = 200_000;
+const MAX_ENTRIES: usize = 1000;
+
+/// The changes so far, the last one at the end of each list.
+#[derive(Default)]
+pub(crate) struct History {
+    undo: Vec<UndoEntry>,
+    redo: Vec<UndoEntry>,
+}
+
+/// A change that can be taken back.
+pub(crate) enum UndoEntry {
+    /// Back to this graph.
+    Graph(Box<Graph>),
+    /// Back to these values: node, parameter, value.
+    Params(Vec<(String, String, f64)>),
+}
+
+impl UndoEntry {
+    /// The state before `edits`. Graphs are kept where nodes or edges change.
+    pub(crate) fn before(edits: &[Edit], changes_graph: bool, graph: &Graph) -> Self {
+        match changes_graph {
+            true => Self::Graph(Box::new(graph.clone())),
+            false => Self::Params(old_values(edits, graph)),
+        }
+    }
+
+    /// The parameters that it sets, if it sets parameters alone.
+    fn keys(&self) -> Option<Vec<(&str, &str)>> {
+        match self {
+            Self::Params(values) => {
+                let keys = values.iter();
+                Some(
+                    keys.map(|(node, key, _)| (node.as_str(), key.as_str()))
+                        .collect(),
+                )
+            }
+            Self::Graph(_) => None,
+        }
+    }
+
+    fn nodes(&self) -> usize {
+        match self {
+            Self::Graph(graph) => graph.len(),
+            Self::Params(_) => 1,
+        }
+    }
+}
+
+impl History {
+    /// Keeps a change. Values of the same parameters, one after the other, are one change.
+    pub(crate) fn remember(&mut self, before: UndoEntry) {
+        self.redo.clear();
+        let is_sweep = self
+            .undo
+            .last()
+            .is_some_and(|last| last.keys().is_some() && last.keys() == before.keys());
+        if !is_sweep {
+            self.undo.push(before);
+        }
+        let mut nodes: usize = self.undo.iter().map(UndoEntry::nodes).sum();
+        while self.undo.len() > MAX_ENTRIES || (nodes > MAX_NODES && self.undo.len() > 1) {
+            nodes -= self.undo.remove(0).nodes();
+        }
+    }
+
+    /// Takes the last change back.
+    pub(crate) fn undo(
+        &mut self,
+        engine: &mut Engine,
+        registry: &Registry,
+    ) -> Result<(), ControlError> {
+        step("undo", &mut self.undo, &mut self.redo, engine, registry)
+    }
+
+    /// Makes the last change that was taken back again.
+    pub(crate) fn redo(
+        &mut self,
+        engine: &mut Engine,
+        registry: &Registry,
+    ) -> Result<(), ControlError> {
+        step("redo", &mut self.redo, &mut self.undo, engine, registry)
+    }
+}
+
+/// Goes to the last entry of `from`, and keeps the present in `to`. Where the engine refuses, nothing changes.
+fn step(
+    name: &'static str,
+    from: &mut Vec<UndoEntry>,
+    to: &mut Vec<UndoEntry>,
+    engine: &mut Engine,
+    registry: &Registry,
+) -> Result<(), ControlError> {
+    let entry = from.last().ok_or(ControlError::Nothing(name))?;
+    to.push(go_back(entry, engine, registry)?);
+    from.pop();
+    Ok(())
+}
+
+/// Values of the parameters that `edits` set, before they do.
+fn old_values(edits: &[Edit], graph: &Graph) -> Vec<(String, String, f64)> {
+    let old = edits.iter().filter_map(|edit| match edit {
+        Edit::Set(id, key, _) => {
+            let node = graph.node(*id)?;
+            Some((
+                node.name.clone(),
+                key.clone(),
+                node.number(key).unwrap_or(f64::NAN),
+            ))
+        }
+        _ => None,
+    });
+    old.collect()
+}
+
+/// Goes back to `entry`. Gives the entry that leads to the present again.
+fn go_back(
+    entry: &UndoEntry,
+    engine: &mut Engine,
+    registry: &Registry,
+) -> Result<UndoEntry, ControlError> {
+    match entry {
+        UndoEntry::Graph(graph) => {
+            let now = Box::new(engine.graph().clone());
+            go_to(graph, engine, registry)?;
+            Ok(UndoEntry::Graph(now))
+        }
+        UndoEntry::Params(values) => {
+            let mut edits = Vec::new();
+            for (name, key, value) in values {
+                let id = engine.graph().find(name);
+                let node = id.and_then(|id| Some((id, engine.graph().node(id)?)));
+                let Some((id, node)) = node else { continue };
+                let value = match value.is_nan() {
+                    true => default_of(node, key, registry),
+                    false => Some(*value),
+                };
+                edits.extend(value.map(|v| Edit::Set(id, key.clone(), ParamValue::Number(v))));
+            }
+            let now = UndoEntry::Params(old_values(&edits, engine.graph()));
+            engine.edit(edits)?;
+            Ok(now)
+        }
+    }
+}
+
+fn default_of(node: &graph::Node, key: &str, registry: &Registry) -> Option<f64> {
+    let kind = registry.catalogue().get(node.effective_kind())?;
+    match kind.param(key)?.1.range {
+        graph::ParamRange::Number { default, .. } => Some(default).filter(|x| !x.is_nan()),
+        _ => None,
+    }
+}
+
+/// Edits the graph that plays into `graph`. Gives the number of edits.
+pub(crate) fn go_to(
+    graph: &Graph,
+    engine: &mut Engine,
+    registry: &Registry,
+) -> Result<usize, ControlError> {
+    let edits = edits_between(engine.graph(), graph, registry.catalogue());
+    let count = edits.len();
+    if count > 0 {
+        engine.edit(edits)?;
+    }
+    Ok(count)
+}
