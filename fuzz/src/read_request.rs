@@ -2,7 +2,7 @@
 //! been written as JSON and read again.
 #![cfg_attr(fuzzing, no_main)]
 
-use control::osc::{Now, read_packet};
+use control::osc::{TimeReference, read_packet};
 use control::{Request, read_words};
 use divisi_fuzz::catalogue;
 use graph::Graph;
@@ -17,7 +17,7 @@ static GRAPH: LazyLock<Graph> = LazyLock::new(|| {
     text::toml::read(text, catalogue()).session.graph
 });
 
-const NOW: Now = Now {
+const NOW: TimeReference = TimeReference {
     unix_s: 1.8e9,
     frame: 48_000,
     rate_hz: 48_000.0,

@@ -11,15 +11,13 @@
 //! signals that enter such a port, and of the file that it names. This is a fixed point along the edges: a width only grows, and
 //! never beyond the widest signal that a node states, so loops settle as well.
 
+use crate::layout::MAX_CHANNELS;
 use crate::{
     Catalogue, Diagnostic, Edge, Gains, Graph, Kind, Layout, Node, NodeId, PortCount, PortRef,
     PortSignal, PortSpec, Signal,
 };
 use std::collections::BinaryHeap;
 use units::Channels;
-
-/// Maximum width of a port.
-pub(crate) const MAX_CHANNELS: Channels = Channels(256);
 
 /// Widths of a node's ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

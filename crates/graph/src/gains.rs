@@ -1,6 +1,6 @@
 //! [`Gains`]: a matrix of gains as a session writes it.
 
-use crate::channels::MAX_CHANNELS;
+use crate::layout::MAX_CHANNELS;
 
 /// Gains from input channels to output channels: `"1 0 0.7; 0 1 0.7"` has a row for each output, and in it a number for each input.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,9 @@
 
 use units::Channels;
 
+/// Maximum width of a port.
+pub(crate) const MAX_CHANNELS: Channels = Channels(256);
+
 /// One channel of a layout of loudspeakers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speaker {

@@ -16,6 +16,7 @@ mod kind;
 mod layout;
 mod modulation;
 mod node;
+mod number;
 mod patch;
 mod place;
 pub mod shape;
@@ -23,7 +24,7 @@ mod tempo;
 
 pub use adjacency::Adjacency;
 pub use builder::{BuildError, GraphBuilder};
-pub use catalogue::{Catalogue, nearest, number_text};
+pub use catalogue::{Catalogue, nearest};
 pub use channels::{CHANNELS_HELP, ChannelProbe, Widths, channel_sums, inferred_channels};
 pub use diagnostic::{Diagnostic, Severity};
 pub use difference::edits_between;
@@ -33,6 +34,7 @@ pub use kind::{DelayParams, Kind, Param, ParamRange, PortCount, PortSignal, Port
 pub use layout::{LFE, Layout, Speaker};
 pub use modulation::{Amount, AmountError, Law, MAX_MODULATIONS, Modulation};
 pub use node::{Node, ParamValue, Port, Signal};
+pub use number::number_text;
 pub use patch::{Edge, Graph, NodeId, PortRef};
 pub use place::SourceSpan;
 pub use tempo::{MetrePoint, TempoError, TempoMap, TempoPoint, nearest_frame};

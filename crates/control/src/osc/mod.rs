@@ -31,7 +31,7 @@ const UNIX_OFFSET_S: f64 = 2_208_988_800.0;
 
 /// The present, for time tags: seconds since 1970 and the frame that plays then.
 #[derive(Clone, Copy, Debug)]
-pub struct Now {
+pub struct TimeReference {
     /// Seconds since 1970.
     pub unix_s: f64,
     /// The frame that plays now.
@@ -40,7 +40,7 @@ pub struct Now {
     pub rate_hz: f64,
 }
 
-impl Now {
+impl TimeReference {
     /// The frame at the time of a tag; 0 for one that means "now", or has passed.
     fn frame_at(&self, tag: OscTime) -> u64 {
         if (tag.seconds, tag.fractional) == (0, 1) {
@@ -60,7 +60,7 @@ impl Now {
 /// # Errors
 ///
 /// A sentence: the packet is damaged, or an address means nothing.
-pub fn read_packet(bytes: &[u8], graph: &Graph, now: Now) -> Result<Request, String> {
+pub fn read_packet(bytes: &[u8], graph: &Graph, now: TimeReference) -> Result<Request, String> {
     // The decoder calls itself once for each level.
     let levels = bytes.windows(8).filter(|word| word == b"#bundle\0").count();
     if levels > MAX_DEPTH * MAX_DEPTH {
@@ -83,7 +83,7 @@ fn read(
     packet: &OscPacket,
     at: u64,
     graph: &Graph,
-    now: Now,
+    now: TimeReference,
     commands: &mut Vec<Command>,
     depth: usize,
 ) -> Result<(), String> {
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use graph::{Node, Port};
 
-    const NOW: Now = Now {
+    const NOW: TimeReference = TimeReference {
         unix_s: 1000.0,
         frame: 48_000,
         rate_hz: 48_000.0,

@@ -4,7 +4,7 @@
 
 use super::stream::BufferedStream;
 use super::{OSC_CLIENT, no_request};
-use crate::osc::{Now, read_packet, write_packet};
+use crate::osc::{TimeReference, read_packet, write_packet};
 use crate::{Controller, Reply, Request};
 use engine::Engine;
 use rustix::event::{PollFd, PollFlags};
@@ -70,7 +70,7 @@ impl OscServer {
 
     pub(super) fn receive(&mut self, controller: &mut Controller, engine: &Engine) {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = Now {
+        let now = TimeReference {
             unix_s: unix.unwrap_or_default().as_secs_f64(),
             frame: engine.position(),
             rate_hz: engine.plan().rate.hz().into(),

@@ -72,7 +72,7 @@ impl Engine {
         }
         self.check_driven(&graph)?;
         self.collect();
-        if !needs_swap {
+        if !needs_swap && !events.is_empty() {
             return self.set_together(graph, events).map(|()| added);
         }
         if self.plan.latency_blocks > 1 {

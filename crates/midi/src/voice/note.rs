@@ -62,7 +62,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         glide_s: creation.number("glide")?,
         release_s: creation.number("release")?,
         timing: Timing::default(),
-        voice: Voice::default(),
+        voice: VoiceState::default(),
     }))
 }
 
@@ -70,7 +70,7 @@ struct NoteSignals {
     glide_s: f64,
     release_s: f64,
     timing: Timing,
-    voice: Voice,
+    voice: VoiceState,
 }
 
 /// Times in frames.
@@ -83,7 +83,7 @@ struct Timing {
 
 /// State of the voice.
 #[derive(Clone, Copy, Default)]
-struct Voice {
+struct VoiceState {
     /// The last note that began.
     id: u32,
     /// True from its begin to its end.
@@ -105,7 +105,7 @@ struct Voice {
     pan: Ramp,
 }
 
-impl Voice {
+impl VoiceState {
     fn is_idle(&self) -> bool {
         !self.is_held && self.frames_left == 0
     }
@@ -263,7 +263,7 @@ impl Processor for NoteSignals {
     }
 
     fn reset(&mut self) {
-        self.voice = Voice::default();
+        self.voice = VoiceState::default();
     }
 
     fn tail(&self) -> Tail {
@@ -295,7 +295,7 @@ impl Processor for NoteSignals {
         let words = state::words(bytes, 3 + 5 * Ramp::STATE_WORDS)?;
         let flag = |bit: u32| words.at(0) >> bit & 1 == 1;
         let ramp = |i: usize| Ramp::load(words.from(3 + i * Ramp::STATE_WORDS));
-        self.voice = Voice {
+        self.voice = VoiceState {
             is_held: flag(0),
             is_gap: flag(1),
             gate: flag(2),

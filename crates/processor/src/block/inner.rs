@@ -10,19 +10,8 @@
 //! It lives in a [`ForkState`], since branches of the wrapped processor read it: if the step is left while one of them
 //! still runs, its memory stays.
 
-use super::{Block, ForkState, RawPorts, StepIo};
+use super::{Block, ForkState, RawParamSignal, RawPorts, StepIo};
 use crate::{Event, ProcessStatus, Processor};
-
-/// One value a frame for a parameter that is driven at audio rate.
-#[derive(Clone, Copy, Debug)]
-pub struct RawParamSignal {
-    /// Index of the parameter.
-    pub param: u16,
-    /// True if every value of this block is 0 because what drives it is silent.
-    pub is_zero: bool,
-    /// First frame of the slot, as for a channel.
-    pub data: *const f32,
-}
 
 /// What a wrapped processor sees of its step.
 pub(crate) struct InnerIo(ForkState<InnerParts>);

@@ -27,9 +27,10 @@ mod split;
 pub use delay_line::DelayLineView;
 pub use fork::ForkState;
 pub(crate) use inner::InnerIo;
-pub use inner::RawParamSignal;
 pub use ports::{InputBuffer, OutputBuffer};
-pub use raw::{IoCold, RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo};
+pub use raw::{
+    IoCold, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
+};
 pub use split::BlockPart;
 
 use crate::{Event, EventBody, EventTarget, Events, ProcessServices};

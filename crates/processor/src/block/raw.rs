@@ -8,7 +8,6 @@
 //!     └───── cold ─────▶ events, event buffers, delay line: most steps have none
 //! ```
 
-use super::RawParamSignal;
 use crate::Event;
 
 /// One channel of one slot.
@@ -93,6 +92,17 @@ pub struct RawDelayLine {
     pub min_delay: u32,
     /// Longest delay that may be read, in frames.
     pub max_delay: u32,
+}
+
+/// One value a frame for a parameter that is driven at audio rate.
+#[derive(Clone, Copy, Debug)]
+pub struct RawParamSignal {
+    /// Index of the parameter.
+    pub param: u16,
+    /// True if every value of this block is 0 because what drives it is silent.
+    pub is_zero: bool,
+    /// First frame of the slot, as for a channel.
+    pub data: *const f32,
 }
 
 /// Buffer for the events that a step sends from one port.

@@ -82,7 +82,7 @@ use crate::source;
 use crate::written::WrittenParts;
 use ::toml::de::DeTable;
 use graph::Catalogue;
-use sections::Own;
+use sections::OwnKeys;
 
 /// Reads a `.toml` session. Kinds and parameters are checked against `catalogue`.
 pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
@@ -111,7 +111,7 @@ pub fn read_with(bytes: impl AsRef<[u8]>, context: &ReadContext<'_>) -> ParsedSe
     include::add_parts(&files, &mut ast, &mut diagnostics);
     let (ast, written) = parts::flatten(ast, context.catalogue, &mut diagnostics);
     let written = written.or(ast.has_scores.then(Vec::new));
-    let mut own = Own::default();
+    let mut own = OwnKeys::default();
     // The statements are looked for in the text only where one is kept: in a large session that takes a while.
     let is_kept = |name: &str| written.is_some() || !sections::OWN.contains(&name);
     let sections = match table.get_ref().keys().any(|key| is_kept(key.get_ref())) {

@@ -60,7 +60,7 @@ pub(super) fn events<'t>(item: &Item<'t>, ast: &mut Ast<'t>, diagnostics: &mut D
         *text += if text.is_empty() { "" } else { "; " };
         *text += &lines;
     }
-    let mut names = Names::new("event", ast);
+    let mut names = FreeNames::new("event", ast);
     for (to, text, at) in places {
         let entries = vec![("events", ParamValue::Text(text))];
         source("score", names.next(at), entries, &to, ast, diagnostics);
@@ -69,7 +69,7 @@ pub(super) fn events<'t>(item: &Item<'t>, ast: &mut Ast<'t>, diagnostics: &mut D
 
 /// Reads `[[curve]]`: adds a node for each, and the edge from it.
 pub(super) fn curves<'t>(item: &Item<'t>, ast: &mut Ast<'t>, diagnostics: &mut Diagnostics<'_>) {
-    let mut names = Names::new("curve", ast);
+    let mut names = FreeNames::new("curve", ast);
     for (at, table) in tables(item, "curve", diagnostics) {
         check_keys(table, "curve", &["to", "points", "loop"], diagnostics);
         let (to, points) = (
@@ -323,14 +323,14 @@ fn point(row: &Item<'_>) -> Option<String> {
     is_valid.then(|| format!("{at} {} {shape}", number_text(value)))
 }
 
-/// Names that no node has.
-struct Names {
+/// FreeNames that no node has.
+struct FreeNames {
     stem: &'static str,
     count: usize,
     taken: HashSet<String>,
 }
 
-impl Names {
+impl FreeNames {
     fn new(stem: &'static str, ast: &Ast<'_>) -> Self {
         let taken = ast.nodes.iter().map(|node| node.name.text.to_string());
         Self {

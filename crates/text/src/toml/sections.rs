@@ -18,7 +18,7 @@ pub(super) const OWN: [&str; 8] = [
 
 /// The statements of this reader but settings, as they are written.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct OwnKeys {
     pub(super) lines: String,
     pub(super) tables: String,
 }
@@ -26,7 +26,7 @@ pub(super) struct Own {
 /// The sections of `text`. Parts with one name are one section; a name that is similar to one of our own is reported.
 pub(super) fn sections(
     text: &str,
-    own: &mut Own,
+    own: &mut OwnKeys,
     diagnostics: &mut Diagnostics<'_>,
 ) -> Vec<Section> {
     let mut all: Vec<Section> = Vec::new();
