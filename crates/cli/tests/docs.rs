@@ -32,3 +32,28 @@ fn every_session_that_teaches_the_format_sounds() {
         assert!(!samples.iter().any(is_full), "it clips:\n{session}");
     }
 }
+
+#[test]
+fn the_pages_of_kinds_are_up_to_date() {
+    let here = Folder::new();
+    here.well("kinds --pages pages");
+    let folder = repository("docs/kinds");
+    let names = |folder: &std::path::Path| -> std::collections::BTreeSet<_> {
+        let all = std::fs::read_dir(folder).unwrap();
+        all.map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let written = here.path("pages");
+    assert_eq!(
+        names(&folder),
+        names(&written),
+        "run `divisi kinds --pages docs/kinds`"
+    );
+    for name in names(&folder) {
+        let [published, now] =
+            [&folder, &written].map(|folder| std::fs::read_to_string(folder.join(&name)).unwrap());
+        assert!(
+            published == now,
+            "{name:?}: run `divisi kinds --pages docs/kinds`"
+        );
+    }
+}
