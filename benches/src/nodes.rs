@@ -109,7 +109,8 @@ pub fn with_ticks(graph: &Graph, nanos: u64) -> Graph {
         let node = ticks.node_mut(edge.to.node).expect("ids are as before");
         let port = node.inputs.len() as u16;
         let name = format!("in{}", port + 1);
-        node.inputs.push(Port::new(name, Signal::Audio(Channels(1))));
+        node.inputs
+            .push(Port::new(name, Signal::Audio(Channels(1))));
         let to = PortRef {
             node: edge.to.node,
             port,

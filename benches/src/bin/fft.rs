@@ -51,7 +51,9 @@ fn noise(len: usize) -> AlignedBuffer {
 
 fn transforms() {
     for packing in [Packing::Mono, Packing::Batch] {
-        println!("\nns per channel of a real transform of 2 M values, {packing:?}: forward, inverse");
+        println!(
+            "\nns per channel of a real transform of 2 M values, {packing:?}: forward, inverse"
+        );
         print!("{:>8}", "M");
         let names = Kernels::available().map(Kernels::name);
         names

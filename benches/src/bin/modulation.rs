@@ -23,7 +23,11 @@ fn main() {
     dsp::register(&mut registry);
     let graph = graph(&registry, (kind, param, law));
     let (frames, rate) = block();
-    let plan = plan::compile(&graph, registry.catalogue(), &PlanOptions::new(frames, rate));
+    let plan = plan::compile(
+        &graph,
+        registry.catalogue(),
+        &PlanOptions::new(frames, rate),
+    );
     let plan = plan.expect("the graph is right");
     let mut pool = ProcessorPool::default();
     for (id, node) in graph.nodes() {
@@ -49,18 +53,31 @@ fn graph(registry: &Registry, (kind, param, law): (&str, &str, &str)) -> Graph {
     let number = |value: f64| ParamValue::Number(value);
     let freq = [("freq", number(440.0))];
     let source = patch.add("source", "osc", &freq).expect("it is right");
-    let lfo = patch.add("lfo", "osc", &[("freq", number(5.0))]).expect("it is right");
+    let lfo = patch
+        .add("lfo", "osc", &[("freq", number(5.0))])
+        .expect("it is right");
     let needs_freq = matches!(kind, "osc" | "mod");
     for copy in 0..COPIES {
         let params: &[_] = match kind {
-            "delay" => &[("time", number(0.01)), ("min_time", number(0.005)), ("max_time", number(0.02))],
+            "delay" => &[
+                ("time", number(0.01)),
+                ("min_time", number(0.005)),
+                ("max_time", number(0.02)),
+            ],
             _ if needs_freq => &freq,
             _ => &[],
         };
-        let node = patch.add(&format!("n{copy}"), kind, params).expect("it is right");
-        let has_input = !patch.graph().node(node).is_some_and(|node| node.inputs.is_empty());
+        let node = patch
+            .add(&format!("n{copy}"), kind, params)
+            .expect("it is right");
+        let has_input = !patch
+            .graph()
+            .node(node)
+            .is_some_and(|node| node.inputs.is_empty());
         if has_input {
-            patch.connect((source, "out"), (node, "in")).expect("it is right");
+            patch
+                .connect((source, "out"), (node, "in"))
+                .expect("it is right");
         }
         drive(&mut patch, lfo, (node, param), law);
     }
@@ -70,6 +87,8 @@ fn graph(registry: &Registry, (kind, param, law): (&str, &str, &str)) -> Graph {
 fn drive(patch: &mut GraphBuilder<'_>, lfo: NodeId, to: (NodeId, &str), law: &str) {
     if law != "none" {
         let amount: Amount = format!("0.1 {law}").parse().expect("it is a law");
-        patch.modulate((lfo, "out"), to, amount).expect("it can be driven");
+        patch
+            .modulate((lfo, "out"), to, amount)
+            .expect("it can be driven");
     }
 }

@@ -93,7 +93,9 @@ fn parts() {
         times[1].push(scale.between(read, now()).0 as f64 / 1e6);
     }
     let [read, plan] = times.map(|mut t| divisi_benches::stats::median(&mut t));
-    println!("a part used 10,000 times (30,002 nodes): read in {read:.0} ms, planned in {plan:.0} ms");
+    println!(
+        "a part used 10,000 times (30,002 nodes): read in {read:.0} ms, planned in {plan:.0} ms"
+    );
 }
 
 /// Prints the cost of near-empty nodes with and without a trace, in interleaved rounds.

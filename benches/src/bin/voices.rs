@@ -1,7 +1,7 @@
 //! 64 voices of a synthesizer of eight nodes, all sounding: two workers beside one, in interleaved rounds.
 //!
-//! The voices come from a part with `count = 64`. A cost is measured for each shape of node first, as `divisi measure` does,
-//! so that cheap nodes are fused.
+//! The voices come from a part with `count = 64`. Costs are the typical ones of the kinds: nothing was measured before, as in a
+//! first run.
 
 use divisi_benches::runners::enter_callback_thread;
 use divisi_benches::stats::quartiles;
@@ -51,18 +51,22 @@ fn main() {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
     midi::register(&mut registry);
-    let keys: Vec<String> = (0..64).map(|i| format!("0 {} 0.8 100000", 30 + i)).collect();
+    let keys: Vec<String> = (0..64)
+        .map(|i| format!("0 {} 0.8 100000", 30 + i))
+        .collect();
     let text = SESSION.replace("KEYS", &keys.join("; "));
     let read = text::toml::read(&text, registry.catalogue());
     assert!(!read.has_errors(), "{:?}", read.diagnostics);
     let (graph, registry) = (read.session.graph, Arc::new(registry));
     let mut engines: Vec<(&str, Engine, EngineCallback)> = [
-        ("sequential", Scheduler::Sequential, 1),
-        ("sequential again", Scheduler::Sequential, 1),
-        ("stealing", Scheduler::Stealing, 2),
+        ("sequential", Scheduler::Sequential, 1, true),
+        ("sequential again", Scheduler::Sequential, 1, true),
+        ("stealing, fused", Scheduler::Stealing, 2, true),
+        ("stealing", Scheduler::Stealing, 2, false),
+        ("HLFET", Scheduler::Hlfet, 2, false),
     ]
-    .map(|(name, scheduler, workers)| {
-        let (engine, callback) = engine(&graph, &registry, scheduler, workers);
+    .map(|(name, scheduler, workers, fuse)| {
+        let (engine, callback) = engine(&graph, &registry, (scheduler, workers, fuse));
         (name, engine, callback)
     })
     .into();
@@ -82,7 +86,10 @@ fn main() {
             engine.update();
         }
     }
-    println!("{} nodes, 64 frames; µs a cycle: 25 %, median, 75 %; speed-up over the first", graph.len());
+    println!(
+        "{} nodes, 64 frames; µs a cycle: 25 %, median, 75 %; speed-up over the first",
+        graph.len()
+    );
     let base = times[0].clone();
     for ((name, ..), times) in engines.iter().zip(&times) {
         let [low, median, high] = quartiles(&mut times.clone());
@@ -95,13 +102,12 @@ fn main() {
 fn engine(
     graph: &Graph,
     registry: &Arc<Registry>,
-    scheduler: Scheduler,
-    workers: usize,
+    (scheduler, workers, fuse): (Scheduler, usize, bool),
 ) -> (Engine, EngineCallback) {
     let rate = SampleRate::new(48_000).expect("it is not zero");
     let mut options = EngineOptions::new(Frames(64), rate);
     options.mode = Mode::Offline;
     (options.scheduler, options.workers) = (scheduler, workers);
-    options.use_all_workers = true;
+    (options.use_all_workers, options.fuse) = (true, fuse);
     Engine::new(graph.clone(), registry.clone(), options).expect("the session can be played")
 }
