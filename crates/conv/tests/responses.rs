@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Channels, SampleRate};
 
-/// A file that is gone when the test is.
+/// A file that is removed when it is dropped.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -68,7 +68,7 @@ fn a_file_at_the_same_rate_keeps_its_samples() {
 }
 
 #[test]
-fn another_rate_is_resampled_and_that_is_said() {
+fn another_rate_is_resampled_with_a_note() {
     let mut click = [0.0; 300];
     click[200] = 1.0;
     let (ir, notes) = Temporary::sound(44_100, SampleFormat::F32, &[&click])
@@ -91,7 +91,7 @@ fn another_rate_is_resampled_and_that_is_said() {
 }
 
 #[test]
-fn what_is_no_number_is_refused_with_frame_and_channel_also_before_resampling() {
+fn nan_is_refused_with_frame_and_channel_also_before_resampling() {
     let mut bad = vec![0.0; 10_000];
     bad[9_000] = f32::INFINITY;
     let file = Temporary::sound(44_100, SampleFormat::F32, &[&vec![0.0; 10_000], &bad]);
@@ -131,7 +131,7 @@ fn a_response_beyond_a_limit_is_refused_before_it_is_read() {
         load(memory).reason(),
         Some(IrReason::Memory { free: 1000, .. })
     ));
-    // One gigabyte of nothing, on a disk that holds only its head.
+    // A sparse file of one gigabyte.
     let huge = Temporary::sound(48_000, SampleFormat::F32, &[&[0.0; 10]]);
     let mut bytes = std::fs::read(&huge.0).unwrap();
     let at = bytes.windows(4).position(|tag| tag == b"data").unwrap();
@@ -149,7 +149,7 @@ fn a_response_beyond_a_limit_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn what_is_missing_empty_or_no_sound_is_refused_by_its_name() {
+fn a_missing_an_empty_and_an_unreadable_file_are_refused_by_name() {
     let missing = Ir::load("no-such-file.wav", rate(48_000), &IrLimit::default()).unwrap_err();
     assert!(missing.to_string().contains("no-such-file.wav"));
     let empty = Temporary::sound(48_000, SampleFormat::F32, &[&[]]);
@@ -163,8 +163,8 @@ fn what_is_missing_empty_or_no_sound_is_refused_by_its_name() {
         b"this is no sound at all, but a text of some length",
     ] {
         let file = Temporary::bytes(bytes);
-        let told = file.load(48_000).unwrap_err().to_string();
-        assert!(told.contains("divisi-response"), "{told}");
+        let message = file.load(48_000).unwrap_err().to_string();
+        assert!(message.contains("divisi-response"), "{message}");
     }
     let far = Temporary::sound(100, SampleFormat::F32, &[&[1.0]]);
     assert!(matches!(

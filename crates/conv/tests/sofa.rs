@@ -18,7 +18,7 @@ fn load(left: f32, up: f32, hz: u32, limit: &IrLimit) -> Result<LoadedIr, IrErro
 }
 
 #[test]
-fn both_ears_hear_the_nearest_measured_direction_behind_their_delays() {
+fn both_ears_get_the_nearest_measured_response_after_its_delay() {
     for (left, up, measured, late) in [
         (0.0, 0.0, 0, (0, 0)),
         (80.0, 10.0, 1, (0, 3)),
@@ -34,8 +34,8 @@ fn both_ears_hear_the_nearest_measured_direction_behind_their_delays() {
         b[late.1 + 1] = (0.01 * f64::from(measured + 1)) as f32;
         b[late.1 + 7] = 0.5;
         assert_eq!((&*ir.channels()[0], &*ir.channels()[1]), (&*a, &*b));
-        let told = notes[0].to_string();
-        assert!(matches!(notes[0], LoadNote::Direction { .. }), "{told}");
+        let note = notes[0].to_string();
+        assert!(matches!(notes[0], LoadNote::Direction { .. }), "{note}");
     }
 }
 
@@ -52,7 +52,7 @@ fn another_rate_is_resampled_with_a_note_and_limits_hold() {
         load(0.0, 0.0, 48_000, &limit).unwrap_err().reason(),
         Some(IrReason::TooLong { .. })
     ));
-    // Five directions, two ears, eight frames: all of them are unpacked, whichever is heard.
+    // Five directions, two ears, eight frames: all of them are unpacked, whichever is used.
     let limit = IrLimit {
         samples: 80,
         ..IrLimit::default()

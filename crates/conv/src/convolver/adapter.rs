@@ -62,21 +62,21 @@ impl ConvolverAdapter {
         own + self.convolver.latency()
     }
 
-    /// The convolver within.
+    /// The inner convolver.
     ///
     /// Real-time: hot.
     pub fn convolver(&self) -> &Convolver {
         &self.convolver
     }
 
-    /// The convolver within, to exchange its impulse responses.
+    /// The inner convolver, to exchange its impulse responses.
     ///
     /// Real-time: hot.
     pub fn convolver_mut(&mut self) -> &mut Convolver {
         &mut self.convolver
     }
 
-    /// Number of host blocks that were not the whole multiples that had been promised.
+    /// Number of host blocks that broke the promise of [`new`](Self::new): they were no whole multiples.
     ///
     /// Real-time: hot.
     pub fn misfit_count(&self) -> u64 {
@@ -108,7 +108,7 @@ impl ConvolverAdapter {
         self.chunk = (0, 0);
     }
 
-    /// Counts from `frames` frames earlier, and keeps all sound: the host repeats a position with new input.
+    /// Moves the position back by `frames` frames and keeps all sound: the host repeats a position with new input.
     ///
     /// Real-time: hot.
     pub(crate) fn rewind(&mut self, frames: u64) {

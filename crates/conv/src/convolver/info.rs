@@ -9,7 +9,7 @@ use rt::deferred::JobRunner;
 use std::collections::HashSet;
 
 impl Convolver {
-    /// The instruction set that does its work.
+    /// Vector instructions that it uses.
     ///
     /// Real-time: hot.
     pub fn kernels(&self) -> Kernels {
@@ -45,14 +45,14 @@ impl Convolver {
         self.partition().latency_frames()
     }
 
-    /// Number of results that were not there when they were due, and were replaced by silence.
+    /// Number of results that were late, and were replaced by silence.
     ///
     /// Real-time: hot.
     pub fn late_count(&self) -> u64 {
         self.late_count
     }
 
-    /// Facts about each delay line, in the order of their numbers.
+    /// Description of each delay line, in the order of their numbers.
     pub fn fdls(&self) -> impl ExactSizeIterator<Item = FdlInfo> + '_ {
         self.streams.iter().map(|stream| stream.info)
     }

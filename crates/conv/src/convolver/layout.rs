@@ -13,10 +13,10 @@ use fft::{LANES, Packing, RealFft};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Bytes that are allocated without a look at the free memory.
+/// Size up to which a convolver is allocated without checking the free memory, in bytes.
 const UNCHECKED_BYTES: u64 = 1 << 26;
 
-/// Fewest straight channels that are processed side by side; fewer go one by one.
+/// Smallest number of straight channels that are processed side by side; fewer are processed one by one.
 const MIN_BATCH: usize = 6;
 
 /// Level, channels and sizes of one delay line.
@@ -28,7 +28,7 @@ pub(crate) struct FdlPlan {
     pub(crate) phase: usize,
 }
 
-/// See the module.
+/// Channels, groups and delay lines of a convolver, with their sizes and transforms.
 pub(crate) struct Layout {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Layout {
     /// Input and output of each path.
     pub(crate) paths: Vec<(usize, usize)>,
     pub(crate) groups: Vec<Group>,
-    /// Level by level, group by group.
+    /// The delay lines, level by level, and group by group within a level.
     pub(crate) fdls: Vec<FdlPlan>,
 }
 

@@ -46,7 +46,7 @@ pub struct Convolver {
     kernels: Kernels,
     position: u64,
     late_count: u64,
-    /// A block of each input, one behind the other; so for each output.
+    /// One block for each input, one behind the other; `output` has one for each output.
     input: AlignedBuffer,
     output: AlignedBuffer,
     /// A block of frames of sixteen channels.
@@ -154,7 +154,7 @@ impl Convolver {
         &self.output
     }
 
-    /// Makes the input that has been written and not processed silence, and the outputs.
+    /// Writes silence to the outputs, and to the input that has been written and not processed.
     ///
     /// Real-time: hot.
     pub(crate) fn clear_blocks(&mut self) {
@@ -218,7 +218,7 @@ impl Convolver {
         self.position += block as u64;
     }
 
-    /// Starts the next job of every level beside the callback whose period is complete and whose last job is done.
+    /// Starts the next job of every level that runs beside the callback, if its period is complete and its last job is done.
     fn start_available_jobs(&mut self, scheduler: &mut dyn LevelScheduler) {
         for (index, stream) in self.streams.iter_mut().enumerate() {
             let is_startable = stream.is_period_end() && !stream.info.is_in_callback;
@@ -242,7 +242,7 @@ impl Convolver {
         }
     }
 
-    /// Finishes the jobs that are due and were not done before, and starts the next ones.
+    /// Finishes the jobs that are due, and starts the next ones where that has not been done yet.
     fn finish_due_jobs(&mut self, scheduler: &mut dyn LevelScheduler) {
         let mut is_any_started = false;
         for (index, stream) in self.streams.iter_mut().enumerate() {
@@ -315,7 +315,7 @@ impl Convolver {
             .for_each(|stream| stream.seek(position));
     }
 
-    /// Counts from `frames` frames earlier, and keeps all sound. The count serves the deadlines of jobs alone.
+    /// Moves the position back by `frames` frames and keeps all sound. Only the deadlines of jobs depend on the position.
     ///
     /// Real-time: hot.
     pub(crate) fn rewind(&mut self, frames: u64) {

@@ -4,9 +4,9 @@ use crate::partition::Partition;
 use fft::Kernels;
 use std::sync::Arc;
 
-/// Largest size of a level that processes sixteen straight channels side by side, where nothing else is asked for.
+/// Default of [`ConvolverOptions::max_batch_size`].
 pub(crate) const MAX_BATCH_SIZE: usize = 16384;
-/// Floats that usually stay in a second-level cache, whatever other levels do.
+/// Default of [`ConvolverOptions::cached_floats`]: what usually stays in a second-level cache beside the other levels.
 pub(crate) const CACHED_FLOATS: usize = 1 << 16;
 
 /// Impulse response from an input to an output.

@@ -42,7 +42,7 @@ impl HeadFilters {
 pub(crate) struct Head {
     kernels: Kernels,
     block: usize,
-    /// Frames by which the output lags: the latency that was asked for.
+    /// Frames by which the output lags: the partition's added latency.
     delay: usize,
     /// Past input of each channel; empty where there is no head.
     histories: Box<[InputHistory]>,
@@ -150,8 +150,8 @@ impl Head {
         Some(std::mem::replace(&mut self.filters, next))
     }
 
-    /// Returns to the filters that it was made with, at once. `spare` holds the other filters before or after the call,
-    /// unless a cross-fade does.
+    /// Returns to the filters that it was made with, at once. The other filters come in `spare`
+    /// or are left there, unless a cross-fade has them.
     ///
     /// Real-time: hot.
     pub(crate) fn restart(&mut self, spare: &mut Option<HeadFilters>) {

@@ -73,8 +73,8 @@ impl ActiveFilters {
         }
     }
 
-    /// Returns to the filters that the line was made with, at once. `spare` holds the other set before or after the call,
-    /// unless the line does: there are two sets in all.
+    /// Returns to the filters that the line was made with, at once. There are two sets in all: the other
+    /// one comes in `spare` or is left there, unless the line keeps it.
     pub(super) fn restart(&mut self, spare: &mut Option<FilterSet>) {
         let coming = self.next.take().map(|fade| fade.filters);
         let kept = coming.or_else(|| self.retired.take());

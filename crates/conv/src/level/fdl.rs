@@ -79,7 +79,7 @@ impl TransformBuffers {
 }
 
 impl Fdl {
-    /// Makes a line for silence so far. Each connection has a filter at the same place in `filters`.
+    /// Makes a line whose past input is silence. Each connection has a filter at the same place in `filters`.
     pub(crate) fn new(
         spec: FdlSpec,
         inputs: usize,
@@ -118,7 +118,7 @@ impl Fdl {
         self.lists[0].costs()
     }
 
-    /// Does piece `index`. All pieces of a period must be done, once and in order.
+    /// Runs piece `index`. All pieces of a period must be done, once and in order.
     ///
     /// Real-time: hot.
     pub fn run_piece(&mut self, index: usize) {
@@ -200,7 +200,7 @@ impl Fdl {
         self.drop_output();
     }
 
-    /// Ends a period whose output is taken, or is not wanted: a cross-fade goes on.
+    /// Ends a period whose output has been taken or is discarded, and advances a cross-fade.
     ///
     /// Real-time: hot.
     pub(crate) fn drop_output(&mut self) {

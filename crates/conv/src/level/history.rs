@@ -1,6 +1,6 @@
 //! The input spectra of the last periods, and their products with filter spectra.
 //!
-//! Each input has a ring of as many spectra as the level has partitions. To forget spectra is to count: each place carries
+//! Each input has a ring of as many spectra as the level has partitions. Forgetting spectra only raises a count: each place carries
 //! the *era* in which it was written, and a spectrum of another era counts as zeros, with the bits that zeros would give.
 //! So forgetting takes no time, whatever the size.
 //!
@@ -62,7 +62,7 @@ impl SpectrumHistory {
         self.spectra.len()
     }
 
-    /// Begins a period; the `gap` periods before it count as silence. Returns true if all spectra are forgotten by that.
+    /// Begins a period; the `gap` periods before it count as silence. Returns true if that forgets all spectra.
     ///
     /// Real-time: hot.
     pub(super) fn advance(&mut self, gap: usize) -> bool {

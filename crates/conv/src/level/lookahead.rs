@@ -1,8 +1,8 @@
 //! Sums of products for later periods, made ahead so that less memory is read.
 //!
 //! A long delay line is bound by the bytes that it reads: each output needs all inputs and all filters. But output n + 1
-//! needs the same inputs as output n, each with the next filter. So the inputs that are there are multiplied once for the
-//! outputs of K periods, and in between only those that have come since:
+//! needs the same inputs as output n, each with the next filter. So the inputs of now are multiplied once for the
+//! outputs of K periods, and in between only newer inputs are:
 //!
 //! | phase | multiplies | for the outputs of |
 //! |---|---|---|

@@ -21,7 +21,7 @@ use std::ops::Range;
 pub(super) enum Operation {
     /// Copies blocks of an input to the window.
     CopyInput { input: usize, blocks: Range<usize> },
-    /// Does a piece of the forward transform of an input.
+    /// Runs a piece of the forward transform of an input.
     Forward { input: usize, piece: usize },
     /// Multiplies the spectra that an output needs: some floats of the range of bins that is in `phase`.
     Multiply {
@@ -29,11 +29,11 @@ pub(super) enum Operation {
         phase: usize,
         floats: Range<usize>,
     },
-    /// Does a piece of the inverse transform.
+    /// Runs a piece of the inverse transform.
     Inverse { piece: usize },
     /// Copies blocks of the result to an output.
     CopyOutput { output: usize, blocks: Range<usize> },
-    /// Goes over to the filters that fade in, or back.
+    /// Switches to the filters that fade in, or back.
     SwitchFilters,
 }
 
@@ -51,17 +51,17 @@ struct CostModel {
     copy: u32,
     /// Sixteen bins of a sum, beside its products, where each input is multiplied for several outputs.
     sum: u32,
-    /// Factor for a transform's instructions, in halves.
+    /// Factor for a transform's instructions, in halves: 3 stands for 1.5.
     transform: u32,
 }
 
-/// One channel stays in the caches.
+/// Costs for one channel, whose memory stays in the caches.
 const ONE_CHANNEL: CostModel = CostModel {
     copy: 4,
     sum: 13,
     transform: 2,
 };
-/// Sixteen channels find their memory taken by others.
+/// Costs for sixteen channels, whose memory other levels push out of the caches.
 const SIXTEEN_CHANNELS: CostModel = CostModel {
     copy: 12,
     sum: 40,

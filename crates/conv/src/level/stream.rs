@@ -11,8 +11,8 @@ use super::spec::FdlSpec;
 use fft::AlignedBuffer;
 use rt::deferred::DeferredJob;
 
-/// Facts about one delay line: one level of one group of channels.
-/// [`Convolver::fdls`](crate::Convolver::fdls) gives them.
+/// Description of one delay line: one level of one group of channels.
+/// [`Convolver::fdls`](crate::Convolver::fdls) lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FdlInfo {
     /// Number of the level in the partition, from 0.
@@ -148,7 +148,7 @@ impl LevelStream {
         self.clock / self.info.size as u64
     }
 
-    /// Collects the output that is due now. Returns false if the job is not back: its output will be silence, and the
+    /// Collects the output that is due now. Returns false if the job is not done: its output will be silence, and the
     /// period that has just become complete is lost.
     ///
     /// Real-time: hot.
@@ -174,7 +174,7 @@ impl LevelStream {
         true
     }
 
-    /// Starts the job for the period that has just become complete; the last one is back. `now` is the convolver's position.
+    /// Starts the job for the period that has just become complete; the last one is done. `now` is the convolver's position.
     ///
     /// Real-time: hot.
     pub(crate) fn start_job(&mut self, now: u64) {
@@ -212,7 +212,7 @@ impl LevelStream {
         self.is_valid[slot].then(|| &self.results[slot][from..from + outputs * len])
     }
 
-    /// Does the work of a level without slack, all of it now.
+    /// Runs the whole job of a level without slack.
     ///
     /// Real-time: hot.
     pub(crate) fn run_in_callback(&mut self, now: u64) {
@@ -228,7 +228,7 @@ impl LevelStream {
     }
 }
 
-/// Does all pieces of a job that are left. Returns false if the job has panicked.
+/// Runs all pieces of a job that are left. Returns false if the job has panicked.
 ///
 /// Real-time: hot.
 pub(crate) fn run_to_end(job: &mut DeferredJob<Fdl>) -> bool {

@@ -23,7 +23,7 @@
 //! | `tuned` | origin of the partition: 1 measured costs, 0 the built-in table, -1 the node's own parameter |
 //! | `levels` | number of levels |
 //! | `threads` | number of its own threads |
-//! | `late` | number of results that were not there when they were due, and were replaced by silence |
+//! | `late` | number of results that were late, and were replaced by silence |
 //!
 //! | file | holds |
 //! |---|---|

@@ -35,7 +35,7 @@ pub enum PartitionError {
     Empty(usize),
     /// A level starts too early for its output, or has some slack but less than a period.
     #[error(
-        "a level of {size} cannot start at {start}: at {urgent} it runs in the callback, from {least} on it has a period to itself"
+        "a level of {size} cannot start at {start}: at {callback_start} it runs in the callback, from {min_start} on it has a period to itself"
     )]
     Start {
         /// The level's size.
@@ -43,9 +43,9 @@ pub enum PartitionError {
         /// Its start.
         start: usize,
         /// Start at which it runs in the callback.
-        urgent: usize,
+        callback_start: usize,
         /// First start at which it has a whole period.
-        least: usize,
+        min_start: usize,
     },
     /// A level's start is no multiple of the block.
     #[error("a level starts at {start}, which is no multiple of the block of {block}")]

@@ -125,8 +125,8 @@ impl Partition {
             .ok_or(PartitionError::Start {
                 size,
                 start,
-                urgent: size.saturating_sub(self.lead()),
-                least: Self::min_start(self.block, self.latency, size),
+                callback_start: size.saturating_sub(self.lead()),
+                min_start: Self::min_start(self.block, self.latency, size),
             })
     }
 
@@ -174,12 +174,12 @@ impl Partition {
         latency: AddedLatency,
         length: usize,
     ) -> Result<Self, PartitionError> {
-        /// Number of partitions from which on a larger size pays for its transforms.
+        /// Number of partitions above which a larger size pays for its transforms.
         const MANY: usize = 10;
-        let least = |size| Self::min_start(block, latency, size);
+        let start = |size| Self::min_start(block, latency, size);
         let first = block.max(64);
         // With small blocks a head fills the gap to the first level with a whole period; else the first level runs in the callback.
-        let head = if block < first { least(first) } else { 0 };
+        let head = if block < first { start(first) } else { 0 };
         if length <= head.max(MIN_PARTITION_SIZE) {
             return Self::new(block, latency, length.max(1), &[]);
         }
@@ -187,7 +187,7 @@ impl Partition {
         while at < length {
             let rest = (length - at).div_ceil(size);
             let next = 4 * size;
-            let up_to_next = least(next).saturating_sub(at).div_ceil(size);
+            let up_to_next = start(next).saturating_sub(at).div_ceil(size);
             let is_last = rest <= MANY.max(up_to_next) || next > MAX_PARTITION_SIZE;
             let count = if is_last { rest } else { up_to_next };
             levels.push((size, count));
@@ -330,8 +330,8 @@ mod tests {
         let late = E::Start {
             size: 256,
             start: 64,
-            urgent: 192,
-            least: 448,
+            callback_start: 192,
+            min_start: 448,
         };
         assert_eq!(new(64, 0, &[(64, 1), (256, 1)]), Err(late));
         assert!(matches!(new(64, 0, &[(64, usize::MAX)]), Err(E::Long(_))));

@@ -1,8 +1,8 @@
 //! Exchange of impulse responses while the convolver runs (*filter exchange*, Wefers 2015, chapter 7): prepared on another
 //! thread, faded in, taken back.
 //!
-//! Everything that takes time or memory is done by a [`Preparer`] on a thread that may wait. The convolver is handed the
-//! result as a box, fades to it, and hands back another box with the old filters, to be dropped elsewhere.
+//! A [`Preparer`] does everything that takes time or memory, on a thread that may wait. The convolver receives the result as
+//! a box, fades to it, and returns another box with the old filters, to be dropped elsewhere.
 //!
 //! ```text
 //!   other thread      Preparer::prepare ──▶ Exchange                                    drop
@@ -15,8 +15,8 @@
 //! fade with its next period: the head and short levels at once, long levels later. An exchange that comes during another one
 //! waits until that has ended; of several that wait only the last counts.
 //!
-//! A convolver that is reset has its original filters at once. Each set goes to its place where the line's job is not out, and
-//! with the line's next period elsewhere. The output does not show it, since all earlier sound is forgotten.
+//! A convolver that is reset has its original filters at once. A line whose job is out gets them with
+//! its next period, all others at once. The output is the same, since all earlier sound is forgotten.
 
 use crate::convolver::layout::Layout;
 use crate::convolver::{ConvolverError, Path};
@@ -25,7 +25,7 @@ use crate::level::filters::{FilterSet, FilterTransformer, ScaledIr};
 use crate::level::stream::LevelStream;
 use std::sync::Arc;
 
-/// Filters for every path of one convolver, ready for use, or those that were in use.
+/// Filters for every path of one convolver: new ones, ready for use, or the old ones that they replaced.
 pub struct Exchange {
     layout: Arc<Layout>,
     pub(crate) head: Option<HeadFilters>,

@@ -1,4 +1,4 @@
-//! [`CallbackSchedule`]: which pieces in which callback, so that no callback has much more to do than another. It is a pure
+//! [`CallbackSchedule`]: the pieces to run in each callback, such that all callbacks have nearly the same load. It is a pure
 //! function of the pieces' costs.
 //!
 //! All jobs arrive at the beginning of their periods and are due at the end. The callbacks are simulated with earliest

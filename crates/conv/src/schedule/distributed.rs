@@ -1,5 +1,5 @@
-//! [`TimeDistributed`]: some pieces of every line in each callback, as a [`CallbackSchedule`] says. There is no thread, and
-//! no callback has much more to do than another (seed 000, section 4, for any number of levels).
+//! [`TimeDistributed`]: some pieces of every line in each callback, by a [`CallbackSchedule`]. There is no thread, and
+//! all callbacks have nearly the same load (seed 000, section 4, for any number of levels).
 //!
 //! A job arrives when its period is complete and is due one period later, whatever the level's slack. The schedule is made
 //! once, from the estimated costs of the pieces; a callback only reads it.
@@ -24,7 +24,7 @@ pub struct TimeDistributed {
 
 /// Largest cost of a piece for one channel.
 const PIECE_COST: u32 = 1024;
-/// Largest cost of a piece for many channels: with more work in all, larger pieces are even enough.
+/// Largest cost of a piece for many channels: with more work in all, larger pieces still give an even load.
 const MAX_PIECE_COST: u32 = 16384;
 
 impl TimeDistributed {
@@ -80,7 +80,7 @@ impl TimeDistributed {
 
 impl LevelScheduler for TimeDistributed {
     fn job_started(&mut self, fdl: usize, _job: &mut DeferredJob<Fdl>) {
-        // Jobs of all lines start together where the longest does. After a jump in time each start aligns the schedule with
+        // Jobs of all lines start together where the longest one starts. After a jump in time each start aligns the schedule with
         // one more period.
         let period = self.periods.get(fdl).copied().unwrap_or(1).max(1);
         self.next_callback -= self.next_callback % period;

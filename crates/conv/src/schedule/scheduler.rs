@@ -1,5 +1,5 @@
-//! [`LevelScheduler`]: the trait of whatever does the work of the levels. All schedulers give the same bits; only who works,
-//! and when, differs.
+//! [`LevelScheduler`]: the trait of what runs the levels' jobs. Schedulers differ in the thread and the time of the work; all
+//! give the same bits.
 //!
 //! A level's job starts when its input is complete, and is due when its output is first needed, at least one of the level's
 //! periods later ([`Level::slack`](crate::Level::slack)). In between it is a job in pieces ([`rt::deferred`]), and any
@@ -9,32 +9,32 @@ use crate::level::Fdl;
 use crate::level::stream::run_to_end;
 use rt::deferred::DeferredJob;
 
-/// Does the work of a convolver's levels.
+/// Runs the jobs of a convolver's levels.
 ///
 /// `fdl` is a line's place in [`Convolver::fdls`](crate::Convolver::fdls).
 pub trait LevelScheduler {
-    /// The job of a line has just been started.
+    /// Notes that the job of a line has just been started.
     ///
     /// Real-time: hot.
     fn job_started(&mut self, fdl: usize, job: &mut DeferredJob<Fdl>);
 
-    /// All jobs have been started that can be before the callback's own work.
+    /// Wakes the threads of started jobs. Called once all jobs have been started that can be before the callback's own work.
     ///
     /// Real-time: hot, wakes.
     fn wake(&mut self) {}
 
-    /// The job of a line is due. Waits for it, helps or gives up; returns true if the job is done.
+    /// Finishes the job of a line, which is due: waits for it, helps or gives up. Returns true if the job is done.
     ///
     /// Real-time: hot.
     fn finish(&mut self, fdl: usize, job: &mut DeferredJob<Fdl>) -> bool;
 
-    /// The callback's own work is done; some pieces of each job can be done now.
+    /// Runs some pieces of each job, if the scheduler likes: the callback's own work is done.
     ///
     /// Real-time: hot.
     fn after_block(&mut self, _jobs: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {}
 }
 
-/// Does each job in the callback, when it is started: for rendering offline.
+/// Runs each job in the callback, when it is started: for rendering offline.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inline;
 

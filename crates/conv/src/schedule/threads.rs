@@ -4,9 +4,9 @@
 //! The callback makes one call to wake the threads whose jobs it starts, and waits for a thread only if its job is due and
 //! not done. Lines of one level share a thread, or one thread on each core.
 //!
-//! Jobs are handed over by [`rt::deferred`]; [`rt::job_service`] tells threads of them and waits for them.
+//! Jobs are handed over by [`rt::deferred`]; [`rt::job_service`] notifies the threads and waits for them.
 //!
-//! A thread may take the whole of its level's period: when it is done changes nothing. A job that is not done when it is due
+//! A thread may use the whole of its level's period: the output does not depend on when it is done. A job that is not done when it is due
 //! is waited for; the waits of one block, of all levels together, take `max_wait` at most. Then it is late: counted ([`Convolver::late_count`]), and its level is silent for
 //! one period, as it is for every further period that the thread needs. The late output is thrown away, and the next job
 //! starts with the next period. A line whose job panics stays silent; everything else goes on.
@@ -67,7 +67,7 @@ pub struct LevelThreads {
     wake_count: u32,
     wait_count: u64,
     max_wait: Option<Duration>,
-    /// Rest of it in this block.
+    /// Part of `max_wait` that is left in this block.
     wait_left: Option<Duration>,
     refused: Vec<Refusal>,
 }

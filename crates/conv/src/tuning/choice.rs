@@ -79,7 +79,7 @@ mod tests {
     use crate::partition::AddedLatency;
     use fft::Packing;
 
-    /// CostTable of one channel at which few large partitions are dear, up to a size.
+    /// Costs of one channel up to a size, at which large partitions are expensive.
     fn measured(largest: usize) -> CostTable {
         let mut costs = CostTable::default();
         let mut size = 64;

@@ -34,7 +34,7 @@ pub(super) fn median(mut all: Vec<f64>) -> f64 {
     all.get(all.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Number of times that the system has preempted this thread; `None` if the system does not say.
+/// Number of times that the system has preempted this thread; `None` if the system does not report it.
 pub(super) fn preemptions() -> Option<u64> {
     let text = fs::read_to_string("/proc/thread-self/status").ok()?;
     let line = text

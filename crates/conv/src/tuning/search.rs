@@ -238,7 +238,7 @@ pub(super) mod tests {
         sums.fold(f64::INFINITY, f64::min)
     }
 
-    /// CostTable that follow no rule.
+    /// Costs that follow no rule.
     pub(crate) fn odd(size: usize, count: usize) -> Option<f64> {
         let noise = (size * 31 + count * 17) % 101;
         Some((size * (count + 9)) as f64 * (1.0 + noise as f64 / 50.0))

@@ -1,16 +1,16 @@
-//! Long levels, that sum up for periods to come, and half precision.
+//! Long levels, which sum products for later periods at once, and half precision.
 
 use crate::kit::{Rng, play, same};
-use crate::mixed::{Sometimes, Whenever, exchanged, paths, sound, worst_db};
+use crate::mixed::{Sometimes, AnyTime, exchanged, paths, sound, worst_db};
 use divisi_conv::{
     AddedLatency, Convolver, ConvolverOptions, Inline, LevelThreads, LevelThreadsOptions,
     Partition, TimeDistributed,
 };
 use fft::Kernels;
 
-const CUTS: [&str; 3] = ["17x64 5x512", "7x64 6x256 3x1024", "3x64 16x128 3x1024"];
+const PARTITIONS: [&str; 3] = ["17x64 5x512", "7x64 6x256 3x1024", "3x64 16x128 3x1024"];
 
-/// All levels are taken for long ones.
+/// Options that make every level a long one.
 fn options(text: &str) -> ConvolverOptions {
     let mut options =
         ConvolverOptions::new(Partition::parse(64, AddedLatency::None, text).unwrap());
@@ -19,9 +19,9 @@ fn options(text: &str) -> ConvolverOptions {
 }
 
 #[test]
-fn what_is_summed_up_ahead_is_the_convolution() {
+fn sums_made_ahead_give_the_convolution() {
     let mut rng = Rng(43);
-    for text in CUTS {
+    for text in PARTITIONS {
         let options = options(text);
         for straight in [0, 1, 17] {
             let paths = paths(straight, options.partition.max_ir_frames() - 100, &mut rng);
@@ -36,14 +36,14 @@ fn half_precision_is_within_its_bound_from_its_size_on_with_any_kernels() {
     let mut rng = Rng(44);
     for kernels in Kernels::available() {
         for (near, gain) in [(0, 1.0), (usize::MAX, 1e-4)] {
-            let mut options = options(CUTS[1]);
+            let mut options = options(PARTITIONS[1]);
             (
                 options.cached_floats,
                 options.half_precision_from,
                 options.kernels,
             ) = (near, Some(256), kernels);
             let mut paths = paths(16, options.partition.max_ir_frames(), &mut rng);
-            // Only what is in half precision is heard.
+            // Only the part in half precision contributes.
             for path in &mut paths {
                 let mut ir = path.ir.to_vec();
                 ir[..448].fill(0.0);
@@ -62,17 +62,17 @@ fn half_precision_is_within_its_bound_from_its_size_on_with_any_kernels() {
 }
 
 #[test]
-fn the_bits_are_the_same_from_all_hands_and_pieces() {
+fn every_scheduler_and_piece_size_gives_the_same_bits() {
     let mut rng = Rng(45);
     let input = sound(19, 6000, 46);
-    for (text, half) in [(CUTS[0], None), (CUTS[1], Some(256)), (CUTS[2], None)] {
+    for (text, half) in [(PARTITIONS[0], None), (PARTITIONS[1], Some(256)), (PARTITIONS[2], None)] {
         let mut options = options(text);
         options.half_precision_from = half;
         let paths = paths(17, options.partition.max_ir_frames(), &mut rng);
         let make = |options: &ConvolverOptions| Convolver::new(19, 19, &paths, options).unwrap();
         let truth = play(&mut make(&options), &input, 10_000, &mut Inline);
         let mut again = make(&options);
-        let output = play(&mut again, &input, 10_000, &mut Whenever(Rng(47)));
+        let output = play(&mut again, &input, 10_000, &mut AnyTime(Rng(47)));
         same(&output, &truth, text);
         let mut again = make(&TimeDistributed::adapt_options(&options, 19));
         let mut scheduler = TimeDistributed::new(&mut again);
@@ -82,11 +82,11 @@ fn the_bits_are_the_same_from_all_hands_and_pieces() {
             text,
         );
         let mut again = make(&options);
-        let patient = LevelThreadsOptions {
+        let options = LevelThreadsOptions {
             max_wait: None,
             ..LevelThreadsOptions::default()
         };
-        let mut scheduler = LevelThreads::new(&again, &patient).unwrap();
+        let mut scheduler = LevelThreads::new(&again, &options).unwrap();
         same(
             &play(&mut again, &input, 10_000, &mut scheduler),
             &truth,
@@ -96,9 +96,9 @@ fn the_bits_are_the_same_from_all_hands_and_pieces() {
 }
 
 #[test]
-fn after_going_to_another_time_or_a_long_silence_nothing_waits_of_what_was() {
+fn after_a_seek_or_a_long_silence_no_old_sums_are_left() {
     let mut rng = Rng(48);
-    for text in CUTS {
+    for text in PARTITIONS {
         let options = options(text);
         let paths = paths(1, options.partition.max_ir_frames(), &mut rng);
         let make = || Convolver::new(3, 3, &paths, &options).unwrap();
@@ -125,7 +125,7 @@ fn after_going_to_another_time_or_a_long_silence_nothing_waits_of_what_was() {
 }
 
 #[test]
-fn after_a_late_result_what_was_heard_before_is_heard_on() {
+fn a_late_result_leaves_earlier_input_intact() {
     let mut rng = Rng(51);
     let options = options("7x64 6x256 5x1024");
     let paths = paths(1, options.partition.max_ir_frames(), &mut rng);
@@ -144,7 +144,7 @@ fn after_a_late_result_what_was_heard_before_is_heard_on() {
 }
 
 #[test]
-fn an_exchange_of_like_responses_leaves_no_trace_in_full_and_in_half_precision() {
+fn an_exchange_of_equal_responses_changes_nothing_in_full_and_in_half_precision() {
     let mut rng = Rng(53);
     for (half, most) in [(None, 2e-5), (Some(64), 2e-3)] {
         let mut options = options("7x64 6x256 5x1024");

@@ -1,4 +1,4 @@
-//! Host blocks of any length, and going to another time.
+//! Host blocks of any length, and seeks.
 
 use crate::kit::{Rng, mono, play, same};
 use divisi_conv::{
@@ -37,7 +37,7 @@ fn adapted(
 }
 
 #[test]
-fn odd_and_changing_blocks_cost_one_internal_block_and_no_bit() {
+fn odd_and_changing_blocks_add_one_internal_block_of_latency_and_change_no_bit() {
     let mut rng = Rng(15);
     let (response, input) = (rng.response(6000), rng.noise(9600));
     let partition = Partition::parse(64, AddedLatency::None, TEXT).unwrap();
@@ -64,7 +64,7 @@ fn odd_and_changing_blocks_cost_one_internal_block_and_no_bit() {
 }
 
 #[test]
-fn a_promise_that_is_broken_costs_a_gap_and_is_counted() {
+fn a_broken_promise_of_block_lengths_gives_one_gap_and_is_counted() {
     let mut rng = Rng(16);
     let (response, input) = (rng.response(3000), rng.noise(6400));
     let mut adapter = ConvolverAdapter::new(convolver(&response), Some(128));
@@ -88,7 +88,7 @@ fn a_promise_that_is_broken_costs_a_gap_and_is_counted() {
 }
 
 #[test]
-fn what_is_not_a_number_is_not_heard() {
+fn nan_in_the_input_becomes_silence() {
     let mut rng = Rng(17);
     let mut input = rng.noise(3200);
     input[100] = f32::NAN;
@@ -103,7 +103,7 @@ fn what_is_not_a_number_is_not_heard() {
 }
 
 #[test]
-fn after_going_to_another_time_it_is_as_new_at_that_time() {
+fn after_a_seek_it_equals_a_new_convolver_at_that_position() {
     let mut rng = Rng(18);
     let (response, input) = (rng.response(6000), rng.noise(6400));
     for position in [0, 64, 640, 4096, 1 << 40] {
@@ -133,7 +133,7 @@ fn after_going_to_another_time_it_is_as_new_at_that_time() {
 }
 
 #[test]
-fn after_its_tail_it_is_silent_and_holds_silence() {
+fn after_its_tail_the_output_and_all_memory_are_silent() {
     let mut rng = Rng(19);
     let (response, input) = (rng.response(7000), rng.noise(1000));
     let mut used = convolver(&response);
@@ -154,7 +154,7 @@ fn after_its_tail_it_is_silent_and_holds_silence() {
 }
 
 #[test]
-fn a_position_within_a_block_counts_as_the_block_s_begin() {
+fn a_position_within_a_block_counts_as_the_beginning_of_the_block() {
     let mut rng = Rng(22);
     let (response, input) = (rng.response(6000), rng.noise(6400));
     let play_from = |position| {

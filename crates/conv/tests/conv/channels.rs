@@ -1,4 +1,4 @@
-//! Many channels: side by side, meshed, sharing what they can.
+//! Many channels: side by side, mixed, and with shared responses.
 
 use crate::kit::{Rng, error_db, play, truth};
 use divisi_conv::{AddedLatency, Convolver, ConvolverOptions, Inline, Partition, Path};
@@ -7,7 +7,7 @@ fn partition(length: usize) -> Partition {
     Partition::typical(64, AddedLatency::None, length).unwrap()
 }
 
-/// Holds every output to the sum of its paths.
+/// Asserts that every output is the sum of its paths.
 fn holds(inputs: usize, outputs: usize, paths: &[Path], options: &ConvolverOptions) {
     let mut rng = Rng(7);
     let sound: Vec<Vec<f32>> = (0..inputs).map(|_| rng.noise(2500)).collect();
@@ -27,7 +27,7 @@ fn holds(inputs: usize, outputs: usize, paths: &[Path], options: &ConvolverOptio
 }
 
 #[test]
-fn straight_channels_of_any_number_are_each_their_own() {
+fn any_number_of_straight_channels_stay_separate() {
     let mut rng = Rng(8);
     for channels in [1, 2, 5, 6, 16, 17, 35] {
         let paths: Vec<Path> = (0..channels)
@@ -46,7 +46,7 @@ fn straight_channels_of_any_number_are_each_their_own() {
 }
 
 #[test]
-fn a_matrix_adds_what_goes_to_one_output() {
+fn a_matrix_adds_the_paths_to_one_output() {
     let mut rng = Rng(9);
     let mut paths = Vec::new();
     for input in 0..3 {
@@ -56,15 +56,15 @@ fn a_matrix_adds_what_goes_to_one_output() {
             paths.push(path);
         }
     }
-    // One lonely channel, and an output that hears nothing.
+    // One separate channel, and an output without a path.
     paths.push(Path::new(3, 5, rng.response(100)));
-    // Two ways between the same ends.
+    // Two paths between the same channels.
     paths.push(Path::new(0, 0, rng.response(77)));
     holds(4, 7, &paths, &ConvolverOptions::new(partition(3000)));
 }
 
 #[test]
-fn a_direct_head_serves_a_matrix_too() {
+fn a_direct_head_works_in_a_matrix() {
     let mut rng = Rng(10);
     let partition = Partition::parse(16, AddedLatency::OneBlock, "96 + 6x64 2x256").unwrap();
     let ends = [(0, 0), (0, 1), (1, 0), (1, 1)];
@@ -86,22 +86,22 @@ fn a_direct_head_serves_a_matrix_too() {
 }
 
 #[test]
-fn channels_that_are_not_given_hear_silence() {
+fn channels_that_are_not_given_are_silent() {
     let mut rng = Rng(21);
     let paths = [0, 1].map(|c| Path::new(c, c, rng.response(300)));
     let make = || Convolver::new(2, 2, &paths, &ConvolverOptions::new(partition(300))).unwrap();
     let (mut few, mut all) = (make(), make());
-    let (heard, silence) = ([rng.noise(64), rng.noise(64)], [0.0; 64]);
+    let (input, silence) = ([rng.noise(64), rng.noise(64)], [0.0; 64]);
     let [mut a, mut b, mut c, mut d] = [[1.0; 64]; 4];
     for both in [true, false, false, true] {
-        let inputs: [&[f32]; 2] = [&heard[0], &heard[1]];
+        let inputs: [&[f32]; 2] = [&input[0], &input[1]];
         let given = if both { 2 } else { 1 };
         few.process(&inputs[..given], &mut [&mut a, &mut b], &mut Inline);
-        let inputs: [&[f32]; 2] = [&heard[0], if both { &heard[1] } else { &silence }];
+        let inputs: [&[f32]; 2] = [&input[0], if both { &input[1] } else { &silence }];
         all.process(&inputs, &mut [&mut c, &mut d], &mut Inline);
         assert_eq!((a, b), (c, d));
     }
-    // Outputs that are too many are silent.
+    // Surplus outputs are silent.
     let mut more = [1.0; 64];
     few.process(&[], &mut [&mut a, &mut b, &mut more], &mut Inline);
     assert_eq!(more, silence);

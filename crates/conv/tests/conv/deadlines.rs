@@ -1,4 +1,4 @@
-//! Levels that are done as late as they may be, and levels that are done too late, on threads.
+//! Levels on threads: jobs that are done just in time, and jobs that are late.
 
 use crate::kit::{Rng, play, same};
 use divisi_conv::{
@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use workers::Priority;
 
-const CUTS: [&str; 3] = [
+const PARTITIONS: [&str; 3] = [
     "7x64 6x256",
     "7x64 6x256 4x1024",
     "3x64 6x128 14x512 2x4096",
@@ -35,27 +35,27 @@ fn truth(text: &str) -> Vec<Vec<f32>> {
     play(&mut convolver(text), &sound(), FRAMES, &mut Inline)
 }
 
-fn threads(convolver: &Convolver, patience: Option<Duration>) -> LevelThreads {
+fn threads(convolver: &Convolver, max_wait: Option<Duration>) -> LevelThreads {
     let options = LevelThreadsOptions {
         priority: Priority::Ordinary,
-        max_wait: patience,
+        max_wait: max_wait,
         ..LevelThreadsOptions::default()
     };
     LevelThreads::new(convolver, &options).unwrap()
 }
 
-/// Tells the threads of work only in the last callbacks of its time, or in that in which it is due.
+/// Notifies the threads of a job only in the last callbacks before its deadline.
 struct Delayed {
     threads: LevelThreads,
-    /// In how many callbacks each line's thread is told.
+    /// Callbacks until each line's thread is notified.
     left: HashMap<usize, usize>,
-    /// Longest wait of each line.
-    most: Vec<usize>,
+    /// Largest number of callbacks until then, by line.
+    max: Vec<usize>,
     rng: Rng,
 }
 
 impl Delayed {
-    fn tell(&mut self, line: usize, work: &mut DeferredJob<Fdl>) {
+    fn notify(&mut self, line: usize, work: &mut DeferredJob<Fdl>) {
         self.left.remove(&line);
         self.threads.job_started(line, work);
         self.threads.wake();
@@ -65,12 +65,12 @@ impl Delayed {
 impl LevelScheduler for Delayed {
     fn job_started(&mut self, line: usize, _work: &mut DeferredJob<Fdl>) {
         let late = self.rng.below(3);
-        self.left.insert(line, self.most[line] - late);
+        self.left.insert(line, self.max[line] - late);
     }
 
     fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
         if self.left.contains_key(&line) {
-            self.tell(line, work);
+            self.notify(line, work);
         }
         self.threads.finish(line, work)
     }
@@ -80,7 +80,7 @@ impl LevelScheduler for Delayed {
             if let Some(left) = self.left.get_mut(&line) {
                 *left = left.saturating_sub(1);
                 if *left == 0 {
-                    self.tell(line, work);
+                    self.notify(line, work);
                 }
             }
         }
@@ -88,13 +88,13 @@ impl LevelScheduler for Delayed {
 }
 
 #[test]
-fn levels_that_begin_when_they_are_nearly_due_give_the_same_bits() {
-    for text in CUTS {
+fn levels_that_begin_just_before_their_deadline_give_the_same_bits() {
+    for text in PARTITIONS {
         let mut convolver = convolver(text);
         let mut scheduler = Delayed {
             threads: threads(&convolver, None),
             left: HashMap::new(),
-            most: convolver.fdls().map(|line| line.size / 64 + 1).collect(),
+            max: convolver.fdls().map(|line| line.size / 64 + 1).collect(),
             rng: Rng(43),
         };
         let output = play(&mut convolver, &sound(), FRAMES, &mut scheduler);
@@ -103,10 +103,10 @@ fn levels_that_begin_when_they_are_nearly_due_give_the_same_bits() {
     }
 }
 
-/// Looks away until all work is done.
-struct Idle(LevelThreads, u32);
+/// Waits after each block until all jobs are done. Counts the jobs that were started.
+struct Waiting(LevelThreads, u32);
 
-impl LevelScheduler for Idle {
+impl LevelScheduler for Waiting {
     fn job_started(&mut self, line: usize, work: &mut DeferredJob<Fdl>) {
         self.1 += 1;
         self.0.job_started(line, work);
@@ -130,10 +130,10 @@ impl LevelScheduler for Idle {
 }
 
 #[test]
-fn a_callback_waits_for_nobody_whose_work_is_done_and_wakes_no_more_than_it_starts() {
-    for text in CUTS {
+fn a_callback_waits_for_no_job_that_is_done_and_wakes_no_more_threads_than_it_starts_jobs() {
+    for text in PARTITIONS {
         let mut convolver = convolver(text);
-        let mut scheduler = Idle(threads(&convolver, None), 0);
+        let mut scheduler = Waiting(threads(&convolver, None), 0);
         let output = play(&mut convolver, &sound(), FRAMES, &mut scheduler);
         same(&output, &truth(text), text);
         assert_eq!(scheduler.0.wait_count(), 0, "{text}");
@@ -141,31 +141,31 @@ fn a_callback_waits_for_nobody_whose_work_is_done_and_wakes_no_more_than_it_star
     }
 }
 
-/// Leaves undone, until it is due once more, what is named by line and callback; all else is done when it is due.
-struct Missing {
+/// Does every job when it is due, but those in `missed` (line and callback): they are late by a period.
+struct LateJobs {
     missed: HashSet<(usize, u64)>,
-    turn: u64,
+    callback: u64,
 }
 
-impl LevelScheduler for Missing {
+impl LevelScheduler for LateJobs {
     fn job_started(&mut self, _line: usize, _work: &mut DeferredJob<Fdl>) {}
 
     fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
-        !self.missed.contains(&(line, self.turn)) && Inline.finish(line, work)
+        !self.missed.contains(&(line, self.callback)) && Inline.finish(line, work)
     }
 
     fn after_block(&mut self, _lines: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {
-        self.turn += 1;
+        self.callback += 1;
     }
 }
 
 #[test]
-fn threads_that_never_answer_cost_their_levels_and_nothing_else_until_they_do() {
-    let text = CUTS[1];
+fn stalled_threads_silence_their_own_levels_only_until_they_answer() {
+    let text = PARTITIONS[1];
     let (mut convolver, other) = (convolver(text), convolver(text));
-    // These serve the other one: here no work is ever done.
-    let mut deaf = threads(&other, Some(Duration::from_micros(50)));
-    let output = play(&mut convolver, &sound(), 6400, &mut deaf);
+    // These threads belong to another convolver, so no job of this one is done.
+    let mut stalled = threads(&other, Some(Duration::from_micros(50)));
+    let output = play(&mut convolver, &sound(), 6400, &mut stalled);
     let lines: Vec<_> = convolver.fdls().collect();
     let due = |size: usize| (2..=6400 / size).map(move |n| (n * size / 64 - 1) as u64);
     let late = lines
@@ -173,19 +173,19 @@ fn threads_that_never_answer_cost_their_levels_and_nothing_else_until_they_do() 
         .enumerate()
         .filter(|(_, line)| !line.is_in_callback);
     let missed: HashSet<_> = late
-        .flat_map(|(index, line)| due(line.size).map(move |turn| (index, turn)))
+        .flat_map(|(index, line)| due(line.size).map(move |callback| (index, callback)))
         .collect();
     assert_eq!(convolver.late_count(), missed.len() as u64);
     let mut again = self::convolver(text);
-    let mut scheduler = Missing { missed, turn: 0 };
+    let mut scheduler = LateJobs { missed, callback: 0 };
     same(
         &output,
         &play(&mut again, &sound(), 6400, &mut scheduler),
         "without them",
     );
-    // The response's beginning is not theirs.
+    // The beginning of the response is convolved in the callback.
     assert!(output.iter().flatten().any(|x| *x != 0.0));
-    // They answer; what comes after all that was missed has died away is as if nothing had been.
+    // The threads answer: once the tail of the gaps has decayed, the output is as without them.
     let mut scheduler = threads(&convolver, None);
     let tail = convolver.tail() as usize / 1024 * 1024 + 1024;
     let (before, after) = (6400usize.next_multiple_of(1024) - 6400 + tail, FRAMES);
@@ -199,31 +199,31 @@ fn threads_that_never_answer_cost_their_levels_and_nothing_else_until_they_do() 
 
 #[test]
 fn levels_that_are_due_in_one_block_are_waited_for_once_together() {
-    let (mut convolver, other) = (convolver(CUTS[1]), convolver(CUTS[1]));
-    // These serve the other one: here no work is ever done.
-    let mut deaf = threads(&other, Some(Duration::from_millis(1)));
-    play(&mut convolver, &sound(), 6400, &mut deaf);
+    let (mut convolver, other) = (convolver(PARTITIONS[1]), convolver(PARTITIONS[1]));
+    // These threads belong to another convolver, so no job of this one is done.
+    let mut stalled = threads(&other, Some(Duration::from_millis(1)));
+    play(&mut convolver, &sound(), 6400, &mut stalled);
     // From the second period on a level is due with each period of the shortest.
     let blocks = 6400 / 256 - 1;
-    assert_eq!(deaf.wait_count(), blocks);
+    assert_eq!(stalled.wait_count(), blocks);
     assert!(convolver.late_count() > blocks);
     // A host that has no time left waits for none.
-    let mut hurried = threads(&other, None);
+    let mut without_time = threads(&other, None);
     for _ in 0..64 {
-        hurried.set_time_to_wait(Some(Duration::ZERO));
-        play(&mut convolver, &sound(), 64, &mut hurried);
+        without_time.set_time_to_wait(Some(Duration::ZERO));
+        play(&mut convolver, &sound(), 64, &mut without_time);
     }
-    assert_eq!(hurried.wait_count(), 0);
+    assert_eq!(without_time.wait_count(), 0);
 }
 
-/// Waits for nobody, and keeps which results were not there.
-struct Hasty {
+/// Never waits, and records the late results.
+struct NeverWaiting {
     threads: LevelThreads,
     missed: HashSet<(usize, u64)>,
-    turn: u64,
+    callback: u64,
 }
 
-impl LevelScheduler for Hasty {
+impl LevelScheduler for NeverWaiting {
     fn job_started(&mut self, line: usize, work: &mut DeferredJob<Fdl>) {
         self.threads.job_started(line, work);
     }
@@ -233,37 +233,37 @@ impl LevelScheduler for Hasty {
     }
 
     fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
-        let is_here = self.threads.finish(line, work);
-        if !is_here {
-            self.missed.insert((line, self.turn));
+        let is_done = self.threads.finish(line, work);
+        if !is_done {
+            self.missed.insert((line, self.callback));
         }
-        is_here
+        is_done
     }
 
     fn after_block(&mut self, _lines: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {
-        self.turn += 1;
+        self.callback += 1;
     }
 }
 
 #[test]
-fn whatever_comes_too_late_is_missing_and_everything_else_is_there_to_the_bit() {
-    for text in CUTS {
+fn late_results_are_missing_and_all_others_have_the_same_bits() {
+    for text in PARTITIONS {
         for _ in 0..4 {
             let mut convolver = convolver(text);
-            let mut scheduler = Hasty {
+            let mut scheduler = NeverWaiting {
                 threads: threads(&convolver, Some(Duration::ZERO)),
                 missed: HashSet::new(),
-                turn: 0,
+                callback: 0,
             };
             let output = play(&mut convolver, &sound(), FRAMES, &mut scheduler);
             if convolver.late_count() != scheduler.missed.len() as u64 {
-                // A result came in the moment between the question and the taking.
+                // A result came between the check and the collection.
                 continue;
             }
             let mut again = self::convolver(text);
-            let mut scheduler = Missing {
+            let mut scheduler = LateJobs {
                 missed: scheduler.missed,
-                turn: 0,
+                callback: 0,
             };
             let truth = play(&mut again, &sound(), FRAMES, &mut scheduler);
             same(&output, &truth, text);

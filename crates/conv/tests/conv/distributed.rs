@@ -1,4 +1,4 @@
-//! Work spread over callbacks: the same bits, no memory, and an exchange on the way.
+//! Work distributed over callbacks: the same bits, no allocation, and an exchange meanwhile.
 
 use crate::kit::{Rng, same};
 use crate::memory::calls;
@@ -8,7 +8,7 @@ use divisi_conv::{
 };
 use rt::deferred::DeferredJob;
 
-/// Counts what was left to do when it was due.
+/// Counts the jobs that are not done when they are due.
 struct Watched(TimeDistributed, usize);
 
 impl LevelScheduler for Watched {
@@ -32,7 +32,7 @@ fn paths(rng: &mut Rng) -> Vec<Path> {
 }
 
 #[test]
-fn an_exchange_while_work_is_spread_changes_no_bit_and_leaves_nothing_undone() {
+fn an_exchange_while_work_is_distributed_changes_no_bit_and_makes_no_job_late() {
     let partition = Partition::parse(64, AddedLatency::None, "7x64 6x256 2x1024 4x2048").unwrap();
     let mut rng = Rng(31);
     let (first, second) = (paths(&mut rng), paths(&mut rng));
@@ -43,7 +43,7 @@ fn an_exchange_while_work_is_spread_changes_no_bit_and_leaves_nothing_undone() {
         let mut next = convolver.preparer().prepare(&second).ok();
         let mut rng = Rng(32);
         let mut output = vec![Vec::new(); 2];
-        for turn in 0..400 {
+        for callback in 0..400 {
             for channel in 0..3 {
                 convolver.write_input(channel, &rng.noise(64));
             }
@@ -51,7 +51,7 @@ fn an_exchange_while_work_is_spread_changes_no_bit_and_leaves_nothing_undone() {
                 true => convolver.process_block(&mut scheduler),
                 false => convolver.process_block(&mut Inline),
             }
-            if turn == 120 {
+            if callback == 120 {
                 let refused = next.take().and_then(|next| convolver.exchange(next));
                 assert!(refused.is_none());
             }
@@ -69,7 +69,7 @@ fn an_exchange_while_work_is_spread_changes_no_bit_and_leaves_nothing_undone() {
 }
 
 #[test]
-fn spreading_takes_no_memory_in_a_callback() {
+fn distributed_work_allocates_nothing_in_a_callback() {
     let mut rng = Rng(33);
     let partition = Partition::parse(64, AddedLatency::None, "7x64 6x256 2x1024 4x2048").unwrap();
     let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition), 3);

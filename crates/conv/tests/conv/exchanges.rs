@@ -1,4 +1,4 @@
-//! Other impulse responses while it plays.
+//! Exchanges of impulse responses while the convolver runs.
 
 use crate::kit::{Rng, play, truth};
 use divisi_conv::{AddedLatency, Convolver, ConvolverOptions, Inline, Partition, Path};
@@ -57,12 +57,12 @@ fn path(response: &[f32]) -> Path {
 }
 
 #[test]
-fn like_responses_pass_into_each_other_without_a_trace() {
+fn an_exchange_of_equal_responses_changes_nothing() {
     let mut rng = Rng(11);
     let response = path(&rng.response(6000));
     let input = rng.noise(20_000);
     for (text, block) in [(TEXT, 64), ("112 + 14x64 2x512 5x1024", 16)] {
-        let still = play(
+        let unchanged = play(
             &mut convolver(std::slice::from_ref(&response), text, block),
             std::slice::from_ref(&input),
             20_000,
@@ -71,7 +71,7 @@ fn like_responses_pass_into_each_other_without_a_trace() {
         .remove(0);
         let others = [response.clone(), response.clone()];
         let faded = exchanged(&response, &others, 7040, &input, text, block);
-        let difference = still
+        let difference = unchanged
             .iter()
             .zip(&faded)
             .map(|(a, b)| (a - b).abs())
@@ -81,7 +81,7 @@ fn like_responses_pass_into_each_other_without_a_trace() {
 }
 
 #[test]
-fn afterwards_only_the_new_response_is_heard_with_all_that_was_before() {
+fn after_an_exchange_the_output_is_that_of_the_new_response_from_all_input() {
     let mut rng = Rng(12);
     let responses: Vec<Vec<f32>> = (0..3).map(|_| rng.response(6000)).collect();
     let input = rng.noise(24_000);
@@ -96,7 +96,7 @@ fn afterwards_only_the_new_response_is_heard_with_all_that_was_before() {
 }
 
 #[test]
-fn a_quieter_copy_comes_in_without_a_step() {
+fn a_quieter_copy_fades_in_without_a_step() {
     let mut rng = Rng(13);
     let response = rng.response(6000);
     let mut quiet = path(&response);
@@ -124,7 +124,7 @@ fn a_quieter_copy_comes_in_without_a_step() {
 }
 
 #[test]
-fn of_several_that_wait_the_last_is_heard_and_others_come_back() {
+fn of_several_pending_exchanges_the_last_wins_and_the_others_are_returned() {
     let mut rng = Rng(14);
     let paths: Vec<Path> = (0..3).map(|_| path(&rng.response(3000))).collect();
     let mut convolver = convolver(&paths[..1], TEXT, 64);

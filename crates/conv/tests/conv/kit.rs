@@ -1,8 +1,8 @@
-//! Noise, impulse responses, and what a convolver plays.
+//! Noise, impulse responses, and the output of a convolver.
 
 use divisi_conv::{Convolver, ConvolverOptions, Inline, LevelScheduler, Partition, Path};
 
-/// Numbers that are the same in every run.
+/// Pseudo-random numbers (SplitMix64), the same in every run.
 pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
@@ -27,7 +27,7 @@ impl Rng {
         (0..frames).map(|_| self.sample()).collect()
     }
 
-    /// Noise that dies away by 60 dB.
+    /// Noise that decays by 60 dB.
     pub(crate) fn response(&mut self, frames: usize) -> Vec<f32> {
         let step = 0.001f64.powf(1.0 / frames as f64) as f32;
         let mut gain = 1.0;
@@ -39,8 +39,7 @@ impl Rng {
     }
 }
 
-/// The frames of each output, the inputs being output in blocks, and then as many frames of silence as it takes to play
-/// `frames` in all.
+/// The first `frames` frames of each output. The inputs are written block by block, then silence.
 pub(crate) fn play(
     convolver: &mut Convolver,
     inputs: &[Vec<f32>],
@@ -49,14 +48,14 @@ pub(crate) fn play(
 ) -> Vec<Vec<f32>> {
     let block = convolver.block();
     let mut outputs = vec![Vec::with_capacity(frames + block); convolver.outputs()];
-    let mut heard = vec![0.0; block];
+    let mut padded = vec![0.0; block];
     for at in (0..frames).step_by(block) {
         for channel in 0..convolver.inputs() {
-            heard.fill(0.0);
+            padded.fill(0.0);
             let input = inputs.get(channel).map_or(&[][..], |input| input);
             let from = &input[at.min(input.len())..(at + block).min(input.len())];
-            heard[..from.len()].copy_from_slice(from);
-            convolver.write_input(channel, &heard);
+            padded[..from.len()].copy_from_slice(from);
+            convolver.write_input(channel, &padded);
         }
         convolver.process_block(scheduler);
         for (channel, output) in outputs.iter_mut().enumerate() {
@@ -86,7 +85,7 @@ pub(crate) fn truth(input: &[f32], response: &[f32], n: usize) -> f64 {
     (from..to.max(from)).map(product).sum()
 }
 
-/// The RMS of the difference at the frames `at`, in dB of the RMS of the truth; or of full scale where that is silent.
+/// RMS of the difference at the frames `at`, in dB relative to the RMS of the truth, or to full scale where that is silent.
 pub(crate) fn error_db(
     output: &[f32],
     late: usize,
@@ -103,9 +102,9 @@ pub(crate) fn error_db(
     10.0 * (error / power + 1e-40).log10()
 }
 
-/// Holds `output` to the bits of `truth`.
-pub(crate) fn same(output: &[Vec<f32>], truth: &[Vec<f32>], how: &str) {
-    assert_eq!(output.len(), truth.len(), "{how}");
+/// Asserts that `output` has the bits of `truth`.
+pub(crate) fn same(output: &[Vec<f32>], truth: &[Vec<f32>], case: &str) {
+    assert_eq!(output.len(), truth.len(), "{case}");
     for (channel, (a, b)) in output.iter().zip(truth).enumerate() {
         let differs = a
             .iter()
@@ -114,7 +113,7 @@ pub(crate) fn same(output: &[Vec<f32>], truth: &[Vec<f32>], how: &str) {
         assert_eq!(
             (differs, a.len()),
             (None, b.len()),
-            "{how}: channel {channel}"
+            "{case}: channel {channel}"
         );
     }
 }

@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn no_callback_takes_or_gives_back_memory() {
+fn no_callback_allocates_or_frees() {
     let mut rng = Rng(20);
     let partition = Partition::parse(16, AddedLatency::None, "112 + 6x64 6x256 2x1024").unwrap();
     let mut path = |c: usize| Path::new(c / 2, c % 18, rng.response(3000));
@@ -52,22 +52,22 @@ fn no_callback_takes_or_gives_back_memory() {
     let preparer = convolver.preparer();
     let mut next = Some(preparer.prepare(&paths).unwrap());
     let mut last = Some(preparer.prepare(&paths).unwrap());
-    let heard = [0.5; 16];
-    let inputs = [&heard[..]; 18];
+    let input = [0.5; 16];
+    let inputs = [&input[..]; 18];
     let mut output = [[0.0; 16]; 18];
     let mut retired = Vec::with_capacity(4);
     let before = CALLS.get();
-    for turn in 0..1000 {
+    for callback in 0..1000 {
         let mut outputs = output.each_mut().map(|o| &mut o[..]);
         convolver.process(&inputs, &mut outputs, &mut Inline);
-        if turn == 100 {
+        if callback == 100 {
             retired.extend(convolver.exchange(next.take().unwrap()));
         }
-        if turn == 110 {
+        if callback == 110 {
             retired.extend(convolver.exchange(last.take().unwrap()));
         }
         retired.extend(convolver.take_retired());
-        if turn == 800 {
+        if callback == 800 {
             convolver.seek(16_000);
         }
     }
@@ -78,7 +78,7 @@ fn no_callback_takes_or_gives_back_memory() {
 #[test]
 fn all_memory_is_at_most_thirty_percent_above_the_spectra() {
     let mut rng = Rng(21);
-    // A single short one has as much to work with as many.
+    // A single short response needs as much working memory as many.
     let cases = [
         (16_384, 32, 1.3),
         (65_536, 16, 1.3),

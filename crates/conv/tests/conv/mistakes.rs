@@ -11,7 +11,7 @@ fn refused(paths: &[Path]) -> ConvolverError {
 }
 
 #[test]
-fn a_path_that_leads_nowhere_or_through_nothing_is_refused() {
+fn a_path_without_a_channel_or_a_response_is_refused() {
     use ConvolverError as E;
     assert_eq!(refused(&[]), E::NoPaths);
     let good = Path::new(0, 0, vec![1.0]);
@@ -71,21 +71,21 @@ fn an_exchange_has_as_many_responses_as_there_are_paths() {
 }
 
 #[test]
-fn a_response_that_is_louder_than_any_number_with_its_gain_is_refused() {
+fn a_response_that_overflows_with_its_gain_is_refused() {
     use ConvolverError as E;
     let mut loud = Path::new(0, 0, vec![0.0, 1e30, 0.5]);
     loud.gain = 1e30;
     let (path, frame) = (0, Some(1));
     assert_eq!(refused(&[loud]), E::NotFinite { path, frame });
-    // Each frame is a number, and what a transform adds up is none.
+    // Each frame is finite, but the sum in a transform is not.
     let many = Path::new(0, 0, vec![f32::MAX / 3.0; 5]);
     let frame = Some(3);
     assert_eq!(refused(&[many]), E::NotFinite { path, frame });
 }
 
 #[test]
-#[cfg(target_os = "linux")] // where the system says how much is free
-fn what_no_memory_holds_is_refused_before_it_is_taken() {
+#[cfg(target_os = "linux")] // where the system reports the free memory
+fn a_convolver_larger_than_the_free_memory_is_refused_before_it_allocates() {
     let partition = Partition::parse(64, AddedLatency::None, "1048576x64").unwrap();
     let paths: Vec<Path> = (0..2048).map(|c| Path::new(c, c, vec![1.0])).collect();
     let refused = Convolver::new(2048, 2048, &paths, &ConvolverOptions::new(partition)).err();

@@ -1,4 +1,4 @@
-//! Channels of which some are straight and two mix, what becomes of an exchange, and scheduler that work when they like.
+//! Straight channels beside two that mix, the effect of an exchange, and schedulers that work at odd times.
 
 use crate::kit::{Rng, error_db, play, truth};
 use divisi_conv::{Convolver, ConvolverOptions, Fdl, Inline, LevelScheduler, Path};
@@ -51,8 +51,8 @@ pub(crate) fn apart(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
 pub(crate) fn exchanged(paths: &[Path], options: &ConvolverOptions, frames: usize) -> f32 {
     const BEFORE: usize = 7040;
     let input = sound(3, frames, 54);
-    let mut still = Convolver::new(3, 3, paths, options).unwrap();
-    let truth = play(&mut still, &input, frames, &mut Inline);
+    let mut unchanged = Convolver::new(3, 3, paths, options).unwrap();
+    let truth = play(&mut unchanged, &input, frames, &mut Inline);
     let (first, second): (Vec<_>, Vec<_>) = input
         .iter()
         .map(|sound| (sound[..BEFORE].to_vec(), sound[BEFORE..].to_vec()))
@@ -69,10 +69,10 @@ pub(crate) fn exchanged(paths: &[Path], options: &ConvolverOptions, frames: usiz
     apart(&truth, &samples)
 }
 
-/// Pieces at any time.
-pub(crate) struct Whenever(pub(crate) Rng);
+/// Runs pieces at random times.
+pub(crate) struct AnyTime(pub(crate) Rng);
 
-impl LevelScheduler for Whenever {
+impl LevelScheduler for AnyTime {
     fn job_started(&mut self, _line: usize, _work: &mut DeferredJob<Fdl>) {}
 
     fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
@@ -88,7 +88,7 @@ impl LevelScheduler for Whenever {
     }
 }
 
-/// Does the work when it is due, and every eleventh never.
+/// Runs jobs when they are due, and every eleventh not at all.
 pub(crate) struct Sometimes(pub(crate) usize);
 
 impl LevelScheduler for Sometimes {

@@ -1,4 +1,4 @@
-//! Every length, every block, every partition: what is output is the convolution, to 120 dB.
+//! The output is the convolution, to 120 dB, for every length, block and partition.
 
 use crate::kit::{Rng, error_db, mono, truth};
 use divisi_conv::{AddedLatency, Partition};
@@ -19,7 +19,7 @@ fn holds(partition: Partition, response: &[f32], rng: &mut Rng) {
     let frames = response.len() + input.len() + late + 2 * block;
     let output = mono(partition, response, &input, frames);
     let mut at: Vec<usize> = (0..200).map(|_| rng.below(frames)).collect();
-    // Where things begin and end.
+    // The beginnings and the ends.
     at.extend((0..20.min(frames)).chain(frames.saturating_sub(block + 20)..frames));
     let db = error_db(&output, late, |n| truth(&input, response, n), &at);
     assert!(db <= -120.0, "{name}: {db:.1} dB");
@@ -51,9 +51,9 @@ fn a_million_frames_are_the_convolution() {
 }
 
 #[test]
-fn every_way_of_cutting_is_the_convolution() {
+fn every_partition_gives_the_convolution() {
     let mut rng = Rng(3);
-    let cuts = [
+    let partitions = [
         (64, AddedLatency::None, "7x64 6x256 2x1024 1x2048"),
         (64, AddedLatency::None, "64 + 6x64 3x256"),
         (64, AddedLatency::None, "448 + 6x256"),
@@ -67,10 +67,10 @@ fn every_way_of_cutting_is_the_convolution() {
         (32, AddedLatency::None, "700"),
         (1, AddedLatency::None, "70"),
     ];
-    for (block, latency, text) in cuts {
+    for (block, latency, text) in partitions {
         let partition = Partition::parse(block, latency, text).unwrap();
-        let reach = partition.max_ir_frames();
-        for length in [1, reach / 3, reach] {
+        let max = partition.max_ir_frames();
+        for length in [1, max / 3, max] {
             let response = rng.response(length);
             holds(partition.clone(), &response, &mut rng);
         }
@@ -78,7 +78,7 @@ fn every_way_of_cutting_is_the_convolution() {
 }
 
 #[test]
-fn silence_and_a_lone_impulse_at_the_very_end_are_what_they_are() {
+fn silence_and_a_single_last_tap_are_exact() {
     let mut rng = Rng(4);
     for length in [1, 63, 64, 5000, 70_001] {
         let partition = Partition::typical(64, AddedLatency::None, length).unwrap();

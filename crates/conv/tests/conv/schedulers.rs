@@ -1,7 +1,7 @@
-//! Whoever does the work, and whenever: the same bits.
+//! Every scheduler gives the same bits, whichever thread runs a job, and when.
 
 use crate::kit::{Rng, play, same};
-use crate::mixed::Whenever;
+use crate::mixed::AnyTime;
 use divisi_conv::{
     AddedLatency, Convolver, ConvolverOptions, Fdl, Inline, LevelScheduler, LevelThreads,
     LevelThreadsOptions, Partition, Path, Pinning,
@@ -9,7 +9,7 @@ use divisi_conv::{
 use rt::deferred::DeferredJob;
 use workers::{Priority, cores};
 
-/// Never does anything: all work is late.
+/// Runs no job: all are late.
 struct Never;
 
 impl LevelScheduler for Never {
@@ -20,7 +20,7 @@ impl LevelScheduler for Never {
     }
 }
 
-const CUTS: [(usize, AddedLatency, &str); 4] = [
+const PARTITIONS: [(usize, AddedLatency, &str); 4] = [
     (64, AddedLatency::None, "7x64 6x256 4x1024"),
     (64, AddedLatency::OneBlock, "6x64 6x256 3x1024"),
     (16, AddedLatency::None, "112 + 14x64 3x512"),
@@ -41,7 +41,7 @@ fn convolver(
         Path::new(channel, channel, rng.response(length))
     };
     let mut paths: Vec<Path> = (0..channels).map(&mut path).collect();
-    // And a mesh beside the straight ones.
+    // Two mixing channels beside the straight ones.
     for (input, output) in [(0, 0), (0, 1), (1, 1)] {
         let ir = paths[output].ir.clone();
         paths.push(Path::new(channels + input, channels + output, ir));
@@ -58,14 +58,14 @@ fn sound(channels: usize, frames: usize) -> Vec<Vec<f32>> {
 
 #[test]
 fn pieces_at_any_time_give_the_same_bits() {
-    for (block, latency, text) in CUTS {
+    for (block, latency, text) in PARTITIONS {
         for (channels, stagger) in [(1, false), (18, false), (18, true)] {
             let make = || convolver(block, latency, text, channels, stagger);
             let input = sound(channels + 2, 7000);
             let truth = play(&mut make(), &input, 12_000, &mut Inline);
             for seed in 0..3 {
                 let mut again = make();
-                let output = play(&mut again, &input, 12_000, &mut Whenever(Rng(seed)));
+                let output = play(&mut again, &input, 12_000, &mut AnyTime(Rng(seed)));
                 same(&output, &truth, text);
                 assert_eq!(again.late_count(), 0);
             }
@@ -81,7 +81,7 @@ fn threads_give_the_same_bits_wherever_they_are_pinned() {
         Pinning::ByLevel(cores().to_vec()),
         Pinning::ByChannels(cores().to_vec()),
     ];
-    for (block, latency, text) in CUTS {
+    for (block, latency, text) in PARTITIONS {
         let make = || convolver(block, latency, text, 34, false);
         let truth = play(&mut make(), &input, 12_000, &mut Inline);
         for (pinning, priority) in pinnings.iter().zip([
@@ -115,14 +115,14 @@ fn staggered_levels_end_their_periods_at_different_times() {
 }
 
 #[test]
-fn work_that_nobody_does_is_silence_and_counted_and_forgotten_once_it_is_done() {
-    let (block, latency, text) = CUTS[0];
+fn jobs_that_no_thread_runs_are_silent_and_counted_and_leave_no_trace_later() {
+    let (block, latency, text) = PARTITIONS[0];
     let input = sound(3, 4096);
     let mut convolver = convolver(block, latency, text, 1, false);
     let output = play(&mut convolver, &input, 4096, &mut Never);
     assert!(convolver.late_count() > 10);
     assert!(output.iter().flatten().all(|x| x.is_finite()));
-    // What comes after all that was missed has died away is as if nothing had been.
+    // Once the tail of the gaps has decayed, the output is as without them.
     let tail = convolver.tail() as usize / 1024 * 1024 + 1024;
     play(&mut convolver, &[], tail, &mut Inline);
     let late = convolver.late_count();

@@ -49,20 +49,20 @@ pub enum IrReason {
         value: f32,
     },
     /// It is longer than the stated limit. Use a part of it, or raise the limit.
-    #[error("has {frames} frames, and {most} are the most")]
+    #[error("has {frames} frames, and {max} are the most")]
     TooLong {
         /// Its frames, at the rate at which it would be used.
         frames: u64,
-        /// Most frames allowed.
-        most: u64,
+        /// Largest number of frames allowed.
+        max: u64,
     },
     /// Its channels together have more samples than the stated limit. Use fewer channels or a part of it.
-    #[error("has {samples} samples in all, and {most} are the most")]
+    #[error("has {samples} samples in all, and {max} are the most")]
     TooLarge {
         /// Its samples, at the rate at which it would be used.
         samples: u64,
-        /// Most samples allowed.
-        most: u64,
+        /// Largest number of samples allowed.
+        max: u64,
     },
     /// It needs more memory than the machine has free.
     #[error("takes {} MiB, and {} MiB are free", .bytes >> 20, .free >> 20)]
@@ -73,12 +73,12 @@ pub enum IrReason {
         free: u64,
     },
     /// The file has fewer frames than it says: it was cut off.
-    #[error("says that it has {says} frames, and has {has}")]
+    #[error("is cut off: it states {stated} frames, and has {found}")]
     Short {
         /// Frames that the file states.
-        says: u64,
+        stated: u64,
         /// Frames that the file has.
-        has: u64,
+        found: u64,
     },
     /// Its rate is too far from the rate at which it would be used.
     #[error("is at {from}, too far from {to}")]

@@ -32,9 +32,9 @@ impl Default for IrLimit {
 impl IrLimit {
     /// Subtracts `samples` from the samples allowed. For many small responses, without a call to the system.
     pub(crate) fn charge(&mut self, samples: usize) -> Result<(), IrReason> {
-        let (samples, most) = (samples as u64, self.samples);
-        let left = most.checked_sub(samples);
-        self.samples = left.ok_or(IrReason::TooLarge { samples, most })?;
+        let (samples, max) = (samples as u64, self.samples);
+        let left = max.checked_sub(samples);
+        self.samples = left.ok_or(IrReason::TooLarge { samples, max })?;
         Ok(())
     }
 
@@ -46,13 +46,13 @@ impl IrLimit {
     ///
     /// Real-time: setup.
     pub fn check(&self, frames: u64, channels: usize) -> Result<(), IrReason> {
-        let most = self.frames;
-        if frames > most {
-            return Err(IrReason::TooLong { frames, most });
+        let max = self.frames;
+        if frames > max {
+            return Err(IrReason::TooLong { frames, max });
         }
-        let (samples, most) = (frames.saturating_mul(channels as u64), self.samples);
-        if samples > most {
-            return Err(IrReason::TooLarge { samples, most });
+        let (samples, max) = (frames.saturating_mul(channels as u64), self.samples);
+        if samples > max {
+            return Err(IrReason::TooLarge { samples, max });
         }
         let bytes = samples.saturating_mul(BYTES);
         match self.bytes.or_else(memory::free) {

@@ -56,8 +56,8 @@ pub struct SourceDirection {
     pub elevation_deg: f32,
 }
 
-/// Energy before the beginning below which there is no note.
-const HEARD_DB: f64 = -60.0;
+/// Energy before the beginning below which there is no note: it is not audible.
+const AUDIBLE_DB: f64 = -60.0;
 /// Frames that are read at once.
 const PORTION: usize = 4096;
 
@@ -131,7 +131,7 @@ impl Ir {
                 from,
                 to: rate,
             });
-            if lost_db > HEARD_DB {
+            if lost_db > AUDIBLE_DB {
                 notes.push(LoadNote::CutBefore {
                     name: name(),
                     lost_db,
@@ -150,16 +150,16 @@ fn scaled(frames: u64, from: SampleRate, to: SampleRate) -> u64 {
     u64::try_from(exact).unwrap_or(u64::MAX)
 }
 
-/// Reads all channels of the file; `may` checks their length before they grow.
+/// Reads all channels of the file; `check` refuses a length before they grow to it.
 fn read(
     reader: &mut Reader,
     name: &str,
-    may: &dyn Fn(u64, usize) -> Result<(), IrError>,
+    check: &dyn Fn(u64, usize) -> Result<(), IrError>,
 ) -> Result<Vec<Vec<f32>>, IrError> {
     let width = reader.channels().count();
     let mut channels: Vec<Vec<f32>> = vec![Vec::new(); width];
     let mut portion = vec![0.0; PORTION * width];
-    let mut has = 0_u64;
+    let mut found = 0_u64;
     let mut asked = reader.frames().unwrap_or(0);
     loop {
         let n = reader.read_interleaved(&mut portion)?;
@@ -170,23 +170,23 @@ fn read(
         if let Some(at) = not_finite(samples) {
             let reason = IrReason::NotFinite {
                 channel: at % width,
-                frame: has + (at / width) as u64,
+                frame: found + (at / width) as u64,
                 value: samples[at],
             };
             return Err(reason.of(name));
         }
-        has += n as u64;
-        if has > asked {
-            asked = has * 2;
-            may(has, width)?;
+        found += n as u64;
+        if found > asked {
+            asked = found * 2;
+            check(found, width)?;
         }
         for (c, channel) in channels.iter_mut().enumerate() {
             channel.extend(samples.iter().skip(c).step_by(width));
         }
     }
     match reader.frames() {
-        Some(says) if has < says => Err(IrReason::Short { says, has }.of(name)),
-        _ if has == 0 => Err(IrReason::Empty.of(name)),
+        Some(stated) if found < stated => Err(IrReason::Short { stated, found }.of(name)),
+        _ if found == 0 => Err(IrReason::Empty.of(name)),
         _ => Ok(channels),
     }
 }

@@ -1,10 +1,10 @@
-//! Free memory, where the system tells it.
+//! Free memory, as the system reports it.
 
 use std::fs::read_to_string;
 
-/// Bytes that this process can allocate without swapping; `None` if the system does not tell.
+/// Bytes that this process can allocate without swapping; `None` if the system does not report it.
 ///
-/// Real-time: waits, on files that the kernel makes up.
+/// Real-time: waits, on files of the kernel.
 pub(crate) fn free() -> Option<u64> {
     let machine = read_to_string("/proc/meminfo").ok();
     let machine = machine.as_deref().and_then(available);
@@ -14,8 +14,8 @@ pub(crate) fn free() -> Option<u64> {
 }
 
 /// Available bytes by `/proc/meminfo`.
-fn available(facts: &str) -> Option<u64> {
-    let line = facts
+fn available(meminfo: &str) -> Option<u64> {
+    let line = meminfo
         .lines()
         .find(|line| line.starts_with("MemAvailable:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
@@ -23,9 +23,9 @@ fn available(facts: &str) -> Option<u64> {
 }
 
 /// Bytes below a container's limit; `None` if it has none.
-fn left(most: Option<String>, taken: Option<String>) -> Option<u64> {
+fn left(limit: Option<String>, used: Option<String>) -> Option<u64> {
     let number = |text: Option<String>| text?.trim().parse::<u64>().ok();
-    Some(number(most)?.saturating_sub(number(taken)?))
+    Some(number(limit)?.saturating_sub(number(used)?))
 }
 
 #[cfg(test)]
@@ -33,9 +33,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_s_words_are_understood() {
-        let facts = "MemTotal:  16 kB\nMemFree:  1 kB\nMemAvailable:    12 kB\n";
-        assert_eq!(available(facts), Some(12 * 1024));
+    fn the_kernel_s_files_are_read() {
+        let meminfo = "MemTotal:  16 kB\nMemFree:  1 kB\nMemAvailable:    12 kB\n";
+        assert_eq!(available(meminfo), Some(12 * 1024));
         assert_eq!(available("MemTotal: 16 kB"), None);
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(left(text("100\n"), text("30\n")), Some(70));

@@ -107,15 +107,15 @@ impl Trim {
 /// From the first to the last frame above the threshold on any channel.
 fn range_above(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrReason> {
     let threshold = f64::from(peak(&ir.channels)) * libm::pow(10.0, below_db / 20.0);
-    let is_heard = |sample: &f32| *sample != 0.0 && f64::from(sample.abs()) >= threshold;
+    let is_audible = |sample: &f32| *sample != 0.0 && f64::from(sample.abs()) >= threshold;
     let first = ir
         .channels
         .iter()
-        .filter_map(|c| c.iter().position(is_heard));
+        .filter_map(|c| c.iter().position(is_audible));
     let last = ir
         .channels
         .iter()
-        .filter_map(|c| c.iter().rposition(is_heard));
+        .filter_map(|c| c.iter().rposition(is_audible));
     match (first.min(), last.max()) {
         (Some(first), Some(last)) => Ok(first..last + 1),
         _ => Err(IrReason::Silent("trimmed")),
@@ -143,7 +143,7 @@ impl Normalise {
 
 fn peak(channels: &[impl AsRef<[f32]>]) -> f32 {
     let samples = channels.iter().flat_map(|c| c.as_ref());
-    samples.fold(0.0, |most, sample| most.max(sample.abs()))
+    samples.fold(0.0, |max, sample| max.max(sample.abs()))
 }
 
 fn energy(samples: &[f32]) -> f64 {
@@ -168,8 +168,8 @@ mod tests {
         Ir::new(channels, SampleRate::new(48_000).unwrap()).unwrap()
     }
 
-    fn shaped(shape: IrProcessing, channels: &[&[f32]]) -> Vec<Vec<f32>> {
-        let ir = shape.apply(ir(channels)).unwrap();
+    fn processed(processing: IrProcessing, channels: &[&[f32]]) -> Vec<Vec<f32>> {
+        let ir = processing.apply(ir(channels)).unwrap();
         ir.channels()
             .iter()
             .map(|channel| channel.to_vec())
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_to_be_shaped_stays_where_it_is() {
+    fn processing_that_changes_nothing_keeps_the_memory() {
         let ir = ir(&[&[1.0, 2.0]]);
         let same = IrProcessing::default().apply(ir.clone()).unwrap();
         assert!(Arc::ptr_eq(&ir.channels()[0], &same.channels()[0]));
@@ -186,15 +186,15 @@ mod tests {
     #[test]
     fn silence_is_trimmed_where_all_channels_have_it() {
         let cut = Trim::Silence { below_db: -40.0 };
-        let shape = IrProcessing {
+        let processing = IrProcessing {
             trim: cut,
             ..IrProcessing::default()
         };
         let left = [0.001, 0.0, 1.0, 0.0, 0.5, 0.009, 0.0];
         let right = [0.0, 0.02, 0.0, 0.0, 0.0, 0.0, 0.001];
-        let channels = shaped(shape.clone(), &[&left, &right]);
+        let channels = processed(processing.clone(), &[&left, &right]);
         assert_eq!(channels, [[0.0, 1.0, 0.0, 0.5], [0.02, 0.0, 0.0, 0.0]]);
-        let silent = shape.apply(ir(&[&[0.0, 0.0]])).unwrap_err();
+        let silent = processing.apply(ir(&[&[0.0, 0.0]])).unwrap_err();
         assert_eq!(
             silent.to_string(),
             "the impulse response is silent: it cannot be trimmed"
@@ -202,28 +202,28 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_taken_before_it_is_turned_round() {
-        let shape = IrProcessing {
+    fn trimming_comes_before_reversing() {
+        let processing = IrProcessing {
             trim: Trim::Frames(1..4),
             reverse: true,
             ..IrProcessing::default()
         };
         assert_eq!(
-            shaped(shape.clone(), &[&[1.0, 2.0, 3.0, 4.0]]),
+            processed(processing.clone(), &[&[1.0, 2.0, 3.0, 4.0]]),
             [[4.0, 3.0, 2.0]]
         );
-        let wrong = shape.apply(ir(&[&[1.0, 2.0]])).unwrap_err();
+        let wrong = processing.apply(ir(&[&[1.0, 2.0]])).unwrap_err();
         assert!(wrong.to_string().contains("no part from 1 to 4"), "{wrong}");
     }
 
     #[test]
     fn fades_rise_and_fall_and_leave_the_middle() {
-        let shape = IrProcessing {
+        let processing = IrProcessing {
             fade_in: 3,
             fade_out: 2,
             ..IrProcessing::default()
         };
-        let channels = shaped(shape, &[&[1.0; 7]]);
+        let channels = processed(processing, &[&[1.0; 7]]);
         let [a, b, c, d, e, f, g] = channels[0][..] else {
             panic!()
         };
@@ -233,7 +233,7 @@ mod tests {
             fade_in: 100,
             ..IrProcessing::default()
         };
-        assert!(shaped(all, &[&[1.0; 7]])[0][6] < 0.02);
+        assert!(processed(all, &[&[1.0; 7]])[0][6] < 0.02);
     }
 
     #[test]
@@ -244,11 +244,11 @@ mod tests {
         };
         let channels: &[&[f32]] = &[&[3.0, -4.0], &[0.0, 2.0]];
         assert_eq!(
-            shaped(normal(Normalise::Peak), channels),
+            processed(normal(Normalise::Peak), channels),
             [[0.75, -1.0], [0.0, 0.5]]
         );
         assert_eq!(
-            shaped(normal(Normalise::Energy), channels),
+            processed(normal(Normalise::Energy), channels),
             [[0.6, -0.8], [0.0, 0.4]]
         );
         assert!(normal(Normalise::Peak).apply(ir(&[&[0.0]])).is_err());

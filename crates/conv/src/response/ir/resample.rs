@@ -15,16 +15,16 @@ pub(super) fn resample(
     to: SampleRate,
 ) -> Result<(Vec<Vec<f32>>, f64), RateRatioError> {
     let resampler = Resampler::new(from, to)?;
-    let plan = Ahead::new(&resampler, from, to);
+    let silence = LeadingSilence::new(&resampler, from, to);
     let scale = f64::from(from.hz()) / f64::from(to.hz());
     let (mut lost, mut kept) = (0.0, 0.0);
     let made = channels.iter().map(|channel| {
-        let mut all = plan.make(&resampler, channel);
+        let mut all = silence.resample(&resampler, channel);
         for sample in &mut all {
             *sample = (f64::from(*sample) * scale) as f32;
         }
-        lost += energy(&all[..plan.made]);
-        all.drain(..plan.made);
+        lost += energy(&all[..silence.output]);
+        all.drain(..silence.output);
         kept += energy(&all);
         all
     });
@@ -38,29 +38,31 @@ pub(super) fn resample(
     Ok((made, lost_db))
 }
 
-/// Silence in front of the response, long enough for all pre-ringing: `given` frames become `made`.
-struct Ahead {
-    given: usize,
-    made: usize,
+/// Silence in front of the response, long enough for all pre-ringing.
+struct LeadingSilence {
+    /// Frames before resampling.
+    input: usize,
+    /// Frames after it: a whole number, so that the response keeps its phase.
+    output: usize,
 }
 
-impl Ahead {
+impl LeadingSilence {
     fn new(resampler: &Resampler, from: SampleRate, to: SampleRate) -> Self {
         let common = units::gcd(from.hz().into(), to.hz().into()) as u32;
-        let (given, made) = (from.hz() / common, to.hz() / common);
-        let times = resampler.taps().div_ceil(given as usize);
+        let (input, output) = (from.hz() / common, to.hz() / common);
+        let times = resampler.taps().div_ceil(input as usize);
         Self {
-            given: given as usize * times,
-            made: made as usize * times,
+            input: input as usize * times,
+            output: output as usize * times,
         }
     }
 
-    /// The response with its ringing before and behind.
-    fn make(&self, resampler: &Resampler, channel: &[f32]) -> Vec<f32> {
+    /// Resamples a channel, with its ringing before and behind.
+    fn resample(&self, resampler: &Resampler, channel: &[f32]) -> Vec<f32> {
         let before = usize::try_from(-resampler.first_input(0)).unwrap_or(0);
         let rings = resampler.taps() / 2;
-        let frames = resampler.output_frames((self.given + channel.len() + rings) as u64);
-        let mut original = vec![0.0; before + self.given];
+        let frames = resampler.output_frames((self.input + channel.len() + rings) as u64);
+        let mut original = vec![0.0; before + self.input];
         original.extend_from_slice(channel);
         original.resize(original.len() + rings + resampler.taps() + 1, 0.0);
         let frame = |n| {
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_ring_before_the_beginning_is_counted() {
+    fn ringing_before_the_beginning_is_reported() {
         let (made, lost) = resample(&[vec![1.0]], rate(44_100), rate(48_000)).unwrap();
         assert!((-40.0..-6.0).contains(&lost), "{lost}");
         assert!((0.8..0.95).contains(&made[0][0]));

@@ -51,7 +51,7 @@ impl Ir {
             why: why.into(),
         };
         let bytes = bytes(path).map_err(|error| wrong(&error.to_string()))?;
-        // The library was not written for hostile files: a panic means that the file is damaged.
+        // The library panics on some damaged files.
         let found = {
             let _silent = AudioThread::enter();
             catch_unwind(AssertUnwindSafe(|| {
@@ -59,7 +59,7 @@ impl Ir {
                 if values as u64 > limit.samples {
                     return Ok(Err(values));
                 }
-                look(&bytes, direction).map(Ok)
+                read_ears(&bytes, direction).map(Ok)
             }))
         };
         let ears = found.unwrap_or_else(|_| Err("its numbers make no sense".into()));
@@ -68,7 +68,7 @@ impl Ir {
         let ears = ears.map_err(|samples| {
             refused(IrReason::TooLarge {
                 samples: samples as u64,
-                most: limit.samples,
+                max: limit.samples,
             })
         })?;
         let frames = ears.channels[0].len() as u64;
@@ -95,7 +95,7 @@ struct Ears {
     measured: SourceDirection,
 }
 
-fn look(bytes: &[u8], direction: SourceDirection) -> Result<Ears, String> {
+fn read_ears(bytes: &[u8], direction: SourceDirection) -> Result<Ears, String> {
     let rate = rate(bytes).ok_or("it is no SOFA file, or says no sampling rate")?;
     let mut options = OpenOptions::new();
     // Opened at its own rate nothing is resampled; the caller sees to its level.
@@ -103,12 +103,12 @@ fn look(bytes: &[u8], direction: SourceDirection) -> Result<Ears, String> {
     let sofa = options
         .open_data(bytes)
         .map_err(|error| error.to_string())?;
-    let facts = sofa.hrtf();
-    let (m, r, n) = (facts.m() as usize, facts.r() as usize, facts.n() as usize);
+    let sizes = sofa.hrtf();
+    let (m, r, n) = (sizes.m() as usize, sizes.r() as usize, sizes.n() as usize);
     if r != 2 {
         return Err(format!("it has {r} receivers, and a listener has two ears"));
     }
-    if n == 0 || facts.data_ir.len() != m * r * n {
+    if n == 0 || sizes.data_ir.len() != m * r * n {
         return Err("its responses are not all there".into());
     }
     let to = point(direction);

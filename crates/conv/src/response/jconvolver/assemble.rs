@@ -206,9 +206,9 @@ impl<'a> Assembler<'a> {
         };
         // The silence before it needs memory too.
         let frames = (part.delay + part.ir.len().min(room)) as u64;
-        let most = self.sources.limit().frames;
-        if frames > most {
-            let reason = IrReason::TooLong { frames, most };
+        let max = self.sources.limit().frames;
+        if frames > max {
+            let reason = IrReason::TooLong { frames, max };
             return Err(Diagnostic::error(delay, format!("this {reason}")));
         }
         self.sources.charge(part.delay, delay)?;

@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn every_frequency_is_turned_by_90_degrees_and_as_loud_as_before() {
+    fn every_frequency_is_shifted_by_90_degrees_and_keeps_its_level() {
         let taps = hilbert(1024);
         for turns in [0.01, 0.1, 0.25, 0.4, 0.49] {
             let (even, odd) = response(&taps, turns);

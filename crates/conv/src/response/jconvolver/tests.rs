@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Channels, SampleRate};
 
-/// A folder that is gone when the test is.
+/// A folder that is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -82,7 +82,7 @@ fn inputs_outputs_taps(paths: &Paths) -> Vec<(usize, usize, Vec<f32>)> {
 const NEW: &str = "/convolver/new 2 2 64 1000\n";
 
 #[test]
-fn a_configuration_is_read_as_it_is() {
+fn a_configuration_is_read_whole() {
     let here = Folder::new();
     let text = "# A reverb.\n\
         \n\
@@ -113,7 +113,7 @@ fn a_configuration_is_read_as_it_is() {
 }
 
 #[test]
-fn what_is_read_for_one_pair_is_added() {
+fn responses_of_one_pair_are_added() {
     let here = Folder::new();
     let text = "/impulse/read 1 1 1 0 0 0 1 two.wav\n\
         /impulse/read 1 1 2 3 0 2 2 two.wav\n\
@@ -157,7 +157,7 @@ fn one_channel_of_a_file_read_twice_is_one_piece_of_memory() {
 }
 
 #[test]
-fn a_hilbert_response_stands_around_its_delay() {
+fn a_hilbert_response_is_centred_on_its_delay() {
     let here = Folder::new();
     let paths = here.paths(&format!("{NEW}/impulse/hilbert 1 1 0.5 100 64\n"));
     let [(0, 0, taps)] = &inputs_outputs_taps(&paths)[..] else {
@@ -211,7 +211,7 @@ fn every_mistake_is_found_at_once_and_has_its_place() {
 }
 
 #[test]
-fn a_convolver_must_be_declared_before_anything_is_heard_and_be_possible() {
+fn a_convolver_must_be_declared_first_and_be_valid() {
     let here = Folder::new();
     for (text, line, word) in [
         ("", 0, "no `/convolver/new`"),
@@ -282,7 +282,7 @@ fn a_file_at_another_rate_is_resampled_with_a_warning() {
     let paths = reading.config.unwrap().paths;
     let taps = paths.paths()[0].taps();
     assert_eq!(taps.len(), 200);
-    let loudest = taps.iter().fold(0.0_f32, |most, tap| most.max(*tap));
+    let loudest = taps.iter().fold(0.0_f32, |max, tap| max.max(*tap));
     assert_eq!(taps[100], loudest);
     let sum: f32 = taps.iter().sum();
     assert!((sum - 1.0).abs() < 1e-3, "{sum}");
@@ -305,7 +305,7 @@ fn samples_that_are_no_numbers_are_refused_where_the_file_is_named() {
 }
 
 #[test]
-fn what_a_text_asks_for_is_held_against_the_limit() {
+fn the_limit_holds_for_all_responses_of_a_text_together() {
     let here = Folder::new();
     let many = "/impulse/hilbert 1 1 1 32768 65536\n".repeat(100);
     let limit = IrLimit {
@@ -352,7 +352,7 @@ fn comments_may_be_in_any_alphabet() {
 }
 
 #[test]
-fn any_bytes_at_all_give_a_reading() {
+fn any_bytes_are_read_without_a_panic() {
     let here = Folder::new();
     let words = [
         "/convolver/new",
@@ -397,7 +397,7 @@ fn any_bytes_at_all_give_a_reading() {
 }
 
 #[test]
-fn a_delay_is_held_against_the_limit_like_anything_that_takes_memory() {
+fn delays_count_towards_the_limit() {
     let folder = Folder::new();
     let read = |text: &str, limit| {
         let rate = SampleRate::new(48_000).unwrap();

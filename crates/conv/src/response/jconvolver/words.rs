@@ -75,8 +75,8 @@ impl<'t> Words<'t> {
     pub(super) fn rest(&mut self) -> Option<SourceSpan> {
         self.skip_spaces();
         let rest = self.text[self.at..].trim_end();
-        let is_said = !rest.is_empty() && !rest.starts_with('#');
-        is_said.then(|| self.place(self.at..self.at + rest.len()))
+        let has_words = !rest.is_empty() && !rest.starts_with('#');
+        has_words.then(|| self.place(self.at..self.at + rest.len()))
     }
 
     /// Place behind the last word.
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_quoted_as_the_program_has_it() {
+    fn names_are_quoted_as_in_jconvolver() {
         assert_eq!(names("  a.wav\tb.wav ").unwrap(), ["a.wav", "b.wav"]);
         assert_eq!(names("\"a b\" 'c \\d'").unwrap(), ["a b", "c \\d"]);
         assert_eq!(
