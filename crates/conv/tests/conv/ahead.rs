@@ -1,7 +1,7 @@
 //! Long levels, which sum products for later periods at once, and half precision.
 
 use crate::kit::{Rng, play, same};
-use crate::mixed::{Sometimes, AnyTime, exchanged, paths, sound, worst_db};
+use crate::mixed::{AnyTime, Sometimes, exchanged, paths, sound, worst_db};
 use divisi_conv::{
     AddedLatency, Convolver, ConvolverOptions, Inline, LevelThreads, LevelThreadsOptions,
     Partition, TimeDistributed,
@@ -65,7 +65,11 @@ fn half_precision_is_within_its_bound_from_its_size_on_with_any_kernels() {
 fn every_scheduler_and_piece_size_gives_the_same_bits() {
     let mut rng = Rng(45);
     let input = sound(19, 6000, 46);
-    for (text, half) in [(PARTITIONS[0], None), (PARTITIONS[1], Some(256)), (PARTITIONS[2], None)] {
+    for (text, half) in [
+        (PARTITIONS[0], None),
+        (PARTITIONS[1], Some(256)),
+        (PARTITIONS[2], None),
+    ] {
         let mut options = options(text);
         options.half_precision_from = half;
         let paths = paths(17, options.partition.max_ir_frames(), &mut rng);

@@ -177,7 +177,10 @@ fn stalled_threads_silence_their_own_levels_only_until_they_answer() {
         .collect();
     assert_eq!(convolver.late_count(), missed.len() as u64);
     let mut again = self::convolver(text);
-    let mut scheduler = LateJobs { missed, callback: 0 };
+    let mut scheduler = LateJobs {
+        missed,
+        callback: 0,
+    };
     same(
         &output,
         &play(&mut again, &sound(), 6400, &mut scheduler),
