@@ -1,6 +1,7 @@
 //! Failure of a command: message and exit code.
 
 use crate::output::messages;
+use divisi::graph::error_chain;
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -67,11 +68,4 @@ impl Failure {
         }
         ExitCode::from(self.code)
     }
-}
-
-/// An error and its chain of causes, in one line.
-pub(crate) fn error_chain(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| (*error).source());
-    let words: Vec<String> = causes.map(ToString::to_string).collect();
-    words.join(": ")
 }

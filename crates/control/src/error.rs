@@ -1,7 +1,7 @@
 //! [`ControlError`]: why a request changed nothing.
 
 use engine::EngineError;
-use graph::{BuildError, EditError};
+use graph::{BuildError, EditError, error_chain};
 use std::path::PathBuf;
 
 /// Reason why a request changed nothing.
@@ -28,7 +28,7 @@ pub enum ControlError {
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The engine refuses it.
-    #[error("{}", chain(.0))]
+    #[error("{}", error_chain(.0))]
     Engine(#[from] EngineError),
     /// The value is no number, text or flag.
     #[error("{0} is no value of a parameter: it takes a number, a text, true or false")]
@@ -81,14 +81,6 @@ pub enum ControlError {
 fn hint(nearest: &Option<String>) -> String {
     let hint = |near: &String| format!("; did you mean `{near}`?");
     nearest.as_ref().map_or_else(String::new, hint)
-}
-
-/// The error and its sources, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {}", chain(source)),
-        None => error.to_string(),
-    }
 }
 
 impl From<EditError> for ControlError {

@@ -2,35 +2,22 @@
 
 use divisi_draw::graph as picture_of;
 use graph::{Catalogue, Edge, Graph, Node, NodeId, Port, PortRef, Signal, SourceSpan};
-use units::Channels;
-
-/// A seeded generator: splitmix64.
-struct Seed(u64);
-
-impl Seed {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n.max(1)
-    }
-}
+use units::{Channels, SplitMix64};
 
 /// Edges between random nodes: cycles, self-loops, several edges between the same ports.
 fn random_graph(seed: u64, nodes: u64, edges: u64) -> Graph {
-    let mut seed = Seed(seed);
+    let mut seed = SplitMix64(seed);
     let mut graph = Graph::default();
     let port = |i: u64| Port::new(format!("p{i}"), Signal::Audio(Channels(1)));
     for i in 0..nodes {
         let mut node = Node::new(format!("n{i}"), "mix");
-        node.inputs = (0..1 + seed.below(3)).map(port).collect();
-        node.outputs = (0..1 + seed.below(3)).map(port).collect();
+        node.inputs = (0..1 + seed.below(3) as u64).map(port).collect();
+        node.outputs = (0..1 + seed.below(3) as u64).map(port).collect();
         graph.add(node).unwrap();
     }
     for _ in 0..edges {
         let mut end = || PortRef {
-            node: NodeId(seed.below(nodes) as u32),
+            node: NodeId(seed.below(nodes as usize) as u32),
             port: 0,
         };
         let (from, to) = (end(), end());

@@ -2,8 +2,8 @@
 
 use graph::Node;
 
-/// `x` held within the range of finite samples, with -0.0 as +0.0; NaN stays NaN. So the sum of two largest samples is
-/// the largest sample and not infinity, and silence is always +0.0.
+/// `x` held within the range of finite samples, with -0.0 as +0.0; NaN stays NaN. So the sum of two samples of
+/// the largest magnitude stays finite, and silence is always +0.0.
 ///
 /// Real-time: hot.
 #[inline(always)]
@@ -16,8 +16,8 @@ pub(crate) fn clamp_sample(x: f32) -> f32 {
 /// Real-time: hot.
 #[inline(always)]
 pub(crate) fn to_sample(x: f64) -> f32 {
-    let most = f64::from(f32::MAX);
-    x.clamp(-most, most) as f32 + 0.0
+    let max = f64::from(f32::MAX);
+    x.clamp(-max, max) as f32 + 0.0
 }
 
 /// 10^(`db` / 20), the gain as a factor; 0 from [`SILENT_DB`] down.
@@ -37,12 +37,4 @@ pub(crate) const SILENT_DB: f64 = -120.0;
 /// Number of channels of the ports that follow `node`: 1 to 256.
 pub(crate) fn channel_count(node: &Node) -> usize {
     node.channels.count()
-}
-
-/// The error and its sources, in one line.
-pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {}", error_chain(source)),
-        None => error.to_string(),
-    }
 }

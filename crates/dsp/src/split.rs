@@ -35,7 +35,7 @@ pub(crate) fn split() -> Param {
     )
 }
 
-/// A node's decision on splitting its blocks.
+/// Number of parts into which a node splits its blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct Split {
     /// Number of parts that the user asks for; 0: as many as pay.
@@ -77,11 +77,11 @@ impl Split {
         if self.requested > 0 {
             return self.requested;
         }
-        self.worth(self.block).clamp(1, MAX_PARTS)
+        self.paying_parts(self.block).clamp(1, MAX_PARTS)
     }
 
     /// Number of parts of `frames` frames that pay.
-    fn worth(&self, frames: usize) -> u32 {
+    fn paying_parts(&self, frames: usize) -> u32 {
         let parts = (frames as f64 * self.frame_ns / PART_NS) as u32;
         parts.min((frames / PART_FRAMES) as u32)
     }
@@ -100,7 +100,7 @@ impl Split {
         match block.workers() {
             0 | 1 => 1,
             workers => self
-                .worth(frames)
+                .paying_parts(frames)
                 .clamp(1, workers.saturating_mul(PARTS_PER_WORKER)),
         }
     }

@@ -1,9 +1,9 @@
-//! Players and recorders with real files: what is on disk is what is heard, in time.
+//! Players and recorders with real files: the sound is that of the file, in time.
 
 mod kit;
 
 use graph::ParamValue;
-use kit::{Folder, Player, made, node};
+use kit::{Folder, Player, make, node};
 use media::{SampleFormat, Writer};
 use processor::{Mode, ProcessStatus, Tail};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn wav(path: PathBuf, channels: usize, frames: usize) -> PathBuf {
     path
 }
 
-/// Longer than what is held: it streams.
+/// A file too large to be held in memory: it is streamed.
 fn long(folder: &Folder) -> PathBuf {
     wav(folder.file("long.wav"), 8, 300_000)
 }
@@ -45,7 +45,7 @@ fn expected(range: std::ops::Range<usize>, c: usize) -> Vec<f32> {
 }
 
 #[test]
-fn a_file_is_heard_from_the_first_frame_to_its_end() {
+fn a_file_plays_from_its_first_frame_to_its_last() {
     let folder = Folder::new("whole");
     let file = wav(folder.file("f.wav"), 2, 1000);
     let node = node(
@@ -55,33 +55,33 @@ fn a_file_is_heard_from_the_first_frame_to_its_end() {
     let mut player = Player::new(&node, 48_000, Mode::Live);
     assert_eq!(player.processor.length(), Some(1000));
     assert_eq!(player.processor.tail(), Tail::Frames(1000));
-    let heard = player.play(1200, 100, &[]);
-    for (c, heard) in heard.iter().enumerate() {
-        assert_eq!(heard[..1000], expected(0..1000, c));
-        assert_eq!(heard[1000..], [0.0; 200]);
+    let output = player.play(1200, 100, &[]);
+    for (c, output) in output.iter().enumerate() {
+        assert_eq!(output[..1000], expected(0..1000, c));
+        assert_eq!(output[1000..], [0.0; 200]);
     }
     assert_eq!((player.last, player.late), (ProcessStatus::Sleep, 0));
 }
 
 #[test]
-fn mono_is_heard_everywhere_and_missing_channels_are_silent() {
+fn mono_plays_on_all_channels_and_missing_channels_are_silent() {
     let folder = Folder::new("mapped");
     let mono = wav(folder.file("1.wav"), 1, 64);
     let stereo = wav(folder.file("2.wav"), 2, 64);
-    let heard = |file: &Path| {
+    let output = |file: &Path| {
         let node = node("player", &[("file", text(file)), ("channels", number(3.0))]);
         Player::new(&node, 48_000, Mode::Offline).play(64, 64, &[])
     };
-    assert_eq!(heard(&mono), vec![expected(0..64, 0); 3]);
+    assert_eq!(output(&mono), vec![expected(0..64, 0); 3]);
     let silent = vec![0.0; 64];
     assert_eq!(
-        heard(&stereo),
+        output(&stereo),
         [expected(0..64, 0), expected(0..64, 1), silent]
     );
 }
 
 #[test]
-fn a_part_waits_plays_rests_and_begins_again() {
+fn a_looped_part_starts_at_its_time_and_repeats_after_its_period() {
     let folder = Folder::new("part");
     let file = wav(folder.file("f.wav"), 1, 5000);
     let node = node(
@@ -97,15 +97,15 @@ fn a_part_waits_plays_rests_and_begins_again() {
     );
     let mut player = Player::new(&node, 48_000, Mode::Offline);
     assert_eq!(player.processor.length(), None);
-    let heard = &player.play(480 + 1200, 33, &[])[0];
+    let output = &player.play(480 + 1200, 33, &[])[0];
     let part = expected(960..1200, 0);
     let rest = vec![0.0; 360];
     let want = [vec![0.0; 480], part.clone(), rest.clone(), part, rest].concat();
-    assert_eq!(*heard, want);
+    assert_eq!(*output, want);
 }
 
 #[test]
-fn a_part_rises_and_falls_in_straight_lines_in_blocks_of_any_size() {
+fn fades_are_linear_in_blocks_of_any_size() {
     let folder = Folder::new("fades");
     let file = wav(folder.file("f.wav"), 1, 1000);
     let params = [
@@ -116,7 +116,7 @@ fn a_part_rises_and_falls_in_straight_lines_in_blocks_of_any_size() {
         ("fade_out", number(10.0 / 48_000.0)),
     ];
     let node = node("player", &params);
-    let heard = |block| {
+    let output = |block| {
         Player::new(&node, 48_000, Mode::Offline)
             .play(300, block, &[])
             .remove(0)
@@ -128,8 +128,8 @@ fn a_part_rises_and_falls_in_straight_lines_in_blocks_of_any_size() {
             sample(480 + usize::from(n), 0) * (rise * fall)
         })
         .collect();
-    assert_eq!(heard(64)[..240], want);
-    assert_eq!(heard(1), heard(64));
+    assert_eq!(output(64)[..240], want);
+    assert_eq!(output(1), output(64));
 }
 
 #[test]
@@ -144,30 +144,30 @@ fn a_long_file_streams_without_a_gap_and_around_its_end() {
     ];
     let mut player = Player::new(&node("player", &params), 48_000, Mode::Offline);
     assert_eq!(player.background.len(), 1);
-    let heard = player.play(400_000, 511, &[]);
-    for (c, heard) in heard.iter().enumerate() {
+    let output = player.play(400_000, 511, &[]);
+    for (c, output) in output.iter().enumerate() {
         let want = [expected(48_000..300_000, c), expected(48_000..196_000, c)].concat();
-        assert!(*heard == want, "channel {c}");
+        assert!(*output == want, "channel {c}");
     }
     assert_eq!(player.late, 0);
 }
 
 #[test]
-fn held_and_streamed_are_the_same_bits_at_any_rate_and_block() {
+fn files_in_memory_and_streamed_files_give_the_same_bits_at_any_rate_and_block() {
     let folder = Folder::new("same");
     let (long, short) = (long(&folder), wav(folder.file("s.wav"), 2, 300_000));
-    let heard = |file: &Path, block| {
+    let output = |file: &Path, block| {
         let node = node("player", &[("file", text(file)), ("channels", number(2.0))]);
         let mut player = Player::new(&node, 44_100, Mode::Offline);
         let held = player.background.is_empty();
-        let heard = player.play(20_000, block, &[]);
-        (held, heard)
+        let output = player.play(20_000, block, &[]);
+        (held, output)
     };
-    let (held, want) = heard(&short, 512);
+    let (held, want) = output(&short, 512);
     assert!(held);
     for block in [512, 1, 77] {
-        let (held, streamed) = heard(&long, block);
-        // Noise beside noise: the channels that are not heard do not matter.
+        let (held, streamed) = output(&long, block);
+        // The two files differ in channels that are not played.
         assert!(!held && streamed == want, "blocks of {block}");
     }
 }
@@ -189,21 +189,21 @@ fn a_stream_that_is_reset_or_loaded_is_exact_offline() {
 }
 
 #[test]
-fn live_a_disk_that_is_late_costs_silence_and_not_time() {
+fn live_late_frames_are_silent_and_later_ones_keep_their_time() {
     let folder = Folder::new("late");
     let file = long(&folder);
     let node = node("player", &[("file", text(&file))]);
     let mut player = Player::new(&node, 48_000, Mode::Live);
-    let heard = &player.play(60_000, 500, &[])[0];
-    // What was read ahead, and then nothing more came.
-    let ahead = heard.iter().rposition(|s| *s != 0.0).unwrap() + 1;
+    let output = &player.play(60_000, 500, &[])[0];
+    // The frames that were read ahead, then silence.
+    let ahead = output.iter().rposition(|s| *s != 0.0).unwrap() + 1;
     assert!((48_000..60_000).contains(&ahead));
-    assert_eq!(heard[..ahead], expected(0..ahead, 0));
+    assert_eq!(output[..ahead], expected(0..ahead, 0));
     assert_eq!(player.late, (60_000 - ahead as u32).div_ceil(500));
-    player.turns();
+    player.run_background();
     let late = player.late;
     player.play(12_000, 500, &[]);
-    player.turns();
+    player.run_background();
     let at = 72_000;
     player.late = late;
     assert_eq!(player.play(2000, 500, &[])[0], expected(at..at + 2000, 0));
@@ -211,7 +211,7 @@ fn live_a_disk_that_is_late_costs_silence_and_not_time() {
 }
 
 /// Plays `frames` frames as a server that freewheels does, while another thread does the background work.
-fn freewheel(player: &mut Player, frames: usize, heard: &[Vec<f32>]) -> Vec<Vec<f32>> {
+fn freewheel(player: &mut Player, frames: usize, output: &[Vec<f32>]) -> Vec<Vec<f32>> {
     player.freewheels = true;
     let mut tasks = std::mem::take(&mut player.background);
     let stop = AtomicBool::new(false);
@@ -224,7 +224,7 @@ fn freewheel(player: &mut Player, frames: usize, heard: &[Vec<f32>]) -> Vec<Vec<
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         });
-        let played = player.play(frames, 500, heard);
+        let played = player.play(frames, 500, output);
         stop.store(true, Ordering::Relaxed);
         disk.join().unwrap();
         played
@@ -262,29 +262,29 @@ fn live_a_reset_stream_is_silent_until_the_disk_answers_and_then_in_time() {
     let mut player = Player::new(&node, 48_000, Mode::Live);
     player.play(5000, 500, &[]);
     player.processor.reset();
-    // A turn before the ring is empty changes nothing.
-    player.turns();
-    let heard = &player.play(10_000, 500, &[])[0];
-    assert!(heard.iter().all(|s| *s == 0.0));
-    player.turns();
-    let heard = &player.play(3000, 500, &[])[0];
-    let back = heard.iter().position(|s| *s != 0.0).unwrap();
+    // Background work before the ring is empty changes nothing.
+    player.run_background();
+    let output = &player.play(10_000, 500, &[])[0];
+    assert!(output.iter().all(|s| *s == 0.0));
+    player.run_background();
+    let output = &player.play(3000, 500, &[])[0];
+    let back = output.iter().position(|s| *s != 0.0).unwrap();
     assert!(back < 1500, "{back}");
-    assert!(heard[back..] == expected(10_000 + back..13_000, 0));
+    assert!(output[back..] == expected(10_000 + back..13_000, 0));
 }
 
 #[test]
-fn a_file_that_is_missing_or_no_sound_is_told_with_its_name() {
-    let error = made(&node("player", &[])).err().unwrap();
+fn a_missing_or_unreadable_file_is_reported_with_its_name() {
+    let error = make(&node("player", &[])).err().unwrap();
     assert_eq!(error.key, Some("file"));
-    let error = made(&node(
+    let error = make(&node(
         "player",
         &[("file", ParamValue::Text("no/such.wav".into()))],
     ));
     let error = error.err().unwrap();
     assert!(error.message.contains("no/such.wav"), "{error}");
     let missing = ParamValue::Text("no/such/folder/take.wav".into());
-    let error = made(&node("recorder", &[("file", missing)])).err().unwrap();
+    let error = make(&node("recorder", &[("file", missing)])).err().unwrap();
     assert!(error.message.contains("make its folder first"), "{error}");
 }
 
@@ -309,7 +309,7 @@ fn a_recorder_keeps_every_frame_and_passes_it_on() {
         &[("file", text(&file)), ("channels", number(2.0))],
     );
     assert!(
-        made(&node).is_ok() && !file.exists(),
+        make(&node).is_ok() && !file.exists(),
         "making creates nothing"
     );
     let mut player = Player::new(&node, 48_000, Mode::Offline);
@@ -321,7 +321,7 @@ fn a_recorder_keeps_every_frame_and_passes_it_on() {
 }
 
 #[test]
-fn live_what_the_disk_did_not_take_is_silence_of_the_same_length() {
+fn live_frames_that_the_disk_does_not_take_become_silence_of_the_same_length() {
     let folder = Folder::new("gap");
     let file = folder.file("take.wav");
     let node = node(
@@ -333,11 +333,11 @@ fn live_what_the_disk_did_not_take_is_silence_of_the_same_length() {
     let part = |range: std::ops::Range<usize>| -> Vec<Vec<f32>> {
         sound.iter().map(|c| c[range.clone()].to_vec()).collect()
     };
-    // Room for 96000 frames: the last 4000 of the first go are lost, and half of the last one.
+    // Room for 96000 frames: the last 4000 of the first call are lost, and half of the last one.
     player.play(100_000, 500, &sound);
     assert_eq!(player.late, 8);
     assert_eq!(player.gauge.get(), 4000.0);
-    player.turns();
+    player.run_background();
     player.play(20_000, 500, &part(0..20_000));
     player.processor.reset();
     player.background.iter_mut().for_each(|task| task.end());
@@ -345,7 +345,7 @@ fn live_what_the_disk_did_not_take_is_silence_of_the_same_length() {
     for c in 0..2 {
         assert_eq!(kept[c].len(), 120_000);
         assert!(kept[c][..96_000] == sound[c][..96_000]);
-        // Silence, until what is owed has been paid; then the rest is in its place.
+        // Silence in place of the lost frames; then the rest is in its place.
         let back = kept[c][96_000..].iter().position(|s| *s != 0.0).unwrap() + 96_000;
         assert!((100_000..105_000).contains(&back), "{back}");
         assert!(kept[c][back..] == sound[c][back - 100_000..20_000]);
@@ -359,7 +359,7 @@ fn an_earlier_take_is_untouched_until_the_first_block() {
     std::fs::write(&file, "precious").unwrap();
     let node = node("recorder", &[("file", text(&file))]);
     let mut player = Player::new(&node, 48_000, Mode::Live);
-    player.turns();
+    player.run_background();
     player.background.iter_mut().for_each(|task| task.end());
     assert_eq!(std::fs::read(&file).unwrap(), b"precious");
     assert!(player.log.problems().is_empty());
@@ -393,7 +393,7 @@ fn a_disk_that_refuses_a_recording_and_frames_that_are_lost_are_in_the_log() {
 
     let nowhere = folder.file("folder.wav");
     let recorder = node("recorder", &[("file", text(&nowhere))]);
-    let processor = made(&recorder).unwrap();
+    let processor = make(&recorder).unwrap();
     std::fs::create_dir(&nowhere).unwrap();
     let player = Player::of(processor, &recorder, 48_000, Mode::Live);
     assert!(player.log.problems()[0].message().contains("folder"));
@@ -444,13 +444,13 @@ fn a_live_input_is_the_device_and_silent_where_it_ends() {
     let params = [("channel", number(2.0)), ("channels", number(2.0))];
     let mut player = Player::new(&node("input", &params), 48_000, Mode::Live);
     let device = noise(100);
-    let heard = player.play(100, 10, &device);
-    assert_eq!(heard, [device[1].clone(), vec![0.0; 100]]);
+    let output = player.play(100, 10, &device);
+    assert_eq!(output, [device[1].clone(), vec![0.0; 100]]);
     assert_eq!(player.play(10, 10, &[]), vec![vec![0.0; 10]; 2]);
 }
 
 #[test]
-fn a_stream_that_is_reset_again_and_again_never_plays_what_is_old() {
+fn a_stream_that_is_reset_again_and_again_never_plays_old_frames() {
     let folder = Folder::new("stress");
     let file = long(&folder);
     let params = [("file", text(&file)), ("loop", ParamValue::Flag(true))];
@@ -463,10 +463,10 @@ fn a_stream_that_is_reset_again_and_again_never_plays_what_is_old() {
                 disk.poll();
             }
         });
-        // By a panic too, or the disk would go on for ever.
+        // Also after a panic: otherwise the disk's thread would never end.
         let _end = SetOnDrop(&done);
         for round in 0..200 {
-            // Until it is heard, and some blocks more; now and then not even until then.
+            // Until the sound begins, and some blocks more; sometimes a reset comes before that.
             let mut left = if round % 5 == 0 { 3 } else { usize::MAX };
             let mut frame = 0;
             while left > 0 {
@@ -480,7 +480,7 @@ fn a_stream_that_is_reset_again_and_again_never_plays_what_is_old() {
                     frame += 1;
                 }
                 if sound[63] == 0.0 {
-                    // A player that hurries on without its disk would never be caught up with.
+                    // The player waits for its disk, which could not catch up otherwise.
                     std::thread::sleep(std::time::Duration::from_micros(200));
                 } else {
                     left = left.min(1 + round % 40);

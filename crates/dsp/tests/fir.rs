@@ -3,7 +3,7 @@
 mod kit;
 
 use graph::ParamValue;
-use kit::{Folder, Player, made, node};
+use kit::{Folder, Player, make, node};
 use media::{SampleFormat, Writer};
 use processor::{Mode, ProcessStatus, Tail};
 use std::path::{Path, PathBuf};
@@ -35,14 +35,14 @@ fn coef(index: usize) -> f32 {
     (index * 7919 % 1021) as f32 / 1024.0 - 0.25
 }
 
-/// Response of the node on every channel to one frame of 1 in silence.
+/// Impulse response of the node on every channel.
 fn response(params: &[(&str, ParamValue)], channels: usize, frames: usize) -> Vec<Vec<f32>> {
     let mut params = params.to_vec();
     params.push(("channels", number(channels as f64)));
     let mut player = Player::new(&node("fir", &params), 48_000, Mode::Offline);
-    let mut heard = vec![vec![0.0; frames]; channels];
-    heard.iter_mut().for_each(|channel| channel[5] = 1.0);
-    let played = player.play(frames, 100, &heard);
+    let mut output = vec![vec![0.0; frames]; channels];
+    output.iter_mut().for_each(|channel| channel[5] = 1.0);
+    let played = player.play(frames, 100, &output);
     played.into_iter().map(|c| c[5..].to_vec()).collect()
 }
 
@@ -52,8 +52,8 @@ fn the_response_is_the_file_on_every_channel_that_it_has() {
     let mono = wav(folder.file("1.wav"), 48_000, 1, 300);
     let stereo = wav(folder.file("2.wav"), 48_000, 2, 300);
     let expected = |c: usize, width: usize| -> Vec<f32> {
-        let heard = (0..300).map(|i| coef(i * width + c));
-        heard.chain([0.0; 195]).collect()
+        let output = (0..300).map(|i| coef(i * width + c));
+        output.chain([0.0; 195]).collect()
     };
     let answer = response(&[("file", path(&mono))], 2, 500);
     assert_eq!(answer, [expected(0, 1), expected(0, 1)]);
@@ -63,14 +63,14 @@ fn the_response_is_the_file_on_every_channel_that_it_has() {
 }
 
 #[test]
-fn at_another_rate_a_file_is_as_loud() {
+fn a_file_of_another_rate_keeps_its_gain() {
     let folder = Folder::new("fir-rate");
     let file = wav(folder.file("f.wav"), 24_000, 1, 400);
     let sum: f32 = (0..400).map(coef).sum();
     let answer = response(&[("file", path(&file))], 1, 1000);
     assert!(answer[0][850..].iter().all(|y| *y == 0.0));
-    let heard: f32 = answer[0].iter().sum();
-    assert!((heard - sum).abs() < 0.02 * sum, "{heard} {sum}");
+    let output: f32 = answer[0].iter().sum();
+    assert!((output - sum).abs() < 0.02 * sum, "{output} {sum}");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn files_that_are_no_filter_are_refused() {
         (&none, "cannot open"),
     ] {
         let node = node("fir", &[("file", path(file))]);
-        let error = made(&node).err().expect("it is refused");
+        let error = make(&node).err().expect("it is refused");
         assert_eq!(error.key, Some("file"));
         assert!(error.message.contains(why), "{}", error.message);
     }
@@ -99,25 +99,25 @@ fn files_that_are_no_filter_are_refused() {
 fn an_empty_list_of_coefficients_is_refused() {
     for empty in ["", " ", ", ,"] {
         let node = node("fir", &[("coefs", text(empty))]);
-        let error = made(&node).err().expect("it is refused");
+        let error = make(&node).err().expect("it is refused");
         assert_eq!(error.key, Some("coefs"));
         assert_eq!(error.message, "there is no number");
     }
 }
 
 #[test]
-fn a_file_that_has_gone_is_silence() {
+fn a_file_that_no_longer_exists_is_silence() {
     let folder = Folder::new("fir-gone");
     let file = wav(folder.file("f.wav"), 48_000, 1, 10);
     let node = node("fir", &[("file", path(&file))]);
-    let processor = made(&node).unwrap();
+    let processor = make(&node).unwrap();
     std::fs::remove_file(&file).unwrap();
     let mut player = Player::of(processor, &node, 48_000, Mode::Offline);
     assert_eq!(player.play(100, 50, &[vec![1.0; 100]]), [[0.0; 100]]);
 }
 
 #[test]
-fn a_list_answers_at_once_and_a_design_after_half_of_it() {
+fn a_list_has_no_latency_and_a_design_half_its_length() {
     let answer = response(&[("coefs", text("0.5, -0.25 1"))], 1, 10);
     assert_eq!(answer, [[0.5, -0.25, 1.0, 0.0, 0.0]]);
     let late = |params: &[(&str, ParamValue)]| {
@@ -142,8 +142,8 @@ fn after_its_tail_it_sleeps() {
 }
 
 #[test]
-fn a_highpass_of_an_even_number_is_refused() {
+fn a_highpass_with_an_even_number_of_taps_is_refused() {
     let params = [("taps", number(100.0)), ("mode", text("highpass"))];
-    let error = made(&node("fir", &params)).err().expect("it is refused");
+    let error = make(&node("fir", &params)).err().expect("it is refused");
     assert_eq!(error.key, Some("taps"));
 }

@@ -13,6 +13,13 @@ pub enum Severity {
     Error,
 }
 
+/// The message of `error` and of its sources, in one line.
+pub fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let errors = std::iter::successors(Some(error), |error| error.source());
+    let messages: Vec<String> = errors.map(ToString::to_string).collect();
+    messages.join(": ")
+}
+
 /// One finding. Readers report all of them at once; the text crate renders them for a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {

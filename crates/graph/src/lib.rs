@@ -26,7 +26,7 @@ pub use adjacency::Adjacency;
 pub use builder::{BuildError, GraphBuilder};
 pub use catalogue::{Catalogue, nearest};
 pub use channels::{CHANNELS_HELP, ChannelProbe, Widths, channel_sums, inferred_channels};
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, Severity, error_chain};
 pub use difference::edits_between;
 pub use edit::{Edit, EditError};
 pub use gains::{Gains, GainsError};

@@ -306,6 +306,7 @@ impl Dice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Adjacency;
 
     fn all_ports_exist(graph: &Graph) -> bool {
         graph.edges().iter().all(|e| {
@@ -315,40 +316,12 @@ mod tests {
         })
     }
 
-    /// Every edge goes from an earlier layer to a later one: there is an order without cycles, and all is one piece.
     fn is_one_piece_without_cycles(graph: &Graph) -> bool {
-        let mut waits = vec![0; graph.len()];
-        let mut piece: Vec<usize> = (0..graph.len()).collect();
-        fn root(piece: &[usize], mut at: usize) -> usize {
-            while piece[at] != at {
-                at = piece[at];
-            }
-            at
-        }
-        for e in graph.edges() {
-            waits[e.to.node.0 as usize] += 1;
-            let (a, b) = (e.from.node.0 as usize, e.to.node.0 as usize);
-            let (a, b) = (root(&piece, a), root(&piece, b));
-            piece[a] = b;
-        }
-        let mut ready: Vec<usize> = (0..graph.len()).filter(|n| waits[*n] == 0).collect();
-        let mut done = 0;
-        while let Some(node) = ready.pop() {
-            done += 1;
-            for e in graph
-                .edges()
-                .iter()
-                .filter(|e| e.from.node.0 as usize == node)
-            {
-                let to = e.to.node.0 as usize;
-                waits[to] -= 1;
-                if waits[to] == 0 {
-                    ready.push(to);
-                }
-            }
-        }
-        let one = root(&piece, 0);
-        done == graph.len() && (0..graph.len()).all(|n| root(&piece, n) == one)
+        let ends = graph.edges().iter().map(|e| (e.from.node.0, e.to.node.0));
+        let both = ends.clone().flat_map(|(a, b)| [(a, b), (b, a)]).collect();
+        let pieces = Adjacency::new(graph.len(), both).strong_components();
+        let order = Adjacency::new(graph.len(), ends.collect()).topological_order();
+        order.len() == graph.len() && pieces.iter().all(|piece| *piece == 0)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use rt::mirror;
 
 /// The code of a node.
 ///
-/// A firing sees one window of each input and one of each output, and nothing else that matters to the sound. Then the
+/// A firing sees one window of each input and one of each output, and depends on nothing else. Then the
 /// network's output does not depend on the order of firings (Kahn, 1974). It may wait, for a file for instance; the
 /// thread that fires it waits too.
 pub trait Actor: Send {

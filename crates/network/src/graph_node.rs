@@ -11,7 +11,7 @@
 //! the static check; a file with a size that would have to grow is refused.
 //!
 //! It never sleeps: silence moves the phases of its rates on too, and after a pause they would be different ones. It saves no
-//! state: the kind is not duplicable, so nobody asks for it.
+//! state: the kind is not duplicable, so no copy needs it.
 
 mod stream;
 
@@ -121,7 +121,7 @@ impl NodeSettings {
         if lag.max > MAX_LATENCY {
             let latency = lag.max;
             return Err(format!(
-                "its network has a latency of {latency} frames, which is too much"
+                "its network has a latency of {latency} frames, and {MAX_LATENCY} is the most"
             ));
         }
         Ok(Self {

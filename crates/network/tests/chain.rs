@@ -1,5 +1,5 @@
-//! A chain of many rates, every scheduler of running it gives the same samples, and the queues that the
-//! static check finds never grow.
+//! A chain of many rates: every scheduler gives the same samples, and queues with the sizes of the static check never
+//! grow.
 #![cfg(not(loom))]
 
 mod common;
@@ -43,7 +43,7 @@ fn chain() -> (Network, Recording) {
 }
 
 #[test]
-fn a_chain_of_many_rates_is_the_same_in_every_way() {
+fn a_chain_of_many_rates_gives_the_same_samples_with_every_scheduler() {
     let mut first: Option<Vec<f32>> = None;
     for (name, scheduler) in all_schedulers() {
         let (network, recording) = chain();
@@ -62,16 +62,16 @@ fn a_chain_of_many_rates_is_the_same_in_every_way() {
 #[test]
 fn the_repetition_vector_balances_every_queue() {
     let (network, _) = chain();
-    let verdict = checks::check(network.topology()).unwrap();
+    let result = checks::check(network.topology()).unwrap();
     let topology = network.topology();
-    for (queue, size) in topology.queue_ids().zip(&verdict.sizes) {
+    for (queue, size) in topology.queue_ids().zip(&result.sizes) {
         let ends = &topology.queues[queue.0];
         let written =
-            verdict.repetitions[ends.from.node.0 as usize] * topology.output(queue).produce as u64;
+            result.repetitions[ends.from.node.0 as usize] * topology.output(queue).produce as u64;
         let read =
-            verdict.repetitions[ends.to.node.0 as usize] * topology.input(queue).consume as u64;
+            result.repetitions[ends.to.node.0 as usize] * topology.input(queue).consume as u64;
         assert_eq!(written, read, "{}", topology.queue_name(queue));
         assert!(*size >= topology.min_size(queue));
     }
-    assert!(checks::verify_sizes(topology, &verdict.sizes).is_ok());
+    assert!(checks::verify_sizes(topology, &result.sizes).is_ok());
 }

@@ -1,4 +1,4 @@
-//! The node `network` of a graph: as late as it says, the same bits whatever the block, and refused where it cannot be.
+//! The node `network` of a graph: its latency, and the errors of files that cannot be such a node.
 #![cfg(not(loom))]
 
 use divisi_network::register_with;
@@ -31,8 +31,8 @@ const STFT: &str = "[network]\nedges = [\"in -> there -> back -> out\"]\n[networ
     back = { kind = \"istft\", size = 64, hop = 16 }\nout = { kind = \"output\" }\n";
 
 #[test]
-fn it_is_as_late_as_its_thresholds_make_it() {
-    // Of 64 frames the first comes when all are there.
+fn its_latency_follows_from_its_windows() {
+    // The first of 64 frames comes out when all 64 have come in.
     assert_eq!(make(STFT, Some("net.toml"), 1.0), Ok(63));
     let gain = "[network]\nedges = [\"in -> low -> out\"]\n[network.nodes]\nin = { kind = \"input\" }\n\
         low = { kind = \"gain\", piece = 10 }\nout = { kind = \"output\" }\n";
@@ -40,21 +40,23 @@ fn it_is_as_late_as_its_thresholds_make_it() {
 }
 
 #[test]
-fn what_cannot_be_a_node_is_refused_at_its_file() {
-    let told = |text, file, channels| {
+fn a_file_that_cannot_be_a_node_is_refused_at_the_parameter() {
+    let refusal = |text, file, channels| {
         let error = make(text, file, channels).unwrap_err();
         assert_eq!(error.key, Some("file"));
         error.message
     };
-    assert_eq!(told(STFT, None, 1.0), "`network` needs `file`");
-    assert!(told(STFT, Some("no.toml"), 1.0).contains("no such file"));
-    assert!(told("[nodes]\n", Some("net.toml"), 1.0).contains("has no [network]"));
-    assert!(told(STFT, Some("net.toml"), 2.0).contains("1 channels in and 1 out, and the node 2"));
+    assert_eq!(refusal(STFT, None, 1.0), "`network` needs `file`");
+    assert!(refusal(STFT, Some("no.toml"), 1.0).contains("no such file"));
+    assert!(refusal("[nodes]\n", Some("net.toml"), 1.0).contains("has no [network]"));
+    assert!(
+        refusal(STFT, Some("net.toml"), 2.0).contains("1 channels in and 1 out, and the node 2")
+    );
     let half = "[network]\nedges = [\"in -> half -> out\"]\n[network.nodes]\nin = { kind = \"input\" }\n\
         half = { kind = \"decimate\" }\nout = { kind = \"output\" }\n";
-    assert!(told(half, Some("net.toml"), 1.0).contains("gives 1 frames for 2"));
+    assert!(refusal(half, Some("net.toml"), 1.0).contains("gives 1 frames for 2"));
     let small = "[network]\nedges = [\"in -> low -> out\"]\n[network.nodes]\nin = { kind = \"input\" }\n\
         low = { kind = \"gain\", piece = 10 }\nout = { kind = \"output\" }\n\
         [network.queues]\n\"in -> low\" = { size = 9 }\n";
-    assert!(told(small, Some("net.toml"), 1.0).contains("would have to grow to"));
+    assert!(refusal(small, Some("net.toml"), 1.0).contains("would have to grow to"));
 }

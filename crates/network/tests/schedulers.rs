@@ -3,7 +3,10 @@
 
 mod common;
 
-use common::{From, Keep, Mix, Recording, Scheduler, all_schedulers, from, keep, sample};
+use common::{
+    Mix, Recording, Scheduler, TestSink, TestSource, all_schedulers, frames_source, recording_sink,
+    sample,
+};
 use divisi_network::kinds::{Add, Gain, Split};
 use divisi_network::{
     Actor, EndOfStream, FireStatus, FiringOrder, InputPort, Network, NodeId, OutputPort, Ports,
@@ -26,29 +29,29 @@ fn mix(inputs: Vec<InputPort>, outputs: Vec<OutputPort>) -> Mix {
 
 /// A random network: which nodes read which, with which thresholds.
 #[derive(Clone, Debug)]
-struct Plan {
+struct NetworkPlan {
     channels: usize,
     /// A source's frames and piece.
     sources: Vec<(usize, usize)>,
     /// Each reads the open outputs that it names, modulo their number.
-    nodes: Vec<Planned>,
+    nodes: Vec<NodePlan>,
     /// A size for every queue, to be grown from.
     size: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
-struct Planned {
-    /// Which open output, window beyond what is consumed, consumed, lead.
+struct NodePlan {
+    /// Open output that it reads, frames of the window beyond `consume`, `consume`, history.
     inputs: Vec<(usize, usize, usize, usize)>,
-    /// OutputWindow beyond what is produced, produced.
+    /// Frames of the window beyond `produce`, `produce`.
     outputs: Vec<(usize, usize)>,
-    /// A queue to itself with so many frames at first, and how many it moves.
+    /// A queue from the node to itself: initial frames, and frames that a firing moves.
     to_itself: Option<(usize, usize)>,
-    rest: EndOfStream,
+    at_end: EndOfStream,
 }
 
-fn plans() -> impl Strategy<Value = Plan> {
-    let rest = prop_oneof![
+fn plans() -> impl Strategy<Value = NetworkPlan> {
+    let at_end = prop_oneof![
         Just(EndOfStream::Drop),
         Just(EndOfStream::Pad),
         Just(EndOfStream::Flush),
@@ -59,13 +62,13 @@ fn plans() -> impl Strategy<Value = Plan> {
         proptest::collection::vec(input, 1..4),
         proptest::collection::vec((0..10usize, 1..40usize), 1..3),
         proptest::option::of((0..5usize, 1..5usize)),
-        rest,
+        at_end,
     );
-    let node = node.prop_map(|(inputs, outputs, to_itself, rest)| Planned {
+    let node = node.prop_map(|(inputs, outputs, to_itself, at_end)| NodePlan {
         inputs,
         outputs,
         to_itself,
-        rest,
+        at_end,
     });
     let sources = proptest::collection::vec((1..900usize, 1..64usize), 1..4);
     let size = proptest::option::of(1..80usize);
@@ -75,7 +78,7 @@ fn plans() -> impl Strategy<Value = Plan> {
         proptest::collection::vec(node, 1..8),
         size,
     )
-        .prop_map(|(channels, sources, nodes, size)| Plan {
+        .prop_map(|(channels, sources, nodes, size)| NetworkPlan {
             channels,
             sources,
             nodes,
@@ -83,12 +86,12 @@ fn plans() -> impl Strategy<Value = Plan> {
         })
 }
 
-impl Plan {
+impl NetworkPlan {
     fn build(&self) -> (Network, Vec<Recording>) {
         let mut network = Network::new();
         let mut open: Vec<(NodeId, u16)> = Vec::new();
         for (i, (frames, piece)) in self.sources.iter().enumerate() {
-            let mut source = from(*piece, *frames);
+            let mut source = frames_source(*piece, *frames);
             (source.seed, source.output.channels) = (i as u32, self.channels);
             open.push((network.add(format!("source{i}"), source).unwrap(), 0));
         }
@@ -97,7 +100,7 @@ impl Plan {
         }
         let mut all = Vec::new();
         for (i, from) in open.into_iter().enumerate() {
-            let (mut sink, recording) = keep(1 + i * 3);
+            let (mut sink, recording) = recording_sink(1 + i * 3);
             sink.input.channels = self.channels;
             let to = network.add(format!("sink{i}"), sink).unwrap();
             self.connect(&mut network, from, (to, 0), 0);
@@ -106,7 +109,7 @@ impl Plan {
         (network, all)
     }
 
-    fn add(&self, network: &mut Network, open: &mut Vec<(NodeId, u16)>, i: usize, node: &Planned) {
+    fn add(&self, network: &mut Network, open: &mut Vec<(NodeId, u16)>, i: usize, node: &NodePlan) {
         let count = node.inputs.len().min(open.len());
         let mut reads = Vec::new();
         let mut ins: Vec<InputPort> = Vec::new();
@@ -114,11 +117,11 @@ impl Plan {
             reads.push(open.remove(which % open.len()));
             let input = InputPort::new(format!("in{p}"), consume + more, *consume);
             // A node that reads its own output must end by another input.
-            let rest = match node.to_itself {
-                Some(_) if node.rest == EndOfStream::Extend => EndOfStream::Pad,
-                _ => node.rest,
+            let at_end = match node.to_itself {
+                Some(_) if node.at_end == EndOfStream::Extend => EndOfStream::Pad,
+                _ => node.at_end,
             };
-            ins.push(input.channels(self.channels).history(*lead).at_end(rest));
+            ins.push(input.channels(self.channels).history(*lead).at_end(at_end));
         }
         let outs = node.outputs.iter().enumerate().map(|(p, (more, produce))| {
             OutputPort::new(format!("out{p}"), produce + more, *produce).channels(self.channels)
@@ -170,11 +173,11 @@ proptest! {
         let expected: Vec<_> = recording.iter().map(bits).collect();
         for (name, scheduler) in all_schedulers() {
             let (network, recording) = plan.build();
-            let told = scheduler.run(network, &options);
-            match (&truth, &told) {
+            let outcome = scheduler.run(network, &options);
+            match (&truth, &outcome) {
                 (Ok(a), Ok(b)) => prop_assert_eq!(&a.firings.len(), &b.firings.len()),
                 (Err(RunError::Deadlock { .. }), Err(RunError::Deadlock { .. })) => continue,
-                _ => prop_assert!(false, "{}: {:?} and not {:?}", name, told, truth),
+                _ => prop_assert!(false, "{}: {:?} and not {:?}", name, outcome, truth),
             }
             let got: Vec<_> = recording.iter().map(bits).collect();
             prop_assert!(got == expected, "{} differs", name);
@@ -182,10 +185,10 @@ proptest! {
     }
 }
 
-/// A diamond one of whose arms sees `window` frames at once, while the other's queue has `size`.
+/// A diamond: one branch reads windows of `window` frames, and the queue of the other has `size` frames.
 fn diamond(window: usize, size: usize) -> (Network, Recording) {
     let mut network = Network::new();
-    let a = network.add("a", from(8, window + 1000)).unwrap();
+    let a = network.add("a", frames_source(8, window + 1000)).unwrap();
     let fork = mix(
         vec![InputPort::new("in", 8, 8)],
         vec![OutputPort::new("l", 8, 8), OutputPort::new("r", 8, 8)],
@@ -201,7 +204,7 @@ fn diamond(window: usize, size: usize) -> (Network, Recording) {
         vec![OutputPort::new("out", 8, 8)],
     );
     let join = network.add("join", join).unwrap();
-    let (sink, recording) = keep(8);
+    let (sink, recording) = recording_sink(8);
     let sink = network.add("sink", sink).unwrap();
     network.connect((a, 0), (fork, 0)).unwrap();
     network.connect((fork, 0), (slow, 0)).unwrap();
@@ -285,7 +288,7 @@ fn a_queue_that_may_not_grow_is_named() {
 fn a_true_deadlock_is_reported_with_its_cycle() {
     for (name, scheduler) in all_schedulers() {
         let mut network = Network::new();
-        let source = network.add("source", from(4, 100)).unwrap();
+        let source = network.add("source", frames_source(4, 100)).unwrap();
         let a = mix(
             vec![InputPort::new("in", 4, 4), InputPort::new("back", 4, 4)],
             vec![OutputPort::new("out", 4, 4)],
@@ -296,7 +299,7 @@ fn a_true_deadlock_is_reported_with_its_cycle() {
             vec![OutputPort::new("out", 4, 4), OutputPort::new("back", 4, 4)],
         );
         let b = network.add("b", b).unwrap();
-        let (sink, _) = keep(4);
+        let (sink, _) = recording_sink(4);
         let sink = network.add("sink", sink).unwrap();
         network.connect((source, 0), (a, 0)).unwrap();
         network.connect((a, 0), (b, 0)).unwrap();
@@ -313,7 +316,7 @@ fn a_true_deadlock_is_reported_with_its_cycle() {
     }
 }
 
-/// Panics, or gives up, at its third firing.
+/// Panics or fails at its third firing.
 struct Bad {
     fired: u32,
     panics: bool,
@@ -336,9 +339,9 @@ impl Actor for Bad {
 
 fn with_bad(panics: bool) -> Network {
     let mut network = Network::new();
-    let source = network.add("source", from(4, 1 << 40)).unwrap();
+    let source = network.add("source", frames_source(4, 1 << 40)).unwrap();
     let bad = network.add("bad", Bad { fired: 0, panics }).unwrap();
-    let sink = network.add("sink", keep(4).0).unwrap();
+    let sink = network.add("sink", recording_sink(4).0).unwrap();
     network.chain(&[source, bad, sink]).unwrap();
     network
 }
@@ -369,8 +372,8 @@ fn the_end_of_a_stream_is_dropped_padded_or_extended() {
         (EndOfStream::Extend, 12),
     ] {
         let mut network = Network::new();
-        let source = network.add("source", from(5, 10)).unwrap();
-        let (mut sink, recording) = keep(4);
+        let source = network.add("source", frames_source(5, 10)).unwrap();
+        let (mut sink, recording) = recording_sink(4);
         sink.input.at_end = rest;
         let sink = network.add("sink", sink).unwrap();
         network.chain(&[source, sink]).unwrap();
@@ -388,19 +391,19 @@ fn the_end_of_a_stream_is_dropped_padded_or_extended() {
 fn an_endless_source_ends_with_its_reader() {
     for (name, scheduler) in all_schedulers() {
         let mut network = Network::new();
-        let endless = From {
+        let endless = TestSource {
             frames: 1 << 40,
-            ..from(16, 0)
+            ..frames_source(16, 0)
         };
         let endless = network.add("endless", endless).unwrap();
-        let short = network.add("short", from(16, 160)).unwrap();
+        let short = network.add("short", frames_source(16, 160)).unwrap();
         let both = mix(
             vec![InputPort::new("a", 16, 16), InputPort::new("b", 16, 16)],
             vec![OutputPort::new("out", 16, 16)],
         );
         let both = network.add("both", both).unwrap();
-        let (sink, recording) = keep(16);
-        let sink: Keep = sink;
+        let (sink, recording) = recording_sink(16);
+        let sink: TestSink = sink;
         let sink = network.add("sink", sink).unwrap();
         network.connect((endless, 0), (both, 0)).unwrap();
         network.connect((short, 0), (both, 1)).unwrap();
@@ -420,13 +423,13 @@ fn a_network_stops_when_the_flag_is_set() {
             ..RunOptions::default()
         };
         let mut network = Network::new();
-        let endless = network.add("endless", from(16, 1 << 40)).unwrap();
-        let sink = network.add("sink", keep(16).0).unwrap();
+        let endless = network.add("endless", frames_source(16, 1 << 40)).unwrap();
+        let sink = network.add("sink", recording_sink(16).0).unwrap();
         network.chain(&[endless, sink]).unwrap();
-        let told = scheduler.run(network, &options);
+        let outcome = scheduler.run(network, &options);
         assert!(
-            matches!(told, Err(RunError::Interrupted)),
-            "{name}: {told:?}"
+            matches!(outcome, Err(RunError::Interrupted)),
+            "{name}: {outcome:?}"
         );
     }
 }
@@ -446,11 +449,11 @@ fn a_cycle_that_feeds_itself_ends_with_the_last_sink() {
                     .collect(),
             )
         };
-        let source = network.add("source", from(16, 320)).unwrap();
+        let source = network.add("source", frames_source(16, 320)).unwrap();
         let round = network.add("round", node(&["in"], &["on", "off"])).unwrap();
         let back = network.add("back", node(&["in"], &["out"])).unwrap();
         let both = network.add("both", node(&["a", "b"], &["out"])).unwrap();
-        let (keep, recording) = keep(16);
+        let (keep, recording) = recording_sink(16);
         let sink = network.add("sink", keep).unwrap();
         network.connect((round, 0), (back, 0)).unwrap();
         let begins = QueueSpec {
@@ -478,11 +481,11 @@ fn a_feedback_node_ends_with_its_external_inputs() {
     let mut first = None;
     for (name, scheduler) in all_schedulers() {
         let mut network = Network::new();
-        let source = network.add("source", from(16, 320)).unwrap();
+        let source = network.add("source", frames_source(16, 320)).unwrap();
         let sum = network.add("sum", Add::new(2, 1, 16).unwrap()).unwrap();
         let twice = network.add("twice", Split::new(2, 1, 16).unwrap()).unwrap();
         let less = network.add("less", Gain::new(0.5, 1, 8).unwrap()).unwrap();
-        let (keep, recording) = keep(16);
+        let (keep, recording) = recording_sink(16);
         let sink = network.add("sink", keep).unwrap();
         network.connect((source, 0), (sum, 0)).unwrap();
         network.connect((sum, 0), (twice, 0)).unwrap();
@@ -496,7 +499,7 @@ fn a_feedback_node_ends_with_its_external_inputs() {
         let summary = scheduler.run(network, &RunOptions::default()).unwrap();
         assert_eq!(summary.firings[4], 20, "{name}");
         let recording = recording.lock().unwrap()[0].clone();
-        // What was recording 32 frames ago comes again, half as loud.
+        // The recording of 32 frames before comes again at half the level.
         let echo = |n: usize| {
             n.checked_sub(32)
                 .map_or(0.0, |before| 0.5 * recording[before])

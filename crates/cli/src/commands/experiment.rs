@@ -1,9 +1,10 @@
 //! `experiment`: repeats the experiments of the papers that Divisi builds on.
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
 use clap::Args;
+use divisi::graph::error_chain;
 use lab::{Effort, LabError, RunObserver};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;

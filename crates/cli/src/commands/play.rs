@@ -1,6 +1,6 @@
 //! `play`: plays a session in real time, through JACK, PipeWire or a clock.
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::files::check_sound_name;
 use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
@@ -16,6 +16,7 @@ use crate::session::options::PlayOptions;
 use clap::{Args, ValueEnum};
 use divisi::driver::{self, DriverConfig, DriverError, DriverInfo, OpenDriver};
 use divisi::engine::ChooseOptions;
+use divisi::graph::error_chain;
 use divisi::plan::PlanOptions;
 use divisi::prelude::{Engine, Frames};
 use divisi::report::Report;

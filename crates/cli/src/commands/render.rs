@@ -1,6 +1,6 @@
 //! `render`: plays a session into a file, faster than real time. Nothing is ever dropped.
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::files::{check_room, check_sound_name};
 use crate::interrupt::Interrupt;
 use crate::network;
@@ -15,6 +15,7 @@ use crate::session::options::PlayOptions;
 use clap::Args;
 use divisi::driver::offline::{self, RenderError};
 use divisi::driver::{DriverConfig, DriverError};
+use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Mode, Scheduler};
 use divisi::units::Channels;

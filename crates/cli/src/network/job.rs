@@ -1,6 +1,6 @@
 //! Runs a network over a sound file. Memory is bounded by the network's queues.
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::files::check_room;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
@@ -9,6 +9,7 @@ use crate::playback::file_input::InputFile;
 use crate::session::file_problems::check_damage;
 use crate::session::load::LoadedSession;
 use crate::session::options::PlayOptions;
+use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
 use divisi::network::kinds::{CallbackSink, CallbackSource};
 use divisi::network::session::{MAX_MEMORY, NetworkSpec};

@@ -1,9 +1,10 @@
 //! The callback of a live run: file input, engine, recorder and block counter.
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::files::write_failure;
 use crate::playback::file_input::{FileInput, FileInputHandle, InputFile, start_file_input};
 use crate::playback::recorder::{RecorderHandle, RecorderTap, TakePlan, start_recorder};
+use divisi::graph::error_chain;
 use divisi::prelude::{AudioCallback, CallbackInfo, EngineCallback, Frames};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

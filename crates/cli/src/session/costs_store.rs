@@ -1,8 +1,8 @@
 //! The user's costs file: every measurement of this machine.
 
-use crate::failure::error_chain;
 use crate::output::messages;
 use divisi::costs::{CostsError, CostsFile, MachineCosts, costs_path, machine_key};
+use divisi::graph::error_chain;
 use std::path::{Path, PathBuf};
 
 /// Name of the kernel set in the key of this machine.

@@ -1,6 +1,6 @@
 //! Options that `play` and `render` share.
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
@@ -9,6 +9,7 @@ use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
 use clap::Args;
 use divisi::engine::{ChooseOptions, choose_scheduler, forget_choice};
+use divisi::graph::error_chain;
 use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler};
 use divisi::text::Settings;
 use divisi::units::Nanos;

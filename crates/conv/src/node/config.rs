@@ -1,7 +1,7 @@
 //! [`ConvolverConfig`]: the parameters of one node, and the convolver made from them.
 
 use super::kind::{LATENCIES, METHODS};
-use super::responses::{Responses, message, text};
+use super::responses::{Responses, text};
 use super::scheduler::Work;
 use crate::response::ir::{IrProcessing, Normalise};
 use crate::tuning::{PartitionChoice, PartitionOrigin, choose_partition};
@@ -9,6 +9,7 @@ use crate::{
     AddedLatency, Convolver, ConvolverAdapter, ConvolverOptions, CostTable, Exchange, MAX_BLOCK,
     Partition, PartitionSpace, Path,
 };
+use graph::error_chain;
 use processor::{MakeContext, MakeError, Setup};
 use std::sync::Arc;
 use units::SampleRate;
@@ -155,7 +156,7 @@ impl ConvolverConfig {
         let delay = (self.predelay * f64::from(rate.hz())).round() as usize;
         let paths = paths
             .with_gain_and_delay(self.gain, delay)
-            .map_err(|e| message(&e))?;
+            .map_err(|e| error_chain(&e))?;
         Ok(paths.resolve())
     }
 
@@ -175,7 +176,7 @@ impl ConvolverConfig {
                 None => (Partition::typical(block, self.latency, frames), "block"),
             },
         };
-        let partition = partition.map_err(|e| MakeError::param(key, message(&e)))?;
+        let partition = partition.map_err(|e| MakeError::param(key, error_chain(&e)))?;
         if partition.max_ir_frames() < frames {
             let max = partition.max_ir_frames();
             let why = format!("`{partition}` has {max} frames, and the response {frames}");
@@ -209,7 +210,7 @@ impl ConvolverConfig {
             // A partition for another block or rate is no reason for silence.
             Err(why) => {
                 let usual = Partition::typical(block, self.latency, frames);
-                let usual = usual.map_err(|e| message(&e))?;
+                let usual = usual.map_err(|e| error_chain(&e))?;
                 notes.push(format!("{}: `{usual}` in its place", why.message));
                 PartitionChoice {
                     origin: PartitionOrigin::BuiltIn,
@@ -223,8 +224,13 @@ impl ConvolverConfig {
         options.half_precision_from = self.half;
         options.fade_frames = (self.fade * f64::from(setup.rate.hz())) as usize;
         let build = Convolver::new(self.inputs, self.outputs, &sets[first], &options);
-        let convolver = build.map_err(|e| message(&e))?;
-        let prepare = |other| convolver.preparer().prepare(other).map_err(|e| message(&e));
+        let convolver = build.map_err(|e| error_chain(&e))?;
+        let prepare = |other| {
+            convolver
+                .preparer()
+                .prepare(other)
+                .map_err(|e| error_chain(&e))
+        };
         let spare = sets
             .get(1 - first)
             .map(|other| prepare(other))

@@ -2,7 +2,7 @@
 
 use crate::response::ir::{Ir, IrLimit, IrProcessing, Paths};
 use crate::response::jconvolver;
-use graph::{Node, Widths};
+use graph::{Node, Widths, error_chain};
 use processor::{MakeContext, MakeError};
 use std::path::{Path, PathBuf};
 use units::{Channels, SampleRate};
@@ -84,13 +84,14 @@ impl Responses {
         let ir = match ir.rate() == rate {
             true => ir.clone(),
             false => {
-                let loaded = Ir::load(path, rate, &IrLimit::default()).map_err(|e| message(&e))?;
+                let loaded =
+                    Ir::load(path, rate, &IrLimit::default()).map_err(|e| error_chain(&e))?;
                 notes.extend(loaded.notes.iter().map(ToString::to_string));
                 loaded.ir
             }
         };
-        let ir = processing.apply(ir).map_err(|e| message(&e))?;
-        Paths::from_ir(&ir, inputs).map_err(|e| message(&e))
+        let ir = processing.apply(ir).map_err(|e| error_chain(&e))?;
+        Paths::from_ir(&ir, inputs).map_err(|e| error_chain(&e))
     }
 }
 
@@ -141,15 +142,7 @@ pub(super) fn text<'a>(context: &MakeContext<'a>, key: &str) -> Option<&'a str> 
 }
 
 fn load(path: &Path) -> Result<Ir, String> {
-    let rate = media::open(path).map_err(|e| message(&e))?.rate();
+    let rate = media::open(path).map_err(|e| error_chain(&e))?.rate();
     let loaded = Ir::load(path, rate, &IrLimit::default());
-    Ok(loaded.map_err(|e| message(&e))?.ir)
-}
-
-/// An error with its sources, in one line.
-pub(super) fn message(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {}", message(source)),
-        None => error.to_string(),
-    }
+    Ok(loaded.map_err(|e| error_chain(&e))?.ir)
 }

@@ -20,7 +20,7 @@ fn options(text: &str) -> ConvolverOptions {
 
 #[test]
 fn sums_made_ahead_give_the_convolution() {
-    let mut rng = Rng(43);
+    let mut rng = Rng::new(43);
     for text in PARTITIONS {
         let options = options(text);
         for straight in [0, 1, 17] {
@@ -33,7 +33,7 @@ fn sums_made_ahead_give_the_convolution() {
 
 #[test]
 fn half_precision_is_within_its_bound_from_its_size_on_with_any_kernels() {
-    let mut rng = Rng(44);
+    let mut rng = Rng::new(44);
     for kernels in Kernels::available() {
         for (near, gain) in [(0, 1.0), (usize::MAX, 1e-4)] {
             let mut options = options(PARTITIONS[1]);
@@ -63,7 +63,7 @@ fn half_precision_is_within_its_bound_from_its_size_on_with_any_kernels() {
 
 #[test]
 fn every_scheduler_and_piece_size_gives_the_same_bits() {
-    let mut rng = Rng(45);
+    let mut rng = Rng::new(45);
     let input = sound(19, 6000, 46);
     for (text, half) in [
         (PARTITIONS[0], None),
@@ -76,7 +76,7 @@ fn every_scheduler_and_piece_size_gives_the_same_bits() {
         let make = |options: &ConvolverOptions| Convolver::new(19, 19, &paths, options).unwrap();
         let truth = play(&mut make(&options), &input, 10_000, &mut Inline);
         let mut again = make(&options);
-        let output = play(&mut again, &input, 10_000, &mut AnyTime(Rng(47)));
+        let output = play(&mut again, &input, 10_000, &mut AnyTime(Rng::new(47)));
         same(&output, &truth, text);
         let mut again = make(&TimeDistributed::adapt_options(&options, 19));
         let mut scheduler = TimeDistributed::new(&mut again);
@@ -101,7 +101,7 @@ fn every_scheduler_and_piece_size_gives_the_same_bits() {
 
 #[test]
 fn after_a_seek_or_a_long_silence_no_old_sums_are_left() {
-    let mut rng = Rng(48);
+    let mut rng = Rng::new(48);
     for text in PARTITIONS {
         let options = options(text);
         let paths = paths(1, options.partition.max_ir_frames(), &mut rng);
@@ -130,7 +130,7 @@ fn after_a_seek_or_a_long_silence_no_old_sums_are_left() {
 
 #[test]
 fn a_late_result_leaves_earlier_input_intact() {
-    let mut rng = Rng(51);
+    let mut rng = Rng::new(51);
     let options = options("7x64 6x256 5x1024");
     let paths = paths(1, options.partition.max_ir_frames(), &mut rng);
     let input = sound(3, 64 * 128, 52);
@@ -149,7 +149,7 @@ fn a_late_result_leaves_earlier_input_intact() {
 
 #[test]
 fn an_exchange_of_equal_responses_changes_nothing_in_full_and_in_half_precision() {
-    let mut rng = Rng(53);
+    let mut rng = Rng::new(53);
     for (half, most) in [(None, 2e-5), (Some(64), 2e-3)] {
         let mut options = options("7x64 6x256 5x1024");
         options.half_precision_from = half;

@@ -38,7 +38,7 @@ fn adapted(
 
 #[test]
 fn odd_and_changing_blocks_add_one_internal_block_of_latency_and_change_no_bit() {
-    let mut rng = Rng(15);
+    let mut rng = Rng::new(15);
     let (response, input) = (rng.response(6000), rng.noise(9600));
     let partition = Partition::parse(64, AddedLatency::None, TEXT).unwrap();
     let truth = mono(partition, &response, &input, 9600);
@@ -65,7 +65,7 @@ fn odd_and_changing_blocks_add_one_internal_block_of_latency_and_change_no_bit()
 
 #[test]
 fn a_broken_promise_of_block_lengths_gives_one_gap_and_is_counted() {
-    let mut rng = Rng(16);
+    let mut rng = Rng::new(16);
     let (response, input) = (rng.response(3000), rng.noise(6400));
     let mut adapter = ConvolverAdapter::new(convolver(&response), Some(128));
     let mut blocks = [128, 128, 100].into_iter().chain(std::iter::repeat(128));
@@ -89,7 +89,7 @@ fn a_broken_promise_of_block_lengths_gives_one_gap_and_is_counted() {
 
 #[test]
 fn nan_in_the_input_becomes_silence() {
-    let mut rng = Rng(17);
+    let mut rng = Rng::new(17);
     let mut input = rng.noise(3200);
     input[100] = f32::NAN;
     input[200] = f32::INFINITY;
@@ -104,7 +104,7 @@ fn nan_in_the_input_becomes_silence() {
 
 #[test]
 fn after_a_seek_it_equals_a_new_convolver_at_that_position() {
-    let mut rng = Rng(18);
+    let mut rng = Rng::new(18);
     let (response, input) = (rng.response(6000), rng.noise(6400));
     for position in [0, 64, 640, 4096, 1 << 40] {
         let mut new = convolver(&response);
@@ -134,7 +134,7 @@ fn after_a_seek_it_equals_a_new_convolver_at_that_position() {
 
 #[test]
 fn after_its_tail_the_output_and_all_memory_are_silent() {
-    let mut rng = Rng(19);
+    let mut rng = Rng::new(19);
     let (response, input) = (rng.response(7000), rng.noise(1000));
     let mut used = convolver(&response);
     play(&mut used, std::slice::from_ref(&input), 1024, &mut Inline);
@@ -155,7 +155,7 @@ fn after_its_tail_the_output_and_all_memory_are_silent() {
 
 #[test]
 fn a_position_within_a_block_counts_as_the_beginning_of_the_block() {
-    let mut rng = Rng(22);
+    let mut rng = Rng::new(22);
     let (response, input) = (rng.response(6000), rng.noise(6400));
     let play_from = |position| {
         let mut convolver = convolver(&response);

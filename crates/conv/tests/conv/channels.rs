@@ -9,7 +9,7 @@ fn partition(length: usize) -> Partition {
 
 /// Asserts that every output is the sum of its paths.
 fn holds(inputs: usize, outputs: usize, paths: &[Path], options: &ConvolverOptions) {
-    let mut rng = Rng(7);
+    let mut rng = Rng::new(7);
     let sound: Vec<Vec<f32>> = (0..inputs).map(|_| rng.noise(2500)).collect();
     let mut convolver = Convolver::new(inputs, outputs, paths, options).unwrap();
     let frames = 2500 + options.partition.max_ir_frames();
@@ -28,7 +28,7 @@ fn holds(inputs: usize, outputs: usize, paths: &[Path], options: &ConvolverOptio
 
 #[test]
 fn any_number_of_straight_channels_stay_separate() {
-    let mut rng = Rng(8);
+    let mut rng = Rng::new(8);
     for channels in [1, 2, 5, 6, 16, 17, 35] {
         let paths: Vec<Path> = (0..channels)
             .map(|c| {
@@ -47,7 +47,7 @@ fn any_number_of_straight_channels_stay_separate() {
 
 #[test]
 fn a_matrix_adds_the_paths_to_one_output() {
-    let mut rng = Rng(9);
+    let mut rng = Rng::new(9);
     let mut paths = Vec::new();
     for input in 0..3 {
         for output in 0..4 {
@@ -65,7 +65,7 @@ fn a_matrix_adds_the_paths_to_one_output() {
 
 #[test]
 fn a_direct_head_works_in_a_matrix() {
-    let mut rng = Rng(10);
+    let mut rng = Rng::new(10);
     let partition = Partition::parse(16, AddedLatency::OneBlock, "96 + 6x64 2x256").unwrap();
     let ends = [(0, 0), (0, 1), (1, 0), (1, 1)];
     let paths = ends.map(|(i, o)| Path::new(i, o, rng.response(500)));
@@ -87,7 +87,7 @@ fn a_direct_head_works_in_a_matrix() {
 
 #[test]
 fn channels_that_are_not_given_are_silent() {
-    let mut rng = Rng(21);
+    let mut rng = Rng::new(21);
     let paths = [0, 1].map(|c| Path::new(c, c, rng.response(300)));
     let make = || Convolver::new(2, 2, &paths, &ConvolverOptions::new(partition(300))).unwrap();
     let (mut few, mut all) = (make(), make());

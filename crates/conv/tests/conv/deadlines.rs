@@ -17,7 +17,7 @@ const PARTITIONS: [&str; 3] = [
 ];
 
 fn convolver(text: &str) -> Convolver {
-    let mut rng = Rng(41);
+    let mut rng = Rng::new(41);
     let partition = Partition::parse(64, AddedLatency::None, text).unwrap();
     let mut path = |from, to| Path::new(from, to, rng.response(partition.max_ir_frames()));
     let paths = [path(0, 0), path(0, 1), path(1, 1)];
@@ -25,7 +25,7 @@ fn convolver(text: &str) -> Convolver {
 }
 
 fn sound() -> Vec<Vec<f32>> {
-    let mut rng = Rng(42);
+    let mut rng = Rng::new(42);
     (0..2).map(|_| rng.noise(9000)).collect()
 }
 
@@ -95,7 +95,7 @@ fn levels_that_begin_just_before_their_deadline_give_the_same_bits() {
             threads: threads(&convolver, None),
             left: HashMap::new(),
             max: convolver.fdls().map(|line| line.size / 64 + 1).collect(),
-            rng: Rng(43),
+            rng: Rng::new(43),
         };
         let output = play(&mut convolver, &sound(), FRAMES, &mut scheduler);
         same(&output, &truth(text), text);

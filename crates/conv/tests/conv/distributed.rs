@@ -34,14 +34,14 @@ fn paths(rng: &mut Rng) -> Vec<Path> {
 #[test]
 fn an_exchange_while_work_is_distributed_changes_no_bit_and_makes_no_job_late() {
     let partition = Partition::parse(64, AddedLatency::None, "7x64 6x256 2x1024 4x2048").unwrap();
-    let mut rng = Rng(31);
+    let mut rng = Rng::new(31);
     let (first, second) = (paths(&mut rng), paths(&mut rng));
     let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition), 3);
     let run = |is_even: bool| {
         let mut convolver = Convolver::new(3, 2, &first, &options).unwrap();
         let mut scheduler = Watched(TimeDistributed::new(&mut convolver), 0);
         let mut next = convolver.preparer().prepare(&second).ok();
-        let mut rng = Rng(32);
+        let mut rng = Rng::new(32);
         let mut output = vec![Vec::new(); 2];
         for callback in 0..400 {
             for channel in 0..3 {
@@ -70,7 +70,7 @@ fn an_exchange_while_work_is_distributed_changes_no_bit_and_makes_no_job_late() 
 
 #[test]
 fn distributed_work_allocates_nothing_in_a_callback() {
-    let mut rng = Rng(33);
+    let mut rng = Rng::new(33);
     let partition = Partition::parse(64, AddedLatency::None, "7x64 6x256 2x1024 4x2048").unwrap();
     let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition), 3);
     let mut convolver = Convolver::new(3, 2, &paths(&mut rng), &options).unwrap();

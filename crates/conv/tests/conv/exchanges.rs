@@ -58,7 +58,7 @@ fn path(response: &[f32]) -> Path {
 
 #[test]
 fn an_exchange_of_equal_responses_changes_nothing() {
-    let mut rng = Rng(11);
+    let mut rng = Rng::new(11);
     let response = path(&rng.response(6000));
     let input = rng.noise(20_000);
     for (text, block) in [(TEXT, 64), ("112 + 14x64 2x512 5x1024", 16)] {
@@ -82,7 +82,7 @@ fn an_exchange_of_equal_responses_changes_nothing() {
 
 #[test]
 fn after_an_exchange_the_output_is_that_of_the_new_response_from_all_input() {
-    let mut rng = Rng(12);
+    let mut rng = Rng::new(12);
     let responses: Vec<Vec<f32>> = (0..3).map(|_| rng.response(6000)).collect();
     let input = rng.noise(24_000);
     let others = [path(&responses[1]), path(&responses[2])];
@@ -97,7 +97,7 @@ fn after_an_exchange_the_output_is_that_of_the_new_response_from_all_input() {
 
 #[test]
 fn a_quieter_copy_fades_in_without_a_step() {
-    let mut rng = Rng(13);
+    let mut rng = Rng::new(13);
     let response = rng.response(6000);
     let mut quiet = path(&response);
     quiet.gain = 0.25;
@@ -125,7 +125,7 @@ fn a_quieter_copy_fades_in_without_a_step() {
 
 #[test]
 fn of_several_pending_exchanges_the_last_wins_and_the_others_are_returned() {
-    let mut rng = Rng(14);
+    let mut rng = Rng::new(14);
     let paths: Vec<Path> = (0..3).map(|_| path(&rng.response(3000))).collect();
     let mut convolver = convolver(&paths[..1], TEXT, 64);
     let preparer = convolver.preparer();

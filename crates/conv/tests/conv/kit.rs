@@ -1,26 +1,23 @@
 //! Noise, impulse responses, and the output of a convolver.
 
 use divisi_conv::{Convolver, ConvolverOptions, Inline, LevelScheduler, Partition, Path};
+use units::SplitMix64;
 
-/// Pseudo-random numbers (SplitMix64), the same in every run.
-pub(crate) struct Rng(pub(crate) u64);
+/// Pseudo-random numbers, the same in every run.
+pub(crate) struct Rng(SplitMix64);
 
 impl Rng {
-    pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(SplitMix64(seed))
     }
 
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        (self.bits() % end as u64) as usize
+        self.0.below(end)
     }
 
     /// From -1 to 1.
     pub(crate) fn sample(&mut self) -> f32 {
-        (self.bits() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+        (self.0.bits() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
     }
 
     pub(crate) fn noise(&mut self, frames: usize) -> Vec<f32> {

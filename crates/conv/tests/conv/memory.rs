@@ -44,7 +44,7 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn no_callback_allocates_or_frees() {
-    let mut rng = Rng(20);
+    let mut rng = Rng::new(20);
     let partition = Partition::parse(16, AddedLatency::None, "112 + 6x64 6x256 2x1024").unwrap();
     let mut path = |c: usize| Path::new(c / 2, c % 18, rng.response(3000));
     let paths: Vec<Path> = (0..20).map(&mut path).collect();
@@ -77,7 +77,7 @@ fn no_callback_allocates_or_frees() {
 
 #[test]
 fn all_memory_is_at_most_thirty_percent_above_the_spectra() {
-    let mut rng = Rng(21);
+    let mut rng = Rng::new(21);
     // A single short response needs as much working memory as many.
     let cases = [
         (16_384, 32, 1.3),
@@ -114,7 +114,7 @@ fn all_memory_is_at_most_thirty_percent_above_the_spectra() {
 
 #[test]
 fn paths_that_share_a_response_share_its_spectra() {
-    let mut rng = Rng(22);
+    let mut rng = Rng::new(22);
     let partition = Partition::typical(64, AddedLatency::None, 20_000).unwrap();
     let response: Arc<[f32]> = rng.response(20_000).into();
     let bytes = |own: bool| {

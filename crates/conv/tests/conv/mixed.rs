@@ -15,7 +15,7 @@ pub(crate) fn paths(straight: usize, length: usize, rng: &mut Rng) -> Vec<Path> 
 }
 
 pub(crate) fn sound(channels: usize, frames: usize, seed: u64) -> Vec<Vec<f32>> {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     (0..channels).map(|_| rng.noise(frames)).collect()
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn worst_db(paths: &[Path], options: &ConvolverOptions) -> f64 {
     let mut convolver = Convolver::new(channels, channels, paths, options).unwrap();
     let frames = 5000 + options.partition.max_ir_frames();
     let samples = play(&mut convolver, &input, frames, &mut Inline);
-    let mut rng = Rng(42);
+    let mut rng = Rng::new(42);
     let at: Vec<usize> = (0..300).map(|_| rng.below(frames)).collect();
     let db = samples.iter().enumerate().map(|(output, samples)| {
         let into = paths.iter().filter(|path| path.output == output);

@@ -27,7 +27,7 @@ fn holds(partition: Partition, response: &[f32], rng: &mut Rng) {
 
 #[test]
 fn any_length_in_any_block_is_the_convolution() {
-    let mut rng = Rng(1);
+    let mut rng = Rng::new(1);
     for bits in 0..=12 {
         for latency in LATENCIES {
             for most in [1, 40, 3_000, 40_000] {
@@ -42,7 +42,7 @@ fn any_length_in_any_block_is_the_convolution() {
 
 #[test]
 fn a_million_frames_are_the_convolution() {
-    let mut rng = Rng(2);
+    let mut rng = Rng::new(2);
     for (block, length) in [(64, 1 << 20), (1024, (1 << 20) - 1), (16, 600_001)] {
         let response = rng.response(length);
         let partition = Partition::typical(block, AddedLatency::None, length).unwrap();
@@ -52,7 +52,7 @@ fn a_million_frames_are_the_convolution() {
 
 #[test]
 fn every_partition_gives_the_convolution() {
-    let mut rng = Rng(3);
+    let mut rng = Rng::new(3);
     let partitions = [
         (64, AddedLatency::None, "7x64 6x256 2x1024 1x2048"),
         (64, AddedLatency::None, "64 + 6x64 3x256"),
@@ -79,7 +79,7 @@ fn every_partition_gives_the_convolution() {
 
 #[test]
 fn silence_and_a_single_last_tap_are_exact() {
-    let mut rng = Rng(4);
+    let mut rng = Rng::new(4);
     for length in [1, 63, 64, 5000, 70_001] {
         let partition = Partition::typical(64, AddedLatency::None, length).unwrap();
         let zeros = vec![0.0; length];

@@ -34,7 +34,7 @@ fn convolver(
     channels: usize,
     stagger: bool,
 ) -> Convolver {
-    let mut rng = Rng(5);
+    let mut rng = Rng::new(5);
     let partition = Partition::parse(block, latency, text).unwrap();
     let mut path = |channel| {
         let length = partition.max_ir_frames() - rng.below(700);
@@ -52,7 +52,7 @@ fn convolver(
 }
 
 fn sound(channels: usize, frames: usize) -> Vec<Vec<f32>> {
-    let mut rng = Rng(6);
+    let mut rng = Rng::new(6);
     (0..channels).map(|_| rng.noise(frames)).collect()
 }
 
@@ -65,7 +65,7 @@ fn pieces_at_any_time_give_the_same_bits() {
             let truth = play(&mut make(), &input, 12_000, &mut Inline);
             for seed in 0..3 {
                 let mut again = make();
-                let output = play(&mut again, &input, 12_000, &mut AnyTime(Rng(seed)));
+                let output = play(&mut again, &input, 12_000, &mut AnyTime(Rng::new(seed)));
                 same(&output, &truth, text);
                 assert_eq!(again.late_count(), 0);
             }

@@ -148,9 +148,9 @@ impl Delay {
     /// `time` in frames, rounded, within its range.
     fn tap(&self, time: f64) -> u32 {
         let rate = self.rate.map_or(0.0, |r| f64::from(r.hz()));
-        let (least, most) = self.range;
-        // The plan has rounded `least` down and `most` up.
-        (time.clamp(least, most) * rate + 0.5) as u32
+        let (min, max) = self.range;
+        // The plan has rounded `min` down and `max` up.
+        (time.clamp(min, max) * rate + 0.5) as u32
     }
 
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
@@ -192,7 +192,7 @@ impl Processor for Delay {
         if (0..self.channels).all(|c| output.channel(c).iter().all(is_zero)) {
             output.silence();
         }
-        // It cannot know what is still in the line.
+        // Not asleep: the line may still hold sound, which this half does not see.
         ProcessStatus::Continue
     }
 
@@ -220,8 +220,8 @@ impl Processor for Delay {
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 5)?;
         let initial = words.number(0)?;
-        let (least, most) = (self.tap(self.range.0), self.tap(self.range.1));
-        let tap = |word: u64| word.clamp(u64::from(least), u64::from(most)) as u32;
+        let (min, max) = (self.tap(self.range.0), self.tap(self.range.1));
+        let tap = |word: u64| word.clamp(u64::from(min), u64::from(max)) as u32;
         self.fade.from = tap(words.at(1));
         self.fade.to = tap(words.at(2));
         self.fade.next = tap(words.at(3));
@@ -269,7 +269,7 @@ impl Processor for DrivenDelay {
         if is_silent {
             output.silence();
         }
-        // It cannot know what is still in the line.
+        // Not asleep: the line may still hold sound, which this half does not see.
         ProcessStatus::Continue
     }
 

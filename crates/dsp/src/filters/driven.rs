@@ -22,7 +22,7 @@ use units::SampleRate;
 
 /// Frames that are computed at once: those of a block step.
 pub(crate) const FRAMES: usize = 64;
-/// A state of larger magnitude has left the range of sound: coefficients that change fast can make it grow.
+/// Bound of a state's magnitude. Coefficients that change fast can make a state grow without end; beyond this it is reset.
 const MAX_STATE: f64 = 1e60;
 
 /// Sine and cosine of half the angle of a frequency, ω / 2 = π f, for frames in a row.
@@ -76,7 +76,7 @@ pub(crate) fn half_angle(freq: &[f32; FRAMES]) -> HalfAngle {
 #[derive(Clone)]
 pub(crate) struct DrivenFilter<K, const OUTS: usize> {
     kernel: K,
-    /// The parameters as the user sets them. Those that are driven are not heard, but say how long the tail is.
+    /// The parameters as the user sets them. The value of a driven one serves only to estimate the tail.
     params: [Smoother; 3],
     rate: Option<SampleRate>,
     states: Box<[FilterState]>,
@@ -141,7 +141,7 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
         }
     }
 
-    /// Sets states to zero that have faded to silence or left the range of sound.
+    /// Sets states to zero that have decayed to silence or grown beyond [`MAX_STATE`].
     fn clean_up(&mut self) {
         for state in &mut self.states {
             let is_silent = state.iter().all(|s| s.abs() < SILENT_STATE);
@@ -220,7 +220,7 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> Processor for DrivenFilter<K, OUT
         }
         let state = |c| words.numbers::<2>(first + 2 * c);
         for c in 0..self.states.len() {
-            // All are looked at before one is taken: a state that is refused changes nothing.
+            // All are checked before one is loaded: a state that is refused changes nothing.
             state(c)?;
         }
         for (c, here) in self.states.iter_mut().enumerate() {

@@ -11,7 +11,7 @@
 //! 1e-15 (-300 dB) is set to zero, so that the filter can sleep and never computes with denormals; a state that is not
 //! finite is set to zero too.
 //!
-//! Latency: none. Tail: until the slowest pole has let a state of 1e9 fall below 1e-15.
+//! Latency: none. Tail: until a state of 1e9 has decayed below 1e-15 at the slowest pole.
 
 use crate::filters::driven::{DrivenFilter, DrivenKernel};
 use crate::param::{ParamSpec, ramp_frames};
@@ -253,7 +253,7 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
         self.ramp = ramp;
     }
 
-    /// Sets states to zero that have faded to silence or are not finite.
+    /// Sets states to zero that have decayed to silence or are not finite.
     fn clean_up(&mut self) {
         for state in &mut self.states {
             let is_silent = state.iter().all(|s| s.abs() < SILENT_STATE);
@@ -317,7 +317,7 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         let words = state::words(bytes, 17 + 2 * self.states.len())?;
         let state = |c| words.numbers::<2>(16 + 2 * c);
         for c in 0..self.states.len() {
-            // All are looked at before one is taken: a state that is refused changes nothing.
+            // All are checked before one is loaded: a state that is refused changes nothing.
             state(c)?;
         }
         let [initial, mut params]: [[f64; 3]; 2] = [words.numbers(0)?, words.numbers(3)?];

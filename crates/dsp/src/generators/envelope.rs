@@ -14,7 +14,7 @@
 //! second note begins it again. A note that is choked ends at once.
 //!
 //! The peak is 1, or for a note `1 - amount (1 - v)`, where `v` is its velocity and `amount` the parameter `velocity`; the
-//! whole course is multiplied by it.
+//! whole envelope is multiplied by it.
 //!
 //! | | |
 //! |---|---|

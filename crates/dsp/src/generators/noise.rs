@@ -33,7 +33,7 @@ const VOLUME: ParamSpec = ParamSpec {
 };
 
 pub(crate) fn kind() -> Kind {
-    let most = 2f64.powi(53);
+    let max_seed = 2f64.powi(53);
     let seed = "Seed of the noise; 0: a hash of the node's name.";
     Kind {
         outputs: vec![PortSpec::mono("out")],
@@ -41,7 +41,7 @@ pub(crate) fn kind() -> Kind {
             VOLUME.param(),
             Param::choice("color", &["white", "pink"])
                 .doc("Spectrum: flat, or falling 3 dB per octave."),
-            Param::number("seed", (0.0, most), 0.0).doc(seed),
+            Param::number("seed", (0.0, max_seed), 0.0).doc(seed),
         ],
         typical_ns: 150,
         ..Kind::new("noise", "White or pink noise from a seed.")

@@ -7,12 +7,11 @@
 //! ```
 //!
 //! Without `channels` a node is as wide as its file. A mono file plays on every channel; of any other file channel k plays on
-//! channel k, and missing ones are silent. A file of
-//! another sample rate is resampled.
+//! channel k, and missing ones are silent. A file of another sample rate is resampled.
 //!
 //! A small file is held in memory, shared by all players of it; a larger one is streamed from disk by a background task, the
 //! first second of it before the first block. Frames that come late are silent and counted, and later frames keep
-//! their time. Both ways give the same bits.
+//! their time. Both give the same bits.
 //!
 //! | | |
 //! |---|---|
@@ -30,12 +29,12 @@ mod feed;
 mod timeline;
 
 use crate::mixing::gain::{GAINS, factor};
-use crate::sample::{channel_count, error_chain};
+use crate::sample::channel_count;
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use feed::{StreamReader, feed};
-use graph::{Kind, Node, Param, PortSpec, Widths};
+use graph::{Kind, Node, Param, PortSpec, Widths, error_chain};
 use media::Sound;
 use processor::{
     BackgroundTask, Block, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor,
@@ -67,8 +66,8 @@ pub(crate) fn kind() -> Kind {
             seconds("start").doc("Position in the file at which it begins."),
             seconds("length").doc("Duration; 0 is to the end of the file."),
             seconds("at").doc("Silence before it begins."),
-            seconds("period").doc("With `loop`: time from one begin to the next; 0 is `length`."),
-            seconds("fade_in").doc("Duration of the rise at each begin."),
+            seconds("period").doc("With `loop`: time from one start to the next; 0 is `length`."),
+            seconds("fade_in").doc("Duration of the rise at each start."),
             seconds("fade_out").doc(
                 "Duration of the fall at each end; without one, a part that is cut short clicks.",
             ),
@@ -111,7 +110,7 @@ fn make_with_limit(
             at: creation.number("at")?,
             period: creation.number("period")?,
             fades: (creation.number("fade_in")?, creation.number("fade_out")?),
-            again: creation.node.flag("loop"),
+            is_looped: creation.node.flag("loop"),
         },
         channels: channel_count(creation.node),
         initial: gains,
@@ -133,7 +132,7 @@ struct PlayerSettings {
     at: f64,
     period: f64,
     fades: (f64, f64),
-    again: bool,
+    is_looped: bool,
 }
 
 impl PlayerSettings {
@@ -147,7 +146,7 @@ impl PlayerSettings {
             0 => rest,
             length => length.min(rest),
         };
-        let period = match (self.again, count(self.period)) {
+        let period = match (self.is_looped, count(self.period)) {
             (false, _) => 0,
             (true, 0) => asked,
             (true, period) => period,
@@ -165,7 +164,7 @@ impl PlayerSettings {
 
 /// Source of the frames.
 enum SampleSource {
-    /// The file is gone.
+    /// The file could not be opened any more.
     Nothing,
     Held(Arc<Sound>),
     Streamed(StreamReader),
@@ -200,13 +199,13 @@ impl Player {
             if let Some(damage) = sound.damage() {
                 log.report(FileProblem::Damaged(damage.to_owned()));
             }
-            self.note_left_out(sound.channels(), setup);
+            self.notify_unplayed_channels(sound.channels(), setup);
             self.feed = SampleSource::Held(sound);
             return Ok(());
         }
         let stream = media::ResamplingReader::open(&self.settings.path, rate)?;
         self.timeline = self.settings.timeline(rate, stream.frames());
-        self.note_left_out(stream.channels(), setup);
+        self.notify_unplayed_channels(stream.channels(), setup);
         let width = match stream.channels().count() {
             1 => 1,
             more => more.min(self.channels),
@@ -226,12 +225,12 @@ impl Player {
         Ok(())
     }
 
-    /// Tells the user if the file has more channels than are played.
-    fn note_left_out(&self, there: Channels, setup: &mut Setup<'_>) {
-        let (there, played) = (there.count(), self.channels);
-        if there > played {
+    /// Notifies the user if the file has more channels than are played.
+    fn notify_unplayed_channels(&self, in_file: Channels, setup: &mut Setup<'_>) {
+        let (in_file, played) = (in_file.count(), self.channels);
+        if in_file > played {
             let file = self.settings.path.display();
-            let note = format!("it plays {played} of the {there} channels of {file}");
+            let note = format!("it plays {played} of the {in_file} channels of {file}");
             setup.services.notify_user(note);
         }
     }
@@ -254,7 +253,7 @@ impl Player {
                 write_silence(block, to.clone());
             }
             self.factor.skip(to.len());
-            // At the end its time stands still, so that it may sleep.
+            // At the end its position stops, so that it can sleep.
             if self.timeline.at(self.now) != Segment::End {
                 self.now += frames;
             }
@@ -388,7 +387,7 @@ impl Processor for Player {
         self.factor.reset();
         self.now = 0;
         if let SampleSource::Streamed(reader) = &mut self.feed {
-            reader.begin(0);
+            reader.seek(0);
         }
     }
 
@@ -415,7 +414,7 @@ impl Processor for Player {
         // Sums with it cannot overflow.
         self.now = words.at(0).min(u64::MAX / 4);
         if let SampleSource::Streamed(reader) = &mut self.feed {
-            reader.begin(self.now);
+            reader.seek(self.now);
         }
         Ok(())
     }

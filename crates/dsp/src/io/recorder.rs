@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The file begins with the first block that is played and ends when the engine stops; `reset` does not cut it. Until that
-//! block an earlier take is as it was. In live mode, frames for which the ring has no room become silence of the same length
+//! block an earlier recording is unchanged. In live mode, frames for which the ring has no room become silence of the same length
 //! in the file, and the gauge `lost` counts them; offline nothing is lost. In a rehearsal no file is touched. A disk that
 //! refuses ends the file, and every later block counts as late. Whatever is lost is reported in the node's file log.
 //!
@@ -16,8 +16,8 @@
 //! | latency, tail | none |
 
 use crate::param::channels;
-use crate::sample::{channel_count, error_chain};
-use graph::{Kind, Param};
+use crate::sample::channel_count;
+use graph::{Kind, Param, error_chain};
 use media::{SampleFormat, Writer};
 use processor::{
     BackgroundTask, Block, FileLog, FileProblem, Gauge, MakeContext, MakeError, Mode,
@@ -35,7 +35,7 @@ const MIN_BUFFER_S: usize = 2;
 const MIN_BUFFER_BLOCKS: usize = 16;
 /// Frames written to the ring at once.
 const CHUNK_FRAMES: usize = 64;
-/// Time between two looks at the ring while the callback waits for the disk.
+/// Interval at which the ring is checked while the callback waits for the disk.
 const WAIT: Duration = Duration::from_micros(500);
 
 pub(crate) fn kind() -> Kind {
@@ -86,8 +86,8 @@ struct Recorder {
 /// Shared by both threads.
 #[derive(Default)]
 struct Shared {
-    /// Frames of silence to be written after what is in the ring.
-    owed: AtomicU64,
+    /// Frames of silence to be written after the content of the ring, in place of lost frames.
+    pending_silence: AtomicU64,
     /// Frames that found no room, in all.
     lost: AtomicU64,
     /// True once the disk has refused a write.
@@ -98,9 +98,9 @@ struct Shared {
 struct BlockWriter {
     ring: Producer<f32>,
     shared: Arc<Shared>,
-    owed: u64,
+    pending_silence: u64,
     lost: u64,
-    /// Another thread writes the file beside the callback.
+    /// True if another thread writes the file beside the callback.
     is_live: bool,
     gauge: Gauge,
     frames: Vec<f32>,
@@ -117,7 +117,7 @@ struct FileWriter {
 
 /// State of the file.
 enum RecordingFile {
-    /// Nothing was played yet: the file is as it was.
+    /// Nothing was played yet: the file is unchanged.
     Planned(RecordingFormat),
     Running(Writer),
     /// In a rehearsal, after an error, and at the end: samples are discarded.
@@ -153,7 +153,7 @@ impl Recorder {
         BlockWriter {
             ring: producer,
             shared,
-            owed: 0,
+            pending_silence: 0,
             lost: 0,
             is_live: setup.mode == Mode::Live,
             gauge: setup.services.gauge("lost"),
@@ -203,7 +203,7 @@ impl BlockWriter {
             if self.is_live && block.time_for_late_results().is_none() {
                 self.wait_for_room(n, channels);
             }
-            if self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels {
+            if self.write_pending_silence(n, channels) && self.ring.slots() >= n * channels {
                 for c in 0..channels {
                     let samples = &input.channel(c)[at..at + n];
                     let places = self.frames.iter_mut().skip(c).step_by(channels);
@@ -212,7 +212,7 @@ impl BlockWriter {
                 let written = self.ring.push_entire_slice(&self.frames[..n * channels]);
                 debug_assert!(written.is_ok(), "there was room");
             } else {
-                self.add_owed(n as u64);
+                self.add_pending_silence(n as u64);
                 is_complete = false;
             }
             at += n;
@@ -220,45 +220,49 @@ impl BlockWriter {
         is_complete
     }
 
-    /// Waits until `n` frames fit into the ring, after the silence that is owed. Returns if the disk has failed.
+    /// Waits until `n` frames fit into the ring, after the pending silence. Returns if the disk has failed.
     ///
     /// Real-time: waits, on the thread that writes the file.
     fn wait_for_room(&mut self, n: usize, channels: usize) {
         // Relaxed: nothing else travels with the flag.
         while !(self.ring.is_abandoned() || self.shared.failed.load(Ordering::Relaxed)) {
-            if self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels {
+            if self.write_pending_silence(n, channels) && self.ring.slots() >= n * channels {
                 return;
             }
             std::thread::sleep(WAIT);
         }
     }
 
-    /// Writes silence for lost frames, as far as there is room and at most eight times `n` frames. Returns true if none is
-    /// owed any more.
-    fn write_owed_silence(&mut self, n: usize, channels: usize) -> bool {
-        if self.owed == 0 {
+    /// Writes silence for lost frames, as far as there is room and at most eight times `n` frames. Returns true if no
+    /// silence is pending any more.
+    fn write_pending_silence(&mut self, n: usize, channels: usize) -> bool {
+        if self.pending_silence == 0 {
             return true;
         }
         self.frames.fill(0.0);
         for _ in 0..8 {
             let room = self.ring.slots() / channels;
-            let silence = (self.owed.min(n as u64) as usize).min(room);
+            let silence = (self.pending_silence.min(n as u64) as usize).min(room);
             let silent = &self.frames[..silence * channels];
             let written = self.ring.push_entire_slice(silent);
             debug_assert!(written.is_ok(), "there was room");
-            self.owed -= silence as u64;
+            self.pending_silence -= silence as u64;
         }
         // Relaxed: the file writer reads it only after this end is gone.
-        self.shared.owed.store(self.owed, Ordering::Relaxed);
-        self.owed == 0
+        self.shared
+            .pending_silence
+            .store(self.pending_silence, Ordering::Relaxed);
+        self.pending_silence == 0
     }
 
-    fn add_owed(&mut self, frames: u64) {
-        self.owed += frames;
+    fn add_pending_silence(&mut self, frames: u64) {
+        self.pending_silence += frames;
         self.lost += frames;
         // Relaxed: as above, both.
         self.shared.lost.store(self.lost, Ordering::Relaxed);
-        self.shared.owed.store(self.owed, Ordering::Relaxed);
+        self.shared
+            .pending_silence
+            .store(self.pending_silence, Ordering::Relaxed);
         self.gauge.set(self.lost as f32);
     }
 }
@@ -282,7 +286,7 @@ impl FileWriter {
             return Ok(());
         };
         // Relaxed: the other end has processed its last block before the engine ends this one.
-        let owed = self.shared.owed.load(Ordering::Relaxed);
+        let pending_silence = self.shared.pending_silence.load(Ordering::Relaxed);
         let lost = self.shared.lost.load(Ordering::Relaxed);
         if lost > 0 {
             let path = writer.path().display();
@@ -290,7 +294,7 @@ impl FileWriter {
                 format!("{path} lacks {lost} frames, which are silent: the disk was too slow");
             self.log.report(FileProblem::Lost(message));
         }
-        writer.write_silence(usize::try_from(owed).unwrap_or(usize::MAX))?;
+        writer.write_silence(usize::try_from(pending_silence).unwrap_or(usize::MAX))?;
         writer.finish()
     }
 

@@ -64,7 +64,7 @@ struct ChannelLevels {
     peak: f64,
     /// Mean square.
     mean: f64,
-    /// Largest peak of late, and the frames for which it still holds.
+    /// Largest recent peak, and the number of frames for which it is still held.
     hold: f64,
     hold_left: u32,
     clips: u64,
@@ -89,8 +89,8 @@ impl ChannelLevels {
     }
 
     fn clean_up(&mut self) {
-        let rests = self.peak < SILENT_LEVEL && self.mean < SILENT_LEVEL * SILENT_LEVEL;
-        if rests || !(self.peak + self.mean).is_finite() {
+        let is_silent = self.peak < SILENT_LEVEL && self.mean < SILENT_LEVEL * SILENT_LEVEL;
+        if is_silent || !(self.peak + self.mean).is_finite() {
             (self.peak, self.mean, self.hold) = (0.0, 0.0, 0.0);
         }
     }

@@ -44,7 +44,7 @@ impl Processor for Multiply {
         let inputs = block.input_count();
         if (0..inputs).any(|port| block.input(port).is_silent()) {
             block.silence_outputs();
-            // Other inputs may carry sound, so that it is called for nothing; it has no state that could change.
+            // It may be called with nothing to do, since other inputs carry sound. It has no state that could change.
             return ProcessStatus::Sleep;
         }
         for c in 0..self.channels {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Frames, Nanos, SampleRate};
 
-/// A folder that goes with its test.
+/// A folder that is removed when it is dropped.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -44,7 +44,7 @@ pub(crate) fn node(kind: &str, params: &[(&str, ParamValue)]) -> Node {
     node
 }
 
-pub(crate) fn made(node: &Node) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(node: &Node) -> Result<Box<dyn Processor>, MakeError> {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
     registry.make(node, Path::new("/"))
@@ -60,15 +60,15 @@ pub(crate) struct Player {
     channels: usize,
     position: u64,
     live: bool,
-    /// True if nobody waits for a block: the server freewheels.
+    /// True if the server freewheels: blocks have no deadline.
     pub(crate) freewheels: bool,
     /// True if the input is flagged as silent.
     pub(crate) silent: bool,
 }
 
-struct Asked<'a>(&'a mut Vec<Box<dyn BackgroundTask>>, &'a Gauge, &'a FileLog);
+struct TestSetupServices<'a>(&'a mut Vec<Box<dyn BackgroundTask>>, &'a Gauge, &'a FileLog);
 
-impl SetupServices for Asked<'_> {
+impl SetupServices for TestSetupServices<'_> {
     fn defer(&mut self, _: rt::deferred::JobRunner) {}
     fn spawn_background(&mut self, task: Box<dyn BackgroundTask>) {
         self.0.push(task);
@@ -81,10 +81,10 @@ impl SetupServices for Asked<'_> {
     }
 }
 
-/// Counts late results. Where the second is true, there is no time for them.
-struct Alone(AtomicU32, bool);
+/// Counts late results. The flag is true where there is no time to wait for them.
+struct TestServices(AtomicU32, bool);
 
-impl ProcessServices for Alone {
+impl ProcessServices for TestServices {
     fn fork(&self, lanes: u32, task: &ForkTask) -> Result<(), ForkAbandoned> {
         (0..lanes).for_each(|lane| task.run(lane));
         Ok(())
@@ -99,10 +99,10 @@ impl ProcessServices for Alone {
 
 impl Player {
     pub(crate) fn new(node: &Node, hz: u32, mode: Mode) -> Self {
-        Self::of(made(node).unwrap(), node, hz, mode)
+        Self::of(make(node).unwrap(), node, hz, mode)
     }
 
-    /// Plays `processor`, which is `node`'s.
+    /// A player of `processor`, the processor of `node`.
     pub(crate) fn of(processor: Box<dyn Processor>, node: &Node, hz: u32, mode: Mode) -> Self {
         let mut player = Self {
             processor,
@@ -121,34 +121,35 @@ impl Player {
             rate: SampleRate::new(hz).unwrap(),
             block: Frames(512),
             mode,
-            services: &mut Asked(&mut player.background, &player.gauge, &player.log),
+            services: &mut TestSetupServices(&mut player.background, &player.gauge, &player.log),
         });
         player
     }
 
-    /// All background work there is to do now.
-    pub(crate) fn turns(&mut self) {
+    /// Does all background work that is due.
+    pub(crate) fn run_background(&mut self) {
         let busy = |task: &mut Box<dyn BackgroundTask>| task.poll() == TaskStatus::More;
         self.background
             .iter_mut()
             .for_each(|task| while busy(task) {});
     }
 
-    /// Plays `frames` frames in blocks of `block`; each channel's samples. Offline with a turn between any two.
+    /// Plays `frames` frames of `inputs` in blocks of `block`, and returns the output of each channel. Offline the background
+    /// work is done before each block.
     pub(crate) fn play(
         &mut self,
         frames: usize,
         block: usize,
-        heard: &[Vec<f32>],
+        inputs: &[Vec<f32>],
     ) -> Vec<Vec<f32>> {
         let mut all = vec![Vec::with_capacity(frames); self.channels];
         let mut from = 0;
         while from < frames {
             let n = block.min(frames - from);
             if !self.live {
-                self.turns();
+                self.run_background();
             }
-            let now: Vec<&[f32]> = heard.iter().map(|c| &c[from..from + n]).collect();
+            let now: Vec<&[f32]> = inputs.iter().map(|c| &c[from..from + n]).collect();
             for (all, played) in all.iter_mut().zip(self.block(n, &now)) {
                 all.extend(played);
             }
@@ -157,8 +158,9 @@ impl Player {
         all
     }
 
-    fn block(&mut self, frames: usize, heard: &[&[f32]]) -> Vec<Vec<f32>> {
-        let mut inputs: Vec<Vec<f32>> = heard.iter().map(|c| c.to_vec()).collect();
+    fn block(&mut self, frames: usize, inputs: &[&[f32]]) -> Vec<Vec<f32>> {
+        let mut inputs: Vec<Vec<f32>> = inputs.iter().map(|c| c.to_vec()).collect();
+        let device_channels = inputs.len();
         let mut outputs = vec![vec![f32::NAN; frames]; self.channels];
         let mut flags = vec![0_u8; inputs.len() + outputs.len()];
         flags[..inputs.len()].fill(self.silent.into());
@@ -169,7 +171,7 @@ impl Player {
                 silent,
             })
             .collect();
-        let (ins, outs) = channels.split_at(heard.len());
+        let (ins, outs) = channels.split_at(device_channels);
         let ports = [RawPort::new(ins), RawPort::new(outs)];
         let io = StepIo {
             inputs: RawPorts::new(&ports[..1]),
@@ -177,8 +179,8 @@ impl Player {
             has_events: false,
             cold: Box::default(),
         };
-        let runtime = Alone(AtomicU32::new(0), self.live && !self.freewheels);
-        let moment = ProcessInfo {
+        let runtime = TestServices(AtomicU32::new(0), self.live && !self.freewheels);
+        let info = ProcessInfo {
             frames: frames as u32,
             offset: 0,
             position: self.position,
@@ -188,7 +190,7 @@ impl Player {
             services: &runtime,
         };
         // SAFETY: every pointer leads into the vectors above, which have `frames` frames and are nobody else's.
-        let mut block = unsafe { Block::new(&io, &moment) };
+        let mut block = unsafe { Block::new(&io, &info) };
         self.last = self.processor.process(&mut block);
         self.position += frames as u64;
         self.late += runtime.0.load(Ordering::Relaxed);

@@ -21,7 +21,7 @@ use processor::{
     Block, EventBody, EventTarget, MakeContext, MakeError, ProcessStatus, Processor, Setup,
     StateError, state,
 };
-use units::SampleRate;
+use units::{SampleRate, SplitMix64};
 
 /// Notes that can be held; more are left out.
 const MAX_HELD: usize = 64;
@@ -189,7 +189,7 @@ impl Arpeggiator {
                 let place = self.played % (2 * all - 2);
                 place.min(2 * all - 2 - place)
             }
-            "random" => hash(self.seed ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % all,
+            "random" => SplitMix64(self.seed ^ step.wrapping_mul(SplitMix64::STEP)).bits() % all,
             _ => self.played % all,
         };
         let (rank, octave) = ((place % count) as usize, place / count);
@@ -277,14 +277,6 @@ impl Arpeggiator {
             step += 1;
         }
     }
-}
-
-/// SplitMix64.
-fn hash(seed: u64) -> u64 {
-    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
 }
 
 impl Processor for Arpeggiator {

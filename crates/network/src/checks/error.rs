@@ -42,7 +42,7 @@ pub enum CheckError {
         name: String,
         /// Its size in frames.
         size: u64,
-        /// Size that it needs at least.
+        /// Smallest size that is known to be enough.
         needed: u64,
     },
     /// One iteration has more firings than are simulated, and the even schedule gave no sizes: there is a cycle, or a size was

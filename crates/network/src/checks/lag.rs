@@ -36,7 +36,7 @@ pub fn lag_range(
     let whole = Part::whole(topology, &repetitions);
     let mut simulation = Simulation::new(topology, &whole, &unbounded);
     let (input, output) = (input.0 as usize, output.0 as usize);
-    simulation.free_all_but(input);
+    simulation.allow_all_but(input);
     let mut lag = LagRange { max: 0, min: 0 };
     let (mut written, mut before) = (0u64, simulation.fills());
     loop {

@@ -8,8 +8,8 @@
 //! Nodes on a cycle of waiting, all of which still have firings left, wait for ever: firings of other nodes cannot help
 //! them, since in a dataflow graph no firing disables another (Karp and Miller, 1966).
 //!
-//! The largest content that a queue comes to have is its peak: with the peaks as sizes, the same schedule is possible, and
-//! then every schedule goes on.
+//! The largest content of a queue during the simulation is its peak. With the peaks as sizes the same schedule is possible, so
+//! no other schedule blocks for ever.
 
 use super::biconnected::Part;
 use super::error::CheckError;
@@ -26,10 +26,10 @@ pub(super) const MAX_FIRINGS: u128 = 16_000_000;
 #[derive(Debug)]
 pub(super) struct FiringBudget(pub(super) u128);
 
-/// Firings left of a node that may fire as often as it can.
+/// Firings left for a node that may fire any number of times.
 const UNLIMITED: u64 = u64::MAX / 2;
 
-/// Reason why a simulation did not come to repeat.
+/// Reason why a simulation did not reach a state that repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SimulationError {
     /// Each of these nodes waits for the next one, at that queue.
@@ -151,7 +151,7 @@ impl<'a> Simulation<'a> {
             *left += count;
         }
         self.candidates.insert_all();
-        self.settle()?;
+        self.fire_all()?;
         match self.waiting_cycle() {
             Some(cycle) => Err(SimulationError::Deadlock(cycle)),
             None => Ok(()),
@@ -159,9 +159,9 @@ impl<'a> Simulation<'a> {
     }
 
     /// Fires nodes until none can fire.
-    fn settle(&mut self) -> Result<(), SimulationError> {
+    fn fire_all(&mut self) -> Result<(), SimulationError> {
         while let Some(node) = self.candidates.pop_first() {
-            if self.left[node] > 0 && self.waits(node).is_none() {
+            if self.left[node] > 0 && self.blocking_queue(node).is_none() {
                 self.fire(node);
             }
             if self.firings > self.max_firings {
@@ -171,8 +171,8 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Allows all nodes but one to fire as often as they can.
-    pub(super) fn free_all_but(&mut self, node: usize) {
+    /// Lets all nodes but one fire any number of times.
+    pub(super) fn allow_all_but(&mut self, node: usize) {
         self.left.fill(UNLIMITED);
         self.left[node] = 0;
     }
@@ -181,10 +181,10 @@ impl<'a> Simulation<'a> {
     pub(super) fn fire_once(&mut self, node: usize) -> Result<(), SimulationError> {
         self.left[node] = 1;
         self.candidates.insert_all();
-        self.settle()
+        self.fire_all()
     }
 
-    /// Number of firings of a node that may fire as often as it can.
+    /// Number of firings of a node that may fire any number of times.
     pub(super) fn fired(&self, node: usize) -> u64 {
         UNLIMITED - self.left[node]
     }
@@ -195,7 +195,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// The queue that keeps a node from firing, and the size that it would need, if the node waits for room.
-    fn waits(&self, node: usize) -> Option<(usize, Option<u64>)> {
+    fn blocking_queue(&self, node: usize) -> Option<(usize, Option<u64>)> {
         let is_short = |queue: &&usize| {
             let queue = &self.queues[**queue];
             queue.fill < queue.read_window
@@ -230,7 +230,7 @@ impl<'a> Simulation<'a> {
 
     /// A cycle of nodes that wait for each other and all have firings left.
     fn waiting_cycle(&self) -> Option<Vec<WaitingNode>> {
-        let waits = |node: usize| self.waits(node).filter(|_| self.left[node] > 0);
+        let waits = |node: usize| self.blocking_queue(node).filter(|_| self.left[node] > 0);
         let waits_for = |node| {
             let (index, needed) = waits(node)?;
             let queue = &self.queues[index];

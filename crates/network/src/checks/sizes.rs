@@ -14,8 +14,8 @@ pub struct CheckResult {
     /// Firings of each node in one iteration, after which all queues hold as many frames as before it: the solution of
     /// the balance equations.
     pub repetitions: Vec<u64>,
-    /// Size of each queue in frames, with which the network never blocks for want of room; the size that the topology
-    /// sets, if it sets one.
+    /// Size of each queue in frames, with which the network never blocks for lack of room: the size that the topology
+    /// sets, or else a sufficient one.
     pub sizes: Vec<usize>,
 }
 

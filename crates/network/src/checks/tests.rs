@@ -29,9 +29,13 @@ fn topology(nodes: usize, queues: &[QueueNumbers]) -> Topology {
         nodes: (0..nodes).map(node).collect(),
         queues: Vec::new(),
     };
-    for &(from, to, (room, produce), (window, consume), initial) in queues {
+    for &(from, to, (window_out, produce), (window, consume), initial) in queues {
         let outs = &mut topology.nodes[from].ports.outputs;
-        outs.push(OutputPort::new(format!("out{}", outs.len()), room, produce));
+        outs.push(OutputPort::new(
+            format!("out{}", outs.len()),
+            window_out,
+            produce,
+        ));
         let from = port(from, outs.len());
         let ins = &mut topology.nodes[to].ports.inputs;
         ins.push(InputPort::new(format!("in{}", ins.len()), window, consume));
@@ -81,9 +85,9 @@ fn rates_that_contradict_each_other_name_their_queue() {
     };
     // The search goes from node 0 both ways, and finds the contradiction where they meet.
     assert_eq!((queue, written, read), (QueueId(1), 2, 3));
-    let told = "the rates contradict each other at `n1.out0 -> n2.in0`: \
+    let message = "the rates contradict each other at `n1.out0 -> n2.in0`: \
                 2 frames are written for each 3 that are read";
-    assert_eq!(wrong.to_string(), told);
+    assert_eq!(wrong.to_string(), message);
 }
 
 #[test]
@@ -136,21 +140,21 @@ fn a_cycle_needs_initial_frames() {
 }
 
 #[test]
-fn an_overlap_is_a_debt_and_no_deadlock() {
+fn an_overlap_delays_the_first_firing_and_is_no_deadlock() {
     // It reads 100 frames and consumes 1, without a history.
     let filter = topology(3, &[(0, 1, (7, 7), (100, 1), 0), plain(1, 2, 1, 14, 0)]);
-    let verdict = check(&filter).unwrap();
-    assert_eq!(verdict.repetitions, [2, 14, 1]);
-    assert!(verify_sizes(&filter, &verdict.sizes).is_ok());
-    assert_eq!(verdict.sizes[0], 99 + 7);
-    // In a cycle that owes more than it began with, it is one.
-    let owes = |initial| topology(2, &[(0, 1, (1, 1), (10, 1), 0), plain(1, 0, 1, 1, initial)]);
-    assert!(sufficient_sizes(&owes(9)).is_err());
-    assert!(sufficient_sizes(&owes(10)).is_ok());
+    let result = check(&filter).unwrap();
+    assert_eq!(result.repetitions, [2, 14, 1]);
+    assert!(verify_sizes(&filter, &result.sizes).is_ok());
+    assert_eq!(result.sizes[0], 99 + 7);
+    // In a cycle with fewer initial frames than the overlap, it is one.
+    let cycle = |initial| topology(2, &[(0, 1, (1, 1), (10, 1), 0), plain(1, 0, 1, 1, initial)]);
+    assert!(sufficient_sizes(&cycle(9)).is_err());
+    assert!(sufficient_sizes(&cycle(10)).is_ok());
 }
 
 #[test]
-fn a_size_that_is_too_small_says_what_it_would_need() {
+fn the_error_of_a_small_size_has_the_size_that_is_needed() {
     let mut chain = topology(2, &[plain(0, 1, 4, 6, 0)]);
     assert_eq!(sufficient_sizes(&chain), Ok(vec![8]));
     chain.queues[0].size = Some(7);
@@ -185,8 +189,14 @@ fn tiny() -> impl Strategy<Value = Topology> {
                 let common = common.unwrap_or(1);
                 let produce = counts[to] / common * factor.min(2);
                 let consume = counts[from] / common * factor.min(2);
-                let room = (produce + more_room.min(1), produce);
-                (from, to, room, (consume + more.min(2), consume), initial)
+                let window_out = (produce + more_room.min(1), produce);
+                (
+                    from,
+                    to,
+                    window_out,
+                    (consume + more.min(2), consume),
+                    initial,
+                )
             });
         topology(3, &queues.collect::<Vec<_>>())
     })
@@ -228,7 +238,7 @@ fn diamond(ends: (usize, usize), branches: &[Vec<(usize, usize)>], tail: bool) -
 
 #[test]
 fn each_branch_of_a_diamond_holds_what_the_slowest_needs() {
-    // The filter reads 40 frames and consumes 10: the direct path must hold what it has not let through.
+    // The filter reads 40 frames and consumes 10: the direct path must hold the frames that the filter keeps back.
     let wide = diamond((10, 10), &[vec![(10, 30)], vec![]], false);
     assert_eq!(sufficient_sizes(&wide), Ok(vec![40, 10, 40]));
 }
@@ -241,12 +251,12 @@ fn a_chain_may_have_iterations_of_millions_of_firings() {
         .chain([plain(3, 4, 160, 256, 0)])
         .collect();
     let chain = topology(5, &queues);
-    let verdict = check(&chain).unwrap();
+    let result = check(&chain).unwrap();
     assert!(
-        verdict.repetitions.iter().sum::<u64>() > 4_000_000,
-        "{verdict:?}"
+        result.repetitions.iter().sum::<u64>() > 4_000_000,
+        "{result:?}"
     );
-    assert_eq!(verdict.sizes, [256 + 146, 160 + 146, 160 + 146, 160 + 224]);
+    assert_eq!(result.sizes, [256 + 146, 160 + 146, 160 + 146, 160 + 224]);
 }
 
 #[test]
@@ -261,12 +271,12 @@ fn parallel_paths_with_too_many_firings_get_sizes_of_the_even_schedule() {
         steps.map(|(from, to, produce, consume)| plain(from, to, produce, consume, 0))
     };
     let mut both = topology(8, &[path(2), path(5)].concat());
-    let verdict = check(&both).unwrap();
-    assert!(verdict.repetitions.iter().sum::<u64>() > 100_000_000);
+    let result = check(&both).unwrap();
+    assert!(result.repetitions.iter().sum::<u64>() > 100_000_000);
     assert!(
-        verdict.sizes.iter().all(|size| *size < 6000),
+        result.sizes.iter().all(|size| *size < 6000),
         "{:?}",
-        verdict.sizes
+        result.sizes
     );
     // A size that is set may be too small for that.
     both.queues[1].size = Some(997 + 990);
@@ -286,7 +296,7 @@ proptest! {
             proptest::collection::vec((1..40usize, 0..60usize), 0..3), 2..4),
     ) {
         let topology = diamond(ends, &branches, true);
-        let even = even_sizes_of(&topology).expect("there is no circle");
+        let even = even_sizes_of(&topology).expect("there is no cycle");
         prop_assert!(verify_sizes(&topology, &even).is_ok(), "{:?}", even);
     }
 }

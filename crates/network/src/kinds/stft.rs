@@ -33,7 +33,7 @@ pub struct InverseStft {
     /// Factors of the first frames, which fewer windows overlap.
     first: Box<[f32]>,
     /// Number of factors that have been applied.
-    given: usize,
+    applied: usize,
 }
 
 /// Transform, window and buffers of one node.
@@ -106,7 +106,7 @@ impl InverseStft {
             buffers,
             hop,
             channels: nonzero(channels, "channels")?,
-            given: 0,
+            applied: 0,
         })
     }
 }
@@ -175,15 +175,15 @@ impl Actor for InverseStft {
             for (i, (to, (x, w))) in frames.enumerate() {
                 *to = if i < overlap { *to + x * w } else { x * w };
             }
-            let given = to[..self.hop].iter_mut().zip(&self.first[self.given..]);
-            given.for_each(|(to, factor)| *to *= factor);
+            let scaled = to[..self.hop].iter_mut().zip(&self.first[self.applied..]);
+            scaled.for_each(|(to, factor)| *to *= factor);
         });
-        self.given = (self.given + self.hop).min(self.first.len());
+        self.applied = (self.applied + self.hop).min(self.first.len());
         FireStatus::Continue
     }
 
     fn reset(&mut self) {
-        self.given = 0;
+        self.applied = 0;
     }
 }
 

@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A node that runs.
 pub(crate) struct RunningNode {
     pub(crate) actor: Box<dyn Actor>,
-    /// Empty once the node has ended, as are `outputs`: dropping an end tells the node at the other end.
+    /// Empty once the node has ended, as are `outputs`: the node at the other end sees that an end was dropped.
     pub(crate) inputs: Vec<InputEnd>,
     pub(crate) outputs: Vec<OutputEnd>,
     /// Nodes at the other ends, each once.

@@ -87,7 +87,7 @@ impl ReadySet {
     /// Notifies several nodes, by the worker that has all. Returns true if all nodes are idle again already, and still the
     /// caller's.
     pub(crate) fn notify_all(&self, nodes: &[usize]) -> bool {
-        // Relaxed: it only counts. As if the caller had one in hand: nobody else finds the count at nothing before all
+        // Relaxed: it only counts. The caller counts as one active node, so no other worker sees 0 before all
         // are notified.
         self.active.fetch_add(1, Ordering::Relaxed);
         for node in nodes {
@@ -136,7 +136,7 @@ impl ReadySet {
         None
     }
 
-    /// Before a node's queues are looked at: what is X.
+    /// Clears `NOTIFIED`. To be called before the node's queues are checked: a later change of a queue notifies again.
     #[inline]
     pub(crate) fn begin_check(&self, node: usize) {
         // Acquire pairs with `notify`: what was moved before is seen. Release: a later `notify` comes after this.
@@ -147,9 +147,9 @@ impl ReadySet {
     #[inline]
     pub(crate) fn release(&self, node: usize) -> Released {
         // Release pairs with the acquire in `notify`: all that was done to the node travels to its next worker.
-        let gone =
+        let to_idle =
             self.nodes[node].compare_exchange(ACTIVE, 0, Ordering::Release, Ordering::Relaxed);
-        if gone.is_err() {
+        if to_idle.is_err() {
             return Released::Notified;
         }
         // AcqRel: all that other workers did before they released their nodes travels to the last one.

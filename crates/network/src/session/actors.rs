@@ -92,7 +92,7 @@ pub(super) fn create(node: &Node) -> Result<Box<dyn Actor>, KindError> {
         }
         "interpolate" => {
             let factor = whole(node, "factor");
-            // Of `factor` frames all but one are zero: the filter makes up for their share of the level.
+            // Of `factor` frames all but one are zero: the filter's gain compensates for the level that this costs.
             let louder: Vec<f32> = taps(node)?.iter().map(|tap| tap * factor as f32).collect();
             Box::new(Interpolate::new(&louder, factor, channels, piece)?)
         }

@@ -113,7 +113,7 @@ impl<'t> SectionReader<'t> {
         }
     }
 
-    /// Checks what there must be before nodes and edges are read, and how much of it.
+    /// Checks that there are nodes and edges, and not too many, before they are read.
     fn check_outline(&mut self, table: &DeTable<'t>) -> Option<()> {
         self.only(
             table,

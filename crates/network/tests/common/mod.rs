@@ -11,8 +11,8 @@ use workers::{WorkerPool, WorkerPoolOptions};
 /// Samples that a sink has recorded, channel by channel.
 pub(crate) type Recording = Arc<Mutex<Vec<Vec<f32>>>>;
 
-/// Source of a number of frames, in pieces.
-pub(crate) struct From {
+/// Source of a fixed number of frames, in pieces.
+pub(crate) struct TestSource {
     pub(crate) output: OutputPort,
     pub(crate) frames: usize,
     pub(crate) at: usize,
@@ -20,7 +20,7 @@ pub(crate) struct From {
 }
 
 /// Sink that records.
-pub(crate) struct Keep {
+pub(crate) struct TestSink {
     pub(crate) input: InputPort,
     pub(crate) recording: Recording,
 }
@@ -31,8 +31,8 @@ pub(crate) struct Mix {
     pub(crate) state: f32,
 }
 
-pub(crate) fn from(produce: usize, frames: usize) -> From {
-    From {
+pub(crate) fn frames_source(produce: usize, frames: usize) -> TestSource {
+    TestSource {
         output: OutputPort::new("out", produce, produce),
         frames,
         at: 0,
@@ -40,14 +40,14 @@ pub(crate) fn from(produce: usize, frames: usize) -> From {
     }
 }
 
-pub(crate) fn keep(window: usize) -> (Keep, Recording) {
+pub(crate) fn recording_sink(window: usize) -> (TestSink, Recording) {
     let recording = Recording::default();
     let input = InputPort::new("in", window, window);
-    let keep = Keep {
+    let sink = TestSink {
         input,
         recording: recording.clone(),
     };
-    (keep, recording)
+    (sink, recording)
 }
 
 /// Sample of a source.
@@ -59,16 +59,16 @@ pub(crate) fn sample(seed: u32, channel: usize, frame: usize) -> f32 {
     ((x ^ (x >> 15)) % 2001) as f32 / 1000.0 - 1.0
 }
 
-impl Actor for From {
+impl Actor for TestSource {
     fn ports(&self) -> Ports {
         Ports::source(self.output.clone())
     }
 
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
         let count = self.output.produce.min(self.frames - self.at);
-        let mut room = windows.outputs.window(0);
+        let mut output = windows.outputs.window(0);
         for channel in 0..self.output.channels {
-            for (i, x) in room.channel(channel)[..count].iter_mut().enumerate() {
+            for (i, x) in output.channel(channel)[..count].iter_mut().enumerate() {
                 *x = sample(self.seed, channel, self.at + i);
             }
         }
@@ -80,17 +80,17 @@ impl Actor for From {
     }
 }
 
-impl Actor for Keep {
+impl Actor for TestSink {
     fn ports(&self) -> Ports {
         Ports::sink(self.input.clone())
     }
 
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
-        let view = windows.inputs.window(0);
+        let input = windows.inputs.window(0);
         let mut recording = self.recording.lock().unwrap();
         recording.resize(self.input.channels, Vec::new());
         for (channel, recording) in recording.iter_mut().enumerate() {
-            recording.extend_from_slice(&view.channel(channel)[..self.input.consume]);
+            recording.extend_from_slice(&input.channel(channel)[..self.input.consume]);
         }
         FireStatus::Continue
     }
@@ -103,23 +103,23 @@ impl Actor for Mix {
 
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
         let mut sum = self.state * 0.5;
-        for (view, input) in windows.inputs.windows().zip(&self.ports.inputs) {
-            for channel in 0..input.channels {
-                for (i, x) in view.channel(channel).iter().enumerate() {
+        for (window, port) in windows.inputs.windows().zip(&self.ports.inputs) {
+            for channel in 0..port.channels {
+                for (i, x) in window.channel(channel).iter().enumerate() {
                     sum = 0.9 * sum + x * (1.0 + (i % 5) as f32);
                 }
             }
         }
         self.state = sum % 3.0;
-        for (i, (mut room, output)) in windows
+        for (i, (mut window, port)) in windows
             .outputs
             .windows()
             .zip(&self.ports.outputs)
             .enumerate()
         {
-            for channel in 0..output.channels {
-                let kept = output.window - output.produce;
-                for (f, x) in room.channel(channel).iter_mut().enumerate() {
+            for channel in 0..port.channels {
+                let kept = port.window - port.produce;
+                for (f, x) in window.channel(channel).iter_mut().enumerate() {
                     let new = (self.state + (f * (i + 1)) as f32 * 0.01).sin();
                     *x = if f < kept { *x * 0.5 + new } else { new };
                 }

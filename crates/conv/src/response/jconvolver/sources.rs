@@ -3,7 +3,7 @@
 use super::command::Located;
 use super::words::Word;
 use crate::response::ir::{Ir, IrLimit, LoadNote, LoadedIr};
-use graph::{Diagnostic, SourceSpan};
+use graph::{Diagnostic, SourceSpan, error_chain};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Sources {
                 }
                 File::Good { ir, from }
             }
-            Err(error) => File::Bad(in_full(&error)),
+            Err(error) => File::Bad(error_chain(&error)),
         };
         self.files.insert(path.to_path_buf(), file.clone());
         file
@@ -152,11 +152,4 @@ impl FilePart {
         }
         Ok((channel - 1, first, asked.min(frames - first)))
     }
-}
-
-/// An error with its sources, in one line.
-pub(super) fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| (*error).source());
-    let words: Vec<String> = causes.map(ToString::to_string).collect();
-    words.join(": ")
 }

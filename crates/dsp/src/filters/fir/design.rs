@@ -35,12 +35,12 @@ impl ImpulseResponse {
     /// A response of at least one tap, given in time order: the tap for the newest frame is first.
     fn new(mut channels: Vec<Vec<f32>>) -> Self {
         let sum = |taps: &Vec<f32>| taps.iter().map(|h| f64::from(h.abs())).sum::<f64>();
-        let most = channels.iter().map(sum).fold(1.0, f64::max);
+        let max_sum = channels.iter().map(sum).fold(1.0, f64::max);
         channels.iter_mut().for_each(|taps| taps.reverse());
         Self {
             channels: channels.into_iter().map(Vec::into).collect(),
             // Half of the largest sample, divided by the largest sum that the taps can give.
-            max_input: (f64::from(f32::MAX) / 2.0 / most) as f32,
+            max_input: (f64::from(f32::MAX) / 2.0 / max_sum) as f32,
         }
     }
 
@@ -53,9 +53,9 @@ impl ImpulseResponse {
     ///
     /// Real-time: hot.
     pub(crate) fn channel(&self, channel: usize) -> Option<&[f32]> {
-        let of_all = self.channels.len() == 1;
+        let is_shared = self.channels.len() == 1;
         self.channels
-            .get(if of_all { 0 } else { channel })
+            .get(if is_shared { 0 } else { channel })
             .map(|c| &**c)
     }
 
@@ -109,7 +109,7 @@ impl TapSource {
         matches!(self, Self::Design(..))
     }
 
-    /// The response at `rate`. A file that is gone by now gives silence.
+    /// The response at `rate`. A file that no longer exists gives silence.
     pub(crate) fn response(&self, rate: SampleRate) -> ImpulseResponse {
         match self {
             Self::File(path, own) => read(path, *own, rate)
@@ -126,7 +126,7 @@ impl TapSource {
 
 fn from_file(path: PathBuf) -> Result<TapSource, MakeError> {
     let wrong = |message: String| MakeError::param("file", message);
-    let reader = media::open(&path).map_err(|error| wrong(crate::sample::error_chain(&error)))?;
+    let reader = media::open(&path).map_err(|error| wrong(graph::error_chain(&error)))?;
     match reader.frames() {
         Some(0) => Err(wrong(format!("{} is empty", path.display()))),
         Some(frames) if frames > MAX_TAPS as u64 => Err(wrong(format!(
@@ -136,7 +136,7 @@ fn from_file(path: PathBuf) -> Result<TapSource, MakeError> {
         _ => match media::find_damage(&path) {
             Ok(None) => Ok(TapSource::File(path, reader.rate())),
             Ok(Some(what)) => Err(wrong(format!("{} is damaged: {what}", path.display()))),
-            Err(error) => Err(wrong(crate::sample::error_chain(&error))),
+            Err(error) => Err(wrong(graph::error_chain(&error))),
         },
     }
 }

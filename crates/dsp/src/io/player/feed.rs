@@ -1,12 +1,12 @@
 //! Streaming a file: the end that waits for the disk, the end that plays, and the ring between them.
 //!
-//! The ring holds the frames of the timeline's sound in order, from where it last began. To begin anew (a reset, a loaded state)
-//! is a *seek request* with a number:
+//! The ring holds the frames of the timeline's sound in order, from the last seek on. A seek (after a reset or a loaded state)
+//! is a *request* with a number:
 //!
-//! | who | does | when |
+//! | thread's end | does | when |
 //! |---|---|---|
-//! | [`StreamReader`] | stores the position, then the request's number; empties the ring | `begin` |
-//! | [`StreamFeeder`] | sees a new number and an empty ring, stores the number as answered, then fills the ring | each `turn` |
+//! | [`StreamReader`] | stores the position, then the request's number; empties the ring | `seek` |
+//! | [`StreamFeeder`] | sees a new number and an empty ring, stores the number as answered, then fills the ring | each `poll` |
 //! | [`StreamReader`] | empties the ring, plays silence | while its last request is not answered |
 //!
 //! The feeder writes nothing old after it has answered, and the reader reads nothing before it has seen the answer. So what the
@@ -40,7 +40,7 @@ pub(super) struct StreamFeeder {
     whole: Vec<f32>,
     narrow: Vec<f32>,
     log: FileLog,
-    /// Damage was found and reported.
+    /// True once damage was found and reported.
     is_damaged: bool,
 }
 
@@ -50,8 +50,8 @@ pub(super) struct StreamReader {
     ring: Consumer<f32>,
     request: Arc<SeekRequest>,
     number: u32,
-    /// Frames that came late: silence was played for them, so they are skipped when they come.
-    owed: u64,
+    /// Late frames, for which silence was played: they are skipped when they arrive.
+    late_frames: u64,
     mode: Mode,
     /// Interleaved frames of one call of `take`.
     frames: Vec<f32>,
@@ -59,7 +59,7 @@ pub(super) struct StreamReader {
 
 /// Frames read from the file at once.
 const CHUNK_FRAMES: usize = 1024;
-/// Time between two looks at the ring while the callback waits for the disk.
+/// Interval at which the ring is checked while the callback waits for the disk.
 const WAIT: Duration = Duration::from_micros(500);
 /// Largest number of frames of one `take`.
 const MAX_TAKE: usize = 64;
@@ -94,7 +94,7 @@ pub(super) fn feed(
         ring: consumer,
         request,
         number: 0,
-        owed: 0,
+        late_frames: 0,
         mode,
         frames: vec![0.0; MAX_TAKE * width],
     };
@@ -124,7 +124,7 @@ impl BackgroundTask for StreamFeeder {
 impl StreamFeeder {
     /// Answers a new request. Returns false if there is one that cannot be answered yet: the ring is not empty.
     fn answer_request(&mut self) -> bool {
-        // pairs with the store in `StreamReader::begin`: the position comes with it.
+        // pairs with the store in `StreamReader::seek`: the position comes with it.
         let number = self.request.number.load(Ordering::Acquire);
         if number == self.answered {
             return true;
@@ -132,7 +132,7 @@ impl StreamFeeder {
         if self.ring.slots() < self.ring.buffer().capacity() {
             return false;
         }
-        // Relaxed: a newer position belongs to a newer number, which is seen in the next turn.
+        // Relaxed: a newer position belongs to a newer number, which the next poll sees.
         self.next = self.request.position.load(Ordering::Relaxed);
         self.answered = number;
         // pairs with the load in `StreamReader::is_answered`: the ring was empty before this, and stays ours to fill.
@@ -166,13 +166,13 @@ impl StreamReader {
     /// Requests the stream from frame `from` of the timeline on.
     ///
     /// Real-time: hot.
-    pub(super) fn begin(&mut self, from: u64) {
+    pub(super) fn seek(&mut self, from: u64) {
         self.number = self.number.wrapping_add(1);
         // Relaxed: travels with the number.
         self.request.position.store(from, Ordering::Relaxed);
         // pairs with the load in `StreamFeeder::answer_request`.
         self.request.number.store(self.number, Ordering::Release);
-        self.owed = 0;
+        self.late_frames = 0;
         self.skip_frames(self.skip_limit(0));
     }
 
@@ -204,9 +204,9 @@ impl StreamReader {
             self.skip_frames(usize::MAX);
             return false;
         }
-        let owed = usize::try_from(self.owed).unwrap_or(usize::MAX);
-        self.owed -= self.skip_frames(owed) as u64;
-        self.owed == 0 && self.ring.slots() >= frames * self.width
+        let late = usize::try_from(self.late_frames).unwrap_or(usize::MAX);
+        self.late_frames -= self.skip_frames(late) as u64;
+        self.late_frames == 0 && self.ring.slots() >= frames * self.width
     }
 
     /// Returns the next `frames` frames (at most 64), interleaved; fewer if they have not come yet.
@@ -215,15 +215,15 @@ impl StreamReader {
     pub(super) fn take(&mut self, frames: usize) -> &[f32] {
         let mut got = 0;
         if self.is_answered() {
-            let owed = usize::try_from(self.owed).unwrap_or(usize::MAX);
-            self.owed -= self.skip_frames(owed.min(self.skip_limit(frames))) as u64;
-            if self.owed == 0 {
+            let late = usize::try_from(self.late_frames).unwrap_or(usize::MAX);
+            self.late_frames -= self.skip_frames(late.min(self.skip_limit(frames))) as u64;
+            if self.late_frames == 0 {
                 got = self.read(frames);
             }
         } else {
             self.skip_frames(self.skip_limit(frames));
         }
-        self.owed += (frames - got) as u64;
+        self.late_frames += (frames - got) as u64;
         &self.frames[..got * self.width]
     }
 
