@@ -252,7 +252,7 @@ fn edits_while_it_plays_allocate_on_no_thread_that_plays() {
         let (mut engine, mut player) = Engine::new(graph, Arc::new(registry), options).unwrap();
         let beat = CallbackInfo {
             budget: Some(Nanos(1_000_000_000_000)),
-            xruns: 0,
+            ..CallbackInfo::default()
         };
         let mut play = |cycles| {
             let plays = AudioThread::enter();
@@ -378,7 +378,7 @@ fn an_engine_whose_memory_is_locked_faults_no_page_while_it_plays_and_takes_even
         let knob = engine.graph().find("o3").unwrap();
         let info = CallbackInfo {
             budget: Some(Nanos(1_000_000_000_000)),
-            xruns: 0,
+            ..CallbackInfo::default()
         };
         let mut play = |cycles| {
             let plays = AudioThread::enter();

@@ -367,7 +367,7 @@ fn live_with((graph, registry): (Graph, Registry), scheduler: Scheduler) -> Live
 fn cycle(player: &mut EngineCallback) -> [f32; 2] {
     let beat = CallbackInfo {
         budget: Some(Nanos(1_000_000_000_000)),
-        xruns: 0,
+        ..CallbackInfo::default()
     };
     let mut outs = [[0.0; LONG as usize]; 2];
     let [left, right] = &mut outs;

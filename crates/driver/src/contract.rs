@@ -25,6 +25,47 @@ pub struct CallbackInfo {
     pub budget: Option<Nanos>,
     /// Number of times that the device lost sound since the last call.
     pub xruns: u32,
+    /// What the transport of the server did in this block; nothing where none is followed.
+    pub transport: HostTransport,
+}
+
+/// Changes of a server's transport within one block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostTransport {
+    changes: [HostTransportChange; Self::MAX],
+    count: u8,
+}
+
+/// State of a server's transport from a frame of the block on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostTransportChange {
+    /// Frame of the block.
+    pub offset: u32,
+    /// Position of the server's transport there, in frames.
+    pub position: u64,
+    /// True if it rolls.
+    pub is_rolling: bool,
+}
+
+impl HostTransport {
+    /// Most changes within a block; of further ones the last holds.
+    const MAX: usize = 4;
+
+    /// The changes, by frame.
+    ///
+    /// Real-time: hot.
+    pub fn changes(&self) -> &[HostTransportChange] {
+        &self.changes[..usize::from(self.count)]
+    }
+
+    /// Appends a change. It replaces the last one where there is no more room.
+    ///
+    /// Real-time: hot.
+    pub fn push(&mut self, change: HostTransportChange) {
+        let at = usize::from(self.count).min(Self::MAX - 1);
+        self.changes[at] = change;
+        self.count = at as u8 + 1;
+    }
 }
 
 /// Configuration of a driver.

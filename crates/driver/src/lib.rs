@@ -38,7 +38,8 @@ mod slice_list;
 
 pub use block_adapter::BlockAdapter;
 pub use contract::{
-    AudioCallback, CallbackInfo, DriverConfig, DriverInfo, DriverState, OpenDriver, RunningDriver,
+    AudioCallback, CallbackInfo, DriverConfig, DriverInfo, DriverState, HostTransport,
+    HostTransportChange, OpenDriver, RunningDriver,
 };
 pub use error::DriverError;
 pub use probe::{AutoDriver, ProbeResult, open_auto, probe};

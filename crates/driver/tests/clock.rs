@@ -63,7 +63,7 @@ fn blocks_come_by_the_clock_and_skipped_ones_are_counted() {
     };
     let whole = CallbackInfo {
         budget: Some(Nanos(1_000_000)),
-        xruns: 0,
+        ..CallbackInfo::default()
     };
     assert_eq!(next(0), (whole, 1, 48));
     assert_eq!(next(250_000).0.budget, Some(Nanos(750_000)));

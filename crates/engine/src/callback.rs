@@ -3,9 +3,11 @@
 use crate::messages::{CallbackRings, CycleMessage, CycleOutcome, SwapMessage};
 use crate::overload::Overload;
 use crate::schedule::{Delivery, EventSchedule};
+use crate::transport::TransportSchedule;
 use crate::watchdog;
-use driver::{AudioCallback, CallbackInfo};
+use driver::{AudioCallback, CallbackInfo, HostTransport};
 use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
+use processor::Transport;
 use rt::stamp::{self, TickScale};
 use rtrb::PushError;
 use std::sync::Arc;
@@ -20,6 +22,7 @@ pub struct EngineCallback {
     rings: CallbackRings,
     /// Events that wait for their frames.
     schedule: EventSchedule,
+    transport: TransportSchedule,
     /// Offline: the background work, done between blocks. None live.
     background: Option<Arc<BackgroundThread>>,
     scale: TickScale,
@@ -53,7 +56,7 @@ impl EngineCallback {
     pub(crate) fn new(
         executor: Box<dyn Executor>,
         rings: CallbackRings,
-        background: Option<Arc<BackgroundThread>>,
+        (background, transport): (Option<Arc<BackgroundThread>>, Arc<Transport>),
         scale: TickScale,
         (block, rate): (Frames, SampleRate),
     ) -> Self {
@@ -63,6 +66,7 @@ impl EngineCallback {
             next: None,
             rings,
             schedule: EventSchedule::new(),
+            transport: TransportSchedule::new(transport),
             background,
             scale,
             block,
@@ -138,6 +142,17 @@ impl EngineCallback {
                 false => Delivery::Done,
             }
         });
+    }
+
+    /// Moves the transport as was commanded for the coming block.
+    fn move_transport(&mut self, host: &HostTransport) {
+        while self.transport.has_room()
+            && let Ok(command) = self.rings.transport.pop()
+        {
+            self.transport.push(command);
+        }
+        let end = self.position + u64::from(self.block.0);
+        self.transport.begin_block((self.position, end), host);
     }
 
     /// Returns true if another executor has come.
@@ -231,6 +246,7 @@ impl AudioCallback for EngineCallback {
             inputs,
         };
         let is_swapped = self.swap(call, outputs);
+        self.move_transport(&info.transport);
         self.deliver_events();
         let result = self.run(call, u64::MAX);
         self.add_outputs(outputs);

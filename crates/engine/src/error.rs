@@ -44,6 +44,15 @@ pub enum EngineError {
     /// Remove the node and add it again in the same edit.
     #[error("`{0}` plays already, so no other edge can drive a parameter of it")]
     PlaysUndriven(String),
+    /// The transport of this engine cannot be moved: it plays offline, from its begin to its end.
+    #[error("the transport cannot be moved in an offline run")]
+    FixedTransport,
+    /// The position, in frames, is too far away, or a loop range is shorter than 64 frames.
+    #[error("the transport cannot go to frame {0}")]
+    TransportOutOfRange(u64),
+    /// The tempo is outside [`TempoMap::BPM`](graph::TempoMap::BPM).
+    #[error("the tempo is {0} beats a minute; it must be from 1 to 6000")]
+    TempoOutOfRange(f64),
     /// A change that was made by names does not fit the graph.
     #[error("the change does not fit the graph")]
     Build(#[source] BuildError),

@@ -27,7 +27,7 @@
 //! | folder | holds |
 //! |---|---|
 //! | `control` | [`Engine`]: edits, parameters, the regular [`Engine::update`], figures |
-//! | `callback`, `schedule`, `overload`, `messages`, `watchdog` | [`EngineCallback`], and what the two halves send each other |
+//! | `callback`, `schedule`, `transport`, `overload`, `messages`, `watchdog` | [`EngineCallback`], and what the two halves send each other |
 //! | `resources` | what outlives a plan: processors, delay lines, threads; the way from graph to plan to executor |
 //! | `choose` | [`choose_scheduler`]: tries schedulers on this graph |
 //! | `measure` | [`measure_nodes`], [`measure_machine`]: costs for planning |
@@ -45,17 +45,18 @@ mod overload;
 mod resources;
 mod schedule;
 mod summary;
+mod transport;
 mod watchdog;
 
 pub use callback::EngineCallback;
 pub use choose::{
     ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler, forget_choice,
 };
-pub use control::Engine;
+pub use control::{Engine, TransportPosition};
 pub use error::EngineError;
 pub use machine::machine_model;
 pub use measure::{
     KindCost, MeasureOptions, NodeCost, NodeCosts, StepCost, StepTimes, machine_key,
     measure_machine, measure_nodes,
 };
-pub use options::{EngineOptions, Scheduler};
+pub use options::{EngineOptions, Scheduler, TransportStart};

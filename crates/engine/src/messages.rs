@@ -6,8 +6,10 @@
 //! | [`SwapMessage`]: an executor for the next plan | control | audio | 1 |
 //! | the same, retired, to be freed | audio | control | 1 |
 //! | [`EventMessage`]: a parameter's new value, a ramp, MIDI | control | audio | 4096 |
+//! | [`TransportCommand`]: start, stop, locate | control | audio | 256 |
 //! | [`CycleMessage`]: how a cycle went | audio | control | 32768 |
 
+use crate::transport::{COMMANDS, TransportCommand};
 use exec::{CycleStatus, ErrorCounts, Executor};
 use graph::NodeId;
 use processor::Event;
@@ -88,6 +90,7 @@ pub(crate) struct ControlRings {
     pub(crate) swaps: Producer<SwapMessage>,
     pub(crate) retired: Consumer<SwapMessage>,
     pub(crate) events: Producer<EventMessage>,
+    pub(crate) transport: Producer<TransportCommand>,
     pub(crate) cycles: Consumer<CycleMessage>,
 }
 
@@ -96,6 +99,7 @@ pub(crate) struct CallbackRings {
     pub(crate) swaps: Consumer<SwapMessage>,
     pub(crate) retired: Producer<SwapMessage>,
     pub(crate) events: Consumer<EventMessage>,
+    pub(crate) transport: Consumer<TransportCommand>,
     pub(crate) cycles: Producer<CycleMessage>,
 }
 
@@ -105,16 +109,19 @@ pub(crate) fn rings() -> (ControlRings, CallbackRings) {
     let (retired_out, retired) = RingBuffer::new(1);
     let (events, events_in) = ring(EVENTS);
     let (cycles_out, cycles) = ring(CYCLES);
+    let (transport, transport_in) = ring(COMMANDS);
     let control = ControlRings {
         swaps,
         retired,
         events,
+        transport,
         cycles,
     };
     let callback = CallbackRings {
         swaps: swaps_in,
         retired: retired_out,
         events: events_in,
+        transport: transport_in,
         cycles: cycles_out,
     };
     (control, callback)

@@ -2,7 +2,7 @@
 
 use costs::CoreTimings;
 use plan::MeasuredCosts;
-use processor::Mode;
+use processor::{Mode, Transport};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -88,6 +88,15 @@ impl FromStr for Scheduler {
     }
 }
 
+/// Begin of the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransportStart {
+    /// Position in frames of the piece.
+    pub position: u64,
+    /// False to begin stopped.
+    pub is_rolling: bool,
+}
+
 /// Usual time of an edit's crossfade: long enough for no click, too short for an echo.
 const EDIT_FADE: Nanos = Nanos(10_000_000);
 
@@ -108,6 +117,9 @@ pub struct EngineOptions {
     pub wait: WaitPolicy,
     /// Priority of the workers. The callback thread has its own.
     pub priority: Priority,
+    /// Where the transport begins; `None`: rolling from position 0 on. Live it can be moved in any case, offline if this is
+    /// given.
+    pub transport: Option<TransportStart>,
     /// Frames in a block.
     pub block: Frames,
     /// Sample rate.
@@ -158,6 +170,7 @@ impl EngineOptions {
             workers: workers::cores().len().max(1),
             wait: WaitPolicy::Hybrid,
             priority: Priority::Ordinary,
+            transport: None,
             block,
             rate,
             mode: Mode::Live,
@@ -175,6 +188,15 @@ impl EngineOptions {
             costs: MeasuredCosts::default(),
             core_timings: CoreTimings::default(),
             transfer_time: None,
+        }
+    }
+
+    /// The transport, as it begins.
+    pub(crate) fn new_transport(&self) -> Transport {
+        match self.transport {
+            Some(start) => Transport::new(start.position as f64, start.is_rolling),
+            None if self.mode == Mode::Live => Transport::new(0.0, true),
+            None => Transport::default(),
         }
     }
 

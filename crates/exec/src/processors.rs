@@ -11,7 +11,9 @@
 
 use graph::NodeId;
 use plan::{Plan, StepOp};
-use processor::{BackgroundTask, FileLog, Gauge, Mode, Processor, Setup, SetupServices, Tail};
+use processor::{
+    BackgroundTask, FileLog, Gauge, Mode, Processor, Setup, SetupServices, Tail, Transport,
+};
 use rt::deferred::{JobRunner, WaitingJobs};
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
@@ -138,6 +140,7 @@ pub struct RequestedServices {
     pub settings: Vec<(&'static str, String)>,
     runners: Vec<JobRunner>,
     waiting: WaitingJobs,
+    transport: Arc<Transport>,
 }
 
 impl SetupServices for RequestedServices {
@@ -160,6 +163,10 @@ impl SetupServices for RequestedServices {
         self.file_log.clone()
     }
 
+    fn transport(&mut self) -> Arc<Transport> {
+        self.transport.clone()
+    }
+
     fn publish_setting(&mut self, name: &'static str, value: String) {
         self.settings.push((name, value));
     }
@@ -175,11 +182,20 @@ pub struct ProcessorPool {
     originals: Vec<Option<Arc<ProcessorEntry>>>,
     /// Counts the deferred jobs that wait for a worker.
     pub(crate) waiting: WaitingJobs,
+    transport: Arc<Transport>,
     /// By node and number of the copy, from 1.
     copies: HashMap<(NodeId, u16), Arc<ProcessorEntry>>,
 }
 
 impl ProcessorPool {
+    /// An empty pool, whose processors follow `transport`.
+    pub fn with_transport(transport: Arc<Transport>) -> Self {
+        Self {
+            transport,
+            ..Self::default()
+        }
+    }
+
     /// Returns true if some processor has deferred work.
     pub fn has_deferred(&self) -> bool {
         let mut all = self.originals.iter().flatten();
@@ -202,7 +218,7 @@ impl ProcessorPool {
         mut processor: Box<dyn Processor>,
         format: (SampleRate, Frames, Mode),
     ) -> (RequestedServices, ProcessorTiming) {
-        let mut requested = set_up(&mut *processor, format, &self.waiting);
+        let mut requested = self.set_up(&mut *processor, format);
         let timing = ProcessorTiming {
             latency: processor.latency(),
             tail: processor.tail(),
@@ -237,7 +253,7 @@ impl ProcessorPool {
             return false;
         };
         let is_quarantined = original.is_quarantined.clone();
-        let requested = set_up(&mut *processor, format, &self.waiting);
+        let requested = self.set_up(&mut *processor, format);
         let mut state = Vec::new();
         processor.save(&mut state);
         let has_other_work = !(requested.background.is_empty() && requested.runners.is_empty());
@@ -298,6 +314,26 @@ impl ProcessorPool {
         self.get(node, 0).is_some()
     }
 
+    /// Sets `processor` up and returns the services that it requested.
+    fn set_up(
+        &self,
+        processor: &mut dyn Processor,
+        (rate, block, mode): (SampleRate, Frames, Mode),
+    ) -> RequestedServices {
+        let mut requested = RequestedServices {
+            waiting: self.waiting.clone(),
+            transport: self.transport.clone(),
+            ..RequestedServices::default()
+        };
+        processor.setup(&mut Setup {
+            rate,
+            block,
+            mode,
+            services: &mut requested,
+        });
+        requested
+    }
+
     /// The processor of `node` (copy 0), or of one of its duplicates.
     pub(crate) fn get(&self, node: NodeId, copy: u16) -> Option<&Arc<ProcessorEntry>> {
         match copy {
@@ -305,23 +341,4 @@ impl ProcessorPool {
             _ => self.copies.get(&(node, copy)),
         }
     }
-}
-
-/// Sets `processor` up and returns the services that it requested.
-fn set_up(
-    processor: &mut dyn Processor,
-    (rate, block, mode): (SampleRate, Frames, Mode),
-    waiting: &WaitingJobs,
-) -> RequestedServices {
-    let mut requested = RequestedServices {
-        waiting: waiting.clone(),
-        ..RequestedServices::default()
-    };
-    processor.setup(&mut Setup {
-        rate,
-        block,
-        mode,
-        services: &mut requested,
-    });
-    requested
 }

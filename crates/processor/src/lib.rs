@@ -50,6 +50,7 @@ mod services;
 pub mod state;
 pub mod steps;
 mod text_id;
+mod transport;
 
 pub use block::{
     Block, BlockPart, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer, ProcessInfo,
@@ -65,3 +66,4 @@ pub use rt::background::{BackgroundTask, TaskStatus};
 pub use rt::fork::{ForkAbandoned, ForkTask};
 pub use services::{ProcessServices, SetupServices};
 pub use text_id::TextId;
+pub use transport::{MAX_TRANSPORT_CHANGES, Transport, TransportChange, TransportSegment};

@@ -1,9 +1,10 @@
 //! Services for a processor: [`SetupServices`] in its setup, [`ProcessServices`] while a step runs.
 
-use crate::{FileLog, Gauge};
+use crate::{FileLog, Gauge, Transport};
 use rt::background::BackgroundTask;
 use rt::deferred::JobRunner;
 use rt::fork::{ForkAbandoned, ForkTask};
+use std::sync::Arc;
 use units::Nanos;
 
 /// Services that a processor may use in [`Processor::setup`](crate::Processor::setup), and only there.
@@ -23,6 +24,12 @@ pub trait SetupServices {
     fn file_log(&mut self) -> FileLog {
         FileLog::default()
     }
+
+    /// Returns the transport, for a processor that follows its position. Where there is none, it rolls for ever.
+    fn transport(&mut self) -> Arc<Transport> {
+        Arc::default()
+    }
+
     /// Publishes a setting that the processor found for itself, for the report: `kernels`, `partition`.
     fn publish_setting(&mut self, _name: &'static str, _value: String) {}
 

@@ -61,6 +61,7 @@ impl BlockTimer {
         CallbackInfo {
             budget: Some(Nanos(self.next_due().0.saturating_sub(now.0))),
             xruns: u32::try_from(skipped).unwrap_or(u32::MAX),
+            ..CallbackInfo::default()
         }
     }
 }

@@ -189,6 +189,7 @@ impl CallbackState {
                         let info = CallbackInfo {
                             budget: time.share(),
                             xruns: std::mem::take(&mut xruns),
+                            ..CallbackInfo::default()
                         };
                         self.callback.process(info, inputs, outputs);
                     });

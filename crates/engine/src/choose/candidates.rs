@@ -31,6 +31,8 @@ impl Candidate {
         options.scheduler = self.scheduler;
         options.workers = self.workers;
         options.latency_blocks = self.ahead;
+        // What is stopped would cost nothing.
+        options.transport = None;
         options
     }
 

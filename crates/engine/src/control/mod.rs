@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `edit` | live edits: from the graph to the swap |
 //! | `transition` | the graph that plays while the connections of an edit fade |
+//! | `transport` | start, stop, locate, tempo |
 //! | `events` | parameters, ramps and MIDI, at once or at a frame |
 //! | `update` | the regular call: messages of the audio thread, traces, stuck steps, retired executors |
 //! | `fallback` | from a chosen scheduler to the sequential executor, when playing turns out slower |
@@ -14,6 +15,7 @@ mod events;
 mod fallback;
 mod stats;
 mod transition;
+mod transport;
 mod update;
 
 use crate::callback::EngineCallback;
@@ -33,6 +35,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use transition::Transition;
 use workers::{DmaLatency, MemoryLock};
+
+pub use transport::TransportPosition;
 
 /// The half of an engine that stays with the user. Call [`update`](Self::update) every few milliseconds while it plays.
 pub struct Engine {
@@ -124,7 +128,9 @@ impl Engine {
         let is_offline = options.mode != Mode::Live;
         let background = is_offline.then(|| engine.resources.background.clone());
         let format = (options.block, options.rate);
-        let callback = EngineCallback::new(executor, callback, background, scale, format);
+        let transport = engine.resources.transport().clone();
+        let callback =
+            EngineCallback::new(executor, callback, (background, transport), scale, format);
         Ok((engine, callback))
     }
 

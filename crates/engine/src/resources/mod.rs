@@ -26,7 +26,7 @@ use graph::{Catalogue, NodeId};
 use nodes::NodeResources;
 pub(crate) use nodes::fade_frames;
 use plan::{DelayedEdge, FadeState, Plan, TraceRecord};
-use processor::{Mode, Registry};
+use processor::{Mode, Registry, Transport};
 use rt::trace::TraceReader;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -68,6 +68,7 @@ pub(crate) struct EngineResources {
     pub(crate) catalogue: Catalogue,
     pub(crate) options: EngineOptions,
     processors: ProcessorPool,
+    transport: Arc<Transport>,
     delay_lines: DelayLines,
     pub(crate) runtime: Arc<SharedRuntime>,
     pub(crate) pool: WorkerPool,
@@ -107,12 +108,14 @@ impl EngineResources {
             _ if pool.workers() > workers::cores().len() => BackoffPolicy::Yield,
             _ => BackoffPolicy::Spin,
         });
+        let transport = Arc::new(options.new_transport());
         let mut catalogue = registry.catalogue().clone();
         catalogue.insert(fade::kind());
         Ok(Self {
             registry,
             catalogue,
-            processors: ProcessorPool::default(),
+            processors: ProcessorPool::with_transport(transport.clone()),
+            transport,
             delay_lines: DelayLines::default(),
             runtime: Arc::new(runtime),
             pool,
@@ -123,6 +126,11 @@ impl EngineResources {
             not_duplicable: HashSet::new(),
             options,
         })
+    }
+
+    /// The transport that all processors follow.
+    pub(crate) fn transport(&self) -> &Arc<Transport> {
+        &self.transport
     }
 
     /// Number of threads that work, the callback's included.
