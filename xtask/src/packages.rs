@@ -18,6 +18,12 @@ pub(crate) const FOR_TEST: &[Package] = &[
         "a real PipeWire with a null sink, for the driver's tests",
     ),
     ("wireplumber", "connects PipeWire's ports"),
+    (
+        "puredata-core",
+        "the real Pd, with which patches are compared",
+    ),
+    ("puredata-doc", "patches that Pd ships"),
+    ("puredata-extra", "abstractions that they use"),
     ("pipewire-jack", "PipeWire's own libjack"),
     (
         "dbus-daemon",

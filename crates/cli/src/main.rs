@@ -11,6 +11,7 @@ mod guard;
 mod interrupt;
 mod network;
 mod output;
+mod patch;
 mod playback;
 mod session;
 mod watch;

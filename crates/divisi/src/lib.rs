@@ -90,6 +90,7 @@ pub use graph;
 pub use media;
 pub use midi;
 pub use network;
+pub use pd;
 pub use plan;
 pub use processor;
 pub use report;

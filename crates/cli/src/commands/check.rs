@@ -1,8 +1,10 @@
 //! `check`: shows every mistake in a session. It does not play or change anything.
 
 use crate::failure::Failure;
+use crate::guard::FileGuard;
 use crate::network::NetworkCheck;
 use crate::output::json::JsonOutput;
+use crate::patch::PatchCheck;
 use crate::session::file_problems::{check_damage, damaged_files};
 use crate::session::latencies::{edge_names, latencies};
 use crate::session::load::{LoadedSession, has_errors, output_channels};
@@ -16,14 +18,19 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   divisi check examples/04-diamond-16.ag
+  divisi check patch.pd --path ~/pd/abstractions
   divisi check session.toml --json -";
 
 /// Checks a session and shows every mistake; changes nothing
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
-    /// The session: a .ag or .toml file
+    /// The session, a .ag or .toml file, or a Pure Data patch (.pd)
     file: PathBuf,
+
+    /// Folder in which a patch's abstractions are looked for, after its own; may be given several times
+    #[arg(long, value_name = "DIR")]
+    path: Vec<PathBuf>,
 
     /// End with exit code 1 if a sound file is damaged or cut off; without it, that is a warning
     #[arg(long)]
@@ -37,6 +44,9 @@ pub(crate) struct Check {
 impl Check {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
+        if PatchCheck::is_patch(&self.file) {
+            return self.check_patch();
+        }
         let loaded = LoadedSession::read(&self.file)?;
         let mut guard = loaded.guard(std::iter::once(&self.file))?;
         let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
@@ -71,6 +81,24 @@ impl Check {
         match counts {
             Some(_) => check_damage(damaged_count, self.strict),
             None => Err(Failure::bad_input_reported()),
+        }
+    }
+}
+
+impl Check {
+    /// Checks a Pure Data patch.
+    fn check_patch(&self) -> Result<(), Failure> {
+        let check = PatchCheck::read(&self.file, &self.path)?;
+        let mut guard = FileGuard::new(check.files());
+        let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
+        check.print_diagnostics();
+        json.write(
+            &check.to_text(),
+            &check.to_json(diagnostic_json).to_string(),
+        )?;
+        match check.has_errors() {
+            false => Ok(()),
+            true => Err(Failure::bad_input_reported()),
         }
     }
 }

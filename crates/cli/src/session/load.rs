@@ -38,6 +38,12 @@ pub(crate) struct LoadedSession {
 impl LoadedSession {
     /// Reads `path`, with any mistakes in it.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        if crate::patch::PatchCheck::is_patch(path) {
+            return Err(Failure::bad_input(format!(
+                "{} is a Pure Data patch: `divisi check` reads it, no command plays it yet",
+                path.display()
+            )));
+        }
         let bytes = read_file(path, MAX_BYTES, "a session")?;
         let name = path.display().to_string();
         let registry = Arc::new(divisi::registry());

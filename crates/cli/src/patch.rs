@@ -1,0 +1,82 @@
+//! Pure Data patches: reading one with its abstractions, and what `check` says about it.
+
+use crate::failure::Failure;
+use crate::output::messages;
+use divisi::graph::Diagnostic;
+use divisi::pd::{LoadedPatch, SearchPath, load_patch};
+use divisi::text::render_diagnostics_of_files;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// A patch that was read, and its mistakes.
+pub(crate) struct PatchCheck {
+    patch: LoadedPatch,
+}
+
+impl PatchCheck {
+    /// Returns true if `path` names a patch.
+    pub(crate) fn is_patch(path: &Path) -> bool {
+        path.extension().is_some_and(|extension| extension == "pd")
+    }
+
+    /// Reads the patch and every abstraction that it uses.
+    pub(crate) fn read(path: &Path, folders: &[PathBuf]) -> Result<Self, Failure> {
+        let search = SearchPath::new(folders.iter().cloned());
+        let patch = load_patch(path, &search)
+            .map_err(|why| Failure::bad_input(format!("cannot read {}: {why}", path.display())))?;
+        Ok(Self { patch })
+    }
+
+    /// The files that were read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.patch.files.iter().map(|file| file.path.as_path())
+    }
+
+    /// Returns true if the patch cannot be played as it is meant.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.patch.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// Prints every mistake with the line that it is in.
+    pub(crate) fn print_diagnostics(&self) {
+        let names: Vec<String> = self
+            .files()
+            .map(|path| path.display().to_string())
+            .collect();
+        let texts = self.patch.files.iter().map(|file| &*file.text);
+        let files: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts).collect();
+        let shown = render_diagnostics_of_files(&files, &self.patch.diagnostics);
+        if !shown.is_empty() {
+            messages::print_message(shown.trim_end());
+        }
+    }
+
+    /// One line about the patch.
+    pub(crate) fn to_text(&self) -> String {
+        let (boxes, files) = (self.patch.root.box_count(), self.patch.files.len());
+        let missing = self.patch.root.stand_in_count();
+        let name = self.patch.files[0].path.display();
+        let mut text = format!("{name}: {boxes} boxes from {files} files");
+        if missing > 0 {
+            text += &format!(", {missing} of them stand-ins that pass nothing");
+        }
+        text + "\n"
+    }
+
+    /// The same as JSON, with every mistake.
+    pub(crate) fn to_json(&self, diagnostic: impl Fn(&Diagnostic) -> Value) -> Value {
+        let with_file = |found: &Diagnostic| {
+            let mut json = diagnostic(found);
+            let file = self.patch.files.get(usize::from(found.span.file));
+            json["file"] = file.map(|file| file.path.display().to_string()).into();
+            json
+        };
+        json!({
+            "ok": !self.has_errors(),
+            "diagnostics": self.patch.diagnostics.iter().map(with_file).collect::<Vec<_>>(),
+            "files": self.files().map(|path| path.display().to_string()).collect::<Vec<_>>(),
+            "boxes": self.patch.root.box_count(),
+            "stand_ins": self.patch.root.stand_in_count(),
+        })
+    }
+}

@@ -1,0 +1,19 @@
+//! Pure Data patches: files to canvases, abstractions found and put in, every box with its inlets and outlets.
+//!
+//! Takes the path of a `.pd` file, gives a [`LoadedPatch`] *and* a diagnostic with its place for each mistake.
+//! May: allocate, read patch files. May not: link libpd, use `unsafe`, trust a number that it has read.
+//!
+//! | folder | holds |
+//! |---|---|
+//! | `file` | one file: words, boxes, connections |
+//! | `class` | Pd's classes with their inlets and outlets |
+//! | `load` | a patch with everything that it names |
+#![forbid(unsafe_code)]
+
+mod class;
+mod file;
+mod load;
+
+pub use class::{PortKind, Ports, class_names};
+pub use file::*;
+pub use load::*;

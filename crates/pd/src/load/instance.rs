@@ -1,0 +1,120 @@
+//! [`LoadedPatch`] and [`Instance`]: a patch in which nothing is left to look up.
+
+use crate::class::Ports;
+use crate::file::{ArrayData, Atom, Connection, Coordinates, Gui, Position};
+use graph::{Diagnostic, SourceSpan};
+use std::path::PathBuf;
+
+/// A patch with all its abstractions.
+#[derive(Debug)]
+pub struct LoadedPatch {
+    /// The patch file first, then abstractions in the order in which they were found. Places count them from 0.
+    pub files: Vec<SourceFile>,
+    /// The outermost canvas.
+    pub root: Instance,
+    /// Every mistake of every file, each once.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its text; bytes that are not UTF-8 are U+FFFD.
+    pub text: String,
+}
+
+/// One use of a canvas: the patch itself, a subpatch, or an abstraction with its arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Instance {
+    /// Name of the file or of the subpatch, without a folder and `.pd`.
+    pub name: String,
+    /// What `$0` stands for: a number of its own for each patch and abstraction, that of the patch around for a subpatch.
+    pub number: u32,
+    /// What `$1` and further ones stand for.
+    pub arguments: Vec<Atom>,
+    /// Its boxes: as many and in the same order as in the file.
+    pub objects: Vec<LoadedObject>,
+    /// Connections that hold, in the order of the file.
+    pub connections: Vec<Connection>,
+    /// What of it is shown outside.
+    pub coordinates: Option<Coordinates>,
+}
+
+/// A box.
+#[derive(Clone, Debug)]
+pub struct LoadedObject {
+    /// What it is.
+    pub body: ObjectBody,
+    /// Its words behind the class, with arguments in place. Those of a message box are as they are written: `$1` there
+    /// stands for what is received.
+    pub arguments: Vec<Atom>,
+    /// Inlets and outlets.
+    pub ports: Ports,
+    /// Its top left corner.
+    pub position: Position,
+    /// Its width in letters, where it is stated.
+    pub width: Option<f32>,
+    /// What was saved with it, a list of words for each statement.
+    pub saved: Vec<Vec<Atom>>,
+    /// Its place in the files.
+    pub span: SourceSpan,
+}
+
+/// What a box is.
+#[derive(Clone, Debug)]
+pub enum ObjectBody {
+    /// An object of one of Pd's classes, by its full name.
+    Class(Box<str>),
+    /// A message box.
+    Message,
+    /// A box that shows a value.
+    Gui(Gui),
+    /// A comment, or an empty box.
+    Comment,
+    /// A subpatch.
+    Subpatch(Box<Instance>),
+    /// An abstraction.
+    Abstraction(Box<Instance>),
+    /// `clone`: the same abstraction several times, the first of them with this number.
+    Clones {
+        /// Number of the first instance.
+        first: i32,
+        /// The instances, at least one.
+        instances: Vec<Instance>,
+    },
+    /// An array with its contents.
+    Array(ArrayData),
+    /// A datum of a data structure.
+    Scalar,
+    /// What could not be made, by the name that was asked for. It passes nothing.
+    StandIn(Box<str>),
+}
+
+impl Instance {
+    /// Number of boxes in it and in everything inside, comments and empty boxes left out.
+    pub fn box_count(&self) -> usize {
+        self.count(&|body| !matches!(body, ObjectBody::Comment))
+    }
+
+    /// Number of stand-ins in it and in everything inside.
+    pub fn stand_in_count(&self) -> usize {
+        self.count(&|body| matches!(body, ObjectBody::StandIn(_)))
+    }
+
+    /// Number of boxes in it and in everything inside for which `counts` is true.
+    fn count(&self, counts: &dyn Fn(&ObjectBody) -> bool) -> usize {
+        let of_object = |object: &LoadedObject| {
+            let inside = match &object.body {
+                ObjectBody::Subpatch(inner) | ObjectBody::Abstraction(inner) => inner.count(counts),
+                ObjectBody::Clones { instances, .. } => {
+                    instances.iter().map(|inner| inner.count(counts)).sum()
+                }
+                _ => 0,
+            };
+            inside + usize::from(counts(&object.body))
+        };
+        self.objects.iter().map(of_object).sum()
+    }
+}

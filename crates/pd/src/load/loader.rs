@@ -1,0 +1,469 @@
+//! Files to instances.
+
+use super::arguments::{with_argument, with_arguments};
+use super::connections::checked;
+use super::instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
+use super::search::{SearchPath, declared, read_text};
+use crate::class::{PortKind, Ports, class_name, known_names, ports_of};
+use crate::file::{Atom, BoxBody, Canvas, GuiKind, PatchBox, PatchFile, read_patch};
+use graph::{Diagnostic, SourceSpan, nearest};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Canvases of a loaded patch, at most: abstractions in abstractions multiply.
+pub const MAX_INSTANCES: usize = 65_536;
+/// Boxes of a loaded patch, at most.
+const MAX_BOXES: usize = 1 << 21;
+/// Abstractions inside one another, at most.
+const MAX_DEPTH: usize = 64;
+/// Instances of one `clone`, at most.
+const MAX_CLONES: usize = 4096;
+/// Different files of a patch, at most.
+const MAX_FILES: usize = 4096;
+/// Mistakes that are kept, at most.
+const MAX_REPORTED: usize = 10_000;
+/// What `$0` of the first patch stands for, as in Pd.
+const FIRST_NUMBER: u32 = 1003;
+
+/// Loads the patch file `path` with everything that it names.
+///
+/// What is missing or wrong is a diagnostic; the rest is loaded.
+///
+/// # Errors
+///
+/// The file itself cannot be read.
+///
+/// Real-time: waits, on the disk.
+pub fn load_patch(path: &Path, search: &SearchPath) -> io::Result<LoadedPatch> {
+    let mut loader = Loader::new(search);
+    let file = loader.read(path)?;
+    let scope = Scope {
+        chain: vec![file.number],
+        folders: file.folders.clone(),
+        ..Scope::default()
+    };
+    let root = loader.instance(&file, scope, Vec::new());
+    let Loader {
+        files, diagnostics, ..
+    } = loader;
+    Ok(LoadedPatch {
+        files,
+        root,
+        diagnostics,
+    })
+}
+
+/// A patch file, read once however often it is used.
+struct ParsedFile {
+    number: u16,
+    name: String,
+    patch: PatchFile,
+    /// Its own folder, then those that it declares.
+    folders: Vec<PathBuf>,
+}
+
+/// What a canvas knows of the canvases around it.
+#[derive(Clone, Default)]
+struct Scope {
+    /// Files that are being loaded, the outermost first.
+    chain: Vec<u16>,
+    /// Folders of these files, the innermost first.
+    folders: Vec<PathBuf>,
+    /// `$0`.
+    number: u32,
+    arguments: Rc<Vec<Atom>>,
+    file: u16,
+}
+
+struct Loader<'s> {
+    search: &'s SearchPath,
+    files: Vec<SourceFile>,
+    parsed: HashMap<PathBuf, Rc<ParsedFile>>,
+    /// Where an abstraction was found, by folders and name.
+    found: HashMap<(Vec<PathBuf>, String), Option<PathBuf>>,
+    diagnostics: Vec<Diagnostic>,
+    reported: HashSet<(SourceSpan, String)>,
+    next_number: u32,
+    instances: usize,
+    boxes: usize,
+}
+
+impl<'s> Loader<'s> {
+    fn new(search: &'s SearchPath) -> Self {
+        Self {
+            search,
+            files: Vec::new(),
+            parsed: HashMap::new(),
+            found: HashMap::new(),
+            diagnostics: Vec::new(),
+            reported: HashSet::new(),
+            next_number: FIRST_NUMBER,
+            instances: 0,
+            boxes: 0,
+        }
+    }
+
+    /// The file at `path`, from the disk the first time.
+    fn read(&mut self, path: &Path) -> io::Result<Rc<ParsedFile>> {
+        let key = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if let Some(file) = self.parsed.get(&key) {
+            return Ok(file.clone());
+        }
+        if self.files.len() >= MAX_FILES {
+            return Err(io::Error::other(format!(
+                "a patch has at most {MAX_FILES} files"
+            )));
+        }
+        let text = read_text(path)?;
+        let number = u16::try_from(self.files.len()).expect("there are at most MAX_FILES");
+        let mut patch = read_patch(&text);
+        for mut diagnostic in std::mem::take(&mut patch.diagnostics) {
+            diagnostic.span.file = number;
+            self.report(diagnostic);
+        }
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let mut folders = vec![folder.clone()];
+        for words in &patch.canvas.declares {
+            folders.extend(declared(words, &folder));
+        }
+        self.files.push(SourceFile {
+            path: path.to_owned(),
+            text,
+        });
+        let stem = path.file_stem().unwrap_or_default();
+        let file = Rc::new(ParsedFile {
+            number,
+            name: stem.to_string_lossy().into_owned(),
+            patch,
+            folders,
+        });
+        self.parsed.insert(key, file.clone());
+        Ok(file)
+    }
+
+    /// One use of a file.
+    fn instance(&mut self, file: &ParsedFile, scope: Scope, arguments: Vec<Atom>) -> Instance {
+        let number = self.next_number;
+        self.next_number += 1;
+        let scope = Scope {
+            number,
+            arguments: Rc::new(arguments),
+            file: file.number,
+            ..scope
+        };
+        self.canvas(&file.patch.canvas, file.name.clone(), &scope)
+    }
+
+    fn canvas(&mut self, canvas: &Canvas, name: String, scope: &Scope) -> Instance {
+        self.instances += 1;
+        let mut objects = Vec::with_capacity(canvas.boxes.len());
+        for patch_box in &canvas.boxes {
+            objects.push(self.object(patch_box, scope));
+        }
+        let place = |span: SourceSpan| SourceSpan {
+            file: scope.file,
+            ..span
+        };
+        let (connections, wrong) = checked(&canvas.connections, &objects, place);
+        for diagnostic in wrong {
+            self.report(diagnostic);
+        }
+        Instance {
+            name,
+            number: scope.number,
+            arguments: scope.arguments.to_vec(),
+            objects,
+            connections,
+            coordinates: canvas.coordinates,
+        }
+    }
+
+    fn object(&mut self, patch_box: &PatchBox, scope: &Scope) -> LoadedObject {
+        self.boxes += 1;
+        let span = SourceSpan {
+            file: scope.file,
+            ..patch_box.span
+        };
+        let in_place = |words: &[Atom]| with_arguments(words, &scope.arguments, scope.number);
+        let (body, arguments, ports) = match &patch_box.body {
+            BoxBody::Object(words) => self.of_class(in_place(words), span, scope),
+            BoxBody::Message(words) => (ObjectBody::Message, words.clone(), Ports::of("m", "m")),
+            BoxBody::Comment(words) => (ObjectBody::Comment, words.clone(), Ports::default()),
+            BoxBody::Gui(gui) => {
+                let mut gui = gui.clone();
+                for name in [&mut gui.send, &mut gui.receive, &mut gui.label] {
+                    let argument =
+                        |word: Atom| with_argument(&word, &scope.arguments, scope.number);
+                    *name = name.take().map(argument);
+                }
+                let ports = gui_ports(gui.kind);
+                (ObjectBody::Gui(gui), Vec::new(), ports)
+            }
+            BoxBody::Canvas { canvas, words } => {
+                let words = in_place(words);
+                let name = words.get(1).map_or_else(String::new, ToString::to_string);
+                let inner = self.canvas(canvas, name, scope);
+                let ports = ports_of_canvas(&inner);
+                (ObjectBody::Subpatch(Box::new(inner)), words, ports)
+            }
+            BoxBody::Array(array) => {
+                let mut array = array.clone();
+                array.name = with_argument(&array.name, &scope.arguments, scope.number);
+                (ObjectBody::Array(array), Vec::new(), Ports::default())
+            }
+            BoxBody::Scalar(words) => (ObjectBody::Scalar, words.clone(), Ports::default()),
+        };
+        LoadedObject {
+            body,
+            arguments,
+            ports,
+            position: patch_box.position,
+            width: patch_box.width,
+            saved: patch_box.saved.clone(),
+            span,
+        }
+    }
+
+    /// An object box: a class, or an abstraction, or what stands in for neither.
+    fn of_class(
+        &mut self,
+        mut words: Vec<Atom>,
+        span: SourceSpan,
+        scope: &Scope,
+    ) -> (ObjectBody, Vec<Atom>, Ports) {
+        let Some(first) = words.first().cloned() else {
+            return (ObjectBody::Comment, words, Ports::default());
+        };
+        // A number alone is a `float` that holds it.
+        if matches!(first, Atom::Float(_)) {
+            return (
+                ObjectBody::Class("float".into()),
+                words,
+                Ports::of("mm", "m"),
+            );
+        }
+        let arguments = words.split_off(1);
+        let written = first.to_string();
+        let name = class_name(&written);
+        if let Some(ports) = ports_of(name, &arguments) {
+            return (ObjectBody::Class(name.into()), arguments, ports);
+        }
+        let body = match name {
+            "clone" => self.clones(&arguments, span, scope),
+            name => self.abstraction(name, arguments.clone(), span, scope),
+        };
+        let ports = match &body {
+            ObjectBody::Abstraction(inner) => ports_of_canvas(inner),
+            ObjectBody::Clones { instances, .. } => ports_of_canvas(&instances[0]),
+            _ => Ports::default(),
+        };
+        (body, arguments, ports)
+    }
+
+    fn abstraction(
+        &mut self,
+        name: &str,
+        arguments: Vec<Atom>,
+        span: SourceSpan,
+        scope: &Scope,
+    ) -> ObjectBody {
+        match self.open(name, span, scope) {
+            Some((file, scope)) => {
+                ObjectBody::Abstraction(Box::new(self.instance(&file, scope, arguments)))
+            }
+            None => ObjectBody::StandIn(name.into()),
+        }
+    }
+
+    /// `clone [-x] [-s FIRST] NAME COUNT ARGUMENTS`: `$1` of each is its number, the arguments follow.
+    fn clones(&mut self, words: &[Atom], span: SourceSpan, scope: &Scope) -> ObjectBody {
+        let stand_in = || ObjectBody::StandIn("clone".into());
+        let (mut rest, mut first, mut has_number) = (words, 0, true);
+        loop {
+            match rest {
+                [flag, tail @ ..] if flag.as_symbol() == Some("-x") => {
+                    (rest, has_number) = (tail, false);
+                }
+                [flag, Atom::Float(number), tail @ ..] if flag.as_symbol() == Some("-s") => {
+                    (rest, first) = (tail, to_index(*number));
+                }
+                _ => break,
+            }
+        }
+        let (name, count, arguments) = match rest {
+            [Atom::Symbol(name), Atom::Float(count), arguments @ ..] => (name, *count, arguments),
+            // The order of Pd 0.47.
+            [Atom::Float(count), Atom::Symbol(name), arguments @ ..] => (name, *count, arguments),
+            _ => {
+                let message = "`clone` needs the name of an abstraction and a number";
+                self.report(Diagnostic::warning(span, message));
+                return stand_in();
+            }
+        };
+        let asked = to_index(count).max(1);
+        let count = usize::try_from(asked).unwrap_or(1);
+        if count > MAX_CLONES {
+            let message = format!("`clone` makes at most {MAX_CLONES} instances, not {asked}");
+            self.report(Diagnostic::error(span, message));
+            return stand_in();
+        }
+        let mut instances = Vec::with_capacity(count);
+        for index in 0..asked {
+            let Some((file, scope)) = self.open(name, span, scope) else {
+                return stand_in();
+            };
+            let number = has_number.then(|| Atom::Float(to_float(first.saturating_add(index))));
+            let arguments = number
+                .into_iter()
+                .chain(arguments.iter().cloned())
+                .collect();
+            instances.push(self.instance(&file, scope, arguments));
+        }
+        ObjectBody::Clones { first, instances }
+    }
+
+    /// The file of an abstraction and the scope inside it; `None` where there is none, which is reported.
+    fn open(
+        &mut self,
+        name: &str,
+        span: SourceSpan,
+        scope: &Scope,
+    ) -> Option<(Rc<ParsedFile>, Scope)> {
+        if self.instances >= MAX_INSTANCES || self.boxes >= MAX_BOXES {
+            let message = format!(
+                "the patch is too large: at most {MAX_INSTANCES} canvases and {MAX_BOXES} boxes"
+            );
+            self.report(Diagnostic::error(
+                SourceSpan {
+                    line: 1,
+                    column: 1,
+                    len: 1,
+                    file: 0,
+                },
+                message,
+            ));
+            return None;
+        }
+        let Some(path) = self.find(name, scope) else {
+            self.report(unknown(name, span));
+            return None;
+        };
+        let file = match self.read(&path) {
+            Ok(file) => file,
+            Err(why) => {
+                let message = format!("`{}` cannot be read: {why}", path.display());
+                self.report(Diagnostic::warning(span, message));
+                return None;
+            }
+        };
+        if scope.chain.contains(&file.number) || scope.chain.len() >= MAX_DEPTH {
+            self.report(self.recursion(&file, span, scope));
+            return None;
+        }
+        let mut inner = scope.clone();
+        inner.chain.push(file.number);
+        inner.folders.splice(..0, file.folders.iter().cloned());
+        let mut seen = HashSet::new();
+        inner.folders.retain(|folder| seen.insert(folder.clone()));
+        Some((file, inner))
+    }
+
+    fn find(&mut self, name: &str, scope: &Scope) -> Option<PathBuf> {
+        let key = (scope.folders.clone(), name.to_owned());
+        if let Some(found) = self.found.get(&key) {
+            return found.clone();
+        }
+        let found = self.search.find(&scope.folders, name);
+        self.found.insert(key, found.clone());
+        found
+    }
+
+    /// An abstraction inside itself would never end.
+    fn recursion(&self, file: &ParsedFile, span: SourceSpan, scope: &Scope) -> Diagnostic {
+        let from = scope
+            .chain
+            .iter()
+            .position(|n| *n == file.number)
+            .unwrap_or(0);
+        let chain = scope.chain[from..].iter().chain([&file.number]);
+        let names: Vec<String> = chain
+            .map(|number| {
+                let path = &self.files[usize::from(*number)].path;
+                path.file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        let message = format!("the abstraction `{}` contains itself", file.name);
+        Diagnostic::error(span, message).help(names.join(" → "))
+    }
+
+    /// Keeps a mistake once, however many instances have it.
+    fn report(&mut self, diagnostic: Diagnostic) {
+        let key = (diagnostic.span, diagnostic.message.clone());
+        if self.diagnostics.len() < MAX_REPORTED && self.reported.insert(key) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}
+
+fn unknown(name: &str, span: SourceSpan) -> Diagnostic {
+    let diagnostic = Diagnostic::warning(span, format!("there is no object `{name}`"));
+    match nearest(name, known_names()) {
+        Some(near) => diagnostic.help(format!(
+            "did you mean `{near}`? Here it passes nothing; the rest plays"
+        )),
+        None => diagnostic.help("it passes nothing; the rest plays"),
+    }
+}
+
+fn gui_ports(kind: GuiKind) -> Ports {
+    match kind {
+        GuiKind::Meter => Ports::of("mm", "mm"),
+        GuiKind::Canvas => Ports::default(),
+        _ => Ports::of("m", "m"),
+    }
+}
+
+/// Ports of a canvas: its `inlet` and `outlet` boxes from left to right. Of two that stand as far to the left, the one that was
+/// made later comes first, as in Pd.
+fn ports_of_canvas(inner: &Instance) -> Ports {
+    let side = |signal: &str, message: &str| {
+        let boxes = inner.objects.iter().enumerate();
+        let mut found: Vec<(f32, usize, PortKind)> = boxes
+            .filter_map(|(at, object)| {
+                let ObjectBody::Class(name) = &object.body else {
+                    return None;
+                };
+                let kind = match &**name {
+                    name if name == signal => PortKind::Signal,
+                    name if name == message => PortKind::Message,
+                    _ => return None,
+                };
+                Some((object.position.x, at, kind))
+            })
+            .collect();
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        found.into_iter().map(|(_, _, kind)| kind).collect()
+    };
+    Ports {
+        inlets: side("inlet~", "inlet"),
+        outlets: side("outlet~", "outlet"),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a float as large as this saturates"
+)]
+fn to_index(number: f32) -> i32 {
+    number as i32
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of clones are small")]
+fn to_float(number: i32) -> f32 {
+    number as f32
+}
