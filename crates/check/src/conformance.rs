@@ -378,9 +378,9 @@ fn gappy(rng: &mut Rng, frames: usize) -> Vec<f32> {
     let mut samples = Vec::with_capacity(frames);
     while samples.len() < frames {
         let length = 1 + rng.below(400);
-        let heard = rng.below(3) > 0;
+        let rendered = rng.below(3) > 0;
         for _ in 0..length.min(frames - samples.len()) {
-            samples.push(if heard { rng.sample() } else { 0.0 });
+            samples.push(if rendered { rng.sample() } else { 0.0 });
         }
     }
     samples
@@ -394,7 +394,7 @@ fn same(played: &TestOutput, truth: &TestOutput, how: &str) {
             panic!("{how}: channel {c}, frame {frame}: {a:e} instead of {b:e}");
         }
     }
-    // The order of events at different ports is nobody's business.
+    // The order of events at different ports does not matter.
     let by_port = |output: &TestOutput| {
         let mut sent = output.sent.clone();
         sent.sort_by_key(|(port, _)| *port);

@@ -94,7 +94,7 @@ impl Processor for Later {
     }
 }
 
-/// Adds the kind `later`; `each` is called in every piece of its work, and told whether it is the step that waits for the
+/// Adds the kind `later`; `each` is called in every piece of its work, with true if it is the step that waits for the
 /// work which runs it.
 pub fn add(registry: &mut Registry, each: impl Fn(bool) + Send + Sync + 'static) {
     let each: Each = Arc::new(each);

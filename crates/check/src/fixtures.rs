@@ -1,5 +1,4 @@
-//! Actors: nodes that do in a test what a line of the test says, graphs that hold them, and what to say where a test
-//! cannot be made.
+//! Fixtures: nodes whose behaviour a line of a test states, graphs with them, and the message where a test cannot run.
 
 use graph::{Graph, Kind, Node, PortCount, PortSignal, PortSpec};
 use processor::{Block, ProcessStatus, Processor, Registry, Setup, Tail};
@@ -23,7 +22,7 @@ impl<F: FnMut(&mut Block<'_>) -> ProcessStatus + Send> Processor for Actor<F> {
     }
 }
 
-/// A kind with so many inputs and outputs of one channel, called `in1`, … and `out1`, …
+/// A kind with these numbers of inputs and outputs of one channel, called `in1`, … and `out1`, …
 pub fn kind(name: &'static str, (inputs, outputs): (u16, u16)) -> Kind {
     let ports = |name, count| PortSpec {
         name,

@@ -16,7 +16,7 @@ impl ImpulseFiles {
         Self(folder)
     }
 
-    /// Samples of noise that dies away; of several channels one after the other, frame by frame.
+    /// Samples of noise that decays; of several channels one after the other, frame by frame.
     pub fn noise(channels: u16, frames: usize, seed: usize) -> Vec<f32> {
         let samples = frames * usize::from(channels);
         let sample = |n: usize| {

@@ -1,4 +1,4 @@
-//! Nodes that lag: sound and events come out as many frames later as they say.
+//! Nodes with latency: sound and events come out later by the frames that they state.
 
 use crate::fixtures;
 use graph::{Kind, Param, PortCount, PortSignal, PortSpec};
@@ -11,7 +11,7 @@ pub const MOST: usize = 20_000;
 /// Events that can be on their way through one node.
 const EVENTS: usize = 1024;
 
-/// Gives its input so many frames later.
+/// Delays its input by this number of frames.
 struct Late {
     frames: usize,
     /// The last frames, the newest at `at`.

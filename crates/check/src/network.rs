@@ -2,7 +2,7 @@
 
 use processor::Registry;
 
-/// Sound of so many channels through two arms, of which the one delays by what it must see at once; with nodes of several
+/// Sound of `channels` channels through two branches, of which the one delays by what it must see at once; with nodes of several
 /// rates.
 pub fn arms(channels: usize) -> String {
     format!(

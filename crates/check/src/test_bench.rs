@@ -71,19 +71,23 @@ pub const LATENCY_BLOCKS: u32 = 2;
 
 impl TestStrategy {
     /// Makes an executor of this strategy.
-    pub fn make_executor(self, binding: Binding<'_>, crew: &WorkerPool) -> Box<dyn Executor> {
+    pub fn make_executor(
+        self,
+        binding: Binding<'_>,
+        worker_pool: &WorkerPool,
+    ) -> Box<dyn Executor> {
         match self {
             Self::Sequential | Self::PipelinedSequential => exec::sequential(binding),
             Self::Fixed | Self::FusedFixed | Self::PipelinedFixed | Self::Copied => {
-                exec::static_schedule(binding, crew)
+                exec::static_schedule(binding, worker_pool)
             }
             Self::Stealing | Self::FusedStealing | Self::PipelinedStealing => {
-                exec::stealing(binding, crew)
+                exec::stealing(binding, worker_pool)
             }
-            Self::Global => exec::global(binding, crew),
-            Self::Weighted => exec::weighted(binding, crew),
-            Self::Deadline => exec::deadline(binding, crew),
-            Self::Mutex => exec::mutex(binding, crew),
+            Self::Global => exec::global(binding, worker_pool),
+            Self::Weighted => exec::weighted(binding, worker_pool),
+            Self::Deadline => exec::deadline(binding, worker_pool),
+            Self::Mutex => exec::mutex(binding, worker_pool),
         }
     }
 
@@ -152,7 +156,7 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// Makes another processor of the one of a node.
+/// Wraps the processor of a node.
 type Wrap<'a> = dyn FnMut(&Node, Box<dyn Processor>) -> Box<dyn Processor> + 'a;
 
 /// A graph with everything that runs it.
@@ -162,13 +166,13 @@ pub struct TestBench {
     /// The plan that it follows.
     pub plan: Plan,
     /// The state that executors share.
-    pub floor: Arc<SharedRuntime>,
+    pub runtime: Arc<SharedRuntime>,
     /// The processors.
     pub pool: ProcessorPool,
     /// Their delay lines.
     pub lines: DelayLines,
     /// The other workers.
-    pub crew: WorkerPool,
+    pub worker_pool: WorkerPool,
     /// The trace of each worker, if tracing is on.
     pub traces: Vec<TraceReader<TraceRecord>>,
     /// The next cycle's number.
@@ -180,60 +184,73 @@ pub struct TestBench {
     /// Frames within which deferred work must be due to be kept from threads of low priority.
     pub reserved_frames: u64,
     background: Vec<Box<dyn BackgroundTask>>,
-    manner: RunConfig,
+    config: RunConfig,
     latencies: HashMap<NodeId, Frames>,
 }
 
 impl TestBench {
     /// Sets up every node of `graph` and makes an executor, with a worker pool of its own.
-    pub fn new(graph: &Graph, registry: &Registry, manner: RunConfig) -> Self {
-        Self::from_epoch(0, graph, registry, manner)
+    pub fn new(graph: &Graph, registry: &Registry, config: RunConfig) -> Self {
+        Self::from_epoch(0, graph, registry, config)
     }
 
     /// As [`new`](Self::new), with an executor that numbers its cycles from `epoch` on.
-    pub fn from_epoch(epoch: u32, graph: &Graph, registry: &Registry, manner: RunConfig) -> Self {
-        let crew = WorkerPool::new(WorkerPoolOptions {
-            workers: manner.workers,
-            wait: manner.wait,
-            low_priority_pool: manner.strategy == TestStrategy::Deadline,
+    pub fn from_epoch(epoch: u32, graph: &Graph, registry: &Registry, config: RunConfig) -> Self {
+        let worker_pool = WorkerPool::new(WorkerPoolOptions {
+            workers: config.workers,
+            wait: config.wait,
+            low_priority_pool: config.strategy == TestStrategy::Deadline,
             ..WorkerPoolOptions::default()
         });
-        let crew = crew.expect("threads can be started");
-        Self::with_runtime((epoch, crew), graph, registry, manner, &mut |_, made| made)
+        let worker_pool = worker_pool.expect("threads can be started");
+        Self::with_runtime(
+            (epoch, worker_pool),
+            graph,
+            registry,
+            config,
+            &mut |_, made| made,
+        )
     }
 
     /// As [`new`](Self::new), with what `wrap` makes of each node's processor.
     pub fn wrapped(
         graph: &Graph,
         registry: &Registry,
-        manner: RunConfig,
+        config: RunConfig,
         mut wrap: impl FnMut(&Node, Box<dyn Processor>) -> Box<dyn Processor>,
     ) -> Self {
-        let crew = WorkerPool::new(WorkerPoolOptions {
-            workers: manner.workers,
+        let worker_pool = WorkerPool::new(WorkerPoolOptions {
+            workers: config.workers,
             ..WorkerPoolOptions::default()
         });
-        let crew = crew.expect("threads can be started");
-        Self::with_runtime((0, crew), graph, registry, manner, &mut wrap)
+        let worker_pool = worker_pool.expect("threads can be started");
+        Self::with_runtime((0, worker_pool), graph, registry, config, &mut wrap)
     }
 
     /// As [`new`](Self::new), with this worker pool.
-    pub fn with(graph: &Graph, registry: &Registry, manner: RunConfig, crew: WorkerPool) -> Self {
-        Self::with_runtime((0, crew), graph, registry, manner, &mut |_, made| made)
+    pub fn with(
+        graph: &Graph,
+        registry: &Registry,
+        config: RunConfig,
+        worker_pool: WorkerPool,
+    ) -> Self {
+        Self::with_runtime((0, worker_pool), graph, registry, config, &mut |_, made| {
+            made
+        })
     }
 
     fn with_runtime(
-        (epoch, crew): (u32, WorkerPool),
+        (epoch, worker_pool): (u32, WorkerPool),
         graph: &Graph,
         registry: &Registry,
-        manner: RunConfig,
+        config: RunConfig,
         wrap: &mut Wrap<'_>,
     ) -> Self {
-        let rings = (0..manner.workers).map(|_| rt::trace::ring(1 << 16));
-        let (pens, traces) = rings.unzip();
-        let floor = Arc::new(SharedRuntime::new(pens).with_first_epoch(epoch));
-        if manner.wait == WaitPolicy::Sleep {
-            floor.set_backoff(exec::BackoffPolicy::Sleep);
+        let rings = (0..config.workers).map(|_| rt::trace::ring(1 << 16));
+        let (writers, traces) = rings.unzip();
+        let runtime = Arc::new(SharedRuntime::new(writers).with_first_epoch(epoch));
+        if config.wait == WaitPolicy::Sleep {
+            runtime.set_backoff(exec::BackoffPolicy::Sleep);
         }
         let mut pool = ProcessorPool::default();
         let mut lines = DelayLines::default();
@@ -242,58 +259,58 @@ impl TestBench {
         for (id, node) in graph.nodes() {
             let made = registry.make_with_tempo(node, Path::new("."), graph.tempo());
             let made = wrap(node, made.expect("the test's parameters are right"));
-            let setting = (rate(), Frames(manner.block), Mode::Offline);
+            let setting = (rate(), Frames(config.block), Mode::Offline);
             let (asked, facts) = pool.insert(id, made, setting);
             background.extend(asked.background);
             latencies.insert(id, facts.latency);
         }
-        let plan = plan(graph, registry, (manner, &latencies));
-        make_copies(&mut pool, (&plan, graph), registry, manner);
+        let plan = plan(graph, registry, (config, &latencies));
+        make_copies(&mut pool, (&plan, graph), registry, config);
         let binding = Binding {
             plan: &plan,
             processors: &pool,
             delay_lines: &mut lines,
-            runtime: floor.clone(),
+            runtime: runtime.clone(),
             input_channels: 2,
         };
-        let executor = manner.strategy.make_executor(binding, &crew);
+        let executor = config.strategy.make_executor(binding, &worker_pool);
         Self {
             executor,
             plan,
-            floor,
+            runtime,
             pool,
             lines,
-            crew,
+            worker_pool,
             traces,
             cycle: 0,
             limit: None,
             help: None,
             reserved_frames: 0,
             background,
-            manner,
+            config,
             latencies,
         }
     }
 
-    /// Has another executor take over, which goes `way` and plays `graph`, whose nodes this hall must know; what played
-    /// so far.
+    /// Replaces the executor by one of strategy `way` for `graph`, whose nodes this bench must have. Returns the old
+    /// one.
     pub fn replace_executor(
         &mut self,
         way: TestStrategy,
         graph: &Graph,
         registry: &Registry,
     ) -> Box<dyn Executor> {
-        self.plan = plan(graph, registry, (self.manner, &self.latencies));
-        make_copies(&mut self.pool, (&self.plan, graph), registry, self.manner);
+        self.plan = plan(graph, registry, (self.config, &self.latencies));
+        make_copies(&mut self.pool, (&self.plan, graph), registry, self.config);
         let binding = Binding {
             plan: &self.plan,
             processors: &self.pool,
             delay_lines: &mut self.lines,
-            runtime: self.floor.clone(),
+            runtime: self.runtime.clone(),
             input_channels: 2,
         };
-        let next = way.make_executor(binding, &self.crew);
-        assert!(self.executor.try_release(), "an executor comes to rest");
+        let next = way.make_executor(binding, &self.worker_pool);
+        assert!(self.executor.try_release(), "the executor can be released");
         std::mem::replace(&mut self.executor, next)
     }
 
@@ -303,7 +320,7 @@ impl TestBench {
             while task.poll() == TaskStatus::More {}
         }
         let until = |span: Option<u64>| span.map_or(u64::MAX, |s| rt::stamp::now() + s);
-        let position = self.cycle * u64::from(self.manner.block);
+        let position = self.cycle * u64::from(self.config.block);
         let info = CycleInfo {
             abandon_at: until(self.limit),
             help_until: until(self.help),
@@ -317,8 +334,8 @@ impl TestBench {
 
     /// The bits of the first `channels` output channels, for `frames` frames.
     pub fn render(&mut self, channels: u16, frames: usize) -> Vec<Vec<u32>> {
-        let block = self.manner.block as usize;
-        for _ in self.cycle..u64::from(self.manner.strategy.latency_blocks()) {
+        let block = self.config.block as usize;
+        for _ in self.cycle..u64::from(self.config.strategy.latency_blocks()) {
             assert_eq!(self.run_cycle(&[]), CycleStatus::Complete);
         }
         let mut played = vec![Vec::new(); channels.into()];
@@ -350,22 +367,22 @@ impl TestBench {
 fn plan(
     graph: &Graph,
     registry: &Registry,
-    (manner, latencies): (RunConfig, &HashMap<NodeId, Frames>),
+    (config, latencies): (RunConfig, &HashMap<NodeId, Frames>),
 ) -> Plan {
-    let mut options = PlanOptions::new(Frames(manner.block), rate());
-    options.workers = manner.workers;
-    options.fusion = manner.strategy.fuse(manner.workers);
-    options.latency_blocks = manner.strategy.latency_blocks();
+    let mut options = PlanOptions::new(Frames(config.block), rate());
+    options.workers = config.workers;
+    options.fusion = config.strategy.fuse(config.workers);
+    options.latency_blocks = config.strategy.latency_blocks();
     options.latencies.clone_from(latencies);
     let catalogue = registry.catalogue();
-    let plan = match manner.strategy {
+    let plan = match config.strategy {
         TestStrategy::Copied => {
-            // So expensive that nodes are duplicated.
+            // So exwritersive that nodes are duplicated.
             let link = Link {
                 base: Nanos(2_000),
                 per_kib: Nanos(0),
             };
-            let machine = MachineModel::uniform(manner.workers, link);
+            let machine = MachineModel::uniform(config.workers, link);
             plan::compile_with_copies(graph, catalogue, &options, &machine)
         }
         _ => plan::compile(graph, catalogue, &options),
@@ -378,13 +395,16 @@ fn make_copies(
     pool: &mut ProcessorPool,
     (plan, graph): (&Plan, &Graph),
     registry: &Registry,
-    manner: RunConfig,
+    config: RunConfig,
 ) {
     for (id, copy) in pool.retain_copies(plan) {
         let node = graph.node(id).expect("the plan is of this graph");
         let made = registry.make_with_tempo(node, Path::new("."), graph.tempo());
         let made = made.expect("the test's parameters are right");
-        let told = (rate(), Frames(manner.block), Mode::Offline);
-        assert!(pool.insert_copy((id, copy), made, told), "it is duplicable");
+        let reported = (rate(), Frames(config.block), Mode::Offline);
+        assert!(
+            pool.insert_copy((id, copy), made, reported),
+            "it is duplicable"
+        );
     }
 }

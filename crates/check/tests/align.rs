@@ -1,4 +1,4 @@
-//! Latency compensation as it is heard: ways of different latencies meet to the frame, under every executor.
+//! Latency compensation: paths of different latencies meet to the frame, under every executor.
 
 use divisi_check::fixtures::{add, graph, kind};
 use divisi_check::impulse_files::ImpulseFiles;
@@ -55,10 +55,10 @@ fn kinds() -> Registry {
 }
 
 /// Returns true if channel 0 of the graph `text` is silent throughout.
-fn is_silent(text: &str, manner: RunConfig) -> bool {
+fn is_silent(text: &str, config: RunConfig) -> bool {
     let registry = divisi_kinds();
-    let mut hall = TestBench::new(&graph(text, &registry), &registry, manner);
-    let played = hall.render(1, FRAMES);
+    let mut bench = TestBench::new(&graph(text, &registry), &registry, config);
+    let played = bench.render(1, FRAMES);
     played[0].iter().all(|bits| f32::from_bits(*bits) == 0.0)
 }
 
@@ -69,7 +69,7 @@ fn divisi_kinds() -> Registry {
     registry
 }
 
-/// Two ways from noise to a sink, the second one turned over; `node` is on the first.
+/// Two paths from noise to a sink, the second one inverted; `node` is on the first.
 fn parallel(node: &str) -> String {
     format!(
         r#"n = {{ kind: "noise", seed: 5, }}; x = {{ {node} }}; i = {{ kind: "gain", gain: "-1", }}; s = {{ kind: "sink", }};
@@ -108,7 +108,7 @@ fn a_way_through_a_node_that_lags_cancels_with_its_inverse_to_digital_silence() 
                 "{name}, {way:?}"
             );
         }
-        // The other way is heard, and where it lags by itself too it does not cancel.
+        // Only the other path plays, and where it lags by itself too it does not cancel.
         let alone = text.replace("i.1 -> s.1;", "i.1;");
         assert!(
             !is_silent(&alone, RunConfig::new(TestStrategy::Sequential, 1, block)),
@@ -144,10 +144,10 @@ fn two_sinks_hear_at_one_time() {
     }
 }
 
-/// A node of a made-up graph, by which edges it hears: (from, at its input).
+/// A node of a random graph, with its input edges: (from, at its input).
 struct Made {
     what: What,
-    hears: Vec<(usize, usize)>,
+    inputs: Vec<(usize, usize)>,
 }
 
 enum What {
@@ -161,7 +161,7 @@ enum What {
 fn make_up(rng: &mut Rng, nodes: usize) -> Vec<Made> {
     let mut all = vec![Made {
         what: What::Whole(0),
-        hears: Vec::new(),
+        inputs: Vec::new(),
     }];
     for number in 1..nodes {
         let (what, ports) = match rng.below(8) {
@@ -171,18 +171,18 @@ fn make_up(rng: &mut Rng, nodes: usize) -> Vec<Made> {
             6 => (What::Late(64), 1),
             _ => (What::Sink, 1),
         };
-        let mut hears = Vec::new();
+        let mut inputs = Vec::new();
         for port in 0..ports {
             for _ in 0..1 + rng.below(2) {
                 let near = number.saturating_sub(1 + rng.below(5));
                 if !matches!(all[near].what, What::Sink) {
-                    hears.push((near, port));
+                    inputs.push((near, port));
                 }
             }
         }
-        hears.sort_unstable();
-        hears.dedup();
-        all.push(Made { what, hears });
+        inputs.sort_unstable();
+        inputs.dedup();
+        all.push(Made { what, inputs });
     }
     all
 }
@@ -199,7 +199,7 @@ fn text_of(all: &[Made]) -> String {
         text += &format!("x{number} = {{ {kind} }};\n");
     }
     for (number, made) in all.iter().enumerate() {
-        for (from, port) in &made.hears {
+        for (from, port) in &made.inputs {
             text += &format!("x{from}.1 -> x{number}.{};\n", port + 1);
         }
     }
@@ -208,11 +208,11 @@ fn text_of(all: &[Made]) -> String {
 
 /// Expected output of the sinks: each path as late as the latest that it meets.
 fn expected(all: &[Made], frames: usize) -> Vec<Vec<f32>> {
-    let mut heard = vec![0; all.len()];
+    let mut rendered = vec![0; all.len()];
     let mut given = vec![0; all.len()];
     for (number, made) in all.iter().enumerate() {
-        heard[number] = made
-            .hears
+        rendered[number] = made
+            .inputs
             .iter()
             .map(|(from, _)| given[*from])
             .max()
@@ -221,18 +221,18 @@ fn expected(all: &[Made], frames: usize) -> Vec<Vec<f32>> {
             What::Late(frames) => frames,
             _ => 0,
         };
-        given[number] = heard[number] + own;
+        given[number] = rendered[number] + own;
     }
     let sinks = || (0..all.len()).filter(|at| matches!(all[*at].what, What::Sink));
-    let latest = sinks().map(|at| heard[at]).max().unwrap_or(0);
-    sinks().for_each(|at| heard[at] = latest);
+    let latest = sinks().map(|at| rendered[at]).max().unwrap_or(0);
+    sinks().for_each(|at| rendered[at] = latest);
     let mut played: Vec<Vec<f32>> = Vec::new();
     for (number, made) in all.iter().enumerate() {
         let input = |port: usize, frame: usize| {
-            let edges = made.hears.iter().filter(|(_, to)| *to == port);
-            let at = |from: usize| (frame + given[from]).checked_sub(heard[number]);
-            let heard = edges.map(|(from, _)| at(*from).map_or(0.0, |at| played[*from][at]));
-            heard.sum::<f32>()
+            let edges = made.inputs.iter().filter(|(_, to)| *to == port);
+            let at = |from: usize| (frame + given[from]).checked_sub(rendered[number]);
+            let rendered = edges.map(|(from, _)| at(*from).map_or(0.0, |at| played[*from][at]));
+            rendered.sum::<f32>()
         };
         let sound = (0..frames).map(|frame| match made.what {
             What::Whole(seed) => sample(seed, frame as u64),
@@ -247,9 +247,9 @@ fn expected(all: &[Made], frames: usize) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn graphs_by_chance_play_what_they_should_to_the_frame_whoever_plays_them() {
+fn random_graphs_are_aligned_to_the_frame_under_every_executor() {
     let registry = kinds();
-    let (mut delayed, mut heard, mut copies) = (0, 0, 0);
+    let (mut delayed, mut rendered, mut copies) = (0, 0, 0);
     for seed in 0..30 {
         let mut rng = Rng(seed);
         let nodes = 5 + rng.below(40);
@@ -261,21 +261,21 @@ fn graphs_by_chance_play_what_they_should_to_the_frame_whoever_plays_them() {
             continue;
         }
         for way in ALL_STRATEGIES.into_iter().chain(PIPELINED) {
-            let manner = RunConfig::new(way, 1 + rng.below(3), 1 + rng.below(200) as u32);
-            let mut hall = TestBench::new(&graph, &registry, manner);
-            assert_eq!(hall.plan.validate(), Ok(()));
-            delayed += hall.plan.delayed_edges.len();
-            copies += hall.plan.steps.iter().filter(|step| step.copy > 0).count();
-            let played = hall.render(sinks, FRAMES);
+            let config = RunConfig::new(way, 1 + rng.below(3), 1 + rng.below(200) as u32);
+            let mut bench = TestBench::new(&graph, &registry, config);
+            assert_eq!(bench.plan.validate(), Ok(()));
+            delayed += bench.plan.delayed_edges.len();
+            copies += bench.plan.steps.iter().filter(|step| step.copy > 0).count();
+            let played = bench.render(sinks, FRAMES);
             for (channel, expected) in played.iter().zip(&expected) {
                 let channel: Vec<f32> = channel.iter().map(|bits| f32::from_bits(*bits)).collect();
-                assert!(channel == *expected, "seed {seed}, {manner:?}");
-                heard += channel.iter().filter(|x| **x != 0.0).count();
+                assert!(channel == *expected, "seed {seed}, {config:?}");
+                rendered += channel.iter().filter(|x| **x != 0.0).count();
             }
         }
     }
     assert!(delayed > 1000 && copies > 0, "{delayed}, {copies}");
-    assert!(heard > 1_000_000, "{heard}");
+    assert!(rendered > 1_000_000, "{rendered}");
 }
 
 #[test]
@@ -295,17 +295,17 @@ fn what_enters_a_cycle_enters_at_one_time_and_feedback_keeps_its_own() {
     }
     for way in ALL_STRATEGIES.into_iter().chain(PIPELINED) {
         for block in [1, 7, 64, 300] {
-            let manner = RunConfig::new(way, 2, block);
-            let mut hall = TestBench::new(&graph, &registry, manner);
+            let config = RunConfig::new(way, 2, block);
+            let mut bench = TestBench::new(&graph, &registry, config);
             assert_eq!(
-                hall.plan.delayed_edges.len(),
+                bench.plan.delayed_edges.len(),
                 2,
                 "into the cycle, and to the other sink"
             );
-            let played = hall.render(2, FRAMES);
+            let played = bench.render(2, FRAMES);
             for (played, expected) in played.iter().zip(&expected) {
                 let played: Vec<f32> = played.iter().map(|bits| f32::from_bits(*bits)).collect();
-                assert!(played == *expected, "{manner:?}");
+                assert!(played == *expected, "{config:?}");
             }
         }
     }
@@ -318,13 +318,13 @@ fn a_graph_without_latencies_has_no_step_more() {
         shape::random(100, 3, None).unwrap(),
         shape::diamond(156, None).unwrap(),
     ] {
-        let hall = TestBench::new(
+        let bench = TestBench::new(
             &graph,
             &registry,
             RunConfig::new(TestStrategy::Stealing, 2, 64),
         );
-        assert!(hall.plan.aligners.is_empty() && hall.plan.delayed_edges.is_empty());
-        assert_eq!(hall.plan.steps.len(), steps_of(&graph));
+        assert!(bench.plan.aligners.is_empty() && bench.plan.delayed_edges.is_empty());
+        assert_eq!(bench.plan.steps.len(), steps_of(&graph));
     }
 }
 

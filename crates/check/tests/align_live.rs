@@ -1,4 +1,4 @@
-//! Edits that change latencies while it plays: what waits goes over without a gap, and what stays keeps what it holds.
+//! Edits that change latencies while the engine plays: delayed edges change without a gap, and the others keep their content.
 
 use divisi_check::fixtures::graph;
 use divisi_check::latency_node;
@@ -19,17 +19,17 @@ const FADE: usize = 960;
 
 type RecordedEvents = Arc<Mutex<Vec<(usize, f32)>>>;
 
-/// Writes down which events it hears, and when.
+/// Records the events that it receives, and their frames.
 struct EventRecorder(RecordedEvents);
 
 impl Processor for EventRecorder {
     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let mut heard = self.0.lock().unwrap();
+        let mut recorded = self.0.lock().unwrap();
         for event in block.events().iter() {
             if let EventBody::Value(value) = event.body {
-                heard.push((block.position() as usize + event.frame as usize, value));
+                recorded.push((block.position() as usize + event.frame as usize, value));
             }
         }
         ProcessStatus::Continue
@@ -38,8 +38,8 @@ impl Processor for EventRecorder {
     fn reset(&mut self) {}
 }
 
-/// The usual kinds, `latency_node`, and `hears`, which writes down in `heard`.
-fn kinds(heard: &RecordedEvents) -> Registry {
+/// The usual kinds, `latency_node`, and `records`, which writes to `recorded`.
+fn kinds(recorded: &RecordedEvents) -> Registry {
     let mut registry = registry();
     latency_node::add(&mut registry);
     let events = PortSpec {
@@ -49,10 +49,10 @@ fn kinds(heard: &RecordedEvents) -> Registry {
     };
     let kind = Kind {
         inputs: vec![PortSpec::audio("in"), events],
-        ..Kind::new("hears", "Writes down what it hears.")
+        ..Kind::new("records", "Records the events that it receives.")
     };
-    let heard = heard.clone();
-    registry.add(kind, move |_| Ok(Box::new(EventRecorder(heard.clone()))));
+    let recorded = recorded.clone();
+    registry.add(kind, move |_| Ok(Box::new(EventRecorder(recorded.clone()))));
     registry
 }
 
@@ -61,7 +61,7 @@ struct Recording {
     engine: Engine,
     player: EngineCallback,
     played: [Vec<f32>; 2],
-    heard: RecordedEvents,
+    recorded: RecordedEvents,
 }
 
 impl Recording {
@@ -70,8 +70,8 @@ impl Recording {
     }
 
     fn made(text: &str, (scheduler, workers): (Scheduler, usize), compensate: bool) -> Self {
-        let heard = RecordedEvents::default();
-        let registry = kinds(&heard);
+        let recorded = RecordedEvents::default();
+        let registry = kinds(&recorded);
         let graph = graph(text, &registry);
         let mut options = EngineOptions::new(Frames(BLOCK as u32), rate());
         options.mode = Mode::Offline;
@@ -85,11 +85,11 @@ impl Recording {
             engine,
             player,
             played: Default::default(),
-            heard,
+            recorded,
         }
     }
 
-    /// Plays so many blocks.
+    /// Plays this number of blocks.
     fn play(&mut self, blocks: usize) {
         for _ in 0..blocks {
             let mut outs = [[0.0; BLOCK]; 2];
@@ -115,7 +115,7 @@ impl Recording {
     fn lagging(&self, name: &str, frames: usize, from: &str, to: &str) -> Vec<Edit> {
         let mut node = Node::new(name, "late");
         node.set("frames", ParamValue::Number(frames as f64));
-        let kinds = kinds(&self.heard);
+        let kinds = kinds(&self.recorded);
         let wrong = Catalogue::assign_ports(kinds.catalogue().get("late").unwrap(), &mut node);
         assert!(wrong.is_empty(), "{wrong:?}");
         let new = NodeId(self.engine.graph().id_bound() as u32);
@@ -154,13 +154,13 @@ fn gone_over(x: &[f32], at: usize, (was, frames, start): (usize, usize, usize)) 
     }
 }
 
-/// Asserts that channel 0 played from `from` on what `x` gives when it goes over as said.
+/// Asserts that channel 0 played, from frame `from` on, the output of `x` with the stated change of delay.
 fn assert_goes_over(take: &Recording, x: &[f32], from: usize, over: (usize, usize, usize)) {
     for at in from..take.position() {
-        let (heard, expected) = (take.played[0][at], gone_over(x, at, over));
+        let (recorded, expected) = (take.played[0][at], gone_over(x, at, over));
         assert!(
-            heard == expected,
-            "{over:?}: {heard} at {at}, not {expected}"
+            recorded == expected,
+            "{over:?}: {recorded} at {at}, not {expected}"
         );
     }
 }
@@ -176,7 +176,7 @@ fn a_way_that_begins_to_wait_waits_longer_and_no_longer_goes_over_by_a_fade_each
         let x = &straight.played[0];
         let mut take = Recording::new(DIRECT, scheduler);
         take.play(10);
-        // The line is new: it is gone over to as soon as it knows enough.
+        // The line is new: the fade begins as soon as it holds enough frames.
         let first = take.position();
         take.engine.edit(take.lagging("a", 100, "o", "t")).unwrap();
         take.play(30);
@@ -241,7 +241,7 @@ fn an_edit_in_the_middle_of_a_fade_lets_it_go_on() {
         take.engine.edit(take.lagging("a", 100, "o", "t")).unwrap();
         for round in 0..8 {
             take.play(3);
-            // As late as the other: nothing changes for the way that waits.
+            // As late as the other path: nothing changes for the delayed one.
             let name = format!("c{round}");
             take.engine
                 .edit(take.lagging(&name, 100, "o", "t"))
@@ -253,7 +253,7 @@ fn an_edit_in_the_middle_of_a_fade_lets_it_go_on() {
 }
 
 #[test]
-fn what_is_undone_before_the_line_knows_enough_was_never_heard() {
+fn a_change_that_is_undone_before_the_line_holds_enough_has_no_effect() {
     for scheduler in schedulers() {
         let mut take = Recording::new(DIRECT, scheduler);
         take.play(10);
@@ -268,7 +268,7 @@ fn what_is_undone_before_the_line_knows_enough_was_never_heard() {
     }
 }
 
-/// Two ways that cancel on channel 0, one of them later; and something else on channel 1.
+/// Two paths that cancel on channel 0, one of them later; and another sound on channel 1.
 const CANCEL: &str = r#"n = { kind: "noise", seed: 5, }; x = { kind: "late", frames: 300, }; i = { kind: "gain", gain: "-1", };
     s = { kind: "sink", }; n.1 -> x.1 -> s.1; n.1 -> i.1 -> s.1;
     b = { kind: "osc", freq: 550, }; t = { kind: "sink", }; b.1 -> t.1;"#;
@@ -314,9 +314,9 @@ fn a_pipeline_goes_over_as_one_worker_does_a_block_later() {
 }
 
 #[test]
-fn events_wait_too_and_each_is_heard_once_whatever_changes() {
+fn events_are_delayed_too_and_each_arrives_once_whatever_changes() {
     const BEAT: &str = r#"m = { kind: "metro", bpm: 6000, }; o = { kind: "osc", freq: 110, };
-        a = { kind: "late", frames: 100, }; h = { kind: "hears", }; m.1 -> h.2; o.1 -> a.1 -> h.1;"#;
+        a = { kind: "late", frames: 100, }; h = { kind: "records", }; m.1 -> h.2; o.1 -> a.1 -> h.1;"#;
     for scheduler in schedulers() {
         let mut take = Recording::new(BEAT, scheduler);
         take.play(40);
@@ -328,7 +328,7 @@ fn events_wait_too_and_each_is_heard_once_whatever_changes() {
         take.play(100);
         let mut expected = Vec::new();
         for (number, at) in (0..take.position()).step_by(240).enumerate() {
-            // Where it is heard: as it is, before the edits; then not before what they find.
+            // Frames of arrival: before the edits undelayed; afterwards with the new delay.
             let due = match at {
                 at if at + 100 < first => at + 100,
                 at if at + 3000 < second => at + 3000,
@@ -339,13 +339,13 @@ fn events_wait_too_and_each_is_heard_once_whatever_changes() {
                 expected.push((due, value));
             }
         }
-        assert_eq!(*take.heard.lock().unwrap(), expected, "{scheduler:?}");
+        assert_eq!(*take.recorded.lock().unwrap(), expected, "{scheduler:?}");
         assert!(expected.iter().filter(|(at, _)| *at == second).count() > 5);
     }
 }
 
 #[test]
-fn turned_off_nothing_waits_and_the_latency_is_still_told() {
+fn without_compensation_nothing_is_delayed_and_the_latency_is_still_reported() {
     let mut take = Recording::made(CANCEL, (Scheduler::Stealing, 2), false);
     take.play(20);
     assert!(take.played[0].iter().any(|x| *x != 0.0));

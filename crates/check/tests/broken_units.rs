@@ -1,4 +1,4 @@
-//! A test that cannot fail proves nothing: units that break one promise each are found out.
+//! The conformance test itself: units that break one promise each fail it.
 
 use divisi_check::alloc::Counting;
 use divisi_check::conformance::{check, node};

@@ -1,4 +1,4 @@
-//! Schedules in which nodes have copies, as they are played: the sequential bits, whatever is turned and edited.
+//! Schedules in which nodes have copies: they give the sequential bits, whatever parameters and edits change.
 
 use divisi_check::deferred_node;
 use divisi_check::fixtures::{add, graph, kind, pass};
@@ -135,7 +135,7 @@ fn what_is_turned_is_turned_in_every_copy() {
     same(&takes);
 }
 
-/// Without its second branch nobody needs copies; with it they come back, and go on from where the originals are.
+/// Without the second branch no node has copies; with it they are made again, and continue from the state of the originals.
 #[test]
 fn copies_that_come_and_go_keep_the_state() {
     let mut takes = Recording::both(FORK);
@@ -145,7 +145,7 @@ fn copies_that_come_and_go_keep_the_state() {
         let cut = Edit::Disconnect(PortRef { node: f, port: 0 }, PortRef { node: c, port: 0 });
         for round in 0..6 {
             take.engine.edit([cut.clone()]).unwrap();
-            // Half-way through a glide.
+            // In the middle of a ramp.
             let to = 300.0 + 100.0 * round as f32;
             take.engine.set_param(o, "freq", to).unwrap();
             take.play(3);
@@ -206,7 +206,7 @@ fn a_new_node_may_have_copies_at_once() {
     same(&takes);
 }
 
-/// A kind that counts blocks, and breaks when it is told to: all its copies, or one.
+/// A kind that counts blocks and fails on request: all its copies, or one.
 fn counters(breaks: Arc<AtomicBool>) -> Registry {
     let mut registry = registry();
     add(&mut registry, kind("counter", (1, 1)), move |_| {
@@ -230,24 +230,24 @@ fn where_one_copy_breaks_all_are_silent_and_it_is_one_fault() {
         a = { kind: "gain", wcet: 9, }; s = { kind: "sink", }; k.1 -> a.1 -> s.1;
         b = { kind: "gain", wcet: 9, }; t = { kind: "sink", }; k.1 -> b.1 -> t.1;"#;
     let graph = graph(text, &registry);
-    let manner = RunConfig {
+    let config = RunConfig {
         strategy: TestStrategy::Copied,
         workers: 2,
         block: BLOCK as u32,
         wait: WaitPolicy::Hybrid,
     };
-    let mut hall = TestBench::new(&graph, &registry, manner);
-    assert_eq!(copied(&hall.plan, &graph), names(["k"]));
+    let mut bench = TestBench::new(&graph, &registry, config);
+    assert_eq!(copied(&bench.plan, &graph), names(["k"]));
     let quarter = 0.25_f32.to_bits();
     let all = |bits: Vec<Vec<u32>>, what| bits.iter().flatten().all(|x| *x == what);
-    assert!(all(hall.render(2, BLOCK), quarter));
+    assert!(all(bench.render(2, BLOCK), quarter));
     breaks.store(true, Ordering::Relaxed);
     let quiet = AudioThread::enter();
-    // In this one cycle the other copy may still have been heard.
-    hall.render(2, BLOCK);
-    assert!(all(hall.render(2, 3 * BLOCK), 0));
+    // In this one cycle the other copy may still have played.
+    bench.render(2, BLOCK);
+    assert!(all(bench.render(2, 3 * BLOCK), 0));
     drop(quiet);
-    assert_eq!(hall.counts().node_faults, 1);
+    assert_eq!(bench.counts().node_faults, 1);
 }
 
 /// Holds the worker that comes by once it is armed, until it is let go.
@@ -272,8 +272,8 @@ impl Gate {
 
     /// The host leaves the worker time to come.
     fn wait(&self) {
-        let patience = Instant::now() + Duration::from_millis(50);
-        while self.armed.load(Ordering::SeqCst) && Instant::now() < patience {
+        let deadline = Instant::now() + Duration::from_millis(50);
+        while self.armed.load(Ordering::SeqCst) && Instant::now() < deadline {
             std::thread::yield_now();
         }
     }
@@ -307,79 +307,79 @@ fn gated(gate: &Arc<Gate>) -> (Graph, Registry) {
 }
 
 /// The next block of both channels, where all of it is played.
-fn sides(hall: &mut TestBench) -> Option<[Vec<u32>; 2]> {
-    if hall.run_cycle(&[]) != CycleStatus::Complete {
+fn sides(bench: &mut TestBench) -> Option<[Vec<u32>; 2]> {
+    if bench.run_cycle(&[]) != CycleStatus::Complete {
         return None;
     }
     Some([0, 1].map(|channel| {
         let mut out = [0.0; BLOCK];
-        hall.executor.add_output(channel, &mut out);
+        bench.executor.add_output(channel, &mut out);
         out.iter().map(|x| x.to_bits()).collect()
     }))
 }
 
 /// Has `x` stand first in the lane of worker 1: a cycle in which it is held is one in which the host's copies have played
 /// and the worker's have not.
-fn begin_with_the_gate(hall: &mut TestBench, graph: &Graph) {
+fn begin_with_the_gate(bench: &mut TestBench, graph: &Graph) {
     let gate = graph.find("x").unwrap();
     let is_gate = |task: &TaskId| {
-        let steps = hall.plan.tasks[task.0 as usize].steps;
-        let mut works = steps.of(&hall.plan.steps).iter().map(|step| step.op);
+        let steps = bench.plan.tasks[task.0 as usize].steps;
+        let mut works = steps.of(&bench.plan.steps).iter().map(|step| step.op);
         works.any(|work| matches!(work, StepOp::Process { node, .. } if node == gate))
     };
-    let mut lanes = hall.plan.worker_tasks.clone();
+    let mut lanes = bench.plan.worker_tasks.clone();
     lanes.sort_by_key(|lane| lane.iter().any(is_gate));
     lanes[1].sort_by_key(|task| !is_gate(task));
-    hall.plan.worker_tasks = lanes;
+    bench.plan.worker_tasks = lanes;
     let binding = Binding {
-        plan: &hall.plan,
-        processors: &hall.pool,
-        delay_lines: &mut hall.lines,
-        runtime: hall.floor.clone(),
+        plan: &bench.plan,
+        processors: &bench.pool,
+        delay_lines: &mut bench.lines,
+        runtime: bench.runtime.clone(),
         input_channels: 0,
     };
-    hall.executor = TestStrategy::Copied.make_executor(binding, &hall.crew);
+    bench.executor = TestStrategy::Copied.make_executor(binding, &bench.worker_pool);
 }
 
 #[test]
 fn after_a_cycle_that_was_given_up_copies_go_on_with_their_originals() {
     let gate = Arc::new(Gate::default());
     let (graph, registry) = gated(&gate);
-    let manner = RunConfig {
+    let config = RunConfig {
         strategy: TestStrategy::Copied,
         workers: 2,
         block: BLOCK as u32,
         wait: WaitPolicy::Hybrid,
     };
-    let mut hall = TestBench::new(&graph, &registry, manner);
-    assert_eq!(copied(&hall.plan, &graph), names(["f", "o"]));
-    begin_with_the_gate(&mut hall, &graph);
+    let mut bench = TestBench::new(&graph, &registry, config);
+    assert_eq!(copied(&bench.plan, &graph), names(["f", "o"]));
+    begin_with_the_gate(&mut bench, &graph);
     let scale = rt::stamp::TickScale::calibrated();
-    hall.limit = Some(scale.ticks(Nanos(300_000_000)));
-    let is_one = |heard: [Vec<u32>; 2]| {
-        assert!(heard[0].iter().any(|x| *x != 0));
-        assert!(heard[0] == heard[1]);
+    bench.limit = Some(scale.ticks(Nanos(300_000_000)));
+    let is_one = |rendered: [Vec<u32>; 2]| {
+        assert!(rendered[0].iter().any(|x| *x != 0));
+        assert!(rendered[0] == rendered[1]);
     };
-    (0..5).for_each(|_| is_one(sides(&mut hall).unwrap()));
+    (0..5).for_each(|_| is_one(sides(&mut bench).unwrap()));
     gate.armed.store(true, Ordering::SeqCst);
-    let patience = Instant::now() + Duration::from_secs(60);
-    while let Some(heard) = sides(&mut hall) {
-        is_one(heard);
-        assert!(Instant::now() < patience, "nobody was caught");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while let Some(rendered) = sides(&mut bench) {
+        is_one(rendered);
+        assert!(Instant::now() < deadline, "nobody was caught");
     }
     assert!(gate.caught.load(Ordering::SeqCst));
-    assert_eq!(sides(&mut hall), None);
+    assert_eq!(sides(&mut bench), None);
     gate.open.store(true, Ordering::SeqCst);
     let mut blocks = 0;
     while blocks < 50 {
-        assert!(Instant::now() < patience, "it goes on");
-        blocks += sides(&mut hall).map_or(0, |heard| {
-            is_one(heard);
+        assert!(Instant::now() < deadline, "it goes on");
+        blocks += sides(&mut bench).map_or(0, |rendered| {
+            is_one(rendered);
             1
         });
     }
-    // Without a watchdog that accuses it, the step that was held plays on.
-    assert_eq!(hall.counts().node_faults, 0);
+    // Without a watchdog that reports it, the held step plays on.
+    assert_eq!(bench.counts().node_faults, 0);
 }
 
 #[test]
@@ -403,16 +403,16 @@ fn beside_a_loop_copies_give_the_bits_of_single_frames() {
     let graph = graph(&text, &registry);
     let expected = TestBench::new(&graph, &registry, RunConfig::reference(1)).render(3, 3000);
     for block in [7, 48, 100] {
-        let manner = RunConfig {
+        let config = RunConfig {
             strategy: TestStrategy::Copied,
             workers: 2,
             block,
             wait: WaitPolicy::Hybrid,
         };
-        let mut hall = TestBench::new(&graph, &registry, manner);
-        assert!(!copied(&hall.plan, &graph).is_empty());
-        assert_eq!(hall.plan.loops.is_empty(), block < 24);
-        assert!(hall.render(3, 3000) == expected, "{block}");
+        let mut bench = TestBench::new(&graph, &registry, config);
+        assert!(!copied(&bench.plan, &graph).is_empty());
+        assert_eq!(bench.plan.loops.is_empty(), block < 24);
+        assert!(bench.render(3, 3000) == expected, "{block}");
     }
 }
 
@@ -427,8 +427,8 @@ fn who_defers_work_has_no_copies_since_it_is_in_no_state() {
         let id = graph.find(name).unwrap();
         let node = graph.node(id).unwrap();
         let make = || registry.make(node, Path::new(".")).unwrap();
-        let told = (rate(), Frames(64), Mode::Offline);
-        pool.insert(id, make(), told);
-        assert_eq!(pool.insert_copy((id, 1), make(), told), may, "{name}");
+        let reported = (rate(), Frames(64), Mode::Offline);
+        pool.insert(id, make(), reported);
+        assert_eq!(pool.insert_copy((id, 1), make(), reported), may, "{name}");
     }
 }

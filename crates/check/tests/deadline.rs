@@ -1,5 +1,5 @@
-//! Due steps and deferred work on one worker, on a clock that the test makes: every step and every piece says how long it
-//! takes, and nothing else takes any time.
+//! Due steps and deferred work on one worker, on a virtual clock: every step and every piece states its duration, and
+//! nothing else takes time.
 
 use divisi_check::fixtures::{graph, kind};
 use divisi_check::test_bench::{TestStrategy, rate, registry};

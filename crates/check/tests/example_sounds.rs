@@ -1,4 +1,4 @@
-//! Every example that makes sound by itself sounds: it reads without a word, is neither silent nor clipped, and has a usual
+//! Every example that makes sound by itself sounds: it is read without diagnostics, is neither silent nor clipped, and has a usual
 //! loudness; a session that ends by itself has its length.
 
 use divisi::prelude::*;
@@ -19,8 +19,8 @@ fn render(name: &str, seconds: usize) -> ([Vec<f32>; 2], Option<u64>) {
     let registry = Arc::new(divisi::registry());
     let parsed = divisi::text::read_by_extension(name, &bytes, registry.catalogue());
     let source = String::from_utf8(bytes).unwrap();
-    let told = divisi::text::render_diagnostics(name, &source, &parsed.diagnostics);
-    assert!(parsed.diagnostics.is_empty(), "{told}");
+    let reported = divisi::text::render_diagnostics(name, &source, &parsed.diagnostics);
+    assert!(parsed.diagnostics.is_empty(), "{reported}");
     assert!(
         source.starts_with(['#', '/']),
         "{name} says first what it shows"

@@ -1,4 +1,4 @@
-//! Every example that is shipped reads without a word, and has the size that its name says.
+//! Every shipped example is read without diagnostics, and has the size that its name states.
 
 use std::path::PathBuf;
 use text::ParsedSession;
@@ -12,8 +12,8 @@ fn read(name: &str) -> ParsedSession {
     let catalogue = dsp::catalogue();
     let reading = text::read_by_extension(name, &bytes, &catalogue);
     let source = String::from_utf8(bytes).unwrap();
-    let told = text::render_diagnostics(name, &source, &reading.diagnostics);
-    assert!(reading.diagnostics.is_empty(), "{told}");
+    let reported = text::render_diagnostics(name, &source, &reading.diagnostics);
+    assert!(reading.diagnostics.is_empty(), "{reported}");
     assert!(
         source.starts_with(['#', '/']),
         "{name} says first what it shows"

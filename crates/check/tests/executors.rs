@@ -31,14 +31,14 @@ fn every_way_gives_the_sequential_bits() {
         for way in ALL_STRATEGIES.into_iter().chain(PIPELINED) {
             for workers in 1..=4 {
                 for wait in [WaitPolicy::Hybrid, WaitPolicy::Sleep, WaitPolicy::Spin] {
-                    let manner = RunConfig {
+                    let run_config = RunConfig {
                         strategy: way,
                         workers,
                         block: 64,
                         wait,
                     };
-                    let got = TestBench::new(&graph, &registry(), manner).render(2, FRAMES);
-                    assert!(got == expected, "{name}, {manner:?}");
+                    let got = TestBench::new(&graph, &registry(), run_config).render(2, FRAMES);
+                    assert!(got == expected, "{name}, {run_config:?}");
                 }
             }
         }
@@ -68,28 +68,28 @@ fn a_pipeline_that_begins_anew_is_silent_until_its_last_stage_plays() {
     let graph = shape::random(60, 7, None).unwrap();
     for way in PIPELINED {
         let workers = 2;
-        let manner = RunConfig {
+        let run_config = RunConfig {
             strategy: way,
             workers,
             ..RunConfig::reference(64)
         };
-        let mut hall = TestBench::new(&graph, &registry(), manner);
-        hall.render(1, FRAMES);
-        let first = hall.cycle;
+        let mut test_bench = TestBench::new(&graph, &registry(), run_config);
+        test_bench.render(1, FRAMES);
+        let first = test_bench.cycle;
         for cycle in first..first + 10 {
             let info = CycleInfo {
                 first_frame: 64 * first,
                 ..CycleInfo::unlimited(64 * cycle, cycle)
             };
-            let result = hall.executor.run_cycle(&info, &[]);
+            let result = test_bench.executor.run_cycle(&info, &[]);
             assert_eq!(result.status, CycleStatus::Complete);
             let mut out = [0.0_f32; 64];
-            hall.executor.add_output(0, &mut out);
+            test_bench.executor.add_output(0, &mut out);
             let is_heard = out.iter().any(|x| *x != 0.0);
             assert_eq!(
                 is_heard,
                 cycle >= first + u64::from(LATENCY_BLOCKS),
-                "{manner:?}"
+                "{run_config:?}"
             );
         }
     }
@@ -108,8 +108,8 @@ proptest! {
     ) {
         let graph = shape::random(nodes, seed, None).unwrap();
         let expected = reference(&graph, 64);
-        let manner = RunConfig { strategy, workers, block, wait: WaitPolicy::Hybrid };
-        let got = TestBench::new(&graph, &registry(), manner).render(2, FRAMES);
-        prop_assert!(got == expected, "{manner:?}");
+        let run_config = RunConfig { strategy, workers, block, wait: WaitPolicy::Hybrid };
+        let got = TestBench::new(&graph, &registry(), run_config).render(2, FRAMES);
+        prop_assert!(got == expected, "{run_config:?}");
     }
 }

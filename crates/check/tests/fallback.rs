@@ -1,4 +1,4 @@
-//! The choice of a scheduler beside what is lived: an engine that turns out slower goes over to the sequential executor.
+//! A chosen scheduler that turns out slower than in its trials: the engine changes to the sequential executor.
 
 use divisi_check::fixtures::graph;
 use divisi_check::test_bench::{rate, registry};

@@ -17,7 +17,7 @@ const FUSE: u64 = 5 * BLOCK as u64 - 16;
 const FRAMES: usize = 20 * BLOCK;
 
 fn manners() -> impl Iterator<Item = RunConfig> {
-    let manner = |way, workers| RunConfig {
+    let run_config = |way, workers| RunConfig {
         strategy: way,
         workers,
         block: BLOCK as u32,
@@ -25,20 +25,20 @@ fn manners() -> impl Iterator<Item = RunConfig> {
     };
     ALL_STRATEGIES
         .into_iter()
-        .flat_map(move |way| (1..=3).map(move |workers| manner(way, workers)))
+        .flat_map(move |way| (1..=3).map(move |workers| run_config(way, workers)))
 }
 
 /// As [`TestBench::render`], on a thread that plays, whose panics are silent.
-fn play(hall: &mut TestBench, channels: u16) -> Vec<Vec<f32>> {
+fn play(bench: &mut TestBench, channels: u16) -> Vec<Vec<f32>> {
     let mut played = vec![Vec::new(); channels.into()];
     for _ in 0..FRAMES / BLOCK {
         let quiet = AudioThread::enter();
-        let outcome = hall.run_cycle(&[]);
+        let outcome = bench.run_cycle(&[]);
         drop(quiet);
         assert_eq!(outcome, CycleStatus::Complete);
         for (channel, played) in (0..channels).zip(&mut played) {
             let mut out = [0.0; BLOCK];
-            hall.executor.add_output(channel, &mut out);
+            bench.executor.add_output(channel, &mut out);
             played.extend(out);
         }
     }
@@ -109,18 +109,21 @@ fn goes_off(kind: &str, text: fn(&str) -> String, after: &[f32]) {
         expected[1][before + 2 * BLOCK..],
         after[before + 2 * BLOCK..]
     );
-    for manner in manners() {
-        let mut hall = TestBench::new(&graph(&text(kind), &registry), &registry, manner);
-        let played = play(&mut hall, 2);
-        assert_eq!(hall.counts().node_faults, 1, "{kind}, {manner:?}");
-        assert!(played[0] == expected[0], "{kind}, {manner:?}: a bystander");
+    for run_config in manners() {
+        let mut bench = TestBench::new(&graph(&text(kind), &registry), &registry, run_config);
+        let played = play(&mut bench, 2);
+        assert_eq!(bench.counts().node_faults, 1, "{kind}, {run_config:?}");
+        assert!(
+            played[0] == expected[0],
+            "{kind}, {run_config:?}: a bystander"
+        );
         assert!(
             played[1][..before] == expected[1][..before],
-            "{kind}, {manner:?}: before"
+            "{kind}, {run_config:?}: before"
         );
         assert!(
             played[1][before + 2 * BLOCK..] == after[before + 2 * BLOCK..],
-            "{kind}, {manner:?}: after"
+            "{kind}, {run_config:?}: after"
         );
     }
 }
@@ -139,9 +142,9 @@ fn a_lane_that_panics_costs_the_node_that_forked() {
 fn a_node_in_a_loop_that_panics_is_silent_and_the_loop_goes_on() {
     let text = r#"b = { kind: "osc", freq: 550, }; t = { kind: "sink", }; b.1 -> t.1;"#;
     let registry = registry();
-    let manner = RunConfig::reference(BLOCK as u32);
+    let run_config = RunConfig::reference(BLOCK as u32);
     let open = play(
-        &mut TestBench::new(&graph(text, &registry), &registry, manner),
+        &mut TestBench::new(&graph(text, &registry), &registry, run_config),
         1,
     );
     goes_off("bomb", in_a_loop, &open[0]);
@@ -175,13 +178,16 @@ fn what_is_no_number_is_silent_at_a_sink_and_counted_and_filters_recover() {
     let registry = bad_samples();
     let graph = graph(text, &registry);
     let mut expected = None;
-    for manner in manners() {
-        let mut hall = TestBench::new(&graph, &registry, manner);
-        let played = play(&mut hall, 5);
-        let told = (played, hall.counts().non_finite_samples);
-        assert!(told.0.iter().flatten().all(|x| x.is_finite()), "{manner:?}");
-        let expected = expected.get_or_insert_with(|| told.clone());
-        assert!(told == *expected, "{manner:?}");
+    for run_config in manners() {
+        let mut bench = TestBench::new(&graph, &registry, run_config);
+        let played = play(&mut bench, 5);
+        let reported = (played, bench.counts().non_finite_samples);
+        assert!(
+            reported.0.iter().flatten().all(|x| x.is_finite()),
+            "{run_config:?}"
+        );
+        let expected = expected.get_or_insert_with(|| reported.clone());
+        assert!(reported == *expected, "{run_config:?}");
     }
     let (played, bad) = expected.unwrap();
     let at = 4 * BLOCK + 10;
@@ -284,9 +290,9 @@ fn in_an_echo(kind: &str) -> String {
 fn one_nan_in_an_echo_is_silenced_once_and_the_echo_sounds_on() {
     for text in [in_a_loop, in_an_echo] {
         for config in manners() {
-            let mut hall = bench_of_spark(text, "spark", config);
-            let played = play(&mut hall, 2);
-            assert_eq!(hall.counts().non_finite_samples, 1, "{config:?}");
+            let mut bench = bench_of_spark(text, "spark", config);
+            let played = play(&mut bench, 2);
+            assert_eq!(bench.counts().non_finite_samples, 1, "{config:?}");
             assert!(played.iter().flatten().all(|x| x.is_finite()), "{config:?}");
             let mut calm = bench_of_spark(text, "calm", config);
             let expected = play(&mut calm, 2);
@@ -300,24 +306,24 @@ fn one_nan_in_an_echo_is_silenced_once_and_the_echo_sounds_on() {
 }
 
 #[test]
-fn nan_from_the_device_is_silenced_before_a_node_hears_it() {
+fn nan_from_the_device_is_silenced_before_any_node_reads_it() {
     let registry = registry();
     let text = r#"i = { kind: "input", }; m = { kind: "mix", in: 2, out: 1, }; s = { kind: "sink", };
         g = { kind: "gain", gain: 0.9, }; d = { kind: "delay", time: 0.005, }; p = { kind: "onepole", freq: 900, };
         i.1 -> m.1 -> s.1; m.1 -> g.1 -> d.1 -> m.2; i.1 -> p.1 -> s.1;"#;
     let graph = graph(text, &registry);
     for config in manners() {
-        let mut hall = TestBench::new(&graph, &registry, config);
+        let mut bench = TestBench::new(&graph, &registry, config);
         let mut input = [0.5; BLOCK];
         (input[3], input[40]) = (f32::NAN, f32::INFINITY);
         for block in 0..10 {
             let clean = [0.5; BLOCK];
             let given: &[f32] = if block == 2 { &input } else { &clean };
-            assert_eq!(hall.run_cycle(&[given]), CycleStatus::Complete);
+            assert_eq!(bench.run_cycle(&[given]), CycleStatus::Complete);
         }
-        assert_eq!(hall.counts().non_finite_samples, 2, "{config:?}");
+        assert_eq!(bench.counts().non_finite_samples, 2, "{config:?}");
         let mut out = [0.0; BLOCK];
-        hall.executor.add_output(0, &mut out);
+        bench.executor.add_output(0, &mut out);
         assert!(out.iter().all(|x| *x > 0.4), "{config:?}");
     }
 }
@@ -327,7 +333,7 @@ fn a_knob_turned_to_what_is_no_number_does_no_lasting_harm() {
     let registry = registry();
     for (name, graph, params) in knobs(&registry) {
         let x = graph.find("x").unwrap();
-        let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(BLOCK as u32));
+        let mut bench = TestBench::new(&graph, &registry, RunConfig::reference(BLOCK as u32));
         for param in params {
             for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, 1e-40] {
                 let event = Event {
@@ -335,11 +341,11 @@ fn a_knob_turned_to_what_is_no_number_does_no_lasting_harm() {
                     target: EventTarget::Param(param),
                     body: EventBody::Value(value),
                 };
-                hall.send_event(x, event);
-                play(&mut hall, 1);
+                bench.send_event(x, event);
+                play(&mut bench, 1);
             }
         }
-        let counts = hall.counts();
+        let counts = bench.counts();
         assert_eq!(
             (counts.non_finite_samples, counts.node_faults),
             (0, 0),
@@ -348,8 +354,7 @@ fn a_knob_turned_to_what_is_no_number_does_no_lasting_harm() {
     }
 }
 
-/// Plays with a budget that nothing can be done in: what a slow machine would be, without one. What was heard of each
-/// block, and what is said of all.
+/// Plays with a budget of nothing, which stands for a slow machine. Returns the output of each block and the report.
 fn overloaded(scheduler: Scheduler, cycles: u32) -> (Vec<bool>, report::Report) {
     let graph = shape::random(10_000, 3, Some(100.0)).unwrap();
     let mut options = EngineOptions::new(Frames(16), rate());
@@ -361,25 +366,25 @@ fn overloaded(scheduler: Scheduler, cycles: u32) -> (Vec<bool>, report::Report) 
         budget: Some(Nanos(1)),
         xruns: 0,
     };
-    let heard = (0..cycles).map(|_| {
+    let rendered = (0..cycles).map(|_| {
         let mut out = [f32::NAN; 16];
         player.process(beat, &[], &mut [&mut out]);
         engine.update();
         out.iter().any(|x| *x != 0.0)
     });
-    (heard.collect(), engine.report())
+    (rendered.collect(), engine.report())
 }
 
 #[test]
 fn ten_thousand_nodes_on_sixteen_frames_fall_silent_in_turns_and_end() {
     // After 8 misses it is silent for 100 ms: 300.3 periods.
-    let (heard, report) = overloaded(Scheduler::Sequential, 3 * 8 + 2 * 301);
-    let runs: Vec<_> = heard.chunk_by(|a, b| a == b).collect();
+    let (rendered, report) = overloaded(Scheduler::Sequential, 3 * 8 + 2 * 301);
+    let runs: Vec<_> = rendered.chunk_by(|a, b| a == b).collect();
     let runs: Vec<_> = runs.iter().map(|run| (run[0], run.len())).collect();
     let expected = [(true, 8), (false, 301), (true, 8), (false, 301), (true, 8)];
     assert_eq!(runs, expected);
-    let told = (report.cycles, report.missed, report.abandoned, report.muted);
-    assert_eq!(told, (24, 24, 0, 2));
+    let reported = (report.cycles, report.missed, report.abandoned, report.muted);
+    assert_eq!(reported, (24, 24, 0, 2));
     assert_eq!((report.faults, report.late, report.nodes), (0, 0, 10_000));
     assert_eq!(report.deadline_ns, Some(333_333));
 }

@@ -1,4 +1,4 @@
-//! Floors: threads of the lowest priority, on which what is due later is worked on while all workers play.
+//! Threads of the lowest priority, which do deferred work that is due later, while all workers play.
 
 use divisi_check::deferred_node;
 use divisi_check::fixtures::{add, graph, kind, pass};
@@ -21,16 +21,16 @@ fn work_that_is_due_within_the_reserved_frames_is_never_run_by_a_floor() {
     let text = r#"o = { kind: "osc", freq: 440, }; h = { kind: "later", }; s = { kind: "sink", };
         o.1 -> h.1 -> s.1;"#;
     let graph = graph(text, &registry);
-    let manner = RunConfig::new(TestStrategy::Deadline, 1, 32);
-    let mut hall = TestBench::new(&graph, &registry, manner);
-    hall.limit = Some(u64::MAX / 4);
-    hall.reserved_frames = deferred_node::PART as u64 + 32;
+    let config = RunConfig::new(TestStrategy::Deadline, 1, 32);
+    let mut bench = TestBench::new(&graph, &registry, config);
+    bench.limit = Some(u64::MAX / 4);
+    bench.reserved_frames = deferred_node::PART as u64 + 32;
     for _ in 0..200 {
-        hall.render(1, 32);
+        bench.render(1, 32);
         std::thread::sleep(Duration::from_micros(200));
     }
     assert_eq!(on_a_floor.load(SeqCst), 0);
-    assert_eq!(hall.counts(), ErrorCounts::default());
+    assert_eq!(bench.counts(), ErrorCounts::default());
 }
 
 fn is_floor() -> bool {
@@ -64,7 +64,7 @@ fn floors_do_deferred_work_beside_busy_workers_and_every_bit_is_right() {
         );
     }
     let graph = graph(&text, &registry);
-    let manner = |way, workers| RunConfig {
+    let config = |way, workers| RunConfig {
         strategy: way,
         workers,
         block: 32,
@@ -72,13 +72,13 @@ fn floors_do_deferred_work_beside_busy_workers_and_every_bit_is_right() {
     };
     for workers in [1, 2, 3] {
         on_a_floor.store(0, SeqCst);
-        let mut hall = TestBench::new(&graph, &registry, manner(TestStrategy::Deadline, workers));
-        let mut alone = TestBench::new(&graph, &registry, manner(TestStrategy::Sequential, 1));
-        let patience = Instant::now() + Duration::from_secs(60);
+        let mut bench = TestBench::new(&graph, &registry, config(TestStrategy::Deadline, workers));
+        let mut alone = TestBench::new(&graph, &registry, config(TestStrategy::Sequential, 1));
+        let deadline = Instant::now() + Duration::from_secs(60);
         while on_a_floor.load(SeqCst) < 100 {
-            assert!(Instant::now() < patience, "{workers}: floors do nothing");
-            assert!(hall.render(1, 3200) == alone.render(1, 3200), "{workers}");
+            assert!(Instant::now() < deadline, "{workers}: floors do nothing");
+            assert!(bench.render(1, 3200) == alone.render(1, 3200), "{workers}");
         }
-        assert_eq!(hall.counts(), ErrorCounts::default(), "{workers}");
+        assert_eq!(bench.counts(), ErrorCounts::default(), "{workers}");
     }
 }

@@ -362,7 +362,7 @@ fn the_report_has_the_kernels_and_partitions_of_all_nodes_and_the_driver_of_the_
 }
 
 #[test]
-fn an_engine_chooses_its_scheduler_unless_it_is_told_one() {
+fn an_engine_chooses_its_scheduler_unless_one_is_given() {
     let registry = registry();
     let graph = graph(TONE, &registry);
     let options = EngineOptions::new(Frames(64), rate());

@@ -27,7 +27,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The usual kinds, and those that lean on the executor: `forks`, `rests` (heard in one block of four), `deferred_node`.
+/// The usual kinds, and those that lean on the executor: `forks`, `rests` (sounds in one block of four), `deferred_node`.
 fn kinds() -> Registry {
     let mut registry = registry();
     deferred_node::add(&mut registry, |_| {});
@@ -109,19 +109,19 @@ fn manners() -> impl Iterator<Item = RunConfig> {
         TestStrategy::PipelinedFixed,
         TestStrategy::Copied,
     ];
-    let manner = |way, workers| RunConfig {
+    let run_config = |way, workers| RunConfig {
         strategy: way,
         workers,
         block: 64,
         wait: WaitPolicy::Hybrid,
     };
     ways.into_iter()
-        .flat_map(move |way| (1..=4).map(move |workers| manner(way, workers)))
+        .flat_map(move |way| (1..=4).map(move |workers| run_config(way, workers)))
 }
 
 /// Plays `cycles` cycles as an audio thread does; calls to the allocator by all threads that play.
-fn calls_in(hall: &mut TestBench, cycles: usize) -> u64 {
-    let knob = hall.plan.steps.iter().find_map(|step| match step.op {
+fn calls_in(bench: &mut TestBench, cycles: usize) -> u64 {
+    let knob = bench.plan.steps.iter().find_map(|step| match step.op {
         plan::StepOp::Process { node, .. } => Some(node),
         _ => None,
     });
@@ -135,9 +135,9 @@ fn calls_in(hall: &mut TestBench, cycles: usize) -> u64 {
     let device = [0.25; 64];
     let mut out = [0.0; 64];
     for _ in 0..cycles {
-        hall.send_event(knob.unwrap(), turn);
-        let outcome = hall.run_cycle(&[&device]);
-        hall.executor.add_output(0, &mut out);
+        bench.send_event(knob.unwrap(), turn);
+        let outcome = bench.run_cycle(&[&device]);
+        bench.executor.add_output(0, &mut out);
         assert_eq!(outcome, CycleStatus::Complete);
     }
     drop(plays);
@@ -161,14 +161,22 @@ fn no_cycle_allocates_or_frees_on_any_thread_that_plays() {
     let registry = kinds();
     let folder = ImpulseFiles::new("hot");
     let (everything, fork) = (everything(&registry, &folder), fork(&registry));
-    for manner in manners() {
-        let is_copied = manner.strategy == TestStrategy::Copied;
+    for run_config in manners() {
+        let is_copied = run_config.strategy == TestStrategy::Copied;
         let graph = if is_copied { &fork } else { &everything };
-        let mut hall = TestBench::new(graph, &registry, manner);
-        let has_copies = hall.plan.steps.iter().any(|step| step.copy > 0);
-        assert_eq!(has_copies, is_copied && manner.workers > 1, "{manner:?}");
-        assert_eq!(calls_in(&mut hall, 1000), 0, "{manner:?}");
-        assert_eq!(hall.counts(), exec::ErrorCounts::default(), "{manner:?}");
+        let mut bench = TestBench::new(graph, &registry, run_config);
+        let has_copies = bench.plan.steps.iter().any(|step| step.copy > 0);
+        assert_eq!(
+            has_copies,
+            is_copied && run_config.workers > 1,
+            "{run_config:?}"
+        );
+        assert_eq!(calls_in(&mut bench, 1000), 0, "{run_config:?}");
+        assert_eq!(
+            bench.counts(),
+            exec::ErrorCounts::default(),
+            "{run_config:?}"
+        );
     }
 }
 
@@ -189,13 +197,13 @@ fn one_allocation_on_the_host_or_on_a_worker_is_seen() {
         b = { kind: "osc", freq: 550, }; y = { kind: "allocates", }; t = { kind: "sink", };
         a.1 -> x.1 -> s.1; b.1 -> y.1 -> t.1;"#;
     let graph = graph(text, &registry);
-    for manner in manners() {
-        let mut hall = TestBench::new(&graph, &registry, manner);
-        for _ in 0..manner.strategy.latency_blocks() {
-            hall.run_cycle(&[]);
+    for run_config in manners() {
+        let mut bench = TestBench::new(&graph, &registry, run_config);
+        for _ in 0..run_config.strategy.latency_blocks() {
+            bench.run_cycle(&[]);
         }
-        // Each of two boxes is made and freed in each of ten cycles, whoever does it.
-        assert_eq!(calls_in(&mut hall, 10), 40, "{manner:?}");
+        // Each of two boxes is made and freed in each of ten cycles, on any thread.
+        assert_eq!(calls_in(&mut bench, 10), 40, "{run_config:?}");
     }
 }
 
@@ -307,12 +315,12 @@ fn workers_faults() -> Vec<u64> {
 }
 
 /// Page faults of each thread in `cycles` cycles.
-fn faults_in(hall: &mut TestBench, cycles: usize) -> Vec<u64> {
+fn faults_in(bench: &mut TestBench, cycles: usize) -> Vec<u64> {
     let plays = AudioThread::enter();
     let workers = workers_faults();
     let host = own_faults();
     for _ in 0..cycles {
-        assert_eq!(hall.run_cycle(&[]), CycleStatus::Complete);
+        assert_eq!(bench.run_cycle(&[]), CycleStatus::Complete);
     }
     let host = own_faults() - host;
     drop(plays);
@@ -334,14 +342,14 @@ fn with_its_memory_held_no_cycle_after_the_first_faults_a_page() {
     let registry = kinds();
     let folder = ImpulseFiles::new("held");
     let graph = everything(&registry, &folder);
-    for manner in manners() {
-        let mut hall = TestBench::new(&graph, &registry, manner);
-        faults_in(&mut hall, 1);
-        let faults = faults_in(&mut hall, 1000);
+    for run_config in manners() {
+        let mut bench = TestBench::new(&graph, &registry, run_config);
+        faults_in(&mut bench, 1);
+        let faults = faults_in(&mut bench, 1000);
         // Floors count as well, where there are any.
         let threads = faults.len();
-        assert_eq!(faults, vec![0; threads], "{manner:?}");
-        assert!(threads >= manner.workers, "{manner:?}");
+        assert_eq!(faults, vec![0; threads], "{run_config:?}");
+        assert!(threads >= run_config.workers, "{run_config:?}");
     }
 }
 
@@ -436,10 +444,10 @@ fn a_page_that_is_touched_first_in_a_cycle_is_seen() {
         b = { kind: "osc", freq: 550, }; y = { kind: "touches", }; t = { kind: "sink", };
         a.1 -> x.1 -> s.1; b.1 -> y.1 -> t.1;"#;
     let graph = graph(text, &registry);
-    for manner in manners() {
-        let mut hall = TestBench::new(&graph, &registry, manner);
-        faults_in(&mut hall, 10);
-        let faults: u64 = faults_in(&mut hall, 10).iter().sum();
-        assert!(faults >= 10, "{manner:?}: {faults}");
+    for run_config in manners() {
+        let mut bench = TestBench::new(&graph, &registry, run_config);
+        faults_in(&mut bench, 10);
+        let faults: u64 = faults_in(&mut bench, 10).iter().sum();
+        assert!(faults >= 10, "{run_config:?}: {faults}");
     }
 }

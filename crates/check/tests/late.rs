@@ -78,35 +78,35 @@ fn number(name: &str) -> u64 {
 
 /// A graph that plays and is traced.
 struct Traced {
-    hall: TestBench,
+    bench: TestBench,
     tracer: Tracer,
 }
 
 impl Traced {
-    fn new(graph: &Graph, registry: &Registry, manner: RunConfig, deadline: Option<Nanos>) -> Self {
-        let hall = TestBench::new(graph, registry, manner);
-        hall.floor.set_traced(true);
+    fn new(graph: &Graph, registry: &Registry, config: RunConfig, deadline: Option<Nanos>) -> Self {
+        let bench = TestBench::new(graph, registry, config);
+        bench.runtime.set_traced(true);
         let scale = stamp::TickScale::calibrated();
         let tracer = Tracer::new(
-            StepNames::from_plan(&hall.plan, graph),
+            StepNames::from_plan(&bench.plan, graph),
             deadline,
             move |ticks| scale.nanos(ticks),
         );
-        Self { hall, tracer }
+        Self { bench, tracer }
     }
 
     fn run(&mut self) {
-        assert_eq!(self.hall.run_cycle(&[]), CycleStatus::Complete);
-        if self.hall.cycle.is_multiple_of(16) {
+        assert_eq!(self.bench.run_cycle(&[]), CycleStatus::Complete);
+        if self.bench.cycle.is_multiple_of(16) {
             self.read();
         }
     }
 
     fn read(&mut self) {
-        for reader in &mut self.hall.traces {
+        for reader in &mut self.bench.traces {
             reader.drain(|record| self.tracer.feed(record));
         }
-        let dropped = self.hall.traces.iter().map(TraceReader::dropped);
+        let dropped = self.bench.traces.iter().map(TraceReader::dropped);
         self.tracer.end_pass(dropped.sum());
     }
 
@@ -130,38 +130,38 @@ fn every_executor_records_every_step_of_every_cycle() {
     let diamond = shape::diamond(36, None).unwrap();
     for way in ALL_STRATEGIES {
         for workers in 1..=3 {
-            let manner = RunConfig {
+            let config = RunConfig {
                 strategy: way,
                 workers,
                 ..RunConfig::reference(64)
             };
-            is_whole(&diamond, &registry, manner);
-            let copies = is_whole(&fork, &registry, manner);
+            is_whole(&diamond, &registry, config);
+            let copies = is_whole(&fork, &registry, config);
             assert_eq!(
                 copies > 0,
                 way == TestStrategy::Copied && workers > 1,
-                "{manner:?}"
+                "{config:?}"
             );
         }
     }
 }
 
 /// Plays, and looks whether the trace has every step of every cycle; how many steps are copies.
-fn is_whole(graph: &Graph, registry: &Registry, manner: RunConfig) -> usize {
-    let mut traced = Traced::new(graph, registry, manner, None);
+fn is_whole(graph: &Graph, registry: &Registry, config: RunConfig) -> usize {
+    let mut traced = Traced::new(graph, registry, config, None);
     (0..200).for_each(|_| traced.run());
-    let copies = traced.hall.plan.steps.iter().filter(|step| step.copy > 0);
+    let copies = traced.bench.plan.steps.iter().filter(|step| step.copy > 0);
     let copies = copies.count();
     let found = traced.finish();
     assert_eq!(
         (found.cycles, found.dropped, found.incomplete),
         (200, 0, 0),
-        "{manner:?}"
+        "{config:?}"
     );
-    assert_eq!(found.node_ns.len(), graph.len(), "{manner:?}");
+    assert_eq!(found.node_ns.len(), graph.len(), "{config:?}");
     assert!(
         found.node_ns.values().all(|times| times.count == 200),
-        "{manner:?}: {found:?}"
+        "{config:?}: {found:?}"
     );
     copies
 }
@@ -189,12 +189,12 @@ fn of_a_thousand_overruns_all_are_counted_and_the_right_node_is_named() {
         } else {
             2
         };
-        let manner = RunConfig {
+        let config = RunConfig {
             strategy: way,
             workers,
             ..RunConfig::reference(64)
         };
-        let mut traced = Traced::new(&graph, &busy(&plot), manner, Some(Nanos(5_000_000)));
+        let mut traced = Traced::new(&graph, &busy(&plot), config, Some(Nanos(5_000_000)));
         let mut truth = BTreeMap::<u64, u64>::new();
         for cycle in 0..3000 {
             let victim = if cycle % 3 == 2 {

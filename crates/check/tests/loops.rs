@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 const FRAMES: usize = 5000;
 
-fn play(graph: &Graph, manner: RunConfig, channels: u16) -> Vec<Vec<u32>> {
-    TestBench::new(graph, &registry(), manner).render(channels, FRAMES)
+fn play(graph: &Graph, config: RunConfig, channels: u16) -> Vec<Vec<u32>> {
+    TestBench::new(graph, &registry(), config).render(channels, FRAMES)
 }
 
 /// Length of a number of frames, in seconds.
@@ -35,11 +35,11 @@ fn plain_echo(delay: u32) -> Vec<u32> {
     let text =
         r#"o = { kind: "osc", freq: 440, volume: 0.4, }; s = { kind: "sink", }; o.1 -> s.1;"#;
     let dry = play(&graph(text, &registry()), RunConfig::reference(64), 1);
-    let mut heard: Vec<f32> = dry[0].iter().map(|x| f32::from_bits(*x)).collect();
-    for at in delay as usize..heard.len() {
-        heard[at] += 0.5 * heard[at - delay as usize];
+    let mut output: Vec<f32> = dry[0].iter().map(|x| f32::from_bits(*x)).collect();
+    for at in delay as usize..output.len() {
+        output[at] += 0.5 * output[at - delay as usize];
     }
-    heard.iter().map(|x| x.to_bits()).collect()
+    output.iter().map(|x| x.to_bits()).collect()
 }
 
 #[test]
@@ -49,9 +49,9 @@ fn feedback_is_what_a_plain_loop_gives_at_any_block() {
         let graph = graph(&echo(delay), &registry());
         for block in [1, 2, 10, 64, 100, 1024, 4096] {
             for way in ALL_STRATEGIES {
-                let manner = RunConfig::new(way, 2, block);
-                let played = play(&graph, manner, 1);
-                assert!(played[0] == expected, "{delay} frames, {manner:?}");
+                let config = RunConfig::new(way, 2, block);
+                let played = play(&graph, config, 1);
+                assert!(played[0] == expected, "{delay} frames, {config:?}");
             }
         }
     }
@@ -89,8 +89,8 @@ proptest! {
     ) {
         let graph = graph(&strips(&delays), &registry());
         let expected = play(&graph, RunConfig::reference(1), 3);
-        let manner = RunConfig::new(way, workers, block);
-        prop_assert!(play(&graph, manner, 3) == expected, "{delays:?}, {manner:?}");
+        let config = RunConfig::new(way, workers, block);
+        prop_assert!(play(&graph, config, 3) == expected, "{delays:?}, {config:?}");
     }
 }
 
@@ -101,19 +101,19 @@ fn what_is_in_the_lines_and_the_nodes_outlives_the_plan() {
         let graph = graph(&strips(&[3, 50, 1000]), &registry);
         let expected = play(&graph, RunConfig::reference(1), 3);
         let mut rng = Rng(5);
-        let mut hall = TestBench::new(
+        let mut bench = TestBench::new(
             &graph,
             &registry,
             RunConfig::new(TestStrategy::Stealing, 3, block),
         );
         let mut played = vec![Vec::new(); 3];
         while played[0].len() < FRAMES {
-            let part = hall.render(3, block as usize * (1 + rng.below(4)));
+            let part = bench.render(3, block as usize * (1 + rng.below(4)));
             played
                 .iter_mut()
                 .zip(part)
                 .for_each(|(all, part)| all.extend(part));
-            drop(hall.replace_executor(ALL_STRATEGIES[rng.below(4)], &graph, &registry));
+            drop(bench.replace_executor(ALL_STRATEGIES[rng.below(4)], &graph, &registry));
         }
         played
             .iter_mut()
@@ -123,11 +123,11 @@ fn what_is_in_the_lines_and_the_nodes_outlives_the_plan() {
 }
 
 /// Plays with the delay turned now and then, each time at its frame.
-fn turned(graph: &Graph, manner: RunConfig) -> Vec<u32> {
-    let mut hall = TestBench::new(graph, &registry(), manner);
+fn turned(graph: &Graph, config: RunConfig) -> Vec<u32> {
+    let mut bench = TestBench::new(graph, &registry(), config);
     let knob = graph.find("d").unwrap();
     let turns = [(333, 40), (1500, 90), (1800, 20), (4200, 33)];
-    let block = manner.block as usize;
+    let block = config.block as usize;
     let mut played = Vec::new();
     while played.len() < FRAMES {
         let now = played.len();
@@ -140,11 +140,11 @@ fn turned(graph: &Graph, manner: RunConfig) -> Vec<u32> {
                 target: EventTarget::Param(0),
                 body: EventBody::Value(*frames as f32 / 48_000.0),
             };
-            hall.send_event(knob, event);
+            bench.send_event(knob, event);
         }
-        assert_eq!(hall.run_cycle(&[]), CycleStatus::Complete);
+        assert_eq!(bench.run_cycle(&[]), CycleStatus::Complete);
         let mut out = vec![0.0; block];
-        hall.executor.add_output(0, &mut out);
+        bench.executor.add_output(0, &mut out);
         played.extend(out.iter().map(|x| x.to_bits()));
     }
     played.truncate(FRAMES);
@@ -159,8 +159,8 @@ fn a_delay_that_is_turned_in_its_loop_is_exact_too() {
     assert!(expected != play(&graph, RunConfig::reference(1), 1)[0]);
     for block in [7, 64, 500, 4096] {
         for way in ALL_STRATEGIES {
-            let manner = RunConfig::new(way, 2, block);
-            assert!(turned(&graph, manner) == expected, "{manner:?}");
+            let config = RunConfig::new(way, 2, block);
+            assert!(turned(&graph, config) == expected, "{config:?}");
         }
     }
 }

@@ -42,13 +42,13 @@ fn every_node_is_measured_in_a_loop_too_and_no_file_is_written() {
     let graph = graph(SESSION, registry.catalogue());
     let folder = std::env::temp_dir().join(format!("divisi-measure-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let costs = measure_nodes(&graph, registry, &options(folder.clone()), &mut |share| {
-        told.push(share);
+        reported.push(share);
         ControlFlow::Continue(())
     });
     let costs = costs.unwrap();
-    assert_eq!((told.len(), costs.repeats), (2, 2));
+    assert_eq!((reported.len(), costs.repeats), (2, 2));
     let known = costs.typical().by_node;
     assert!(graph.nodes().all(|(id, _)| known.contains_key(&id)));
     let kinds = costs.kinds();
@@ -59,7 +59,7 @@ fn every_node_is_measured_in_a_loop_too_and_no_file_is_written() {
 }
 
 #[test]
-fn measuring_ends_when_it_is_told_to() {
+fn measuring_ends_when_it_is_stopped() {
     let registry = Arc::new(divisi::registry());
     let graph = graph(SESSION, registry.catalogue());
     let mut options = options(std::env::temp_dir());

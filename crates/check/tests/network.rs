@@ -1,5 +1,5 @@
-//! The node `network` in a graph: it gives what its network gives, as late as it says, allocates nothing while it plays,
-//! and is as new after a reset.
+//! The node `network` in a graph: it gives the output of its network with the latency that it states, allocates nothing
+//! while it plays, and equals a new one after a reset.
 
 use divisi_check::alloc::Counting;
 use divisi_check::conformance::node;
@@ -89,10 +89,10 @@ fn a_network_is_as_late_as_it_says() {
     assert_eq!(latency, 255, "of 256 frames the first comes with the last");
     let take = take(2, 3000);
     let played = rig.process(&take, BlockSplit::Even(64));
-    for (heard, sound) in played.bits.iter().zip(&take.inputs) {
-        let heard: Vec<f32> = heard.iter().map(|bits| f32::from_bits(*bits)).collect();
-        assert!(heard[..latency].iter().all(|x| *x == 0.0));
-        let pairs = heard[latency..].iter().zip(sound);
+    for (rendered, sound) in played.bits.iter().zip(&take.inputs) {
+        let rendered: Vec<f32> = rendered.iter().map(|bits| f32::from_bits(*bits)).collect();
+        assert!(rendered[..latency].iter().all(|x| *x == 0.0));
+        let pairs = rendered[latency..].iter().zip(sound);
         let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(worst < 1e-4, "{worst}");
     }

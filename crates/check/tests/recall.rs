@@ -1,4 +1,4 @@
-//! A worker that has left a cycle to sleep is called back into it when there is something for it.
+//! A worker that has left a cycle to sleep is woken when there is a task for it.
 
 use divisi_check::fixtures::{add, graph, kind, pass};
 use divisi_check::test_bench::{RunConfig, TestBench, TestStrategy, registry};
@@ -41,18 +41,18 @@ fn who_has_left_a_cycle_of_weighted_batches_is_called_back() {
         );
     }
     let graph = graph(&text, &registry);
-    let manner = RunConfig {
+    let config = RunConfig {
         strategy: TestStrategy::Weighted,
         workers: 2,
         block: 64,
         wait: WaitPolicy::Hybrid,
     };
     let expected = TestBench::new(&graph, &registry, RunConfig::reference(64)).render(8, 64);
-    let mut hall = TestBench::new(&graph, &registry, manner);
-    let patience = Instant::now() + Duration::from_secs(60);
+    let mut bench = TestBench::new(&graph, &registry, config);
+    let deadline = Instant::now() + Duration::from_secs(60);
     // Half of the dear ones are put where the worker looks, when it has long gone.
     while on_a_worker.load(SeqCst) < 10 {
-        assert!(Instant::now() < patience, "nobody came back");
-        assert!(hall.render(8, 64) == expected);
+        assert!(Instant::now() < deadline, "nobody came back");
+        assert!(bench.render(8, 64) == expected);
     }
 }

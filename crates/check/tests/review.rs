@@ -55,7 +55,7 @@ fn ones(played: &[u32]) -> usize {
     played.iter().filter(|x| **x == 1.0_f32.to_bits()).count()
 }
 
-fn heard(text: &str, registry: &Registry) -> Vec<(RunConfig, usize)> {
+fn rendered(text: &str, registry: &Registry) -> Vec<(RunConfig, usize)> {
     let graph = graph(text, registry);
     let manners = ALL_STRATEGIES.map(|way| RunConfig {
         strategy: way,
@@ -73,41 +73,41 @@ fn heard(text: &str, registry: &Registry) -> Vec<(RunConfig, usize)> {
 }
 
 #[test]
-fn outside_of_a_loop_each_event_is_heard() {
+fn outside_of_a_loop_each_event_arrives() {
     let text = r#"t = { kind: "tick", }; y = { kind: "tally", }; s = { kind: "sink", };
         t.2 -> y.2; t.1 -> y.1 -> s.1;"#;
-    for (manner, count) in heard(text, &ticking()) {
-        assert_eq!(count, 10 * BLOCK as usize, "{manner:?}");
+    for (config, count) in rendered(text, &ticking()) {
+        assert_eq!(count, 10 * BLOCK as usize, "{config:?}");
     }
 }
 
 #[test]
-fn an_event_sent_inside_a_loop_is_heard_in_every_round() {
+fn an_event_sent_inside_a_loop_arrives_in_every_iteration() {
     let text = r#"t = { kind: "tick", }; y = { kind: "tally", }; s = { kind: "sink", };
         d = { kind: "delay", time: 0.00017, };
         t.2 -> y.2; t.1 -> y.1 -> s.1; y.1 -> d.1 -> t.1;"#;
-    for (manner, count) in heard(text, &ticking()) {
-        assert_eq!(count, 10 * BLOCK as usize, "{manner:?}");
+    for (config, count) in rendered(text, &ticking()) {
+        assert_eq!(count, 10 * BLOCK as usize, "{config:?}");
     }
 }
 
 #[test]
-fn a_node_that_runs_every_other_cycle_hears_what_was_sent_in_between() {
+fn a_node_that_runs_every_other_cycle_gets_events_sent_in_between() {
     let registry = ticking();
     let text = r#"t = { kind: "tick", }; y = { kind: "tally", }; s = { kind: "sink", };
         t.2 -> y.2; t.1 -> y.1 -> s.1;"#;
     let mut graph = graph(text, &registry);
     let tally = graph.find("y").unwrap();
     graph.node_mut(tally).unwrap().every = 2;
-    let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(BLOCK));
-    let played = hall.render(1, 10 * BLOCK as usize);
+    let mut bench = TestBench::new(&graph, &registry, RunConfig::reference(BLOCK));
+    let played = bench.render(1, 10 * BLOCK as usize);
     let sum: f32 = played[0].iter().map(|x| f32::from_bits(*x)).sum();
-    // It runs five times: hears one cycle's first and two cycles' then; and its slot keeps what it holds for two cycles.
+    // It runs five times: first with the events of one cycle, then of two; and its slot keeps its content for two cycles.
     assert_eq!(sum, (1 + 2 * 4) as f32 * 2.0 * BLOCK as f32);
 }
 
 #[test]
-fn a_node_that_runs_every_other_cycle_hears_what_was_sent_before_a_swap() {
+fn a_node_that_runs_every_other_cycle_gets_events_sent_before_a_swap() {
     let text = r#"t = { kind: "tick", }; y = { kind: "tally", }; s = { kind: "sink", };
         t.2 -> y.2; t.1 -> y.1 -> s.1;"#;
     for before in [5, 6] {
@@ -118,7 +118,7 @@ fn a_node_that_runs_every_other_cycle_hears_what_was_sent_before_a_swap() {
         let mut sum: f32 = live.play(before).iter().sum();
         live.0.edit([]).unwrap();
         sum += live.play(10 - before).iter().sum::<f32>();
-        // As without the edit. After an odd number of blocks the slot of the old plan was to be heard once more.
+        // As without the edit. After an odd number of blocks the slot of the old plan is read once more.
         let unheard = if before == 5 { BLOCK as f32 * 2.0 } else { 0.0 };
         assert_eq!(
             sum + unheard,
@@ -161,7 +161,7 @@ impl Live {
 }
 
 #[test]
-fn a_parameter_that_is_set_by_an_edit_is_heard() {
+fn a_parameter_that_is_set_by_an_edit_takes_effect() {
     let text = r#"o = { kind: "osc", freq: 440, }; g = { kind: "gain", gain: 1, }; s = { kind: "sink", };
         o.1 -> g.1 -> s.1;"#;
     let mut live = Live::new(graph(text, &registry()));
@@ -185,7 +185,7 @@ fn a_delay_whose_time_is_turned_still_sounds_after_an_edit() {
     let other = live.0.graph().find("s").unwrap();
     live.0.edit([Edit::Enable(other, true)]).unwrap();
     live.play(200);
-    // An oscillator is not silent for three frames in a row, unless the line is read where nobody has written yet.
+    // An oscillator is not silent for three frames in a row, unless the line is read where nothing was written yet.
     let played = live.play(20);
     let gap = played.windows(3).position(|w| w.iter().all(|x| *x == 0.0));
     assert_eq!(gap, None);

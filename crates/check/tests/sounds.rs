@@ -1,4 +1,4 @@
-//! Units held to what they should sound like, by slow and obvious means.
+//! Units against slow, obvious versions of their sound.
 
 use divisi_check::conformance::node;
 use divisi_check::processor_bench::{BlockSplit, ProcessorBench, TestInput, TestOutput};
@@ -114,8 +114,8 @@ fn harmonics_stand_where_they_should_and_aliases_are_faint() {
             "{wave}: an alias {} dB below",
             first - worst
         );
-        let heard = |k: &usize| (k * hz) % RATE < 10_000 || RATE - (k * hz) % RATE < 10_000;
-        let worst = (10..200).filter(heard).map(alias).fold(f64::MIN, f64::max);
+        let output = |k: &usize| (k * hz) % RATE < 10_000 || RATE - (k * hz) % RATE < 10_000;
+        let worst = (10..200).filter(output).map(alias).fold(f64::MIN, f64::max);
         assert!(
             worst < first - 60.0,
             "{wave}: below 10 kHz an alias {} dB below",
@@ -183,8 +183,8 @@ fn a_delay_is_exact_to_the_frame() {
         let mut input = vec![0.0; 8000];
         input[10] = 1.0;
         let out = play(&mut delay, &input, &[]).channel(0);
-        let heard: Vec<usize> = (0..8000).filter(|i| out[*i] != 0.0).collect();
-        assert_eq!(heard, [10 + frames]);
+        let output: Vec<usize> = (0..8000).filter(|i| out[*i] != 0.0).collect();
+        assert_eq!(output, [10 + frames]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! One block over several cores: the bits of a whole one, and really on several workers.
+//! One block over several cores: the bits of an unsplit one, and on several workers indeed.
 
 use divisi_check::fixtures::graph;
 use divisi_check::processor_bench::ProcessorBench;
@@ -38,14 +38,14 @@ fn around(words: &str, (inputs, outputs): (usize, usize), split: u32, ns: u32) -
 }
 
 /// The output while the first parameter of `x` changes now and then.
-fn played(graph: &Graph, manner: RunConfig, outputs: u16) -> Vec<Vec<u32>> {
-    let mut hall = TestBench::new(graph, &registry(), manner);
+fn played(graph: &Graph, config: RunConfig, outputs: u16) -> Vec<Vec<u32>> {
+    let mut bench = TestBench::new(graph, &registry(), config);
     let x = graph.find("x").expect("it is there");
     let turns = [(10, -20.0), (700, 0.5), (1100, -1.0), (3000, -12.0)];
-    let block = u64::from(manner.block);
+    let block = u64::from(config.block);
     let mut all = vec![Vec::new(); outputs.into()];
     while all[0].len() < FRAMES {
-        let from = hall.cycle * block;
+        let from = bench.cycle * block;
         for (frame, value) in turns
             .into_iter()
             .filter(|(at, _)| (from..from + block).contains(at))
@@ -55,9 +55,9 @@ fn played(graph: &Graph, manner: RunConfig, outputs: u16) -> Vec<Vec<u32>> {
                 target: EventTarget::Param(0),
                 body: EventBody::Value(value),
             };
-            hall.send_event(x, event);
+            bench.send_event(x, event);
         }
-        let one = hall.render(outputs, manner.block as usize);
+        let one = bench.render(outputs, config.block as usize);
         all.iter_mut()
             .zip(one)
             .for_each(|(all, one)| all.extend(one));
@@ -83,14 +83,14 @@ fn a_split_block_has_the_bits_of_a_whole_one() {
                     (TestStrategy::Stealing, 2),
                     (TestStrategy::Fixed, 2),
                 ] {
-                    let manner = RunConfig {
+                    let config = RunConfig {
                         strategy: way,
                         workers,
                         block,
                         wait: WaitPolicy::Hybrid,
                     };
-                    let same = played(&graph, manner, outputs as u16) == expected;
-                    assert!(same, "{words} in {split}: {manner:?}");
+                    let same = played(&graph, config, outputs as u16) == expected;
+                    assert!(same, "{words} in {split}: {config:?}");
                 }
             }
         }
@@ -99,7 +99,7 @@ fn a_split_block_has_the_bits_of_a_whole_one() {
 
 #[test]
 fn parts_of_every_kind_run_on_two_workers() {
-    let manner = RunConfig {
+    let config = RunConfig {
         strategy: TestStrategy::Stealing,
         workers: 2,
         block: 4096,
@@ -108,12 +108,12 @@ fn parts_of_every_kind_run_on_two_workers() {
     for (words, inputs, outputs) in NODES {
         // So much work goes before that the other worker has come when the node's turn comes.
         let graph = around(words, (inputs, outputs), 7, 50_000);
-        let mut hall = TestBench::new(&graph, &registry(), manner);
-        hall.floor.set_traced(true);
+        let mut bench = TestBench::new(&graph, &registry(), config);
+        bench.runtime.set_traced(true);
         let mut is_helped = || {
-            hall.render(outputs as u16, 4096);
+            bench.render(outputs as u16, 4096);
             let mut helped = false;
-            for reader in &mut hall.traces {
+            for reader in &mut bench.traces {
                 reader.drain(|record| helped |= record.event == TraceEvent::ForkLane);
             }
             helped

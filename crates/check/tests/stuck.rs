@@ -21,7 +21,7 @@ const BLOCK: usize = 64;
 /// The sample that a step writes which returns too late. It must never reach an output.
 const TOO_LATE: f32 = 1000.0;
 
-/// Catches one step and holds it until it is told to let go.
+/// Holds one step until it is released.
 #[derive(Default)]
 struct Trap {
     wants: AtomicU32,
@@ -73,8 +73,8 @@ impl Trap {
             return true;
         }
         // The host leaves a worker time to come.
-        let patience = Instant::now() + Duration::from_millis(50);
-        while wants == A_WORKER && !is_worker && self.caught() == 0 && Instant::now() < patience {
+        let deadline = Instant::now() + Duration::from_millis(50);
+        while wants == A_WORKER && !is_worker && self.caught() == 0 && Instant::now() < deadline {
             std::thread::yield_now();
         }
         false
@@ -91,9 +91,9 @@ impl Drop for Kept {
 }
 
 fn wait_for(what: &str, mut happens: impl FnMut() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !happens() {
-        assert!(Instant::now() < patience, "still waiting for {what}");
+        assert!(Instant::now() < deadline, "still waiting for {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -174,81 +174,81 @@ fn manners() -> impl Iterator<Item = RunConfig> {
     let ways = ALL_STRATEGIES
         .into_iter()
         .filter(|way| *way != TestStrategy::Sequential);
-    let manner = |way, workers| RunConfig {
+    let config = |way, workers| RunConfig {
         strategy: way,
         workers,
         block: BLOCK as u32,
         wait: WaitPolicy::Hybrid,
     };
     ways.into_iter()
-        .flat_map(move |way| (2..=3).map(move |workers| manner(way, workers)))
+        .flat_map(move |way| (2..=3).map(move |workers| config(way, workers)))
 }
 
 /// The loudest sample of both channels in the next block.
-fn loudness(hall: &mut TestBench) -> [f32; 2] {
-    assert_eq!(hall.run_cycle(&[]), CycleStatus::Complete);
+fn loudness(bench: &mut TestBench) -> [f32; 2] {
+    assert_eq!(bench.run_cycle(&[]), CycleStatus::Complete);
     [0, 1].map(|channel| {
         let mut out = [0.0; BLOCK];
-        hall.executor.add_output(channel, &mut out);
+        bench.executor.add_output(channel, &mut out);
         out.iter().fold(0.0_f32, |most, x| most.max(x.abs()))
     })
 }
 
 /// Plays until a worker is in the trap, and that cycle has been given up.
-fn caught(trap: &Arc<Trap>, manner: RunConfig) -> (TestBench, Graph, Registry) {
-    caught_in(trapped(trap), trap, manner)
+fn caught(trap: &Arc<Trap>, config: RunConfig) -> (TestBench, Graph, Registry) {
+    caught_in(trapped(trap), trap, config)
 }
 
 fn caught_in(
     (graph, registry): (Graph, Registry),
     trap: &Arc<Trap>,
-    manner: RunConfig,
+    config: RunConfig,
 ) -> (TestBench, Graph, Registry) {
-    let mut hall = TestBench::new(&graph, &registry, manner);
+    let mut bench = TestBench::new(&graph, &registry, config);
     // Long enough for a worker that merely lost its core for a while.
     let scale = rt::stamp::TickScale::calibrated();
-    hall.limit = Some(scale.ticks(Nanos(300_000_000)));
+    bench.limit = Some(scale.ticks(Nanos(300_000_000)));
     for _ in 0..5 {
-        assert!(loudness(&mut hall).iter().all(|x| *x > 0.2));
+        assert!(loudness(&mut bench).iter().all(|x| *x > 0.2));
     }
     trap.set(A_WORKER);
-    let patience = Instant::now() + Duration::from_secs(60);
-    while hall.run_cycle(&[]) == CycleStatus::Complete {
-        assert!(Instant::now() < patience, "{manner:?}: nobody was caught");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while bench.run_cycle(&[]) == CycleStatus::Complete {
+        assert!(Instant::now() < deadline, "{config:?}: nobody was caught");
     }
-    assert_ne!(trap.caught(), 0, "{manner:?}");
-    (hall, graph, registry)
+    assert_ne!(trap.caught(), 0, "{config:?}");
+    (bench, graph, registry)
 }
 
-/// Has the watchdog accuse the step that is caught.
-fn accuse(hall: &TestBench) {
-    let mut watchdog = hall.executor.watchdog();
+/// Lets the watchdog report the held step as stuck.
+fn report_stuck(bench: &TestBench) {
+    let mut watchdog = bench.executor.watchdog();
     wait_for("the accusation", || {
         !watchdog.find_stuck(Duration::from_millis(4)).is_empty()
     });
 }
 
 #[test]
-fn a_step_that_nobody_accuses_plays_on_when_its_worker_comes_back() {
-    for manner in manners() {
+fn a_step_that_no_watchdog_reports_plays_on_when_its_worker_comes_back() {
+    for config in manners() {
         let trap = Arc::new(Trap::default());
-        let (mut hall, ..) = caught(&trap, manner);
+        let (mut bench, ..) = caught(&trap, config);
         for _ in 0..20 {
-            assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned, "{manner:?}");
+            assert_eq!(bench.run_cycle(&[]), CycleStatus::Abandoned, "{config:?}");
         }
         // Its worker had lost its core, say.
         trap.let_go();
         wait_for("the next cycle", || {
-            hall.run_cycle(&[]) == CycleStatus::Complete
+            bench.run_cycle(&[]) == CycleStatus::Complete
         });
         for _ in 0..50 {
-            let heard = loudness(&mut hall);
+            let rendered = loudness(&mut bench);
             assert!(
-                heard.iter().all(|x| (0.2..=1.0).contains(x)),
-                "{manner:?}: {heard:?}"
+                rendered.iter().all(|x| (0.2..=1.0).contains(x)),
+                "{config:?}: {rendered:?}"
             );
         }
-        assert_eq!(hall.counts(), ErrorCounts::default(), "{manner:?}");
+        assert_eq!(bench.counts(), ErrorCounts::default(), "{config:?}");
     }
 }
 
@@ -258,53 +258,53 @@ fn only_the_other(trap: &Trap, loudness: [f32; 2]) -> bool {
     loudness[victim] == 0.0 && (0.5..=1.0).contains(&loudness[1 - victim])
 }
 
-/// Accuses the step that is caught and lets it go: from then on the graph plays without its node, which counts once.
-fn plays_without_the_stuck_node(hall: &mut TestBench, trap: &Trap) {
-    accuse(hall);
+/// Reports the held step as stuck and releases it: from then on the graph plays without its node, which counts once.
+fn plays_without_the_stuck_node(bench: &mut TestBench, trap: &Trap) {
+    report_stuck(bench);
     trap.let_go();
     wait_for("the next cycle", || {
-        hall.run_cycle(&[]) == CycleStatus::Complete
+        bench.run_cycle(&[]) == CycleStatus::Complete
     });
     for _ in 0..50 {
-        let heard = loudness(hall);
-        assert!(only_the_other(trap, heard), "{heard:?}");
+        let rendered = loudness(bench);
+        assert!(only_the_other(trap, rendered), "{rendered:?}");
     }
-    assert_eq!(hall.counts().node_faults, 1);
+    assert_eq!(bench.counts().node_faults, 1);
 }
 
 #[test]
 fn until_a_step_returns_its_executor_is_silent_and_then_plays_without_that_node() {
-    for manner in manners() {
+    for config in manners() {
         let trap = Arc::new(Trap::default());
-        let (mut hall, ..) = caught(&trap, manner);
+        let (mut bench, ..) = caught(&trap, config);
         for _ in 0..20 {
-            assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned, "{manner:?}");
+            assert_eq!(bench.run_cycle(&[]), CycleStatus::Abandoned, "{config:?}");
             let mut out = [0.0; BLOCK];
-            hall.executor.add_output(0, &mut out);
-            assert_eq!(out, [0.0; BLOCK], "{manner:?}");
+            bench.executor.add_output(0, &mut out);
+            assert_eq!(out, [0.0; BLOCK], "{config:?}");
         }
-        plays_without_the_stuck_node(&mut hall, &trap);
+        plays_without_the_stuck_node(&mut bench, &trap);
     }
 }
 
 #[test]
 fn a_helper_that_is_trapped_in_a_lane_holds_the_callback_up_no_longer_than_its_limit() {
     // Workers of the executor with a lock help in no fork.
-    for manner in manners().filter(|m| m.strategy != TestStrategy::Mutex) {
+    for config in manners().filter(|m| m.strategy != TestStrategy::Mutex) {
         let trap = Arc::new(Trap::default());
-        let (mut hall, ..) = caught_in(trapped_in_a_fork(&trap), &trap, manner);
+        let (mut bench, ..) = caught_in(trapped_in_a_fork(&trap), &trap, config);
         for _ in 0..20 {
-            assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned, "{manner:?}");
+            assert_eq!(bench.run_cycle(&[]), CycleStatus::Abandoned, "{config:?}");
         }
         assert!(!trap.has_left.load(SeqCst));
-        plays_without_the_stuck_node(&mut hall, &trap);
+        plays_without_the_stuck_node(&mut bench, &trap);
     }
 }
 
-/// Has an executor for the graph without the node that is caught take the place of the one that plays; what went wrong
+/// Replaces the executor by one for the graph without the held node; what went wrong
 /// there.
 fn replace(
-    hall: &mut TestBench,
+    bench: &mut TestBench,
     (graph, registry): (&Graph, &Registry),
     way: TestStrategy,
     stuck: u32,
@@ -312,37 +312,38 @@ fn replace(
     let mut without = graph.clone();
     let victim = graph.find(&format!("x{stuck}")).unwrap();
     without.node_mut(victim).unwrap().enabled = false;
-    hall.replace_executor(way, &without, registry)
+    bench
+        .replace_executor(way, &without, registry)
         .error_counts()
 }
 
 #[test]
 fn another_plan_plays_without_the_node_while_it_is_stuck_and_after() {
-    for manner in manners() {
+    for config in manners() {
         let trap = Arc::new(Trap::default());
-        let (mut hall, graph, registry) = caught(&trap, manner);
-        assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned);
-        accuse(&hall);
+        let (mut bench, graph, registry) = caught(&trap, config);
+        assert_eq!(bench.run_cycle(&[]), CycleStatus::Abandoned);
+        report_stuck(&bench);
         let counts = replace(
-            &mut hall,
+            &mut bench,
             (&graph, &registry),
-            manner.strategy,
+            config.strategy,
             trap.caught(),
         );
-        assert_eq!(counts.node_faults, 1, "{manner:?}");
+        assert_eq!(counts.node_faults, 1, "{config:?}");
         for cycle in 0..100 {
             if cycle == 50 {
                 assert!(!trap.has_left.load(SeqCst));
                 trap.let_go();
             }
-            let heard = loudness(&mut hall);
-            assert!(only_the_other(&trap, heard), "{manner:?}: {heard:?}");
+            let rendered = loudness(&mut bench);
+            assert!(only_the_other(&trap, rendered), "{config:?}: {rendered:?}");
         }
-        assert_eq!(hall.counts(), ErrorCounts::default(), "{manner:?}");
+        assert_eq!(bench.counts(), ErrorCounts::default(), "{config:?}");
     }
 }
 
-/// An engine on long blocks, so that nobody but a trap holds a cycle up for four of them.
+/// An engine on long blocks, so that only a trap delays a cycle by four of them.
 struct Live {
     engine: Engine,
     player: EngineCallback,
@@ -375,7 +376,7 @@ fn cycle(player: &mut EngineCallback) -> [f32; 2] {
     outs.map(|out| out.iter().fold(0.0_f32, |most, x| most.max(x.abs())))
 }
 
-/// Plays until a worker is caught; then until the other node is heard again.
+/// Plays until a worker is held; then until the other node sounds again.
 fn survive(live: &mut Live, trap: &Trap) {
     trap.set(A_WORKER);
     wait_for("a worker in the trap", || {
@@ -399,16 +400,19 @@ fn the_sound_returns_before_the_step_does() {
         let before = live.engine.report();
         trap.let_go();
         for _ in 0..20 {
-            let heard = cycle(&mut live.player);
-            assert!(only_the_other(&trap, heard), "{scheduler}: {heard:?}");
+            let rendered = cycle(&mut live.player);
+            assert!(only_the_other(&trap, rendered), "{scheduler}: {rendered:?}");
         }
         let after = live.engine.report();
         assert!(before.abandoned >= 1, "{scheduler}");
         assert_eq!(after.abandoned, before.abandoned, "{scheduler}");
         assert_eq!((before.faults, after.faults), (1, 1), "{scheduler}");
         let said = format!("`x{}` did not return on worker 1", trap.caught());
-        let told = live.engine.quarantined();
-        assert!(told.len() == 1 && told[0].starts_with(&said), "{told:?}");
+        let reported = live.engine.quarantined();
+        assert!(
+            reported.len() == 1 && reported[0].starts_with(&said),
+            "{reported:?}"
+        );
     }
 }
 
@@ -422,8 +426,8 @@ fn the_sound_returns_before_a_helper_does_that_is_trapped_in_a_lane() {
         assert!(!trap.has_left.load(SeqCst), "{scheduler}");
         trap.let_go();
         for _ in 0..20 {
-            let heard = cycle(&mut live.player);
-            assert!(only_the_other(&trap, heard), "{scheduler}: {heard:?}");
+            let rendered = cycle(&mut live.player);
+            assert!(only_the_other(&trap, rendered), "{scheduler}: {rendered:?}");
         }
         assert_eq!(live.engine.report().faults, 1, "{scheduler}");
     }
@@ -454,8 +458,8 @@ fn on_the_callback_thread_it_stalls_the_sound_until_it_returns_and_is_quarantine
             host.join().unwrap();
         });
         for _ in 0..20 {
-            let heard = cycle(&mut player);
-            assert!(only_the_other(&trap, heard), "{scheduler}: {heard:?}");
+            let rendered = cycle(&mut player);
+            assert!(only_the_other(&trap, rendered), "{scheduler}: {rendered:?}");
             engine.update();
         }
         let report = engine.report();
@@ -495,15 +499,15 @@ impl Hog {
     /// `None` where it is not allowed.
     fn on(core: workers::CoreId) -> Option<Self> {
         let state = Arc::new(AtomicU32::new(0));
-        let told = state.clone();
+        let reported = state.clone();
         let thread = std::thread::spawn(move || {
             if pin(core).is_err() || set_priority(Priority::RealTime(90)).is_err() {
-                return told.store(REFUSED, SeqCst);
+                return reported.store(REFUSED, SeqCst);
             }
-            told.store(1, SeqCst);
+            reported.store(1, SeqCst);
             // Not for ever, if the test fails: the machine has others to serve.
-            let patience = Instant::now() + Duration::from_millis(500);
-            while told.load(SeqCst) == 1 && Instant::now() < patience {
+            let deadline = Instant::now() + Duration::from_millis(500);
+            while reported.load(SeqCst) == 1 && Instant::now() < deadline {
                 std::hint::spin_loop();
             }
         });
@@ -527,7 +531,7 @@ fn a_worker_that_a_higher_priority_starves_holds_up_no_cycle() {
         return skip(NAME, "one core only");
     };
     let (graph, registry) = trapped(&Arc::default());
-    for manner in manners().filter(|m| m.workers == 2) {
+    for config in manners().filter(|m| m.workers == 2) {
         let reference = RunConfig::reference(BLOCK as u32);
         let expected = TestBench::new(&graph, &registry, reference).render(2, 60 * BLOCK);
         let crew = WorkerPool::new(WorkerPoolOptions {
@@ -536,23 +540,23 @@ fn a_worker_that_a_higher_priority_starves_holds_up_no_cycle() {
             priority: Priority::RealTime(50),
             ..WorkerPoolOptions::default()
         });
-        let mut hall = TestBench::with(&graph, &registry, manner, crew.unwrap());
+        let mut bench = TestBench::with(&graph, &registry, config, crew.unwrap());
         pin(cores()[0]).unwrap();
-        let mut played = hall.render(2, 20 * BLOCK);
+        let mut played = bench.render(2, 20 * BLOCK);
         let Some(hog) = Hog::on(core) else {
             unpin().unwrap();
             return skip(NAME, "real-time priority is refused");
         };
         // No cycle runs, so the worker holds no task now; the host must do all there is.
-        let starved = hall.render(2, 20 * BLOCK);
+        let starved = bench.render(2, 20 * BLOCK);
         drop(hog);
-        let after = hall.render(2, 20 * BLOCK);
+        let after = bench.render(2, 20 * BLOCK);
         unpin().unwrap();
         for (channel, played) in played.iter_mut().enumerate() {
             played.extend(starved[channel].iter().chain(&after[channel]));
         }
-        assert!(played == expected, "{manner:?}");
-        assert_eq!(hall.counts(), ErrorCounts::default(), "{manner:?}");
+        assert!(played == expected, "{config:?}");
+        assert_eq!(bench.counts(), ErrorCounts::default(), "{config:?}");
     }
 }
 

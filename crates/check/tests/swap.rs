@@ -1,4 +1,4 @@
-//! Edits while it plays: what is not touched sounds as if nothing had happened, and every executor makes the same of them.
+//! Edits while the engine plays: untouched nodes keep their bits, and every executor gives the same output.
 
 use divisi_check::fixtures::graph;
 use divisi_check::rng::Rng;
@@ -47,7 +47,7 @@ impl Recording {
         }
     }
 
-    /// Plays so many blocks; what was heard on channel 1.
+    /// Plays this number of blocks; returns the output of channel 1.
     fn play(&mut self, cycles: usize) -> Vec<f32> {
         let from = self.played[1].len();
         for _ in 0..cycles {
@@ -136,15 +136,15 @@ fn a_branch_that_no_edit_touches_sounds_on_bit_for_bit() {
         take.engine.edit([Edit::Enable(g, false)]).unwrap();
         assert!(is_silent(&take.play(10)), "{scheduler}: disabled");
         take.engine.edit([Edit::Enable(g, true)]).unwrap();
-        let heard = take.play(10);
-        assert!(heard == just_now(&whole, &take, &heard), "{scheduler}");
+        let output = take.play(10);
+        assert!(output == just_now(&whole, &take, &output), "{scheduler}");
         take.engine.edit([Edit::Remove(g)]).unwrap();
         assert!(is_silent(&take.play(10)), "{scheduler}: removed");
         take.engine.edit([wire(b, t)]).unwrap();
-        let heard = take.play(10);
-        let halved: Vec<f32> = heard.iter().map(|x| x * 0.5).collect();
+        let output = take.play(10);
+        let halved: Vec<f32> = output.iter().map(|x| x * 0.5).collect();
         assert!(
-            halved == just_now(&whole, &take, &heard),
+            halved == just_now(&whole, &take, &output),
             "{scheduler}: rewired"
         );
         take.engine
@@ -156,9 +156,9 @@ fn a_branch_that_no_edit_touches_sounds_on_bit_for_bit() {
         take.engine
             .edit([Edit::Add(gain), wire(b, new), wire(new, t)])
             .unwrap();
-        let heard = take.play(40);
+        let output = take.play(40);
         assert!(
-            heard == just_now(&whole, &take, &heard),
+            output == just_now(&whole, &take, &output),
             "{scheduler}: added"
         );
         assert!(take.bits()[0] == whole.bits()[0], "{scheduler}");
@@ -250,7 +250,7 @@ fn some_node(rng: &mut Rng, name: String) -> Node {
 }
 
 /// Some change to `graph`; perhaps one that cannot be made. The nodes that were there at first stay, or soon nothing
-/// would be heard.
+/// would sound.
 fn some_edits(rng: &mut Rng, graph: &Graph, round: usize) -> Vec<Edit> {
     let nodes: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
     let some = |rng: &mut Rng| nodes[rng.below(nodes.len())];
@@ -319,8 +319,8 @@ fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
             "{fades} times an edge went over to another delay"
         );
         let blocks = reference.played.iter().flat_map(|p| p.chunks(BLOCK));
-        let heard = blocks.filter(|block| !is_silent(block)).count();
-        assert!(heard > 400, "{heard} of 800 blocks are heard");
+        let output = blocks.filter(|block| !is_silent(block)).count();
+        assert!(output > 400, "{output} of 800 blocks are output");
         for (take, (scheduler, _)) in takes.iter_mut().zip(others) {
             assert!(take.bits() == reference.bits(), "{scheduler}, seed {seed}");
             let report = take.engine.report();

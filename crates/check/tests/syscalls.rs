@@ -33,8 +33,8 @@ const CYCLES: u64 = 1000;
 const OURS: u32 = 0x6d75_7369;
 
 /// Calls that are not allowed, and the number of the first.
-static CRIMES: AtomicU32 = AtomicU32::new(0);
-static FIRST_CRIME: AtomicI64 = AtomicI64::new(-1);
+static VIOLATIONS: AtomicU32 = AtomicU32::new(0);
+static FIRST_VIOLATION: AtomicI64 = AtomicI64::new(-1);
 static WAKE_CALLS: AtomicU32 = AtomicU32::new(0);
 static WOKEN: AtomicU64 = AtomicU64::new(0);
 /// The words that are waited on; there must be one.
@@ -80,11 +80,11 @@ extern "C" fn on_call(_signal: i32, _info: *mut libc::siginfo_t, context: *mut l
         count(address as u64, operation as i32 & 0x7f, answer);
         answer
     } else {
-        CRIMES.fetch_add(1, SeqCst);
-        let _ = FIRST_CRIME.compare_exchange(-1, number, SeqCst, SeqCst);
+        VIOLATIONS.fetch_add(1, SeqCst);
+        let _ = FIRST_VIOLATION.compare_exchange(-1, number, SeqCst, SeqCst);
         -1
     };
-    // What it failed with matters to nobody here.
+    // The error number does not matter here.
     registers[libc::REG_RAX as usize] = if answer < 0 {
         i64::from(-libc::EAGAIN)
     } else {
@@ -160,8 +160,8 @@ fn catch_calls() {
     }
 }
 
-/// Nodes by which every thread that plays comes under the filter, and one that commits a crime when told.
-fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
+/// Nodes that put every thread that plays under the filter, and one that makes a forbidden call on request.
+fn kinds(workers: u32, violation: &Arc<AtomicBool>, reported: &str) -> Registry {
     let mut registry = registry();
     deferred_node::add(&mut registry, |_| {});
     latency_node::add(&mut registry);
@@ -172,11 +172,11 @@ fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
     add(&mut registry, filters, move |_| {
         move |block: &mut Block<'_>| {
             enter_filter();
-            let mut patience = 0;
+            let mut deadline = 0;
             // In the first cycles each waits for all, so that all have a step to run.
-            while UNDER_FILTER.load(SeqCst) < workers && patience < 2_000_000 {
+            while UNDER_FILTER.load(SeqCst) < workers && deadline < 2_000_000 {
                 std::hint::spin_loop();
-                patience += 1;
+                deadline += 1;
             }
             block.fork(3, |lane| {
                 std::hint::black_box(lane);
@@ -185,12 +185,12 @@ fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
             ProcessStatus::Continue
         }
     });
-    let (crime, told) = (crime.clone(), told.to_owned());
+    let (violation, reported) = (violation.clone(), reported.to_owned());
     add(&mut registry, kind("tempted", (1, 1)), move |_| {
-        let (crime, told) = (crime.clone(), told.clone());
+        let (violation, reported) = (violation.clone(), reported.clone());
         move |block: &mut Block<'_>| {
-            if crime.swap(false, SeqCst) {
-                match told.as_str() {
+            if violation.swap(false, SeqCst) {
+                match reported.as_str() {
                     // SAFETY: it takes nothing and gives a number.
                     "call" => drop(unsafe { libc::getppid() }),
                     // SAFETY: a wait on a word of ours that has another value: it comes back at once.
@@ -244,13 +244,13 @@ fn stage(registry: &Registry, works: &[&str]) -> Graph {
 struct Found {
     /// True if all cycles ran, all but the first few with every thread under the filter.
     is_whole: bool,
-    crimes: u32,
-    first_crime: i64,
+    violations: u32,
+    first_violation: i64,
     /// Waits on another word than the first, and waits of the host on any.
     other_waits: u32,
     host_waits: u32,
-    /// Wakes that the executor told of, and those that the filter saw.
-    told: u64,
+    /// Wakes that the executor counted, and those that the filter saw.
+    reported: u64,
     woken: u64,
     wake_calls: u32,
 }
@@ -260,11 +260,11 @@ impl Found {
         format!(
             "FOUND {} {} {} {} {} {} {} {}",
             u32::from(self.is_whole),
-            self.crimes,
-            self.first_crime,
+            self.violations,
+            self.first_violation,
             self.other_waits,
             self.host_waits,
-            self.told,
+            self.reported,
             self.woken,
             self.wake_calls
         )
@@ -276,11 +276,11 @@ impl Found {
         let mut next = || numbers.next()?.parse::<i64>().ok();
         Some(Self {
             is_whole: next()? == 1,
-            crimes: next()? as u32,
-            first_crime: next()?,
+            violations: next()? as u32,
+            first_violation: next()?,
             other_waits: next()? as u32,
             host_waits: next()? as u32,
-            told: next()? as u64,
+            reported: next()? as u64,
             woken: next()? as u64,
             wake_calls: next()? as u32,
         })
@@ -294,28 +294,28 @@ fn live(orders: &str) -> ! {
     let name = words.next().unwrap();
     let mut ways = ALL_STRATEGIES.into_iter().chain(PIPELINED);
     let way = ways.find(|way| format!("{way:?}") == name);
-    let manner = RunConfig {
+    let config = RunConfig {
         strategy: way.unwrap(),
         workers: words.next().unwrap().parse().unwrap(),
         block: 64,
         wait: WaitPolicy::Hybrid,
     };
-    let crime = Arc::new(AtomicBool::new(false));
-    let told = words.next().unwrap();
-    let works: &[&str] = match told {
+    let violation = Arc::new(AtomicBool::new(false));
+    let reported = words.next().unwrap();
+    let works: &[&str] = match reported {
         "threads" => &["threads"],
         _ => &["deferred", "spread", "callback"],
     };
-    let registry = kinds(manner.workers as u32, &crime, told);
+    let registry = kinds(config.workers as u32, &violation, reported);
     let graph = stage(&registry, works);
-    let hall = TestBench::new(&graph, &registry, manner);
-    let has_copies = hall.plan.steps.iter().any(|step| step.copy > 0);
-    assert!(has_copies || manner.strategy != TestStrategy::Copied || manner.workers != 2);
+    let bench = TestBench::new(&graph, &registry, config);
+    let has_copies = bench.plan.steps.iter().any(|step| step.copy > 0);
+    assert!(has_copies || config.strategy != TestStrategy::Copied || config.workers != 2);
     let knob = graph.find("o1").unwrap();
     let (is_over, result) = (AtomicBool::new(false), Mutex::new(None));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let found = play(hall, knob, &crime, manner.workers as u32);
+            let found = play(bench, knob, &violation, config.workers as u32);
             // Not locked by anybody: the one who looks on waits for the flag.
             *result.lock().unwrap() = Some(found);
             is_over.store(true, SeqCst);
@@ -324,8 +324,8 @@ fn live(orders: &str) -> ! {
                 std::hint::spin_loop();
             }
         });
-        let patience = Instant::now() + Duration::from_secs(120);
-        while !is_over.load(SeqCst) && Instant::now() < patience {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        while !is_over.load(SeqCst) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
         if REFUSED.load(SeqCst) {
@@ -338,7 +338,7 @@ fn live(orders: &str) -> ! {
 }
 
 /// Plays until all threads have come under the filter and one has rested there, and then [`CYCLES`] cycles more.
-fn play(mut hall: TestBench, knob: NodeId, crime: &AtomicBool, workers: u32) -> Found {
+fn play(mut bench: TestBench, knob: NodeId, violation: &AtomicBool, workers: u32) -> Found {
     IS_HOST.set(true);
     let _plays = AudioThread::enter();
     let is_filtered = || UNDER_FILTER.load(SeqCst) == workers;
@@ -348,36 +348,36 @@ fn play(mut hall: TestBench, knob: NodeId, crime: &AtomicBool, workers: u32) -> 
         if is_filtered() && has_rested() {
             break;
         }
-        cycle(&mut hall, knob);
+        cycle(&mut bench, knob);
     }
     let (calls, woken) = (WAKE_CALLS.load(SeqCst), WOKEN.load(SeqCst));
     let is_whole = is_filtered();
-    let (mut told, mut done) = (0, 0);
+    let (mut reported, mut done) = (0, 0);
     for n in 0..CYCLES {
-        crime.store(n == CYCLES / 2, SeqCst);
-        let ran = cycle(&mut hall, knob);
-        told += u64::from(ran.wakes);
+        violation.store(n == CYCLES / 2, SeqCst);
+        let ran = cycle(&mut bench, knob);
+        reported += u64::from(ran.wakes);
         done += u64::from(ran.status == CycleStatus::Complete);
     }
     let found = Found {
         is_whole: is_whole && done == CYCLES,
-        crimes: CRIMES.load(SeqCst),
-        first_crime: FIRST_CRIME.load(SeqCst),
+        violations: VIOLATIONS.load(SeqCst),
+        first_violation: FIRST_VIOLATION.load(SeqCst),
         other_waits: OTHER_WAITS.load(SeqCst),
         host_waits: HOST_WAITS.load(SeqCst),
-        told,
+        reported,
         woken: WOKEN.load(SeqCst) - woken,
         wake_calls: WAKE_CALLS.load(SeqCst) - calls,
     };
     // To free it would take calls.
-    std::mem::forget(hall);
+    std::mem::forget(bench);
     found
 }
 
-fn cycle(hall: &mut TestBench, knob: NodeId) -> CycleResult {
-    let info = CycleInfo::unlimited(hall.cycle * 64, hall.cycle);
-    hall.cycle += 1;
-    hall.send_event(
+fn cycle(bench: &mut TestBench, knob: NodeId) -> CycleResult {
+    let info = CycleInfo::unlimited(bench.cycle * 64, bench.cycle);
+    bench.cycle += 1;
+    bench.send_event(
         knob,
         Event {
             frame: 3,
@@ -385,18 +385,18 @@ fn cycle(hall: &mut TestBench, knob: NodeId) -> CycleResult {
             body: EventBody::Value(500.0),
         },
     );
-    let ran = hall.executor.run_cycle(&info, &[]);
+    let ran = bench.executor.run_cycle(&info, &[]);
     // Some microseconds without a call, so that workers get to rest.
     (0..3000).for_each(|_| std::hint::spin_loop());
     ran
 }
 
-/// Has `test`, which must be the caller, played by a child; what that found. `None` where filters are refused.
-fn in_a_child(test: &str, way: TestStrategy, workers: u32, crime: &str) -> Option<Found> {
+/// Runs `test`, which must be the caller, in a child process, and returns its findings. `None` where filters are refused.
+fn in_a_child(test: &str, way: TestStrategy, workers: u32, violation: &str) -> Option<Found> {
     let folder = ImpulseFiles::new(test);
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(ORDERS, format!("{way:?} {workers} {crime}"))
+        .env(ORDERS, format!("{way:?} {workers} {violation}"))
         .env(RESPONSE, folder.write("one.wav", 1, 3000, 1))
         .output()
         .unwrap();
@@ -437,11 +437,11 @@ fn a_cycle_calls_the_system_for_nothing_but_the_counted_wake() {
         };
         let good = Found {
             is_whole: true,
-            crimes: 0,
-            first_crime: -1,
+            violations: 0,
+            first_violation: -1,
             other_waits: 0,
             host_waits: 0,
-            told: found.woken,
+            reported: found.woken,
             ..found
         };
         assert_eq!(found, good, "{way:?}, {workers} workers");
@@ -467,7 +467,7 @@ fn one_call_in_a_thousand_cycles_is_seen() {
         let Some(found) = in_a_child(test, way, workers, "call") else {
             return;
         };
-        let seen = (found.is_whole, found.crimes, found.first_crime);
+        let seen = (found.is_whole, found.violations, found.first_violation);
         assert_eq!(seen, (true, 1, libc::SYS_getppid), "{way:?}, {workers}");
     }
 }
@@ -482,7 +482,10 @@ fn one_wait_in_a_thousand_cycles_is_seen() {
         let Some(found) = in_a_child(test, way, workers, "wait") else {
             return;
         };
-        assert!(found.is_whole && found.crimes == 0, "{way:?}, {workers}");
+        assert!(
+            found.is_whole && found.violations == 0,
+            "{way:?}, {workers}"
+        );
         let seen = found.host_waits + found.other_waits;
         assert!((1..=2).contains(&seen), "{way:?}, {workers}: {found:?}");
     }
@@ -503,7 +506,7 @@ fn a_convolver_with_threads_of_its_own_calls_the_system_only_to_wake_them_and_to
         let Some(found) = in_a_child(test, way, workers, "threads") else {
             return;
         };
-        let seen = (found.is_whole, found.crimes, found.first_crime);
+        let seen = (found.is_whole, found.violations, found.first_violation);
         assert_eq!(seen, (true, 0, -1), "{way:?}, {workers}: {found:?}");
     }
 }

@@ -147,7 +147,7 @@ units! {
 /// A MIDI file of the examples.
 const INVENTION: &str = "../../examples/media/invention.mid";
 
-/// Kinds that live by what is outside; they have tests of their own (`players.rs`, `sounds.rs`, `midi_files.rs`).
+/// Kinds that depend on files or devices; they have tests of their own (`players.rs`, `sounds.rs`, `midi_files.rs`).
 const OUTSIDE: [&str; 4] = ["input", "player", "recorder", "midi_writer"];
 
 #[test]

@@ -78,8 +78,8 @@ impl Processor for Counted {
 fn the_nodes_of_idle_voices_do_not_run() {
     const BLOCKS: u32 = 750;
     let mut calls: BTreeMap<String, Arc<AtomicU32>> = BTreeMap::new();
-    let manner = RunConfig::reference(64);
-    let mut bench = TestBench::wrapped(&synth(), &registry(), manner, |node, inner| {
+    let config = RunConfig::reference(64);
+    let mut bench = TestBench::wrapped(&synth(), &registry(), config, |node, inner| {
         let count = Arc::new(AtomicU32::new(0));
         calls.insert(node.name.clone(), count.clone());
         Box::new(Counted {
@@ -107,7 +107,7 @@ fn the_nodes_of_idle_voices_do_not_run() {
 fn a_synth_has_the_same_bits_in_every_block_and_executor() {
     let (graph, registry) = (synth(), registry());
     let frames = 3 * 8192;
-    let render = |manner| TestBench::new(&graph, &registry, manner).render(1, frames);
+    let render = |config| TestBench::new(&graph, &registry, config).render(1, frames);
     let truth = render(RunConfig::reference(64));
     assert!(
         truth[0]

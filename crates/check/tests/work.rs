@@ -22,7 +22,7 @@ use workers::WaitPolicy;
 const FRAMES: usize = 6400;
 
 fn manners(block: u32) -> impl Iterator<Item = RunConfig> {
-    let manner = move |way, workers| RunConfig {
+    let config = move |way, workers| RunConfig {
         strategy: way,
         workers,
         block,
@@ -30,7 +30,7 @@ fn manners(block: u32) -> impl Iterator<Item = RunConfig> {
     };
     ALL_STRATEGIES
         .into_iter()
-        .flat_map(move |way| (1..=4).map(move |workers| manner(way, workers)))
+        .flat_map(move |way| (1..=4).map(move |workers| config(way, workers)))
 }
 
 fn is_on_a_worker() -> bool {
@@ -39,9 +39,9 @@ fn is_on_a_worker() -> bool {
 }
 
 fn wait_for(what: &str, mut happens: impl FnMut() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !happens() {
-        assert!(Instant::now() < patience, "still waiting for {what}");
+        assert!(Instant::now() < deadline, "still waiting for {what}");
     }
 }
 
@@ -99,33 +99,33 @@ fn a_fork_runs_every_lane_once_and_gives_the_sequential_bits() {
     let graph = graph(&branches("quarters", 3), &registry);
     let expected = TestBench::new(&graph, &registry, RunConfig::reference(64)).render(3, FRAMES);
     assert!(expected.iter().flatten().all(|x| *x != 0));
-    for manner in manners(64) {
+    for config in manners(64) {
         lanes_run.store(0, SeqCst);
-        let played = TestBench::new(&graph, &registry, manner).render(3, FRAMES);
-        assert!(played == expected, "{manner:?}");
+        let played = TestBench::new(&graph, &registry, config).render(3, FRAMES);
+        assert!(played == expected, "{config:?}");
         let lanes = lanes_run.load(SeqCst) as usize;
-        assert_eq!(lanes, FRAMES / 64 * 3 * 4, "{manner:?}");
+        assert_eq!(lanes, FRAMES / 64 * 3 * 4, "{config:?}");
     }
 }
 
 #[test]
 fn lanes_run_on_several_workers_at_once() {
-    for manner in manners(64).filter(|m| m.workers == 2 && m.strategy != TestStrategy::Sequential) {
+    for config in manners(64).filter(|m| m.workers == 2 && m.strategy != TestStrategy::Sequential) {
         let met = Arc::new(AtomicBool::new(false));
         let mut registry = registry();
-        let told = met.clone();
+        let reported = met.clone();
         add(&mut registry, kind("meets", (1, 1)), move |_| {
-            let mut state = ForkState::new((told.clone(), AtomicU32::new(0)));
+            let mut state = ForkState::new((reported.clone(), AtomicU32::new(0)));
             move |block: &mut Block<'_>| {
                 state.1.store(0, SeqCst);
                 block.fork_with(&mut state, 2, |(met, here), _| {
                     here.fetch_add(1, SeqCst);
-                    let patience = Instant::now() + Duration::from_millis(20);
-                    while here.load(SeqCst) < 2 && Instant::now() < patience {
+                    let deadline = Instant::now() + Duration::from_millis(20);
+                    while here.load(SeqCst) < 2 && Instant::now() < deadline {
                         std::hint::spin_loop();
                     }
                     // Where one thread ran both lanes, the first had gone when the second came.
-                    if is_on_a_worker() && here.load(SeqCst) == 2 && Instant::now() < patience {
+                    if is_on_a_worker() && here.load(SeqCst) == 2 && Instant::now() < deadline {
                         met.store(true, SeqCst);
                     }
                 });
@@ -134,9 +134,9 @@ fn lanes_run_on_several_workers_at_once() {
             }
         });
         let graph = graph(&branches("meets", 2), &registry);
-        let mut hall = TestBench::new(&graph, &registry, manner);
+        let mut bench = TestBench::new(&graph, &registry, config);
         wait_for("two lanes at once", || {
-            assert_eq!(hall.run_cycle(&[]), CycleStatus::Complete);
+            assert_eq!(bench.run_cycle(&[]), CycleStatus::Complete);
             met.load(SeqCst)
         });
     }
@@ -157,7 +157,7 @@ fn plain_later(dry: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn deferred_work_is_done_in_time_offline_whoever_does_it() {
+fn deferred_work_is_done_in_time_offline_by_any_worker() {
     let mut registry = registry();
     deferred_node::add(&mut registry, |_| {});
     let graph_of = |text: String| graph(&text, &registry);
@@ -165,10 +165,10 @@ fn deferred_work_is_done_in_time_offline_whoever_does_it() {
     let dry = TestBench::new(&dry, &registry, RunConfig::reference(64)).render(3, FRAMES);
     let expected: Vec<_> = dry.iter().map(|dry| plain_later(dry)).collect();
     let graph = graph_of(branches("later", 3));
-    for manner in [16, 64, 333, 2048].into_iter().flat_map(manners) {
-        let mut hall = TestBench::new(&graph, &registry, manner);
-        assert!(hall.render(3, FRAMES) == expected, "{manner:?}");
-        assert_eq!(hall.counts().late_results, 0, "{manner:?}");
+    for config in [16, 64, 333, 2048].into_iter().flat_map(manners) {
+        let mut bench = TestBench::new(&graph, &registry, config);
+        assert!(bench.render(3, FRAMES) == expected, "{config:?}");
+        assert_eq!(bench.counts().late_results, 0, "{config:?}");
     }
 }
 
@@ -177,23 +177,23 @@ fn deferred_work_for_which_there_is_no_time_is_silent_and_counted_and_goes_on_wh
     let mut registry = registry();
     deferred_node::add(&mut registry, |_| {});
     let graph = graph(&branches("later", 1), &registry);
-    let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(PART as u32));
-    hall.help = Some(0);
-    let played = hall.render(1, 11 * PART);
+    let mut bench = TestBench::new(&graph, &registry, RunConfig::reference(PART as u32));
+    bench.help = Some(0);
+    let played = bench.render(1, 11 * PART);
     // The first turn has nothing to wait for; the ten after it... the work that the first began never comes.
-    assert_eq!(hall.counts().late_results, 9);
+    assert_eq!(bench.counts().late_results, 9);
     assert!(played[0].iter().all(|x| *x == 0));
-    hall.help = Some(u64::MAX / 4);
-    let played = hall.render(1, 10 * PART);
-    assert_eq!(hall.counts().late_results, 9);
-    // What comes now is too old; the part after it is heard.
-    let (old, heard) = played[0].split_at(PART);
-    assert!(old.iter().all(|x| *x == 0) && heard.iter().all(|x| *x != 0));
+    bench.help = Some(u64::MAX / 4);
+    let played = bench.render(1, 10 * PART);
+    assert_eq!(bench.counts().late_results, 9);
+    // This result is too old; the next part is played.
+    let (old, rendered) = played[0].split_at(PART);
+    assert!(old.iter().all(|x| *x == 0) && rendered.iter().all(|x| *x != 0));
 }
 
 #[test]
 fn a_piece_that_hangs_on_a_worker_holds_up_one_cycle_at_most() {
-    for manner in
+    for config in
         manners(PART as u32).filter(|m| m.workers > 1 && m.strategy != TestStrategy::Sequential)
     {
         let [is_armed, is_in, let_go] = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
@@ -209,32 +209,32 @@ fn a_piece_that_hangs_on_a_worker_holds_up_one_cycle_at_most() {
             }
         });
         let graph = graph(&branches("later", 2), &registry);
-        let mut hall = TestBench::new(&graph, &registry, manner);
+        let mut bench = TestBench::new(&graph, &registry, config);
         let scale = rt::stamp::TickScale::calibrated();
-        hall.help = Some(scale.ticks(Nanos(1_000_000)));
-        hall.limit = Some(scale.ticks(Nanos(300_000_000)));
+        bench.help = Some(scale.ticks(Nanos(1_000_000)));
+        bench.limit = Some(scale.ticks(Nanos(300_000_000)));
         is_armed.store(true, SeqCst);
         let mut given_up = 0;
         wait_for("a piece on a worker", || {
-            given_up += u32::from(hall.run_cycle(&[]) == CycleStatus::Abandoned);
+            given_up += u32::from(bench.run_cycle(&[]) == CycleStatus::Abandoned);
             is_in.load(SeqCst)
         });
-        let before = hall.counts().late_results;
+        let before = bench.counts().late_results;
         for _ in 0..10 {
-            given_up += u32::from(hall.run_cycle(&[]) == CycleStatus::Abandoned);
+            given_up += u32::from(bench.run_cycle(&[]) == CycleStatus::Abandoned);
         }
         // In a static schedule the worker may have helped while its own next step was not ready.
-        let most = u32::from(manner.strategy == TestStrategy::Fixed);
-        assert!(given_up <= most, "{manner:?}: {given_up}");
-        let late = hall.counts().late_results - before;
-        assert!((8..=20).contains(&late), "{manner:?}: {late}");
+        let most = u32::from(config.strategy == TestStrategy::Fixed);
+        assert!(given_up <= most, "{config:?}: {given_up}");
+        let late = bench.counts().late_results - before;
+        assert!((8..=20).contains(&late), "{config:?}: {late}");
         let_go.store(true, SeqCst);
-        hall.help = None;
-        hall.render(2, 4 * PART);
-        let before = hall.counts().late_results;
-        let played = hall.render(2, 4 * PART);
-        assert!(played.iter().flatten().all(|x| *x != 0), "{manner:?}");
-        assert_eq!(hall.counts().late_results, before, "{manner:?}");
+        bench.help = None;
+        bench.render(2, 4 * PART);
+        let before = bench.counts().late_results;
+        let played = bench.render(2, 4 * PART);
+        assert!(played.iter().flatten().all(|x| *x != 0), "{config:?}");
+        assert_eq!(bench.counts().late_results, before, "{config:?}");
     }
 }
 
@@ -258,7 +258,7 @@ impl BackgroundTask for Filler {
     }
 }
 
-/// Plays what is on the shelf; what is not there is late.
+/// Plays parts that were made ahead; a missing one is late.
 struct ShelfJob(Arc<Shelf>);
 
 impl Processor for ShelfJob {
@@ -299,16 +299,16 @@ fn from_the_shelf(mode: Mode, scheduler: Scheduler) -> (usize, u64) {
     options.workers = 2;
     options.prevent_cpu_sleep = false;
     let (mut engine, mut player) = Engine::new(graph, Arc::new(registry), options).unwrap();
-    let mut heard = 0;
+    let mut rendered = 0;
     for _ in 0..200 {
         let mut outs = [[0.0; 64]; 2];
         let [left, right] = &mut outs;
         player.process(CallbackInfo::default(), &[], &mut [left, right]);
-        heard += outs.iter().flatten().filter(|x| **x == 0.5).count();
+        rendered += outs.iter().flatten().filter(|x| **x == 0.5).count();
     }
-    // The first blocks of a pipeline are silence: so much of what was played has not been heard yet.
+    // The first blocks of a pipeline are silence: the last blocks played have not come out yet.
     let under_way = 2 * engine.pipeline_latency() as usize;
-    (heard + under_way, engine.report().late)
+    (rendered + under_way, engine.report().late)
 }
 
 #[test]
@@ -317,12 +317,12 @@ fn offline_the_background_is_never_missing_and_live_what_is_missing_is_counted()
         let offline = from_the_shelf(Mode::Offline, scheduler);
         assert_eq!(offline, (2 * 200 * 64, 0), "{scheduler}");
         if scheduler == Scheduler::Pipelined {
-            // What is late in a block that has not been heard yet cannot be told from what is.
+            // A late part in a block that has not come out yet cannot be seen.
             continue;
         }
-        let (heard, late) = from_the_shelf(Mode::Live, scheduler);
+        let (rendered, late) = from_the_shelf(Mode::Live, scheduler);
         // Two hundred blocks are over long before a disk has turned so often.
-        assert_eq!(heard as u64 + 64 * late, 2 * 200 * 64, "{scheduler}");
+        assert_eq!(rendered as u64 + 64 * late, 2 * 200 * 64, "{scheduler}");
         assert!(late > 0, "{scheduler}");
     }
 }
@@ -380,7 +380,7 @@ fn remembers(registry: &mut Registry, name: &'static str, may: bool) -> Arc<Atom
     calls
 }
 
-/// Blocks in which something is heard, at the source.
+/// Number of blocks that are not silent, at the source.
 fn bursts(registry: &mut Registry) {
     add(registry, kind("bursts", (0, 1)), |_| {
         |block: &mut Block<'_>| {
@@ -394,29 +394,29 @@ fn bursts(registry: &mut Registry) {
     });
 }
 
-/// Three rememberers in a row and one that hears two of them; an event for the first in block 60.
-fn dozing(name: &str, registry: &Registry, manner: RunConfig) -> Vec<Vec<u32>> {
+/// Three nodes with state in a row, and one that reads two of them; an event for the first in block 60.
+fn dozing(name: &str, registry: &Registry, config: RunConfig) -> Vec<Vec<u32>> {
     let text = format!(
         r#"b = {{ kind: "bursts", }}; x = {{ kind: "{name}", }}; y = {{ kind: "{name}", }}; z = {{ kind: "{name}", }};
         w = {{ kind: "{name}", }}; s = {{ kind: "sink", }}; t = {{ kind: "sink", }};
         b.1 -> x.1 -> y.1 -> z.1 -> s.1; x.1 -> w.1; z.1 -> w.1; w.1 -> t.1;"#
     );
     let graph: Graph = graph(&text, registry);
-    let mut hall = TestBench::new(&graph, registry, manner);
-    let mut played = hall.render(2, 60 * 64);
+    let mut bench = TestBench::new(&graph, registry, config);
+    let mut played = bench.render(2, 60 * 64);
     let event = Event {
         frame: 5,
         target: EventTarget::Param(0),
         body: EventBody::Value(1.0),
     };
-    hall.send_event(graph.find("x").unwrap(), event);
-    let after = hall.render(2, 40 * 64);
+    bench.send_event(graph.find("x").unwrap(), event);
+    let after = bench.render(2, 40 * 64);
     played.iter_mut().zip(after).for_each(|(p, a)| p.extend(a));
     played
 }
 
 #[test]
-fn steps_that_sleep_are_skipped_and_nobody_hears_it() {
+fn steps_that_sleep_are_skipped_without_a_change_of_bits() {
     let mut registry = registry();
     let awake_calls = remembers(&mut registry, "awake", false);
     let calls = remembers(&mut registry, "dozes", true);
@@ -424,14 +424,14 @@ fn steps_that_sleep_are_skipped_and_nobody_hears_it() {
     let expected = dozing("awake", &registry, RunConfig::reference(64));
     assert_eq!(awake_calls.load(SeqCst), 4 * 100);
     let mut expected_calls = None;
-    for manner in manners(64) {
+    for config in manners(64) {
         calls.store(0, SeqCst);
-        assert!(dozing("dozes", &registry, manner) == expected, "{manner:?}");
+        assert!(dozing("dozes", &registry, config) == expected, "{config:?}");
         let called = calls.load(SeqCst);
         assert!(called < 2 * 100, "{called}");
         // Every copy of a node is called.
-        if manner.strategy != TestStrategy::Copied {
-            assert_eq!(*expected_calls.get_or_insert(called), called, "{manner:?}");
+        if config.strategy != TestStrategy::Copied {
+            assert_eq!(*expected_calls.get_or_insert(called), called, "{config:?}");
         }
     }
 }

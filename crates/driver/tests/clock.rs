@@ -45,7 +45,7 @@ fn request() -> DriverConfig {
 #[test]
 fn blocks_come_by_the_clock_and_skipped_ones_are_counted() {
     let (hand, driven) = sync_channel(16);
-    let (tell, told) = sync_channel(0);
+    let (report, calls) = sync_channel(0);
     let by_hand = ByHand {
         now: Nanos(5),
         hand: driven,
@@ -56,10 +56,10 @@ fn blocks_come_by_the_clock_and_skipped_ones_are_counted() {
         (opened.info().name, opened.info().priority),
         ("clock", None)
     );
-    let running = opened.start(Box::new(InfoSender(tell))).unwrap();
+    let running = opened.start(Box::new(InfoSender(report))).unwrap();
     let next = |late: u64| {
         hand.send(late).unwrap();
-        told.recv().unwrap()
+        calls.recv().unwrap()
     };
     let whole = CallbackInfo {
         budget: Some(Nanos(1_000_000)),
@@ -73,21 +73,21 @@ fn blocks_come_by_the_clock_and_skipped_ones_are_counted() {
     assert_eq!((late.budget, late.xruns), (Some(Nanos(1_000_000)), 10));
     assert_eq!(next(0).0, whole);
     assert_eq!(running.state(), DriverState::Playing);
-    drop((hand, told));
+    drop((hand, calls));
     let callback: Box<dyn Any> = running.stop();
     assert!(callback.is::<InfoSender>());
 }
 
 #[test]
 fn the_system_clock_asks_for_blocks() {
-    let (tell, told) = sync_channel(1_000);
+    let (report, calls) = sync_channel(1_000);
     let opened = clock::open(&request()).unwrap();
     let facts = opened.info();
     // The driver reports whatever this machine allows.
     assert_eq!(facts.priority.is_some(), facts.refused.is_empty());
-    let running = opened.start(Box::new(InfoSender(tell))).unwrap();
+    let running = opened.start(Box::new(InfoSender(report))).unwrap();
     for _ in 0..20 {
-        assert!(told.recv().unwrap().0.budget.is_some());
+        assert!(calls.recv().unwrap().0.budget.is_some());
     }
     running.stop();
 }

@@ -45,9 +45,9 @@ fn a_file_is_played_through_and_the_last_block_cut() {
         received.extend_from_slice(block[0]);
         Ok(())
     };
-    let mut told = Vec::new();
+    let mut shares = Vec::new();
     let mut progress = |done| {
-        told.push(done);
+        shares.push(done);
         ControlFlow::Continue(())
     };
     let done = render(
@@ -59,7 +59,7 @@ fn a_file_is_played_through_and_the_last_block_cut() {
         &mut progress,
     );
     assert_eq!(done.unwrap(), 150);
-    assert_eq!(told, [64, 128, 150]);
+    assert_eq!(shares, [64, 128, 150]);
     let expected: Vec<f32> = (0..150)
         .map(|n| if n < 100 { n as f32 + 1.0 } else { 1.0 })
         .collect();

@@ -6,7 +6,7 @@
 //!
 //! | who | what | so that |
 //! |---|---|---|
-//! | whoever quarantines a processor | marks it, then adds its node (Release) | – |
+//! | the thread that quarantines a processor | marks it, then adds its node (Release) | – |
 //! | a plan that is bound | reads the length (Acquire), then looks at the mark of each processor | it misses none that was added before |
 //! | a plan that begins to run | reads the nodes that were added since | it misses none that was added after |
 //!

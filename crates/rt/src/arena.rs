@@ -24,7 +24,7 @@ pub struct Arena {
     flags: Box<[std::cell::UnsafeCell<u8>]>,
 }
 
-// SAFETY: it owns plain memory; the pointers that it gives out are used under the rules of whoever binds them.
+// SAFETY: it owns plain memory; the code that binds its pointers states the rules for their use.
 unsafe impl Send for Arena {}
 // SAFETY: `&Arena` alone gives only pointers, and using one is unsafe.
 unsafe impl Sync for Arena {}

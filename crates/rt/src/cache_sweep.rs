@@ -56,13 +56,15 @@ impl CacheSweep {
 /// Size of the second-level cache as Linux reports it, in bytes.
 fn second_level_bytes() -> usize {
     let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
-    let told = (0..8).find_map(|index| {
+    let reported = (0..8).find_map(|index| {
         let read =
             |name: &str| std::fs::read_to_string(folder.join(format!("index{index}/{name}"))).ok();
         let is_second = read("level")?.trim() == "2";
         is_second.then(|| parse_bytes(&read("size")?)).flatten()
     });
-    told.unwrap_or(DEFAULT_BYTES).clamp(MIN_BYTES, MAX_BYTES)
+    reported
+        .unwrap_or(DEFAULT_BYTES)
+        .clamp(MIN_BYTES, MAX_BYTES)
 }
 
 /// Number of bytes in a text such as `2048K`.

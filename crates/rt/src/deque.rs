@@ -82,7 +82,7 @@ impl Deque {
     pub fn begin(&self, epoch: u32) {
         // Bottom first: with the old top the deque is empty, whatever a thief sees. Release, as every store of it.
         self.bottom.store(0, Ordering::Release);
-        // Release pairs with the Acquire in `steal`: whoever sees the new epoch sees the bottom of it too.
+        // Release pairs with the Acquire in `steal`: a thread that sees the new epoch sees the bottom of it too.
         self.top.store(epoch::pack(epoch, 0), Ordering::Release);
     }
 
@@ -141,7 +141,7 @@ impl Deque {
                 .top
                 .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
                 .is_ok();
-        // Release, as every store of bottom: a thief that reads it must see the tasks below it, whoever pushed them.
+        // Release, as every store of bottom: a thief that reads it must see the tasks below it, from any thread that pushed them.
         // Bottom is back above the taken place, where top is now.
         self.bottom.store(bottom, Ordering::Release);
         // Relaxed: the owner wrote it.

@@ -110,7 +110,7 @@ impl JobService {
                 has_worked = true;
             }
         });
-        // Whoever waits sees that the job has panicked.
+        // A thread that waits sees that the job has panicked.
         has_worked |= catch_unwind(all).is_err();
         if has_worked {
             self.done[thread].fetch_add(1);

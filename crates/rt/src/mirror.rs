@@ -35,37 +35,37 @@
 //! A *frame* is one item on every channel. `written` and `released` count the frames that were ever committed and
 //! released.
 //!
-//! | frame of count `n` | belongs to | who gives it away, by |
+//! | frame of count `n` | belongs to | passed on by |
 //! |---|---|---|
 //! | `released <= n < written` | [`Consumer`] | the consumer: stores `released` past `n` |
 //! | all others, up to `released + capacity` | [`Producer`] | the producer: stores `written` past `n` |
 //!
 //! Each end keeps its own count to itself and only stores it. The other end's count is the one word that it reads, and
-//! it accepts that count only between nothing and the capacity. So a process that writes nonsense into the shared
-//! memory changes which values the other one reads, and never at which address.
+//! it accepts that count only between nothing and the capacity. So a process that writes wrong counts into the shared
+//! memory changes the values that the other one reads, but never the addresses.
 //!
-//! # How the end of the other process is noticed
+//! # When the other process ends
 //!
 //! | the other process | an end that waits | a call that cannot be served | a call that can |
 //! |---|---|---|---|
 //! | closed its end | is woken | returns [`ChunkError::Closed`] | a consumer is served, a producer gets the error |
-//! | is gone | notices within 100 ms | returns [`ChunkError::PeerDead`] | is served |
+//! | died | notices within 100 ms | returns [`ChunkError::PeerDead`] | is served |
 //!
 //! To ask the kernel in a call that can be served would cost fifty times the call, and would change little: what was
 //! committed is good, and nothing more comes. So such calls are served for one ring's length at most. To know earlier,
 //! call [`Producer::is_peer_dead`] or [`Consumer::is_peer_dead`].
 //!
-//! # Who sleeps, who wakes
+//! # Sleeping and waking
 //!
-//! | the end that waits | the end that gives |
+//! | the end that waits | the end that commits or releases |
 //! |---|---|
 //! | reads its bell's word | stores its count |
 //! | stores `asleep` | light fence |
 //! | heavy fence ([`crate::fence`]) | looks at the other's `asleep`; if set, changes the word and wakes |
-//! | looks at the other's count once more | |
-//! | sleeps while the word is what it was | |
+//! | checks the other's count once more | |
+//! | sleeps while the word is unchanged | |
 //!
-//! By the fences one of the two sees the other. Between processes the heavy fence is a barrier of the kernel for all
+//! With the fences at least one of the two sees the other's store. Between processes the heavy fence is a barrier of the kernel for all
 //! processes that registered for it. Where it refuses one of them, a wake can be lost; then the sleep ends after
 //! [`Ring::LIVENESS_INTERVAL`].
 //!
@@ -78,9 +78,9 @@
 //! | `untyped_end` | an end without its type: position, waiting, the death of the other process |
 //! | `side` | an end's two counts: the protocol itself, with its loom models |
 //! | `bell` | an end's word to sleep on |
-//! | `header`, `layout` | what lies where in the memory |
+//! | `header`, `layout` | offsets of all parts of the memory |
 //! | `shared`, `mapping`, `memory`, `liveness` | the memory: mapped twice, from the system, and the lock that shows which process is alive |
-//! | `pod`, `error` | which items may lie in it; why there is no ring or no chunk |
+//! | `pod`, `error` | types of items that it can hold; reasons why there is no ring or no chunk |
 
 mod bell;
 mod ends;
@@ -98,7 +98,7 @@ mod side;
 mod tests;
 mod untyped_end;
 
-pub use ends::{Consumer, Producer, ReadChunk, WriteChunk};
+pub use ends::{Consumer, Producer, ReadChunk, RingEnd, WriteChunk};
 pub use error::{ChunkError, RingError};
 pub use memory::PageSize;
 pub use pod::Pod;

@@ -8,7 +8,7 @@
 //! | `abandoned` | the host | the last epoch that was abandoned: no task of it or of an older one begins any more |
 //!
 //! Only a worker that holds tasks of the epoch counts them, so no cycle is over while somebody still has a count to
-//! make. The subtraction is `AcqRel` and pairs with the `Acquire` of whoever finds 0: that one sees what all tasks did.
+//! make. The subtraction is `AcqRel` and pairs with the `Acquire` of the thread that finds 0: it sees what all tasks did.
 
 use crate::epoch;
 use crate::pad::CachePadded;
@@ -89,7 +89,7 @@ impl CycleProgress {
     ///
     /// Real-time: hot.
     pub fn abandon(&self, epoch: u32) {
-        // Relaxed: the fences of whoever begins tasks and of the host order it (`crate::fence`).
+        // Relaxed: the fences of the workers that begin tasks and of the host order it (`crate::fence`).
         self.abandoned.store(epoch, Ordering::Relaxed);
     }
 
@@ -120,7 +120,7 @@ mod loom_tests {
     use crate::sync::atomic::{AtomicU32, Ordering};
     use crate::sync::{Arc, UnsafeCell};
 
-    /// One task a cycle, which whoever claims it runs; a worker that may come late, or stay for long.
+    /// One task a cycle, run by the worker that claims it; a worker may come late, or stay for long.
     #[test]
     fn the_host_may_begin_again_when_a_cycle_is_complete_though_a_worker_is_still_in_it() {
         loom::model(|| {

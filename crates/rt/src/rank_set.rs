@@ -19,13 +19,13 @@
 //! | a word | the host begins; `insert` sets a bit; `pop` clears one | epoch, and which of 32 ranks are in the set |
 //! | a summary | the same, after the word | epoch, and which of 32 words to look into first |
 //!
-//! | call | who | when |
+//! | call | thread | when |
 //! |---|---|---|
-//! | `begin` | the host | the cycle before is over: nobody is in a task of it, so nobody inserts; some may still look |
-//! | `insert` | who ran a task of the epoch and has not counted it yet | the cycle cannot end before |
+//! | `begin` | the host | the cycle before is over: no worker is in a task of it, so none inserts; some may still look |
+//! | `insert` | a worker that ran a task of the epoch and has not counted it yet | the cycle cannot end before |
 //! | `pop` | anyone | any time |
 //!
-//! A summary is a hint. Whoever empties a word clears its bit there and looks at the word once more. A worker that
+//! A summary is a hint. The thread that empties a word clears its bit there and looks at the word once more. A worker that
 //! loses its core in between has hidden a rank from those that go by the summary. So `pop` looks into every word before
 //! it answers that there is nothing, and a worker that is in no task hides nothing.
 //!
@@ -81,7 +81,7 @@ impl RankSet {
         let words = self.words.iter().zip(&self.first_words);
         let summaries = self.summaries.iter().zip(&self.first_summaries);
         for (word, first) in words.chain(summaries) {
-            // Release pairs with `pop`: what the host prepared, for whoever finds a first task by this word alone.
+            // Release pairs with `pop`: what the host prepared travels to the thread that finds a first task by this word alone.
             word.store(epoch::pack(epoch, *first), Ordering::Release);
         }
     }
@@ -93,7 +93,7 @@ impl RankSet {
     pub fn insert(&self, rank: u32) {
         let word = rank as usize / BITS;
         // Release pairs with the exchange in `pop_from`: what was done to make the task ready travels, and by the chain
-        // of exchanges it stays visible whoever else inserts and pops here.
+        // of exchanges it stays visible, whichever threads insert and pop here.
         self.words[word].fetch_or(u64::from(bit(rank as usize)), Ordering::AcqRel);
         self.show(word);
     }
@@ -219,7 +219,7 @@ mod loom_tests {
         runs: Vec<UnsafeCell<u32>>,
     }
 
-    /// One attempt, and what it took is run. Rank r releases r + 2 in the next word, for 0 and 1.
+    /// Pops a rank and runs it. Ranks 0 and 1 release r + 2, which is in the next word.
     fn play(s: &Shared, epoch: u32) -> bool {
         let Some(rank) = s.ranks.pop(epoch) else {
             return false;
@@ -293,7 +293,7 @@ mod loom_tests {
             while play(&shared, 1) {}
             if shared.progress.is_complete() {
                 begin(&shared, 2);
-                // Wherever the other worker lost its core, nobody waits for it.
+                // Wherever the other worker lost its core, no thread waits for it.
                 while play(&shared, 2) {}
                 all_have_run(&shared, 2);
             }

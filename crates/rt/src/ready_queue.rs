@@ -19,19 +19,19 @@
 //! | word | written by | holds |
 //! |---|---|---|
 //! | `tail` | the host begins; `push` adds | the number of places that were given out |
-//! | a cell | whoever was given its place | epoch and task; a cell of another epoch is empty |
+//! | a cell | the thread that was given its place | epoch and task; a cell of another epoch is empty |
 //! | `head` | the host begins; `pop` moves it | epoch and the first place that was not taken |
 //!
-//! | call | who | when |
+//! | call | thread | when |
 //! |---|---|---|
-//! | `begin` | the host | the cycle before is over: nobody is in a task of it, so nobody pushes; some may still look |
-//! | `push` | who ran a task of the epoch and has not counted it yet | the cycle cannot end before |
+//! | `begin` | the host | the cycle before is over: no worker is in a task of it, so none pushes; some may still look |
+//! | `push` | a worker that ran a task of the epoch and has not counted it yet | the cycle cannot end before |
 //! | `pop`, `pop_batch` | anyone | any time |
 //!
 //! A place that was given out and is not filled yet holds up those behind it, for as long as its owner takes to write
 //! one word. The owner is inside a task, without which the cycle does not end either. A worker that is still in an old
 //! cycle takes nothing of a newer one: its exchange of `head` fails, and what it read from cells is a copy. What was
-//! done to make a task ready travels by its cell: a `Release` store, seen by the `Acquire` load of whoever takes it.
+//! done to make a task ready travels by its cell: a `Release` store, seen by the `Acquire` load of the thread that takes it.
 
 use crate::epoch;
 use crate::pad::CachePadded;
@@ -76,12 +76,12 @@ impl ReadyQueue {
         // One cell a cycle is emptied for good, so that none keeps an epoch until the numbers have wrapped around to
         // it.
         if let Some(cell) = self.cells.get(epoch as usize % self.cells.len().max(1)) {
-            // Relaxed: nobody pushes now; whoever pushes in this cycle was started after.
+            // Relaxed: no thread pushes now; a thread that pushes in this cycle was started after.
             cell.store(epoch::pack(epoch.wrapping_add(FAR), 0), Ordering::Relaxed);
         }
-        // Relaxed: nobody pushes now.
+        // Relaxed: no thread pushes now.
         self.tail.store(0, Ordering::Relaxed);
-        // Release pairs with `pop`: what the host prepared, for whoever finds the first tasks by this word alone.
+        // Release pairs with `pop`: what the host prepared travels to the thread that finds the first tasks by this word alone.
         self.head.store(epoch::pack(epoch, 0), Ordering::Release);
     }
 
@@ -211,7 +211,7 @@ mod loom_tests {
         runs: Vec<UnsafeCell<u32>>,
     }
 
-    /// One attempt, and what it took is run. Task t releases t + 2, for 0 and 1: two put, where they are taken by two.
+    /// Pops tasks and runs them. Tasks 0 and 1 release t + 2, so two threads can push while two others pop.
     fn play(s: &Shared, epoch: u32, max: usize) -> bool {
         let tasks = take(&s.ready, epoch, max);
         for &task in &tasks {
@@ -292,7 +292,7 @@ mod loom_tests {
             while play(&shared, 1, 2) {}
             if shared.progress.is_complete() {
                 begin(&shared, 2);
-                // Wherever the other worker lost its core, nobody waits for it.
+                // Wherever the other worker lost its core, no thread waits for it.
                 while play(&shared, 2, 1) {}
                 all_have_run(&shared, 2);
             }
@@ -313,11 +313,11 @@ mod tests {
         ready.push(1, 9);
         assert_eq!(ready.pop_batch(2, |_| true), Steal::Empty);
         let mut shown = Vec::new();
-        let most_two = |task| {
+        let at_most_two = |task| {
             shown.push(task);
             shown.len() <= 2
         };
-        assert_eq!(ready.pop_batch(1, most_two), Steal::Success(2));
+        assert_eq!(ready.pop_batch(1, at_most_two), Steal::Success(2));
         assert_eq!(shown, [7, 8, 9]);
         assert!(ready.has_tasks(1));
         // The first is taken whether it is wanted or not.

@@ -117,21 +117,21 @@ impl Futex {
 
     /// Sleeps while the word is `expected`, until a wake. It may return early: look at the word again.
     ///
-    /// Real-time: waits, on whoever changes the word, without limit.
+    /// Real-time: waits, on the thread that changes the word, without limit.
     pub fn wait(&self, expected: u32) {
         self.sleep(expected, WakeMask::ALL, None);
     }
 
     /// As [`wait`](Self::wait), woken only by a wake that shares a bit with `mask`.
     ///
-    /// Real-time: waits, on whoever changes the word, without limit.
+    /// Real-time: waits, on the thread that changes the word, without limit.
     pub fn wait_masked(&self, expected: u32, mask: WakeMask) {
         self.sleep(expected, mask, None);
     }
 
     /// As [`wait`](Self::wait), but for about `limit` at most.
     ///
-    /// Real-time: waits, on whoever changes the word, for `limit`.
+    /// Real-time: waits, on the thread that changes the word, for `limit`.
     pub fn wait_timeout(&self, expected: u32, limit: Nanos) {
         self.sleep(expected, WakeMask::ALL, Some(limit));
     }
@@ -151,7 +151,7 @@ impl Futex {
         self.asleep.fetch_add(1, Ordering::Relaxed);
         // pairs with the fence in `wake_some`, as the table says.
         fence(Ordering::SeqCst);
-        // Relaxed: ordered by the fence; whoever goes on because of the word reads it again by `load`.
+        // Relaxed: ordered by the fence; a thread that goes on because of the word reads it again by `load`.
         if self.word.load(Ordering::Relaxed) == expected {
             self.kernel.sleep(&self.word, expected, mask.0, limit);
         }

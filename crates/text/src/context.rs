@@ -14,7 +14,7 @@ pub struct ReadContext<'a> {
 }
 
 /// Opens a file that a session includes: from the name of the including file, as this function gave it, or empty for the
-/// session itself, and the name as it is written. Gives the file's own name, the same whoever includes it, and its bytes, or
+/// session itself, and the name as it is written. Gives the file's own name, the same for every file that includes it, and its bytes, or
 /// why it cannot be opened.
 pub type IncludeLoader<'a> = &'a dyn Fn(&str, &str) -> Result<(String, Vec<u8>), String>;
 

@@ -72,14 +72,14 @@ mod tests {
 
     #[test]
     fn another_thread_sees_what_a_thread_has_used_and_that_it_is_blocked() {
-        let (told, number) = mpsc::channel();
+        let (sender, number) = mpsc::channel();
         let (end, ended) = mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
             let mut sum = 0_u64;
             for n in 0..2_000_000_u64 {
                 sum = std::hint::black_box(sum ^ n);
             }
-            told.send(ThreadId::current().unwrap()).unwrap();
+            sender.send(ThreadId::current().unwrap()).unwrap();
             let _ = ended.recv();
         });
         let id = number.recv().unwrap();

@@ -141,5 +141,5 @@ impl Memory {
     }
 }
 
-/// Bits of samples that nobody has written.
+/// Bits of samples that were never written.
 pub(super) const UNWRITTEN: u32 = 0x7fc0_dead;

@@ -21,7 +21,7 @@ pub const MAX_BLOCK: Frames = Frames(4096);
 /// How an input is split into blocks.
 #[derive(Clone, Debug)]
 pub enum BlockSplit {
-    /// Blocks of so many frames.
+    /// Blocks of this number of frames.
     Even(usize),
     /// Blocks of random lengths. Half of them mark silent inputs as silent; a sleeping processor is not called.
     Random(Rng),
@@ -291,7 +291,7 @@ impl ProcessorBench {
             device_inputs: &[],
             services: &Alone,
         };
-        // SAFETY: `io` points into `memory` and the line, which live on and are touched by nobody else until the block
+        // SAFETY: `io` points into `memory` and the line, which live on and are touched by no other code until the block
         // is output; all of them hold the frames from `base + offset` on.
         let mut block = unsafe { Block::new(&io, &moment) };
         if may_skip && output.asleep && events.is_empty() && block.is_silent() {

@@ -1,4 +1,4 @@
-//! Another response while it plays, and what is refused.
+//! Changes of the response while the graph plays, and refused nodes.
 
 use crate::{alone, patch};
 use divisi_check::conformance::node;
@@ -12,11 +12,11 @@ use std::path::Path;
 use units::SampleRate;
 
 #[test]
-fn a_change_while_it_plays_is_heard_and_comes_back() {
+fn a_change_while_it_plays_takes_effect_and_can_be_undone() {
     let folder = ImpulseFiles::new("change");
     let (graph, registry) = (patch(&folder), registry());
     let mut still = TestBench::new(&graph, &registry, RunConfig::reference(64));
-    let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(64));
+    let mut bench = TestBench::new(&graph, &registry, RunConfig::reference(64));
     let (node, _) = graph.nodes().find(|(_, node)| node.name == "a").unwrap();
     let kind = registry.catalogue().get("convolver").unwrap();
     let (which, _) = kind.param("which").unwrap();
@@ -26,14 +26,14 @@ fn a_change_while_it_plays_is_heard_and_comes_back() {
         body: EventBody::Value(value),
     };
     let mut alike =
-        |hall: &mut TestBench, frames| still.render(1, frames) == hall.render(1, frames);
-    assert!(alike(&mut hall, 6400));
-    hall.send_event(node, turn(1.0));
-    assert!(!alike(&mut hall, 19_200));
-    hall.send_event(node, turn(0.0));
-    assert!(!alike(&mut hall, 19_200));
-    // Spectra of what was heard are the same all along, and so is the sound in the end.
-    assert!(alike(&mut hall, 6400));
+        |bench: &mut TestBench, frames| still.render(1, frames) == bench.render(1, frames);
+    assert!(alike(&mut bench, 6400));
+    bench.send_event(node, turn(1.0));
+    assert!(!alike(&mut bench, 19_200));
+    bench.send_event(node, turn(0.0));
+    assert!(!alike(&mut bench, 19_200));
+    // The spectra of the input are the same throughout, and so is the sound in the end.
+    assert!(alike(&mut bench, 6400));
 }
 
 #[test]
@@ -52,12 +52,12 @@ fn after_an_abandoned_cycle_convolvers_keep_their_tails() {
     ));
     for block in [64, 48, 256] {
         let mut still = TestBench::new(&graph, &registry, RunConfig::reference(block));
-        let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(block));
+        let mut bench = TestBench::new(&graph, &registry, RunConfig::reference(block));
         let frames = 40 * block as usize;
-        assert_eq!(still.render(1, frames), hall.render(1, frames));
+        assert_eq!(still.render(1, frames), bench.render(1, frames));
         // After an abandoned cycle the same position comes again, with the sources' next block.
-        hall.cycle -= 1;
-        let (expected, played) = (still.render(1, 2 * frames), hall.render(1, 2 * frames));
+        bench.cycle -= 1;
+        let (expected, played) = (still.render(1, 2 * frames), bench.render(1, 2 * frames));
         let wrong = (0..expected[0].len()).find(|at| expected[0][*at] != played[0][*at]);
         assert_eq!(wrong, None, "blocks of {block}");
     }
@@ -167,7 +167,7 @@ fn after_a_reset_it_is_as_new_wherever_a_change_is() {
         let rig = || ProcessorBench::new(&registry, &node("convolver", &params), rate);
         let again = take(6400, first, [100, 3000]);
         let new = rig().process(&again, BlockSplit::Even(64));
-        // Before a change, on the way of one, behind it, on the way back, and twice so.
+        // Before a change, during it, after it, during the change back, and all that twice.
         let mut used = rig();
         for before in [64, 192, 320, 1216, 2560, 6400, 4928, 1088] {
             used.process(&take(before, first, [128, 3712]), BlockSplit::Even(64));

@@ -50,7 +50,7 @@ fn convolve(sum: &mut [f64], input: &[f32], response: &[f32], late: usize) {
     }
 }
 
-/// The RMS of what is wrong with what was played, beside that of the truth, in dB.
+/// RMS of the output's error relative to that of the truth, in dB.
 fn wrong_db(played: &[f32], truth: &[f64]) -> f64 {
     let error: f64 = (played.iter().zip(truth))
         .map(|(a, b)| (f64::from(*a) - b).powi(2))
@@ -59,7 +59,7 @@ fn wrong_db(played: &[f32], truth: &[f64]) -> f64 {
     10.0 * (error / power).log10()
 }
 
-/// Holds what was played to 120 dB.
+/// Asserts that the output is exact to 120 dB.
 fn holds(played: &[f32], truth: &[f64], how: &str) {
     let db = wrong_db(played, truth);
     assert!(db <= -120.0, "{how}: {db:.1} dB");
@@ -245,7 +245,7 @@ fn a_configuration_of_jconvolver_is_a_node_as_wide_as_it_declares() {
     folder.write("two.wav", 2, 1500, 9);
     let conf = "/convolver/new 2 3 64 4096\n/impulse/read 1 1 1 0 0 0 1 two.wav\n/impulse/read 2 2 0.5 100 0 0 2 two.wav\n\
         /impulse/dirac 1 3 0.5 0\n/impulse/dirac 2 3 -0.25 7\n";
-    let file = folder.write_text("hall.conf", conf);
+    let file = folder.write_text("room.conf", conf);
     let registry = registry();
     let mut node = node(
         "jconvolver",

@@ -1,4 +1,4 @@
-//! Convolvers in graphs: the bits are the same whoever does their work, and they are what a convolution is.
+//! Convolvers in graphs: the bits are the same under every scheduler, and they are those of a convolution.
 
 // The sanitizer's shadow of the memory cannot be held in place.
 #![cfg(not(tsan))]

@@ -1,4 +1,4 @@
-//! Whoever does the work: the same bits, and no memory.
+//! Every scheduler gives the same bits and allocates nothing.
 
 use crate::{alone, graph, patch};
 use divisi_check::alloc::audio_calls;
@@ -72,10 +72,10 @@ fn holds(graph: &Graph, channels: u16, frames: usize) {
             // Other tests of this program run at the same time, and their threads count too. What a cycle takes itself, it
             // takes each time.
             assert!((0..5).any(|_| takes_none()), "{way:?} {workers}");
-            let mut hall = TestBench::new(graph, &registry, RunConfig::new(way, workers, 64));
-            let played = hall.render(channels, frames);
+            let mut test_bench = TestBench::new(graph, &registry, RunConfig::new(way, workers, 64));
+            let played = test_bench.render(channels, frames);
             assert!(played == reference, "{way:?} {workers}");
-            assert_eq!(hall.counts(), exec::ErrorCounts::default());
+            assert_eq!(test_bench.counts(), exec::ErrorCounts::default());
         }
     }
 }
@@ -116,15 +116,15 @@ fn a_server_that_freewheels_gets_every_level_of_the_nodes_own_threads() {
         options.prevent_cpu_sleep = false;
         let registry = Arc::new(registry());
         let (mut engine, mut player) = Engine::new(graph.clone(), registry, options).unwrap();
-        let mut heard = Vec::new();
+        let mut output = Vec::new();
         for _ in 0..2000 {
             let mut out = [0.0; 64];
             player.process(CallbackInfo::default(), &[], &mut [&mut out]);
-            heard.extend(out.map(f32::to_bits));
+            output.extend(out.map(f32::to_bits));
         }
         engine.update();
         assert_eq!(engine.report().late, 0, "{mode:?}");
-        heard
+        output
     });
     assert!(played[0] == played[1]);
 }
@@ -136,8 +136,8 @@ fn blocks_of_many_internal_ones_give_the_same_bits() {
     let registry = registry();
     for (graph, channels) in [(patch(&folder), 3), everybody(&folder)] {
         let play = |block| {
-            let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(block));
-            hall.render(channels, 12_288)
+            let mut test_bench = TestBench::new(&graph, &registry, RunConfig::reference(block));
+            test_bench.render(channels, 12_288)
         };
         let small = play(64);
         for block in [128, 1024] {

@@ -51,7 +51,7 @@ pub(super) fn open(
     clock: impl Clock,
 ) -> Result<Box<dyn OpenDriver>, DriverError> {
     let rate = config.rate.unwrap_or(DEFAULT_RATE);
-    // Inputs stay silent, and nothing hears the outputs.
+    // Inputs stay silent, and the outputs are not played.
     let buffers = BlockBuffers::new(config.block, config.inputs, config.outputs);
     let (callback, callback_receiver) = sync_channel(1);
     let (granted, granted_receiver) = sync_channel(1);
@@ -108,7 +108,7 @@ fn raise_priority(wanted: Option<u8>) -> Result<Option<i32>, String> {
     }
 }
 
-/// Calls the callback for each block until it is told to stop; `None` if no callback came.
+/// Calls the callback for each block until it is stopped; `None` if no callback came.
 fn run(
     (block, rate): (Frames, units::SampleRate),
     mut buffers: BlockBuffers,

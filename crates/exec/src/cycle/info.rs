@@ -23,8 +23,8 @@ pub struct CycleInfo {
     /// Stamp until which a host without other workers does deferred work that is not due yet; `u64::MAX` for none: its
     /// next cycle begins at once.
     pub spare_until: u64,
-    /// First deadline, an absolute frame, that threads of low priority may serve. Whoever has a piece of a job may lose
-    /// its core with it, and then no other thread can finish that job in time. Never earlier than two blocks ahead.
+    /// First deadline, an absolute frame, that threads of low priority may serve. Such a thread may lose its core
+    /// within a piece of a job, and then no other thread can finish that job in time. Never earlier than two blocks ahead.
     pub low_priority_from: u64,
 }
 

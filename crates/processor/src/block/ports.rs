@@ -103,7 +103,7 @@ impl<'a> OutputBuffer<'a> {
             self.channel(c).fill(0.0);
             // A flag describes the whole slot, so a part of a block must not set it.
             if self.info.is_whole_block {
-                // SAFETY: `Block::new`'s promise: the flag belongs to whoever may write the slot, which is this step.
+                // SAFETY: `Block::new`'s promise: the flag belongs to the step that may write the slot, which is this one.
                 unsafe { *self.port.channel(c).silent = 1 };
             }
         }

@@ -115,8 +115,8 @@ fn marks_tell_of_waking_sleeping_deadlines_and_the_node_that_was_late() {
     for event in events.iter().filter(|event| is(event, "i")) {
         *marks.entry(event["name"].as_str().unwrap()).or_default() += 1;
     }
-    let told = [("wake", 100), ("sleep", 100), ("deadline", 100)];
-    for (name, count) in told {
+    let counts = [("wake", 100), ("sleep", 100), ("deadline", 100)];
+    for (name, count) in counts {
         assert_eq!(marks[name], count, "{name}");
     }
     assert_eq!(marks["missed: slow \"one\""], 10, "{marks:?}");
@@ -140,12 +140,12 @@ fn lane_of(event: &Value) -> Option<u64> {
     };
     match event["ph"].as_str().expect("an event has a phase") {
         "M" => {
-            let told = &event["args"];
+            let args = &event["args"];
             match name {
-                "process_name" => assert!(told["name"].is_string()),
-                "thread_name" => assert!(event["tid"].is_u64() && told["name"].is_string()),
+                "process_name" => assert!(args["name"].is_string()),
+                "thread_name" => assert!(event["tid"].is_u64() && args["name"].is_string()),
                 "thread_sort_index" => {
-                    assert!(event["tid"].is_u64() && told["sort_index"].is_u64())
+                    assert!(event["tid"].is_u64() && args["sort_index"].is_u64())
                 }
                 other => panic!("no metadata: {other}"),
             }

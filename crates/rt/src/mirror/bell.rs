@@ -7,7 +7,7 @@ use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::wake::kernel::Kernel;
 
 /// The word on which one end of a ring sleeps, and its state. It lies in the shared memory; a process that writes
-/// nonsense here costs the other one a needless wake at most.
+/// a wrong value here costs the other one a needless wake at most.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Bell {
@@ -29,7 +29,7 @@ impl Bell {
         }
     }
 
-    /// Takes the end, and returns true if nobody took it before.
+    /// Takes the end, and returns true if it was not taken before.
     pub(super) fn take(&self) -> bool {
         // AcqRel: the second one sees that it was taken; nothing else travels.
         self.taken.swap(1, Ordering::AcqRel) == 0

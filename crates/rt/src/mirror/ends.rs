@@ -11,17 +11,17 @@ use super::untyped_end::UntypedEnd;
 use super::{ChunkError, Pod};
 use crate::sync::Arc;
 
-/// The writing end.
-pub struct Producer<T> {
-    end: UntypedEnd<true>,
+/// One end of a ring: a [`Producer`] or a [`Consumer`].
+pub struct RingEnd<T, const IS_PRODUCER: bool> {
+    end: UntypedEnd<IS_PRODUCER>,
     items: PhantomData<T>,
 }
 
+/// The writing end.
+pub type Producer<T> = RingEnd<T, true>;
+
 /// The reading end.
-pub struct Consumer<T> {
-    end: UntypedEnd<false>,
-    items: PhantomData<T>,
-}
+pub type Consumer<T> = RingEnd<T, false>;
 
 /// Frames to write in place: channels x frames; as a slice, those of channel 0. They hold what was there before.
 /// Dropped without [`WriteChunk::commit`], nothing is given to the consumer.
@@ -37,7 +37,7 @@ pub struct ReadChunk<'a, T> {
     frames: usize,
 }
 
-impl<T: Pod> Producer<T> {
+impl<T: Pod, const IS_PRODUCER: bool> RingEnd<T, IS_PRODUCER> {
     pub(super) fn new(shared: Arc<RingMemory>, liveness: Option<LivenessLock>) -> Self {
         Self {
             end: UntypedEnd::new(shared, liveness),
@@ -45,6 +45,45 @@ impl<T: Pod> Producer<T> {
         }
     }
 
+    /// Number of frames that this end can have in a chunk: of the producer free ones, of the consumer those to read.
+    ///
+    /// Real-time: hot.
+    pub fn available(&mut self) -> usize {
+        self.end.available()
+    }
+
+    /// Returns true if the other end has closed: no more frames are read, or no more follow those in the ring.
+    ///
+    /// Real-time: hot.
+    pub fn is_closed(&self) -> bool {
+        self.end.is_closed()
+    }
+
+    /// Returns true if the process of the other end died without having closed. A call that can be served does not ask:
+    /// the producer can fill the rest of the ring, and the consumer can read what was committed. The next call that
+    /// cannot be served returns the error.
+    ///
+    /// Real-time: hot between threads, and never true there; between processes one system call that does not wait.
+    pub fn is_peer_dead(&self) -> bool {
+        self.end.is_dead()
+    }
+
+    /// Capacity in frames.
+    ///
+    /// Real-time: hot.
+    pub fn capacity(&self) -> usize {
+        self.end.shared.layout.frames
+    }
+
+    /// Number of channels: items per frame.
+    ///
+    /// Real-time: hot.
+    pub fn channels(&self) -> usize {
+        self.end.shared.layout.channels
+    }
+}
+
+impl<T: Pod> Producer<T> {
     /// Lends room for `frames` frames.
     ///
     /// Real-time: hot. Between processes, where there is too little room, one system call that does not wait asks
@@ -72,52 +111,9 @@ impl<T: Pod> Producer<T> {
             frames,
         })
     }
-
-    /// Number of frames that there is room for.
-    ///
-    /// Real-time: hot.
-    pub fn available(&mut self) -> usize {
-        self.end.available()
-    }
-
-    /// Returns true if the consumer has closed: nobody will read what is written.
-    ///
-    /// Real-time: hot.
-    pub fn is_closed(&self) -> bool {
-        self.end.is_closed()
-    }
-
-    /// Returns true if the consumer's process is gone without having closed. A call that finds room does not ask: the
-    /// rest of the ring can be filled, though nobody reads it, and the next call returns the error.
-    ///
-    /// Real-time: hot between threads, and never; between processes one system call that does not wait.
-    pub fn is_peer_dead(&self) -> bool {
-        self.end.is_dead()
-    }
-
-    /// Capacity in frames.
-    ///
-    /// Real-time: hot.
-    pub fn capacity(&self) -> usize {
-        self.end.shared.layout.frames
-    }
-
-    /// Number of channels: items per frame.
-    ///
-    /// Real-time: hot.
-    pub fn channels(&self) -> usize {
-        self.end.shared.layout.channels
-    }
 }
 
 impl<T: Pod> Consumer<T> {
-    pub(super) fn new(shared: Arc<RingMemory>, liveness: Option<LivenessLock>) -> Self {
-        Self {
-            end: UntypedEnd::new(shared, liveness),
-            items: PhantomData,
-        }
-    }
-
     /// Lends the oldest `frames` frames.
     ///
     /// Real-time: hot. Between processes, where there are too few frames, one system call that does not wait asks if
@@ -144,42 +140,6 @@ impl<T: Pod> Consumer<T> {
             consumer: self,
             frames,
         })
-    }
-
-    /// Number of frames that can be read.
-    ///
-    /// Real-time: hot.
-    pub fn available(&mut self) -> usize {
-        self.end.available()
-    }
-
-    /// Returns true if the producer has closed: no frames follow those in the ring.
-    ///
-    /// Real-time: hot.
-    pub fn is_closed(&self) -> bool {
-        self.end.is_closed()
-    }
-
-    /// Returns true if the producer's process is gone without having closed. A call that finds enough frames does not
-    /// ask: what was committed is still good, and a call that finds too few returns the error.
-    ///
-    /// Real-time: hot between threads, and never; between processes one system call that does not wait.
-    pub fn is_peer_dead(&self) -> bool {
-        self.end.is_dead()
-    }
-
-    /// Capacity in frames.
-    ///
-    /// Real-time: hot.
-    pub fn capacity(&self) -> usize {
-        self.end.shared.layout.frames
-    }
-
-    /// Number of channels: items per frame.
-    ///
-    /// Real-time: hot.
-    pub fn channels(&self) -> usize {
-        self.end.shared.layout.channels
     }
 }
 

@@ -94,7 +94,7 @@ fn posix_memory_has_no_huge_pages_and_cannot_be_handed_on_unsealed() {
         memory::shm::measure(&file),
         Err(RingError::Unsupported)
     ));
-    // Whoever is handed such memory refuses it: it could shrink.
+    // A process that receives such memory refuses it: it could shrink.
     assert!(matches!(
         Ring::<u8>::open(file),
         Err(RingError::Incompatible(_))
@@ -114,8 +114,8 @@ fn huge(test: &str, channels: usize, frames: usize) -> Option<Ring<u32>> {
 }
 
 #[test]
-fn huge_pages_are_whole_and_go_over_the_end_and_to_whoever_opens_them() {
-    let name = "huge_pages_are_whole_and_go_over_the_end_and_to_whoever_opens_them";
+fn huge_pages_are_whole_and_wrap_at_the_end_and_can_be_opened() {
+    let name = "huge_pages_are_whole_and_wrap_at_the_end_and_can_be_opened";
     let Some(ring) = huge(name, 2, 1000) else {
         return;
     };

@@ -46,7 +46,7 @@ impl Kernel {
         limit: Option<Nanos>,
     ) {
         let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
-        // Relaxed: whoever changed it before its wake took the lock is seen by the lock.
+        // Relaxed: a change before the wake took the lock is seen through the lock.
         if word.load(Ordering::Relaxed) != expected {
             return;
         }

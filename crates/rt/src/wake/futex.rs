@@ -42,7 +42,7 @@ impl Kernel {
         // Each failure (the word has changed, a signal came, the time is over) means: look again.
         let _ = match limit {
             None => futex::wait_bitset(word, self.flags, expected, None, mask),
-            // The masked form takes a point in time where this takes a span. Whoever waits with a limit answers to
+            // The masked form takes a point in time where this takes a span. A thread that waits with a limit answers to
             // every mask.
             Some(limit) => futex::wait(word, self.flags, expected, Some(&span(limit))),
         };

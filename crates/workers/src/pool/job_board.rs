@@ -30,7 +30,7 @@
 //! # Waking
 //!
 //! Workers sleep on a word that 32 of them share, each with a bit of its own. A start changes every word. So a worker
-//! that is about to sleep does not. One that sleeps is woken by whoever moves `next_to_wake` of the slot past it: the
+//! that is about to sleep does not. One that sleeps is woken by the thread that moves `next_to_wake` of the slot past it: the
 //! callback thread by the start, and then each thread that takes part, [`FAN_OUT`] workers at a time. 127 workers are
 //! awake after four rounds; a wake costs its thread a microsecond or two for each sleeper.
 //!
