@@ -1,9 +1,10 @@
-//! A chosen scheduler that turns out slower than in its trials: the engine changes to the sequential executor.
+//! The choice of a scheduler beside what is lived: an engine that turns out slower tries the sequential executor, and one whose
+//! graph grows tries several workers, with the same bits.
 
 use divisi_check::fixtures::graph;
 use divisi_check::test_bench::{rate, registry};
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineOptions, Scheduler};
+use engine::{Engine, EngineOptions, ScheduleChange, Scheduler};
 use std::sync::Arc;
 use units::{Frames, Nanos};
 
@@ -38,7 +39,9 @@ fn play(scheduler: Scheduler, sequential: Option<Nanos>) -> (Vec<u32>, String, O
     }
     let note = engine.fallback_note().map(str::to_owned);
     let report = engine.report();
-    assert_eq!(report.notes.last(), note.as_ref());
+    let told = report.notes.last();
+    assert_eq!(told.is_some(), note.is_some());
+    assert!(told.is_none_or(|told| told.ends_with(note.as_ref().unwrap())));
     (played, report.scheduler, note)
 }
 
@@ -57,4 +60,55 @@ fn a_choice_that_turns_out_slower_ends_with_the_same_bits() {
 fn a_choice_that_keeps_its_promise_stays() {
     let (_, at_end, note) = play(Scheduler::Stealing, Some(Nanos(u64::MAX / 4)));
     assert_eq!((at_end.as_str(), note), ("stealing", None));
+}
+
+/// Bits of the output of a graph that grows by 400 nodes while it plays, and the changes of the schedule.
+fn grow(is_chosen: bool) -> (Vec<u32>, Vec<ScheduleChange>, Vec<String>) {
+    let registry = registry();
+    let mut options = EngineOptions::new(Frames(BLOCK as u32), rate());
+    options.scheduler = Scheduler::Sequential;
+    (options.is_chosen, options.workers, options.max_workers) = (is_chosen, 1, 2);
+    let graph = graph(SESSION, &registry);
+    let (mut engine, mut callback) = Engine::new(graph, Arc::new(registry), options).unwrap();
+    assert_eq!((engine.is_adaptive(), engine.workers()), (is_chosen, 1));
+    let mut played = Vec::new();
+    for cycle in 0..8 * 1024 {
+        if cycle == 1024 + 512 {
+            let sink = engine.graph().find("o").unwrap();
+            let grown = engine.edit_with(|builder| {
+                for line in 0..40 {
+                    let mut last = builder.add(&format!("source {line}"), "osc", &[])?;
+                    for at in 0..9 {
+                        let next = builder.add(&format!("{line} {at}"), "onepole", &[])?;
+                        builder.connect((last, "out"), (next, "in"))?;
+                        last = next;
+                    }
+                    builder.connect((last, "out"), (sink, "in"))?;
+                }
+                Ok(())
+            });
+            grown.unwrap();
+        }
+        let mut out = [0.0; BLOCK];
+        callback.process(CallbackInfo::default(), &[], &mut [&mut out]);
+        played.extend(out.map(f32::to_bits));
+        if cycle % 32 == 0 {
+            engine.update();
+        }
+    }
+    let changes = engine.schedule_changes().to_vec();
+    (played, changes, engine.report().notes)
+}
+
+#[test]
+fn a_graph_that_grows_while_it_plays_has_another_schedule_tried_with_the_same_bits() {
+    let (expected, none, _) = grow(false);
+    let (played, changes, notes) = grow(true);
+    assert!(none.is_empty() && played == expected);
+    let first = changes.first().expect("the graph is a hundred times as large");
+    assert!(first.is_trial && first.workers == 2, "{changes:?}");
+    assert!(first.reason.contains("on trial"), "{changes:?}");
+    // What the trial shows depends on the machine; it does not go to and fro.
+    assert!(changes.len() <= 4, "{changes:?}");
+    assert!(notes.iter().any(|note| note.ends_with(&first.reason)), "{notes:?}");
 }

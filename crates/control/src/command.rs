@@ -151,7 +151,7 @@ pub enum Query {
     Dropouts,
     /// Meters: all gauges by name.
     Meters,
-    /// Steps of the plan in order, each with its cost, and the worker of each where the schedule is static.
+    /// The schedule that plays, its changes while it played and why, and figures of the plan.
     Schedule,
 }
 

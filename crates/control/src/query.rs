@@ -1,7 +1,7 @@
 //! Answers to queries, as JSON.
 
 use crate::Query;
-use engine::Engine;
+use engine::{Engine, ScheduleChange};
 use graph::{Catalogue, Graph, Kind, Node, ParamRange, ParamValue, Port, PortCount, Signal};
 use serde_json::{Map, Value, json};
 
@@ -127,10 +127,25 @@ fn kind(kind: &Kind) -> Value {
     })
 }
 
-/// Steps in the order of the plan, and for each worker its tasks where the schedule is static.
+/// The schedule that plays, its changes while it played, and the plan: for each worker its tasks where the schedule is static.
 fn schedule(engine: &Engine) -> Value {
     let plan = engine.plan();
+    let change = |it: &ScheduleChange| {
+        json!({
+            "frame": it.frame,
+            "scheduler": it.scheduler.name(),
+            "workers": it.workers,
+            "fused": it.fuse,
+            "trial": it.is_trial,
+            "reason": it.reason,
+        })
+    };
     json!({
+        "scheduler": engine.scheduler().name(),
+        "threads": engine.workers(),
+        "fused": engine.is_fused(),
+        "adaptive": engine.is_adaptive(),
+        "changes": engine.schedule_changes().iter().map(change).collect::<Vec<_>>(),
         "steps": plan.steps.len(),
         "tasks": plan.tasks.len(),
         "latency_frames": plan.latency.0,

@@ -98,6 +98,10 @@ impl<K: SmoothedKernel> Smoothed<K> {
         self.skip(frames);
     }
 
+    fn is_settled(&self) -> bool {
+        self.state.factors.iter().all(Smoother::is_settled)
+    }
+
     fn skip(&mut self, frames: usize) {
         self.state
             .factors
@@ -119,6 +123,11 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent() || self.state.kernel.is_muted(block);
+        if !silent && block.is_constant() && self.is_settled() {
+            self.process_range(block, 0..1);
+            block.hold_first_frame();
+            return ProcessStatus::Continue;
+        }
         for span in block_spans(block) {
             match span {
                 BlockSpan::Event(event) => self.handle_event(&event),
@@ -130,7 +139,7 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
             return ProcessStatus::Continue;
         }
         block.silence_outputs();
-        match self.state.factors.iter().all(Smoother::is_settled) {
+        match self.is_settled() {
             true => ProcessStatus::Sleep,
             false => ProcessStatus::Continue,
         }

@@ -15,16 +15,14 @@
 //! The choice is kept by machine, graph, block, rate, workers, priority and waiting policy, with a reading of the machine's
 //! state (`probe`). It is taken from there the next time the machine is in that state; in a new state the trials are made
 //! again, and both choices are kept.
-//! An engine compares its own cycles with what the sequential executor took, and goes over to it when that was better;
-//! then [`forget_choice`] drops the choice.
-//!
-//! An engine keeps its choice while it plays, whatever is edited: its threads are made once. With an edited graph
-//! another choice may be better at the next start.
+//! While it plays, `live` goes on: it compares what is lived with what was promised, and tries another schedule where
+//! graph or load have changed. A broken promise drops the kept choice ([`forget_choice`]).
 
 mod candidates;
 mod choice;
 mod compare;
 mod fingerprint;
+pub(crate) mod live;
 mod options;
 mod pace;
 mod paired_trial;
@@ -42,6 +40,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use trials::{Trials, TrialsResult};
 
+pub(crate) use compare::CycleTimes;
 pub use choice::{ChoiceReason, SchedulerChoice, SchedulerTrial};
 pub use options::ChooseOptions;
 

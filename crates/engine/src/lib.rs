@@ -52,7 +52,7 @@ pub use callback::EngineCallback;
 pub use choose::{
     ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler, forget_choice,
 };
-pub use control::{Engine, TransportPosition};
+pub use control::{Engine, ScheduleChange, TransportPosition};
 pub use error::EngineError;
 pub use machine::machine_model;
 pub use measure::{

@@ -113,6 +113,9 @@ pub struct EngineOptions {
     pub sequential_mean: Option<Nanos>,
     /// Number of threads that work, the callback's included.
     pub workers: usize,
+    /// Where the scheduler was chosen: number of threads that an engine may use later, when graph or load have grown. 0: no
+    /// more than [`workers`](Self::workers).
+    pub max_workers: usize,
     /// How workers wait between cycles.
     pub wait: WaitPolicy,
     /// Priority of the workers. The callback thread has its own.
@@ -168,6 +171,7 @@ impl EngineOptions {
             is_chosen: false,
             sequential_mean: None,
             workers: workers::cores().len().max(1),
+            max_workers: 0,
             wait: WaitPolicy::Hybrid,
             priority: Priority::Ordinary,
             transport: None,

@@ -53,7 +53,7 @@ mod text_id;
 mod transport;
 
 pub use block::{
-    Block, BlockPart, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer, ProcessInfo,
+    Block, BlockPart, Content, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer, ProcessInfo,
     RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
 };
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};

@@ -99,7 +99,7 @@ impl Memory {
             unsafe { *flag = u8::from(silent) };
             self.channels.push(RawChannel {
                 data: samples.as_mut_ptr().wrapping_add(from),
-                silent: flag,
+                content: flag,
             });
         }
     }

@@ -80,6 +80,8 @@ pub(crate) struct DrivenFilter<K, const OUTS: usize> {
     params: [Smoother; 3],
     rate: Option<SampleRate>,
     states: Box<[FilterState]>,
+    /// Coefficients of the constant parameters of the last block that had such, as bits of the parameters.
+    constant: Option<([u32; 3], CoefficientArray)>,
 }
 
 impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
@@ -90,6 +92,70 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
             params: initial.map(|value| Smoother::new(value as f32)),
             rate: None,
             states: vec![[0.0; 2]; channel_count(creation.node)].into(),
+            constant: None,
+        }
+    }
+
+    /// The parameters of this block where none of them moves.
+    fn constant_params(&self, block: &Block<'_>) -> Option<[f32; 3]> {
+        let mut all = [0.0; 3];
+        for (index, (to, smoother)) in all.iter_mut().zip(&self.params).enumerate() {
+            let param = K::PARAMS.get(index).map(|param| param.index);
+            *to = match param.filter(|param| block.param_signal(*param).is_some()) {
+                Some(param) => block.param_constant(param)?,
+                None => smoother.is_settled().then(|| smoother.current())?,
+            };
+        }
+        Some(all)
+    }
+
+    /// The coefficients of constant parameters: those of a frame of a signal, so that the bits are the same.
+    fn constant_coefficients(&mut self, params: [f32; 3]) -> CoefficientArray {
+        let key = params.map(f32::to_bits);
+        if let Some((_, known)) = self.constant.filter(|(of, _)| *of == key) {
+            return known;
+        }
+        let [freq, q, gain_db] = params.map(|value| [value; FRAMES]);
+        let mut frames = [[0.0; FRAMES]; 5];
+        let params = ParamFrames {
+            freq: freq.map(|freq| self.relative(freq)),
+            q,
+            gain_db,
+        };
+        self.kernel.driven_coefficients(&params, &mut frames);
+        let coefficients = frames.map(|frames| frames[0]);
+        self.constant = Some((key, coefficients));
+        coefficients
+    }
+
+    /// `freq` in cycles per frame.
+    #[inline(always)]
+    fn relative(&self, freq: f32) -> f32 {
+        let rate = self.rate.map_or(1.0, |rate| rate.hz() as f32);
+        (freq / rate).clamp(1e-7, 0.49)
+    }
+
+    /// As `process_range`, with the coefficients of constant parameters.
+    fn process_constant(
+        &mut self,
+        block: &mut Block<'_>,
+        range: Range<usize>,
+        coefficients: CoefficientArray,
+    ) {
+        let input = block.input(0);
+        let coefficients = coefficients.into();
+        for (c, state) in self.states.iter_mut().enumerate() {
+            let mut out = [[0.0f32; FRAMES]; OUTS];
+            for (i, x) in input.channel(c)[range.clone()].iter().enumerate() {
+                let y = self.kernel.tick(&coefficients, state, f64::from(*x));
+                for (out, y) in out.iter_mut().zip(y) {
+                    out[i] = to_sample(y);
+                }
+            }
+            for (port, out) in out.iter().enumerate() {
+                let mut output = block.output(port);
+                output.channel(c)[range.clone()].copy_from_slice(&out[..range.len()]);
+            }
         }
     }
 
@@ -113,9 +179,8 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
             }
         }
         let [mut freq, q, gain_db] = all;
-        let rate = self.rate.map_or(1.0, |rate| rate.hz() as f32);
         for freq in &mut freq {
-            *freq = (*freq / rate).clamp(1e-7, 0.49);
+            *freq = self.relative(*freq);
         }
         ParamFrames { freq, q, gain_db }
     }
@@ -170,6 +235,7 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
 impl<K: DrivenKernel<OUTS>, const OUTS: usize> Processor for DrivenFilter<K, OUTS> {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.rate = Some(setup.rate);
+        self.constant = None;
         self.params
             .iter_mut()
             .for_each(|param| param.setup(setup.rate));
@@ -181,10 +247,16 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> Processor for DrivenFilter<K, OUT
             block.silence_outputs();
             return ProcessStatus::Sleep;
         }
+        let is_still = block.events().is_empty();
+        let constant = is_still.then(|| self.constant_params(block)).flatten();
+        let constant = constant.map(|params| self.constant_coefficients(params));
         for step in block_steps(block) {
             match step {
                 BlockStep::Event(event) => self.handle_event(&event),
-                BlockStep::Process(range) => self.process_range(block, range),
+                BlockStep::Process(range) => match constant {
+                    Some(coefficients) => self.process_constant(block, range, coefficients),
+                    None => self.process_range(block, range),
+                },
                 BlockStep::Cleanup => self.clean_up(),
             }
         }

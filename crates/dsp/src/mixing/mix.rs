@@ -162,7 +162,9 @@ impl Processor for Mix {
             return ProcessStatus::Sleep;
         }
         let (inputs, outputs) = (block.input_count(), block.output_count());
-        let (channels, all) = (self.channels, 0..block.frames());
+        let is_constant = !self.grouped && block.is_constant();
+        let frames = if is_constant { 1 } else { block.frames() };
+        let (channels, all) = (self.channels, 0..frames);
         if self.grouped {
             self.process_groups(block);
         } else if outputs > 0 {
@@ -172,6 +174,9 @@ impl Processor for Mix {
                     copy(part.outputs(), channels);
                 }
             });
+        }
+        if is_constant {
+            block.hold_first_frame();
         }
         ProcessStatus::Continue
     }

@@ -47,9 +47,11 @@ impl Processor for Multiply {
             // It may be called with nothing to do, since other inputs carry sound. It has no state that could change.
             return ProcessStatus::Sleep;
         }
+        let is_constant = block.is_constant();
+        let frames = if is_constant { 1 } else { block.frames() };
         for c in 0..self.channels {
             for port in 0..inputs {
-                let from = block.input(port).channel(c);
+                let from = &block.input(port).channel(c)[..frames];
                 let mut output = block.output(0);
                 let pairs = output.channel(c).iter_mut().zip(from);
                 if port == 0 {
@@ -58,6 +60,9 @@ impl Processor for Multiply {
                     pairs.for_each(|(y, x)| *y = clamp_sample(*y * x));
                 }
             }
+        }
+        if is_constant {
+            block.hold_first_frame();
         }
         ProcessStatus::Continue
     }

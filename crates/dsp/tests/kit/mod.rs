@@ -166,9 +166,9 @@ impl Player {
         flags[..inputs.len()].fill(self.silent.into());
         let channels: Vec<RawChannel> = (inputs.iter_mut().chain(&mut outputs))
             .zip(&mut flags)
-            .map(|(samples, silent)| RawChannel {
+            .map(|(samples, content)| RawChannel {
                 data: samples.as_mut_ptr(),
-                silent,
+                content,
             })
             .collect();
         let (ins, outs) = channels.split_at(device_channels);

@@ -108,6 +108,11 @@ impl SchedulerChoice {
     pub fn apply(&self, options: &mut EngineOptions) {
         options.scheduler = self.scheduler;
         options.is_chosen = true;
+        // An engine that starts with one worker may go over to as many as were asked for while it plays.
+        options.max_workers = match self.workers {
+            1 => options.workers,
+            chosen => chosen,
+        };
         options.workers = self.workers;
         options.sequential_mean = self.sequential.map(|sequential| sequential.mean);
         options.latency_blocks = self.latency_blocks.or(options.latency_blocks);

@@ -12,14 +12,14 @@ const UPPER_SHARE: usize = 20;
 
 /// Times of a candidate's cycles, in nanoseconds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CycleTimes(Vec<u32>);
+pub(crate) struct CycleTimes(Vec<u32>);
 
 impl CycleTimes {
-    pub(super) fn add(&mut self, time: Nanos) {
+    pub(crate) fn add(&mut self, time: Nanos) {
         self.0.push(u32::try_from(time.0).unwrap_or(u32::MAX));
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
@@ -31,7 +31,7 @@ impl CycleTimes {
 
     /// Mean and upper time. The upper time is the 95th percentile. The mean is taken over the cycles up to it: the few
     /// beyond are those in which other programs had the core, and they would decide alone.
-    pub(super) fn summary(&self) -> (Nanos, Nanos) {
+    pub(crate) fn summary(&self) -> (Nanos, Nanos) {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         sorted.truncate(sorted.len() - sorted.len() / UPPER_SHARE);
@@ -57,12 +57,14 @@ pub(super) fn is_better(
     margin: Nanos,
     is_live: bool,
 ) -> bool {
-    let gains = |one: Nanos, other: Nanos| {
-        let slack = other.0.saturating_mul(EQUAL_MILLE) / 1000;
-        one.0.saturating_add(margin.0.max(slack + EQUAL_NS)) < other.0
-    };
-    let mean = gains(candidate.mean, sequential.mean);
-    mean && (!is_live || gains(candidate.upper, sequential.upper))
+    let mean = gains(candidate.mean, sequential.mean, margin);
+    mean && (!is_live || gains(candidate.upper, sequential.upper, margin))
+}
+
+/// Returns true if `one` is shorter than `other` by more than `margin`, and by more than readings can tell.
+pub(super) fn gains(one: Nanos, other: Nanos, margin: Nanos) -> bool {
+    let slack = other.0.saturating_mul(EQUAL_MILLE) / 1000;
+    one.0.saturating_add(margin.0.max(slack + EQUAL_NS)) < other.0
 }
 
 #[cfg(test)]

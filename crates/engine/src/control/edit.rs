@@ -219,8 +219,6 @@ impl Engine {
         );
         self.next = Some((watchdog, StepNames::from_plan(&plan, graph)));
         self.plan = plan;
-        // What the sequential executor took was measured on another graph.
-        self.fallback = None;
         Ok(())
     }
 

@@ -7,25 +7,27 @@
 //! | `transport` | start, stop, locate, tempo |
 //! | `events` | parameters, ramps and MIDI, at once or at a frame |
 //! | `update` | the regular call: messages of the audio thread, traces, stuck steps, retired executors |
-//! | `fallback` | from a chosen scheduler to the sequential executor, when playing turns out slower |
+//! | `adapt` | from one schedule to another, when what is lived asks for it |
 //! | `stats` | figures for a display and for the report |
 
+mod adapt;
 mod edit;
 mod events;
-mod fallback;
 mod stats;
 mod transition;
 mod transport;
 mod update;
+
+pub use adapt::ScheduleChange;
 
 use crate::callback::EngineCallback;
 use crate::messages::{ControlRings, rings};
 use crate::resources::EngineResources;
 use crate::summary::Summary;
 use crate::{ChooseOptions, EngineError, EngineOptions, Scheduler, choose_scheduler};
+use adapt::Adaptation;
 use costs::MachineCosts;
 use exec::Watchdog;
-use fallback::Fallback;
 use graph::{Graph, NodeId};
 use plan::Plan;
 use processor::{Mode, Registry};
@@ -61,9 +63,8 @@ pub struct Engine {
     refused: Vec<String>,
     /// The priorities of the callback and of the workers have been compared.
     has_compared_priorities: bool,
-    /// `None` where no scheduler was chosen, or after it has been used.
-    fallback: Option<Fallback>,
-    fallback_note: Option<String>,
+    /// `None` where no scheduler was chosen.
+    adaptation: Option<Adaptation>,
     /// Nodes that panicked or did not return, as far as they are in `quarantined`.
     faulty: HashSet<NodeId>,
     seen_faults: u64,
@@ -94,12 +95,7 @@ impl Engine {
         let executor = resources.executor(&plan);
         let (control, callback) = rings();
         let options = &resources.options;
-        // A pipeline's latency must not change while it plays.
-        let may_fall_back = options.mode == Mode::Live
-            && options.scheduler != Scheduler::Sequential
-            && !options.use_all_workers
-            && plan.latency_blocks == 0;
-        let fallback = options.sequential_mean.filter(|_| may_fall_back);
+        let adaptation = Adaptation::new(options, resources.pool.workers(), &plan);
         let mut engine = Self {
             watchdog: executor.watchdog(),
             next: None,
@@ -111,8 +107,7 @@ impl Engine {
             quarantined: Vec::new(),
             refused: Vec::new(),
             has_compared_priorities: false,
-            fallback: fallback.map(Fallback::new),
-            fallback_note: None,
+            adaptation,
             faulty: HashSet::new(),
             seen_faults: 0,
             _dma_latency: None,
@@ -190,7 +185,7 @@ impl Engine {
         &self.plan
     }
 
-    /// Number of threads that work, the callback's included.
+    /// Number of threads that work under the schedule that plays, the callback's included.
     pub fn workers(&self) -> usize {
         self.resources.workers()
     }
@@ -211,13 +206,13 @@ impl Engine {
         &self.quarantined
     }
 
-    /// Upper bound on the frames in which everything fades out after the input has ended; endless tails are left out.
+    /// Frames in which everything fades out after the input has ended: the longest path of tails; endless ones are left out.
     pub fn tail(&self) -> u64 {
         self.resources.tail(&self.graph)
     }
 
-    /// Length in frames after which everything has ended by itself: the longest player, and all tails behind it. `None`
-    /// for a graph that goes on for ever.
+    /// Length in frames after which everything has ended by itself: the longest path from the end of a player through the tails
+    /// behind it. `None` for a graph that goes on for ever.
     pub fn length(&self) -> Option<u64> {
         self.resources.length(&self.graph)
     }

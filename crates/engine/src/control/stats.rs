@@ -83,7 +83,7 @@ impl Engine {
             speedup_bound: self.speedup_bound(),
             ..Report::default()
         };
-        report.notes.extend(self.fallback_note.clone());
+        report.notes.extend(self.schedule_notes());
         for (node, problem) in self.file_problems() {
             match problem.is_loss() {
                 true => report.lost_recordings += 1,

@@ -42,7 +42,7 @@ impl Engine {
         if self.resources.options.mode == Mode::Live {
             self.quarantine_stuck();
             self.compare_priorities();
-            self.fall_back_if_slower();
+            self.adapt();
         }
         self.name_faulty();
     }
@@ -59,10 +59,16 @@ impl Engine {
                 tracer.mark_missed(message.cycle as u32);
             }
             self.summary.add(&message);
-            if let Some(fallback) = &mut self.fallback
-                && matches!(message.outcome, CycleOutcome::InTime | CycleOutcome::Missed)
-            {
-                fallback.add(message.duration_ns);
+            // Of the plan that plays alone, and of whole graphs: while an edit fades two of them play.
+            let is_steady = self.next.is_none() && self.transition.is_none();
+            if let Some(adaptation) = &mut self.adaptation {
+                match message.outcome {
+                    _ if !is_steady => adaptation.restart_window(),
+                    CycleOutcome::InTime | CycleOutcome::Missed => {
+                        adaptation.add(message.duration_ns, &self.plan);
+                    }
+                    _ => {}
+                }
             }
             if matches!(message.outcome, CycleOutcome::InTime | CycleOutcome::Missed) {
                 self.position += u64::from(self.resources.options.block.0);

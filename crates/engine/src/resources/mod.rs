@@ -12,10 +12,12 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `ending` | the frame at which a graph has ended |
 //! | `fade` | the node that an edit puts into a connection to fade it |
 //! | `nodes` | what each node's processor brought along, and what follows for the whole graph |
 //! | `planning` | the plan of a graph, and the executor of a plan |
 
+mod ending;
 pub(crate) mod fade;
 mod nodes;
 mod planning;
@@ -133,9 +135,12 @@ impl EngineResources {
         &self.transport
     }
 
-    /// Number of threads that work, the callback's included.
+    /// Number of threads that work under the scheduler of now, the callback's included.
     pub(crate) fn workers(&self) -> usize {
-        self.pool.workers()
+        match self.options.scheduler {
+            Scheduler::Auto | Scheduler::Sequential => 1,
+            _ => self.pool.workers(),
+        }
     }
 
     /// Returns true if some node has deferred work.
@@ -157,8 +162,10 @@ impl EngineResources {
 /// The threads that `options` ask for.
 fn worker_pool(options: &EngineOptions, spacing: CycleSpacing) -> std::io::Result<WorkerPool> {
     let cores = workers::cores();
+    let may_change = options.is_chosen && options.mode == Mode::Live && !options.use_all_workers;
+    let later = if may_change { options.max_workers } else { 1 };
     let workers = match options.scheduler {
-        Scheduler::Auto | Scheduler::Sequential => 1,
+        Scheduler::Auto | Scheduler::Sequential => later.max(1),
         _ => options.workers.max(1),
     };
     let fits = workers <= cores.len();

@@ -1,6 +1,7 @@
 //! [`NodeResources`]: tasks, gauges and timing of each node's processor, and what follows for the whole graph.
 
 use super::EngineResources;
+use super::ending::{self, NodeEnd};
 use super::fade::{self, Fade};
 use crate::{EngineError, EngineOptions};
 use graph::{Graph, Node, NodeId};
@@ -109,36 +110,34 @@ impl EngineResources {
         self.nodes.values().any(|it| it.latency > Frames(0))
     }
 
-    /// Length in frames after which everything has ended by itself: the longest player, and all tails behind it. `None`
-    /// for a graph that goes on for ever.
+    /// Length in frames after which everything has ended by itself: the longest path from the end of a player through the
+    /// tails behind it. `None` for a graph that goes on for ever.
     pub(crate) fn length(&self, graph: &Graph) -> Option<u64> {
-        let mut longest = 0;
-        let mut tails = 0_u64;
-        for (id, there) in &self.nodes {
-            let is_source = graph.node(*id).is_some_and(|n| n.kind_inputs().is_empty());
+        let mut goes_on = false;
+        let longest = ending::longest_path(graph, |id| {
+            let there = self.nodes.get(&id)?;
+            let is_source = graph.node(id)?.kind_inputs().is_empty();
             match (there.length, there.tail) {
-                (Some(frames), _) => longest = longest.max(frames),
+                (Some(frames), _) => return Some(NodeEnd::AtLeast(frames)),
                 (None, Tail::Frames(frames)) if !is_source || frames == 0 => {
-                    tails = tails.saturating_add(frames);
+                    return Some(NodeEnd::After(frames));
                 }
-                _ => return None,
+                _ => goes_on = true,
             }
-        }
-        Some(longest.saturating_add(tails))
+            None
+        });
+        (!goes_on).then_some(longest)
     }
 
-    /// Frames in which everything fades out behind its sources, as far as it does: the sum of all finite tails.
+    /// Frames in which everything fades out behind its sources, as far as it does: the longest path of finite tails.
     pub(crate) fn tail(&self, graph: &Graph) -> u64 {
-        let mut sum = 0_u64;
-        for (id, there) in &self.nodes {
-            let is_source = graph.node(*id).is_some_and(|n| n.kind_inputs().is_empty());
-            if let Tail::Frames(frames) = there.tail
-                && !is_source
-            {
-                sum = sum.saturating_add(frames);
+        ending::longest_path(graph, |id| {
+            let is_source = graph.node(id)?.kind_inputs().is_empty();
+            match self.nodes.get(&id)?.tail {
+                Tail::Frames(frames) if !is_source => Some(NodeEnd::After(frames)),
+                _ => None,
             }
-        }
-        sum
+        })
     }
 
     /// The nodes of `graph` that have resources, with their names.

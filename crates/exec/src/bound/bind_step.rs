@@ -53,8 +53,8 @@ impl StepBinder<'_> {
         let outputs = step.outputs.of(&self.plan.outputs);
         let event_outputs = self.event_outputs(outputs);
         let outputs: Vec<RawPort> = outputs.iter().map(|o| self.output(o)).collect();
-        let mono_silence_flag = match outputs.as_slice() {
-            [one] if one.channels == 1 => one.first.silent,
+        let mono_output = match outputs.as_slice() {
+            [one] if one.channels == 1 => one.first.content,
             _ => std::ptr::null_mut(),
         };
         let room = usize::from(step.event_room);
@@ -62,7 +62,7 @@ impl StepBinder<'_> {
         let is_plain = sums.is_empty() && event_inputs.is_empty() && event_outputs.is_empty();
         BoundStep {
             operation: self.operation(step.op, processor.as_deref()),
-            mono_silence_flag,
+            mono_content: mono_output,
             needs_preparation: has_own_rate || has_copies || !is_plain,
             state: UnsafeCell::new(StepState::new(
                 self.io((&inputs, &outputs), event_outputs, line, room),
@@ -211,11 +211,11 @@ impl StepBinder<'_> {
     }
 }
 
-/// The samples and the silence flag of a slot.
+/// The samples of a slot, and what is known of them.
 pub(super) fn slot(arena: &Arena, slot: SlotId) -> RawChannel {
     RawChannel {
         data: arena.row(slot.0 as usize),
-        silent: arena.flag(slot.0 as usize),
+        content: arena.flag(slot.0 as usize),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::processors::ProcessorPool;
 use crate::runtime::SharedRuntime;
 use graph::NodeId;
 use plan::{Plan, SlotId, events_per_port};
-use processor::{RawChannel, RawEvents, RawPort};
+use processor::{Content, RawChannel, RawEvents, RawPort};
 use rt::arena::Arena;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
@@ -51,7 +51,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
     );
     let silence = slot(&arena, SlotId(plan.slots));
     // SAFETY: the arena is still ours alone. No step writes this slot, so it stays +0.0.
-    unsafe { *silence.silent = 1 };
+    unsafe { silence.set(Content::Silent) };
     let events: Box<[_]> = (0..plan.event_buffers)
         .map(|_| event_buffer(plan.block))
         .collect();

@@ -15,7 +15,7 @@ pub(super) fn run(claim: &mut StepClaim<'_>, op: &AlignerOp) -> u64 {
     if op.ring.channels == 0 {
         return delay_events(claim, op);
     }
-    claim.clear_silence_flags();
+    claim.forget_outputs();
     // SAFETY: the line belongs to the aligner's step, and `claim` proves that this step is ours.
     let state = unsafe { &mut *op.line.state.get() };
     let mut line = ClaimedLine { op, state };

@@ -3,7 +3,7 @@
 //! Functions that run a step take a claim and are safe functions. The reasons are written here once, not at every call.
 
 use crate::bound::{BoundPlan, BoundStep, StepState};
-use processor::{Block, Event, EventTarget, ProcessInfo, ProcessStatus, Processor};
+use processor::{Block, Content, Event, EventTarget, ProcessInfo, ProcessStatus, Processor, RawChannel};
 
 /// Proof that a step belongs to this thread, for one block.
 ///
@@ -89,7 +89,7 @@ impl<'a> StepClaim<'a> {
     /// Runs `processor`, which is the step's, and records if it sleeps.
     #[inline(always)]
     pub(super) fn process(&mut self, processor: *mut dyn Processor) {
-        self.clear_silence_flags();
+        self.forget_outputs();
         let mut block = self.block();
         // SAFETY: the step's processor is ours, and the plan's `Arc` keeps it alive.
         let status = unsafe { (*processor).process(&mut block) };
@@ -102,38 +102,65 @@ impl<'a> StepClaim<'a> {
         }
     }
 
-    /// Marks all outputs as not silent. Code that writes silence sets the flag again.
+    /// Forgets what was known of the outputs. Code that writes silence, or a constant, marks them again.
     #[inline(always)]
-    pub(super) fn clear_silence_flags(&mut self) {
-        let flag = self.step.mono_silence_flag;
-        if flag.is_null() {
-            return self.clear_all_flags();
+    pub(super) fn forget_outputs(&mut self) {
+        let content = self.step.mono_content;
+        if content.is_null() {
+            return self.forget_all_outputs();
         }
-        // SAFETY: the flags of the step's outputs are ours.
-        unsafe { set_flag(flag, false) };
+        // SAFETY: what is known of the step's outputs is ours. Written only if it changes, as in `RawChannel::set`.
+        unsafe {
+            if *content != Content::Unknown as u8 {
+                *content = Content::Unknown as u8;
+            }
+        }
     }
 
     #[inline(never)]
-    fn clear_all_flags(&mut self) {
+    fn forget_all_outputs(&mut self) {
+        // SAFETY: the outputs are ours.
+        self.for_each_output(|channel| unsafe { channel.set(Content::Unknown) });
+    }
+
+    fn for_each_output(&mut self, mut each: impl FnMut(&RawChannel)) {
         let ports = self.state().io.outputs;
         for p in 0..ports.count as usize {
-            // SAFETY: there are that many ports with that many channels each, and the flags of the outputs are ours.
+            // SAFETY: there are that many ports with that many channels each. The first channel is stored in the port.
             unsafe {
                 let port = &*ports.first.add(p);
                 if port.channels > 0 {
-                    set_flag(port.first.silent, false);
+                    each(&port.first);
                 }
                 for c in 1..port.channels as usize {
-                    set_flag((*port.all.add(c)).silent, false);
+                    each(&*port.all.add(c));
                 }
             }
         }
     }
 
-    /// Writes silence to all outputs.
+    /// Writes silence to all outputs. A slot that is marked silent holds it already and is left as it is, so a graph at rest
+    /// writes no sample.
     pub(crate) fn write_silence(&mut self) {
-        self.clear_silence_flags();
-        self.block().silence_outputs();
+        if !self.info.is_whole_block {
+            self.forget_outputs();
+            return self.block().silence_outputs();
+        }
+        let content = self.step.mono_content;
+        // SAFETY: what is known of the step's outputs is ours.
+        if !content.is_null() && unsafe { *content } == Content::Silent as u8 {
+            return;
+        }
+        let frames = self.info.frames as usize;
+        self.for_each_output(|channel| {
+            // SAFETY: the outputs are ours, and a whole block has as many frames as a slot.
+            unsafe {
+                if !channel.is(Content::Silent) {
+                    std::slice::from_raw_parts_mut(channel.data, frames).fill(0.0);
+                    channel.set(Content::Silent);
+                }
+            }
+        });
     }
 
     /// Adds up the channels that the step reads as sums.
@@ -205,20 +232,5 @@ impl<'a> StepClaim<'a> {
     pub(crate) fn quarantine(&mut self) {
         // SAFETY: we have the claim.
         unsafe { self.plan.quarantine(self.step) };
-    }
-}
-
-/// Writes a flag only if it changes: neighbouring flags share its cache line.
-///
-/// # Safety
-///
-/// No thread else reads or writes the flag now.
-#[inline]
-pub(super) unsafe fn set_flag(flag: *mut u8, on: bool) {
-    // SAFETY: the flag is ours by this function's contract.
-    unsafe {
-        if *flag != u8::from(on) {
-            *flag = u8::from(on);
-        }
     }
 }

@@ -59,12 +59,12 @@ fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
 /// Copies the input of a sink to its slot, which no step overwrites in this cycle.
 fn run_sink(claim: &mut StepClaim<'_>) {
     let errors = &claim.plan().errors;
-    claim.clear_silence_flags();
+    if claim.block().input(0).is_silent() {
+        return claim.write_silence();
+    }
+    claim.forget_outputs();
     let mut block = claim.block();
     let input = block.input(0);
-    if input.is_silent() {
-        return block.silence_outputs();
-    }
     let mut out = block.output(0);
     for c in 0..out.channels().count() {
         let (from, to) = (input.channel(c), out.channel(c));
@@ -84,7 +84,7 @@ fn send(claim: &mut StepClaim<'_>, buffer: &StageBufferMemory) {
 }
 
 fn receive(claim: &mut StepClaim<'_>, buffer: &StageBufferMemory) {
-    claim.clear_silence_flags();
+    claim.forget_outputs();
     let position = claim.info().position;
     let mut block = claim.block();
     // SAFETY: the claim: the step is the buffer's receiver. The slices are used within this function.

@@ -5,7 +5,7 @@ use super::operations::run_operation;
 use super::prepare::{clear_events, prepare, take_inbox};
 use crate::bound::{Operation, PipelineLag};
 use crate::errors::ErrorKind;
-use processor::ProcessInfo;
+use processor::{ProcessInfo, Processor};
 
 /// Runs the claimed step.
 ///
@@ -19,8 +19,20 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
             // The fast path: nearly every step of nearly every cycle.
             return claim.process(*processor);
         }
+        if !(state.is_quarantined | state.has_inbox) {
+            return run_asleep(claim, *processor);
+        }
     }
     run_slow(claim);
+}
+
+/// Runs a plain step that sleeps and was sent nothing: it looks at its inputs alone.
+#[inline(never)]
+fn run_asleep(mut claim: StepClaim<'_>, processor: *mut dyn Processor) {
+    match claim.block().is_silent() {
+        true => claim.write_silence(),
+        false => claim.process(processor),
+    }
 }
 
 #[inline(never)]
@@ -69,5 +81,7 @@ fn run_block(claim: &mut StepClaim<'_>) {
 /// Writes silence in place of a step that panicked.
 pub(crate) fn silence_panicked(claim: &mut StepClaim<'_>) {
     clear_events(claim.state());
+    // It may have marked what it wrote over later.
+    claim.forget_outputs();
     claim.write_silence();
 }

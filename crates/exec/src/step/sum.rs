@@ -1,24 +1,31 @@
 //! Adds several channels into one, in a fixed order, so that the bits do not depend on the order of steps.
 
-use super::claim::set_flag;
 use crate::bound::Sum;
-use processor::RawChannel;
+use processor::{Content, RawChannel};
 
 /// Frames that are held in registers while the sources are added.
 const STRIP: usize = 32;
 
-/// Adds `frames` frames from frame `offset` on. Sources that are known to be silent are skipped. If all are, the sum is
-/// marked silent, provided that this is the `whole` block.
+/// Adds `frames` frames from frame `offset` on. Sources that are known to be silent are skipped. If all are, or if all others
+/// are constant, so is the sum, provided that this is the `whole` block.
 ///
 /// # Safety
 ///
 /// No thread writes the sources now, the target is the caller's alone, and all have at least `offset + frames` frames.
 pub(super) unsafe fn add(sum: &Sum, (offset, frames): (u32, u32), whole: bool) {
-    // SAFETY: a flag belongs to its channel, which no thread writes.
-    let is_not_silent = |c: &&RawChannel| unsafe { *c.silent == 0 };
-    let is_silent = !sum.from.iter().any(|c| is_not_silent(&c));
+    // SAFETY: what is known of a channel belongs to it, and no thread writes that of a source now.
+    let is_not_silent = |c: &&RawChannel| unsafe { !c.is(Content::Silent) };
+    // SAFETY: as above.
+    let is_unknown = |c: &&RawChannel| unsafe { c.is(Content::Unknown) };
+    let first = sum.from.iter().find(is_not_silent);
+    if whole && !first.is_some_and(|first| is_unknown(&first)) {
+        // SAFETY: the contract is the same.
+        if unsafe { add_constants(sum, first.is_none(), frames) } {
+            return;
+        }
+    }
     // SAFETY: the target is ours.
-    unsafe { set_flag(sum.into.silent, is_silent && whole) };
+    unsafe { sum.into.set(Content::Unknown) };
     let (mut at, end) = (offset as usize, (offset + frames) as usize);
     while at < end {
         let strip = (end - at).min(STRIP);
@@ -30,6 +37,42 @@ pub(super) unsafe fn add(sum: &Sum, (offset, frames): (u32, u32), whole: bool) {
         add_strip(out, sum.from.iter().filter(is_not_silent).map(strip_of));
         at += strip;
     }
+}
+
+/// Adds sources that are all constant, one sample for the whole block, or that are all silent. Returns false, and does
+/// nothing, if some source is neither.
+///
+/// # Safety
+///
+/// As for [`add`], for the whole block of `frames` frames.
+#[inline(never)]
+unsafe fn add_constants(sum: &Sum, is_silent: bool, frames: u32) -> bool {
+    // SAFETY: the whole target is ours, and it is none of the sources.
+    let out = || unsafe { std::slice::from_raw_parts_mut(sum.into.data, frames as usize) };
+    if is_silent {
+        // SAFETY: the target is ours. A slot that is marked holds silence already.
+        unsafe {
+            if !sum.into.is(Content::Silent) {
+                out().fill(0.0);
+                sum.into.set(Content::Silent);
+            }
+        }
+        return true;
+    }
+    // SAFETY: no thread writes the sources.
+    let is_unknown = |c: &RawChannel| unsafe { c.is(Content::Unknown) };
+    if sum.from.iter().any(is_unknown) {
+        return false;
+    }
+    // SAFETY: as above, and a slot has a frame.
+    let sounding = sum.from.iter().filter(|c| unsafe { !c.is(Content::Silent) });
+    // In the order of `add_strip`, so that the bits are the same.
+    // SAFETY: as above.
+    let value = sounding.map(|c| unsafe { *c.data }).reduce(|sum, x| sum + x);
+    out().fill(value.unwrap_or(0.0));
+    // SAFETY: the target is ours.
+    unsafe { sum.into.set(Content::Constant) };
+    true
 }
 
 /// Adds strips. A whole strip is added in registers.

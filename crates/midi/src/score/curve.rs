@@ -208,7 +208,7 @@ impl Processor for Curve {
         let mut output = block.output(0);
         if let Some(value) = self.constant(from, from + output.channel(0).len() as u64) {
             if value != 0.0 {
-                output.channel(0).fill(value);
+                output.fill_constant(0, value);
                 return ProcessStatus::Continue;
             }
             output.silence();

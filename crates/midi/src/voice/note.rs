@@ -195,9 +195,10 @@ impl NoteSignals {
         let voice = &mut self.voice;
         let is_whole = range.len() == block.frames();
         let fill =
-            |output: &mut processor::OutputBuffer<'_>, value: f32| match is_whole && value == 0.0 {
-                true => output.silence(),
-                false => output.channel(0)[range.clone()].fill(value),
+            |output: &mut processor::OutputBuffer<'_>, value: f32| match (is_whole, value == 0.0) {
+                (true, true) => output.silence(),
+                (true, false) => output.fill_constant(0, value),
+                (false, _) => output.channel(0)[range.clone()].fill(value),
             };
         let ramp =
             |output: &mut processor::OutputBuffer<'_>, ramp: &mut Ramp, factor: f32| match ramp

@@ -45,6 +45,7 @@ impl InnerIo {
             .map(|(at, param)| RawParamSignal {
                 param: *param,
                 is_zero: false,
+                is_constant: false,
                 data: data.wrapping_add(at * block),
             })
             .collect();
@@ -91,10 +92,10 @@ impl InnerIo {
         }
     }
 
-    /// The frames of this part of signal `at`, to be written, and its flag.
+    /// The frames of this part of signal `at`, to be written, and the signal with its flags.
     ///
     /// Real-time: hot.
-    pub(crate) fn signal(&mut self, at: usize) -> (&mut [f32], &mut bool) {
+    pub(crate) fn signal(&mut self, at: usize) -> (&mut [f32], &mut RawParamSignal) {
         let InnerParts {
             io,
             signals,
@@ -102,7 +103,7 @@ impl InnerIo {
             offset,
         } = &mut *self.0;
         let all = &mut signals[at * *block..(at + 1) * *block];
-        (&mut all[*offset..], &mut io.cold.param_signals[at].is_zero)
+        (&mut all[*offset..], &mut io.cold.param_signals[at])
     }
 
     /// Processes `block` with `processor`, on the ports and events taken from it.
@@ -146,6 +147,16 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     pub fn is_param_zero(&self, index: u16) -> bool {
         self.raw_signal(index).is_some_and(|signal| signal.is_zero)
+    }
+
+    /// The value of parameter `index` if it is driven at audio rate and has the same bits in every frame of this block, because
+    /// nothing that drives it moves.
+    ///
+    /// Real-time: hot.
+    pub fn param_constant(&self, index: u16) -> Option<f32> {
+        let constant = self.raw_signal(index).filter(|signal| signal.is_constant);
+        // SAFETY: as in `param_signal`: there is at least one frame.
+        constant.map(|signal| unsafe { *signal.data.add(self.info.offset as usize) })
     }
 
     fn raw_signal(&self, index: u16) -> Option<&'a RawParamSignal> {

@@ -29,7 +29,7 @@ pub use fork::ForkState;
 pub(crate) use inner::InnerIo;
 pub use ports::{InputBuffer, OutputBuffer};
 pub use raw::{
-    IoCold, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
+    Content, IoCold, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
 };
 pub use split::BlockPart;
 
@@ -156,6 +156,34 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     pub fn is_silent(&self) -> bool {
         (0..self.input_count()).all(|port| self.input(port).is_silent())
+    }
+
+    /// Returns true if every channel of every input is known to be constant or silent, no event has come, and every parameter
+    /// that is driven at audio rate stays as it is. A unit whose frames do not depend on each other may compute one frame then
+    /// and [`hold_first_frame`](Self::hold_first_frame).
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn is_constant(&self) -> bool {
+        (0..self.input_count()).all(|port| self.input(port).is_constant()) && self.has_no_change()
+    }
+
+    #[inline(never)]
+    fn has_no_change(&self) -> bool {
+        let mut signals = self.io.cold.param_signals.iter();
+        self.events().is_empty() && signals.all(|signal| signal.is_constant)
+    }
+
+    /// Copies the first frame of every output to all others, and marks the outputs constant.
+    ///
+    /// Real-time: hot.
+    pub fn hold_first_frame(&mut self) {
+        for mut output in self.outputs() {
+            for c in 0..output.channels().count() {
+                let value = output.channel(c)[0];
+                output.fill_constant(c, value);
+            }
+        }
     }
 
     /// The events of this block.

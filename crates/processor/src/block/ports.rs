@@ -1,6 +1,6 @@
 //! [`InputBuffer`] and [`OutputBuffer`]: the channels of one port for one block.
 
-use super::{ProcessInfo, RawPort};
+use super::{Content, ProcessInfo, RawPort};
 use units::Channels;
 
 /// One input for one block: channels x frames, read only.
@@ -50,8 +50,32 @@ impl<'a> InputBuffer<'a> {
     pub fn is_silent(&self) -> bool {
         (0..self.port.channels as usize).all(|c| {
             // SAFETY: `Block::new`'s promise; a flag is written together with its slot.
-            unsafe { *self.port.channel(c).silent != 0 }
+            unsafe { self.port.channel(c).is(Content::Silent) }
         })
+    }
+
+    /// Value of all frames of `channel`, if the channel is marked constant or silent. A channel that is constant need not be
+    /// marked. A unit that uses it must give the bits that it would give without.
+    ///
+    /// # Panics
+    ///
+    /// The port has no such channel.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn constant(&self, channel: usize) -> Option<f32> {
+        let raw = self.port.channel(channel);
+        // SAFETY: `Block::new`'s promise, as above; a slot has at least one frame.
+        unsafe { (!raw.is(Content::Unknown)).then(|| *raw.data) }
+    }
+
+    /// Returns true if every channel is marked constant or silent.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn is_constant(&self) -> bool {
+        // SAFETY: as above.
+        (0..self.port.channels as usize).all(|c| unsafe { !self.port.channel(c).is(Content::Unknown) })
     }
 }
 
@@ -104,8 +128,34 @@ impl<'a> OutputBuffer<'a> {
             // A flag describes the whole slot, so a part of a block must not set it.
             if self.info.is_whole_block {
                 // SAFETY: `Block::new`'s promise: the flag belongs to the step that may write the slot, which is this one.
-                unsafe { *self.port.channel(c).silent = 1 };
+                unsafe { self.port.channel(c).set(Content::Silent) };
             }
+        }
+    }
+
+    /// Fills `channel` with `value` and marks it constant.
+    ///
+    /// # Panics
+    ///
+    /// The port has no such channel.
+    ///
+    /// Real-time: hot.
+    pub fn fill_constant(&mut self, channel: usize, value: f32) {
+        self.channel(channel).fill(value);
+        self.mark_constant(channel);
+    }
+
+    /// Marks `channel`, of which every frame has the same bits, constant.
+    ///
+    /// # Panics
+    ///
+    /// The port has no such channel.
+    ///
+    /// Real-time: hot.
+    pub fn mark_constant(&mut self, channel: usize) {
+        if self.info.is_whole_block {
+            // SAFETY: as above.
+            unsafe { self.port.channel(channel).set(Content::Constant) };
         }
     }
 }

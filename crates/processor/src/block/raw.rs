@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   StepIo ── inputs ──▶ RawPort ── first: RawChannel ──▶ data   │ f f f f … │  a slot: one block of one channel
-//!     │                     │                          └▶ silent │ b │
+//!     │                     │                          └▶ content│ b │
 //!     │                     └─ all ──▶ [RawChannel; channels]
 //!     ├───── outputs ──▶ RawPort …
 //!     └───── cold ─────▶ events, event buffers, delay line: most steps have none
@@ -10,13 +10,56 @@
 
 use crate::Event;
 
+/// What is known of the samples of one channel in one block.
+///
+/// A channel of which nothing is known may all the same be silent or constant: the knowledge saves work, and the bits are
+/// those of the full work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Content {
+    /// Nothing.
+    Unknown = 0,
+    /// All are +0.0.
+    Silent = 1,
+    /// All have the bits of the first one.
+    Constant = 2,
+}
+
+impl RawChannel {
+    /// What is known of its samples.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is valid, and no thread writes what it points to now.
+    #[inline]
+    pub unsafe fn is(&self, content: Content) -> bool {
+        // SAFETY: this function's contract.
+        unsafe { *self.content == content as u8 }
+    }
+
+    /// Sets what is known. Written only if it changes: neighbouring channels share its cache line.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is valid, and no other thread reads or writes what it points to now.
+    #[inline]
+    pub unsafe fn set(&self, content: Content) {
+        // SAFETY: this function's contract.
+        unsafe {
+            if *self.content != content as u8 {
+                *self.content = content as u8;
+            }
+        }
+    }
+}
+
 /// One channel of one slot.
 #[derive(Clone, Copy, Debug)]
 pub struct RawChannel {
     /// First frame of the block.
     pub data: *mut f32,
-    /// 1 if the whole slot is known to be +0.0, else 0.
-    pub silent: *mut u8,
+    /// What is known of the whole slot, as [`Content`] says; written together with the samples.
+    pub content: *mut u8,
 }
 
 /// One port.
@@ -36,7 +79,7 @@ impl RawPort {
     pub fn new(channels: &[RawChannel]) -> Self {
         const NULL: RawChannel = RawChannel {
             data: std::ptr::null_mut(),
-            silent: std::ptr::null_mut(),
+            content: std::ptr::null_mut(),
         };
         Self {
             first: *channels.first().unwrap_or(&NULL),
@@ -101,6 +144,8 @@ pub struct RawParamSignal {
     pub param: u16,
     /// True if every value of this block is 0 because what drives it is silent.
     pub is_zero: bool,
+    /// True if every value of this block has the same bits, because nothing that drives it moves.
+    pub is_constant: bool,
     /// First frame of the slot, as for a channel.
     pub data: *const f32,
 }

@@ -35,7 +35,7 @@ mod param;
 use self::param::{DrivenParam, ParamDelivery};
 use crate::block::InnerIo;
 use crate::{
-    Block, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, ProcessStatus, Processor,
+    Block, Content, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, ProcessStatus, Processor,
     Setup, StateError, Tail, state,
 };
 use graph::{Kind, Node, ParamValue};
@@ -165,10 +165,14 @@ impl Modulated {
         }
         let of_signal = |param: &&DrivenParam| param.delivery == ParamDelivery::Signal;
         for (at, param) in self.params.iter().filter(of_signal).enumerate() {
-            let (values, is_zero) = self.io.signal(at);
-            let values = &mut values[from..frame];
-            let is_constant = param.fill((block, first), from, values, &mut self.exponents);
-            *is_zero = is_constant && values[0] == 0.0 && (from == 0 || *is_zero);
+            let (all, signal) = self.io.signal(at);
+            let before = from.checked_sub(1).map(|last| all[last].to_bits());
+            let values = &mut all[from..frame];
+            let content = param.fill((block, first), from, values, &mut self.exponents);
+            let is_zero = content == Content::Silent && values[0] == 0.0;
+            signal.is_zero = is_zero && (from == 0 || signal.is_zero);
+            let goes_on = before.is_none_or(|last| signal.is_constant && last == values[0].to_bits());
+            signal.is_constant = content != Content::Unknown && goes_on;
         }
     }
 

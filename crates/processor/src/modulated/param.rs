@@ -3,7 +3,7 @@
 use super::base::Base;
 use super::formula::{DriveInput, DriveSignal, ParamLimits, evaluate};
 use crate::state::StateWords;
-use crate::{Block, StateError};
+use crate::{Block, Content, StateError};
 use graph::{DelayParams, Kind, Law, Node, Param, ParamRange, Signal};
 
 /// How a driven parameter reaches its processor.
@@ -139,18 +139,22 @@ impl DrivenParam {
         self.single(inputs, self.base.value(block.position() + frame as u64))
     }
 
-    /// The values at the frames of `block` from `from` on. Returns true if all are the same because nothing moves.
+    /// The values at the frames of `block` from `from` on. Gives what is known of them: [`Content::Silent`] if all are the same
+    /// because all that drives it is silent or held.
     pub(super) fn fill(
         &self,
         (block, first): (&Block<'_>, usize),
         from: usize,
         values: &mut [f32],
         exponents: &mut [f32],
-    ) -> bool {
+    ) -> Content {
         let (to, at) = (from + values.len(), block.position() + from as u64);
         if self.base.is_settled(at) && self.is_constant(block, first) {
             values.fill(self.value_at(block, first, from));
-            return true;
+            return match self.is_silent(block, first) {
+                true => Content::Silent,
+                false => Content::Constant,
+            };
         }
         self.base.fill(at, values);
         let inputs = self.inputs(block, first).map(|input| DriveInput {
@@ -158,7 +162,13 @@ impl DrivenParam {
             ..input
         });
         evaluate(inputs, self.range, values, &mut exponents[..to - from]);
-        false
+        Content::Unknown
+    }
+
+    /// Returns true if all sound that drives it is silent in `block`.
+    fn is_silent(&self, block: &Block<'_>, first: usize) -> bool {
+        let mut sounds = self.drives.iter().filter(|drive| drive.held.is_none());
+        sounds.all(|drive| block.input(first + drive.input).is_silent())
     }
 
     /// Returns true if all that drives it is the same in every frame of `block`, without events.
@@ -181,8 +191,10 @@ impl DrivenParam {
                     let input = block.input(first + drive.input);
                     match input.channels().count() {
                         0 => return None,
-                        _ if input.is_silent() => DriveSignal::Constant(0.0),
-                        _ => DriveSignal::Signal(input.channel(0)),
+                        _ => match input.constant(0) {
+                            Some(value) => DriveSignal::Constant(value),
+                            None => DriveSignal::Signal(input.channel(0)),
+                        },
                     }
                 }
             };
