@@ -43,9 +43,7 @@ fn session(seed: u64, count: usize, copies: bool) -> String {
     let mut number = 0;
     for i in 0..count {
         let name = format!("n{i}");
-        let pick = |rng: &mut Rng, outputs: &[String]| {
-            outputs[rng.below(outputs.len())].clone()
-        };
+        let pick = |rng: &mut Rng, outputs: &[String]| outputs[rng.below(outputs.len())].clone();
         let kind = if i < 3 { i } else { rng.below(9) };
         let (text, output) = match kind {
             0..=2 => {
@@ -58,7 +56,10 @@ fn session(seed: u64, count: usize, copies: bool) -> String {
                     at += 1 + rng.below(14);
                 }
                 let points = points.trim_end_matches("; ");
-                (format!("kind = \"curve\", points = \"{points}\""), name.clone())
+                (
+                    format!("kind = \"curve\", points = \"{points}\""),
+                    name.clone(),
+                )
             }
             3 | 4 => {
                 edge(&pick(&mut rng, &outputs), &name, &mut number, &mut nodes);
@@ -74,7 +75,12 @@ fn session(seed: u64, count: usize, copies: bool) -> String {
                     let to = format!("{name}.in{port}");
                     edge(&pick(&mut rng, &outputs), &to, &mut number, &mut nodes);
                 }
-                edge(&pick(&mut rng, &outputs), &format!("{name}.in2"), &mut number, &mut nodes);
+                edge(
+                    &pick(&mut rng, &outputs),
+                    &format!("{name}.in2"),
+                    &mut number,
+                    &mut nodes,
+                );
                 ("kind = \"mix\", in = 3".to_owned(), name.clone())
             }
             6 => {
@@ -85,15 +91,26 @@ fn session(seed: u64, count: usize, copies: bool) -> String {
                 ("kind = \"multiply\"".to_owned(), name.clone())
             }
             7 => {
-                edge(&pick(&mut rng, &outputs), &format!("{name}.in"), &mut number, &mut nodes);
+                edge(
+                    &pick(&mut rng, &outputs),
+                    &format!("{name}.in"),
+                    &mut number,
+                    &mut nodes,
+                );
                 let to = format!("{name}.freq: 2 octaves");
                 edge(&pick(&mut rng, &outputs), &to, &mut number, &mut nodes);
-                ("kind = \"svf\", freq = 900".to_owned(), format!("{name}.low"))
+                (
+                    "kind = \"svf\", freq = 900".to_owned(),
+                    format!("{name}.low"),
+                )
             }
             _ => {
                 let to = format!("{name}.freq: add 300");
                 edge(&pick(&mut rng, &outputs), &to, &mut number, &mut nodes);
-                ("kind = \"osc\", wave = \"saw\", freq = 200".to_owned(), name.clone())
+                (
+                    "kind = \"osc\", wave = \"saw\", freq = 200".to_owned(),
+                    name.clone(),
+                )
             }
         };
         writeln!(nodes, "{name} = {{ {text} }}").unwrap();

@@ -53,7 +53,10 @@ fn plays_some_cycles() {
         .map(|i| format!("{beat} {} 0.8 100000", 30 + i))
         .collect();
     let registry = registry();
-    let read = text::toml::read(&SESSION.replace("KEYS", &keys.join("; ")), registry.catalogue());
+    let read = text::toml::read(
+        &SESSION.replace("KEYS", &keys.join("; ")),
+        registry.catalogue(),
+    );
     assert!(!read.has_errors(), "{:?}", read.diagnostics);
     let mut options = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
     (options.mode, options.scheduler) = (Mode::Offline, Scheduler::Sequential);
@@ -74,12 +77,23 @@ fn instructions(beat: &str) -> Option<u64> {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
     valgrind.arg("--toggle-collect=*EngineCallback*process*");
-    valgrind.arg(program).args(["--exact", "plays_some_cycles", "--ignored"]);
+    valgrind
+        .arg(program)
+        .args(["--exact", "plays_some_cycles", "--ignored"]);
     let output = valgrind.env(BEAT, beat).output().ok()?;
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    let collected = said.lines().find_map(|line| line.split_once("Collected : "));
-    Some(collected.expect("callgrind counts").1.trim().parse().unwrap())
+    let collected = said
+        .lines()
+        .find_map(|line| line.split_once("Collected : "));
+    Some(
+        collected
+            .expect("callgrind counts")
+            .1
+            .trim()
+            .parse()
+            .unwrap(),
+    )
 }
 
 #[test]
@@ -88,7 +102,11 @@ fn a_session_of_500_nodes_at_rest_costs_at_most_a_tenth_of_the_playing_one() {
     let (Some(playing), Some(idle)) = (instructions("0"), instructions("100000")) else {
         return skip(name, "valgrind is not there");
     };
-    eprintln!("a cycle of 514 nodes: {} playing, {} at rest", playing / CYCLES as u64, idle / CYCLES as u64);
+    eprintln!(
+        "a cycle of 514 nodes: {} playing, {} at rest",
+        playing / CYCLES as u64,
+        idle / CYCLES as u64
+    );
     // The first cycle at rest still calls every node.
     assert!(idle * 10 <= playing, "{idle} {playing}");
 }

@@ -341,7 +341,7 @@ fn callbacks_without_any_time_left_still_finish_deferred_work_that_is_due() {
     for _ in 0..10 {
         let info = CallbackInfo {
             budget: Some(Nanos(0)),
-            xruns: 0,
+            ..CallbackInfo::default()
         };
         let mut out = [0.0; 4096];
         player.process(info, &[], &mut [&mut out]);

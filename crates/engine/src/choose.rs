@@ -40,8 +40,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use trials::{Trials, TrialsResult};
 
-pub(crate) use compare::CycleTimes;
 pub use choice::{ChoiceReason, SchedulerChoice, SchedulerTrial};
+pub(crate) use compare::CycleTimes;
 pub use options::ChooseOptions;
 
 /// Time beyond the limit after which a trial counts as unresponsive: some node does not return.

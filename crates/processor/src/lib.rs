@@ -53,8 +53,8 @@ mod text_id;
 mod transport;
 
 pub use block::{
-    Block, BlockPart, Content, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer, ProcessInfo,
-    RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
+    Block, BlockPart, Content, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer,
+    ProcessInfo, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
 };
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL};

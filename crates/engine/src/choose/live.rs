@@ -209,12 +209,23 @@ impl LiveChoice {
     /// Compares the window of a trial with the one before it.
     fn judge(&mut self, trial: Trial, window: Window) {
         let (from, to) = (trial.from, self.playing);
-        let back = |reason| Some(Swap { from: to, to: from, reason });
+        let back = |reason| {
+            Some(Swap {
+                from: to,
+                to: from,
+                reason,
+            })
+        };
         if !is_near(trial.before.cost, window.cost) {
             self.next = back(SwapReason::GraphChanged);
             return;
         }
-        let compared = |mean: Nanos| Some(Compared { load: mean.0 as f64, at: self.windows });
+        let compared = |mean: Nanos| {
+            Some(Compared {
+                load: mean.0 as f64,
+                at: self.windows,
+            })
+        };
         if self.is_better(&window, &trial.before, (to, from)) {
             self.compared[from] = compared(window.mean);
             self.trial = None;
@@ -235,17 +246,27 @@ impl LiveChoice {
     /// a wake where it wakes more workers.
     fn is_better(&self, new: &Window, old: &Window, (to, from): (usize, usize)) -> bool {
         let workers = |index: usize| self.candidates[index].workers;
-        let margin = if workers(to) > workers(from) { self.wake } else { Nanos(0) };
+        let margin = if workers(to) > workers(from) {
+            self.wake
+        } else {
+            Nanos(0)
+        };
         gains(new.mean, old.mean, margin) && gains(new.upper, old.upper, margin)
     }
 
     fn look_for_reason(&mut self, window: Window) {
-        if self.last.is_some_and(|last| !is_near(last.cost, window.cost)) {
+        if self
+            .last
+            .is_some_and(|last| !is_near(last.cost, window.cost))
+        {
             self.promise = None;
         }
         // At the start all counts as compared: the trials before the start have done so.
         if self.last.replace(window).is_none() {
-            let compared = Compared { load: window.mean.0 as f64, at: self.windows };
+            let compared = Compared {
+                load: window.mean.0 as f64,
+                at: self.windows,
+            };
             self.compared.fill(Some(compared));
         }
         let reason = self.find_reason(&window);
@@ -258,7 +279,10 @@ impl LiveChoice {
         };
         self.reason = reason;
         self.relax();
-        let (is_due, is_over) = (self.reason_windows >= REASON_WINDOWS, self.since_swap >= self.dwell);
+        let (is_due, is_over) = (
+            self.reason_windows >= REASON_WINDOWS,
+            self.since_swap >= self.dwell,
+        );
         if let Some((reason, to)) = reason.filter(|_| is_due && is_over) {
             let from = self.playing;
             self.next = Some(Swap { from, to, reason });
@@ -270,7 +294,11 @@ impl LiveChoice {
 
     /// Halves the dwell time after a long time without a reason.
     fn relax(&mut self) {
-        self.quiet = if self.reason.is_some() { 0 } else { self.quiet + 1 };
+        self.quiet = if self.reason.is_some() {
+            0
+        } else {
+            self.quiet + 1
+        };
         if self.quiet >= QUIET.saturating_mul(self.dwell) {
             self.dwell = (self.dwell / 2).max(DWELL.0);
             self.quiet = 0;
@@ -313,11 +341,21 @@ impl LiveChoice {
     fn planned(&self, window: &Window, other: usize) -> f64 {
         let now = self.planned_units(window, self.playing);
         let (lived, wake) = (window.mean.0 as f64, self.wake.0 as f64);
-        let woken = |index: usize| if self.candidates[index].workers > 1 { wake } else { 0.0 };
+        let woken = |index: usize| {
+            if self.candidates[index].workers > 1 {
+                wake
+            } else {
+                0.0
+            }
+        };
         let unit = (lived - woken(self.playing)).max(0.0) / now;
         let same_workers = self.candidates[other].workers == self.candidates[self.playing].workers;
         // The plan does not say if fusion pays: once for each load it is worth a look.
-        let hope = if same_workers { 1.0 - 1.5 * PROMISED_GAIN } else { 1.0 };
+        let hope = if same_workers {
+            1.0 - 1.5 * PROMISED_GAIN
+        } else {
+            1.0
+        };
         (unit * self.planned_units(window, other) + woken(other)) * hope
     }
 
@@ -332,7 +370,10 @@ impl LiveChoice {
     /// several the same time as now and a wake. Where cycles miss the period anyway nothing can be lost.
     fn has_room(&self, window: &Window, other: usize) -> bool {
         let (upper, period) = (window.upper.0 as f64, self.period.0 as f64);
-        let (now, then) = (self.candidates[self.playing].workers, self.candidates[other].workers);
+        let (now, then) = (
+            self.candidates[self.playing].workers,
+            self.candidates[other].workers,
+        );
         let worst = match then < now {
             true => upper * now as f64 / then as f64,
             false => upper + self.wake.0 as f64,

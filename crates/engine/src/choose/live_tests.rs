@@ -84,7 +84,10 @@ fn a_trial_that_is_not_better_ends_after_two_windows_and_is_not_made_again_at_th
     assert_eq!(model.workers(), 1);
     // Fused and unfused, there and back.
     assert_eq!(model.swaps.len(), 4, "{:?}", model.swaps);
-    assert!(matches!(model.swaps[1].reason, SwapReason::NotBetter { .. }));
+    assert!(matches!(
+        model.swaps[1].reason,
+        SwapReason::NotBetter { .. }
+    ));
 }
 
 #[test]
@@ -92,7 +95,11 @@ fn a_load_that_swings_every_n_windows_causes_a_bounded_number_of_swaps() {
     for n in 1..200 {
         let mut model = Model::new(0, None);
         for swing in 0..20_000 / n {
-            let (ns, cost) = if swing % 2 == 0 { (1_000.0, 500.0) } else { (100_000.0, 50_000.0) };
+            let (ns, cost) = if swing % 2 == 0 {
+                (1_000.0, 500.0)
+            } else {
+                (100_000.0, 50_000.0)
+            };
             model.play(n, ns, cost);
         }
         assert!(model.swaps.len() <= 40, "{n}: {}", model.swaps.len());
@@ -140,7 +147,11 @@ fn nothing_is_tried_where_the_worst_case_leaves_no_room() {
     model.play(10, 100_000.0, 50_000.0);
     // On one worker it could take 1.2 ms of a period of 1.33.
     model.play(100, 600_000.0, 1_000_000.0);
-    assert!(model.swaps.iter().all(|swap| swap.to != 0), "{:?}", model.swaps);
+    assert!(
+        model.swaps.iter().all(|swap| swap.to != 0),
+        "{:?}",
+        model.swaps
+    );
     // A graph that misses every period has nothing to lose.
     let mut late = Model::new(0, None);
     late.play(10, 100_000.0, 50_000.0);

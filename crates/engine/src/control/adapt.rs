@@ -97,7 +97,10 @@ impl Adaptation {
     }
 
     fn record(&mut self, swap: Swap, frame: u64) {
-        let (from, to) = (self.choice.candidate(swap.from), self.choice.candidate(swap.to));
+        let (from, to) = (
+            self.choice.candidate(swap.from),
+            self.choice.candidate(swap.to),
+        );
         let reason = sentence(swap.reason, (from, to));
         if matches!(swap.reason, SwapReason::Promise { .. }) {
             self.broken_promise = Some(reason.clone());
@@ -111,7 +114,10 @@ impl Adaptation {
             scheduler: to.scheduler,
             workers: to.workers,
             fuse: to.fuse,
-            is_trial: matches!(swap.reason, SwapReason::Promise { .. } | SwapReason::Load { .. }),
+            is_trial: matches!(
+                swap.reason,
+                SwapReason::Promise { .. } | SwapReason::Load { .. }
+            ),
             reason,
         });
     }

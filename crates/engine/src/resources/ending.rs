@@ -23,7 +23,8 @@ pub(super) enum NodeEnd {
 pub(super) fn longest_path(graph: &Graph, mut end: impl FnMut(NodeId) -> Option<NodeEnd>) -> u64 {
     let ids: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
     let index: HashMap<NodeId, u32> = ids.iter().copied().zip(0..).collect();
-    let pair = |edge: &graph::Edge| Some((*index.get(&edge.from.node)?, *index.get(&edge.to.node)?));
+    let pair =
+        |edge: &graph::Edge| Some((*index.get(&edge.from.node)?, *index.get(&edge.to.node)?));
     let pairs: Vec<(u32, u32)> = graph.edges().iter().filter_map(pair).collect();
     let component = Adjacency::new(ids.len(), pairs.clone()).strong_components();
     // Of each component: the frames that it adds, and the earliest frame at which it ends.
@@ -75,9 +76,16 @@ mod tests {
             })
             .collect();
         for (from, to) in edges {
-            let end = |at: &usize| PortRef { node: ids[*at], port: 0 };
+            let end = |at: &usize| PortRef {
+                node: ids[*at],
+                port: 0,
+            };
             let span = SourceSpan::NONE;
-            graph.connect(Edge { from: end(from), to: end(to), span });
+            graph.connect(Edge {
+                from: end(from),
+                to: end(to),
+                span,
+            });
         }
         (graph, ids)
     }
@@ -96,7 +104,10 @@ mod tests {
         assert_eq!(longest(&voices, &side_by_side), 1075);
         assert_eq!(longest(&voices, &[(0, 1), (1, 2), (2, 3), (3, 4)]), 1185);
         // A player behind a tail does not move it.
-        assert_eq!(longest(&[After(5), AtLeast(3), After(1)], &[(0, 1), (1, 2)]), 6);
+        assert_eq!(
+            longest(&[After(5), AtLeast(3), After(1)], &[(0, 1), (1, 2)]),
+            6
+        );
     }
 
     #[test]

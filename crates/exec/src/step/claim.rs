@@ -3,7 +3,9 @@
 //! Functions that run a step take a claim and are safe functions. The reasons are written here once, not at every call.
 
 use crate::bound::{BoundPlan, BoundStep, StepState};
-use processor::{Block, Content, Event, EventTarget, ProcessInfo, ProcessStatus, Processor, RawChannel};
+use processor::{
+    Block, Content, Event, EventTarget, ProcessInfo, ProcessStatus, Processor, RawChannel,
+};
 
 /// Proof that a step belongs to this thread, for one block.
 ///

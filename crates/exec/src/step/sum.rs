@@ -65,10 +65,15 @@ unsafe fn add_constants(sum: &Sum, is_silent: bool, frames: u32) -> bool {
         return false;
     }
     // SAFETY: as above, and a slot has a frame.
-    let sounding = sum.from.iter().filter(|c| unsafe { !c.is(Content::Silent) });
+    let sounding = sum
+        .from
+        .iter()
+        .filter(|c| unsafe { !c.is(Content::Silent) });
     // In the order of `add_strip`, so that the bits are the same.
     // SAFETY: as above.
-    let value = sounding.map(|c| unsafe { *c.data }).reduce(|sum, x| sum + x);
+    let value = sounding
+        .map(|c| unsafe { *c.data })
+        .reduce(|sum, x| sum + x);
     out().fill(value.unwrap_or(0.0));
     // SAFETY: the target is ours.
     unsafe { sum.into.set(Content::Constant) };

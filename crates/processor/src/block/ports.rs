@@ -75,7 +75,8 @@ impl<'a> InputBuffer<'a> {
     #[inline]
     pub fn is_constant(&self) -> bool {
         // SAFETY: as above.
-        (0..self.port.channels as usize).all(|c| unsafe { !self.port.channel(c).is(Content::Unknown) })
+        (0..self.port.channels as usize)
+            .all(|c| unsafe { !self.port.channel(c).is(Content::Unknown) })
     }
 }
 

@@ -35,8 +35,8 @@ mod param;
 use self::param::{DrivenParam, ParamDelivery};
 use crate::block::InnerIo;
 use crate::{
-    Block, Content, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, ProcessStatus, Processor,
-    Setup, StateError, Tail, state,
+    Block, Content, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, ProcessStatus,
+    Processor, Setup, StateError, Tail, state,
 };
 use graph::{Kind, Node, ParamValue};
 use units::Frames;
@@ -171,7 +171,8 @@ impl Modulated {
             let content = param.fill((block, first), from, values, &mut self.exponents);
             let is_zero = content == Content::Silent && values[0] == 0.0;
             signal.is_zero = is_zero && (from == 0 || signal.is_zero);
-            let goes_on = before.is_none_or(|last| signal.is_constant && last == values[0].to_bits());
+            let goes_on =
+                before.is_none_or(|last| signal.is_constant && last == values[0].to_bits());
             signal.is_constant = content != Content::Unknown && goes_on;
         }
     }
