@@ -38,7 +38,7 @@ pub struct EngineCallback {
     first_frame: u64,
     overload: Overload,
     /// Xruns of cycles whose message found no room, and true if one of them was the first of an executor. The next
-    /// message tells them.
+    /// message reports them.
     unsent: (u32, bool),
     /// Errors in executors that have been replaced.
     retired_errors: ErrorCounts,
@@ -218,7 +218,7 @@ fn frames_within(time: Nanos, rate: SampleRate) -> u64 {
     (time.0.saturating_mul(u64::from(rate.hz()))).div_ceil(1_000_000_000)
 }
 
-/// `fifths` fifths of `time`.
+/// `fifths` / 5 of `time`.
 fn share(time: Nanos, fifths: u64) -> Nanos {
     Nanos(time.0 / 5 * fifths)
 }

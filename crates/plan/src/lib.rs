@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod compile;
+mod depth_first;
 mod levels;
 mod options;
 mod plan;

@@ -21,7 +21,7 @@ pub struct PlanOptions {
     pub rate: SampleRate,
     /// Measured costs. A node without one has the cost that the graph states, else the typical cost of its kind.
     pub costs: MeasuredCosts,
-    /// Makes a static schedule for so many workers; 0 makes none.
+    /// Number of workers of the static schedule; 0 for no schedule.
     pub workers: usize,
     /// Latencies by node; an absent node has none.
     pub latencies: HashMap<NodeId, Frames>,

@@ -1,4 +1,4 @@
-//! One record of a trace: what a worker did, and when. Plain data that fits a ring buffer.
+//! One record of a trace: an event of a worker with its time. Plain data that fits a ring buffer.
 //!
 //! Records of one worker, and the span of time that each pair encloses:
 //!

@@ -1,4 +1,4 @@
-//! Latency compensation: which edges a plan delays, and by how much.
+//! Latency compensation: the edges that a plan delays, and their delays.
 
 mod common;
 use common::Patch;
@@ -17,26 +17,26 @@ fn nodes<const N: usize>(patch: &mut Patch, kinds: [&str; N]) -> [NodeId; N] {
     kinds.map(|kind| patch.add(kind))
 }
 
-fn late(patch: &mut Patch, id: NodeId, frames: u32) {
+fn set_latency(patch: &mut Patch, id: NodeId, frames: u32) {
     patch.options.latencies.insert(id, Frames(frames));
 }
 
-/// Which edges are delayed, by the ends' nodes, and by how much.
+/// The delayed edges, by the nodes at their ends, and their delays in frames.
 fn delays(plan: &Plan) -> Vec<(u32, u32, u32)> {
     let delayed = plan.delayed_edges.iter();
     let delays = delayed.map(|it| (it.from.node.0, it.to.node.0, it.tap.frames.0));
     delays.collect()
 }
 
-/// All the way, or hardly.
-fn gone(is_over: bool) -> impl Fn(&DelayedEdge) -> FadeState {
+/// State of a fade: over, or still near its old delay.
+fn fade_state(is_over: bool) -> impl Fn(&DelayedEdge) -> FadeState {
     move |it| match is_over {
         true => FadeState::Done,
         false => FadeState::Fading(it.tap.previous),
     }
 }
 
-fn sound(patch: &Patch) -> Plan {
+fn valid_plan(patch: &Patch) -> Plan {
     let plan = patch.plan();
     assert_eq!(plan.validate(), Ok(()));
     plan
@@ -56,18 +56,18 @@ fn diamond() -> (Patch, [NodeId; 5]) {
 }
 
 #[test]
-fn the_early_way_of_two_waits_for_the_late_one() {
+fn the_early_path_of_two_waits_for_the_late_one() {
     let (mut patch, [_, a, b, mix, _]) = diamond();
-    late(&mut patch, a, 100);
-    let plan = sound(&patch);
+    set_latency(&mut patch, a, 100);
+    let plan = valid_plan(&patch);
     assert_eq!(delays(&plan), [(b.0, mix.0, 100)]);
     assert_eq!(plan.latency, Frames(100));
     assert_eq!(plan.aligners.len(), 1);
     assert_eq!(plan.steps.len(), 6);
-    late(&mut patch, b, 30);
-    assert_eq!(delays(&sound(&patch)), [(b.0, mix.0, 70)]);
-    late(&mut patch, b, 100);
-    let plan = sound(&patch);
+    set_latency(&mut patch, b, 30);
+    assert_eq!(delays(&valid_plan(&patch)), [(b.0, mix.0, 70)]);
+    set_latency(&mut patch, b, 100);
+    let plan = valid_plan(&patch);
     assert!(plan.aligners.is_empty() && plan.delayed_edges.is_empty());
     assert_eq!(plan.latency, Frames(100));
 }
@@ -79,27 +79,27 @@ fn edges_that_mix_at_one_port_are_brought_to_one_time() {
     patch.wire(osc, a);
     patch.wire(a, sink);
     patch.wire(osc, sink);
-    late(&mut patch, a, 7);
-    assert_eq!(delays(&sound(&patch)), [(osc.0, sink.0, 7)]);
+    set_latency(&mut patch, a, 7);
+    assert_eq!(delays(&valid_plan(&patch)), [(osc.0, sink.0, 7)]);
 }
 
 #[test]
-fn all_sinks_hear_as_late_as_the_latest() {
+fn all_sinks_are_as_late_as_the_latest() {
     let mut patch = Patch::default();
     let [osc, a, left, right] = nodes(&mut patch, ["osc", "mod", "sink", "sink"]);
     patch.wire(osc, a);
     patch.wire(a, left);
     patch.wire(osc, right);
-    late(&mut patch, a, 64);
-    assert_eq!(delays(&sound(&patch)), [(osc.0, right.0, 64)]);
+    set_latency(&mut patch, a, 64);
+    assert_eq!(delays(&valid_plan(&patch)), [(osc.0, right.0, 64)]);
 }
 
 #[test]
-fn readers_that_hear_an_output_equally_late_share_a_tap_and_all_of_an_output_a_line() {
+fn readers_with_equal_delays_share_a_tap_and_all_readers_of_an_output_a_line() {
     let mut patch = Patch::default();
     let [osc, a, b] = nodes(&mut patch, ["osc", "mod", "mod"]);
-    late(&mut patch, a, 10);
-    late(&mut patch, b, 300);
+    set_latency(&mut patch, a, 10);
+    set_latency(&mut patch, b, 300);
     patch.wire(osc, a);
     patch.wire(osc, b);
     for from in [a, a, b] {
@@ -107,7 +107,7 @@ fn readers_that_hear_an_output_equally_late_share_a_tap_and_all_of_an_output_a_l
         patch.wire(from, mix);
         patch.wire_ports((osc, 0), (mix, 1));
     }
-    let plan = sound(&patch);
+    let plan = valid_plan(&patch);
     assert_eq!(plan.delayed_edges.len(), 3);
     assert_eq!(plan.aligners.len(), 1);
     let taps: Vec<u32> = plan.taps.iter().map(|tap| tap.frames.0).collect();
@@ -115,7 +115,7 @@ fn readers_that_hear_an_output_equally_late_share_a_tap_and_all_of_an_output_a_l
 }
 
 #[test]
-fn nested_diamonds_wait_at_each_meeting() {
+fn nested_diamonds_are_aligned_at_each_join() {
     let mut patch = Patch::default();
     let [osc, a, inner, c, outer, sink] =
         nodes(&mut patch, ["osc", "mod", "mix", "mod", "mix", "sink"]);
@@ -130,25 +130,25 @@ fn nested_diamonds_wait_at_each_meeting() {
     ] {
         patch.wire_ports((from, 0), (to, port));
     }
-    late(&mut patch, a, 5);
-    late(&mut patch, c, 20);
-    let plan = sound(&patch);
+    set_latency(&mut patch, a, 5);
+    set_latency(&mut patch, c, 20);
+    let plan = valid_plan(&patch);
     assert_eq!(delays(&plan), [(osc.0, inner.0, 5), (osc.0, outer.0, 25)]);
     assert_eq!(plan.aligners.len(), 1, "both are the oscillator's");
     assert_eq!(plan.latency, Frames(25));
 }
 
 #[test]
-fn what_is_muted_is_never_early_and_never_late() {
+fn silent_nodes_are_never_aligned() {
     let (mut patch, [_, a, b, mix, _]) = diamond();
-    late(&mut patch, a, 100);
+    set_latency(&mut patch, a, 100);
     patch.graph.node_mut(b).unwrap().enabled = false;
-    assert_eq!(delays(&sound(&patch)), []);
+    assert_eq!(delays(&valid_plan(&patch)), []);
     patch.graph.node_mut(b).unwrap().enabled = true;
     patch.graph.node_mut(a).unwrap().enabled = false;
-    let plan = sound(&patch);
+    let plan = valid_plan(&patch);
     assert_eq!((delays(&plan), plan.latency), (vec![], Frames(0)));
-    assert!(plan.latency < Frames(1), "{mix:?} hears one way");
+    assert!(plan.latency < Frames(1), "{mix:?} reads one path");
 }
 
 /// x goes in at `mix`, round `mod` and `delay`, and out to two sinks beside x itself.
@@ -172,9 +172,9 @@ fn a_cycle_counts_as_one_node_and_nothing_is_delayed_within_it() {
     ] {
         patch.wire_ports((from, 0), (to, port));
     }
-    late(&mut patch, first, 50);
-    late(&mut patch, a, 8);
-    let plan = sound(&patch);
+    set_latency(&mut patch, first, 50);
+    set_latency(&mut patch, a, 8);
+    let plan = valid_plan(&patch);
     let expected = [(other.0, a.0, 50), (x.0, out.0, 58)];
     assert_eq!(delays(&plan), expected, "what enters enters together");
     assert_eq!(plan.latency, Frames(58));
@@ -189,8 +189,8 @@ fn events_wait_like_sound() {
     patch.wire_ports((player, 1), (second, 1));
     patch.wire_ports((player, 0), (second, 0));
     patch.wire(second, sink);
-    late(&mut patch, first, 40);
-    let plan = sound(&patch);
+    set_latency(&mut patch, first, 40);
+    let plan = valid_plan(&patch);
     let expected = [(player.0, second.0, 40); 2];
     assert_eq!(delays(&plan), expected, "the number and the events");
     assert_eq!(plan.aligners.len(), 2);
@@ -199,18 +199,18 @@ fn events_wait_like_sound() {
 #[test]
 fn without_latencies_or_when_it_is_off_nothing_is_delayed() {
     let (mut patch, [_, a, b, ..]) = diamond();
-    let plain = sound(&patch);
-    late(&mut patch, a, 0);
-    assert_eq!(sound(&patch), plain);
-    late(&mut patch, a, 100);
+    let plain = valid_plan(&patch);
+    set_latency(&mut patch, a, 0);
+    assert_eq!(valid_plan(&patch), plain);
+    set_latency(&mut patch, a, 100);
     patch.options.compensate_latency = false;
-    let mut off = sound(&patch);
-    assert_eq!(off.latency, Frames(100), "it is late all the same");
+    let mut off = valid_plan(&patch);
+    assert_eq!(off.latency, Frames(100), "it is set_latency all the same");
     off.latency = Frames(0);
     assert_eq!(off, plain);
     patch.options.compensate_latency = true;
-    late(&mut patch, b, 100);
-    let mut level = sound(&patch);
+    set_latency(&mut patch, b, 100);
+    let mut level = valid_plan(&patch);
     level.latency = Frames(0);
     assert_eq!(level, plain);
 }
@@ -218,13 +218,13 @@ fn without_latencies_or_when_it_is_off_nothing_is_delayed() {
 #[test]
 fn latencies_beyond_all_measure_are_refused_and_not_allocated() {
     let (mut patch, [_, a, ..]) = diamond();
-    late(&mut patch, a, u32::MAX);
+    set_latency(&mut patch, a, u32::MAX);
     let refused = compile(&patch.graph, &patch.catalogue, &patch.options).unwrap_err();
     assert_eq!(refused.0.len(), 1);
     let words = &refused.0[0].message;
     assert!(words.contains("samples in delays"), "{words}");
     patch.options.compensate_latency = false;
-    assert_eq!(sound(&patch).latency, Frames(u32::MAX));
+    assert_eq!(valid_plan(&patch).latency, Frames(u32::MAX));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn events_that_wait_count_as_what_they_take() {
     let [first, second, sink] = nodes(&mut patch, ["synth", "synth", "sink"]);
     patch.wire_ports((first, 1), (second, 1));
     patch.wire(second, sink);
-    late(&mut patch, first, 4096);
+    set_latency(&mut patch, first, 4096);
     // 4096 of 24 bytes each, the bound being 2^28 samples.
     for _ in 0..11_000 {
         let player = patch.add("player");
@@ -251,7 +251,7 @@ fn an_output_that_is_to_be_heard_at_more_times_than_can_be_counted_is_refused() 
     let mut last = osc;
     for _ in 0..=65_537 {
         let next = patch.add("mod");
-        late(&mut patch, next, 1);
+        set_latency(&mut patch, next, 1);
         patch.wire(osc, next);
         if last != osc {
             patch.wire(last, next);
@@ -271,20 +271,20 @@ fn an_output_that_is_to_be_heard_at_more_times_than_can_be_counted_is_refused() 
 #[test]
 fn an_edge_that_was_there_goes_over_and_a_new_one_does_not() {
     let (mut patch, [osc, a, b, mix, sink]) = diamond();
-    let plain = sound(&patch);
+    let plain = valid_plan(&patch);
     let before = |patch: &Patch, plan: &Plan, turn, is_settled| {
         Some(PreviousDelays::new(
             &patch.graph,
             &plan.delayed_edges,
             turn,
-            gone(is_settled),
+            fade_state(is_settled),
         ))
     };
     let now = before(&patch, &plain, 1, true);
-    late(&mut patch, a, 100);
+    set_latency(&mut patch, a, 100);
     patch.wire(osc, sink);
     patch.options.previous = now;
-    let on = sound(&patch);
+    let on = valid_plan(&patch);
     let taps = |plan: &Plan| {
         let delayed = plan.delayed_edges.iter();
         let taps = delayed.map(|it| (it.from.node, it.to.node, it.tap));
@@ -299,41 +299,46 @@ fn an_edge_that_was_there_goes_over_and_a_new_one_does_not() {
     assert_eq!(taps(&on), expected);
     // Nothing changes: the fade goes on, or is over.
     patch.options.previous = before(&patch, &on, 2, false);
-    assert_eq!(taps(&sound(&patch)), expected);
+    assert_eq!(taps(&valid_plan(&patch)), expected);
     patch.options.previous = before(&patch, &on, 2, true);
-    assert_eq!(taps(&sound(&patch))[0].2, tap(100, 100, 0));
+    assert_eq!(taps(&valid_plan(&patch))[0].2, tap(100, 100, 0));
     // Back again: the step stays until that is over.
     let now = before(&patch, &on, 3, true);
-    late(&mut patch, a, 0);
+    set_latency(&mut patch, a, 0);
     patch.options.previous = now;
-    let back = sound(&patch);
+    let back = valid_plan(&patch);
     assert_eq!(taps(&back)[0].2, tap(0, 100, 3));
     assert_eq!(back.latency, Frames(0));
     patch.options.previous = before(&patch, &back, 4, true);
-    assert_eq!(taps(&sound(&patch)), []);
+    assert_eq!(taps(&valid_plan(&patch)), []);
 }
 
 #[test]
 fn an_edge_that_an_edit_puts_into_a_cycle_does_not_go_over() {
     let (mut patch, [_, a, b, mix, _]) = diamond();
-    late(&mut patch, a, 100);
-    let first = sound(&patch);
+    set_latency(&mut patch, a, 100);
+    let first = valid_plan(&patch);
     assert_eq!(delays(&first), [(b.0, mix.0, 100)]);
     for is_settled in [true, false] {
         let (mut patch, [_, a, b, mix, _]) = diamond();
-        late(&mut patch, a, 100);
-        let before = PreviousDelays::new(&patch.graph, &first.delayed_edges, 1, gone(is_settled));
+        set_latency(&mut patch, a, 100);
+        let before = PreviousDelays::new(
+            &patch.graph,
+            &first.delayed_edges,
+            1,
+            fade_state(is_settled),
+        );
         patch.options.previous = Some(before);
         let delay = patch.add_with("delay", &[("time", 0.0004)]);
         patch.wire(mix, delay);
         patch.wire(delay, b);
-        let second = sound(&patch);
+        let second = valid_plan(&patch);
         let within = second.delayed_edges.iter().find(|it| it.from.node == b);
         assert_eq!(within, None, "{is_settled}");
     }
 }
 
-/// The arrival times of everything, by following the plan; each node must hear all at one time.
+/// Arrival times of all signals, by following the plan; all inputs of a node must arrive at one time.
 fn follow(patch: &Patch, plan: &Plan) -> Result<(), TestCaseError> {
     let mut slots: HashMap<u32, u32> = HashMap::new();
     let mut sends: HashMap<u32, u32> = HashMap::new();
@@ -360,7 +365,7 @@ fn follow(patch: &Patch, plan: &Plan) -> Result<(), TestCaseError> {
                 }
             }
         }
-        prop_assert!(times.len() <= 1, "{:?} hears {:?}", step.op, times);
+        prop_assert!(times.len() <= 1, "{:?} reads {:?}", step.op, times);
         let time = times.into_iter().next();
         let lag = |id| patch.options.latencies.get(&id).map_or(0, |l| l.0);
         for (port, output) in step.outputs.of(&plan.outputs).iter().enumerate() {
@@ -391,7 +396,7 @@ fn follow(patch: &Patch, plan: &Plan) -> Result<(), TestCaseError> {
             }
         }
     }
-    prop_assert!(ends.len() <= 1, "the sinks hear at {:?}", ends);
+    prop_assert!(ends.len() <= 1, "the sinks read at {:?}", ends);
     Ok(())
 }
 
@@ -435,7 +440,7 @@ proptest! {
     ) {
         let mut patch = patch;
         for (id, frames) in (0..patch.graph.id_bound() as u32).zip(lates) {
-            late(&mut patch, NodeId(id), frames);
+            set_latency(&mut patch, NodeId(id), frames);
         }
         // What was there before an edge was added.
         let edges = patch.graph.edges();
@@ -443,7 +448,7 @@ proptest! {
             let whole = patch.graph.clone();
             patch.graph.apply(Edit::Disconnect(edge.from, edge.to)).expect("it is there");
             if let Ok(first) = compile(&patch.graph, &patch.catalogue, &patch.options) {
-                let before = PreviousDelays::new(&patch.graph, &first.delayed_edges, 1, gone(is_settled));
+                let before = PreviousDelays::new(&patch.graph, &first.delayed_edges, 1, fade_state(is_settled));
                 patch.options.previous = Some(before);
             }
             patch.graph = whole;
@@ -471,9 +476,9 @@ proptest! {
     ) {
         let mut patch = patch;
         let first = patch.plan();
-        patch.options.previous = Some(PreviousDelays::new(&patch.graph, &first.delayed_edges, 1, gone(is_settled)));
+        patch.options.previous = Some(PreviousDelays::new(&patch.graph, &first.delayed_edges, 1, fade_state(is_settled)));
         for (id, frames) in (0..patch.graph.id_bound() as u32).zip(lates) {
-            late(&mut patch, NodeId(id), frames);
+            set_latency(&mut patch, NodeId(id), frames);
         }
         let second = patch.plan();
         prop_assert_eq!(second.validate(), Ok(()));

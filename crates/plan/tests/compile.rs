@@ -32,7 +32,7 @@ fn step_of(plan: &Plan, id: NodeId) -> Step {
 fn feeds<'a>(plan: &'a Plan, step: &Step) -> &'a [ChannelSource] {
     match step.inputs.of(&plan.inputs)[0] {
         StepInput::Audio(span) => span.of(&plan.channel_sources),
-        StepInput::Events(_) => panic!("it hears events"),
+        StepInput::Events(_) => panic!("it reads events"),
     }
 }
 
@@ -198,13 +198,13 @@ fn sinks_count_through_unless_they_say_a_channel() {
     }
     let plan = patch.plan();
     sound(&plan);
-    let heard: Vec<_> = plan
+    let sources: Vec<_> = plan
         .output_channels
         .iter()
         .map(|s| (s.channel, s.node))
         .collect();
     let [a, b, c, d] = sinks;
-    assert_eq!(heard, [(0, a), (0, c), (1, b), (2, b), (4, d)]);
+    assert_eq!(sources, [(0, a), (0, c), (1, b), (2, b), (4, d)]);
     // One channel spreads over two.
     let both = feeds(&plan, &step_of(&plan, b));
     assert!(matches!(both, [ChannelSource::Slot(x), ChannelSource::Slot(y)] if x == y));
@@ -295,10 +295,10 @@ fn events_go_from_sender_to_hearers() {
             .iter()
             .zip(&sends)
         {
-            let (StepInput::Events(heard), StepOutput::Events(send)) = (input, send) else {
+            let (StepInput::Events(sources), StepOutput::Events(send)) = (input, send) else {
                 panic!("both are events");
             };
-            assert_eq!(heard.of(&plan.event_sources), [*send]);
+            assert_eq!(sources.of(&plan.event_sources), [*send]);
         }
     }
 }
@@ -321,7 +321,7 @@ fn what_runs_seldom_is_spread_and_what_is_connected_runs_together() {
     phases.push(phase(&plan, first));
     phases.sort_unstable();
     assert_eq!(phases, [0, 1, 2, 3]);
-    // What a machine measures is not heard.
+    // Measured costs do not change the sound.
     patch
         .options
         .costs

@@ -1,4 +1,4 @@
-//! Pipelining: what runs a cycle later than what it hears.
+//! Pipelining: stages that run a cycle later than their inputs.
 
 mod common;
 use common::random::{patches, wild_patches};
@@ -14,7 +14,7 @@ fn sinks(plan: &Plan, mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// Plays both, and compares what is heard, so many cycles later.
+/// Plays both, and compares their outputs, with the pipeline's latency in cycles.
 fn same(plain: &Plan, piped: &Plan, seed: u64) -> Result<(), TestCaseError> {
     prop_assert_eq!(piped.validate(), Ok(()));
     let [mut one, mut other] = [Follower::new(plain), Follower::new(piped)];

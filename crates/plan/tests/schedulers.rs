@@ -317,7 +317,7 @@ proptest! {
     }
 }
 
-/// All orders of so many tasks.
+/// All orders of a number of tasks.
 fn orders(count: u32) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new()];
     for task in 0..count {

@@ -40,14 +40,14 @@ fn fault(plan: &Plan, words: &str) {
 
 /// Takes the successor at `index` out, and its count too if `and_count`.
 fn drop_successor(plan: &mut Plan, index: usize, and_count: bool) {
-    let gone = plan.successors.remove(index);
+    let removed = plan.successors.remove(index);
     for step in &mut plan.steps {
         let move_up = |at: &mut u32| *at -= u32::from(*at as usize > index);
         move_up(&mut step.successors.start);
         move_up(&mut step.successors.end);
     }
     if and_count {
-        plan.steps[gone.0 as usize].activation -= 1;
+        plan.steps[removed.0 as usize].activation -= 1;
     }
 }
 
@@ -161,12 +161,12 @@ fn a_lost_successor_is_found() {
 fn a_read_of_nothing_is_found() {
     let mut plan = two_chains();
     plan.slots += 1;
-    let nobodys = SlotId(plan.slots - 1);
+    let unwritten = SlotId(plan.slots - 1);
     let feed = plan
         .channel_sources
         .iter_mut()
         .find(|f| matches!(f, ChannelSource::Slot(_)));
-    *feed.expect("somebody reads") = ChannelSource::Slot(nobodys);
+    *feed.expect("some step reads") = ChannelSource::Slot(unwritten);
     fault(&plan, "which no step before it writes");
 }
 
@@ -290,9 +290,9 @@ proptest! {
 #[test]
 fn ids_of_nodes_are_no_indices_of_steps() {
     let mut patch = Patch::default();
-    let gone = patch.add("osc");
+    let removed = patch.add("osc");
     chain(&mut patch, 2);
-    patch.graph.remove(gone);
+    patch.graph.remove(removed);
     let plan = patch.plan();
     assert_eq!(plan.validate(), Ok(()));
     assert!(patch.graph.node(NodeId(2)).is_some() && plan.steps.len() == 2);

@@ -6,7 +6,7 @@ use crate::{EngineOptions, Scheduler};
 
 /// The schedulers that may win, by name. Those that exist for comparison only are left out.
 const LIVE: [&str; 5] = ["stealing", "hlfet", "etf", "cpfd", "weighted"];
-/// Offline nobody hears that the output is some blocks late, so pipelines may win too.
+/// Offline a latency of some blocks does not matter, so pipelines may win too.
 const OFFLINE: &str = "pipelined";
 
 /// A scheduler on a number of workers.
@@ -51,12 +51,12 @@ impl Candidate {
 /// All candidates, the sequential one first: each scheduler on 2, 4, 8, … workers and on as many as are requested. If
 /// all workers must be used, only on as many as are requested.
 pub(super) fn candidates(requested: &EngineOptions) -> Vec<Candidate> {
-    let most = requested.workers;
+    let max = requested.workers;
     let doubled = std::iter::successors(Some(2), |w: &usize| w.checked_mul(2));
-    let fewer = doubled.take_while(|w| *w < most && !requested.use_all_workers);
+    let fewer = doubled.take_while(|w| *w < max && !requested.use_all_workers);
     let alone = (!requested.use_all_workers).then_some(Candidate::SEQUENTIAL);
     let mut all = Vec::from_iter(alone);
-    for workers in fewer.chain([most]) {
+    for workers in fewer.chain([max]) {
         for scheduler in Scheduler::all() {
             let name = scheduler.name();
             let pipelines =

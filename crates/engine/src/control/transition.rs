@@ -1,6 +1,6 @@
 //! [`Transition`]: the graph that plays while an edit's connections fade.
 //!
-//! It is the edited graph together with what the edit removed, for as long as that can still be heard. Each connection
+//! It is the edited graph together with what the edit removed, for as long as that still sounds. Each connection
 //! that came or went has a node in it that fades:
 //!
 //! ```text
@@ -65,15 +65,15 @@ impl Transition {
         let faded = change.faded();
         let kept = change.kept(&faded);
         let is_there = |to: PortRef| change.after.node(to.node).is_some();
-        let heard = faded.into_iter();
-        let heard = heard.filter(|((_, to), _, _)| is_there(*to) || kept.contains(&to.node));
-        let heard: Vec<_> = heard.collect();
-        if heard.is_empty() {
+        let audible = faded.into_iter();
+        let audible = audible.filter(|((_, to), _, _)| is_there(*to) || kept.contains(&to.node));
+        let audible: Vec<_> = audible.collect();
+        if audible.is_empty() {
             return None;
         }
         let (running, edges_before) = (change.running, change.edges_before);
         let (mut fades, mut reversals) = (BTreeMap::new(), Vec::new());
-        for (ends, is_in, count) in heard {
+        for (ends, is_in, count) in audible {
             let old: Option<&Fade> = running.get(&ends);
             let node = old.map_or_else(|| after.reserve_id(), |old| old.node);
             if old.is_some_and(|old| old.is_in != is_in) {
@@ -122,8 +122,8 @@ impl<'a> Change<'a> {
         kind.is_some_and(|kind| kind.role == Role::Sink)
     }
 
-    /// Returns true if the connection of audio is heard in `graph`, of which it is an edge.
-    fn is_heard(&self, graph: &Graph, (from, to): Ends) -> bool {
+    /// Returns true if the edge carries audio between enabled nodes of `graph`.
+    fn is_audible(&self, graph: &Graph, (from, to): Ends) -> bool {
         let is_enabled = |id| graph.node(id).is_some_and(|node| node.enabled);
         let is_audio = is_audio(graph, from);
         is_audio && is_enabled(from.node) && (is_enabled(to.node) || !self.is_sink(to.node))
@@ -133,20 +133,20 @@ impl<'a> Change<'a> {
     fn faded(&self) -> Vec<(Ends, bool, usize)> {
         let mut counts: BTreeMap<Ends, (usize, usize)> = BTreeMap::new();
         for ends in &self.edges_before {
-            let is_heard = self.is_heard(self.before, *ends);
-            counts.entry(*ends).or_default().0 += usize::from(is_heard);
+            let is_audible = self.is_audible(self.before, *ends);
+            counts.entry(*ends).or_default().0 += usize::from(is_audible);
         }
         for edge in self.after.edges() {
             let ends = (edge.from, edge.to);
-            let is_heard = self.is_heard(self.after, ends);
-            counts.entry(ends).or_default().1 += usize::from(is_heard);
+            let is_audible = self.is_audible(self.after, ends);
+            counts.entry(ends).or_default().1 += usize::from(is_audible);
         }
         let faded = counts.into_iter().filter_map(|(ends, (before, after))| {
             let fades = match (before, after) {
                 _ if self.running.contains_key(&ends) => true,
                 (0, 0) => false,
-                (0, _) => self.is_listened_to(self.before, ends),
-                (_, 0) => self.is_listened_to(self.after, ends),
+                (0, _) => self.needs_fade(self.before, ends),
+                (_, 0) => self.needs_fade(self.after, ends),
                 // The number of equal edges changes: no fade.
                 _ => false,
             };
@@ -155,13 +155,13 @@ impl<'a> Change<'a> {
         faded.collect()
     }
 
-    /// Returns true if the target of a connection hears it come or go: it is a sink, or it is in `graph` as well, which
-    /// is the graph without the connection.
-    fn is_listened_to(&self, graph: &Graph, (_, to): Ends) -> bool {
+    /// Returns true if a connection that comes or goes changes the input of a node that plays on: its target is a sink, or
+    /// it is in `graph` as well, which is the graph without the connection.
+    fn needs_fade(&self, graph: &Graph, (_, to): Ends) -> bool {
         graph.node(to.node).is_some() || self.is_sink(to.node)
     }
 
-    /// The removed nodes that play on: those from which a connection fades out, and all that they hear.
+    /// The removed nodes that play on: those from which a connection fades out, and all nodes that they read.
     fn kept(&self, faded: &[(Ends, bool, usize)]) -> BTreeSet<NodeId> {
         let is_removed = |id: &NodeId| self.after.node(*id).is_none();
         let ends = faded.iter().filter(|(_, is_in, _)| !is_in);
@@ -176,8 +176,8 @@ impl<'a> Change<'a> {
         }
         while let Some(id) = next.pop() {
             if kept.insert(id) {
-                let heard = inputs.get(&id).into_iter().flatten();
-                next.extend(heard.copied().filter(is_removed));
+                let read = inputs.get(&id).into_iter().flatten();
+                next.extend(read.copied().filter(is_removed));
             }
         }
         kept

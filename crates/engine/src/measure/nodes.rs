@@ -185,13 +185,13 @@ impl<'a> NodeBench<'a> {
 
 /// Number of cycles of a run, such that several repeats fit.
 fn cycles(one: Duration, limit: Duration, steps: usize) -> usize {
-    let (least, max) = CYCLES;
+    let (min, max) = CYCLES;
     let in_time = limit.as_nanos() / u128::from(2 * MIN_REPEATS) / one.as_nanos().max(1);
     let in_memory = MAX_READINGS / (MIN_REPEATS as usize * (steps + 1));
     usize::try_from(in_time)
         .unwrap_or(max)
         .min(in_memory)
-        .clamp(least, max)
+        .clamp(min, max)
 }
 
 /// Nodes whose cost a step's is: its node, or the members of a loop.

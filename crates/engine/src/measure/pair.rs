@@ -33,7 +33,7 @@ impl Drop for StopOnDrop<'_> {
 }
 
 /// Results of `round`, called again and again for `limit`, on the first core, with the round's number from 1. Meanwhile
-/// `other` runs on the second core until it is [`StopFlag`].
+/// `other` runs on the second core until the [`StopFlag`] is set.
 pub(super) fn run_rounds<R: Send>(
     (here, there): (CoreId, CoreId),
     limit: Duration,
@@ -43,7 +43,7 @@ pub(super) fn run_rounds<R: Send>(
     let stop = StopFlag::default();
     std::thread::scope(|scope| {
         let timer = scope.spawn(|| {
-            let _sayer = StopOnDrop(&stop);
+            let _stop = StopOnDrop(&stop);
             pin_ordinary(here);
             let begun = Instant::now();
             let is_in_time =
@@ -76,7 +76,7 @@ pub(super) fn quartile(mut all: Vec<u64>) -> Option<f64> {
 /// Spins until `flag` is `value`, and returns true; returns false if the measurement is over before.
 pub(super) fn await_flag(flag: &AtomicU32, value: u32, stop: &StopFlag) -> bool {
     loop {
-        // Acquire pairs with the Release of whoever sets the flag: what was written before is there.
+        // Acquire pairs with the Release of the thread that sets the flag: what it wrote before is there.
         if flag.load(Ordering::Acquire) == value {
             return true;
         }

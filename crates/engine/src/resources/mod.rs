@@ -42,7 +42,7 @@ const TRACE_RECORDS: usize = 1 << 18;
 const UNTRACED_RECORDS: usize = 1 << 10;
 
 /// Time that workers spin before they sleep, where one cycle follows the other at once: a multiple of what a sleep and
-/// a wake cost. It takes the core from nobody, since the host computes meanwhile.
+/// a wake cost. No other program loses the core by it, since the host computes meanwhile.
 const SPIN_BEFORE_SLEEP: Nanos = Nanos(50_000);
 
 /// When the next cycle comes.

@@ -19,7 +19,7 @@ use graph::{NodeId, Role};
 use std::collections::HashMap;
 use units::Nanos;
 
-/// The tasks of a plan, where those are duplicable whose steps all are. Nothing in a pipeline is.
+/// The tasks of a plan. A task is duplicable if all its steps are; in a pipeline none is.
 pub(super) fn duplicable_dag(plan: &Plan, wiring: &Wiring<'_>, options: &PlanOptions) -> Dag {
     let may = |task: TaskId| {
         let mut steps = plan.tasks[task.index()].steps.of(&plan.steps).iter();

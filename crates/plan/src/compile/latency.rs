@@ -2,7 +2,7 @@
 //!
 //! Without feedback this is a longest path: a node reads at the time of its latest input, and writes later by its own
 //! latency. A cycle (a strongly connected component) counts as one node, for inside it nothing may be delayed, or the
-//! feedback would be out of tune:
+//! feedback would be detuned:
 //!
 //! ```text
 //!            +-------------- cycle --------------+
@@ -13,8 +13,8 @@
 //!                         v  writes 10 later: the shortest latency of a path from an entry
 //! ```
 //!
-//! The shortest path counts, as sound goes round and comes out again and again, and its first appearance is what one
-//! aligns to. A cycle without inputs begins where its delays are read.
+//! The shortest path counts: sound circulates and comes out again and again, and other paths are aligned to its first
+//! appearance. A cycle without inputs begins where its delays are read.
 
 use super::wiring::{NodePart, WiredEdge, Wiring};
 use crate::PlanOptions;

@@ -7,7 +7,7 @@
 //! | 3 | `ops` | wiring | [`Ops`]: operations and their dependencies; a delay is two |
 //! | 4 | `stages` | operations | each in its pipeline stage, with relays between stages (only if asked for) |
 //! | 5 | `order` | operations | steps in topological order, feedback as loops, or the cycles without a delay |
-//! | 6 | `phases` | wiring | the cycles in which seldom nodes run |
+//! | 6 | `phases` | wiring | the cycles in which nodes with a period of several cycles run |
 //! | 7 | `slots` | the graph of steps | which slot each output is written to |
 //! | 8 | `emit` | all of these | the plan's arrays |
 //! | 9 | `tasks` | steps, and runs of them from fusion | tasks |
@@ -56,8 +56,8 @@ use graph::{Catalogue, Graph};
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the graph, each with its place. Cycles without a delay are only looked for once all the
-/// rest is right.
+/// Everything that is wrong with the graph, each with its place. Cycles without a delay are reported only where there is no other
+/// mistake.
 ///
 /// Real-time: setup.
 pub fn compile(

@@ -93,7 +93,7 @@ pub(super) struct ShortDelay {
     pub(super) min: Frames,
 }
 
-/// All operations, and who waits for whom.
+/// All operations and their dependencies.
 #[derive(Debug)]
 pub(super) struct Ops {
     /// By node; of a delay the read comes first. Behind these relays and copies.

@@ -1,4 +1,4 @@
-//! Pass 6: the cycles in which a node runs that does not run in each, spread so that no cycle has all of them.
+//! Pass 6: the phases of nodes that do not run in every cycle, spread so that no cycle has all of them.
 //!
 //! ```text
 //!   cycle              0     1     2     3     4

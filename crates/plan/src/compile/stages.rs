@@ -15,6 +15,7 @@ use super::costs::cost;
 use super::ops::{Op, OpKind, Ops, Relay};
 use super::wiring::{WiredEdge, Wiring};
 use crate::PlanOptions;
+use crate::depth_first::depth_first;
 use graph::{Adjacency, Role, Signal};
 use units::Nanos;
 
@@ -78,7 +79,15 @@ fn stages(wiring: &Wiring<'_>, ops: &Ops, clusters: &[u32], options: &PlanOption
         let of = |cluster: &u32| by_cluster[*cluster as usize];
         clusters.iter().map(of).collect::<Vec<u32>>()
     };
-    let candidates = [stages(&kahn), stages(&depth_first(&graph, &kahn))];
+    let missing = graph.in_degrees();
+    let sources = kahn.iter().copied();
+    let deep = depth_first(
+        sources.filter(|at| missing[*at as usize] == 0).collect(),
+        missing.clone(),
+        |at| graph.successors(at).iter().copied(),
+        |_| Nanos(0),
+    );
+    let candidates = [stages(&kahn), stages(&deep)];
     let crossings = |stages: &Vec<u32>| {
         let stage = |op: u32| stages[op as usize];
         let crosses = |e: &&WiredEdge| stage(ops.output_op(e.from)) != stage(ops.reader(e));
@@ -141,31 +150,6 @@ fn cut(
         }
     }
     stages
-}
-
-/// A topological order that follows a path to its end before it begins another.
-fn depth_first(graph: &Adjacency, order: &[u32]) -> Vec<u32> {
-    let mut missing = graph.in_degrees();
-    let sources = order
-        .iter()
-        .copied()
-        .filter(|at| missing[*at as usize] == 0);
-    let sources: Vec<u32> = sources.collect();
-    let mut deep = Vec::with_capacity(order.len());
-    let mut stack = Vec::new();
-    for source in sources {
-        stack.push(source);
-        while let Some(at) = stack.pop() {
-            deep.push(at);
-            for to in graph.successors(at).iter().rev() {
-                missing[*to as usize] -= 1;
-                if missing[*to as usize] == 0 {
-                    stack.push(*to);
-                }
-            }
-        }
-    }
-    deep
 }
 
 /// Adds a relay for each output and later stage that reads it, and derives dependencies anew.

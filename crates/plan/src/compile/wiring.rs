@@ -1,4 +1,4 @@
-//! The result of passes 1 and 2, on which all others build: the graph with every node and edge looked up, and aligners among them.
+//! The result of passes 1 and 2, the input of all later ones: the graph with every node and edge looked up, and with aligners.
 //!
 //! ```text
 //! nodes   [ n0  n1  n2 | a0  a1 ]     graph nodes by id, then aligners, each under the id of the node it delays

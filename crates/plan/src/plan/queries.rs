@@ -36,7 +36,7 @@ impl Plan {
         costs.fold(Nanos(0), Nanos::saturating_add)
     }
 
-    /// Lower bound on the makespan of any schedule on so many workers: the critical path, or an equal share of all
+    /// Lower bound on the makespan of any schedule on `workers` workers: the critical path, or an equal share of all
     /// costs.
     pub fn lower_bound(&self, workers: usize) -> Nanos {
         let longest = self.static_levels.iter().copied().max().unwrap_or_default();

@@ -106,7 +106,7 @@ pub struct Step {
     pub successors: IndexRange,
     /// Number of steps that this one waits for. 0 inside a loop.
     pub activation: u32,
-    /// Runs once in so many cycles; never 0. In other cycles its successors are released and its outputs stay as they
+    /// Period in cycles, never 0: the step runs once in each period. In other cycles its successors are released and its outputs stay as they
     /// are.
     pub every: u32,
     /// Runs where `cycle % every == phase`.

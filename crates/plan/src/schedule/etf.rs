@@ -37,7 +37,7 @@ pub fn etf(dag: &Dag, machine: &MachineModel) -> Schedule {
 /// Rank of a ready task among those that can start at the same time: the greatest goes first.
 type Rank = (Nanos, Reverse<TaskId>);
 
-/// The ready tasks as one worker sees them.
+/// The ready tasks, ordered for one worker.
 #[derive(Default)]
 struct ReadyTasks {
     /// Time at which the worker is free.

@@ -15,7 +15,7 @@ use crate::levels::longest_to_end;
 use units::Nanos;
 
 impl Dag {
-    /// t-level of each task: the longest path from a source to its start, where an edge of so many bytes costs `edge`.
+    /// t-level of each task: the longest path from a source to its start, where an edge of `n` bytes costs `edge(n)`.
     pub fn t_levels(&self, edge: impl Fn(u32) -> Nanos) -> Vec<Nanos> {
         let mut levels = vec![Nanos(0); self.len()];
         for task in self.tasks() {
@@ -28,8 +28,8 @@ impl Dag {
         levels
     }
 
-    /// b-level of each task: the longest path from its start to the end of the graph, where an edge of so many bytes
-    /// costs `edge`.
+    /// b-level of each task: the longest path from its start to the end of the graph, where an edge of `n` bytes
+    /// costs `edge(n)`.
     pub fn b_levels(&self, edge: impl Fn(u32) -> Nanos) -> Vec<Nanos> {
         longest_to_end(self.len(), |at, levels| {
             let task = TaskId(at as u32);
@@ -57,7 +57,7 @@ impl Dag {
         path
     }
 
-    /// Lower bound on the makespan of any schedule on so many workers: the critical path without edges, or an equal
+    /// Lower bound on the makespan of any schedule on `workers` workers: the critical path without edges, or an equal
     /// share of all costs.
     pub fn lower_bound(&self, workers: usize) -> Nanos {
         let longest = self.static_levels().into_iter().max().unwrap_or_default();

@@ -14,7 +14,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Cost of so many bytes, rounded up.
+    /// Cost of moving `bytes` bytes, rounded up.
     pub fn transfer_time(self, bytes: u32) -> Nanos {
         let product = u128::from(self.per_kib.0) * u128::from(bytes);
         let part = u64::try_from(product.div_ceil(1024)).unwrap_or(u64::MAX);
@@ -22,7 +22,7 @@ impl Link {
     }
 }
 
-/// A number of workers, and a link from each to each.
+/// A number of workers, and a link from each of them to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineModel {
     workers: usize,

@@ -5,7 +5,7 @@
 //! | `hlfet` | HLFET with CP/MISF | the ready task with the longest remaining path first |
 //! | `etf` | ETF | the pair of ready task and worker that can start earliest |
 //! | `cpfd/` | CPFD | copies a task to where its data would arrive too late |
-//! | `random` | random list | a control: what the order of ready tasks is worth |
+//! | `random` | random list | a control: shows what the order of ready tasks gains |
 //! | `optimal` | branch and bound | the shortest schedule of a small graph: the oracle of the tests |
 //!
 //! | file | what they share |
@@ -69,7 +69,7 @@ impl ScheduledTask {
     }
 }
 
-/// Assignment of tasks to workers and times, if every task takes exactly its cost.
+/// Assignment of tasks to workers and times, on the assumption that every task takes exactly its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// For each worker its tasks, in order. A task of several workers is duplicated.

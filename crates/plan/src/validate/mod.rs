@@ -1,4 +1,4 @@
-//! A proof, independent of how the plan was made, that any executor can follow it.
+//! A proof that any executor can follow a plan. It reads the plan alone and shares no code with the compiler.
 //!
 //! | file | proves |
 //! |---|---|

@@ -72,7 +72,7 @@ impl Patch {
     }
 }
 
-/// An `osc` and so many more in a chain, in all; the last.
+/// A chain that begins with an `osc`; returns its last node.
 pub(crate) fn chain(patch: &mut Patch, nodes: usize) -> NodeId {
     let mut last = patch.add("osc");
     for _ in 1..nodes {

@@ -136,9 +136,9 @@ impl<'a> Follower<'a> {
         let plan = self.plan;
         match port {
             StepInput::Events(span) => {
-                let heard = span.of(&plan.event_sources).iter();
-                let heard: Vec<u64> = heard.map(|s| self.sends[s.0 as usize]).collect();
-                vec![sum(&heard)]
+                let sources = span.of(&plan.event_sources).iter();
+                let sources: Vec<u64> = sources.map(|s| self.sends[s.0 as usize]).collect();
+                vec![sum(&sources)]
             }
             StepInput::Audio(span) => span
                 .of(&plan.channel_sources)

@@ -12,7 +12,7 @@
 //! | step | file | what it gives |
 //! |---|---|---|
 //! | 1 | `sequence` | an order of tasks: the critical path, each task behind what it needs, then the rest |
-//! | 2 | `mod` | a schedule on as many *virtual cores* as the search likes; every link is the mean of the machine's |
+//! | 2 | `mod` | a schedule on any number of *virtual cores*; every link is the mean of the machine's |
 //! | 3 | `merge` | the same tasks on the workers that exist, with their real links |
 
 mod merge;
@@ -38,8 +38,8 @@ const MAX_GENERATIONS: u32 = 500;
 /// arrives last is copied into the earliest gap that fits, then its own predecessors in turn, then the next predecessor.
 /// A copy stays if the task then starts earlier, by the copy alone or with the copies of its predecessors: where all
 /// links are alike, the copy of an inner task alone gains exactly nothing. The core with the earliest start wins, of equal
-/// ones that with fewer copies, then the first. At last the virtual cores are merged onto the workers, copies that help no
-/// one are removed, and times are computed with the real links.
+/// ones that with fewer copies, then the first. At last the virtual cores are merged onto the workers, useless copies
+/// are removed, and times are computed with the real links.
 ///
 /// The time grows at least with the square of the tasks. From some thousand tasks on (after a fixed number of looks) no
 /// more copies are made and each task is tried on two cores only; and where copies are many, only those are removed that

@@ -16,8 +16,8 @@
 mod trial;
 
 use self::trial::Trial;
+use crate::depth_first::depth_first;
 use crate::{Plan, StepId};
-use std::cmp::Reverse;
 use units::Nanos;
 
 /// Overheads that fusion weighs against parallelism.
@@ -55,14 +55,14 @@ pub(crate) struct TaskRuns {
     pub(crate) ends: Vec<u32>,
 }
 
-/// A candidate must be faster than one with fewer tasks by one part in so many.
+/// A candidate must be faster than one with fewer tasks by this part (1/50).
 const MIN_GAIN: u64 = 50;
 /// Grains that are tried, at most.
 const MAX_GRAINS: usize = 16;
 
 /// Groups the steps of a plan into tasks.
 pub(crate) fn fuse(plan: &Plan, options: FusionOptions) -> TaskRuns {
-    let orders = [depth_first(plan), level_order(plan)];
+    let orders = [depth_first_steps(plan), level_order(plan)];
     let mut best: Option<(Nanos, usize, Vec<u32>)> = None;
     if options.workers > 1 {
         let mut trial = Trial::new(plan, options);
@@ -80,8 +80,8 @@ pub(crate) fn fuse(plan: &Plan, options: FusionOptions) -> TaskRuns {
     }
     let one_task = || cut(plan, &orders[0], Nanos(u64::MAX));
     let (which, ends) = best.map_or_else(|| (0, one_task()), |(_, which, ends)| (which, ends));
-    let [depth_first, level_order] = orders;
-    let order = if which == 0 { depth_first } else { level_order };
+    let [deep, level_order] = orders;
+    let order = if which == 0 { deep } else { level_order };
     TaskRuns { order, ends }
 }
 
@@ -119,27 +119,15 @@ fn cut(plan: &Plan, order: &[StepId], grain: Nanos) -> Vec<u32> {
 }
 
 /// Each step, then the steps that it releases, the one with the highest static level first.
-fn depth_first(plan: &Plan) -> Vec<StepId> {
-    let mut missing: Vec<u32> = plan.steps.iter().map(|s| s.activation).collect();
-    let level = |id: &StepId| (plan.static_levels[id.0 as usize], Reverse(*id));
-    let mut stack: Vec<StepId> = Vec::new();
-    let mut order = Vec::with_capacity(plan.steps.len());
+fn depth_first_steps(plan: &Plan) -> Vec<StepId> {
     let sources = plan.steps_with_ids().filter(|(_, s)| s.activation == 0);
-    for (source, _) in sources {
-        stack.push(source);
-        while let Some(step) = stack.pop() {
-            order.push(step);
-            let from = stack.len();
-            for next in plan.successors_of(step) {
-                missing[next.0 as usize] -= 1;
-                if missing[next.0 as usize] == 0 {
-                    stack.push(*next);
-                }
-            }
-            stack[from..].sort_by_key(level);
-        }
-    }
-    order
+    let order = depth_first(
+        sources.map(|(id, _)| id.0).collect(),
+        plan.steps.iter().map(|s| s.activation).collect(),
+        |step| plan.successors_of(StepId(step)).iter().map(|next| next.0),
+        |step| plan.static_levels[step as usize],
+    );
+    order.into_iter().map(StepId).collect()
 }
 
 /// All steps of one depth, then those of the next.
