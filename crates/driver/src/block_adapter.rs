@@ -5,6 +5,27 @@ use units::Frames;
 
 use crate::block_buffers::BlockBuffers;
 
+/// The other side of an exchange: a callback, and the MIDI of the device.
+pub trait AdapterClient {
+    /// Plays one block.
+    fn process(&mut self, inputs: &[&[f32]], outputs: &mut [&mut [f32]]);
+
+    /// Takes the MIDI of `frames` frames of the device from `from` on, as that of the next block from `to` on.
+    fn read_midi(&mut self, _from: usize, _to: usize, _frames: usize) {}
+
+    /// Gives the MIDI of `frames` frames of the last block from `from` on to the device, from its frame `to` on.
+    fn write_midi(&mut self, _from: usize, _to: usize, _frames: usize) {}
+}
+
+/// A callback without MIDI.
+struct WithoutMidi<F>(F);
+
+impl<F: FnMut(&[&[f32]], &mut [&mut [f32]])> AdapterClient for WithoutMidi<F> {
+    fn process(&mut self, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        self.0(inputs, outputs);
+    }
+}
+
 /// Stands between a device, whose buffers may have any length, and an engine, whose blocks all have the same length.
 ///
 /// It holds one block for the input, filled from its start, and one for the output, emptied from `taken`. The callback
@@ -81,22 +102,41 @@ impl BlockAdapter {
         frames: usize,
         inputs: &[&[f32]],
         outputs: &mut [&mut [f32]],
-        mut callback: impl FnMut(&[&[f32]], &mut [&mut [f32]]),
+        callback: impl FnMut(&[&[f32]], &mut [&mut [f32]]),
+    ) {
+        self.exchange_with(frames, inputs, outputs, &mut WithoutMidi(callback));
+    }
+
+    /// As [`exchange`](Self::exchange), with the device's MIDI: that of the inputs before each block, that of the outputs
+    /// as they are given.
+    ///
+    /// Real-time: hot, if `client` is.
+    pub fn exchange_with(
+        &mut self,
+        frames: usize,
+        inputs: &[&[f32]],
+        outputs: &mut [&mut [f32]],
+        client: &mut impl AdapterClient,
     ) {
         if frames != self.device {
             self.adapt(frames);
         }
         let (mut read, mut written) = (0, 0);
         loop {
-            written += self.write_outputs(outputs, written, frames - written);
+            let taken = self.taken;
+            let given = self.write_outputs(outputs, written, frames - written);
+            client.write_midi(taken, written, given);
+            written += given;
             let wanted = (self.block - self.filled).min(frames - read);
+            client.read_midi(read, self.filled, wanted);
             self.read_inputs(inputs, read, wanted);
             read += wanted;
             if self.filled < self.block {
                 break;
             }
             debug_assert_eq!(self.taken, self.block, "the last block was taken");
-            self.buffers.call(&mut callback);
+            self.buffers
+                .call(|inputs, outputs| client.process(inputs, outputs));
             (self.filled, self.taken) = (0, 0);
         }
         debug_assert_eq!(written, frames, "the latency covers every buffer");

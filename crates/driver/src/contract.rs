@@ -4,7 +4,7 @@ use std::any::Any;
 
 use units::{Frames, Nanos, SampleRate};
 
-use crate::DriverError;
+use crate::{DriverError, MidiEvent};
 
 /// A function that a driver calls for each block: exactly one engine block a call.
 ///
@@ -16,6 +16,17 @@ pub trait AudioCallback: Any + Send {
     ///
     /// Real-time: hot.
     fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]);
+
+    /// Takes a MIDI message for a frame of the next block. The messages of a port come in the order of their frames.
+    ///
+    /// Real-time: hot.
+    fn push_midi(&mut self, _event: MidiEvent<'_>) {}
+
+    /// Passes the MIDI messages before frame `end` of the last block to `send`, in the order of their frames for each
+    /// port, each of them once.
+    ///
+    /// Real-time: hot, if `send` is.
+    fn pop_midi(&mut self, _end: u32, _send: &mut dyn FnMut(MidiEvent<'_>)) {}
 }
 
 /// Facts about the block that a driver asks for.
@@ -85,6 +96,10 @@ pub struct DriverConfig {
     pub priority: Option<u8>,
     /// Server to play on, if it is not the user's default: a JACK server's name, or a PipeWire socket's path.
     pub server: Option<String>,
+    /// Names of the MIDI input ports, at most [`DriverConfig::MAX_MIDI_PORTS`].
+    pub midi_inputs: Vec<String>,
+    /// Names of the MIDI output ports, at most [`DriverConfig::MAX_MIDI_PORTS`].
+    pub midi_outputs: Vec<String>,
     /// True to connect to the device's own inputs and outputs, where there is a choice.
     pub auto_connect: bool,
 }
@@ -94,6 +109,8 @@ impl DriverConfig {
     pub const MAX_BLOCK: Frames = Frames(65_536);
     /// Largest number of channels that a driver opens in each direction.
     pub const MAX_CHANNELS: u16 = 256;
+    /// Largest number of MIDI ports that a driver opens in each direction.
+    pub const MAX_MIDI_PORTS: usize = 64;
 
     /// Two outputs, no inputs, connected, at real-time priority 70 where that is allowed.
     pub fn new(name: &str, block: Frames) -> Self {
@@ -105,8 +122,15 @@ impl DriverConfig {
             outputs: 2,
             priority: Some(70),
             server: None,
+            midi_inputs: Vec::new(),
+            midi_outputs: Vec::new(),
             auto_connect: true,
         }
+    }
+
+    /// Returns true if MIDI ports are asked for.
+    pub(crate) fn has_midi(&self) -> bool {
+        !(self.midi_inputs.is_empty() && self.midi_outputs.is_empty())
     }
 
     /// Refuses what no driver can do.
@@ -117,6 +141,10 @@ impl DriverConfig {
         let channels = self.inputs.max(self.outputs);
         if channels > Self::MAX_CHANNELS {
             return Err(DriverError::Channels(channels));
+        }
+        let ports = self.midi_inputs.len().max(self.midi_outputs.len());
+        if ports > Self::MAX_MIDI_PORTS {
+            return Err(DriverError::MidiPorts(ports));
         }
         Ok(())
     }

@@ -14,6 +14,9 @@ pub enum DriverError {
     /// No driver opens so many channels; ask for [`DriverConfig::MAX_CHANNELS`] at most.
     #[error("{0} channels cannot be opened: take at most {max}", max = DriverConfig::MAX_CHANNELS)]
     Channels(u16),
+    /// No driver opens so many MIDI ports; ask for [`DriverConfig::MAX_MIDI_PORTS`] at most in each direction.
+    #[error("{0} MIDI ports cannot be opened: take at most {max}", max = DriverConfig::MAX_MIDI_PORTS)]
+    MidiPorts(usize),
     /// A thread could not be started; the system is out of something, and says of what.
     #[error("the thread of the clock could not be started")]
     Thread(#[source] std::io::Error),

@@ -28,6 +28,7 @@
 mod callbacks;
 mod client;
 mod library;
+mod midi;
 mod probe;
 
 use std::sync::Arc;
@@ -41,6 +42,7 @@ use crate::{
 use callbacks::ClientState;
 use client::Client;
 use library::{Library, Server};
+use midi::MidiSide;
 pub(crate) use probe::probe;
 
 /// Opens the JACK driver: on a JACK server where one answers, else on PipeWire's.
@@ -136,8 +138,13 @@ impl OpenDriver for OpenClient {
         } = *self;
         let inputs = client.register(client::PortDirection::Input, config.inputs)?;
         let outputs = client.register(client::PortDirection::Output, config.outputs)?;
+        let midi = MidiSide::new(
+            client.register_midi(client::PortDirection::Input, &config.midi_inputs)?,
+            client.register_midi(client::PortDirection::Output, &config.midi_outputs)?,
+        );
         let ports = (inputs.clone(), outputs.clone());
-        let state = ClientState::new(&client, info.rate, adapter, inputs, outputs, callback);
+        let audio = (inputs, outputs);
+        let state = ClientState::new(&client, info.rate, adapter, audio, midi, callback);
         let active = ActiveClient {
             client,
             state: Arc::new(state),

@@ -32,14 +32,16 @@ mod contract;
 mod error;
 #[cfg_attr(not(unix), path = "jack/absent.rs")]
 pub mod jack;
+mod midi;
 pub mod offline;
 mod probe;
 mod slice_list;
 
-pub use block_adapter::BlockAdapter;
+pub use block_adapter::{AdapterClient, BlockAdapter};
 pub use contract::{
     AudioCallback, CallbackInfo, DriverConfig, DriverInfo, DriverState, HostTransport,
     HostTransportChange, OpenDriver, RunningDriver,
 };
 pub use error::DriverError;
+pub use midi::{MAX_SYSEX_BYTES, MidiEvent, MidiParser};
 pub use probe::{AutoDriver, ProbeResult, open_auto, probe};

@@ -5,9 +5,10 @@ use crate::overload::Overload;
 use crate::schedule::{Delivery, EventSchedule};
 use crate::transport::TransportSchedule;
 use crate::watchdog;
-use driver::{AudioCallback, CallbackInfo, HostTransport};
+use crate::midi::MidiExchange;
+use driver::{AudioCallback, CallbackInfo, HostTransport, MidiEvent};
 use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
-use processor::Transport;
+use processor::{MidiPortsCallback, Transport};
 use rt::stamp::{self, TickScale};
 use rtrb::PushError;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub struct EngineCallback {
     /// Events that wait for their frames.
     schedule: EventSchedule,
     transport: TransportSchedule,
+    midi: MidiExchange,
     /// Offline: the background work, done between blocks. None live.
     background: Option<Arc<BackgroundThread>>,
     scale: TickScale,
@@ -67,6 +69,7 @@ impl EngineCallback {
             rings,
             schedule: EventSchedule::new(),
             transport: TransportSchedule::new(transport),
+            midi: MidiExchange::default(),
             background,
             scale,
             block,
@@ -79,6 +82,12 @@ impl EngineCallback {
             unsent: (0, false),
             retired_errors: ErrorCounts::default(),
         }
+    }
+
+    /// With live MIDI ports.
+    pub(crate) fn with_midi(mut self, ports: MidiPortsCallback) -> Self {
+        self.midi = MidiExchange::new(ports);
+        self
     }
 
     /// Swaps to the next executor, if one has come and the current one can be retired; returns true if it did. What is
@@ -153,6 +162,11 @@ impl EngineCallback {
         }
         let end = self.position + u64::from(self.block.0);
         self.transport.begin_block((self.position, end), host);
+    }
+
+    /// Frames by which a pipeline's output is late.
+    fn midi_delay(&self) -> u64 {
+        u64::from(self.executor.latency_blocks()) * u64::from(self.block.0)
     }
 
     /// Returns true if another executor has come.
@@ -233,6 +247,7 @@ fn time_for_late_results(budget: Nanos, period: Nanos) -> Nanos {
 impl AudioCallback for EngineCallback {
     fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         let start = stamp::now();
+        self.midi.begin_block(self.position, self.midi_delay());
         outputs.iter_mut().for_each(|output| output.fill(0.0));
         if let Some(outcome) = self.overload.next_muted() {
             return self.send(self.message(outcome, info.xruns));
@@ -267,5 +282,14 @@ impl AudioCallback for EngineCallback {
         if result.status == CycleStatus::Complete {
             self.position += u64::from(self.block.0);
         }
+    }
+
+    fn push_midi(&mut self, event: MidiEvent<'_>) {
+        let at = self.position + u64::from(event.frame);
+        self.midi.push(at, event);
+    }
+
+    fn pop_midi(&mut self, end: u32, send: &mut dyn FnMut(MidiEvent<'_>)) {
+        self.midi.pop(end, send);
     }
 }

@@ -40,6 +40,7 @@ mod error;
 mod machine;
 mod measure;
 mod messages;
+mod midi;
 mod options;
 mod overload;
 mod resources;

@@ -2,7 +2,7 @@
 
 use costs::CoreTimings;
 use plan::MeasuredCosts;
-use processor::{Mode, Transport};
+use processor::{MidiPortNames, Mode, Transport};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -131,6 +131,8 @@ pub struct EngineOptions {
     pub mode: Mode,
     /// Number of input channels that the driver gives.
     pub input_channels: u16,
+    /// Names of the driver's MIDI input and output ports, for nodes that name one.
+    pub midi: MidiPortNames,
     /// True to record every step's time.
     pub trace: bool,
     /// True to prevent the machine's power saving while it plays.
@@ -179,6 +181,7 @@ impl EngineOptions {
             rate,
             mode: Mode::Live,
             input_channels: 0,
+            midi: MidiPortNames::default(),
             trace: false,
             prevent_cpu_sleep: true,
             lock_memory: true,

@@ -12,7 +12,7 @@
 use graph::NodeId;
 use plan::{Plan, StepOp};
 use processor::{
-    BackgroundTask, FileLog, Gauge, Mode, Processor, Setup, SetupServices, Tail, Transport,
+    BackgroundTask, FileLog, Gauge, MidiPorts, Mode, Processor, Setup, SetupServices, Tail, Transport,
 };
 use rt::deferred::{JobRunner, WaitingJobs};
 use std::cell::UnsafeCell;
@@ -141,6 +141,7 @@ pub struct RequestedServices {
     runners: Vec<JobRunner>,
     waiting: WaitingJobs,
     transport: Arc<Transport>,
+    midi_ports: Arc<MidiPorts>,
 }
 
 impl SetupServices for RequestedServices {
@@ -167,6 +168,10 @@ impl SetupServices for RequestedServices {
         self.transport.clone()
     }
 
+    fn midi_ports(&mut self) -> Arc<MidiPorts> {
+        self.midi_ports.clone()
+    }
+
     fn publish_setting(&mut self, name: &'static str, value: String) {
         self.settings.push((name, value));
     }
@@ -183,15 +188,17 @@ pub struct ProcessorPool {
     /// Counts the deferred jobs that wait for a worker.
     pub(crate) waiting: WaitingJobs,
     transport: Arc<Transport>,
+    midi_ports: Arc<MidiPorts>,
     /// By node and number of the copy, from 1.
     copies: HashMap<(NodeId, u16), Arc<ProcessorEntry>>,
 }
 
 impl ProcessorPool {
-    /// An empty pool, whose processors follow `transport`.
-    pub fn with_transport(transport: Arc<Transport>) -> Self {
+    /// An empty pool, whose processors follow `transport` and reach `midi_ports`.
+    pub fn new(transport: Arc<Transport>, midi_ports: Arc<MidiPorts>) -> Self {
         Self {
             transport,
+            midi_ports,
             ..Self::default()
         }
     }
@@ -323,6 +330,7 @@ impl ProcessorPool {
         let mut requested = RequestedServices {
             waiting: self.waiting.clone(),
             transport: self.transport.clone(),
+            midi_ports: self.midi_ports.clone(),
             ..RequestedServices::default()
         };
         processor.setup(&mut Setup {

@@ -26,6 +26,8 @@ pub enum EventBody {
     Text(TextId),
     /// A MIDI channel message; unused bytes are 0.
     Midi([u8; 3]),
+    /// A part of a system exclusive message.
+    SysEx(SysExPart),
     /// A note begins.
     NoteOn {
         /// The note.
@@ -75,6 +77,40 @@ pub enum EventBody {
         /// From 0 to 1.
         value: f32,
     },
+}
+
+/// Up to 11 bytes of a system exclusive message. The first part begins with 0xF0, the last one ends with 0xF7, and the
+/// parts of a message follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SysExPart {
+    len: u8,
+    bytes: [u8; Self::MAX_BYTES],
+}
+
+impl SysExPart {
+    /// Most bytes in a part.
+    pub const MAX_BYTES: usize = 11;
+
+    /// The parts of `message`.
+    ///
+    /// Real-time: hot.
+    pub fn split(message: &[u8]) -> impl Iterator<Item = Self> + Clone + '_ {
+        message.chunks(Self::MAX_BYTES).map(|chunk| {
+            let mut part = Self {
+                len: chunk.len() as u8,
+                bytes: [0; Self::MAX_BYTES],
+            };
+            part.bytes[..chunk.len()].copy_from_slice(chunk);
+            part
+        })
+    }
+
+    /// Its bytes.
+    ///
+    /// Real-time: hot.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
 }
 
 /// Frames between two values of a parameter that is driven but not at audio rate, and length of an
@@ -134,6 +170,15 @@ impl<'a> Events<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_parts_of_a_system_exclusive_message_are_its_bytes_and_make_no_event_larger() {
+        let message: Vec<u8> = [0xf0].into_iter().chain(1..40).chain([0xf7]).collect();
+        let parts: Vec<_> = SysExPart::split(&message).collect();
+        let joined: Vec<u8> = parts.iter().flat_map(|part| part.bytes()).copied().collect();
+        assert_eq!((parts.len(), joined), (4, message));
+        assert_eq!(size_of::<EventBody>(), 16);
+    }
 
     #[test]
     fn a_part_of_a_block_has_its_own_events_from_its_own_start() {

@@ -44,6 +44,7 @@ mod event;
 mod exp2;
 mod file_log;
 mod gauge;
+mod midi_ports;
 mod modulated;
 mod registry;
 mod services;
@@ -57,10 +58,14 @@ pub use block::{
     ProcessInfo, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
 };
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
-pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL};
+pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL, SysExPart};
 pub use exp2::exp2;
 pub use file_log::{FileLog, FileProblem};
 pub use gauge::Gauge;
+pub use midi_ports::{
+    MAX_NODES_PER_MIDI_PORT, MidiPortInUse, MidiPortNames, MidiPorts, MidiPortsCallback, MidiPortReader, MidiPortWriter,
+    TimedMidi,
+};
 pub use registry::{MakeContext, MakeError, Registry};
 pub use rt::background::{BackgroundTask, TaskStatus};
 pub use rt::fork::{ForkAbandoned, ForkTask};

@@ -1,6 +1,6 @@
 //! Services for a processor: [`SetupServices`] in its setup, [`ProcessServices`] while a step runs.
 
-use crate::{FileLog, Gauge, Transport};
+use crate::{FileLog, Gauge, MidiPorts, Transport};
 use rt::background::BackgroundTask;
 use rt::deferred::JobRunner;
 use rt::fork::{ForkAbandoned, ForkTask};
@@ -27,6 +27,11 @@ pub trait SetupServices {
 
     /// Returns the transport, for a processor that follows its position. Where there is none, it rolls for ever.
     fn transport(&mut self) -> Arc<Transport> {
+        Arc::default()
+    }
+
+    /// Returns the live MIDI ports. Where the driver has none, there are none.
+    fn midi_ports(&mut self) -> Arc<MidiPorts> {
         Arc::default()
     }
 

@@ -81,6 +81,10 @@ pub(super) fn open(
         priority: None,
         refused: Vec::new(),
     };
+    if config.has_midi() {
+        let refused = "MIDI ports: there is no server that has them; play through JACK or PipeWire";
+        info.refused.push(refused.to_owned());
+    }
     // The thread sends before anything else, so an error here means that it died: then nothing was granted.
     match granted_receiver.recv() {
         Ok(Ok(priority)) => info.priority = priority,

@@ -11,6 +11,7 @@ use units::{Frames, Nanos, SampleRate};
 
 use super::client::Client;
 use super::library::{Functions, Library, RawClient, RawPort};
+use super::midi::{JackBlocks, MidiSide};
 use crate::slice_list::SliceList;
 use crate::{AudioCallback, BlockAdapter, CallbackInfo, DriverState};
 
@@ -76,6 +77,7 @@ struct CallbackState {
     client: *mut RawClient,
     inputs: Vec<*mut RawPort>,
     outputs: Vec<*mut RawPort>,
+    midi: MidiSide,
     input_list: SliceList,
     output_list: SliceList,
     rate: SampleRate,
@@ -130,8 +132,8 @@ impl ClientState {
         client: &Client,
         rate: SampleRate,
         adapter: BlockAdapter,
-        inputs: Vec<*mut RawPort>,
-        outputs: Vec<*mut RawPort>,
+        (inputs, outputs): (Vec<*mut RawPort>, Vec<*mut RawPort>),
+        midi: MidiSide,
         callback: Box<dyn AudioCallback>,
     ) -> Self {
         let status = ClientStatus::new(rate.hz(), adapter.latency());
@@ -144,6 +146,7 @@ impl ClientState {
             output_list: SliceList::new(outputs.len()),
             inputs,
             outputs,
+            midi,
             rate,
             seen_xruns: 0,
         };
@@ -172,6 +175,8 @@ impl CallbackState {
         let mut time = TimeShare::new(self.time_left(frames, status), blocks);
         let mut xruns = self.new_xruns(blocks, status);
         let f = &self.library.functions;
+        // SAFETY: we are in the process callback, and the ports are ours.
+        unsafe { self.midi.begin(f, frames) };
         // SAFETY: we are in the process callback, and the ports are ours, each of the kind that is asked for.
         let port_inputs = self
             .inputs
@@ -182,17 +187,20 @@ impl CallbackState {
             .outputs
             .iter()
             .map(|&port| unsafe { output(f, port, frames) });
+        let adapter = &mut self.adapter;
+        let mut client = JackBlocks {
+            functions: f,
+            callback: &mut *self.callback,
+            midi: &mut self.midi,
+            info: || CallbackInfo {
+                budget: time.share(),
+                xruns: std::mem::take(&mut xruns),
+                ..CallbackInfo::default()
+            },
+        };
         self.input_list.with(port_inputs, |inputs| {
             self.output_list.with(port_outputs, |outputs| {
-                self.adapter
-                    .exchange(frames as usize, inputs, outputs, |inputs, outputs| {
-                        let info = CallbackInfo {
-                            budget: time.share(),
-                            xruns: std::mem::take(&mut xruns),
-                            ..CallbackInfo::default()
-                        };
-                        self.callback.process(info, inputs, outputs);
-                    });
+                adapter.exchange_with(frames as usize, inputs, outputs, &mut client);
             });
         });
         status
@@ -202,6 +210,8 @@ impl CallbackState {
 
     /// Real-time: hot.
     fn silence(&mut self, frames: u32) {
+        // SAFETY: we are in the process callback, and the ports are ours.
+        unsafe { self.midi.begin(&self.library.functions, frames) };
         for &port in &self.outputs {
             // SAFETY: we are in the process callback, and the port is an output of ours.
             unsafe { output(&self.library.functions, port, frames) }.fill(0.0);

@@ -10,6 +10,7 @@ use super::library::{Functions, LatencyRange, Library, RawClient, RawPort};
 use crate::DriverError;
 
 const AUDIO: &CStr = c"32 bit float mono audio";
+const MIDI: &CStr = c"8 bit raw midi";
 const NO_START_SERVER: u32 = 1;
 const SERVER_NAME: u32 = 4;
 const IS_PHYSICAL: c_ulong = 4;
@@ -168,19 +169,41 @@ impl Client {
             PortDirection::Input => "in",
             PortDirection::Output => "out",
         };
-        let register = |channel: u16| {
-            let name = CString::new(format!("{word}_{}", channel + 1)).expect("it has no zero");
-            // SAFETY: the client is open, and both strings live through the call.
-            let port = unsafe {
-                let register = self.functions().jack_port_register;
-                register(self.raw, name.as_ptr(), AUDIO.as_ptr(), direction.ours(), 0)
-            };
-            if port.is_null() {
-                return Err(DriverError::Refused("another port"));
-            }
-            Ok(port)
+        let names = (1..=count).map(|channel| format!("{word}_{channel}"));
+        names
+            .map(|name| self.register_port(&name, AUDIO, direction))
+            .collect()
+    }
+
+    /// Makes MIDI ports with these names.
+    pub(crate) fn register_midi(
+        &self,
+        direction: PortDirection,
+        names: &[String],
+    ) -> Result<Vec<*mut RawPort>, DriverError> {
+        let names = names.iter().map(|name| client_name(name));
+        names
+            .map(|name| self.register_port(&name, MIDI, direction))
+            .collect()
+    }
+
+    fn register_port(
+        &self,
+        name: &str,
+        port_type: &CStr,
+        direction: PortDirection,
+    ) -> Result<*mut RawPort, DriverError> {
+        let name = c_string(name);
+        // SAFETY: the client is open, and both strings live through the call.
+        let port = unsafe {
+            let register = self.functions().jack_port_register;
+            let (name, port_type) = (name.as_ptr(), port_type.as_ptr());
+            register(self.raw, name, port_type, direction.ours(), 0)
         };
-        (0..count).map(register).collect()
+        match port.is_null() {
+            true => Err(DriverError::Refused("another port")),
+            false => Ok(port),
+        }
     }
 
     /// Activates the client: the server calls our callbacks from now on.

@@ -34,6 +34,24 @@ pub(crate) struct LatencyRange {
     pub(crate) max: u32,
 }
 
+/// `jack_midi_event_t`.
+#[repr(C)]
+pub(crate) struct RawMidiEvent {
+    pub(crate) time: u32,
+    pub(crate) size: usize,
+    pub(crate) buffer: *mut u8,
+}
+
+impl Default for RawMidiEvent {
+    fn default() -> Self {
+        Self {
+            time: 0,
+            size: 0,
+            buffer: std::ptr::null_mut(),
+        }
+    }
+}
+
 type Message = Option<unsafe extern "C" fn(*const c_char)>;
 type OfFrames = Option<unsafe extern "C" fn(u32, *mut c_void) -> c_int>;
 type OfNothing = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
@@ -86,6 +104,10 @@ functions! {
     jack_port_get_latency_range: unsafe extern "C" fn(*mut RawPort, c_uint, *mut LatencyRange),
     jack_get_ports: unsafe extern "C" fn(*mut RawClient, *const c_char, *const c_char, std::ffi::c_ulong) -> *mut *const c_char,
     jack_connect: unsafe extern "C" fn(*mut RawClient, *const c_char, *const c_char) -> c_int,
+    jack_midi_get_event_count: unsafe extern "C" fn(*mut c_void) -> u32,
+    jack_midi_event_get: unsafe extern "C" fn(*mut RawMidiEvent, *mut c_void, u32) -> c_int,
+    jack_midi_clear_buffer: unsafe extern "C" fn(*mut c_void),
+    jack_midi_event_write: unsafe extern "C" fn(*mut c_void, u32, *const u8, usize) -> c_int,
     jack_free: unsafe extern "C" fn(*mut c_void),
 }
 

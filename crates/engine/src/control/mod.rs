@@ -126,6 +126,8 @@ impl Engine {
         let transport = engine.resources.transport().clone();
         let callback =
             EngineCallback::new(executor, callback, (background, transport), scale, format);
+        let midi = engine.resources.midi_callback.take().unwrap_or_default();
+        let callback = callback.with_midi(midi);
         Ok((engine, callback))
     }
 
@@ -152,6 +154,13 @@ impl Engine {
             let tracer = Tracer::new(names, deadline, move |ticks| scale.nanos(ticks));
             self.tracer = Some(tracer);
         }
+    }
+
+    /// Live MIDI ports that lost messages because nobody took them in time, each with the number of messages.
+    ///
+    /// Real-time: setup.
+    pub fn lost_midi(&self) -> Vec<(&str, u64)> {
+        self.resources.midi_ports.lost()
     }
 
     /// The graph that plays, or that is about to.

@@ -28,7 +28,7 @@ use graph::{Catalogue, NodeId};
 use nodes::NodeResources;
 pub(crate) use nodes::fade_frames;
 use plan::{DelayedEdge, FadeState, Plan, TraceRecord};
-use processor::{Mode, Registry, Transport};
+use processor::{MidiPorts, MidiPortsCallback, Mode, Registry, Transport};
 use rt::trace::TraceReader;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -71,6 +71,9 @@ pub(crate) struct EngineResources {
     pub(crate) options: EngineOptions,
     processors: ProcessorPool,
     transport: Arc<Transport>,
+    pub(crate) midi_ports: Arc<MidiPorts>,
+    /// Until the callback takes it.
+    pub(crate) midi_callback: Option<MidiPortsCallback>,
     delay_lines: DelayLines,
     pub(crate) runtime: Arc<SharedRuntime>,
     pub(crate) pool: WorkerPool,
@@ -110,14 +113,17 @@ impl EngineResources {
             _ if pool.workers() > workers::cores().len() => BackoffPolicy::Yield,
             _ => BackoffPolicy::Spin,
         });
+        let (midi_ports, midi_callback) = MidiPorts::new(&options.midi);
         let transport = Arc::new(options.new_transport());
         let mut catalogue = registry.catalogue().clone();
         catalogue.insert(fade::kind());
         Ok(Self {
             registry,
             catalogue,
-            processors: ProcessorPool::with_transport(transport.clone()),
+            processors: ProcessorPool::new(transport.clone(), midi_ports.clone()),
             transport,
+            midi_ports,
+            midi_callback: Some(midi_callback),
             delay_lines: DelayLines::default(),
             runtime: Arc::new(runtime),
             pool,
