@@ -1,11 +1,11 @@
 //! [`EngineCallback`]: the half of an engine that plays, one block a call, on the driver's thread.
 
 use crate::messages::{CallbackRings, CycleMessage, CycleOutcome, SwapMessage};
+use crate::midi::MidiExchange;
 use crate::overload::Overload;
 use crate::schedule::{Delivery, EventSchedule};
 use crate::transport::TransportSchedule;
 use crate::watchdog;
-use crate::midi::MidiExchange;
 use driver::{AudioCallback, CallbackInfo, HostTransport, MidiEvent};
 use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
 use processor::{MidiPortsCallback, Transport};

@@ -149,7 +149,9 @@ mod tests {
         }
         exchange.begin_block(64, 0);
         let mut sent = Vec::new();
-        exchange.pop(64, &mut |event| sent.push((event.frame, event.message.to_vec())));
+        exchange.pop(64, &mut |event| {
+            sent.push((event.frame, event.message.to_vec()))
+        });
         let wanted: [&[u8]; 3] = [&[0x90, 60, 1], &[0xc3, 9], &sysex];
         assert_eq!(sent, wanted.map(|message| (3, message.to_vec())));
     }

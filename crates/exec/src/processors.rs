@@ -12,7 +12,8 @@
 use graph::NodeId;
 use plan::{Plan, StepOp};
 use processor::{
-    BackgroundTask, FileLog, Gauge, MidiPorts, Mode, Processor, Setup, SetupServices, Tail, Transport,
+    BackgroundTask, FileLog, Gauge, MidiPorts, Mode, Processor, Setup, SetupServices, Tail,
+    Transport,
 };
 use rt::deferred::{JobRunner, WaitingJobs};
 use std::cell::UnsafeCell;

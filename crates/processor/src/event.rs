@@ -175,7 +175,11 @@ mod tests {
     fn the_parts_of_a_system_exclusive_message_are_its_bytes_and_make_no_event_larger() {
         let message: Vec<u8> = [0xf0].into_iter().chain(1..40).chain([0xf7]).collect();
         let parts: Vec<_> = SysExPart::split(&message).collect();
-        let joined: Vec<u8> = parts.iter().flat_map(|part| part.bytes()).copied().collect();
+        let joined: Vec<u8> = parts
+            .iter()
+            .flat_map(|part| part.bytes())
+            .copied()
+            .collect();
         assert_eq!((parts.len(), joined), (4, message));
         assert_eq!(size_of::<EventBody>(), 16);
     }

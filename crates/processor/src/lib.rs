@@ -63,8 +63,8 @@ pub use exp2::exp2;
 pub use file_log::{FileLog, FileProblem};
 pub use gauge::Gauge;
 pub use midi_ports::{
-    MAX_NODES_PER_MIDI_PORT, MidiPortInUse, MidiPortNames, MidiPorts, MidiPortsCallback, MidiPortReader, MidiPortWriter,
-    TimedMidi,
+    MAX_NODES_PER_MIDI_PORT, MidiPortInUse, MidiPortNames, MidiPortReader, MidiPortWriter,
+    MidiPorts, MidiPortsCallback, TimedMidi,
 };
 pub use registry::{MakeContext, MakeError, Registry};
 pub use rt::background::{BackgroundTask, TaskStatus};

@@ -130,25 +130,26 @@ impl<I: FnMut() -> CallbackInfo> AdapterClient for JackBlocks<'_, I> {
             return;
         }
         let last = (to + frames - 1) as u32;
-        self.callback.pop_midi((from + frames) as u32, &mut |event| {
-            let Some(output) = outputs.get_mut(usize::from(event.port)) else {
-                return;
-            };
-            if output.buffer.is_null() {
-                return;
-            }
-            let time = (event.frame as usize).saturating_sub(from) + to;
-            output.last = output.last.max((time as u32).min(last));
-            // SAFETY: `begin` got the buffer in this call, and the message's bytes are copied. An event that finds no
-            // room is refused.
-            unsafe {
-                (functions.jack_midi_event_write)(
-                    output.buffer,
-                    output.last,
-                    event.message.as_ptr(),
-                    event.message.len(),
-                );
-            }
-        });
+        self.callback
+            .pop_midi((from + frames) as u32, &mut |event| {
+                let Some(output) = outputs.get_mut(usize::from(event.port)) else {
+                    return;
+                };
+                if output.buffer.is_null() {
+                    return;
+                }
+                let time = (event.frame as usize).saturating_sub(from) + to;
+                output.last = output.last.max((time as u32).min(last));
+                // SAFETY: `begin` got the buffer in this call, and the message's bytes are copied. An event that finds no
+                // room is refused.
+                unsafe {
+                    (functions.jack_midi_event_write)(
+                        output.buffer,
+                        output.last,
+                        event.message.as_ptr(),
+                        event.message.len(),
+                    );
+                }
+            });
     }
 }
