@@ -373,14 +373,18 @@ fn note_event(rng: &mut Rng) -> EventBody {
     }
 }
 
-/// Noise with gaps of exact silence, some of them long, some from one frame to the next.
+/// Noise with gaps of exact silence and of one value, some of them long, some from one frame to the next.
 fn gappy(rng: &mut Rng, frames: usize) -> Vec<f32> {
     let mut samples = Vec::with_capacity(frames);
     while samples.len() < frames {
         let length = 1 + rng.below(400);
-        let rendered = rng.below(3) > 0;
+        let held = match rng.below(5) {
+            0 => Some(0.0),
+            1 => Some(rng.sample()),
+            _ => None,
+        };
         for _ in 0..length.min(frames - samples.len()) {
-            samples.push(if rendered { rng.sample() } else { 0.0 });
+            samples.push(held.unwrap_or_else(|| rng.sample()));
         }
     }
     samples

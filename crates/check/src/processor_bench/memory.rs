@@ -2,7 +2,9 @@
 
 use super::{MAX_BLOCK, TestInput};
 use graph::{Kind, Node, Port, Signal};
-use processor::{Event, IoCold, RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo};
+use processor::{
+    Content, Event, IoCold, RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo,
+};
 use units::{Frames, SampleRate};
 
 /// The line of a delay. The operation that writes it is part of the bench.
@@ -87,16 +89,16 @@ impl Memory {
         }
     }
 
-    /// Points every channel at frame `from`, marks no output silent and each input as `mark` says.
-    pub(super) fn bind(&mut self, from: usize, mark: impl Fn(&[f32]) -> bool) {
+    /// Points every channel at frame `from`, with nothing known of the outputs and of each input what `mark` says.
+    pub(super) fn bind(&mut self, from: usize, mark: impl Fn(&[f32]) -> Content) {
         let flags = self.flags.as_mut_ptr();
         self.channels.clear();
         let inputs = self.inputs.iter_mut().map(|i| (mark(i), i));
-        let outputs = self.outputs.iter_mut().map(|o| (false, o));
-        for (index, (silent, samples)) in inputs.chain(outputs).enumerate() {
+        let outputs = self.outputs.iter_mut().map(|o| (Content::Unknown, o));
+        for (index, (content, samples)) in inputs.chain(outputs).enumerate() {
             let flag = flags.wrapping_add(index);
             // SAFETY: there is a flag for every channel, and nothing else refers to it now.
-            unsafe { *flag = u8::from(silent) };
+            unsafe { *flag = content as u8 };
             self.channels.push(RawChannel {
                 data: samples.as_mut_ptr().wrapping_add(from),
                 content: flag,

@@ -8,7 +8,7 @@ use crate::alloc;
 use crate::rng::Rng;
 use graph::{Catalogue, Node};
 use processor::{
-    BackgroundTask, Block, Event, ForkAbandoned, ForkTask, Gauge, Mode, ProcessInfo,
+    BackgroundTask, Block, Content, Event, ForkAbandoned, ForkTask, Gauge, Mode, ProcessInfo,
     ProcessServices, ProcessStatus, Processor, Registry, Setup, SetupServices, TaskStatus,
 };
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub const MAX_BLOCK: Frames = Frames(4096);
 pub enum BlockSplit {
     /// Blocks of this number of frames.
     Even(usize),
-    /// Blocks of random lengths. Half of them mark silent inputs as silent; a sleeping processor is not called.
+    /// Blocks of random lengths. Half of them mark inputs that are silent or constant; a sleeping processor is not called.
     Random(Rng),
     /// Parts of random lengths of one block.
     Parts(Rng),
@@ -273,7 +273,16 @@ impl ProcessorBench {
             (range.start, 0)
         };
         let is_zero = |x: &[f32]| x[range.clone()].iter().all(|x| x.to_bits() == 0);
-        memory.bind(base, |x| mark && is_zero(x));
+        let is_constant = |x: &[f32]| {
+            let mut bits = x[range.clone()].iter().map(|x| x.to_bits());
+            let first = bits.next();
+            bits.all(|x| Some(x) == first)
+        };
+        memory.bind(base, |x| match mark {
+            true if is_zero(x) => Content::Silent,
+            true if is_constant(x) => Content::Constant,
+            _ => Content::Unknown,
+        });
         let events = input.events_in(&range, base as u32);
         self.background
             .iter_mut()
@@ -305,8 +314,10 @@ impl ProcessorBench {
         self.position += frames as u64;
         let inputs = memory.inputs.len();
         for (samples, flag) in memory.outputs.iter().zip(&memory.flags[inputs..]) {
-            let silent = *flag != 0 || output.asleep;
+            let silent = *flag == Content::Silent as u8 || output.asleep;
             assert!(!silent || is_zero(samples), "silence is +0.0");
+            let constant = *flag == Content::Constant as u8;
+            assert!(!constant || is_constant(samples), "a constant stays");
         }
         collect(memory, base, &range, output);
     }
