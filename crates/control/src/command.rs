@@ -105,7 +105,58 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "is_first")]
         at: u64,
     },
-    /// Takes the last change of the graph back.
+    /// Keeps the values of all parameters that may change while it plays, under a name.
+    Snapshot {
+        /// Its name; a snapshot of that name is replaced.
+        name: String,
+        /// A part or a node: its values alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<String>,
+    },
+    /// Goes to the values of a snapshot.
+    Recall {
+        /// Its name.
+        name: String,
+        /// Time in which numbers move there, in milliseconds; switches change at the beginning.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        over_ms: f64,
+        /// As for `set`.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
+    /// Removes a snapshot.
+    RemoveSnapshot {
+        /// Its name.
+        name: String,
+    },
+    /// Gives a snapshot another name.
+    RenameSnapshot {
+        /// Its name.
+        name: String,
+        /// The new one, which is free.
+        to: String,
+    },
+    /// Writes the values of a part or a node to a file of their own, `NAME.preset.toml` in the session's folder.
+    SavePreset {
+        /// The part.
+        part: String,
+        /// The preset's name.
+        name: String,
+    },
+    /// Goes to the values of a preset.
+    LoadPreset {
+        /// The part.
+        part: String,
+        /// The preset's name.
+        name: String,
+        /// As for `recall`.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        over_ms: f64,
+        /// As for `set`.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
+    /// Takes the last change back.
     Undo,
     /// Makes the last change that was taken back again.
     Redo,
@@ -151,6 +202,10 @@ pub enum Query {
     Dropouts,
     /// Meters: all gauges by name.
     Meters,
+    /// Names of the snapshots.
+    Snapshots,
+    /// Names of the presets in the session's folder.
+    Presets,
     /// The schedule that plays, its changes while it played and why, and figures of the plan.
     Schedule,
 }
@@ -189,10 +244,10 @@ pub struct Reply {
     pub id: Value,
     /// True if every command was carried out.
     pub ok: bool,
-    /// Absolute frame of the block from which on a change is heard; with parameters, the earliest one.
+    /// Absolute frame from which on the changes are heard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<u64>,
-    /// Answers to the queries, in their order.
+    /// Answers of the commands that have one, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Value>,
     /// Reason why nothing was changed. The graph that was plays on.

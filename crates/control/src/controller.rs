@@ -4,17 +4,18 @@
 //!   submit ─▶ waiting: [ r3 r2 r1 ] ─▶ carried out: r1 ─▶ swap taken by the audio thread ─▶ reply with its frame
 //! ```
 //!
-//! A request whose change is on its way to the audio thread is answered when the audio thread has taken it, some
-//! milliseconds later; the requests behind it wait in their order.
+//! A request is answered when the audio thread has taken its change, some milliseconds later: then the frame is known.
+//! Requests that set parameters follow each other without a wait; one behind a change of the graph waits until that plays.
 
 use crate::ControlError;
-use crate::command::{Command, Reply, Request};
+use crate::command::{Command, Query, Reply, Request};
 use crate::edits::{Draft, LiveSet};
+use crate::events::NodeEvent;
 use crate::history::{History, UndoEntry, go_to};
 use crate::query;
 use crate::session_file::{ReadSession, SessionFile};
+use crate::snapshot;
 use crate::subscription::Subscriptions;
-use crate::target::required;
 use engine::{Engine, EngineError};
 use graph::{Edit, NodeId};
 use processor::Registry;
@@ -23,6 +24,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use text::Session;
+use text::toml::snapshots::{Snapshots, read_snapshots, snapshots_text};
 use units::Frames;
 
 /// Largest number of requests that wait.
@@ -38,11 +40,33 @@ pub struct Controller {
     file: SessionFile,
     rate_hz: f64,
     waiting: VecDeque<(u64, Request)>,
-    /// A request whose swap is on its way, with its reply as far as it is known.
-    in_flight: Option<(u64, Reply)>,
+    /// Requests that were carried out and are not answered yet, in their order.
+    answering: VecDeque<Answering>,
     history: History,
+    snapshots: Arc<Snapshots>,
     subscriptions: Subscriptions,
 }
+
+/// A reply that waits for its frame.
+struct Answering {
+    client: u64,
+    reply: Reply,
+    waits_for: Heard,
+}
+
+/// The moment from which on a request is heard.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    /// It changes no sound.
+    Never,
+    /// With the executor that is on its way.
+    WithSwap,
+    /// With events: their ticket, and the earliest frame for which they are meant.
+    WithEvents(u64, u64),
+}
+
+/// Answers of commands, each behind the number of its command.
+type Answers = Vec<(usize, Value)>;
 
 impl Controller {
     /// A controller of an engine that plays `session`, of the file `path`. `read` reads a session again; its error is the
@@ -54,13 +78,16 @@ impl Controller {
         read: impl Fn(&Path) -> Result<Session, String> + 'static,
     ) -> Self {
         let read: ReadSession = Box::new(read);
+        let text = snapshots_text(&session);
+        let (snapshots, _) = read_snapshots(&text, &session.graph, registry.catalogue());
         Self {
             registry,
             file: SessionFile::new(path, session, read),
             rate_hz: f64::from(rate_hz),
             waiting: VecDeque::new(),
-            in_flight: None,
+            answering: VecDeque::new(),
             history: History::default(),
+            snapshots: Arc::new(snapshots),
             subscriptions: Subscriptions::default(),
         }
     }
@@ -88,8 +115,8 @@ impl Controller {
 
     /// Returns true if a reply to `client` is still to come.
     pub fn is_waiting(&self, client: u64) -> bool {
-        let in_flight = self.in_flight.as_ref().map(|(id, _)| *id);
-        let mut waiting = self.waiting.iter().map(|(id, _)| *id).chain(in_flight);
+        let answering = self.answering.iter().map(|it| it.client);
+        let mut waiting = self.waiting.iter().map(|(id, _)| *id).chain(answering);
         waiting.any(|id| id == client)
     }
 
@@ -99,35 +126,47 @@ impl Controller {
     /// Real-time: setup.
     pub fn update(&mut self, engine: &mut Engine) -> Vec<(u64, Value)> {
         let mut messages = Vec::new();
-        loop {
-            if let Some((client, mut reply)) = self.in_flight.take() {
-                if engine.is_swapping() {
-                    self.in_flight = Some((client, reply));
-                    break;
-                }
-                reply.frame = Some(engine.swap_frame());
-                messages.push(self.answered(client, reply));
-            }
-            let Some((client, request)) = self.waiting.pop_front() else {
-                break;
-            };
-            match self.carry_out(client, &request, engine) {
-                Ok(reply) if engine.is_swapping() && reply.frame.is_some() => {
-                    self.in_flight = Some((client, reply));
-                }
-                Ok(reply) => messages.push(self.answered(client, reply)),
+        self.answer(engine, &mut messages);
+        while self.answering.len() < MAX_WAITING
+            && self.answering.back().is_none_or(|it| it.waits_for != Heard::WithSwap)
+            && let Some((client, request)) = self.waiting.pop_front()
+        {
+            let (reply, waits_for) = match self.carry_out(client, &request, engine) {
+                Ok(done) => done,
                 Err((ControlError::Engine(EngineError::Busy), _)) => {
                     self.waiting.push_front((client, request));
                     break;
                 }
-                Err((error, command)) => {
-                    let reply = refusal(request.id, &error, command);
-                    messages.push(self.answered(client, reply));
-                }
-            }
+                Err((error, command)) => (refusal(request.id, &error, command), Heard::Never),
+            };
+            self.answering.push_back(Answering {
+                client,
+                reply,
+                waits_for,
+            });
         }
+        self.answer(engine, &mut messages);
         self.subscriptions.publish(engine, &mut messages);
         messages
+    }
+
+    /// Gives the replies whose frames are known.
+    fn answer(&mut self, engine: &Engine, messages: &mut Vec<Message>) {
+        while let Some(first) = self.answering.front() {
+            let frame = match first.waits_for {
+                Heard::Never => first.reply.frame,
+                Heard::WithSwap if engine.is_swapping() => return,
+                Heard::WithSwap => Some(engine.swap_frame()),
+                Heard::WithEvents(ticket, at) => match engine.event_frame(ticket) {
+                    None => return,
+                    taken => taken.map(|frame| frame.max(at)),
+                },
+            };
+            if let Some(Answering { client, reply, .. }) = self.answering.pop_front() {
+                let reply = Reply { frame, ..reply };
+                messages.push((client, serde_json::to_value(reply).unwrap_or_default()));
+            }
+        }
     }
 
     /// Reads the session's file again and plays it.
@@ -142,81 +181,72 @@ impl Controller {
         self.go_to_loaded(request, engine)
     }
 
-    fn answered(&self, client: u64, reply: Reply) -> Message {
-        (client, serde_json::to_value(reply).unwrap_or_default())
-    }
-
-    /// Carries one request out. The frame of its reply is that of the next block, until a swap is taken.
+    /// Carries one request out. Gives its reply, and what the reply waits for.
     fn carry_out(
         &mut self,
         client: u64,
         request: &Request,
         engine: &mut Engine,
-    ) -> Result<Reply, (ControlError, Option<usize>)> {
+    ) -> Result<(Reply, Heard), (ControlError, Option<usize>)> {
+        if let [command @ (Command::Undo | Command::Redo | Command::Load { .. })] =
+            request.commands.as_slice()
+        {
+            let heard = self.step(command, engine).map_err(|error| (error, Some(1)))?;
+            self.subscriptions.add_change(json!(request.commands));
+            return Ok((reply(request, Vec::new()), heard));
+        }
         let registry = self.registry.clone();
-        let mut draft = Draft::new(engine.graph(), registry.catalogue());
-        let mut events = Vec::new();
+        let folder = self.file.folder().to_owned();
+        let kept = (self.snapshots.clone(), folder.as_path());
+        let mut draft = Draft::new(engine.graph(), registry.catalogue(), kept);
         let mut has_change = false;
         for (number, command) in (1..).zip(&request.commands) {
             let at = |error| (error, Some(number));
-            let is_edit = draft.apply(command).map_err(at)?;
-            has_change |= is_edit;
-            match command {
-                Command::Undo | Command::Redo | Command::Load { .. } => {
-                    if request.commands.len() > 1 {
-                        let name = match command {
-                            Command::Undo => "undo",
-                            Command::Redo => "redo",
-                            _ => "load",
-                        };
-                        return Err(at(ControlError::Alone(name)));
-                    }
-                    self.step(command, engine).map_err(at)?;
-                    self.subscriptions.add_change(json!(request.commands));
-                    return Ok(reply(request, Some(engine.position()), Vec::new()));
-                }
-                Command::Value { to, .. } | Command::Midi { to, .. } => {
-                    let (id, node, input) =
-                        required(draft.builder.graph(), to, "an event input").map_err(at)?;
-                    if !node.inputs.iter().any(|port| port.name == input) {
-                        let error = EngineError::NoParam(input.to_owned());
-                        return Err(at(error.into()));
-                    }
-                    events.push((id, input.to_owned(), command));
-                    has_change = true;
-                }
-                _ => {}
-            }
+            check_alone(command).map_err(at)?;
+            has_change |= draft.apply(number, command).map_err(at)?;
+            has_change |= draft.add_event(command).map_err(at)?;
         }
-        self.apply(draft, engine).map_err(|error| (error, None))?;
-        for (id, input, command) in events {
-            let sent = match command {
-                Command::Value { value, at, .. } => engine.send_value(id, &input, *value, *at),
-                Command::Midi { bytes, at, .. } => engine.send_midi(id, &input, *bytes, *at),
-                _ => Ok(()),
-            };
-            sent.map_err(|error| (error.into(), None))?;
-        }
-        let data = self.read_only(client, request, engine)?;
+        let mut answers = std::mem::take(&mut draft.answers);
+        let heard = self.apply(draft, engine).map_err(|error| (error, None))?;
         if has_change {
             self.subscriptions.add_change(json!(request.commands));
         }
-        Ok(reply(request, has_change.then(|| engine.position()), data))
+        answers.extend(self.read_only(client, request, engine)?);
+        answers.sort_by_key(|(number, _)| *number);
+        let data = answers.into_iter().map(|(_, answer)| answer).collect();
+        Ok((reply(request, data), heard))
     }
 
-    /// Makes the changes of a draft.
-    fn apply(&mut self, draft: Draft<'_>, engine: &mut Engine) -> Result<(), ControlError> {
+    /// Makes the changes of a draft, which take effect at one block.
+    fn apply(&mut self, draft: Draft<'_>, engine: &mut Engine) -> Result<Heard, ControlError> {
         let Draft {
             builder,
             timed,
             changes_graph,
+            snapshots,
+            events,
             ..
         } = draft;
         let edits = builder.into_edits();
-        if edits.is_empty() {
-            return Ok(());
-        }
+        let is_changed = !edits.is_empty() || snapshots != self.snapshots;
         let before = UndoEntry::before(&edits, changes_graph, engine.graph());
+        let heard = self.send(edits, &timed, &events, engine)?;
+        if is_changed {
+            let before = before.with_snapshots(&self.snapshots, &snapshots);
+            self.history.remember(before);
+            self.snapshots = snapshots;
+        }
+        Ok(heard)
+    }
+
+    /// Sends edits, parameters with a time, and events to the engine as one transaction.
+    fn send(
+        &self,
+        edits: Vec<Edit>,
+        timed: &[LiveSet],
+        events: &[NodeEvent],
+        engine: &mut Engine,
+    ) -> Result<Heard, ControlError> {
         let is_timed = |id: NodeId, key: &str| {
             let same = |set: &LiveSet| set.node == id && set.param == key;
             timed.iter().any(same)
@@ -226,28 +256,58 @@ impl Controller {
             _ => true,
         });
         let at_once: Vec<Edit> = at_once.collect();
-        if !at_once.is_empty() {
-            engine.edit(at_once)?;
+        let count = at_once.len() + timed.len() + events.len();
+        if count == 0 {
+            return Ok(Heard::Never);
         }
-        for set in &timed {
+        let is_at_once = !at_once.is_empty();
+        // A swap of the engine's own may be on its way.
+        let was_swapping = engine.is_swapping();
+        engine.begin();
+        if timed.len() + events.len() > engine.event_room() {
+            engine.cancel();
+            return Err(EngineError::Busy.into());
+        }
+        if is_at_once && let Err(error) = engine.edit_held(at_once) {
+            engine.cancel();
+            return Err(error.into());
+        }
+        let sent = timed.iter().try_for_each(|set| {
             let ramp = Frames((set.over_ms * self.rate_hz / 1000.0) as u32);
-            engine.schedule_param(set.node, &set.param, set.value, set.at, ramp)?;
-        }
-        self.history.remember(before);
-        Ok(())
+            engine.ramp_param(set.node, &set.param, set.value, set.at, (ramp, set.law))
+        });
+        let sent = sent.and_then(|()| events.iter().try_for_each(|event| event.send(engine)));
+        let is_swapping = engine.is_swapping() && !was_swapping;
+        let ticket = engine.commit()?;
+        sent?;
+        let at = timed.iter().map(|set| set.at);
+        let at = at.chain(events.iter().map(NodeEvent::at)).min();
+        Ok(match is_swapping {
+            true => Heard::WithSwap,
+            false => Heard::WithEvents(ticket, at.filter(|_| !is_at_once).unwrap_or(0)),
+        })
     }
 
     /// Undo, redo and load: to another graph as a whole.
-    fn step(&mut self, command: &Command, engine: &mut Engine) -> Result<(), ControlError> {
+    fn step(
+        &mut self,
+        command: &Command,
+        engine: &mut Engine,
+    ) -> Result<Heard, ControlError> {
+        let playing = (&mut *engine, &mut self.snapshots);
         match command {
-            Command::Undo => self.history.undo(engine, &self.registry),
-            Command::Redo => self.history.redo(engine, &self.registry),
+            Command::Undo => self.history.undo(playing, &self.registry)?,
+            Command::Redo => self.history.redo(playing, &self.registry)?,
             Command::Load { file } => {
                 let loaded = self.file.load(file.as_deref())?;
-                self.go_to_loaded(loaded, engine).map(drop)
+                self.go_to_loaded(loaded, engine)?;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(match engine.is_swapping() {
+            true => Heard::WithSwap,
+            false => Heard::WithEvents(engine.sent_events(), 0),
+        })
     }
 
     /// Plays a session that was loaded. Gives the number of edits.
@@ -259,13 +319,19 @@ impl Controller {
         if loaded.1.graph.tempo() != engine.graph().tempo() {
             return Err(ControlError::Tempo(loaded.0));
         }
-        let before = UndoEntry::Graph(Box::new(engine.graph().clone()));
+        let before = UndoEntry::before(&[], true, engine.graph());
         let edits = go_to(&loaded.1.graph, engine, &self.registry)?;
+        let text = snapshots_text(&loaded.1);
+        let (snapshots, _) =
+            read_snapshots(&text, &loaded.1.graph, self.registry.catalogue());
+        let before = before.with_snapshots(&self.snapshots, &Arc::new(snapshots.clone()));
+        let is_kept = *self.snapshots == snapshots;
+        self.snapshots = Arc::new(snapshots);
         self.file.accept(loaded);
-        if edits > 0 {
+        if edits > 0 || !is_kept {
             self.history.remember(before);
         }
-        Ok(edits)
+        Ok(edits + usize::from(!is_kept))
     }
 
     /// Queries, subscriptions and saves: what changes no sound.
@@ -274,34 +340,58 @@ impl Controller {
         client: u64,
         request: &Request,
         engine: &Engine,
-    ) -> Result<Vec<Value>, (ControlError, Option<usize>)> {
-        let mut data = Vec::new();
+    ) -> Result<Answers, (ControlError, Option<usize>)> {
+        let mut answers = Answers::new();
         for (number, command) in (1..).zip(&request.commands) {
-            match command {
-                Command::Query { what } => {
-                    data.push(query::answer(*what, engine, self.registry.catalogue()));
-                }
-                Command::Save { file } => {
-                    let catalogue = self.registry.catalogue();
-                    let saved = self.file.save(file.as_deref(), engine.graph(), catalogue);
-                    let path = saved.map_err(|error| (error, Some(number)))?;
-                    data.push(json!({ "saved": path }));
+            let answer = match command {
+                Command::Query {
+                    what: Query::Snapshots,
+                } => snapshot::listed(&self.snapshots),
+                Command::Query {
+                    what: Query::Presets,
+                } => snapshot::presets(self.file.folder()),
+                Command::Query { what } => query::answer(*what, engine, self.registry.catalogue()),
+                Command::Save { file } => self
+                    .save(file.as_deref(), engine)
+                    .map_err(|error| (error, Some(number)))?,
+                Command::SavePreset { part, name } => {
+                    let names = (name.as_str(), part.as_str());
+                    let (folder, catalogue) = (self.file.folder(), self.registry.catalogue());
+                    let saved = snapshot::save_preset(folder, names, engine.graph(), catalogue);
+                    json!({ "saved": saved.map_err(|error| (error, Some(number)))? })
                 }
                 Command::Subscribe { topics, every_ms } => {
                     self.subscriptions.set(client, topics, *every_ms, engine);
+                    continue;
                 }
-                _ => {}
-            }
+                _ => continue,
+            };
+            answers.push((number, answer));
         }
-        Ok(data)
+        Ok(answers)
+    }
+
+    fn save(&mut self, file: Option<&Path>, engine: &Engine) -> Result<Value, ControlError> {
+        let now = (engine.graph(), &*self.snapshots);
+        let saved = self.file.save(file, now, self.registry.catalogue())?;
+        Ok(json!({ "saved": saved }))
     }
 }
 
-fn reply(request: &Request, frame: Option<u64>, data: Vec<Value>) -> Reply {
+/// Refuses a command that stands alone, in a request with others.
+fn check_alone(command: &Command) -> Result<(), ControlError> {
+    match command {
+        Command::Undo => Err(ControlError::Alone("undo")),
+        Command::Redo => Err(ControlError::Alone("redo")),
+        Command::Load { .. } => Err(ControlError::Alone("load")),
+        _ => Ok(()),
+    }
+}
+
+fn reply(request: &Request, data: Vec<Value>) -> Reply {
     Reply {
         id: request.id.clone(),
         ok: true,
-        frame,
         data,
         ..Reply::default()
     }

@@ -2,9 +2,16 @@
 
 use crate::target::{node, port_name, required, split};
 use crate::{Command, ControlError};
-use graph::{Catalogue, Graph, GraphBuilder, NodeId, ParamValue};
+use crate::events::NodeEvent;
+use crate::snapshot;
+use engine::RampLaw;
+use graph::{Catalogue, Graph, GraphBuilder, NodeId, Param, ParamValue};
 use serde_json::Value;
+use serde_json::json;
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use text::toml::snapshots::Snapshots;
 
 /// A parameter of a node that a request sets while it plays.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,30 +21,113 @@ pub(crate) struct LiveSet {
     pub(crate) value: f32,
     pub(crate) over_ms: f64,
     pub(crate) at: u64,
+    pub(crate) law: RampLaw,
 }
 
 /// The graph that a request makes, command by command.
 pub(crate) struct Draft<'a> {
-    catalogue: &'a Catalogue,
+    pub(crate) catalogue: &'a Catalogue,
+    /// Folder of the session.
+    folder: &'a Path,
     pub(crate) builder: GraphBuilder<'a>,
     /// Parameters that are set with a time: they change no graph until then.
     pub(crate) timed: Vec<LiveSet>,
     /// True if nodes or edges change, or parameters that need a new processor.
     pub(crate) changes_graph: bool,
+    pub(crate) snapshots: Arc<Snapshots>,
+    pub(crate) events: Vec<NodeEvent>,
+    /// Answers, each behind the number of its command.
+    pub(crate) answers: Vec<(usize, Value)>,
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(graph: &Graph, catalogue: &'a Catalogue) -> Self {
+    pub(crate) fn new(
+        graph: &Graph,
+        catalogue: &'a Catalogue,
+        (snapshots, folder): (Arc<Snapshots>, &'a Path),
+    ) -> Self {
         Self {
             catalogue,
+            folder,
+            snapshots,
+            events: Vec::new(),
+            answers: Vec::new(),
             builder: GraphBuilder::with_graph(graph.clone(), catalogue),
             timed: Vec::new(),
             changes_graph: false,
         }
     }
 
-    /// Applies one command. Returns false if it does not concern the graph.
-    pub(crate) fn apply(&mut self, command: &Command) -> Result<bool, ControlError> {
+    /// Applies a command. Returns false if it changes neither the graph nor the snapshots.
+    pub(crate) fn apply(&mut self, number: usize, command: &Command) -> Result<bool, ControlError> {
+        Ok(self.apply_to_snapshots(number, command)? || self.apply_to_graph(command)?)
+    }
+
+    /// Adds the event that a command is. Returns false if it is none.
+    pub(crate) fn add_event(&mut self, command: &Command) -> Result<bool, ControlError> {
+        let event = NodeEvent::new(command, self.builder.graph())?;
+        let is_event = event.is_some();
+        self.events.extend(event);
+        Ok(is_event)
+    }
+
+    fn apply_to_snapshots(
+        &mut self,
+        number: usize,
+        command: &Command,
+    ) -> Result<bool, ControlError> {
+        let unknown = |name: &String, all: &Snapshots| {
+            let near = graph::nearest(name, all.keys().map(String::as_str));
+            ControlError::NoSnapshot {
+                name: name.clone(),
+                nearest: near.map(str::to_owned),
+            }
+        };
+        match command {
+            Command::Snapshot { name, part } => {
+                let taken = snapshot::take(self.builder.graph(), self.catalogue, part.as_deref())?;
+                Arc::make_mut(&mut self.snapshots).insert(name.clone(), taken);
+            }
+            Command::RemoveSnapshot { name } => {
+                if Arc::make_mut(&mut self.snapshots).remove(name).is_none() {
+                    return Err(unknown(name, &self.snapshots));
+                }
+            }
+            Command::RenameSnapshot { name, to } => {
+                if self.snapshots.contains_key(to) {
+                    return Err(ControlError::SnapshotTaken(to.clone()));
+                }
+                match Arc::make_mut(&mut self.snapshots).remove(name) {
+                    Some(it) => Arc::make_mut(&mut self.snapshots).insert(to.clone(), it),
+                    None => return Err(unknown(name, &self.snapshots)),
+                };
+            }
+            Command::Recall { name, over_ms, at } => {
+                let all = self.snapshots.clone();
+                let it = all.get(name).ok_or_else(|| unknown(name, &all))?;
+                let left_out = snapshot::recall(self, it, (*over_ms, *at))?;
+                let answer = json!({ "recalled": name, "left_out": left_out });
+                self.answers.push((number, answer));
+            }
+            Command::LoadPreset {
+                part,
+                name,
+                over_ms,
+                at,
+            } => {
+                let names = (name.as_str(), part.as_str());
+                let graph = self.builder.graph();
+                let preset = snapshot::load_preset(self.folder, names, graph, self.catalogue)?;
+                let left_out = snapshot::recall(self, &preset, (*over_ms, *at))?;
+                let answer = json!({ "recalled": name, "left_out": left_out });
+                self.answers.push((number, answer));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn apply_to_graph(&mut self, command: &Command) -> Result<bool, ControlError> {
         match command {
             Command::Set {
                 target,
@@ -97,22 +187,7 @@ impl<'a> Draft<'a> {
         let is_timed = over_ms != 0.0 || at != 0;
         let value = param_value(value)?;
         match &value {
-            ParamValue::Number(number) if is_live && is_timed => {
-                if !(0.0..=3_600_000.0).contains(&over_ms) {
-                    return Err(ControlError::Time(over_ms));
-                }
-                let set = LiveSet {
-                    node: id,
-                    param: param.to_owned(),
-                    value: *number as f32,
-                    over_ms,
-                    at,
-                };
-                // Checks the value.
-                self.builder.set(id, param, value)?;
-                self.timed.push(set);
-            }
-            _ if is_live => self.builder.set(id, param, value)?,
+            _ if is_live => self.set_live(id, param, value, (over_ms, at), RampLaw::Linear)?,
             _ if is_timed => {
                 return Err(ControlError::NotLive(param.to_owned()));
             }
@@ -125,6 +200,39 @@ impl<'a> Draft<'a> {
                 self.replace(id, &kind, &params)?;
                 self.changes_graph = true;
             }
+        }
+        Ok(())
+    }
+
+    /// Sets a parameter that may change while it plays.
+    pub(crate) fn set_live(
+        &mut self,
+        node: NodeId,
+        param: &str,
+        value: ParamValue,
+        (over_ms, at): (f64, u64),
+        law: RampLaw,
+    ) -> Result<(), ControlError> {
+        if !(0.0..=3_600_000.0).contains(&over_ms) {
+            return Err(ControlError::Time(over_ms));
+        }
+        let number = match &value {
+            ParamValue::Number(number) => Some(*number as f32),
+            _ => None,
+        };
+        // Checks the value.
+        self.builder.set(node, param, value)?;
+        // What is set last counts.
+        self.timed.retain(|it| (it.node, it.param.as_str()) != (node, param));
+        if let Some(value) = number.filter(|_| over_ms != 0.0 || at != 0) {
+            self.timed.push(LiveSet {
+                node,
+                param: param.to_owned(),
+                value,
+                over_ms,
+                at,
+                law,
+            });
         }
         Ok(())
     }
@@ -190,6 +298,14 @@ fn named_edges(
         let input = input.get(usize::from(edge.to.port))?.name.clone();
         Some(((edge.from.node, output), (edge.to.node, input)))
     })
+}
+
+/// The law by which a parameter moves from one snapshot to another.
+pub(crate) fn ramp_law(param: &Param) -> RampLaw {
+    match param.unit {
+        "Hz" => RampLaw::Geometric,
+        _ => RampLaw::Linear,
+    }
 }
 
 /// A value of JSON as a parameter's.

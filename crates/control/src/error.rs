@@ -39,6 +39,20 @@ pub enum ControlError {
     /// A ramp without a sensible length.
     #[error("a ramp takes 0 to 3600000 ms, not {0}")]
     Time(f64),
+    /// There is no such snapshot. Ask for them.
+    #[error("there is no snapshot `{name}`{}", hint(.nearest))]
+    NoSnapshot {
+        /// The name.
+        name: String,
+        /// The most similar name.
+        nearest: Option<String>,
+    },
+    /// Another snapshot has the name.
+    #[error("there is a snapshot `{0}` already")]
+    SnapshotTaken(String),
+    /// A preset's name would lead to another folder.
+    #[error("`{0}` is no name of a preset: it is a file's name without folders")]
+    PresetName(String),
     /// A session cannot be read.
     #[error("{}: {mistakes}", file.display())]
     Session {

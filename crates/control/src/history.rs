@@ -4,6 +4,8 @@ use crate::ControlError;
 use engine::Engine;
 use graph::{Edit, Graph, ParamValue, edits_between};
 use processor::Registry;
+use std::sync::Arc;
+use text::toml::snapshots::Snapshots;
 
 /// Number of nodes of all graphs that are kept, and number of changes.
 const MAX_NODES: usize = 200_000;
@@ -16,8 +18,14 @@ pub(crate) struct History {
     redo: Vec<UndoEntry>,
 }
 
-/// A change that can be taken back.
-pub(crate) enum UndoEntry {
+/// A change that can be taken back: what was before it.
+pub(crate) struct UndoEntry {
+    change: Change,
+    /// The snapshots, if they changed.
+    snapshots: Option<Arc<Snapshots>>,
+}
+
+enum Change {
     /// Back to this graph.
     Graph(Box<Graph>),
     /// Back to these values: node, parameter, value.
@@ -27,30 +35,44 @@ pub(crate) enum UndoEntry {
 impl UndoEntry {
     /// The state before `edits`. Graphs are kept where nodes or edges change.
     pub(crate) fn before(edits: &[Edit], changes_graph: bool, graph: &Graph) -> Self {
-        match changes_graph {
-            true => Self::Graph(Box::new(graph.clone())),
-            false => Self::Params(old_values(edits, graph)),
+        let change = match changes_graph {
+            true => Change::Graph(Box::new(graph.clone())),
+            false => Change::Params(old_values(edits, graph)),
+        };
+        Self {
+            change,
+            snapshots: None,
         }
+    }
+
+    /// The same change, which changed the snapshots too if `before` are not `after`.
+    pub(crate) fn with_snapshots(
+        self,
+        before: &Arc<Snapshots>,
+        after: &Arc<Snapshots>,
+    ) -> Self {
+        let snapshots = (before != after).then(|| before.clone());
+        Self { snapshots, ..self }
     }
 
     /// The parameters that it sets, if it sets parameters alone.
     fn keys(&self) -> Option<Vec<(&str, &str)>> {
-        match self {
-            Self::Params(values) => {
+        match (&self.change, &self.snapshots) {
+            (Change::Params(values), None) => {
                 let keys = values.iter();
-                Some(
-                    keys.map(|(node, key, _)| (node.as_str(), key.as_str()))
-                        .collect(),
-                )
+                let keys = keys.map(|(node, key, _)| (node.as_str(), key.as_str()));
+                Some(keys.collect())
             }
-            Self::Graph(_) => None,
+            _ => None,
         }
     }
 
     fn nodes(&self) -> usize {
-        match self {
-            Self::Graph(graph) => graph.len(),
-            Self::Params(_) => 1,
+        let kept = self.snapshots.iter().flat_map(|all| all.values());
+        let kept: usize = kept.map(|snapshot| snapshot.len()).sum();
+        match &self.change {
+            Change::Graph(graph) => graph.len() + kept,
+            Change::Params(_) => 1 + kept,
         }
     }
 }
@@ -75,32 +97,34 @@ impl History {
     /// Takes the last change back.
     pub(crate) fn undo(
         &mut self,
-        engine: &mut Engine,
+        playing: (&mut Engine, &mut Arc<Snapshots>),
         registry: &Registry,
     ) -> Result<(), ControlError> {
-        step("undo", &mut self.undo, &mut self.redo, engine, registry)
+        step("undo", (&mut self.undo, &mut self.redo), playing, registry)
     }
 
     /// Makes the last change that was taken back again.
     pub(crate) fn redo(
         &mut self,
-        engine: &mut Engine,
+        playing: (&mut Engine, &mut Arc<Snapshots>),
         registry: &Registry,
     ) -> Result<(), ControlError> {
-        step("redo", &mut self.redo, &mut self.undo, engine, registry)
+        step("redo", (&mut self.redo, &mut self.undo), playing, registry)
     }
 }
 
 /// Goes to the last entry of `from`, and keeps the present in `to`. Where the engine refuses, nothing changes.
 fn step(
     name: &'static str,
-    from: &mut Vec<UndoEntry>,
-    to: &mut Vec<UndoEntry>,
-    engine: &mut Engine,
+    (from, to): (&mut Vec<UndoEntry>, &mut Vec<UndoEntry>),
+    (engine, snapshots): (&mut Engine, &mut Arc<Snapshots>),
     registry: &Registry,
 ) -> Result<(), ControlError> {
     let entry = from.last().ok_or(ControlError::Nothing(name))?;
-    to.push(go_back(entry, engine, registry)?);
+    let change = go_back(&entry.change, engine, registry)?;
+    let before = entry.snapshots.clone();
+    let snapshots = before.map(|before| std::mem::replace(snapshots, before));
+    to.push(UndoEntry { change, snapshots });
     from.pop();
     Ok(())
 }
@@ -123,17 +147,17 @@ fn old_values(edits: &[Edit], graph: &Graph) -> Vec<(String, String, f64)> {
 
 /// Goes back to `entry`. Gives the entry that leads to the present again.
 fn go_back(
-    entry: &UndoEntry,
+    entry: &Change,
     engine: &mut Engine,
     registry: &Registry,
-) -> Result<UndoEntry, ControlError> {
+) -> Result<Change, ControlError> {
     match entry {
-        UndoEntry::Graph(graph) => {
+        Change::Graph(graph) => {
             let now = Box::new(engine.graph().clone());
             go_to(graph, engine, registry)?;
-            Ok(UndoEntry::Graph(now))
+            Ok(Change::Graph(now))
         }
-        UndoEntry::Params(values) => {
+        Change::Params(values) => {
             let mut edits = Vec::new();
             for (name, key, value) in values {
                 let id = engine.graph().find(name);
@@ -145,7 +169,7 @@ fn go_back(
                 };
                 edits.extend(value.map(|v| Edit::Set(id, key.clone(), ParamValue::Number(v))));
             }
-            let now = UndoEntry::Params(old_values(&edits, engine.graph()));
+            let now = Change::Params(old_values(&edits, engine.graph()));
             engine.edit(edits)?;
             Ok(now)
         }

@@ -20,8 +20,10 @@
 //! | `controller` | carries requests out on an engine |
 //! | `history` | undo and redo |
 //! | `subscription` | what clients have asked to be sent |
+//! | `events` | numbers and MIDI for event inputs |
 //! | `edits` | one command as a change to a graph |
 //! | `query` | the graph, the kinds and the figures as JSON |
+//! | `snapshot` | values kept by name, in the session and as presets |
 //! | `session_file` | loads and saves the session |
 //! | `osc` | OSC packets as requests |
 //! | `server` | the sockets: JSON lines over a Unix socket, OSC over UDP and TCP |
@@ -31,12 +33,14 @@ mod command;
 mod controller;
 mod edits;
 mod error;
+mod events;
 mod history;
 pub mod osc;
 mod query;
 #[cfg(unix)]
 pub mod server;
 mod session_file;
+mod snapshot;
 mod subscription;
 mod target;
 mod words;

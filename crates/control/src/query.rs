@@ -14,6 +14,8 @@ pub(crate) fn answer(query: Query, engine: &Engine, catalogue: &Catalogue) -> Va
         Query::Dropouts => dropouts(engine),
         Query::Meters => json!(engine.gauges()),
         Query::Schedule => schedule(engine),
+        // The controller has them.
+        Query::Snapshots | Query::Presets => Value::Null,
     }
 }
 

@@ -4,6 +4,7 @@ use crate::ControlError;
 use graph::{Catalogue, Graph};
 use std::path::{Path, PathBuf};
 use text::Session;
+use text::toml::snapshots::{Snapshots, read_snapshots, set_snapshots, snapshots_text};
 
 /// Reads a session; an error is the text of its mistakes.
 pub(crate) type ReadSession = Box<dyn Fn(&Path) -> Result<Session, String>>;
@@ -24,6 +25,11 @@ impl SessionFile {
         }
     }
 
+    /// Folder of the session.
+    pub(crate) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
     /// The graph of a file; it is the session's own from [`Self::accept`] on.
     pub(crate) fn load(&self, file: Option<&Path>) -> Result<(PathBuf, Session), ControlError> {
         let path = file.unwrap_or(&self.path);
@@ -42,11 +48,11 @@ impl SessionFile {
         (self.path, self.session) = (path, session);
     }
 
-    /// Writes the session with `graph`. The own file is replaced as a whole; another one must not be there.
+    /// Writes the session with `graph` and `snapshots`. The own file is replaced as a whole; another one must not be there.
     pub(crate) fn save(
         &mut self,
         file: Option<&Path>,
-        graph: &Graph,
+        (graph, snapshots): (&Graph, &Snapshots),
         catalogue: &Catalogue,
     ) -> Result<PathBuf, ControlError> {
         let path = file.unwrap_or(&self.path);
@@ -55,6 +61,10 @@ impl SessionFile {
             return Err(ControlError::Exists(path.to_owned()));
         }
         self.session.graph = graph.clone();
+        let (written, _) = read_snapshots(&snapshots_text(&self.session), graph, catalogue);
+        if written != *snapshots {
+            set_snapshots(&mut self.session, snapshots);
+        }
         let is_ag = path.extension().is_some_and(|extension| extension == "ag");
         let written = match is_ag {
             true => text::ag::write(&self.session, catalogue).map_err(|all| {

@@ -16,11 +16,23 @@ const FORMS: &[(&str, &str)] = &[
     ("disable", "disable NODE"),
     ("value", "value NODE.INPUT NUMBER [at FRAME]"),
     ("midi", "midi NODE.INPUT BYTE BYTE BYTE [at FRAME]"),
+    ("snapshot", "snapshot NAME [of PART]"),
+    ("recall", "recall NAME [over MILLISECONDS] [at FRAME]"),
+    ("remove_snapshot", "remove_snapshot NAME"),
+    ("rename_snapshot", "rename_snapshot NAME NEW"),
+    ("save_preset", "save_preset PART NAME"),
+    (
+        "load_preset",
+        "load_preset PART NAME [over MILLISECONDS] [at FRAME]",
+    ),
     ("undo", "undo"),
     ("redo", "redo"),
     ("load", "load [FILE]"),
     ("save", "save [FILE]"),
-    ("query", "query graph|kinds|load|dropouts|meters|schedule"),
+    (
+        "query",
+        "query graph|kinds|load|dropouts|meters|schedule|snapshots|presets",
+    ),
     (
         "subscribe",
         "subscribe [meters] [load] [misses] [changes] [every MILLISECONDS]",
@@ -87,10 +99,7 @@ fn command(verb: &str, words: &[&str]) -> Option<Command> {
             to: (*to).into(),
         },
         ("set", [target, value, rest @ ..]) => {
-            let (over_ms, rest) = option(rest, "over", 0.0)?;
-            let (at, []) = option(rest, "at", 0)? else {
-                return None;
-            };
+            let (over_ms, at) = timing(rest)?;
             Command::Set {
                 target: (*target).into(),
                 value: self::value(value),
@@ -117,6 +126,42 @@ fn command(verb: &str, words: &[&str]) -> Option<Command> {
             Command::Midi {
                 to: (*to).into(),
                 bytes,
+                at,
+            }
+        }
+        ("snapshot", [name]) => Command::Snapshot {
+            name: (*name).into(),
+            part: None,
+        },
+        ("snapshot", [name, "of", part]) => Command::Snapshot {
+            name: (*name).into(),
+            part: Some((*part).into()),
+        },
+        ("recall", [name, rest @ ..]) => {
+            let (over_ms, at) = timing(rest)?;
+            Command::Recall {
+                name: (*name).into(),
+                over_ms,
+                at,
+            }
+        }
+        ("remove_snapshot", [name]) => Command::RemoveSnapshot {
+            name: (*name).into(),
+        },
+        ("rename_snapshot", [name, to]) => Command::RenameSnapshot {
+            name: (*name).into(),
+            to: (*to).into(),
+        },
+        ("save_preset", [part, name]) => Command::SavePreset {
+            part: (*part).into(),
+            name: (*name).into(),
+        },
+        ("load_preset", [part, name, rest @ ..]) => {
+            let (over_ms, at) = timing(rest)?;
+            Command::LoadPreset {
+                part: (*part).into(),
+                name: (*name).into(),
+                over_ms,
                 at,
             }
         }
@@ -147,6 +192,15 @@ fn command(verb: &str, words: &[&str]) -> Option<Command> {
         }
         _ => return None,
     })
+}
+
+/// `over MS` and `at FRAME`, each of which may be missing.
+fn timing(words: &[&str]) -> Option<(f64, u64)> {
+    let (over_ms, rest) = option(words, "over", 0.0)?;
+    match option(rest, "at", 0)? {
+        (at, []) => Some((over_ms, at)),
+        _ => None,
+    }
 }
 
 /// The number behind `key`, if `words` begin with it, and the words behind that.
@@ -240,6 +294,12 @@ mod tests {
             "disable tone",
             "value env.notes 1",
             "midi env.notes 0x90 60 100 at 64",
+            "snapshot verse of voice",
+            "recall verse over 2000 at 96000",
+            "remove_snapshot verse",
+            "rename_snapshot verse chorus",
+            "save_preset voice bright",
+            "load_preset voice bright over 100",
             "undo",
             "redo",
             "load",

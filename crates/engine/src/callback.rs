@@ -44,6 +44,9 @@ pub struct EngineCallback {
     unsent: (u32, bool),
     /// Errors in executors that have been replaced.
     retired_errors: ErrorCounts,
+    /// Number of swaps, and of event messages that were taken.
+    swaps: u32,
+    events_taken: u64,
 }
 
 /// The device's inputs, and the time at which this call must be over.
@@ -81,6 +84,8 @@ impl EngineCallback {
             overload: Overload::new(period),
             unsent: (0, false),
             retired_errors: ErrorCounts::default(),
+            swaps: 0,
+            events_taken: 0,
         }
     }
 
@@ -120,6 +125,7 @@ impl EngineCallback {
             return false;
         }
         self.first_frame = self.position;
+        self.swaps = self.swaps.wrapping_add(1);
         let mut next = next;
         self.executor.hand_over_events(&mut *next);
         // Counted after the release, which may have quarantined a node.
@@ -140,8 +146,10 @@ impl EngineCallback {
         while self.schedule.has_room()
             && let Ok(message) = self.rings.events.pop()
         {
+            self.events_taken += 1;
             self.schedule.push(message);
         }
+        self.schedule.release(self.swaps);
         let has_next = self.has_next();
         let block = (self.position, u64::from(self.block.0));
         self.schedule.deliver(block, |node, event| {
@@ -212,6 +220,7 @@ impl EngineCallback {
             acquisitions: 0,
             is_swapped: false,
             xruns,
+            events_taken: self.events_taken,
             errors: self.retired_errors + self.executor.error_counts(),
         }
     }

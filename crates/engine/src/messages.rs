@@ -34,6 +34,8 @@ pub(crate) struct EventMessage {
     pub(crate) at: u64,
     /// Set where the value is reached in a ramp.
     pub(crate) ramp: Option<Ramp>,
+    /// Number of the swap with which it takes effect, at the earliest; 0 for one that waits for none.
+    pub(crate) after_swap: u32,
 }
 
 /// A ramp of a parameter.
@@ -42,6 +44,18 @@ pub(crate) struct Ramp {
     pub(crate) from: f32,
     pub(crate) to: f32,
     pub(crate) frames: u32,
+    pub(crate) law: RampLaw,
+}
+
+/// The way from one value to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RampLaw {
+    /// A straight line.
+    #[default]
+    Linear,
+    /// Equal ratios in equal times: a straight line in octaves. Between values that are not both positive it is a
+    /// straight line.
+    Geometric,
 }
 
 /// From the audio thread, once a cycle.
@@ -56,6 +70,8 @@ pub(crate) struct CycleMessage {
     pub(crate) is_swapped: bool,
     /// Number of times that the device lost sound.
     pub(crate) xruns: u32,
+    /// Number of event messages that have been taken from their ring so far, before this cycle.
+    pub(crate) events_taken: u64,
     /// Errors so far, in executors that have been replaced too.
     pub(crate) errors: ErrorCounts,
 }

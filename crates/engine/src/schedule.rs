@@ -7,7 +7,7 @@
 //!
 //! The frames of a ramp's values count from its beginning, not from a block's: every block size gives the same values.
 
-use crate::messages::{EVENTS, EventMessage, Ramp};
+use crate::messages::{EVENTS, EventMessage, Ramp, RampLaw};
 use graph::NodeId;
 use processor::{Event, EventBody};
 use rt::ring::mapped_vec;
@@ -18,12 +18,14 @@ use std::collections::BinaryHeap;
 const RAMP_STEP: u64 = 64;
 
 /// Largest number of ramps at one time: each value looks at all of them.
-const MAX_RAMPS: usize = 128;
+pub(crate) const MAX_RAMPS: usize = 128;
 
 /// Events and ramps that are not over; together at most [`EVENTS`].
 pub(crate) struct EventSchedule {
     waiting: BinaryHeap<Reverse<Waiting>>,
     ramps: Vec<ActiveRamp>,
+    /// Events that wait for a swap, in their order.
+    held: Vec<EventMessage>,
     /// Number of events so far: those for one frame keep their order.
     count: u64,
 }
@@ -64,6 +66,7 @@ impl EventSchedule {
         Self {
             waiting: mapped_vec(EVENTS).into(),
             ramps: mapped_vec(MAX_RAMPS),
+            held: mapped_vec(EVENTS),
             count: 0,
         }
     }
@@ -72,13 +75,33 @@ impl EventSchedule {
     ///
     /// Real-time: hot.
     pub(crate) fn has_room(&self) -> bool {
-        self.waiting.len() + self.ramps.len() < EVENTS
+        self.waiting.len() + self.ramps.len() + self.held.len() < EVENTS
     }
 
-    /// Takes an event, for which there is room.
+    /// Takes an event, for which there is room. One that takes effect with a swap waits for [`Self::release`].
     ///
     /// Real-time: hot.
     pub(crate) fn push(&mut self, message: EventMessage) {
+        match message.after_swap {
+            0 => self.insert(message),
+            _ => self.held.push(message),
+        }
+    }
+
+    /// Releases the events that take effect with one of the first `swaps` swaps. Only one swap is on its way at a time, so
+    /// those of a later one are behind them.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn release(&mut self, swaps: u32) {
+        let is_due = |message: &EventMessage| swaps.wrapping_sub(message.after_swap) < u32::MAX / 2;
+        let count = self.held.iter().take_while(|it| is_due(it)).count();
+        for index in 0..count {
+            self.insert(self.held[index]);
+        }
+        self.held.drain(..count);
+    }
+
+    fn insert(&mut self, message: EventMessage) {
         let (at, number) = (message.at, self.count);
         self.count += 1;
         self.waiting.push(Reverse(Waiting {
@@ -187,7 +210,11 @@ impl Ramp {
             return self.to;
         }
         let share = frames as f64 / f64::from(self.frames);
-        (f64::from(self.from) + (f64::from(self.to) - f64::from(self.from)) * share) as f32
+        let (from, to) = (f64::from(self.from), f64::from(self.to));
+        match self.law {
+            RampLaw::Geometric if from > 0.0 && to > 0.0 => (from * (to / from).powf(share)) as f32,
+            _ => (from + (to - from) * share) as f32,
+        }
     }
 }
 
@@ -227,6 +254,7 @@ mod tests {
             event,
             at,
             ramp,
+            after_swap: 0,
         }
     }
 
@@ -265,6 +293,7 @@ mod tests {
             from: 0.0,
             to: 1.0,
             frames: 256,
+            law: RampLaw::Linear,
         });
         for block in [1, 48, 64, 4096] {
             let mut schedule = EventSchedule::new();
@@ -276,6 +305,35 @@ mod tests {
             let expected = [(74, 0.25), (138, 0.5), (150, 9.0)];
             assert_eq!(played(&mut schedule, block, 4096), expected, "{block}");
         }
+    }
+
+    #[test]
+    fn a_geometric_ramp_passes_an_octave_in_equal_times() {
+        let ramp = Some(Ramp {
+            from: 110.0,
+            to: 1760.0,
+            frames: 256,
+            law: RampLaw::Geometric,
+        });
+        let mut schedule = EventSchedule::new();
+        schedule.push(message(0, 1760.0, ramp));
+        let expected = [(64, 220.0), (128, 440.0), (192, 880.0), (256, 1760.0)];
+        assert_eq!(played(&mut schedule, 64, 1024), expected);
+    }
+
+    #[test]
+    fn an_event_of_a_swap_waits_for_it_and_others_pass() {
+        let mut schedule = EventSchedule::new();
+        let with_swap = EventMessage {
+            after_swap: 2,
+            ..message(0, 1.0, None)
+        };
+        schedule.push(with_swap);
+        schedule.push(message(0, 2.0, None));
+        schedule.release(1);
+        assert_eq!(played(&mut schedule, 64, 64), [(0, 2.0)]);
+        schedule.release(2);
+        assert_eq!(played(&mut schedule, 64, 64), [(0, 1.0)]);
     }
 
     #[test]

@@ -82,7 +82,8 @@ enum Driver {
 impl Play {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = LoadedSession::read_valid(&self.options.file)?;
+        let mut loaded = LoadedSession::read_valid(&self.options.file)?;
+        self.options.recall(&mut loaded)?;
         self.options.check_input(&loaded)?;
         let mut guard = self.options.guard(&loaded)?;
         if let Some(path) = &self.record {

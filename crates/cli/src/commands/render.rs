@@ -48,7 +48,8 @@ pub(crate) struct Render {
 impl Render {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = LoadedSession::read_valid_or_network(&self.options.file)?;
+        let mut loaded = LoadedSession::read_valid_or_network(&self.options.file)?;
+        self.options.recall(&mut loaded)?;
         let mut guard = self.options.guard(&loaded)?;
         guard.output(&self.output)?;
         check_sound_name(&self.output)?;

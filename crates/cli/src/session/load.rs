@@ -5,12 +5,13 @@ use crate::files::read_file;
 use crate::guard::FileGuard;
 use crate::output::messages;
 use crate::session::options::{DEFAULT_BLOCK, default_rate};
-use divisi::graph::{Diagnostic, Node, ParamRange, Signal, SourceSpan};
+use divisi::graph::{Diagnostic, Node, ParamRange, Signal, SourceSpan, nearest};
 use divisi::network::{self, session::NetworkReading};
 use divisi::plan::{Plan, PlanOptions};
 use divisi::prelude::{
     Engine, EngineCallback, EngineError, EngineOptions, Frames, Registry, SampleRate,
 };
+use divisi::text::toml::snapshots::{Snapshots, read_snapshots, recall, snapshots_text};
 use divisi::text::{self, IncludedFile, ReadContext, Session};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -63,6 +64,7 @@ impl LoadedSession {
             name,
             source: String::from_utf8_lossy(&bytes).into_owned(),
         };
+        loaded.check_snapshots();
         // The reader cannot know which sessions need no nodes.
         let is_empty = loaded.session.graph.is_empty() && !loaded.has_network();
         if is_empty && !has_errors(&loaded.diagnostics) {
@@ -74,6 +76,38 @@ impl LoadedSession {
             loaded.diagnostics.push(message.help(help));
         }
         Ok(loaded)
+    }
+
+    /// Adds the diagnostics of the session's snapshots.
+    fn check_snapshots(&mut self) {
+        if !snapshots_text(&self.session).is_empty() {
+            let (_, found) = self.snapshots();
+            self.diagnostics.extend(found);
+        }
+    }
+
+    fn snapshots(&self) -> (Snapshots, Vec<Diagnostic>) {
+        let catalogue = self.registry.catalogue();
+        read_snapshots(&self.source, &self.session.graph, catalogue)
+    }
+
+    /// Gives the nodes the values of a snapshot.
+    pub(crate) fn recall(&mut self, name: &str) -> Result<(), Failure> {
+        let (all, _) = self.snapshots();
+        let Some(snapshot) = all.get(name) else {
+            let near = nearest(name, all.keys().map(String::as_str));
+            let help = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(Failure::bad_input(format!(
+                "the session has no snapshot `{name}`{help}"
+            )));
+        };
+        let catalogue = self.registry.catalogue();
+        let left_out = recall(&mut self.session.graph, snapshot, catalogue);
+        if !left_out.is_empty() {
+            let left_out = left_out.join(", ");
+            messages::print_note(&format!("`{name}` leaves out {left_out}: there is no such node"));
+        }
+        Ok(())
     }
 
     /// Warnings for players that play fewer channels than their file has.

@@ -41,6 +41,10 @@ pub(crate) struct PlayOptions {
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_seconds)]
     pub(crate) seconds: Option<f64>,
 
+    /// Begin with the values of this snapshot of the session
+    #[arg(long, value_name = "NAME")]
+    snapshot: Option<String>,
+
     /// Read the input from a sound file, not from the device
     #[arg(long, value_name = "IN.wav")]
     pub(crate) input: Option<PathBuf>,
@@ -128,6 +132,12 @@ impl PlayOptions {
     pub(crate) fn frames(&self, rate: SampleRate) -> Option<u64> {
         self.seconds
             .map(|seconds| (seconds * f64::from(rate.hz())).round() as u64)
+    }
+
+    /// Gives the session the values of `--snapshot`.
+    pub(crate) fn recall(&self, loaded: &mut LoadedSession) -> Result<(), Failure> {
+        let name = self.snapshot.as_deref();
+        name.map_or(Ok(()), |name| loaded.recall(name))
     }
 
     /// Refuses an `--input` that nothing reads.

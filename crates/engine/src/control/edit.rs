@@ -53,6 +53,29 @@ impl Engine {
         &mut self,
         edits: impl IntoIterator<Item = Edit>,
     ) -> Result<Vec<NodeId>, EngineError> {
+        self.begin();
+        let added = self.edit_held(edits);
+        match &added {
+            Ok(_) => {
+                self.commit()?;
+            }
+            Err(_) => self.cancel(),
+        }
+        added
+    }
+
+    /// As [`edit`](Self::edit), within a transaction: nothing is sent before [`commit`](Self::commit). After an error,
+    /// [`cancel`](Self::cancel) it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`edit`](Self::edit).
+    ///
+    /// Real-time: setup.
+    pub fn edit_held(
+        &mut self,
+        edits: impl IntoIterator<Item = Edit>,
+    ) -> Result<Vec<NodeId>, EngineError> {
         let mut graph = self.graph.clone();
         let (mut events, mut added) = (Vec::new(), Vec::new());
         let mut needs_swap = false;
@@ -119,8 +142,12 @@ impl Engine {
 
     /// Sends parameters that take effect at one block. The audio thread sees all of them at once.
     fn set_together(&mut self, graph: Graph, events: Vec<EventMessage>) -> Result<(), EngineError> {
-        let chunk = self.rings.events.write_chunk_uninit(events.len());
-        chunk.map_err(|_| EngineError::Busy)?.fill_from_iter(events);
+        if self.event_room() < events.len() {
+            return Err(EngineError::Busy);
+        }
+        for event in events {
+            self.send(event)?;
+        }
         self.graph = graph;
         Ok(())
     }
@@ -137,7 +164,7 @@ impl Engine {
             true => Transition::new(before, &mut graph, &self.resources.catalogue),
             false => None,
         };
-        let room = self.rings.events.slots();
+        let room = self.event_room();
         let reversals = transition.as_ref().map_or(0, |(_, all)| all.len());
         if room < events.len() + reversals {
             return Err(EngineError::Busy);
@@ -162,11 +189,8 @@ impl Engine {
         };
         self.graph = graph;
         for event in events {
-            let pushed = self.rings.events.push(event);
-            debug_assert!(
-                pushed.is_ok(),
-                "there was room, and only this thread fills it"
-            );
+            let sent = self.send(event);
+            debug_assert!(sent.is_ok(), "there was room, and only this thread fills it");
         }
         Ok(())
     }
@@ -212,11 +236,7 @@ impl Engine {
         let executor = self.resources.executor(&plan);
         self.swaps += 1;
         let watchdog = executor.watchdog();
-        let pushed = self.rings.swaps.push(executor);
-        debug_assert!(
-            pushed.is_ok(),
-            "there was room, and only this thread fills it"
-        );
+        self.send_swap(executor);
         self.next = Some((watchdog, StepNames::from_plan(&plan, graph)));
         self.plan = plan;
         Ok(())
@@ -247,5 +267,6 @@ fn reversal_event((node, is_in): Reversal) -> EventMessage {
         event,
         at: 0,
         ramp: None,
+        after_swap: 0,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::EngineError;
-use crate::messages::{EventMessage, Ramp};
+use crate::messages::{EventMessage, Ramp, RampLaw};
 use graph::{Graph, Node, NodeId, ParamRange, ParamValue, Signal};
 use processor::{Event, EventBody, EventTarget};
 use units::Frames;
@@ -42,6 +42,24 @@ impl Engine {
         at: u64,
         ramp: Frames,
     ) -> Result<(), EngineError> {
+        self.ramp_param(node, name, value, at, (ramp, RampLaw::Linear))
+    }
+
+    /// As [`schedule_param`](Self::schedule_param), with a ramp of any law.
+    ///
+    /// # Errors
+    ///
+    /// As for [`schedule_param`](Self::schedule_param).
+    ///
+    /// Real-time: setup.
+    pub fn ramp_param(
+        &mut self,
+        node: NodeId,
+        name: &str,
+        value: f32,
+        at: u64,
+        (ramp, law): (Frames, RampLaw),
+    ) -> Result<(), EngineError> {
         let mut message = self.param_event(node, name, value)?;
         message.at = at;
         if ramp > Frames(0) {
@@ -49,6 +67,7 @@ impl Engine {
                 from: from as f32,
                 to: value,
                 frames: ramp.0,
+                law,
             });
         }
         self.send(message)?;
@@ -129,12 +148,8 @@ impl Engine {
             event,
             at,
             ramp: None,
+            after_swap: 0,
         })
-    }
-
-    fn send(&mut self, message: EventMessage) -> Result<(), EngineError> {
-        let pushed = self.rings.events.push(message);
-        pushed.map_err(|_| EngineError::Busy)
     }
 
     /// Value of a parameter in the graph, or the kind's default.
@@ -190,6 +205,7 @@ impl Engine {
             event,
             at: 0,
             ramp: None,
+            after_swap: 0,
         })
     }
 

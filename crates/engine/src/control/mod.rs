@@ -5,6 +5,7 @@
 //! | `edit` | live edits: from the graph to the swap |
 //! | `transition` | the graph that plays while the connections of an edit fade |
 //! | `transport` | start, stop, locate, tempo |
+//! | `transaction` | several changes that reach the audio thread at one block |
 //! | `events` | parameters, ramps and MIDI, at once or at a frame |
 //! | `update` | the regular call: messages of the audio thread, traces, stuck steps, retired executors |
 //! | `adapt` | from one schedule to another, when what is lived asks for it |
@@ -14,6 +15,7 @@ mod adapt;
 mod edit;
 mod events;
 mod stats;
+mod transaction;
 mod transition;
 mod transport;
 mod update;
@@ -35,6 +37,7 @@ use report::{StepNames, Tracer};
 use rt::stamp::TickScale;
 use std::collections::HashSet;
 use std::sync::Arc;
+use transaction::Transaction;
 use transition::Transition;
 use workers::{DmaLatency, MemoryLock};
 
@@ -59,6 +62,7 @@ pub struct Engine {
     position: u64,
     /// First frame of the last executor that the audio thread took.
     swap_frame: u64,
+    transaction: Transaction,
     quarantined: Vec<String>,
     refused: Vec<String>,
     /// The priorities of the callback and of the workers have been compared.
@@ -104,6 +108,7 @@ impl Engine {
             swaps: 0,
             position: 0,
             swap_frame: 0,
+            transaction: Transaction::default(),
             quarantined: Vec::new(),
             refused: Vec::new(),
             has_compared_priorities: false,

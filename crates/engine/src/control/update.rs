@@ -53,6 +53,7 @@ impl Engine {
             if message.is_swapped {
                 self.finish_swap(message.cycle);
             }
+            self.note_events_taken(message.events_taken);
             if message.outcome == CycleOutcome::Missed
                 && let Some(tracer) = &mut self.tracer
             {

@@ -32,6 +32,7 @@
 //! * `[[event]]` and `[[curve]]` say what happens when (`score`).
 //! * `[part.NAME]` defines a part, `include = ["other.toml"]` brings those of other files, `count` makes copies of a node, and a
 //!   text in place of a number is an expression (`parts`).
+//! * `[snapshot.NAME]` keeps values of parameters to be recalled while it plays ([`snapshots`]).
 //! * Every other top-level key is a [`Section`](crate::Section): the reader keeps its lines as they are and the writer puts
 //!   them back. A session may have sections and no node; their readers decide if that is valid.
 //!
@@ -63,6 +64,7 @@ mod schema_score;
 mod score;
 mod section_graph;
 mod sections;
+pub mod snapshots;
 mod tempo;
 mod to_ast;
 mod value;

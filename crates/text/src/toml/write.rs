@@ -142,7 +142,7 @@ fn node(text: &mut String, node: &Node, catalogue: &Catalogue) {
 }
 
 /// A parameter's value; whole numbers without a decimal point, as long as they are exact.
-fn value(value: &ParamValue) -> String {
+pub(super) fn value(value: &ParamValue) -> String {
     match value {
         ParamValue::Number(n) if *n == 0.0 && n.is_sign_negative() => "-0.0".into(),
         ParamValue::Number(n) => number_text(*n),
@@ -152,7 +152,7 @@ fn value(value: &ParamValue) -> String {
 }
 
 /// A key, in quotes if it needs them.
-fn key(name: &str) -> String {
+pub(super) fn key(name: &str) -> String {
     let is_bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
     match !name.is_empty() && name.bytes().all(is_bare) {
         true => name.into(),
@@ -161,7 +161,7 @@ fn key(name: &str) -> String {
 }
 
 /// A string: in single quotes if that saves escapes, else in double quotes.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let is_plain = |c: char| !c.is_control() && c != '\'';
     if text.contains(['"', '\\']) && text.chars().all(is_plain) {
         return format!("'{text}'");

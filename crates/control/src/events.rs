@@ -1,0 +1,63 @@
+//! [`NodeEvent`]: a number or a MIDI message for an event input, checked before anything is sent.
+
+use crate::target::required;
+use crate::{Command, ControlError};
+use engine::{Engine, EngineError};
+use graph::{Graph, NodeId};
+
+/// An event of a request.
+pub(crate) struct NodeEvent {
+    node: NodeId,
+    input: String,
+    body: Body,
+    at: u64,
+}
+
+enum Body {
+    Value(f32),
+    Midi([u8; 3]),
+}
+
+impl NodeEvent {
+    /// The event that `command` is; `None` if it is none.
+    pub(crate) fn new(command: &Command, graph: &Graph) -> Result<Option<Self>, ControlError> {
+        let (to, body, at) = match command {
+            Command::Value { to, value, at } => (to, Body::Value(*value), *at),
+            Command::Midi { to, bytes, at } => (to, Body::Midi(*bytes), *at),
+            _ => return Ok(None),
+        };
+        let (node, there, input) = required(graph, to, "an event input")?;
+        let mut inputs = there.kind_inputs().iter();
+        let is_there = inputs.any(|port| {
+            let takes_events = matches!(port.signal, graph::Signal::Event | graph::Signal::Control);
+            port.name == input && takes_events
+        });
+        match body {
+            Body::Midi(bytes) if bytes[0] & 0x80 == 0 || bytes[0] >= 0xf0 || (bytes[1] | bytes[2]) >= 0x80 => {
+                Err(EngineError::NotMidi(bytes).into())
+            }
+            Body::Value(value) if !value.is_finite() => {
+                Err(ControlError::Value(value.to_string()))
+            }
+            _ if !is_there => Err(EngineError::NoParam(input.to_owned()).into()),
+            body => Ok(Some(Self {
+                node,
+                input: input.to_owned(),
+                body,
+                at,
+            })),
+        }
+    }
+
+    /// The frame for which it is meant; 0 for the next block.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    pub(crate) fn send(&self, engine: &mut Engine) -> Result<(), EngineError> {
+        match self.body {
+            Body::Value(value) => engine.send_value(self.node, &self.input, value, self.at),
+            Body::Midi(bytes) => engine.send_midi(self.node, &self.input, bytes, self.at),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Snapshots: the values that a part or the whole session has, kept by name and recalled at once or over a time.
+//!
+//! A recalled number moves in a straight line of its law: a parameter in Hz in octaves, one in dB in dB, any other as a plain
+//! number. Switches (`enabled`) change at the beginning. Nodes that do not exist any more are left out, and the reply names
+//! them.
+
+use crate::ControlError;
+use crate::edits::{Draft, ramp_law};
+use crate::target::node;
+use graph::{Catalogue, Graph, Node, ParamRange};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use text::toml::snapshots::{
+    NodeState, Snapshot, Snapshots, read_snapshots, why_not_recalled, write_snapshots,
+};
+
+/// Largest number of parameters that move at one time: the engine's.
+const MAX_MOVING: usize = 128;
+/// Largest preset, in bytes.
+const MAX_PRESET: u64 = 16 << 20;
+/// End of the name of a preset's file.
+const EXTENSION: &str = ".preset.toml";
+/// Name of the one snapshot in a preset's file.
+const PRESET: &str = "preset";
+/// Name in a preset of the node that is itself the part.
+const ITSELF: &str = ".";
+
+/// The values of `part`, or of the whole session.
+pub(crate) fn take(
+    graph: &Graph,
+    catalogue: &Catalogue,
+    part: Option<&str>,
+) -> Result<Snapshot, ControlError> {
+    let nodes = graph.nodes().map(|(_, node)| node);
+    let nodes = nodes.filter(|it| part.is_none_or(|part| name_in(part, &it.name).is_some()));
+    let states = nodes.map(|node| (node.name.clone(), state_of(node, catalogue)));
+    let snapshot: Snapshot = states.collect();
+    match part {
+        Some(part) if snapshot.is_empty() => node(graph, part).map(|_| snapshot),
+        _ => Ok(snapshot),
+    }
+}
+
+fn state_of(node: &Node, catalogue: &Catalogue) -> NodeState {
+    let mut state = NodeState::default();
+    state.switches.insert("enabled".into(), node.enabled);
+    let kind = catalogue.get(node.effective_kind());
+    for param in kind.into_iter().flat_map(|kind| &kind.params) {
+        if let (true, ParamRange::Number { default, .. }) = (param.live, &param.range) {
+            let value = node.number(param.name).unwrap_or(*default);
+            if value.is_finite() {
+                state.params.insert(param.name.to_owned(), value);
+            }
+        }
+    }
+    state
+}
+
+/// The name of a node within `part`; `None` if it is not in it.
+fn name_in<'n>(part: &str, name: &'n str) -> Option<&'n str> {
+    match name.strip_prefix(part)? {
+        "" => Some(ITSELF),
+        rest => rest.strip_prefix('.'),
+    }
+}
+
+/// Goes to `snapshot` in a draft, over a time and from a frame on. Gives the nodes that are left out.
+pub(crate) fn recall(
+    draft: &mut Draft<'_>,
+    snapshot: &Snapshot,
+    timing: (f64, u64),
+) -> Result<Vec<String>, ControlError> {
+    let mut left_out = Vec::new();
+    let before = draft.timed.len();
+    for (name, state) in snapshot {
+        let Some((id, there)) = crate::target::node(draft.builder.graph(), name).ok() else {
+            left_out.push(name.clone());
+            continue;
+        };
+        let (there, catalogue) = (there.clone(), draft.catalogue);
+        for (param, value) in &state.params {
+            if let Some(why) = why_not_recalled(&there, param, *value, catalogue) {
+                left_out.push(format!("{name}.{param}: {why}"));
+                continue;
+            }
+            let kind = catalogue.get(there.effective_kind());
+            let Some((_, spec)) = kind.and_then(|kind| kind.param(param)) else {
+                continue;
+            };
+            let default = match spec.range {
+                ParamRange::Number { default, .. } => default,
+                _ => f64::NAN,
+            };
+            if there.number(param).unwrap_or(default) != *value {
+                draft.set_live(id, param, (*value).into(), timing, ramp_law(spec))?;
+            }
+        }
+        if let Some(is_enabled) = state.switches.get("enabled").filter(|on| **on != there.enabled) {
+            draft.builder.enable(id, *is_enabled)?;
+            draft.changes_graph = true;
+        }
+    }
+    let moving = draft.timed[before..].iter().filter(|set| set.over_ms > 0.0);
+    match moving.count() {
+        count if count > MAX_MOVING => Err(ControlError::TooMany(format!(
+            "at most {MAX_MOVING} parameters move at one time, and this would move {count}"
+        ))),
+        _ => Ok(left_out),
+    }
+}
+
+/// The path of a preset in `folder`, by its name with or without the extension.
+fn preset_path(folder: &Path, name: &str) -> Result<PathBuf, ControlError> {
+    let stem = name.strip_suffix(EXTENSION).unwrap_or(name);
+    let is_plain = !stem.is_empty() && !stem.contains(['/', '\\', '\0']) && !stem.starts_with('.');
+    match is_plain {
+        true => Ok(folder.join(format!("{stem}{EXTENSION}"))),
+        false => Err(ControlError::PresetName(name.to_owned())),
+    }
+}
+
+/// Writes the values of `part` as a preset.
+pub(crate) fn save_preset(
+    folder: &Path,
+    (name, part): (&str, &str),
+    graph: &Graph,
+    catalogue: &Catalogue,
+) -> Result<PathBuf, ControlError> {
+    let path = preset_path(folder, name)?;
+    let taken = take(graph, catalogue, Some(part))?.into_iter();
+    let inside = taken.filter_map(|(node, state)| Some((name_in(part, &node)?.to_owned(), state)));
+    let preset = Snapshots::from([(PRESET.to_owned(), inside.collect())]);
+    files::write(&path, write_snapshots(&preset)).map_err(|source| ControlError::Write {
+        file: path.clone(),
+        source,
+    })?;
+    Ok(path)
+}
+
+/// Reads a preset for `part`.
+pub(crate) fn load_preset(
+    folder: &Path,
+    (name, part): (&str, &str),
+    graph: &Graph,
+    catalogue: &Catalogue,
+) -> Result<Snapshot, ControlError> {
+    let file = preset_path(folder, name)?;
+    let is_there = graph.nodes().any(|(_, node)| name_in(part, &node.name).is_some());
+    if !is_there {
+        node(graph, part)?;
+    }
+    let wrong = |mistakes: String| ControlError::Session {
+        file: file.clone(),
+        mistakes,
+    };
+    let bytes = files::read(&file, MAX_PRESET).map_err(|error| wrong(error.to_string()))?;
+    let text = String::from_utf8_lossy(&bytes);
+    // Its names are those within the part, so only the form is checked here.
+    let (mut all, found) = read_snapshots(&text, &Graph::default(), catalogue);
+    if let Some(mistake) = found.iter().find(|it| it.is_error()) {
+        return Err(wrong(mistake.message.clone()));
+    }
+    let Some(preset) = all.remove(PRESET) else {
+        return Err(wrong(format!("it has no table [snapshot.{PRESET}]")));
+    };
+    let outside = preset.into_iter().map(|(node, state)| match node.as_str() {
+        ITSELF => (part.to_owned(), state),
+        _ => (format!("{part}.{node}"), state),
+    });
+    Ok(outside.collect())
+}
+
+/// The names of the presets in `folder`.
+pub(crate) fn presets(folder: &Path) -> Value {
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        name.strip_suffix(EXTENSION).map(str::to_owned)
+    });
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    json!(names)
+}
+
+/// The names of snapshots, each with its number of nodes.
+pub(crate) fn listed(snapshots: &Snapshots) -> Value {
+    let one = |(name, nodes): (&String, &Snapshot)| json!({ "name": name, "nodes": nodes.len() });
+    snapshots.iter().map(one).collect()
+}
