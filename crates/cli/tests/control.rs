@@ -247,7 +247,10 @@ fn a_socket_that_nobody_serves_is_replaced_and_a_file_is_not() {
 fn wait_until(mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "it does not come");
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "it does not come"
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -259,11 +262,18 @@ fn a_snapshot_is_kept_recalled_renamed_saved_and_played_from_the_file() {
     let freq = |playing: &Playing<'_>| playing.graph()["nodes"][0]["params"]["freq"].clone();
     playing.send(&["snapshot verse"]).unwrap();
     playing
-        .send(&["set tone.freq 880", "disable tone", "snapshot chorus of tone"])
+        .send(&[
+            "set tone.freq 880",
+            "disable tone",
+            "snapshot chorus of tone",
+        ])
         .unwrap();
     let names = playing.send(&["query snapshots"]).unwrap()["data"][0].clone();
     assert_eq!(names[0]["name"], "chorus");
-    assert_eq!((&names[0]["nodes"], &names[1]["nodes"]), (&1.into(), &2.into()));
+    assert_eq!(
+        (&names[0]["nodes"], &names[1]["nodes"]),
+        (&1.into(), &2.into())
+    );
     let recalled = playing.send(&["recall verse"]).unwrap();
     assert_eq!(recalled["data"][0]["left_out"], serde_json::json!([]));
     assert_eq!(freq(&playing), 440.0);
@@ -282,8 +292,13 @@ fn a_snapshot_is_kept_recalled_renamed_saved_and_played_from_the_file() {
     playing.send(&["remove_snapshot refrain"]).unwrap();
     playing.send(&["undo"]).unwrap();
     playing.send(&["save_preset tone bright", "save"]).unwrap();
-    assert_eq!(playing.send(&["query presets"]).unwrap()["data"][0][0], "bright");
-    playing.send(&["set tone.freq 1", "load_preset tone bright"]).unwrap();
+    assert_eq!(
+        playing.send(&["query presets"]).unwrap()["data"][0][0],
+        "bright"
+    );
+    playing
+        .send(&["set tone.freq 1", "load_preset tone bright"])
+        .unwrap();
     assert_eq!(freq(&playing), 440.0);
     assert!(playing.send(&["save_preset tone ../bright"]).is_err());
     drop(playing);
@@ -292,15 +307,25 @@ fn a_snapshot_is_kept_recalled_renamed_saved_and_played_from_the_file() {
     assert_eq!(here.call("check tone.toml").code, Some(0));
     here.well("render tone.toml -o plain.wav --seconds 0.1 --snapshot refrain");
     here.well("render tone.toml -o chorus.wav --seconds 0.1 --snapshot chorus");
-    let (plain, chorus) = (wav(&here.read("plain.wav")).1, wav(&here.read("chorus.wav")).1);
+    let (plain, chorus) = (
+        wav(&here.read("plain.wav")).1,
+        wav(&here.read("chorus.wav")).1,
+    );
     assert!(plain.iter().any(|bits| *bits << 1 != 0));
-    assert!(chorus.iter().all(|bits| *bits << 1 == 0), "the tone is disabled there");
+    assert!(
+        chorus.iter().all(|bits| *bits << 1 == 0),
+        "the tone is disabled there"
+    );
     let call = here.call("render tone.toml -o a.wav --seconds 0.1 --snapshot refrai");
     assert!(call.code == Some(2) && call.err.contains("did you mean `refrain`?"));
     // A mistake in a snapshot is shown with its place.
     here.write("tone.toml", text.replace("freq = 440, ", "freqq = 440, "));
     let call = here.call("check tone.toml");
-    assert!(call.code != Some(0) && call.err.contains("freqq"), "{}", call.err);
+    assert!(
+        call.code != Some(0) && call.err.contains("freqq"),
+        "{}",
+        call.err
+    );
 }
 
 #[test]
@@ -308,7 +333,12 @@ fn every_reply_to_a_change_names_its_frame_in_order() {
     let here = Folder::new();
     let playing = Playing::start(&here, "");
     let mut socket = UnixStream::connect(here.path("s")).unwrap();
-    let set = |i: u32| format!("{{\"id\":{i},\"commands\":[{{\"do\":\"set\",\"target\":\"tone.freq\",\"value\":{}}}]}}\n", 100 + i);
+    let set = |i: u32| {
+        format!(
+            "{{\"id\":{i},\"commands\":[{{\"do\":\"set\",\"target\":\"tone.freq\",\"value\":{}}}]}}\n",
+            100 + i
+        )
+    };
     let all: String = (0..500).map(set).collect();
     socket.write_all(all.as_bytes()).unwrap();
     let at = "{\"id\":500,\"commands\":[{\"do\":\"set\",\"target\":\"tone.freq\",\"value\":1,\"at\":4000000000}]}\n";
@@ -317,9 +347,16 @@ fn every_reply_to_a_change_names_its_frame_in_order() {
     let mut last = 0;
     for id in 0..=500 {
         let reply: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-        assert_eq!((&reply["id"], &reply["ok"]), (&id.into(), &true.into()), "{reply}");
+        assert_eq!(
+            (&reply["id"], &reply["ok"]),
+            (&id.into(), &true.into()),
+            "{reply}"
+        );
         let frame = reply["frame"].as_u64().unwrap();
-        assert!(frame >= last && (id == 500 || frame % 64 == 0), "{reply} after {last}");
+        assert!(
+            frame >= last && (id == 500 || frame % 64 == 0),
+            "{reply} after {last}"
+        );
         last = frame;
     }
     assert_eq!(last, 4_000_000_000);

@@ -128,7 +128,10 @@ impl Controller {
         let mut messages = Vec::new();
         self.answer(engine, &mut messages);
         while self.answering.len() < MAX_WAITING
-            && self.answering.back().is_none_or(|it| it.waits_for != Heard::WithSwap)
+            && self
+                .answering
+                .back()
+                .is_none_or(|it| it.waits_for != Heard::WithSwap)
             && let Some((client, request)) = self.waiting.pop_front()
         {
             let (reply, waits_for) = match self.carry_out(client, &request, engine) {
@@ -191,7 +194,9 @@ impl Controller {
         if let [command @ (Command::Undo | Command::Redo | Command::Load { .. })] =
             request.commands.as_slice()
         {
-            let heard = self.step(command, engine).map_err(|error| (error, Some(1)))?;
+            let heard = self
+                .step(command, engine)
+                .map_err(|error| (error, Some(1)))?;
             self.subscriptions.add_change(json!(request.commands));
             return Ok((reply(request, Vec::new()), heard));
         }
@@ -289,11 +294,7 @@ impl Controller {
     }
 
     /// Undo, redo and load: to another graph as a whole.
-    fn step(
-        &mut self,
-        command: &Command,
-        engine: &mut Engine,
-    ) -> Result<Heard, ControlError> {
+    fn step(&mut self, command: &Command, engine: &mut Engine) -> Result<Heard, ControlError> {
         let playing = (&mut *engine, &mut self.snapshots);
         match command {
             Command::Undo => self.history.undo(playing, &self.registry)?,
@@ -322,8 +323,7 @@ impl Controller {
         let before = UndoEntry::before(&[], true, engine.graph());
         let edits = go_to(&loaded.1.graph, engine, &self.registry)?;
         let text = snapshots_text(&loaded.1);
-        let (snapshots, _) =
-            read_snapshots(&text, &loaded.1.graph, self.registry.catalogue());
+        let (snapshots, _) = read_snapshots(&text, &loaded.1.graph, self.registry.catalogue());
         let before = before.with_snapshots(&self.snapshots, &Arc::new(snapshots.clone()));
         let is_kept = *self.snapshots == snapshots;
         self.snapshots = Arc::new(snapshots);

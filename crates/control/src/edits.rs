@@ -1,9 +1,9 @@
 //! One command as changes to a graph, checked by name against the catalogue.
 
-use crate::target::{node, port_name, required, split};
-use crate::{Command, ControlError};
 use crate::events::NodeEvent;
 use crate::snapshot;
+use crate::target::{node, port_name, required, split};
+use crate::{Command, ControlError};
 use engine::RampLaw;
 use graph::{Catalogue, Graph, GraphBuilder, NodeId, Param, ParamValue};
 use serde_json::Value;
@@ -223,7 +223,8 @@ impl<'a> Draft<'a> {
         // Checks the value.
         self.builder.set(node, param, value)?;
         // What is set last counts.
-        self.timed.retain(|it| (it.node, it.param.as_str()) != (node, param));
+        self.timed
+            .retain(|it| (it.node, it.param.as_str()) != (node, param));
         if let Some(value) = number.filter(|_| over_ms != 0.0 || at != 0) {
             self.timed.push(LiveSet {
                 node,

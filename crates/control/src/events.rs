@@ -33,12 +33,12 @@ impl NodeEvent {
             port.name == input && takes_events
         });
         match body {
-            Body::Midi(bytes) if bytes[0] & 0x80 == 0 || bytes[0] >= 0xf0 || (bytes[1] | bytes[2]) >= 0x80 => {
+            Body::Midi(bytes)
+                if bytes[0] & 0x80 == 0 || bytes[0] >= 0xf0 || (bytes[1] | bytes[2]) >= 0x80 =>
+            {
                 Err(EngineError::NotMidi(bytes).into())
             }
-            Body::Value(value) if !value.is_finite() => {
-                Err(ControlError::Value(value.to_string()))
-            }
+            Body::Value(value) if !value.is_finite() => Err(ControlError::Value(value.to_string())),
             _ if !is_there => Err(EngineError::NoParam(input.to_owned()).into()),
             body => Ok(Some(Self {
                 node,

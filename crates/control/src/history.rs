@@ -46,11 +46,7 @@ impl UndoEntry {
     }
 
     /// The same change, which changed the snapshots too if `before` are not `after`.
-    pub(crate) fn with_snapshots(
-        self,
-        before: &Arc<Snapshots>,
-        after: &Arc<Snapshots>,
-    ) -> Self {
+    pub(crate) fn with_snapshots(self, before: &Arc<Snapshots>, after: &Arc<Snapshots>) -> Self {
         let snapshots = (before != after).then(|| before.clone());
         Self { snapshots, ..self }
     }

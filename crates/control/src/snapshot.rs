@@ -95,7 +95,11 @@ pub(crate) fn recall(
                 draft.set_live(id, param, (*value).into(), timing, ramp_law(spec))?;
             }
         }
-        if let Some(is_enabled) = state.switches.get("enabled").filter(|on| **on != there.enabled) {
+        if let Some(is_enabled) = state
+            .switches
+            .get("enabled")
+            .filter(|on| **on != there.enabled)
+        {
             draft.builder.enable(id, *is_enabled)?;
             draft.changes_graph = true;
         }
@@ -145,7 +149,9 @@ pub(crate) fn load_preset(
     catalogue: &Catalogue,
 ) -> Result<Snapshot, ControlError> {
     let file = preset_path(folder, name)?;
-    let is_there = graph.nodes().any(|(_, node)| name_in(part, &node.name).is_some());
+    let is_there = graph
+        .nodes()
+        .any(|(_, node)| name_in(part, &node.name).is_some());
     if !is_there {
         node(graph, part)?;
     }

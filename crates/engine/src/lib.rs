@@ -56,9 +56,9 @@ pub use choose::{
 pub use control::{Engine, ScheduleChange, TransportPosition};
 pub use error::EngineError;
 pub use machine::machine_model;
-pub use messages::RampLaw;
 pub use measure::{
     KindCost, MeasureOptions, NodeCost, NodeCosts, StepCost, StepTimes, machine_key,
     measure_machine, measure_nodes,
 };
+pub use messages::RampLaw;
 pub use options::{EngineOptions, Scheduler, TransportStart};

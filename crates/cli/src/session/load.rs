@@ -105,7 +105,9 @@ impl LoadedSession {
         let left_out = recall(&mut self.session.graph, snapshot, catalogue);
         if !left_out.is_empty() {
             let left_out = left_out.join(", ");
-            messages::print_note(&format!("`{name}` leaves out {left_out}: there is no such node"));
+            messages::print_note(&format!(
+                "`{name}` leaves out {left_out}: there is no such node"
+            ));
         }
         Ok(())
     }

@@ -190,7 +190,10 @@ impl Engine {
         self.graph = graph;
         for event in events {
             let sent = self.send(event);
-            debug_assert!(sent.is_ok(), "there was room, and only this thread fills it");
+            debug_assert!(
+                sent.is_ok(),
+                "there was room, and only this thread fills it"
+            );
         }
         Ok(())
     }

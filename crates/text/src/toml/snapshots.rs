@@ -56,10 +56,13 @@ pub fn read_snapshots(
         diagnostics: &mut diagnostics,
     };
     if let Some(all) = table.get_ref().get(SECTION) {
-        for (name, item) in reader.table(all, "[snapshot.verse] and below it tone = { freq = 440 }") {
+        for (name, item) in reader.table(all, "[snapshot.verse] and below it tone = { freq = 440 }")
+        {
             let nodes = reader.table(item, "tone = { freq = 440 }").into_iter();
             let nodes: Vec<_> = nodes.collect();
-            let states = nodes.into_iter().map(|(node, state)| reader.node(node, state));
+            let states = nodes
+                .into_iter()
+                .map(|(node, state)| reader.node(node, state));
             snapshots.insert(name.get_ref().to_string(), states.collect());
         }
     }
@@ -92,9 +95,13 @@ pub fn write_snapshots(snapshots: &Snapshots) -> String {
         let gap = if text.is_empty() { "" } else { "\n" };
         text += &format!("{gap}[{SECTION}.{}]\n", key(name));
         for (node, state) in nodes {
-            let switches = state.switches.iter().map(|(k, on)| format!("{} = {on}", key(k)));
+            let switches = state
+                .switches
+                .iter()
+                .map(|(k, on)| format!("{} = {on}", key(k)));
             let params = state.params.iter();
-            let params = params.map(|(k, v)| format!("{} = {}", key(k), value(&ParamValue::Number(*v))));
+            let params =
+                params.map(|(k, v)| format!("{} = {}", key(k), value(&ParamValue::Number(*v))));
             let all: Vec<String> = switches.chain(params).collect();
             text += &format!("{} = {{ {} }}\n", key(node), all.join(", "));
         }
@@ -134,11 +141,20 @@ pub fn why_not_recalled(
     let kind = node.effective_kind();
     let param = catalogue.get(kind).and_then(|kind| kind.param(name));
     match param.map(|(_, param)| (param.live, &param.range)) {
-        None => Some(format!("{} has no parameter {}", quoted(kind), quoted(name))),
+        None => Some(format!(
+            "{} has no parameter {}",
+            quoted(kind),
+            quoted(name)
+        )),
         Some((false, _)) => Some(format!("{} cannot change while it plays", quoted(name))),
-        Some((true, ParamRange::Number { min, max, .. })) if !(*min..=*max).contains(&value) => Some(
-            format!("{} must be from {} to {}", quoted(name), number_text(*min), number_text(*max)),
-        ),
+        Some((true, ParamRange::Number { min, max, .. })) if !(*min..=*max).contains(&value) => {
+            Some(format!(
+                "{} must be from {} to {}",
+                quoted(name),
+                number_text(*min),
+                number_text(*max)
+            ))
+        }
         Some(_) => None,
     }
 }
@@ -151,7 +167,11 @@ struct Reader<'a, 'f, 's> {
 
 impl Reader<'_, '_, '_> {
     /// The entries of a table; anything else is reported with `form`.
-    fn table<'i, 't>(&mut self, item: &'i Item<'t>, form: &str) -> Vec<(&'i Key<'t>, &'i Item<'t>)> {
+    fn table<'i, 't>(
+        &mut self,
+        item: &'i Item<'t>,
+        form: &str,
+    ) -> Vec<(&'i Key<'t>, &'i Item<'t>)> {
         match item.get_ref() {
             DeValue::Table(table) => in_order(table),
             _ => {
@@ -170,7 +190,10 @@ impl Reader<'_, '_, '_> {
             let names = self.graph.nodes().map(|(_, node)| node.name.as_str());
             let names: Vec<&str> = names.collect();
             let meant = self.diagnostics.nearest(name.get_ref(), names.into_iter());
-            let message = format!("there is no node `{}`: recalled, it is left out", name.get_ref());
+            let message = format!(
+                "there is no node `{}`: recalled, it is left out",
+                name.get_ref()
+            );
             let more = self.diagnostics.warning(name.span(), message);
             more.did_you_mean(meant);
         }
@@ -181,7 +204,8 @@ impl Reader<'_, '_, '_> {
                     state.switches.insert(word, *on);
                 }
                 (_, Some(number)) if !SWITCHES.contains(&word.as_str()) => {
-                    let why = node.and_then(|it| why_not_recalled(it, &word, number, self.catalogue));
+                    let why =
+                        node.and_then(|it| why_not_recalled(it, &word, number, self.catalogue));
                     match why {
                         Some(why) => drop(self.diagnostics.error(item.span(), why)),
                         None => drop(state.params.insert(word, number)),
@@ -216,7 +240,11 @@ mod tests {
         let state = verse.entry("tone".into()).or_default();
         state.params.insert("freq".into(), 0.1 + 0.2);
         state.switches.insert("enabled".into(), false);
-        verse.entry("gone.0".into()).or_default().params.insert("x".into(), -3.0);
+        verse
+            .entry("gone.0".into())
+            .or_default()
+            .params
+            .insert("x".into(), -3.0);
         all.insert("empty".into(), Snapshot::new());
         let (again, found) = read(&write_snapshots(&all));
         assert_eq!(again, all);
@@ -236,7 +264,10 @@ mod tests {
         let text = "\n[snapshot.a]\ntone = { freqq = 1, freq = 2 }\ntona = { freq = 3 }\nout = 4\n";
         let (all, found) = read(text);
         assert_eq!(all["a"]["tone"].params["freq"], 2.0);
-        let shown: Vec<_> = found.iter().map(|it| (it.span.line, it.is_error())).collect();
+        let shown: Vec<_> = found
+            .iter()
+            .map(|it| (it.span.line, it.is_error()))
+            .collect();
         assert_eq!(shown, [(3, true), (4, false), (5, true)], "{found:?}");
     }
 }
