@@ -79,6 +79,55 @@ fn check_writes_counts_and_diagnostics_as_json() {
 }
 
 #[test]
+fn check_writes_a_session_as_a_new_ag_file_and_replaces_none() {
+    let here = Folder::new();
+    let session = "edges = [\"two.1 -> out\", \"two.0 -> out\"]\n[nodes]\n\
+        two = { kind = \"osc\", freq = 440, count = 2, volume = 0.25 }\nout = { kind = \"sink\" }\n";
+    here.write("session.toml", session);
+    let gave = here.call("check session.toml --write flat.ag");
+    assert_eq!(gave.code, Some(0), "{}", gave.err);
+    assert!(
+        gave.err.contains("`two.0` is called `two-0`"),
+        "{}",
+        gave.err
+    );
+    here.well("render session.toml -o a.wav --seconds 0.1");
+    here.well("render flat.ag -o b.wav --seconds 0.1");
+    assert_eq!(here.read("a.wav"), here.read("b.wav"));
+
+    let written = here.read("flat.ag");
+    let again = here.call("check session.toml --write flat.ag");
+    assert_eq!(again.code, Some(2));
+    assert!(again.err.contains("already"), "{}", again.err);
+    assert_eq!(here.read("flat.ag"), written);
+
+    for (text, lost) in [
+        (format!("{session}[settings]\nrate = 44100\n"), "setting `rate`"),
+        (
+            session.replace("count = 2", "count = 2, every = 2"),
+            "`every`",
+        ),
+    ] {
+        here.write("more.toml", text);
+        let gave = here.call("check more.toml --write more.ag");
+        assert!(
+            gave.code != Some(0) && gave.err.contains(lost),
+            "{}",
+            gave.err
+        );
+        assert!(!here.path("more.ag").exists());
+    }
+    std::fs::create_dir(here.path("other")).unwrap();
+    here.write("file.ag", "p = { kind: \"recorder\", file: \"a.wav\", };\no = { kind: \"osc\", freq: 9, };\ns = { kind: \"sink\", };\no.1 -> p.1 -> s.1;\n");
+    let moved = here.call("check file.ag --write other/file.ag");
+    assert!(
+        moved.code == Some(2) && moved.err.contains("folder"),
+        "{}",
+        moved.err
+    );
+}
+
+#[test]
 fn check_leaves_the_file_of_a_recorder_alone() {
     let here = Folder::new();
     let session = "edges = [\"tone -> tape -> out\"]\n[nodes.tone]\nkind = \"osc\"\nfreq = 440\n\

@@ -1,10 +1,11 @@
-//! `check`: shows every mistake in a session. It does not play or change anything.
+//! `check`: shows every mistake in a session. It plays nothing and changes no file; `--write` makes a new one.
 
 use crate::failure::Failure;
 use crate::guard::FileGuard;
 use crate::network::NetworkCheck;
 use crate::output::json::JsonOutput;
 use crate::patch::PatchCheck;
+use crate::session::as_ag::write_as_ag;
 use crate::session::file_problems::{check_damage, damaged_files};
 use crate::session::latencies::{edge_names, latencies};
 use crate::session::load::{LoadedSession, has_errors, output_channels};
@@ -19,7 +20,8 @@ const EXAMPLES: &str = "\
 Examples:
   divisi check examples/04-diamond-16.ag
   divisi check patch.pd --path ~/pd/abstractions
-  divisi check session.toml --json -";
+  divisi check session.toml --json -
+  divisi check session.toml --write session.ag";
 
 /// Checks a session and shows every mistake; changes nothing
 #[derive(Args)]
@@ -39,6 +41,10 @@ pub(crate) struct Check {
     /// Write the findings as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Write the session, if it has no mistake, as a new .ag file, flat: parts become their nodes
+    #[arg(long, value_name = "NEW.ag")]
+    write: Option<PathBuf>,
 }
 
 impl Check {
@@ -49,6 +55,9 @@ impl Check {
         }
         let loaded = LoadedSession::read(&self.file)?;
         let mut guard = loaded.guard(std::iter::once(&self.file))?;
+        if let Some(path) = &self.write {
+            guard.output(path)?;
+        }
         let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let mut found = loaded.diagnostics.clone();
         let network = NetworkCheck::check(&loaded, &mut found);
@@ -78,16 +87,23 @@ impl Check {
             all["network"] = network.to_json();
         }
         json.write(&text, &all.to_string())?;
-        match counts {
-            Some(_) => check_damage(damaged_count, self.strict),
-            None => Err(Failure::bad_input_reported()),
+        if counts.is_none() {
+            return Err(Failure::bad_input_reported());
         }
+        if let Some(path) = &self.write {
+            write_as_ag(&loaded, path)?;
+        }
+        check_damage(damaged_count, self.strict)
     }
 }
 
 impl Check {
     /// Checks a Pure Data patch.
     fn check_patch(&self) -> Result<(), Failure> {
+        if self.write.is_some() {
+            let message = "a Pure Data patch cannot be written as .ag";
+            return Err(Failure::bad_input(message));
+        }
         let check = PatchCheck::read(&self.file, &self.path)?;
         let mut guard = FileGuard::new(check.files());
         let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;

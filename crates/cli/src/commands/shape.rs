@@ -4,9 +4,10 @@ use crate::failure::Failure;
 use crate::files::{extension, write_file};
 use crate::guard::FileGuard;
 use crate::output::messages;
+use crate::session::as_ag::to_ag;
 use clap::{Args, ValueEnum};
 use divisi::graph::{Graph, shape};
-use divisi::text::{Session, ag, toml};
+use divisi::text::{Session, toml};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -90,11 +91,7 @@ fn describe_counts(name: &str, graph: &Graph) -> String {
 }
 
 fn as_ag(session: &Session) -> Result<String, Failure> {
-    let registry = divisi::registry();
-    ag::write(session, registry.catalogue()).map_err(|unsupported| {
-        let words: Vec<String> = unsupported.iter().map(ToString::to_string).collect();
-        Failure::failed(words.join("; "))
-    })
+    to_ag(session, divisi::registry().catalogue())
 }
 
 fn as_toml(session: &Session) -> Result<String, Failure> {

@@ -251,16 +251,23 @@ impl LoadedSession {
 
     /// Files that the session's nodes name, each with the node: those that are read, or those that are recorded.
     pub(crate) fn named_files(&self, are_recorded: bool) -> impl Iterator<Item = (&Node, PathBuf)> {
+        let files = self
+            .file_params()
+            .filter(move |(_, _, is_recorded)| *is_recorded == are_recorded);
+        files.map(|(node, name, _)| (node, self.folder.join(name)))
+    }
+
+    /// Values of all parameters that name a file, as they are written: node, name, and true if the node writes the file.
+    pub(crate) fn file_params(&self) -> impl Iterator<Item = (&Node, &str, bool)> {
         let nodes = self.session.graph.nodes().map(|(_, node)| node);
-        nodes.flat_map(move |node| {
+        nodes.flat_map(|node| {
             let kind = self.registry.catalogue().get(node.effective_kind());
             let writes = kind.and_then(|kind| kind.writes);
             let params = kind.into_iter().flat_map(|kind| &kind.params);
-            let files = params.filter(move |param| {
-                matches!(param.range, ParamRange::File(_))
-                    && (writes == Some(param.name)) == are_recorded
-            });
-            files.filter_map(move |param| Some((node, self.folder.join(node.text(param.name)?))))
+            let files = params.filter(|param| matches!(param.range, ParamRange::File(_)));
+            files.filter_map(move |param| {
+                Some((node, node.text(param.name)?, writes == Some(param.name)))
+            })
         })
     }
 

@@ -1,5 +1,6 @@
 //! The session that a command works on: its file, its options, its costs and its latencies.
 
+pub(crate) mod as_ag;
 pub(crate) mod costs_store;
 pub(crate) mod file_problems;
 pub(crate) mod latencies;
