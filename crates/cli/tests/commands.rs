@@ -102,7 +102,10 @@ fn check_writes_a_session_as_a_new_ag_file_and_replaces_none() {
     assert_eq!(here.read("flat.ag"), written);
 
     for (text, lost) in [
-        (format!("{session}[settings]\nrate = 44100\n"), "setting `rate`"),
+        (
+            format!("{session}[settings]\nrate = 44100\n"),
+            "setting `rate`",
+        ),
         (
             session.replace("count = 2", "count = 2, every = 2"),
             "`every`",
