@@ -148,8 +148,7 @@ impl MidiTranslator {
     }
 
     fn note_off(&mut self, c: usize, key: usize, velocity: u8, send: &mut dyn FnMut(EventBody)) {
-        let pedal =
-            self.channels[c].pedal || self.master_of(c).is_some_and(|m| self.channels[m].pedal);
+        let pedal = self.has_pedal(c);
         let channel = &mut self.channels[c];
         if channel.sounding >> key & 1 == 0 {
             return;
@@ -223,7 +222,7 @@ impl MidiTranslator {
             (0, false) => {
                 self.channels[c].bend_range = range / 100 * 100 + u16::from(value.min(99))
             }
-            (6, true) if c == 0 || c == 15 => return self.set_zone(c / 15, value.min(15)),
+            (6, true) if c == 0 || c == 15 => return self.change_zone(c / 15, value.min(15), send),
             _ => return,
         }
         // The members of a zone have one range.
@@ -243,16 +242,26 @@ impl MidiTranslator {
             return;
         }
         for c in self.zone_of(c) {
-            if self.channels[c].pedal || self.master_of(c).is_some_and(|m| self.channels[m].pedal) {
-                continue;
-            }
-            let ended = std::mem::take(&mut self.channels[c].sustained);
-            self.channels[c].sounding &= !ended;
-            for key in keys(ended) {
-                let id = self.ids.of_key(c, key);
-                send(EventBody::NoteOff { id, velocity: 0.5 });
-            }
+            self.end_sustained(c, send);
         }
+    }
+
+    /// Ends the notes of a channel that sound on by a pedal, unless one is down.
+    fn end_sustained(&mut self, c: usize, send: &mut dyn FnMut(EventBody)) {
+        if self.has_pedal(c) {
+            return;
+        }
+        let ended = std::mem::take(&mut self.channels[c].sustained);
+        self.channels[c].sounding &= !ended;
+        for key in keys(ended) {
+            let id = self.ids.of_key(c, key);
+            send(EventBody::NoteOff { id, velocity: 0.5 });
+        }
+    }
+
+    /// Returns true if a pedal holds the notes of a channel: its own, or that of its master.
+    fn has_pedal(&self, c: usize) -> bool {
+        self.channels[c].pedal || self.master_of(c).is_some_and(|m| self.channels[m].pedal)
     }
 
     fn end_notes(
@@ -288,6 +297,14 @@ impl MidiTranslator {
             f32::from(bend) / 8192.0 * (f32::from(bend_range) / 100.0)
         };
         own(c) + self.master_of(c).map_or(0.0, own)
+    }
+
+    /// Makes an MPE zone while it plays. Notes that the pedal of a master held end, since that pedal may hold for them no more.
+    fn change_zone(&mut self, zone: usize, members: u8, send: &mut dyn FnMut(EventBody)) {
+        self.set_zone(zone, members);
+        for c in 0..16 {
+            self.end_sustained(c, send);
+        }
     }
 
     /// Makes an MPE zone with its default bend ranges: zone 0 from channel 1 up, zone 1 from channel 16 down. The other
@@ -450,6 +467,19 @@ mod tests {
         assert_eq!(sent, [bend(1, 60, 24.0)]);
         let sent = all(&mut midi, &[[0xe0, 0, 0]]);
         assert_eq!(sent, [bend(1, 60, 22.0), bend(2, 64, -2.0)]);
+    }
+
+    #[test]
+    fn a_zone_that_goes_leaves_no_note_that_its_pedal_held() {
+        let mut midi = translator(3);
+        let sent = all(
+            &mut midi,
+            &[[0x91, 60, 1], [0xb0, 64, 127], [0x81, 60, 0]],
+        );
+        assert_eq!(sent.len(), 1);
+        let sent = all(&mut midi, &[[0xb0, 101, 0], [0xb0, 100, 6], [0xb0, 6, 0]]);
+        let (id, velocity) = (id(1, 60), 0.5);
+        assert_eq!(sent, [EventBody::NoteOff { id, velocity }]);
     }
 
     #[test]

@@ -145,10 +145,18 @@ fn check(before: Option<&CurvePoint>, point: CurvePoint) -> Result<(), String> {
     if point.beat < before.beat {
         return Err("its time is before that of the point before".into());
     }
-    let has_zero = before.value * point.value <= 0.0;
-    match point.shape == CurveShape::Exponential && has_zero {
-        true => Err("an exponential line goes between two values above 0, or two below".into()),
-        false => Ok(()),
+    if point.shape != CurveShape::Exponential {
+        return Ok(());
+    }
+    let has_zero = before.value == 0.0 || point.value == 0.0;
+    if has_zero || before.value.is_sign_negative() != point.value.is_sign_negative() {
+        return Err("an exponential line goes between two values above 0, or two below".into());
+    }
+    // What the value is computed from.
+    let ratio = point.value / before.value;
+    match ratio.is_finite() && ratio > 0.0 {
+        true => Ok(()),
+        false => Err("an exponential line goes between values with a ratio of up to 10^38".into()),
     }
 }
 
@@ -300,6 +308,9 @@ mod tests {
             ("0 1\n1 2 loud", "`loud` is none of"),
             ("1 1; 0 2", "its time is before"),
             ("0 0; 1 2 exponential", "an exponential line"),
+            ("0 -1; 1 2 exponential", "two values above 0, or two below"),
+            ("0 1e-40; 1 1e9 exponential", "a ratio of up to 10^38"),
+            ("0 1e9; 1 1e-40 exponential", "a ratio of up to 10^38"),
         ] {
             let error = parse(text, &TempoMap::default()).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

@@ -28,6 +28,24 @@ use processor::{
 };
 use units::SampleRate;
 
+/// The length of a loop; `None` for 0, no loop.
+///
+/// # Errors
+///
+/// It is too short.
+fn loop_beats(beats: f64) -> Result<Option<f64>, String> {
+    match beats {
+        0.0 => Ok(None),
+        _ if beats < MIN_LOOP_BEATS => Err(format!(
+            "`loop` takes 0 or at least {MIN_LOOP_BEATS} beats"
+        )),
+        _ => Ok(Some(beats)),
+    }
+}
+
+/// Shortest round of a loop: each block looks at all rounds that begin in it.
+const MIN_LOOP_BEATS: f64 = 1.0 / 64.0;
+
 pub(crate) fn kind() -> Kind {
     Kind {
         outputs: vec![PortSpec::events("out")],
@@ -49,7 +67,8 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     let wrong = |message: String| MakeError::param("events", message);
     let text = creation.node.text("events").unwrap_or_default();
     let written = parse(text).map_err(|error| wrong(format!("`events`, {error}")))?;
-    let loop_beats = Some(creation.number("loop")?).filter(|beats| *beats > 0.0);
+    let loop_beats = loop_beats(creation.number("loop")?)
+        .map_err(|message| MakeError::param("loop", message))?;
     player(creation, &written, loop_beats).map_err(wrong)
 }
 
@@ -215,5 +234,17 @@ impl Processor for Score {
     fn length(&self) -> Option<u64> {
         let last = self.frames.last().map_or(0, |(frame, ..)| frame + 1);
         self.loop_beats.is_none().then_some(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::loop_beats;
+
+    #[test]
+    fn a_loop_is_too_long_to_fill_a_block_with_rounds() {
+        assert_eq!(loop_beats(0.0), Ok(None));
+        assert_eq!(loop_beats(4.0), Ok(Some(4.0)));
+        assert!(loop_beats(1e-9).is_err());
     }
 }
