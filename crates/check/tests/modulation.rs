@@ -111,6 +111,28 @@ fn what_is_driven_has_the_same_bits_at_every_block_and_under_every_executor() {
     }
 }
 
+/// A level that a score sets at each second frame: more events in a long block than any fixed number.
+#[test]
+fn all_events_that_a_port_can_send_in_a_long_block_drive_a_parameter() {
+    let values: Vec<String> = (0..1500)
+        .map(|i| format!("{}s value {}", f64::from(2 * i) / 48_000.0, i % 7))
+        .collect();
+    let graph = session(&format!(
+        "edges = [\"set -> tone.volume: set 0.1\", \"tone -> out\"]\n[nodes]\n\
+         set = {{ kind = \"score\", events = \"{}\" }}\n\
+         tone = {{ kind = \"osc\", freq = 440 }}\nout = {{ kind = \"sink\" }}",
+        values.join("; ")
+    ));
+    let render = |block| {
+        let config = RunConfig::reference(block);
+        let mut bench = TestBench::new(&graph, &registry(), config);
+        let sound = bench.render(1, 2 * 4096);
+        assert_eq!(bench.counts().lost_events, 0, "block {block}");
+        sound
+    };
+    assert!(render(4096) == render(64));
+}
+
 const SOUND: Signal = Signal::Audio(Channels(1));
 
 /// An oscillator with one driven parameter.

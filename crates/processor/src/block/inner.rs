@@ -18,12 +18,28 @@ pub(crate) struct InnerIo(ForkState<InnerParts>);
 
 struct InnerParts {
     io: StepIo,
-    /// The signals of all parameters that are driven at audio rate, one after the other.
-    signals: Box<[f32]>,
+    /// Memory of `io.cold.param_signals`, which hold the pointers to it.
+    _signals: SignalMemory,
     /// Frames of one signal.
     block: usize,
     /// First frame of this part, counted from the start of the block.
     offset: usize,
+}
+
+/// The signals of all parameters that are driven at audio rate, one after the other. Reached by pointers only: a reference
+/// to the whole would end the right of the others to read.
+struct SignalMemory(*mut [f32]);
+
+// SAFETY: it owns its memory like a `Box`, and nothing is read or written through it.
+unsafe impl Send for SignalMemory {}
+// SAFETY: as above.
+unsafe impl Sync for SignalMemory {}
+
+impl Drop for SignalMemory {
+    fn drop(&mut self) {
+        // SAFETY: it came from a box in `InnerIo::new`, and is dropped with the pointers to it.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
 }
 
 impl InnerIo {
@@ -31,8 +47,9 @@ impl InnerIo {
     ///
     /// Real-time: setup.
     pub(crate) fn new(outputs: usize, params: &[u16], events: usize, block: usize) -> Self {
-        let mut signals = vec![0.0; params.len() * block].into_boxed_slice();
-        let data = signals.as_mut_ptr();
+        let signals = vec![0.0; params.len() * block].into_boxed_slice();
+        let signals = SignalMemory(Box::into_raw(signals));
+        let data = signals.0.cast::<f32>();
         let mut io = StepIo {
             inputs: RawPorts::new(&[]),
             outputs: RawPorts::new(&[]),
@@ -51,7 +68,7 @@ impl InnerIo {
             .collect();
         Self(ForkState::new(InnerParts {
             io,
-            signals,
+            _signals: signals,
             block,
             offset: 0,
         }))
@@ -96,14 +113,15 @@ impl InnerIo {
     ///
     /// Real-time: hot.
     pub(crate) fn signal(&mut self, at: usize) -> (&mut [f32], &mut RawParamSignal) {
-        let InnerParts {
-            io,
-            signals,
-            block,
-            offset,
-        } = &mut *self.0;
-        let all = &mut signals[at * *block..(at + 1) * *block];
-        (&mut all[*offset..], &mut io.cold.param_signals[at])
+        let parts = &mut *self.0;
+        let signal = &mut parts.io.cold.param_signals[at];
+        assert!(parts.offset <= parts.block, "a part is within its block");
+        // SAFETY: a signal has `block` frames, and this borrow of `self` keeps all others away from it.
+        let frames = unsafe {
+            let first = signal.data.cast_mut().add(parts.offset);
+            std::slice::from_raw_parts_mut(first, parts.block - parts.offset)
+        };
+        (frames, signal)
     }
 
     /// Processes `block` with `processor`, on the ports and events taken from it.

@@ -41,8 +41,10 @@ use crate::{
 use graph::{Kind, Node, ParamValue};
 use units::Frames;
 
-/// Events that a step can receive in a block, with a margin.
-const MAX_RECEIVED: usize = 512;
+/// The most events that a step can receive in a block of `frames`: twice what a port can send (see [`Block::send_event`]).
+const fn max_received(frames: usize) -> usize {
+    2 * (128 + frames / 2)
+}
 
 /// A processor whose parameters are driven.
 pub(crate) struct Modulated {
@@ -220,7 +222,7 @@ impl Processor for Modulated {
             param.reset();
         }
         let sent = block.div_ceil(MODULATION_INTERVAL as usize) + 1;
-        let events = MAX_RECEIVED + self.params.len() * sent;
+        let events = max_received(block) + self.params.len() * sent;
         self.io = InnerIo::new(self.outputs, &signals(&self.params), events, block);
         self.exponents = vec![0.0; block].into();
     }
