@@ -183,6 +183,14 @@ const WRONG: &[(&str, &str)] = &[
     ),
     ("check over-input.toml", "also an input"),
     (
+        "render over-include.toml -o out.wav --seconds 1",
+        "also an input",
+    ),
+    (
+        "render over-response.toml -o out.wav --seconds 1",
+        "also an input",
+    ),
+    (
         "play over-session.toml --driver clock --seconds 1",
         "also an input",
     ),

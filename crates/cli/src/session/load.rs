@@ -5,6 +5,8 @@ use crate::files::read_file;
 use crate::guard::FileGuard;
 use crate::output::messages;
 use crate::session::options::{DEFAULT_BLOCK, default_rate};
+use divisi::conv::jconvolver;
+use divisi::files;
 use divisi::graph::{Diagnostic, Node, ParamRange, Signal, SourceSpan, nearest};
 use divisi::network::{self, session::NetworkReading};
 use divisi::plan::{Plan, PlanOptions};
@@ -19,6 +21,9 @@ use std::sync::Arc;
 
 /// Largest session file, in bytes. A larger one is a mistake, or an attempt to use up the memory.
 const MAX_BYTES: u64 = 256 << 20;
+
+/// Largest configuration of jconvolver whose sounds are looked up.
+const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
 
 /// A session, its diagnostics, its source text, and the registry of kinds.
 pub(crate) struct LoadedSession {
@@ -276,8 +281,10 @@ impl LoadedSession {
         &self,
         inputs: impl Iterator<Item = &'a PathBuf>,
     ) -> Result<FileGuard, Failure> {
-        let read = self.named_files(false).map(|(_, path)| path);
-        let mut guard = FileGuard::new(read.chain(inputs.cloned()));
+        let read = self.named_files(false);
+        let read = read.flat_map(|(node, path)| sounds_of(node, &path).into_iter().chain([path]));
+        let included = self.files.iter().map(|file| PathBuf::from(&file.name));
+        let mut guard = FileGuard::new(read.chain(included).chain(inputs.cloned()));
         for (node, path) in self.named_files(true) {
             let recorder = format!("the {} `{}` writes it", node.effective_kind(), node.name);
             guard
@@ -297,6 +304,15 @@ impl LoadedSession {
         Engine::new(graph, self.registry.clone(), options)
             .map_err(|error| self.engine_failure(error))
     }
+}
+
+/// The sound files that the configuration `path` of a node `jconvolver` names.
+fn sounds_of(node: &Node, path: &Path) -> Vec<PathBuf> {
+    let is_configuration = node.effective_kind() == "jconvolver";
+    let bytes = is_configuration.then(|| files::read(path, MAX_CONFIGURATION_BYTES).ok());
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let named = bytes.flatten().map(|it| jconvolver::named_files(it, folder));
+    named.unwrap_or_default()
 }
 
 /// Opens a file that a session in `folder` includes, by its name relative to the including file.

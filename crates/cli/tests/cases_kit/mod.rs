@@ -245,6 +245,17 @@ fn sessions(here: &Folder) {
         ("over-session.toml", recording("over-session.toml")),
         ("over-input.toml", recording("good.wav")),
         (
+            "over-include.toml",
+            format!("include = [\"network.toml\"]\n{}", recording("network.toml")),
+        ),
+        (
+            "over-response.toml",
+            format!(
+                "{}[nodes.hall]\nkind = \"jconvolver\"\nfile = \"hall.conf\"\n",
+                recording("hall.wav")
+            ),
+        ),
+        (
             "network.toml",
             "[network]\nedges = [\"in -> low -> out\"]\n[network.nodes]\nin = { kind = \"input\" }\n\
              low = { kind = \"gain\", piece = 100 }\nout = { kind = \"output\" }\n"

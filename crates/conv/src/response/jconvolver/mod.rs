@@ -88,6 +88,27 @@ pub fn declared_channels(bytes: impl AsRef<[u8]>) -> Option<(usize, usize)> {
     })
 }
 
+/// The sound files that a configuration in `folder` names, whether they are there or not. Opens none.
+///
+/// Real-time: setup.
+pub fn named_files(bytes: impl AsRef<[u8]>, folder: &Path) -> Vec<PathBuf> {
+    let (mut files, mut here) = (Vec::new(), folder.to_path_buf());
+    for (line, bytes) in (1..).zip(bytes.as_ref().split(|byte| *byte == b'\n')) {
+        let text = String::from_utf8_lossy(bytes);
+        let mut words = words::Words::new(text.trim_end_matches('\r'), line);
+        let parsed = command::parse(&mut words, &mut Vec::new());
+        match parsed.map(|statement| statement.command) {
+            Some(command::Command::Cd(to)) => here = folder.join(to.text),
+            Some(command::Command::Impulse {
+                response: command::Response::File(part),
+                ..
+            }) => files.push(here.join(part.file.text)),
+            _ => {}
+        }
+    }
+    files
+}
+
 /// Reads a configuration in `folder`, and the sound files that it names, for a convolver at `rate`.
 ///
 /// Real-time: waits, on the disk.
