@@ -472,10 +472,7 @@ mod tests {
     #[test]
     fn a_zone_that_goes_leaves_no_note_that_its_pedal_held() {
         let mut midi = translator(3);
-        let sent = all(
-            &mut midi,
-            &[[0x91, 60, 1], [0xb0, 64, 127], [0x81, 60, 0]],
-        );
+        let sent = all(&mut midi, &[[0x91, 60, 1], [0xb0, 64, 127], [0x81, 60, 0]]);
         assert_eq!(sent.len(), 1);
         let sent = all(&mut midi, &[[0xb0, 101, 0], [0xb0, 100, 6], [0xb0, 6, 0]]);
         let (id, velocity) = (id(1, 60), 0.5);

@@ -311,7 +311,9 @@ fn sounds_of(node: &Node, path: &Path) -> Vec<PathBuf> {
     let is_configuration = node.effective_kind() == "jconvolver";
     let bytes = is_configuration.then(|| files::read(path, MAX_CONFIGURATION_BYTES).ok());
     let folder = path.parent().unwrap_or(Path::new(""));
-    let named = bytes.flatten().map(|it| jconvolver::named_files(it, folder));
+    let named = bytes
+        .flatten()
+        .map(|it| jconvolver::named_files(it, folder));
     named.unwrap_or_default()
 }
 

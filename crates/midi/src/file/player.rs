@@ -232,7 +232,11 @@ impl Processor for MidiFilePlayer {
     fn length(&self) -> Option<u64> {
         let rate = self.rate.filter(|_| !self.is_loop)?;
         // The last event is within its frame.
-        Some(self.timeline.frame(self.timeline.end, rate).saturating_add(1))
+        Some(
+            self.timeline
+                .frame(self.timeline.end, rate)
+                .saturating_add(1),
+        )
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

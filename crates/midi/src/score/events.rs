@@ -36,9 +36,9 @@ use units::SampleRate;
 fn loop_beats(beats: f64) -> Result<Option<f64>, String> {
     match beats {
         0.0 => Ok(None),
-        _ if beats < MIN_LOOP_BEATS => Err(format!(
-            "`loop` takes 0 or at least {MIN_LOOP_BEATS} beats"
-        )),
+        _ if beats < MIN_LOOP_BEATS => {
+            Err(format!("`loop` takes 0 or at least {MIN_LOOP_BEATS} beats"))
+        }
         _ => Ok(Some(beats)),
     }
 }
