@@ -68,3 +68,21 @@ fn a_plan_has_an_aligner_unless_compensation_is_off() {
         .out;
     assert!(!said.contains("(aligner)"), "{said}");
 }
+
+#[test]
+fn draw_shows_by_how_much_an_edge_is_delayed() {
+    let here = folder();
+    here.well("draw both.toml -o both.dot");
+    let drawn = String::from_utf8(here.read("both.dot")).unwrap();
+    assert_eq!(drawn.matches("+99").count(), 1, "{drawn}");
+    here.well("draw both.toml -o both.svg");
+    let drawn = String::from_utf8(here.read("both.svg")).unwrap();
+    assert!(drawn.contains("+99") && drawn.contains("frames by which an edge is delayed"));
+    here.write(
+        "plain.ag",
+        "n = { kind: \"noise\", };\ns = { kind: \"sink\", };\nn.1 -> s.1;\n",
+    );
+    here.well("draw plain.ag -o plain.svg");
+    let drawn = String::from_utf8(here.read("plain.svg")).unwrap();
+    assert!(!drawn.contains("delayed"));
+}

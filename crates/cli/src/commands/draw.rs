@@ -4,11 +4,15 @@ use crate::failure::Failure;
 use crate::files::{extension, write_file};
 use crate::network::{self, picture};
 use crate::output::messages;
+use crate::session::latencies::latencies;
 use crate::session::load::LoadedSession;
 use clap::Args;
 use divisi::draw::{self, Picture};
-use divisi::graph::Edge;
+use divisi::graph::{Edge, PortRef};
+use divisi::plan::{DelayedEdge, PlanOptions};
+use divisi::prelude::Frames;
 use divisi::text::dot;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -40,7 +44,14 @@ pub(crate) struct Draw {
     /// Draw all nodes inside parts, and all copies
     #[arg(long, conflicts_with = "fold")]
     unfold: bool,
+
+    /// Frames in a block, on which latencies depend; default: that of the session
+    #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..=16384))]
+    block: Option<u32>,
 }
+
+/// Explanation of the labels of delayed edges.
+const DELAY_LEGEND: &str = "+ frames by which an edge is delayed, to meet those that are late";
 
 /// The output file.
 enum Format {
@@ -72,12 +83,25 @@ impl Draw {
             messages::print_message("there are no parts to fold");
         }
         let graph = drawn.as_ref().unwrap_or(&loaded.session.graph);
-        let label = |edge: &Edge| picture::queue_label(network.as_ref()?, edge);
+        let delayed = match drawn {
+            Some(_) => HashMap::new(),
+            None => self.delayed_edges(&loaded),
+        };
+        let delay = |edge: &Edge| {
+            delayed
+                .get(&(edge.from, edge.to))
+                .map(|frames| format!("+{frames}"))
+        };
+        let label = |edge: &Edge| match &network {
+            Some(network) => picture::queue_label(network, edge),
+            None => delay(edge),
+        };
         if let Format::Dot = format {
             return write_file(&self.output, dot::write_with_labels(graph, label));
         }
         let legend = match network {
             Some(_) => picture::QUEUE_LEGEND,
+            None if !delayed.is_empty() => DELAY_LEGEND,
             None => "",
         };
         let catalogue = loaded.registry.catalogue();
@@ -88,6 +112,21 @@ impl Draw {
             Format::Png => write_file(&self.output, self.png(&picture)?),
             Format::Svg | Format::Dot => write_file(&self.output, picture.svg()),
         }
+    }
+
+    /// The edges that are delayed to compensate latencies, with their delays in frames. A graph that cannot be planned is drawn
+    /// without: `check` reports its mistakes.
+    fn delayed_edges(&self, loaded: &LoadedSession) -> HashMap<(PortRef, PortRef), u32> {
+        let block = loaded.block_or_default(self.block.map(Frames));
+        let mut options = PlanOptions::new(block, loaded.rate_or_default(None));
+        options.latencies = latencies(loaded, (options.block, options.rate)).0;
+        if options.latencies.is_empty() {
+            return HashMap::new();
+        }
+        let delayed = loaded.plan(&options).map(|plan| plan.delayed_edges);
+        let delayed = delayed.unwrap_or_default().into_iter();
+        let frames = |edge: DelayedEdge| ((edge.from, edge.to), edge.tap.frames.0);
+        delayed.map(frames).collect()
     }
 
     fn format(&self) -> Result<Format, Failure> {
