@@ -4,7 +4,7 @@ use divisi_check::fixtures::graph;
 use divisi_check::rng::Rng;
 use divisi_check::test_bench::{rate, registry};
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineCallback, EngineError, EngineOptions, Scheduler};
+use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
 use graph::{Catalogue, Edge, Edit, Graph, Node, NodeId, ParamValue, PortRef, SourceSpan};
 use processor::Mode;
 use std::sync::Arc;
@@ -25,14 +25,24 @@ impl Recording {
         Self::with_fade(text, (scheduler, workers), Nanos(0))
     }
 
-    fn with_fade(text: &str, (scheduler, workers): (Scheduler, usize), fade: Nanos) -> Self {
+    fn with_fade(text: &str, schedule: (Scheduler, usize), fade: Nanos) -> Self {
+        Self::with_latency(text, schedule, fade, 1)
+    }
+
+    /// With this many blocks of latency, if it is a pipeline.
+    fn with_latency(
+        text: &str,
+        (scheduler, workers): (Scheduler, usize),
+        fade: Nanos,
+        latency_blocks: u32,
+    ) -> Self {
         let registry = registry();
         let graph = graph(text, &registry);
         let mut options = EngineOptions::new(Frames(BLOCK as u32), rate());
         options.mode = Mode::Offline;
         options.scheduler = scheduler;
         options.workers = workers;
-        options.latency_blocks = Some(1);
+        options.latency_blocks = Some(latency_blocks);
         options.edit_fade = fade;
         if scheduler == Scheduler::Cpfd {
             // So dear that nodes are copied.
@@ -330,47 +340,47 @@ fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
 }
 
 #[test]
-fn a_pipeline_takes_edits_and_turns_and_sounds_the_same_a_block_later() {
-    for (seed, workers) in [(4, 1), (5, 2), (6, 2), (7, 3)] {
-        let mut reference = Recording::new(TWO, Scheduler::Sequential, 1);
-        let mut piped = Recording::new(TWO, Scheduler::Pipelined, workers);
-        assert_eq!(piped.engine.pipeline_latency(), BLOCK as u64);
+fn a_pipeline_of_any_depth_takes_edits_and_parameters_and_sounds_the_same_some_blocks_later() {
+    let depths = [
+        (4, 1, 1),
+        (5, 2, 1),
+        (6, 2, 2),
+        (7, 3, 3),
+        (8, 1, 3),
+        (9, 2, 5),
+    ];
+    for ((seed, workers, latency), fade) in depths.into_iter().flat_map(|it| [(it, 0), (it, 1)]) {
+        let fade = Nanos(fade * 1_000_000);
+        let mut reference = Recording::with_fade(TWO, (Scheduler::Sequential, 1), fade);
+        let schedule = (Scheduler::Pipelined, workers);
+        let mut piped = Recording::with_latency(TWO, schedule, fade, latency);
+        let frames = BLOCK * latency as usize;
+        assert_eq!(piped.engine.pipeline_latency(), frames as u64);
         let mut rng = Rng(seed);
         let mut swaps = 0;
-        for round in 0..200 {
+        for round in 0..100 {
             let edits = some_edits(&mut rng, reference.engine.graph(), round);
-            let turn = ["a", "b", "f"][rng.below(3)];
-            let (name, value) = (reference.id(turn), 200.0 + rng.below(500) as f32);
-            let blocks = 1 + rng.below(3);
-            for take in [&mut reference, &mut piped] {
+            let name = ["a", "b", "f"][rng.below(3)];
+            let (node, value) = (reference.id(name), 200.0 + rng.below(500) as f32);
+            // Until the swap, and the one behind its fade, are over in both.
+            let blocks = 6 + 2 * latency as usize + rng.below(3);
+            let made = [&mut reference, &mut piped].map(|take| {
                 let is_made = take.engine.edit(edits.clone()).is_ok();
-                swaps += usize::from(is_made);
-                take.engine.set_param(name, "freq", value).unwrap();
+                take.engine.set_param(node, "freq", value).unwrap();
                 take.play(blocks);
-            }
+                assert!(!take.engine.is_swapping());
+                is_made
+            });
+            assert_eq!(made[0], made[1], "{edits:?}");
+            swaps += usize::from(made[0]);
         }
-        assert!(swaps >= 200, "{swaps}");
-        piped.play(1);
+        assert!(swaps >= 50, "{swaps}");
+        piped.play(latency as usize);
         for (later, now) in piped.bits().iter().zip(reference.bits()) {
-            assert!(later[BLOCK..] == now, "seed {seed}, {workers} workers");
+            assert!(
+                later[frames..] == now,
+                "seed {seed}, {latency} blocks, {workers} workers"
+            );
         }
     }
-}
-
-#[test]
-fn a_pipeline_of_more_stages_refuses_edits() {
-    let registry = registry();
-    let graph = graph(TWO, &registry);
-    let mut options = EngineOptions::new(Frames(64), rate());
-    options.mode = Mode::Offline;
-    options.scheduler = Scheduler::Pipelined;
-    options.workers = 3;
-    let (mut engine, _player) = Engine::new(graph, Arc::new(registry), options).unwrap();
-    assert_eq!(engine.pipeline_latency(), 128);
-    let id = engine.graph().find("g").unwrap();
-    let refused = engine.edit([Edit::Enable(id, false)]);
-    assert!(
-        matches!(refused, Err(EngineError::PipelineTooDeep)),
-        "{refused:?}"
-    );
 }

@@ -73,6 +73,7 @@ fn node(node: &Node) -> Value {
         "name": node.name,
         "kind": node.kind,
         "enabled": node.enabled,
+        "bypassed": node.bypassed,
         "params": params,
         "inputs": ports(&node.inputs),
         "outputs": ports(&node.outputs),

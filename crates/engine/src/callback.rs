@@ -20,6 +20,8 @@ pub struct EngineCallback {
     executor: Box<dyn Executor>,
     /// The next executor, while the current one cannot be retired yet.
     next: Option<SwapMessage>,
+    /// The executor before, while its pipeline drains.
+    draining: Option<DrainingExecutor>,
     rings: CallbackRings,
     /// Events that wait for their frames.
     schedule: EventSchedule,
@@ -49,6 +51,17 @@ pub struct EngineCallback {
     events_taken: u64,
 }
 
+/// An executor that has been replaced and whose later stages still have blocks. In each cycle it runs before its
+/// successor, so a node ends with the last block of the old plan before it begins with the first of the new one.
+struct DrainingExecutor {
+    executor: SwapMessage,
+    first_frame: u64,
+    /// Frame at which its successor began.
+    end_frame: u64,
+    /// Frame of the cycle in which it runs next.
+    next: u64,
+}
+
 /// The device's inputs, and the time at which this call must be over.
 #[derive(Clone, Copy)]
 struct Call<'a> {
@@ -69,6 +82,7 @@ impl EngineCallback {
         Self {
             executor,
             next: None,
+            draining: None,
             rings,
             schedule: EventSchedule::new(),
             transport: TransportSchedule::new(transport),
@@ -95,10 +109,14 @@ impl EngineCallback {
         self
     }
 
-    /// Swaps to the next executor, if one has come and the current one can be retired; returns true if it did. What is
-    /// still in the pipeline of the current one is played into `outputs` then: the next one has nothing to play in its
-    /// first cycle.
+    /// Swaps to the next executor, if one has come and the current one can be released; returns true if it did. What is
+    /// still in the pipeline of the current one is played into `outputs` in this cycle and the next ones: the next one
+    /// has nothing to play until its own pipeline is full.
     fn swap(&mut self, call: Call<'_>, outputs: &mut [&mut [f32]]) -> bool {
+        if self.draining.is_some() {
+            self.drain(call, outputs);
+            return false;
+        }
         // First the room for the retired executor: it must not be freed on this thread.
         if self.rings.retired.is_full() {
             return false;
@@ -107,36 +125,80 @@ impl EngineCallback {
         let Some(next) = next else {
             return false;
         };
-        if self.executor.latency_blocks() == 1 && self.position > self.first_frame {
-            let end = self.position;
-            self.run(
-                Call {
-                    inputs: &[],
-                    ..call
-                },
-                end,
-            );
-            self.add_outputs(outputs);
-            // Drained once, whether the executor can be retired now or not.
-            self.first_frame = end;
+        let is_full = self.position > self.first_frame;
+        let end_frame = self.position;
+        let cycles = match self.executor.latency_blocks() {
+            _ if !is_full => 0,
+            latency if latency == next.latency_blocks() => latency.min(1),
+            // Another latency: what is in flight is played at once, and only the first block of it sounds.
+            latency => latency,
+        };
+        for cycle in 0..cycles {
+            let position = self.position + u64::from(cycle) * u64::from(self.block.0);
+            let info = self.cycle_info(call, (self.first_frame, position, end_frame));
+            self.executor.run_cycle(&info, &[]);
+            if cycle == 0 {
+                self.add_outputs(outputs);
+            }
         }
         if !self.executor.try_release() {
             self.next = Some(next);
+            // Drained once, whether the executor can be retired now or not.
+            self.first_frame = end_frame;
             return false;
         }
-        self.first_frame = self.position;
         self.swaps = self.swaps.wrapping_add(1);
-        let mut next = next;
-        self.executor.hand_over_events(&mut *next);
-        // Counted after the release, which may have quarantined a node.
-        self.retired_errors = self.retired_errors + self.executor.error_counts();
-        let retired = std::mem::replace(&mut self.executor, next);
-        // There was room, and only this thread fills it. If there were none all the same, a leak is better than a free
-        // here.
-        if let Err(PushError::Full(retired)) = self.rings.retired.push(retired) {
-            std::mem::forget(retired);
+        let first_frame = std::mem::replace(&mut self.first_frame, end_frame);
+        let replaced = DrainingExecutor {
+            executor: std::mem::replace(&mut self.executor, next),
+            first_frame,
+            end_frame,
+            next: end_frame + u64::from(self.block.0),
+        };
+        let latency = replaced.executor.latency_blocks();
+        if is_full && latency > cycles {
+            self.draining = Some(replaced);
+        } else {
+            self.retire(replaced.executor);
         }
         true
+    }
+
+    /// Runs the stages of the replaced executor that still have blocks, and retires it after the last one.
+    fn drain(&mut self, call: Call<'_>, outputs: &mut [&mut [f32]]) {
+        let Some(mut draining) = self.draining.take() else {
+            return;
+        };
+        let block = u64::from(self.block.0);
+        let latency = u64::from(draining.executor.latency_blocks());
+        // A cycle that was abandoned is tried again: this executor has run in it.
+        if draining.next == self.position && self.executor.try_release() {
+            let frames = (draining.first_frame, self.position, draining.end_frame);
+            let info = self.cycle_info(call, frames);
+            draining.executor.run_cycle(&info, &[]);
+            for (channel, output) in (0..).zip(outputs.iter_mut()) {
+                draining.executor.add_output(channel, output);
+            }
+            draining.next += block;
+        }
+        let is_released = draining.executor.try_release();
+        if is_released && draining.next >= draining.end_frame + latency * block {
+            self.retire(draining.executor);
+        } else {
+            self.draining = Some(draining);
+        }
+    }
+
+    /// Sends a released executor to the control thread, and what it keeps for nodes to the one that plays.
+    fn retire(&mut self, mut executor: SwapMessage) {
+        executor.hand_over_events(&mut *self.executor);
+        // Counted after the release, which may have quarantined a node.
+        self.retired_errors = self.retired_errors + executor.error_counts();
+        // There was room, and only this thread fills it. If there were none all the same, a leak is better than a free
+        // here.
+        if let Err(PushError::Full(retired)) = self.rings.retired.push(executor) {
+            std::mem::forget(retired);
+        }
     }
 
     /// Hands the events of the coming block to the executor. One that finds no room waits for the next block. One for a
@@ -189,15 +251,19 @@ impl EngineCallback {
         }
     }
 
-    /// Runs the plan once, for blocks that begin before `end_frame`.
-    fn run(&mut self, call: Call<'_>, end_frame: u64) -> CycleResult {
+    /// The description of a cycle at `position`, for blocks from `first_frame` to `end_frame`.
+    fn cycle_info(
+        &self,
+        call: Call<'_>,
+        (first_frame, position, end_frame): (u64, u64, u64),
+    ) -> CycleInfo {
         let after = |time: Nanos| call.start.saturating_add(self.scale.ticks(time));
         let info = CycleInfo {
-            first_frame: self.first_frame,
+            first_frame,
             end_frame,
-            ..CycleInfo::unlimited(self.position, self.cycle)
+            ..CycleInfo::unlimited(position, self.cycle)
         };
-        let info = match call.budget {
+        match call.budget {
             None => info,
             Some(budget) => CycleInfo {
                 abandon_at: after(watchdog::limit(self.period)),
@@ -206,7 +272,12 @@ impl EngineCallback {
                 low_priority_from: self.position + self.reserved_frames,
                 ..info
             },
-        };
+        }
+    }
+
+    /// Runs the plan once.
+    fn run(&mut self, call: Call<'_>) -> CycleResult {
+        let info = self.cycle_info(call, (self.first_frame, self.position, u64::MAX));
         self.executor.run_cycle(&info, call.inputs)
     }
 
@@ -272,7 +343,7 @@ impl AudioCallback for EngineCallback {
         let is_swapped = self.swap(call, outputs);
         self.move_transport(&info.transport);
         self.deliver_events();
-        let result = self.run(call, u64::MAX);
+        let result = self.run(call);
         self.add_outputs(outputs);
         let duration = self.scale.between(start, stamp::now());
         let is_late = info.budget.is_some_and(|budget| duration > budget);

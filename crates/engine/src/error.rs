@@ -18,10 +18,6 @@ pub enum EngineError {
     /// The last edit is still on its way to the audio thread, which takes one a block. Try again in a moment.
     #[error("the last edit is still on its way")]
     Busy,
-    /// A pipeline of more than two stages takes no edits: they would take effect in the middle of blocks that are under
-    /// way. Play with fewer stages (`ahead`).
-    #[error("a pipeline of more than two stages takes no edits")]
-    PipelineTooDeep,
     /// There is no such node, parameter or event input, or it cannot change while it plays.
     #[error("`{0}` is no parameter that can change while it plays")]
     NoParam(String),

@@ -315,6 +315,24 @@ impl<'a> GraphBuilder<'a> {
         self.apply(Edit::Enable(node, enabled)).map(drop)
     }
 
+    /// Lets a node's inputs pass by it, or not any more.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node.
+    pub fn bypass(&mut self, node: NodeId, bypassed: bool) -> Result<(), BuildError> {
+        self.apply(Edit::Bypass(node, bypassed)).map(drop)
+    }
+
+    /// Gives a node another name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node, or the name is taken.
+    pub fn rename(&mut self, node: NodeId, name: &str) -> Result<(), BuildError> {
+        self.apply(Edit::Rename(node, name.to_owned())).map(drop)
+    }
+
     /// Sets a parameter.
     ///
     /// # Errors

@@ -63,6 +63,9 @@ impl Difference {
         if node.enabled != other.enabled {
             self.apply(Edit::Enable(id, other.enabled));
         }
+        if node.bypassed != other.bypassed {
+            self.apply(Edit::Bypass(id, other.bypassed));
+        }
         let kind = catalogue.get(node.effective_kind());
         for param in kind.into_iter().flat_map(|kind| &kind.params) {
             let default = match param.range {

@@ -29,6 +29,11 @@ pub enum Edit {
     Disconnect(PortRef, PortRef),
     /// Enable a node, or make it silent.
     Enable(NodeId, bool),
+    /// Let a node's inputs pass by it to its outputs, or not any more. The node runs on, so its state is that of a node
+    /// that was never bypassed.
+    Bypass(NodeId, bool),
+    /// Give a node another name. Its state stays.
+    Rename(NodeId, String),
     /// Set a parameter.
     Set(NodeId, String, ParamValue),
 }
@@ -100,6 +105,10 @@ impl Graph {
             Edit::Enable(id, enabled) => {
                 self.node_mut(id).ok_or(EditError::NoNode(id))?.enabled = enabled;
             }
+            Edit::Bypass(id, bypassed) => {
+                self.node_mut(id).ok_or(EditError::NoNode(id))?.bypassed = bypassed;
+            }
+            Edit::Rename(id, name) => self.rename(id, name)?,
             Edit::Set(id, key, value) => {
                 self.node_mut(id)
                     .ok_or(EditError::NoNode(id))?
@@ -173,6 +182,8 @@ mod tests {
             }),
             Edit::Disconnect(end(0), end(0)),
             Edit::Enable(NodeId(1), false),
+            Edit::Bypass(NodeId(1), true),
+            Edit::Rename(NodeId(1), "b".to_owned()),
         ];
         for edit in refused {
             assert!(graph.apply(edit).is_err());

@@ -6,6 +6,7 @@
 
 mod adjacency;
 mod builder;
+mod bypass;
 mod catalogue;
 mod channels;
 mod diagnostic;

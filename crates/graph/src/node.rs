@@ -92,6 +92,8 @@ pub struct Node {
     pub every: u32,
     /// A node that is not enabled puts out silence and costs nothing.
     pub enabled: bool,
+    /// A node that is bypassed runs on, and what reads its outputs reads its inputs ([`Graph::without_bypasses`](crate::Graph::without_bypasses)).
+    pub bypassed: bool,
     /// Where it was declared.
     pub span: SourceSpan,
 }
@@ -116,6 +118,7 @@ impl Node {
             cost: None,
             every: 1,
             enabled: true,
+            bypassed: false,
             span: SourceSpan::NONE,
         }
     }
@@ -179,5 +182,6 @@ impl PartialEq for Node {
             && self.cost == other.cost
             && self.every == other.every
             && self.enabled == other.enabled
+            && self.bypassed == other.bypassed
     }
 }

@@ -1,6 +1,6 @@
 //! The graph: nodes and the edges between their ports.
 
-use crate::{Node, SourceSpan, TempoMap};
+use crate::{EditError, Node, SourceSpan, TempoMap};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -107,6 +107,24 @@ impl Graph {
         Some(node)
     }
 
+    /// Gives a node another name. Its own name is no change.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node, or another node has the name; the graph has not changed.
+    pub fn rename(&mut self, id: NodeId, name: String) -> Result<(), EditError> {
+        let node = self.nodes.get_mut(id.0 as usize).and_then(Option::as_mut);
+        let node = node.ok_or(EditError::NoNode(id))?;
+        match self.names.get(&name) {
+            Some(there) if *there != id => return Err(EditError::NameTaken(name)),
+            _ => {}
+        }
+        self.names.remove(&node.name);
+        self.names.insert(name.clone(), id);
+        node.name = name;
+        Ok(())
+    }
+
     /// Adds an edge. Its ports are not checked here but by [`Graph::apply`] and by the plan.
     pub fn connect(&mut self, edge: Edge) {
         self.edges.push(edge);
@@ -140,6 +158,11 @@ impl Graph {
             .iter()
             .enumerate()
             .filter_map(|(i, n)| Some((NodeId(i as u32), n.as_ref()?)))
+    }
+
+    /// Replaces all edges.
+    pub(crate) fn set_edges(&mut self, edges: Vec<Edge>) {
+        self.edges = edges;
     }
 
     /// Number of nodes.

@@ -17,6 +17,7 @@ mod levels;
 mod options;
 mod plan;
 mod previous_delays;
+mod previous_stages;
 mod schedule;
 mod trace;
 mod validate;
@@ -32,6 +33,7 @@ pub use plan::{
     StageBufferId, Step, StepId, StepInput, StepOp, StepOutput, Task, TaskId,
 };
 pub use previous_delays::{FadeState, PreviousDelays};
+pub use previous_stages::PreviousStages;
 pub use schedule::{
     Dag, DagEdge, FusionOptions, Link, MachineModel, Schedule, ScheduledTask, SimulatedRun, cpfd,
     etf, hlfet, optimal, random, simulate,

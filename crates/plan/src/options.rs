@@ -1,6 +1,6 @@
 //! Input and error of the compiler beside the graph.
 
-use crate::{FusionOptions, PreviousDelays};
+use crate::{FusionOptions, PreviousDelays, PreviousStages};
 use graph::{Diagnostic, NodeId};
 use std::collections::{HashMap, HashSet};
 use units::{Frames, Nanos, SampleRate};
@@ -32,6 +32,8 @@ pub struct PlanOptions {
     /// Cuts the graph into `latency_blocks + 1` pipeline stages, each a cycle behind the one before. Stages run at the
     /// same time, and the output lags by `latency_blocks` blocks.
     pub latency_blocks: u32,
+    /// The stages of the plan that this one takes over from, in a pipeline.
+    pub previous_stages: PreviousStages,
     /// Groups cheap steps into tasks; with `None` each step is a task of its own.
     pub fusion: Option<FusionOptions>,
     /// Nodes that must not be duplicated, whatever their kind allows.
@@ -50,6 +52,7 @@ impl PlanOptions {
             compensate_latency: true,
             previous: None,
             latency_blocks: 0,
+            previous_stages: PreviousStages::default(),
             fusion: None,
             not_duplicable: HashSet::new(),
         }

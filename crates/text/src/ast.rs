@@ -68,6 +68,7 @@ pub(crate) struct AstNode<'t> {
     pub(crate) cost: Option<Nanos>,
     pub(crate) every: u32,
     pub(crate) enabled: bool,
+    pub(crate) bypassed: bool,
     /// True if an entry could not be read: then no parameter is reported as missing.
     pub(crate) is_damaged: bool,
     /// Number of the copy that this node is, from 1; 0 for a node that is written as it is.
@@ -85,6 +86,7 @@ impl<'t> AstNode<'t> {
             cost: None,
             every: 1,
             enabled: true,
+            bypassed: false,
             is_damaged: false,
             copy: 0,
         }

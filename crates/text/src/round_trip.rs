@@ -21,6 +21,7 @@ struct Sample {
     cost: Option<u64>,
     every: u32,
     enabled: bool,
+    bypassed: bool,
 }
 
 fn sample(name: &'static str) -> impl Strategy<Value = Sample> {
@@ -35,9 +36,10 @@ fn sample(name: &'static str) -> impl Strategy<Value = Sample> {
         prop::option::of(0..1_000_000_000_000u64),
         1u32..4,
         any::<bool>(),
+        any::<bool>(),
     );
     (about, own).prop_map(
-        |((kind, name, numbers, words, counts), (cost, every, enabled))| Sample {
+        |((kind, name, numbers, words, counts), (cost, every, enabled, bypassed))| Sample {
             kind,
             name,
             numbers,
@@ -46,6 +48,7 @@ fn sample(name: &'static str) -> impl Strategy<Value = Sample> {
             cost,
             every,
             enabled,
+            bypassed,
         },
     )
 }
@@ -85,6 +88,7 @@ fn node(sample: &Sample, plain: bool, catalogue: &Catalogue) -> Node {
     if !plain {
         node.every = sample.every;
         node.enabled = sample.enabled;
+        node.bypassed = sample.bypassed;
     }
     node
 }

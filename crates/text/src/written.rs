@@ -68,7 +68,7 @@ fn hash_node(node: &Node, hasher: &mut DefaultHasher) {
             ParamValue::Flag(on) => (2, on).hash(hasher),
         }
     }
-    (node.cost, node.every, node.enabled).hash(hasher);
+    (node.cost, node.every, node.enabled, node.bypassed).hash(hasher);
     (node.inputs.len(), node.outputs.len()).hash(hasher);
     // Ports that drive parameters state how.
     for port in node.inputs.iter().filter(|port| port.modulation.is_some()) {

@@ -56,6 +56,7 @@ fn fingerprint(graph: &Graph, folder: &Path) -> u64 {
 fn add_node(hash: &mut StableHash, node: &Node, folder: &Path) {
     hash.text(node.effective_kind());
     hash.number(u64::from(node.every) << 1 | u64::from(node.enabled));
+    hash.number(u64::from(node.bypassed));
     hash.number(node.cost.map_or(u64::MAX, |cost| cost.0));
     hash.ports(&node.inputs);
     hash.ports(&node.outputs);

@@ -29,7 +29,7 @@ use crate::EngineError;
 use crate::messages::EventMessage;
 use crate::resources::{fade, fade_frames};
 use graph::{BuildError, Edit, Graph, GraphBuilder, Node, NodeId, ParamValue};
-use plan::{DelayedEdge, PreviousDelays};
+use plan::{DelayedEdge, PreviousDelays, PreviousStages};
 use processor::{Event, EventBody};
 use report::StepNames;
 
@@ -45,8 +45,7 @@ impl Engine {
     ///
     /// The mistake in them; then nothing has changed. A parameter that is set must be one that may change while it
     /// plays, as for [`set_param`](Self::set_param), unless its node is new. [`EngineError::Busy`] while the last
-    /// change is on its way, [`EngineError::PlaysUndriven`] if another edge is to drive a parameter of a node that plays,
-    /// [`EngineError::PipelineTooDeep`] where a pipeline has more than two stages.
+    /// change is on its way, [`EngineError::PlaysUndriven`] if another edge is to drive a parameter of a node that plays.
     ///
     /// Real-time: setup.
     pub fn edit(
@@ -97,9 +96,6 @@ impl Engine {
         self.collect();
         if !needs_swap && !events.is_empty() {
             return self.set_together(graph, events).map(|()| added);
-        }
-        if self.plan.latency_blocks > 1 {
-            return Err(EngineError::PipelineTooDeep);
         }
         self.swap_faded(graph, events)?;
         Ok(added)
@@ -159,11 +155,19 @@ impl Engine {
         mut events: Vec<EventMessage>,
     ) -> Result<(), EngineError> {
         let has_fade = fade_frames(&self.resources.options) > 0;
-        let before = (&self.graph, self.transition.as_ref());
+        let before = self.graph.without_bypasses();
+        let mut after = graph.without_bypasses().into_owned();
         let transition = match has_fade {
-            true => Transition::new(before, &mut graph, &self.resources.catalogue),
+            true => {
+                let before = (&*before, self.transition.as_ref());
+                Transition::new(before, &mut after, &self.resources.catalogue)
+            }
             false => None,
         };
+        while graph.id_bound() < after.id_bound() {
+            graph.reserve_id();
+        }
+        drop(before);
         let room = self.event_room();
         let reversals = transition.as_ref().map_or(0, |(_, all)| all.len());
         if room < events.len() + reversals {
@@ -221,12 +225,13 @@ impl Engine {
 
     /// Sends the executor of `graph` to the audio thread.
     pub(super) fn swap_to(&mut self, graph: &Graph) -> Result<(), EngineError> {
-        if self.next.is_some() || self.rings.swaps.is_full() {
+        if self.is_swapping() || self.rings.swaps.is_full() {
             return Err(EngineError::Busy);
         }
         let added = self.resources.add_nodes(graph);
         let has_delays = self.resources.has_latency() || !self.plan.delayed_edges.is_empty();
-        let previous = has_delays.then(|| self.previous_delays());
+        let delays = has_delays.then(|| self.previous_delays());
+        let previous = (delays, PreviousStages::new(&self.plan));
         let plan = match added.and_then(|()| self.resources.plan(graph, previous)) {
             Ok(plan) => plan,
             Err(error) => {
@@ -240,6 +245,7 @@ impl Engine {
         self.swaps += 1;
         let watchdog = executor.watchdog();
         self.send_swap(executor);
+        self.has_retiring = true;
         self.next = Some((watchdog, StepNames::from_plan(&plan, graph)));
         self.plan = plan;
         Ok(())
@@ -250,7 +256,7 @@ impl Engine {
         let plan = &self.plan;
         let state = |it: &DelayedEdge| self.resources.fade_state(plan, it, self.position);
         PreviousDelays::new(
-            self.playing_graph(),
+            &self.playing_graph().without_bypasses(),
             &plan.delayed_edges,
             self.swaps + 1,
             state,

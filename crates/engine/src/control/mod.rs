@@ -54,6 +54,10 @@ pub struct Engine {
     /// The executor that plays, seen from outside; and the one that is on its way.
     watchdog: Watchdog,
     next: Option<(Watchdog, StepNames)>,
+    /// The executor before has not come back yet: a pipeline drains for some blocks.
+    has_retiring: bool,
+    /// Processors may have left the graph since the last executor came back.
+    has_unused: bool,
     tracer: Option<Tracer>,
     summary: Summary,
     /// Number of swaps so far.
@@ -95,7 +99,7 @@ impl Engine {
         let spacing = options.mode.into();
         let mut resources = EngineResources::new(registry, options, spacing)?;
         resources.add_nodes(&graph)?;
-        let plan = resources.plan(&graph, None)?;
+        let plan = resources.plan(&graph, Default::default())?;
         let executor = resources.executor(&plan);
         let (control, callback) = rings();
         let options = &resources.options;
@@ -103,6 +107,8 @@ impl Engine {
         let mut engine = Self {
             watchdog: executor.watchdog(),
             next: None,
+            has_retiring: false,
+            has_unused: false,
             tracer: None,
             summary: Summary::default(),
             swaps: 0,
@@ -178,9 +184,10 @@ impl Engine {
         self.position
     }
 
-    /// Returns true from an edit until the audio thread has taken it, as far as is known.
+    /// Returns true from an edit until the audio thread has taken it and a pipeline has played what was under way, as far
+    /// as is known.
     pub fn is_swapping(&self) -> bool {
-        self.next.is_some()
+        self.next.is_some() || self.has_retiring
     }
 
     /// First frame of the block from which on the last edit is heard.

@@ -75,7 +75,17 @@ impl Engine {
                 self.position += u64::from(self.resources.options.block.0);
             }
         }
-        drop(self.rings.retired.pop());
+        if let Ok(retired) = self.rings.retired.pop() {
+            drop(retired);
+            self.has_retiring = false;
+        }
+        if self.has_unused && !self.is_swapping() {
+            // Not before: nodes that left the graph have played until now, and their background work with them.
+            self.has_unused = false;
+            let transition = self.transition.as_ref();
+            let playing = transition.map_or(&self.graph, |it| &it.graph);
+            self.resources.remove_unused(playing);
+        }
     }
 
     /// The next executor runs, from `cycle` on.
@@ -83,22 +93,16 @@ impl Engine {
         if let Some((watchdog, names)) = self.next.take() {
             self.swap_frame = self.position;
             self.watchdog = watchdog;
-            // Not before: nodes that left the graph have played until now, and their background work with them.
-            let transition = self.transition.as_mut();
-            let playing = match transition {
-                Some(transition) => {
-                    let block = u64::from(self.resources.options.block.0);
-                    let fade = u64::from(fade_frames(&self.resources.options));
-                    // A later stage of a pipeline plays them some blocks later.
-                    let late = block * (1 + u64::from(self.plan.latency_blocks));
-                    transition
-                        .ends_at
-                        .get_or_insert(self.position + fade + late);
-                    &transition.graph
-                }
-                None => &self.graph,
-            };
-            self.resources.remove_unused(playing);
+            self.has_unused = true;
+            if let Some(transition) = &mut self.transition {
+                let block = u64::from(self.resources.options.block.0);
+                let fade = u64::from(fade_frames(&self.resources.options));
+                // A later stage of a pipeline plays them some blocks later.
+                let late = block * (1 + u64::from(self.plan.latency_blocks));
+                transition
+                    .ends_at
+                    .get_or_insert(self.position + fade + late);
+            }
             if let Some(tracer) = &mut self.tracer {
                 tracer.swap(cycle as u32, names);
             }

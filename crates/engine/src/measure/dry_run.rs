@@ -40,7 +40,7 @@ impl DryRun {
         let (block, inputs) = (options.block, options.input_channels);
         let mut resources = EngineResources::new(registry, options, spacing)?;
         resources.add_nodes(graph)?;
-        let plan = resources.plan(graph, None)?;
+        let plan = resources.plan(graph, Default::default())?;
         let executor = resources.executor(&plan);
         Ok(Self {
             executor,

@@ -5,19 +5,19 @@ use crate::machine::{fusion_options, machine_model};
 use crate::{EngineError, Scheduler};
 use exec::{Binding, Executor};
 use graph::{Graph, NodeId};
-use plan::{Dag, FusionOptions, MachineModel, Plan, PlanOptions, PreviousDelays};
+use plan::{Dag, FusionOptions, MachineModel, Plan, PlanOptions, PreviousDelays, PreviousStages};
 
 impl EngineResources {
-    /// The plan of `graph`, which follows a plan with the delays `previous`.
+    /// The plan of `graph`, which follows a plan with the delays and stages `previous`.
     pub(crate) fn plan(
         &mut self,
         graph: &Graph,
-        previous: Option<PreviousDelays>,
+        previous: (Option<PreviousDelays>, PreviousStages),
     ) -> Result<Plan, EngineError> {
         let core_timings = &self.options.core_timings;
         let machine = machine_model(self.workers(), core_timings, self.options.transfer_time);
         let mut options = self.plan_options(&machine);
-        options.previous = previous;
+        (options.previous, options.previous_stages) = previous;
         if self.options.scheduler == Scheduler::Cpfd {
             return self.plan_with_copies(graph, options, &machine);
         }

@@ -218,9 +218,9 @@ impl<'t> SectionReader<'t> {
                 format!("a network's node has 1 to {MAX_CHANNELS} channels"),
             );
         }
-        if node.every != 1 || !node.enabled || node.cost.is_some() || node.stand_in.is_some() {
-            let message =
-                "`every`, `enabled`, `cost_us` and `stand_in` have no meaning in a network";
+        let is_switched = !node.enabled || node.bypassed;
+        if node.every != 1 || is_switched || node.cost.is_some() || node.stand_in.is_some() {
+            let message = "`every`, `enabled`, `bypass`, `cost_us` and `stand_in` have no meaning in a network";
             self.error(node.span, message);
         }
     }

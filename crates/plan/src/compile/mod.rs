@@ -65,7 +65,8 @@ pub fn compile(
     catalogue: &Catalogue,
     options: &PlanOptions,
 ) -> Result<Plan, PlanError> {
-    let wiring = wiring(graph, catalogue, options)?;
+    let graph = graph.without_bypasses();
+    let wiring = wiring(&graph, catalogue, options)?;
     let (_, mut plan) = compile_wiring(&wiring, options)?;
     if options.workers > 0 {
         plan.worker_tasks = hlfet(&Dag::from_plan(&plan), options.workers).task_order();
@@ -89,7 +90,8 @@ pub fn compile_with_copies(
     options: &PlanOptions,
     machine: &MachineModel,
 ) -> Result<Plan, PlanError> {
-    let wiring = wiring(graph, catalogue, options)?;
+    let graph = graph.without_bypasses();
+    let wiring = wiring(&graph, catalogue, options)?;
     let (mut ops, mut plan) = compile_wiring(&wiring, options)?;
     let dag = duplicable_dag(&plan, &wiring, options);
     let schedule = cpfd(&dag, machine);

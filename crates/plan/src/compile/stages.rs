@@ -9,13 +9,14 @@
 //! In one cycle stages do not wait for each other, so even a chain keeps several workers busy; the price is latency. A
 //! signal that crosses from one stage to a later one goes through a relay: an operation that sends and one that receives,
 //! neither of which waits for the other. Operations that must be in one stage form a *cluster*: the two halves of a delay,
-//! nodes connected by events, and all of a feedback loop. The device's inputs are in the first stage, sinks in the last.
+//! nodes connected by events, and all of a feedback loop. The device's inputs are in the first stage, sinks in the last. A plan
+//! that takes over from another is bound by its stages ([`PreviousStages`]).
 
 use super::costs::cost;
 use super::ops::{Op, OpKind, Ops, Relay};
 use super::wiring::{WiredEdge, Wiring};
-use crate::PlanOptions;
 use crate::depth_first::depth_first;
+use crate::{PlanOptions, PreviousStages};
 use graph::{Adjacency, Role, Signal};
 use units::Nanos;
 
@@ -69,11 +70,12 @@ fn stages(wiring: &Wiring<'_>, ops: &Ops, clusters: &[u32], options: &PlanOption
         *total = total.saturating_add(cost(wiring, *op, options));
     }
     let constraints = constraints(wiring, ops, clusters, &graph, &kahn);
+    let min = min_stages(wiring, ops, clusters, &options.previous_stages);
     let stages = |order: &[u32]| {
         let by_cluster = cut(
             order,
             &graph,
-            (&costs, &constraints),
+            (&costs, &constraints, &min),
             options.latency_blocks,
         );
         let of = |cluster: &u32| by_cluster[*cluster as usize];
@@ -123,14 +125,37 @@ fn constraints(
     all
 }
 
+/// By cluster: the first stage in which the plan before lets it be.
+fn min_stages(
+    wiring: &Wiring<'_>,
+    ops: &Ops,
+    clusters: &[u32],
+    previous: &PreviousStages,
+) -> Vec<u32> {
+    let mut all = vec![0; ops.all.len()];
+    for (op, cluster) in ops.all.iter().zip(clusters) {
+        let key = match op.kind {
+            OpKind::Align(index) => {
+                let aligner = &wiring.aligners[index as usize];
+                let node = &wiring.nodes[aligner.node as usize];
+                (node.id, Some(aligner.output))
+            }
+            _ => (wiring.nodes[op.node as usize].id, None),
+        };
+        let min = &mut all[*cluster as usize];
+        *min = previous.min(key).max(*min);
+    }
+    all
+}
+
 /// The stage of each cluster: in the order, a stage ends where its share of the cost is reached.
 fn cut(
     order: &[u32],
     graph: &Adjacency,
-    (costs, constraints): (&[Nanos], &[Constraint]),
+    (costs, constraints, min): (&[Nanos], &[Constraint], &[u32]),
     last: u32,
 ) -> Vec<u32> {
-    let mut stages = vec![0; graph.len()];
+    let mut stages = min.to_vec();
     let all = order.iter().map(|at| costs[*at as usize]);
     let total = all.fold(Nanos(0), Nanos::saturating_add);
     let mut before = Nanos(0);

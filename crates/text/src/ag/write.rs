@@ -116,6 +116,9 @@ impl Writer<'_> {
         if !node.enabled {
             self.unsupported(node, "`enabled`");
         }
+        if node.bypassed {
+            self.unsupported(node, "`bypass`");
+        }
         let (inputs, outputs) = (node.kind_inputs().len(), node.outputs.len());
         let usual = stand_in(inputs as u32, outputs as u32);
         if node.stand_in.as_ref().is_some_and(|kind| kind != usual) {

@@ -257,6 +257,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         node.cost = written.cost;
         node.every = written.every;
         node.enabled = enabled;
+        node.bypassed = written.bypassed;
         node.is_damaged |= template.is_damaged;
         node.copy = copy;
         node

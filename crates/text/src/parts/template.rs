@@ -187,7 +187,9 @@ impl<'a, 't> TemplateMaker<'a, 't, '_, '_> {
             let message = "a part's parameter has letters, digits and `_` in its name";
             let more = self.diagnostics.error(entry.key.at.clone(), message);
             more.help("expressions use it by that name");
-        } else if RESERVED.contains(&name) || matches!(name, "kind" | "count" | "enabled") {
+        } else if RESERVED.contains(&name)
+            || matches!(name, "kind" | "count" | "enabled" | "bypass")
+        {
             let message = format!("`{name}` has a meaning of its own");
             let more = self.diagnostics.error(entry.key.at.clone(), message);
             more.help("give the parameter another name");

@@ -116,6 +116,7 @@ impl<'a> Resolver<'a, '_, '_> {
         node.cost = written.cost;
         node.every = written.every;
         node.enabled = written.enabled;
+        node.bypassed = written.bypassed;
         let counts = params::counts(written, self.dialect, self.diagnostics);
         let Some(kind) = self.kind(written, &counts, &mut node) else {
             params::keep_unchecked(written, &mut node);

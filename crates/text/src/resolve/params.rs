@@ -9,7 +9,9 @@ use graph::{Kind, Layout, Node, Param, ParamRange, ParamValue, number_text};
 const COUNTS: [&str; 3] = ["in", "out", "channels"];
 
 /// Keys of every node that only `.toml` has.
-pub(crate) const TOML_ONLY: [&str; 5] = ["channels", "cost_us", "enabled", "every", "stand_in"];
+pub(crate) const TOML_ONLY: [&str; 6] = [
+    "bypass", "channels", "cost_us", "enabled", "every", "stand_in",
+];
 
 /// Largest number of keys of a node.
 pub(super) const MAX_KEYS: usize = 100;

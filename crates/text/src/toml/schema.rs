@@ -131,6 +131,7 @@ fn common_keys(kinds: &[&str]) -> Value {
         "stand_in": { "enum": kinds, "description": "The kind that runs if `kind` is not known." },
         "cost_us": { "type": "number", "minimum": 0, "maximum": crate::time::MAX_MICROS, "description": "Its cost for one block, in µs." },
         "every": { "type": "integer", "minimum": 1, "maximum": u32::MAX, "description": "It runs once in this many cycles." },
+        "bypass": { "type": "boolean", "default": false, "description": "The inputs of a node that is bypassed pass by it to its outputs: what reads its k-th output reads its k-th input of the same signal. The node runs on." },
         "enabled": { "type": "boolean", "default": true, "description": "A node that is not enabled outputs silence and costs nothing." },
     })
 }

@@ -306,6 +306,11 @@ impl<'t> Converter<'t, '_, '_> {
                 node.enabled = enabled.unwrap_or(true);
                 (enabled.is_some(), "true or false")
             }
+            "bypass" => {
+                let bypassed = value.as_bool();
+                node.bypassed = bypassed.unwrap_or(false);
+                (bypassed.is_some(), "true or false")
+            }
             "own" if matches!(value, DeValue::Table(_)) => return self.own(node, item),
             _ => return self.param(node, key, item, false),
         };

@@ -139,6 +139,9 @@ fn node(text: &mut String, node: &Node, catalogue: &Catalogue) {
     if !node.enabled {
         line(text, "enabled", false);
     }
+    if node.bypassed {
+        line(text, "bypass", true);
+    }
 }
 
 /// A parameter's value; whole numbers without a decimal point, as long as they are exact.
