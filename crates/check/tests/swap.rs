@@ -4,7 +4,7 @@ use divisi_check::fixtures::graph;
 use divisi_check::rng::Rng;
 use divisi_check::test_bench::{rate, registry};
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
+use engine::{Engine, EngineCallback, EngineError, EngineOptions, Scheduler};
 use graph::{Catalogue, Edge, Edit, Graph, Node, NodeId, ParamValue, PortRef, SourceSpan};
 use processor::Mode;
 use std::sync::Arc;
@@ -350,7 +350,8 @@ fn a_pipeline_of_any_depth_takes_edits_and_parameters_and_sounds_the_same_some_b
         (9, 2, 5),
     ];
     for ((seed, workers, latency), fade) in depths.into_iter().flat_map(|it| [(it, 0), (it, 1)]) {
-        let fade = Nanos(fade * 1_000_000);
+        // Longer than the pipeline, so that the swap behind the fade comes at the same block.
+        let fade = Nanos(fade * 8_000_000);
         let mut reference = Recording::with_fade(TWO, (Scheduler::Sequential, 1), fade);
         let schedule = (Scheduler::Pipelined, workers);
         let mut piped = Recording::with_latency(TWO, schedule, fade, latency);
@@ -363,7 +364,7 @@ fn a_pipeline_of_any_depth_takes_edits_and_parameters_and_sounds_the_same_some_b
             let name = ["a", "b", "f"][rng.below(3)];
             let (node, value) = (reference.id(name), 200.0 + rng.below(500) as f32);
             // Until the swap, and the one behind its fade, are over in both.
-            let blocks = 6 + 2 * latency as usize + rng.below(3);
+            let blocks = 20 + latency as usize + rng.below(3);
             let made = [&mut reference, &mut piped].map(|take| {
                 let is_made = take.engine.edit(edits.clone()).is_ok();
                 take.engine.set_param(node, "freq", value).unwrap();
@@ -379,7 +380,8 @@ fn a_pipeline_of_any_depth_takes_edits_and_parameters_and_sounds_the_same_some_b
         for (later, now) in piped.bits().iter().zip(reference.bits()) {
             assert!(
                 later[frames..] == now,
-                "seed {seed}, {latency} blocks, {workers} workers"
+                "seed {seed}, {latency} blocks, {workers} workers, fade {}",
+                fade.0
             );
         }
     }

@@ -155,42 +155,35 @@ impl Engine {
         mut events: Vec<EventMessage>,
     ) -> Result<(), EngineError> {
         let has_fade = fade_frames(&self.resources.options) > 0;
-        let before = self.graph.without_bypasses();
-        let mut after = graph.without_bypasses().into_owned();
-        let transition = match has_fade {
-            true => {
-                let before = (&*before, self.transition.as_ref());
-                Transition::new(before, &mut after, &self.resources.catalogue)
-            }
-            false => None,
-        };
-        while graph.id_bound() < after.id_bound() {
-            graph.reserve_id();
-        }
-        drop(before);
-        let room = self.event_room();
-        let reversals = transition.as_ref().map_or(0, |(_, all)| all.len());
-        if room < events.len() + reversals {
+        if self.event_room() < events.len() {
             return Err(EngineError::Busy);
         }
-        self.transition = match transition {
-            // The events of a fade that cannot be are not sent.
-            Some((transition, reversals)) => match self.swap_to(&transition.graph) {
-                Ok(()) => {
-                    events.extend(reversals.into_iter().map(reversal_event));
-                    Some(transition)
-                }
-                Err(EngineError::Graph(_)) => {
-                    self.swap_to(&graph)?;
-                    None
-                }
-                Err(error) => return Err(error),
-            },
-            None => {
-                self.swap_to(&graph)?;
-                None
-            }
+        let before = self.graph.without_bypasses().into_owned();
+        let mut after = graph.without_bypasses().into_owned();
+        let catalogue = &self.resources.catalogue;
+        let running = (&before, self.transition.as_ref());
+        let whole = has_fade.then(|| Transition::new(running, &mut after, catalogue));
+        let whole = whole.flatten();
+        let mut result = match whole {
+            Some(whole) => self.begin_transition(whole, (&mut events, &mut graph)),
+            None => self.swap_to(&graph).map(|()| self.transition = None),
         };
+        if has_fade && matches!(result, Err(EngineError::Graph(_))) {
+            let catalogue = &self.resources.catalogue;
+            let running = (&before, self.transition.as_ref());
+            let after = graph.without_bypasses();
+            // The mistake may be in the edited graph itself: only one that can be played is faded to in two steps.
+            let first = Transition::first_half(running, &after, catalogue);
+            drop(after);
+            result = match first.filter(|_| self.can_play(&graph)) {
+                Some(first) => self.begin_transition(first, (&mut events, &mut graph)),
+                None => Err(EngineError::Graph(Vec::new())),
+            };
+            if result.is_err() {
+                result = self.swap_to(&graph).map(|()| self.transition = None);
+            }
+        }
+        result?;
         self.graph = graph;
         for event in events {
             let sent = self.send(event);
@@ -202,10 +195,62 @@ impl Engine {
         Ok(())
     }
 
+    /// Swaps to a transition, and adds to `events` those that turn fades round.
+    fn begin_transition(
+        &mut self,
+        (transition, reversals): (Transition, Vec<Reversal>),
+        (events, graph): (&mut Vec<EventMessage>, &mut Graph),
+    ) -> Result<(), EngineError> {
+        if self.event_room() < events.len() + reversals.len() {
+            return Err(EngineError::Busy);
+        }
+        while graph.id_bound() < transition.graph.id_bound() {
+            graph.reserve_id();
+        }
+        let targets = self.transition.iter().flat_map(Transition::targets);
+        self.fades = targets.chain(transition.targets()).collect();
+        self.swap_to(&transition.graph)?;
+        events.extend(reversals.into_iter().map(reversal_event));
+        self.transition = Some(transition);
+        Ok(())
+    }
+
+    /// Returns true if a plan can be made of `graph`.
+    fn can_play(&mut self, graph: &Graph) -> bool {
+        let added = self.resources.add_nodes(graph);
+        added.is_ok() && self.resources.plan(graph, Default::default()).is_ok()
+    }
+
+    /// Begins to fade in what the last edit adds, after what it removes has faded out.
+    fn begin_second_half(&mut self, between: &Graph) -> Result<(), EngineError> {
+        let mut graph = self.graph.clone();
+        while graph.id_bound() < between.id_bound() {
+            graph.reserve_id();
+        }
+        let mut after = graph.without_bypasses().into_owned();
+        let second = Transition::new((between, None), &mut after, &self.resources.catalogue);
+        match second {
+            Some(second) => self.begin_transition(second, (&mut Vec::new(), &mut graph))?,
+            None => {
+                self.swap_to(&graph)?;
+                self.transition = None;
+            }
+        }
+        self.graph = graph;
+        Ok(())
+    }
+
     /// Swaps to the graph after the last edit, if its fades are over.
     pub(super) fn end_transition(&mut self) {
         let ends_at = self.transition.as_ref().and_then(|it| it.ends_at);
         if ends_at.is_some_and(|end| self.position >= end) {
+            let between = self.transition.as_ref().and_then(|it| it.ends_in.clone());
+            if let Some(between) = between {
+                match self.begin_second_half(&between) {
+                    Ok(()) | Err(EngineError::Busy) => return,
+                    Err(_) => {}
+                }
+            }
             let graph = self.graph.clone();
             // If a change is on its way, it is tried again at the next call.
             if self.swap_to(&graph).is_ok() {
@@ -255,12 +300,16 @@ impl Engine {
     fn previous_delays(&self) -> PreviousDelays {
         let plan = &self.plan;
         let state = |it: &DelayedEdge| self.resources.fade_state(plan, it, self.position);
-        PreviousDelays::new(
+        let delays = PreviousDelays::new(
             &self.playing_graph().without_bypasses(),
             &plan.delayed_edges,
             self.swaps + 1,
             state,
-        )
+        );
+        match fade_frames(&self.resources.options) {
+            0 => delays,
+            _ => delays.with_fades(self.fades.clone()),
+        }
     }
 }
 

@@ -30,12 +30,12 @@ use crate::{ChooseOptions, EngineError, EngineOptions, Scheduler, choose_schedul
 use adapt::Adaptation;
 use costs::MachineCosts;
 use exec::Watchdog;
-use graph::{Graph, NodeId};
+use graph::{Graph, NodeId, PortRef};
 use plan::Plan;
 use processor::{Mode, Registry};
 use report::{StepNames, Tracer};
 use rt::stamp::TickScale;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use transaction::Transaction;
 use transition::Transition;
@@ -48,6 +48,8 @@ pub struct Engine {
     graph: Graph,
     /// The graph that plays in place of `graph` while connections fade.
     transition: Option<Transition>,
+    /// The nodes that fade, in this transition and in the one before, each with the input behind it.
+    fades: HashMap<NodeId, PortRef>,
     plan: Plan,
     resources: EngineResources,
     rings: ControlRings,
@@ -124,6 +126,7 @@ impl Engine {
             _dma_latency: None,
             _memory_lock: None,
             transition: None,
+            fades: HashMap::new(),
             graph,
             plan,
             rings: control,

@@ -13,6 +13,9 @@
 //! A connection into a node that is new itself needs no fade, as the node's outputs fade in; nor does one into a node
 //! that goes. Sinks have no outputs, so connections to them fade. Events and control numbers come and go at once.
 //! An edit during a fade begins from the gains of that moment.
+//!
+//! Where the graphs before and after make a cycle together, there are two transitions: first the connections that go fade
+//! out, and when they are silent, those that come fade in.
 
 use crate::resources::fade;
 use graph::{Catalogue, Edge, Graph, NodeId, PortRef, Role, Signal, SourceSpan};
@@ -30,6 +33,8 @@ pub(super) struct Transition {
     fades: BTreeMap<Ends, Fade>,
     /// Absolute frame after which all fades are over; `None` until it plays.
     pub(super) ends_at: Option<u64>,
+    /// The graph in which it ends, if that is not yet the one after the edit: all that the edit adds comes then.
+    pub(super) ends_in: Option<Graph>,
 }
 
 /// The fade of one connection.
@@ -39,6 +44,8 @@ struct Fade {
     is_in: bool,
     /// Number of equal edges that it stands for.
     count: usize,
+    /// Number of equal edges beside it, which stay.
+    stays: usize,
 }
 
 /// The graphs before and after an edit, and the edges of both.
@@ -66,28 +73,56 @@ impl Transition {
         let kept = change.kept(&faded);
         let is_there = |to: PortRef| change.after.node(to.node).is_some();
         let audible = faded.into_iter();
-        let audible = audible.filter(|((_, to), _, _)| is_there(*to) || kept.contains(&to.node));
+        let audible = audible.filter(|((_, to), _)| is_there(*to) || kept.contains(&to.node));
         let audible: Vec<_> = audible.collect();
         if audible.is_empty() {
             return None;
         }
         let (running, edges_before) = (change.running, change.edges_before);
         let (mut fades, mut reversals) = (BTreeMap::new(), Vec::new());
-        for (ends, is_in, count) in audible {
+        for (ends, fade) in audible {
+            let is_in = fade.is_in;
             let old: Option<&Fade> = running.get(&ends);
             let node = old.map_or_else(|| after.reserve_id(), |old| old.node);
             if old.is_some_and(|old| old.is_in != is_in) {
                 reversals.push((node, is_in));
             }
-            fades.insert(ends, Fade { node, is_in, count });
+            fades.insert(ends, Fade { node, ..fade });
         }
         let graph = union(before, after, (&kept, &fades, &edges_before));
         let transition = Self {
             graph,
             fades,
             ends_at: None,
+            ends_in: None,
         };
         Some((transition, reversals))
+    }
+
+    /// The first half of the transition to `after`: to that graph without the connections that come. For graphs that make a
+    /// cycle together. `None` if no connection goes.
+    pub(super) fn first_half(
+        before: (&Graph, Option<&Self>),
+        after: &Graph,
+        catalogue: &Catalogue,
+    ) -> Option<(Self, Vec<Reversal>)> {
+        let mut between = after.clone();
+        let playing = before.1.map_or(before.0, |running| &running.graph);
+        let edges_before = Change::new((playing, before.1), after, catalogue).edges_before;
+        let edges_before: BTreeSet<Ends> = edges_before.into_iter().collect();
+        for edge in after.edges() {
+            if !edges_before.contains(&(edge.from, edge.to)) {
+                between.disconnect(edge.from, edge.to);
+            }
+        }
+        let (mut first, reversals) = Self::new(before, &mut between, catalogue)?;
+        first.ends_in = Some(between);
+        Some((first, reversals))
+    }
+
+    /// Its nodes that fade, each with the input behind it.
+    pub(super) fn targets(&self) -> impl Iterator<Item = (NodeId, PortRef)> + '_ {
+        self.fades.iter().map(|((_, to), fade)| (fade.node, *to))
     }
 }
 
@@ -129,8 +164,8 @@ impl<'a> Change<'a> {
         is_audio && is_enabled(from.node) && (is_enabled(to.node) || !self.is_sink(to.node))
     }
 
-    /// The connections that fade, each with true if it fades in, and its number of equal edges.
-    fn faded(&self) -> Vec<(Ends, bool, usize)> {
+    /// The connections that fade. Their nodes are not chosen yet.
+    fn faded(&self) -> Vec<(Ends, Fade)> {
         let mut counts: BTreeMap<Ends, (usize, usize)> = BTreeMap::new();
         for ends in &self.edges_before {
             let is_audible = self.is_audible(self.before, *ends);
@@ -142,15 +177,23 @@ impl<'a> Change<'a> {
             counts.entry(ends).or_default().1 += usize::from(is_audible);
         }
         let faded = counts.into_iter().filter_map(|(ends, (before, after))| {
-            let fades = match (before, after) {
-                _ if self.running.contains_key(&ends) => true,
+            let running = self.running.get(&ends);
+            let is_faded = match (before, after) {
+                _ if running.is_some() => true,
                 (0, 0) => false,
                 (0, _) => self.needs_fade(self.before, ends),
                 (_, 0) => self.needs_fade(self.after, ends),
-                // The number of equal edges changes: no fade.
-                _ => false,
+                _ => before != after,
             };
-            fades.then_some((ends, after > 0, before.max(after).max(1)))
+            // Of equal edges, those that are there before and after stay as they are.
+            let stays = running.map_or(before, |fade| fade.stays).min(after);
+            let fade = Fade {
+                node: NodeId(0),
+                is_in: after > stays,
+                count: (before.max(after) - stays).max(1),
+                stays,
+            };
+            is_faded.then_some((ends, fade))
         });
         faded.collect()
     }
@@ -162,11 +205,11 @@ impl<'a> Change<'a> {
     }
 
     /// The removed nodes that play on: those from which a connection fades out, and all nodes that they read.
-    fn kept(&self, faded: &[(Ends, bool, usize)]) -> BTreeSet<NodeId> {
+    fn kept(&self, faded: &[(Ends, Fade)]) -> BTreeSet<NodeId> {
         let is_removed = |id: &NodeId| self.after.node(*id).is_none();
-        let ends = faded.iter().filter(|(_, is_in, _)| !is_in);
-        let sources = ends.clone().map(|((from, _), _, _)| from.node);
-        let sinks = ends.map(|((_, to), _, _)| to.node);
+        let ends = faded.iter().filter(|(_, fade)| !fade.is_in);
+        let sources = ends.clone().map(|((from, _), _)| from.node);
+        let sinks = ends.map(|((_, to), _)| to.node);
         let sinks = sinks.filter(|id| self.is_sink(*id));
         let mut next: Vec<NodeId> = sources.chain(sinks).filter(is_removed).collect();
         let mut kept = BTreeSet::new();
@@ -246,6 +289,9 @@ fn insert(graph: &mut Graph, (from, to): Ends, fade: Fade) {
     );
     let node = fade.node;
     graph.connect(edge(from, PortRef { node, port: 0 }));
+    for _ in 0..fade.stays {
+        graph.connect(edge(from, to));
+    }
     for _ in 0..fade.count {
         graph.connect(edge(PortRef { node, port: 0 }, to));
     }

@@ -97,11 +97,10 @@ impl Engine {
             if let Some(transition) = &mut self.transition {
                 let block = u64::from(self.resources.options.block.0);
                 let fade = u64::from(fade_frames(&self.resources.options));
-                // A later stage of a pipeline plays them some blocks later.
-                let late = block * (1 + u64::from(self.plan.latency_blocks));
+                // In a pipeline too: each stage swaps at the same block, however late it plays that.
                 transition
                     .ends_at
-                    .get_or_insert(self.position + fade + late);
+                    .get_or_insert(self.position + fade + block);
             }
             if let Some(tracer) = &mut self.tracer {
                 tracer.swap(cycle as u32, names);

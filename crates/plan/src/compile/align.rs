@@ -29,6 +29,9 @@ pub(super) fn align(wiring: &mut Wiring<'_>, options: &PlanOptions) -> Result<()
     let mut latencies = Latencies::new(wiring, options);
     wiring.latency = Frames(latencies.longest(wiring));
     latencies.level_sinks(wiring);
+    if let Some(previous) = previous {
+        latencies.level_fades(wiring, previous);
+    }
     let mut outputs: BTreeMap<(u32, u16), Vec<AlignerTap>> = BTreeMap::new();
     let mut delayed = Vec::new();
     for (index, edge) in wiring.edges.iter().enumerate() {

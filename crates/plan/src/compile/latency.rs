@@ -17,7 +17,7 @@
 //! appearance. A cycle without inputs begins where its delays are read.
 
 use super::wiring::{NodePart, WiredEdge, Wiring};
-use crate::PlanOptions;
+use crate::{PlanOptions, PreviousDelays};
 use graph::Adjacency;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -94,6 +94,25 @@ impl Latencies {
             if matches!(node.part, NodePart::Sink { .. }) {
                 self.input[at] += longest - self.output[at];
                 self.output[at] = longest;
+            }
+        }
+    }
+}
+
+impl Latencies {
+    /// Moves nodes that fade a connection to the time of the node behind them: what is delayed is what enters them.
+    pub(super) fn level_fades(&mut self, wiring: &Wiring<'_>, previous: &PreviousDelays) {
+        for id in previous.fades() {
+            let Some(at) = wiring.index_of(id) else {
+                continue;
+            };
+            let mut edges = wiring.edges.iter();
+            let behind = edges.find(|edge| edge.from == at && !self.is_within_cycle(edge));
+            if let Some(edge) = behind {
+                let input = self.input[edge.to as usize];
+                let at = at as usize;
+                self.input[at] = input.max(self.input[at]);
+                self.output[at] = self.input[at];
             }
         }
     }
