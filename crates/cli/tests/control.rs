@@ -362,3 +362,34 @@ fn every_reply_to_a_change_names_its_frame_in_order() {
     assert_eq!(last, 4_000_000_000);
     drop(playing);
 }
+
+#[test]
+fn a_request_that_never_finds_room_is_refused_and_keeps_nobody_waiting() {
+    let here = Folder::new();
+    let playing = Playing::start(&here, "");
+    playing.send(&["add door envelope"]).unwrap();
+    let mut stream = UnixStream::connect(here.path("s")).unwrap();
+    let mut replies = BufReader::new(stream.try_clone().unwrap()).lines();
+    let mut ask = |count: usize, command: &str| {
+        let commands = vec![command; count].join(",");
+        writeln!(stream, "{{\"commands\": [{commands}]}}").unwrap();
+        let reply = replies.next().unwrap().unwrap();
+        serde_json::from_str::<Value>(&reply).unwrap()
+    };
+    let refused = |reply: Value, says: &str| {
+        let error = reply["error"].as_str().unwrap_or_default().to_owned();
+        assert!(error.contains(says), "{reply}");
+    };
+    let note = |at: u64| {
+        format!(r#"{{"do": "value", "to": "door.notes", "value": 1, "at": {at}}}"#)
+    };
+    refused(ask(5000, &note(0)), "at most 4096");
+    refused(ask(5000, r#"{"do": "query", "what": "kinds"}"#), "at most 16");
+    // Those for a later frame leave room for those of now.
+    let later = note(1 << 60);
+    assert_eq!(ask(2000, &later)["ok"], true);
+    refused(ask(2000, &later), "wait for their frames");
+    for _ in 0..4 {
+        assert_eq!(ask(2000, &note(0))["ok"], true);
+    }
+}

@@ -31,6 +31,10 @@ use units::Frames;
 const MAX_WAITING: usize = 4096;
 /// Largest number of commands in a request.
 const MAX_COMMANDS: usize = 10_000;
+/// Largest number of queries in a request, and of answers in one update: each may describe the whole graph.
+const MAX_ANSWERS: usize = 16;
+/// Largest number of events that wait for later frames. The engine has room for more, so those for now never wait for them.
+const MAX_LATER: usize = Engine::MAX_EVENTS / 2;
 /// A message to a client.
 pub(crate) type Message = (u64, Value);
 
@@ -42,6 +46,8 @@ pub struct Controller {
     waiting: VecDeque<(u64, Request)>,
     /// Requests that were carried out and are not answered yet, in their order.
     answering: VecDeque<Answering>,
+    /// Frames of the events that may still wait for them.
+    later: Vec<u64>,
     history: History,
     snapshots: Arc<Snapshots>,
     subscriptions: Subscriptions,
@@ -86,6 +92,7 @@ impl Controller {
             rate_hz: f64::from(rate_hz),
             waiting: VecDeque::new(),
             answering: VecDeque::new(),
+            later: Vec::new(),
             history: History::default(),
             snapshots: Arc::new(snapshots),
             subscriptions: Subscriptions::default(),
@@ -96,12 +103,19 @@ impl Controller {
     ///
     /// Real-time: setup.
     pub fn submit(&mut self, client: u64, request: Request) -> Option<Reply> {
-        let is_full = self.waiting.len() >= MAX_WAITING;
-        if is_full || request.commands.len() > MAX_COMMANDS {
-            let error = match is_full {
-                true => format!("more than {MAX_WAITING} requests wait"),
-                false => format!("a request has at most {MAX_COMMANDS} commands"),
-            };
+        let is_query = |command: &&Command| matches!(command, Command::Query { .. });
+        let queries = request.commands.iter().filter(is_query).count();
+        let error = match () {
+            () if self.waiting.len() >= MAX_WAITING => {
+                format!("more than {MAX_WAITING} requests wait")
+            }
+            () if request.commands.len() > MAX_COMMANDS => {
+                format!("a request has at most {MAX_COMMANDS} commands")
+            }
+            () if queries > MAX_ANSWERS => format!("a request has at most {MAX_ANSWERS} queries"),
+            () => String::new(),
+        };
+        if !error.is_empty() {
             return Some(refusal(request.id, &ControlError::TooMany(error), None));
         }
         self.waiting.push_back((client, request));
@@ -127,7 +141,9 @@ impl Controller {
     pub fn update(&mut self, engine: &mut Engine) -> Vec<(u64, Value)> {
         let mut messages = Vec::new();
         self.answer(engine, &mut messages);
-        while self.answering.len() < MAX_WAITING
+        let mut answers = 0;
+        while answers < MAX_ANSWERS
+            && self.answering.len() < MAX_WAITING
             && self
                 .answering
                 .back()
@@ -142,6 +158,7 @@ impl Controller {
                 }
                 Err((error, command)) => (refusal(request.id, &error, command), Heard::Never),
             };
+            answers += reply.data.len();
             self.answering.push_back(Answering {
                 client,
                 reply,
@@ -246,7 +263,7 @@ impl Controller {
 
     /// Sends edits, parameters with a time, and events to the engine as one transaction.
     fn send(
-        &self,
+        &mut self,
         edits: Vec<Edit>,
         timed: &[LiveSet],
         events: &[NodeEvent],
@@ -265,6 +282,7 @@ impl Controller {
         if count == 0 {
             return Ok(Heard::Never);
         }
+        self.check_room(&at_once, timed, events, engine.position())?;
         let is_at_once = !at_once.is_empty();
         // A swap of the engine's own may be on its way.
         let was_swapping = engine.is_swapping();
@@ -285,12 +303,36 @@ impl Controller {
         let is_swapping = engine.is_swapping() && !was_swapping;
         let ticket = engine.commit()?;
         sent?;
-        let at = timed.iter().map(|set| set.at);
-        let at = at.chain(events.iter().map(NodeEvent::at)).min();
+        self.later.extend(frames_of(timed, events));
+        let at = frames_of(timed, events).min();
         Ok(match is_swapping {
             true => Heard::WithSwap,
             false => Heard::WithEvents(ticket, at.filter(|_| !is_at_once).unwrap_or(0)),
         })
+    }
+
+    /// Refuses what would never find room, or would leave none for others, before anything is sent.
+    fn check_room(
+        &mut self,
+        at_once: &[Edit],
+        timed: &[LiveSet],
+        events: &[NodeEvent],
+        position: u64,
+    ) -> Result<(), ControlError> {
+        let is_set = |edit: &&Edit| matches!(edit, Edit::Set(..));
+        let sets = at_once.iter().filter(is_set).count();
+        let max = Engine::MAX_EVENTS;
+        if sets + timed.len() + events.len() > max {
+            let error = format!("a request has at most {max} parameters and events");
+            return Err(ControlError::TooMany(error));
+        }
+        self.later.retain(|at| *at > position);
+        let new = frames_of(timed, events).filter(|at| *at > position);
+        if self.later.len() + new.count() > MAX_LATER {
+            let error = format!("more than {MAX_LATER} events wait for their frames");
+            return Err(ControlError::TooMany(error));
+        }
+        Ok(())
     }
 
     /// Undo, redo and load: to another graph as a whole.
@@ -376,6 +418,12 @@ impl Controller {
         let saved = self.file.save(file, now, self.registry.catalogue())?;
         Ok(json!({ "saved": saved }))
     }
+}
+
+/// The frames for which parameters and events are meant.
+fn frames_of(timed: &[LiveSet], events: &[NodeEvent]) -> impl Iterator<Item = u64> {
+    let timed = timed.iter().map(|set| set.at);
+    timed.chain(events.iter().map(NodeEvent::at))
 }
 
 /// Refuses a command that stands alone, in a request with others.

@@ -15,6 +15,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Largest packet, in bytes.
 const MAX_PACKET: usize = 65_536;
+/// The same with its length before it.
+const MAX_FRAMED: usize = MAX_PACKET + 4;
 const MAX_CLIENTS: usize = 64;
 /// Packets that are taken at once.
 const MAX_PACKETS: usize = 256;
@@ -79,7 +81,7 @@ impl OscServer {
         self.receive_udp(controller, read);
         self.accept();
         for (id, client) in &mut self.clients {
-            client.read(MAX_PACKET);
+            client.read(MAX_FRAMED);
             while let Some(packet) = next_packet(client) {
                 if let Some(reply) = submit(controller, *id, read(&packet)) {
                     send_framed(client, &reply);
@@ -184,5 +186,35 @@ fn send_framed(client: &mut BufferedStream<TcpStream>, message: &Value) {
     if let Some(packet) = write_packet(message) {
         client.send(&(packet.len() as u32).to_be_bytes());
         client.send(&packet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn the_largest_packet_comes_through_in_any_pieces() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (near, _) = listener.accept().unwrap();
+        near.set_nonblocking(true).unwrap();
+        let mut client = BufferedStream::new(near);
+        let mut bytes = (MAX_PACKET as u32).to_be_bytes().to_vec();
+        bytes.resize(MAX_FRAMED, 7);
+        let (first, last) = bytes.split_at(MAX_PACKET + 2);
+        for (part, end) in [(first, first.len()), (last, MAX_FRAMED)] {
+            assert_eq!(next_packet(&mut client), None);
+            far.write_all(part).unwrap();
+            for _ in 0..10_000 {
+                client.read(MAX_FRAMED);
+                if client.input.len() == end {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+        assert_eq!(next_packet(&mut client), Some(vec![7; MAX_PACKET]));
     }
 }

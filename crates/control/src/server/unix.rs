@@ -170,11 +170,16 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// Nobody listens there.
+    /// Nobody listens there, or another user does: in a folder that all may write, anybody can be first.
     ///
     /// Real-time: waits.
     pub fn open(path: &Path) -> io::Result<Self> {
         let stream = UnixStream::connect(path)?;
+        let owner = socket_peercred(&stream)?.uid;
+        if owner != geteuid() && !owner.is_root() {
+            let message = "another user listens there";
+            return Err(io::Error::new(ErrorKind::PermissionDenied, message));
+        }
         let lines = BufReader::new(stream.try_clone()?).lines();
         Ok(Self { stream, lines })
     }

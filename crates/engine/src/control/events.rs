@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::EngineError;
-use crate::messages::{EventMessage, Ramp, RampLaw};
+use crate::messages::{EVENTS, EventMessage, Ramp, RampLaw};
 use graph::{Graph, Node, NodeId, ParamRange, ParamValue, Signal};
 use processor::{Event, EventBody, EventTarget};
 use units::Frames;
@@ -11,6 +11,9 @@ use units::Frames;
 const TIME_TOLERANCE: f64 = 1e-6;
 
 impl Engine {
+    /// The most events that find room at once. As many can wait for later frames.
+    pub const MAX_EVENTS: usize = EVENTS;
+
     /// Sets the parameter `name` of `node` to `value`, from the next block on. Ends a ramp of it.
     ///
     /// # Errors
