@@ -380,11 +380,13 @@ fn a_request_that_never_finds_room_is_refused_and_keeps_nobody_waiting() {
         let error = reply["error"].as_str().unwrap_or_default().to_owned();
         assert!(error.contains(says), "{reply}");
     };
-    let note = |at: u64| {
-        format!(r#"{{"do": "value", "to": "door.notes", "value": 1, "at": {at}}}"#)
-    };
+    let note =
+        |at: u64| format!(r#"{{"do": "value", "to": "door.notes", "value": 1, "at": {at}}}"#);
     refused(ask(5000, &note(0)), "at most 4096");
-    refused(ask(5000, r#"{"do": "query", "what": "kinds"}"#), "at most 16");
+    refused(
+        ask(5000, r#"{"do": "query", "what": "kinds"}"#),
+        "at most 16",
+    );
     // Those for a later frame leave room for those of now.
     let later = note(1 << 60);
     assert_eq!(ask(2000, &later)["ok"], true);
