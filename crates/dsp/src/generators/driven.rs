@@ -20,6 +20,13 @@ const FRAMES: usize = 64;
 /// Largest step: the number below half a cycle.
 const MAX_STEP: f32 = 2_147_483_520.0;
 
+/// Phase that a frame moves on at `freq` Hz, in units of 2^-32 cycles.
+#[inline(always)]
+fn step(freq: f32, rate: SampleRate) -> i32 {
+    let per_hz = (2f64.powi(32) / f64::from(rate.hz())) as f32;
+    (freq * per_hz).clamp(0.0, MAX_STEP) as i32
+}
+
 /// Returns true if `freq` or `volume` is driven at audio rate.
 pub(crate) fn is_driven(creation: &MakeContext<'_>) -> bool {
     creation.is_driven(FREQ.index) || creation.is_driven(VOLUME.index)
@@ -57,19 +64,34 @@ impl<'a> DrivenFrames<'a> {
             freq: signal(FREQ.index),
             level: signal(VOLUME.index),
         };
+        let is_held = block.param_constant(FREQ.index).is_some();
         match (frames.freq, core.rate) {
+            (Some(freq), Some(rate)) if is_held && frames.level.is_none() => {
+                frames.hold(&mut core.phase, (freq[0], freq.len()), rate);
+            }
             (Some(freq), Some(rate)) => frames.follow(&mut core.phase, freq, rate),
             _ => frames.run(&mut core.phase, range.len()),
         }
         frames
     }
 
+    /// Phases with one frequency: those that `follow` gives for it.
+    fn hold(&mut self, phase: &mut Phase, (freq, frames): (f32, usize), rate: SampleRate) {
+        let step = step(freq, rate);
+        self.steps.fill((step as f32).max(1.0));
+        let at = (phase.at >> 32) as u32;
+        for (to, frame) in self.phases.iter_mut().zip(0..) {
+            *to = at.wrapping_add((step as u32).wrapping_mul(frame));
+        }
+        let at = at.wrapping_add((step as u32).wrapping_mul(frames as u32));
+        phase.at = u64::from(at) << 32 | phase.at & 0xffff_ffff;
+    }
+
     /// Phases with the frequency of each frame.
     fn follow(&mut self, phase: &mut Phase, freq: &[f32], rate: SampleRate) {
-        let per_hz = (2f64.powi(32) / f64::from(rate.hz())) as f32;
-        for ((step, phase), freq) in self.steps.iter_mut().zip(&mut self.phases).zip(freq) {
-            let x = (freq * per_hz).clamp(0.0, MAX_STEP) as i32;
-            (*step, *phase) = ((x as f32).max(1.0), x as u32);
+        for ((to, phase), freq) in self.steps.iter_mut().zip(&mut self.phases).zip(freq) {
+            let x = step(*freq, rate);
+            (*to, *phase) = ((x as f32).max(1.0), x as u32);
         }
         for (phase, level) in self.phases.iter_mut().zip(self.level.unwrap_or_default()) {
             *phase = if *level == 0.0 { 0 } else { *phase };

@@ -141,11 +141,13 @@ fn candidates(options: &EngineOptions, workers: usize) -> Vec<LiveCandidate> {
         Scheduler::Auto | Scheduler::Sequential => Scheduler::Stealing,
         chosen => chosen,
     };
-    vec![
+    let mut all = vec![
         one(Scheduler::Sequential, 1, options.fuse),
         one(parallel, workers, options.fuse),
-        one(parallel, workers, !options.fuse),
-    ]
+    ];
+    // Who asks for no fusion gets none.
+    all.extend(options.fuse.then(|| one(parallel, workers, false)));
+    all
 }
 
 fn sentence(reason: SwapReason, (from, to): (LiveCandidate, LiveCandidate)) -> String {

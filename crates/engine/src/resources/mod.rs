@@ -168,7 +168,10 @@ impl EngineResources {
 /// The threads that `options` ask for.
 fn worker_pool(options: &EngineOptions, spacing: CycleSpacing) -> std::io::Result<WorkerPool> {
     let cores = workers::cores();
-    let may_change = options.is_chosen && options.mode == Mode::Live && !options.use_all_workers;
+    // Threads that wait awake would take their cores from others for a choice that may never come.
+    let sleeps = options.wait != WaitPolicy::Spin;
+    let is_free = options.is_chosen && !options.use_all_workers;
+    let may_change = is_free && sleeps && options.mode == Mode::Live;
     let later = if may_change { options.max_workers } else { 1 };
     let workers = match options.scheduler {
         Scheduler::Auto | Scheduler::Sequential => later.max(1),
