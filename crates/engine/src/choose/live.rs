@@ -57,7 +57,7 @@ pub(crate) struct LiveCandidate {
 
 /// A window: cycles that were lived, and what the plan promises.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Window {
+pub(crate) struct CycleWindow {
     /// Mean of the cycles but the longest 5 %.
     pub(crate) mean: Nanos,
     /// 95th percentile.
@@ -101,7 +101,7 @@ struct Compared {
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     from: usize,
-    before: Window,
+    before: CycleWindow,
     warm_up: u32,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct LiveChoice {
     /// Candidates that have been taken before.
     taken: Vec<bool>,
     trial: Option<Trial>,
-    last: Option<Window>,
+    last: Option<CycleWindow>,
     windows: u64,
     since_swap: u32,
     dwell: u32,
@@ -166,7 +166,7 @@ impl LiveChoice {
     }
 
     /// Adds a window of what plays.
-    pub(crate) fn add(&mut self, window: Window) {
+    pub(crate) fn add(&mut self, window: CycleWindow) {
         self.windows += 1;
         self.since_swap = self.since_swap.saturating_add(1);
         match &mut self.trial {
@@ -207,7 +207,7 @@ impl LiveChoice {
     }
 
     /// Compares the window of a trial with the one before it.
-    fn judge(&mut self, trial: Trial, window: Window) {
+    fn judge(&mut self, trial: Trial, window: CycleWindow) {
         let (from, to) = (trial.from, self.playing);
         let back = |reason| {
             Some(Swap {
@@ -244,7 +244,7 @@ impl LiveChoice {
 
     /// Returns true if `new` is better than `old` in mean and upper time, by more than readings can tell, and by more than
     /// a wake where it wakes more workers.
-    fn is_better(&self, new: &Window, old: &Window, (to, from): (usize, usize)) -> bool {
+    fn is_better(&self, new: &CycleWindow, old: &CycleWindow, (to, from): (usize, usize)) -> bool {
         let workers = |index: usize| self.candidates[index].workers;
         let margin = if workers(to) > workers(from) {
             self.wake
@@ -254,7 +254,7 @@ impl LiveChoice {
         gains(new.mean, old.mean, margin) && gains(new.upper, old.upper, margin)
     }
 
-    fn look_for_reason(&mut self, window: Window) {
+    fn look_for_reason(&mut self, window: CycleWindow) {
         if self
             .last
             .is_some_and(|last| !is_near(last.cost, window.cost))
@@ -306,7 +306,7 @@ impl LiveChoice {
     }
 
     /// The best reason for another candidate than the one that plays.
-    fn find_reason(&self, window: &Window) -> Option<(SwapReason, usize)> {
+    fn find_reason(&self, window: &CycleWindow) -> Option<(SwapReason, usize)> {
         if let Some(promised) = self.promise
             && gains(promised, window.mean, BESIDE)
         {
@@ -327,7 +327,7 @@ impl LiveChoice {
         Some((SwapReason::Load { lived, planned }, to))
     }
 
-    fn is_worth_a_trial(&self, window: &Window, other: usize, planned: f64) -> bool {
+    fn is_worth_a_trial(&self, window: &CycleWindow, other: usize, planned: f64) -> bool {
         let mean = window.mean.0 as f64;
         let is_out_of_date = self.compared[other].is_none_or(|compared| {
             let (low, high) = (mean.min(compared.load), mean.max(compared.load));
@@ -338,7 +338,7 @@ impl LiveChoice {
     }
 
     /// Time of a cycle of `other` as the plan says, with nodes as costly as they are now.
-    fn planned(&self, window: &Window, other: usize) -> f64 {
+    fn planned(&self, window: &CycleWindow, other: usize) -> f64 {
         let now = self.planned_units(window, self.playing);
         let (lived, wake) = (window.mean.0 as f64, self.wake.0 as f64);
         let woken = |index: usize| {
@@ -360,7 +360,7 @@ impl LiveChoice {
     }
 
     /// Planned cost of a cycle: that of all nodes over the workers, and at least the longest path (Graham 1966).
-    fn planned_units(&self, window: &Window, index: usize) -> f64 {
+    fn planned_units(&self, window: &CycleWindow, index: usize) -> f64 {
         let workers = self.candidates[index].workers as f64;
         let (cost, path) = (window.cost.0 as f64, window.path.0 as f64);
         (cost / workers).max(path.min(cost)).max(1.0)
@@ -368,7 +368,7 @@ impl LiveChoice {
 
     /// Returns true if a cycle of `other` leaves room in the period at worst: on one worker all that the workers do now, on
     /// several the same time as now and a wake. Where cycles miss the period anyway nothing can be lost.
-    fn has_room(&self, window: &Window, other: usize) -> bool {
+    fn has_room(&self, window: &CycleWindow, other: usize) -> bool {
         let (upper, period) = (window.upper.0 as f64, self.period.0 as f64);
         let (now, then) = (
             self.candidates[self.playing].workers,

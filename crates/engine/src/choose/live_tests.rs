@@ -43,7 +43,7 @@ impl Model {
                 0 => ns,
                 index => ns * self.parallel[index - 1] + WAKE,
             };
-            self.choice.add(Window {
+            self.choice.add(CycleWindow {
                 mean: Nanos(mean as u64),
                 upper: Nanos((mean * 1.2) as u64),
                 cost: Nanos(cost as u64),

@@ -6,7 +6,7 @@
 
 use super::Engine;
 use crate::choose::CycleTimes;
-use crate::choose::live::{LiveCandidate, LiveChoice, Swap, SwapReason, Window};
+use crate::choose::live::{CycleWindow, LiveCandidate, LiveChoice, Swap, SwapReason};
 use crate::{EngineOptions, Scheduler};
 use plan::Plan;
 use processor::Mode;
@@ -83,7 +83,7 @@ impl Adaptation {
         }
         let (mean, upper) = self.times.summary();
         self.times = CycleTimes::default();
-        self.choice.add(Window {
+        self.choice.add(CycleWindow {
             mean,
             upper,
             cost: total_cost(plan),
