@@ -172,14 +172,15 @@ impl EngineCallback {
         let block = u64::from(self.block.0);
         let latency = u64::from(draining.executor.latency_blocks());
         // A cycle that was abandoned is tried again: this executor has run in it.
-        if draining.next == self.position && self.executor.try_release() {
+        // Where it could not run in a block, because a worker was still in a step, that block of it is lost.
+        if draining.next <= self.position && self.executor.try_release() {
             let frames = (draining.first_frame, self.position, draining.end_frame);
             let info = self.cycle_info(call, frames);
             draining.executor.run_cycle(&info, &[]);
             for (channel, output) in (0..).zip(outputs.iter_mut()) {
                 draining.executor.add_output(channel, output);
             }
-            draining.next += block;
+            draining.next = self.position + block;
         }
         let is_released = draining.executor.try_release();
         if is_released && draining.next >= draining.end_frame + latency * block {
