@@ -1,4 +1,12 @@
 //! The ways of chains: from the words of an end to the nodes, or the ports of instances, that they name.
+//!
+//! | end | names |
+//! |---|---|
+//! | `voice` | the first port of each copy of `voice` |
+//! | `voice.3` | copy 3 if `voice` has a count, else its port 3 |
+//! | `voice.3.osc` | node `osc` in copy 3 of a part |
+//! | `mix.*` | the numbered ports of `mix`, one for each copy at the other end |
+//! | `bend`, inside a part with the port `bend` | that port of each instance |
 
 use super::instance::{Child, Instance};
 use super::template::{Content, Series, Template};

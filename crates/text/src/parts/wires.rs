@@ -1,4 +1,11 @@
 //! Edges of all instances: each way from a node through ports of parts to a node becomes an edge between the two.
+//!
+//! ```text
+//!            ┌─ part ──────────────┐
+//!  lfo ──▶ bend ──▶ osc ──▶ out ──▶ mix          as it is written: wires, whose ends are nodes or ports of instances
+//!            └─────────────────────┘
+//!  lfo ──▶ part.osc     part.osc ──▶ mix         edges, whose ends are nodes
+//! ```
 
 use super::instance::Instance;
 use super::template::Template;

@@ -1,8 +1,14 @@
 //! Resolves the syntax of a text into a graph, checked against the catalogue.
 //!
 //! Nodes first: each gets its kind ([`mod@params`] checks its parameters) and its ports. Then [`edges`] looks up the ports
-//! that edges name, gives nodes without `channels` their width, and checks that the ends of edges fit. Wrong parts are reported and left out; a node whose ports stay unknown keeps its name, so that
-//! edges to it are not reported once more.
+//! that edges name, gives nodes without `channels` their width, and checks that the ends of edges fit.
+//!
+//! | wrong | becomes, besides the report |
+//! |---|---|
+//! | the value of a parameter | its default |
+//! | a second node of a name | no node |
+//! | the kind of a node | a node with its name and unknown ports: its edges are not reported once more |
+//! | an edge | no edge |
 
 mod edges;
 mod modulation;

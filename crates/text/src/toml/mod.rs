@@ -57,6 +57,7 @@
 
 mod chain;
 mod include;
+mod part_definition;
 mod recover;
 mod scanner;
 mod schema;

@@ -1,11 +1,24 @@
 //! Converts the tree of the `toml` crate into the syntax tree and the settings.
+//!
+//! ```text
+//! edges = ["a -> b.2"]          ──▶ Ast::edges      each chain cut into pairs, with the places of its ports
+//! [nodes.a]  kind, freq, …      ──▶ Ast::nodes      keys of every node as fields, all others as entries
+//! [part.P]   inputs, nodes, …   ──▶ Ast::parts      (`part_definition`)
+//! [settings] rate, block        ──▶ Settings
+//! [tempo] [[event]] [[curve]]   ──▶ `tempo`, `score`
+//! other tables                                      left to the readers that own them (`sections`)
+//! ```
+//!
+//! A wrong value costs its key alone, and a text that is not valid TOML was repaired before (`recover`), so all mistakes are
+//! reported at once. The tree has its keys sorted by name; they are visited in the order of the text, since that order is
+//! the order of nodes and of sums.
 
 use super::chain;
 use super::recover::DUPLICATE_KEY;
 use super::score;
 use super::tempo;
 use super::value::{count, number, why_no_parameter};
-use crate::ast::{Ast, AstEntry, AstList, AstNode, AstPart, Ident};
+use crate::ast::{Ast, AstEntry, AstList, AstNode, Ident};
 use crate::diagnostics::Diagnostics;
 use crate::session::Settings;
 use crate::source::ByteRange;
@@ -93,23 +106,23 @@ pub(super) fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Key<'t>, &'a 
 }
 
 /// The key as an identifier.
-fn ident<'t>(key: &Key<'t>) -> Ident<'t> {
+pub(super) fn ident<'t>(key: &Key<'t>) -> Ident<'t> {
     Ident {
         text: key.get_ref().clone(),
         at: key.span(),
     }
 }
 
-/// Collects nodes, edges and settings.
-struct Converter<'t, 'f, 's> {
+/// Collects nodes, edges, parts and settings.
+pub(super) struct Converter<'t, 'f, 's> {
     text: &'t str,
-    ast: Ast<'t>,
+    pub(super) ast: Ast<'t>,
     settings: Settings,
     /// True if the text is not valid TOML: then nothing is reported as missing.
     is_broken: bool,
     /// Number of times that the text may still be searched for the first of two equal headers.
     searches: u32,
-    diagnostics: &'f mut Diagnostics<'s>,
+    pub(super) diagnostics: &'f mut Diagnostics<'s>,
 }
 
 impl<'t> Converter<'t, '_, '_> {
@@ -145,12 +158,12 @@ impl<'t> Converter<'t, '_, '_> {
         None
     }
 
-    fn error(&mut self, item: &Item<'_>, message: impl Into<String>) {
+    pub(super) fn error(&mut self, item: &Item<'_>, message: impl Into<String>) {
         let at = item.span();
         self.diagnostics.error(at, message);
     }
 
-    fn edges(&mut self, item: &Item<'t>) {
+    pub(super) fn edges(&mut self, item: &Item<'t>) {
         let DeValue::Array(all) = item.get_ref() else {
             return self.error(item, "`edges` takes a list: edges = [\"a -> b\"]");
         };
@@ -253,7 +266,7 @@ impl<'t> Converter<'t, '_, '_> {
         more.help("put it above the first `[header]` of the file");
     }
 
-    fn nodes(&mut self, item: &Item<'t>) {
+    pub(super) fn nodes(&mut self, item: &Item<'t>) {
         let DeValue::Table(table) = item.get_ref() else {
             return self.error(item, "`nodes` is a table of nodes: [nodes.NAME]");
         };
@@ -362,108 +375,10 @@ impl<'t> Converter<'t, '_, '_> {
         let items = values;
         node.lists.push(AstList { key, items, at });
     }
-
-    /// The definitions of parts.
-    fn parts(&mut self, item: &Item<'t>) {
-        let DeValue::Table(table) = item.get_ref() else {
-            return self.error(item, "`part` is a table of parts: [part.NAME]");
-        };
-        for (key, value) in in_order(table) {
-            let DeValue::Table(entries) = value.get_ref() else {
-                let message = format!("`{}` is no part; write [part.NAME]", key.get_ref());
-                self.error(value, message);
-                continue;
-            };
-            let outer = std::mem::take(&mut self.ast);
-            let part = self.part(ident(key), entries);
-            self.ast = outer;
-            self.ast.parts.push(part);
-        }
-    }
-
-    /// The definition of one part. Its nodes and edges are collected in an empty tree.
-    fn part(&mut self, name: Ident<'t>, table: &DeTable<'t>) -> AstPart<'t> {
-        let (mut inputs, mut outputs, mut params) = (Vec::new(), Vec::new(), Vec::new());
-        for (key, value) in in_order(table) {
-            match key.get_ref().as_ref() {
-                "inputs" => inputs = self.port_names(key, value),
-                "outputs" => outputs = self.port_names(key, value),
-                "params" => params = self.defaults(value),
-                "edges" => self.edges(value),
-                "nodes" => self.nodes(value),
-                other => {
-                    let known = ["inputs", "outputs", "params", "edges", "nodes"];
-                    let meant = self.diagnostics.nearest(other, known.into_iter());
-                    let message = format!("a part has no `{other}`");
-                    let more = self.diagnostics.error(key.span(), message);
-                    match meant {
-                        Some(_) => more.did_you_mean(meant),
-                        None => more.help(format!("it has {}", known.join(", "))),
-                    };
-                }
-            }
-        }
-        AstPart {
-            name,
-            inputs,
-            outputs,
-            params,
-            body: std::mem::take(&mut self.ast),
-        }
-    }
-
-    /// The names of a part's inputs or outputs.
-    fn port_names(&mut self, key: &Key<'t>, item: &Item<'t>) -> Vec<Ident<'t>> {
-        let word = key.get_ref();
-        let DeValue::Array(all) = item.get_ref() else {
-            self.error(
-                item,
-                format!("`{word}` takes a list of names: {word} = [\"a\"]"),
-            );
-            return Vec::new();
-        };
-        let mut names: Vec<Ident<'t>> = Vec::new();
-        for item in all.iter() {
-            let DeValue::String(text) = item.get_ref() else {
-                self.error(item, "a port's name is a text");
-                continue;
-            };
-            if names.iter().any(|name| name.text == *text) {
-                self.error(item, format!("there are two ports `{text}`"));
-                continue;
-            }
-            names.push(Ident {
-                text: text.clone(),
-                at: item.span(),
-            });
-        }
-        names
-    }
-
-    /// The parameters of a part, with their defaults.
-    fn defaults(&mut self, item: &Item<'t>) -> Vec<AstEntry<'t>> {
-        let DeValue::Table(table) = item.get_ref() else {
-            self.error(item, "`params` takes names with defaults: { cutoff = 800 }");
-            return Vec::new();
-        };
-        let mut all = Vec::new();
-        for (key, item) in in_order(table) {
-            match param_value(item.get_ref()) {
-                Some(value) => all.push(AstEntry {
-                    key: ident(key),
-                    value,
-                    value_at: item.span(),
-                    is_own: false,
-                }),
-                None => self.error(item, why_no_parameter(item.get_ref())),
-            }
-        }
-        all
-    }
 }
 
 /// The value of a parameter; `None` if it cannot be one.
-fn param_value(value: &DeValue<'_>) -> Option<ParamValue> {
+pub(super) fn param_value(value: &DeValue<'_>) -> Option<ParamValue> {
     match value {
         DeValue::String(text) => Some(ParamValue::Text(text.to_string())),
         DeValue::Boolean(on) => Some(ParamValue::Flag(*on)),
