@@ -26,6 +26,10 @@ use units::{Nanos, SampleRate};
 use crate::{DriverConfig, DriverError, OpenDriver};
 
 pub use system::SystemClock;
+#[cfg(target_os = "linux")]
+pub(crate) use thread::raise_priority;
+#[cfg(target_os = "linux")]
+pub(crate) use timer::BlockTimer;
 pub use timer::MAX_LATE_BLOCKS;
 
 /// Sample rate of a configuration that names none.

@@ -94,7 +94,8 @@ pub struct DriverConfig {
     pub outputs: u16,
     /// Real-time priority (1 to 99) of a thread that the driver starts itself; `None` for an ordinary thread.
     pub priority: Option<u8>,
-    /// Server to play on, if it is not the user's default: a JACK server's name, or a PipeWire socket's path.
+    /// Server or device to play on, if it is not the user's default: a JACK server's name, a PipeWire socket's path, or
+    /// the name of an ALSA PCM.
     pub server: Option<String>,
     /// Names of the MIDI input ports, at most [`DriverConfig::MAX_MIDI_PORTS`].
     pub midi_inputs: Vec<String>,
@@ -153,9 +154,9 @@ impl DriverConfig {
 /// Facts about a driver that is open. The engine makes its plan from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverInfo {
-    /// Name of the driver: `clock`, `jack`.
+    /// Name of the driver: `clock`, `jack`, `alsa`.
     pub name: &'static str,
-    /// Server that answered, as `jackd 1.9.21` or `PipeWire`; empty where there is none.
+    /// Server or device that answered, as `jackd 1.9.21`, `PipeWire` or `ALSA's plughw:0`; empty where there is none.
     pub server: String,
     /// Sample rate of the device.
     pub rate: SampleRate,

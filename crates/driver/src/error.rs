@@ -18,7 +18,7 @@ pub enum DriverError {
     #[error("{0} MIDI ports cannot be opened: take at most {max}", max = DriverConfig::MAX_MIDI_PORTS)]
     MidiPorts(usize),
     /// A thread could not be started; the system is out of something, and says of what.
-    #[error("the thread of the clock could not be started")]
+    #[error("the thread of the driver could not be started")]
     Thread(#[source] std::io::Error),
     /// There is no JACK library on this machine, neither a JACK server's nor PipeWire's; install one of the packages
     /// that the message names.
@@ -32,6 +32,27 @@ pub enum DriverError {
     /// The server answered and refused what is named; its own log says why.
     #[error("the JACK server refused {0}: see its log")]
     Refused(&'static str),
+    /// There is no libasound on this machine; install the package that the message names.
+    #[error("no ALSA library is installed: install libasound2")]
+    NoAlsaLibrary,
+    /// The device cannot be opened or set up; the reason says what to do.
+    #[error("the ALSA device {device} cannot be played: {reason}")]
+    AlsaDevice {
+        /// Name and direction of the device.
+        device: String,
+        /// The library's reason, with advice.
+        reason: String,
+    },
+    /// The device does not play at this rate; ask for one of those that the message lists, or for none.
+    #[error("the ALSA device {device} does not play at {rate} Hz; it can do {rates}")]
+    AlsaRate {
+        /// Name and direction of the device.
+        device: String,
+        /// Rate that was asked for, in Hz.
+        rate: u32,
+        /// Rates that it can do, in words.
+        rates: String,
+    },
 }
 
 impl DriverError {

@@ -1,11 +1,11 @@
 //! [`probe()`] lists the drivers of this machine; [`open_auto`] chooses one.
 
-use crate::{DriverConfig, DriverError, OpenDriver, clock, jack};
+use crate::{DriverConfig, DriverError, OpenDriver, alsa, clock, jack};
 
 /// A driver that was looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeResult {
-    /// Name of the driver: `jack`, `clock`.
+    /// Name of the driver: `jack`, `alsa`, `clock`.
     pub driver: &'static str,
     /// Description of what was found, in one line.
     pub description: String,
@@ -20,6 +20,7 @@ pub struct ProbeResult {
 /// Real-time: setup.
 pub fn probe() -> Vec<ProbeResult> {
     let mut found = jack::probe();
+    found.extend(alsa::probe());
     found.push(ProbeResult {
         driver: "clock",
         description: "the system's clock: in real time, without sound".to_owned(),
@@ -37,7 +38,7 @@ pub struct AutoDriver {
     pub message: String,
 }
 
-/// Opens JACK or PipeWire where a server answers, else the clock.
+/// Opens JACK or PipeWire where a server answers, else ALSA's default device where there is a sound card, else the clock.
 ///
 /// # Errors
 ///
@@ -45,7 +46,7 @@ pub struct AutoDriver {
 ///
 /// Real-time: setup.
 pub fn open_auto(config: &DriverConfig) -> Result<AutoDriver, DriverError> {
-    let refused = match jack::open(config) {
+    let mut refused = match jack::open(config) {
         Ok(opened) => {
             let facts = opened.info();
             let said = format!("playing through {}, {}", facts.server, facts.rate);
@@ -58,6 +59,18 @@ pub fn open_auto(config: &DriverConfig) -> Result<AutoDriver, DriverError> {
         Err(refused @ (DriverError::Block(_) | DriverError::Channels(_))) => return Err(refused),
         Err(refused) => refused,
     };
+    match alsa::open_card(config) {
+        Some(Ok(driver)) => {
+            let facts = driver.info();
+            let message = format!(
+                "playing through {}, {}: {refused}",
+                facts.server, facts.rate
+            );
+            return Ok(AutoDriver { driver, message });
+        }
+        Some(Err(error)) => refused = error,
+        None => {}
+    }
     let opened = clock::open(config)?;
     let said = format!("playing by the clock, without a device: {refused}");
     Ok(AutoDriver {

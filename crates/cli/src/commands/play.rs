@@ -1,4 +1,4 @@
-//! `play`: plays a session in real time, through JACK, PipeWire or a clock.
+//! `play`: plays a session in real time, through JACK, PipeWire, ALSA or a clock.
 
 use crate::failure::Failure;
 use crate::files::check_sound_name;
@@ -28,6 +28,7 @@ Examples:
   divisi play examples/01-beep.ag --seconds 3
   divisi play session.toml --seconds 30 --record session.wav
   divisi play session.toml --driver clock --workers 2 --times --json report.json
+  divisi play session.toml --driver alsa --device plughw:0
   divisi play session.toml --watch
   divisi play session.toml --seconds 10 --trace trace.json
   divisi play session.toml --reload --socket
@@ -43,9 +44,13 @@ pub(crate) struct Play {
     #[command(flatten)]
     options: PlayOptions,
 
-    /// The driver; auto is JACK or PipeWire if one of them runs, else the clock
+    /// The driver; auto is JACK or PipeWire if one of them runs, else ALSA if there is a sound card, else the clock
     #[arg(long, value_enum, default_value_t = Driver::Auto)]
     driver: Driver,
+
+    /// The device: an ALSA PCM (`hw:0`, `plughw:1,0`, `default`, `null`), or the name of a JACK server
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
 
     /// Record the output to a sound file: WAV, 32-bit float
     #[arg(long, value_name = "OUT.wav")]
@@ -76,6 +81,7 @@ enum Switch {
 enum Driver {
     Auto,
     Jack,
+    Alsa,
     Clock,
 }
 
@@ -110,6 +116,7 @@ impl Play {
             .plan(&options)
             .map_err(|wrong| loaded.graph_failure(&wrong))?;
         config.rate = self.options.requested_rate(loaded);
+        config.server = self.named_device()?;
         config.outputs = output_channels(&plan);
         config.inputs = match self.options.input {
             None => loaded.input_channels(),
@@ -123,6 +130,17 @@ impl Play {
         Ok(config)
     }
 
+    /// Device that was named. The clock has none, and for `auto` it would depend on the driver what a name means.
+    fn named_device(&self) -> Result<Option<String>, Failure> {
+        match self.driver {
+            Driver::Auto | Driver::Clock if self.device.is_some() => {
+                let message = "--device needs --driver alsa or --driver jack";
+                Err(Failure::bad_input(message))
+            }
+            _ => Ok(self.device.clone()),
+        }
+    }
+
     /// Opens the driver. Returns a message that names it.
     fn open_driver(&self, config: &DriverConfig) -> Result<(Box<dyn OpenDriver>, String), Failure> {
         let opened = match self.driver {
@@ -133,6 +151,7 @@ impl Play {
                 };
             }
             Driver::Jack => driver::jack::open(config),
+            Driver::Alsa => driver::alsa::open(config),
             Driver::Clock => driver::clock::open(config),
         };
         let opened = opened.map_err(to_failure)?;
@@ -293,7 +312,8 @@ fn refused_grants(info: &DriverInfo, engine: &Engine) -> Vec<String> {
 fn to_failure(error: DriverError) -> Failure {
     match error {
         DriverError::Block(_) | DriverError::Channels(_) => Failure::from_input_error(error),
-        DriverError::NoLibrary | DriverError::NoServer => {
+        DriverError::AlsaRate { .. } => Failure::from_input_error(error),
+        DriverError::NoLibrary | DriverError::NoServer | DriverError::NoAlsaLibrary => {
             let message = format!("{}, or play with --driver clock", error_chain(&error));
             Failure::failed(message)
         }

@@ -100,7 +100,7 @@ pub(super) fn open(
 }
 
 /// Returns the priority that the calling thread got, or why it was refused and what to do.
-fn raise_priority(wanted: Option<u8>) -> Result<Option<i32>, String> {
+pub(crate) fn raise_priority(wanted: Option<u8>) -> Result<Option<i32>, String> {
     let Some(wanted) = wanted else {
         return Ok(None);
     };

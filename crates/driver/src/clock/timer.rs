@@ -9,9 +9,9 @@ pub const MAX_LATE_BLOCKS: u64 = 2;
 
 /// Times of blocks of one length at one rate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BlockTimer {
-    pub(super) block: Frames,
-    pub(super) rate: SampleRate,
+pub(crate) struct BlockTimer {
+    pub(crate) block: Frames,
+    pub(crate) rate: SampleRate,
     /// Time of block 0.
     origin: Nanos,
     /// Number of the next block.
@@ -19,7 +19,7 @@ pub(super) struct BlockTimer {
 }
 
 impl BlockTimer {
-    pub(super) fn new(block: Frames, rate: SampleRate, origin: Nanos) -> Self {
+    pub(crate) fn new(block: Frames, rate: SampleRate, origin: Nanos) -> Self {
         Self {
             block,
             rate,
@@ -29,7 +29,7 @@ impl BlockTimer {
     }
 
     /// Time at which the next block is due.
-    pub(super) fn next_due(&self) -> Nanos {
+    pub(crate) fn next_due(&self) -> Nanos {
         self.due(self.next)
     }
 
@@ -54,7 +54,7 @@ impl BlockTimer {
     }
 
     /// Moves to the block that is to be played at `now`. Blocks that are too late are skipped and counted as xruns.
-    pub(super) fn advance(&mut self, now: Nanos) -> CallbackInfo {
+    pub(crate) fn advance(&mut self, now: Nanos) -> CallbackInfo {
         let late = self.last_due(now).saturating_sub(self.next);
         let skipped = if late > MAX_LATE_BLOCKS { late } else { 0 };
         self.next += skipped + 1;
