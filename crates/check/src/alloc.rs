@@ -5,10 +5,12 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use workers::AudioThread;
 
 static AUDIO: AtomicU64 = AtomicU64::new(0);
+/// Allocations that live now.
+static LIVE: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
     // Made at compile time and never dropped: reading it does not allocate.
@@ -29,6 +31,12 @@ pub fn audio_calls() -> u64 {
     AUDIO.load(Ordering::Relaxed)
 }
 
+/// Allocations of all threads that have not been freed.
+pub fn live() -> i64 {
+    // Relaxed: only a count.
+    LIVE.load(Ordering::Relaxed)
+}
+
 /// Returns true if the binary has installed [`Counting`].
 pub fn is_installed() -> bool {
     let before = calls();
@@ -36,7 +44,9 @@ pub fn is_installed() -> bool {
     calls() != before
 }
 
-fn count() {
+fn count(live: i64) {
+    // Relaxed: as above.
+    LIVE.fetch_add(live, Ordering::Relaxed);
     CALLS.set(CALLS.get() + 1);
     if AudioThread::is_current() {
         // Relaxed: as above.
@@ -47,25 +57,25 @@ fn count() {
 // SAFETY: every call goes to the system's allocator as it came; counting touches one cell of this thread.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(1);
         // SAFETY: the caller's promise about `layout` is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(1);
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(0);
         // SAFETY: as above; `old` came from `System` through this allocator.
         unsafe { System.realloc(old, layout, size) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        count();
+        count(-1);
         // SAFETY: as above.
         unsafe { System.dealloc(old, layout) }
     }

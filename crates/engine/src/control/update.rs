@@ -4,10 +4,22 @@ use super::Engine;
 use crate::messages::CycleOutcome;
 use crate::resources::fade_frames;
 use crate::watchdog;
+use plan::Plan;
 use processor::Mode;
 use report::CycleTrace;
 use std::time::Duration;
 use workers::Priority;
+
+/// Frames until all edges of `plan` whose delay changes have their new one: a line must hold it first, and a fade of 20 ms
+/// follows. A swap in the middle of that fade would jump to one of its ends.
+fn delay_change(plan: &Plan) -> u64 {
+    let edges = plan.delayed_edges.iter().map(|edge| edge.tap);
+    let longest = edges
+        .filter(|tap| tap.is_changing())
+        .map(|tap| tap.max_frames());
+    let fade = u64::from(plan.rate.hz()) / 50;
+    longest.max().map_or(0, |frames| u64::from(frames.0) + fade)
+}
 
 /// Message where the callback is a real-time thread and its workers are not.
 const UNEQUAL_PRIORITIES: &str = "the callback is a real-time thread and its workers are not, so other programs can \
@@ -97,6 +109,7 @@ impl Engine {
             if let Some(transition) = &mut self.transition {
                 let block = u64::from(self.resources.options.block.0);
                 let fade = u64::from(fade_frames(&self.resources.options));
+                let fade = fade + delay_change(&self.plan);
                 // In a pipeline too: each stage swaps at the same block, however late it plays that.
                 transition
                     .ends_at
