@@ -147,8 +147,16 @@ units! {
 /// A MIDI file of the examples.
 const INVENTION: &str = "../../examples/media/invention.mid";
 
-/// Kinds that depend on files or devices; they have tests of their own (`players.rs`, `sounds.rs`, `midi_files.rs`).
-const OUTSIDE: [&str; 4] = ["input", "player", "recorder", "midi_writer"];
+/// Kinds that depend on files or devices; they have tests of their own (`players.rs`, `sounds.rs`, `midi_files.rs`, and
+/// `midi_ports.rs`).
+const OUTSIDE: [&str; 6] = [
+    "input",
+    "player",
+    "recorder",
+    "midi_writer",
+    "midi_input",
+    "midi_output",
+];
 
 #[test]
 fn no_kind_is_forgotten() {

@@ -7,6 +7,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `file` | standard MIDI files, in and out |
+//! | `port` | live MIDI ports |
 //! | `score` | scores, sequencers and curves in time |
 //! | `voice` | voices, and the signals of a note |
 //! | `transform` | events in, events out: transpose, filter, map channels, merge, arpeggiate |
@@ -16,12 +17,14 @@
 
 mod file;
 mod note_id;
+mod port;
 mod score;
 mod transform;
 mod translate;
 mod voice;
 
 pub use file::{FileEvent, FileEventBody, MAX_BYTES, MidiFile, MidiFileError, MidiTrack, TickUnit};
+pub use port::port_names;
 
 use processor::Registry;
 
@@ -30,6 +33,7 @@ use processor::Registry;
 /// Real-time: setup.
 pub fn register(registry: &mut Registry) {
     file::register(registry);
+    port::register(registry);
     score::register(registry);
     voice::register(registry);
     transform::register(registry);

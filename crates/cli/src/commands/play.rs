@@ -110,7 +110,9 @@ impl Play {
 
     /// Configuration of the driver. A graph that cannot play is refused before anything is opened.
     fn driver_config(&self, loaded: &LoadedSession) -> Result<DriverConfig, Failure> {
-        let mut config = DriverConfig::new("divisi", self.options.block(loaded));
+        let mut config = DriverConfig::new(&loaded.client_name(), self.options.block(loaded));
+        let ports = loaded.midi_ports();
+        (config.midi_inputs, config.midi_outputs) = (ports.inputs, ports.outputs);
         let options = PlanOptions::new(config.block, self.options.rate(loaded));
         let plan = loaded
             .plan(&options)
@@ -167,6 +169,7 @@ impl Play {
     fn prepare(&self, loaded: &LoadedSession, info: &DriverInfo) -> Result<PreparedPlay, Failure> {
         let mut options = self.options.engine_options(loaded, info.rate);
         options.trace = self.tracing.is_on() || self.watch;
+        options.midi = loaded.midi_ports();
         options.prevent_cpu_sleep = self.latency_request == Switch::On;
         if let Some(level) = info.priority.and_then(|level| u8::try_from(level).ok()) {
             options.priority = Priority::RealTime(level);
@@ -311,8 +314,10 @@ fn refused_grants(info: &DriverInfo, engine: &Engine) -> Vec<String> {
 /// Converts a driver's error. A block size or channel count that no driver plays is bad input (exit code 2).
 fn to_failure(error: DriverError) -> Failure {
     match error {
-        DriverError::Block(_) | DriverError::Channels(_) => Failure::from_input_error(error),
-        DriverError::AlsaRate { .. } => Failure::from_input_error(error),
+        DriverError::Block(_)
+        | DriverError::Channels(_)
+        | DriverError::MidiPorts(_)
+        | DriverError::AlsaRate { .. } => Failure::from_input_error(error),
         DriverError::NoLibrary | DriverError::NoServer | DriverError::NoAlsaLibrary => {
             let message = format!("{}, or play with --driver clock", error_chain(&error));
             Failure::failed(message)

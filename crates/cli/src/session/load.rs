@@ -14,6 +14,7 @@ use divisi::prelude::{
     Engine, EngineCallback, EngineError, EngineOptions, Frames, Registry, SampleRate,
 };
 use divisi::text::toml::snapshots::{Snapshots, read_snapshots, recall, snapshots_text};
+use divisi::processor::MidiPortNames;
 use divisi::text::{self, IncludedFile, ReadContext, Session};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -236,6 +237,17 @@ impl LoadedSession {
     pub(crate) fn plan(&self, options: &PlanOptions) -> Result<Plan, Vec<Diagnostic>> {
         let catalogue = self.registry.catalogue();
         divisi::plan::compile(&self.session.graph, catalogue, options).map_err(|wrong| wrong.0)
+    }
+
+    /// Names of the live MIDI ports that the session's nodes use.
+    pub(crate) fn midi_ports(&self) -> MidiPortNames {
+        divisi::midi::port_names(&self.session.graph)
+    }
+
+    /// Name under which other programs see the session: that of its file.
+    pub(crate) fn client_name(&self) -> String {
+        let stem = Path::new(&self.name).file_stem();
+        stem.map_or("divisi".into(), |stem| stem.to_string_lossy().into_owned())
     }
 
     /// Number of input channels that the session's `input` nodes use.

@@ -1,4 +1,4 @@
-//! [`NotesToMidi`]: events of notes as MIDI channel messages, for files.
+//! [`NotesToMidi`]: events of notes as MIDI channel messages, for files and live ports.
 //!
 //! On one channel, or with MPE: then each note has a channel of its own among 2 to 16, so that it can be bent, pressed and
 //! brightened alone, and a pitch between two keys is a bend.
@@ -10,6 +10,8 @@ use std::collections::HashMap;
 const MPE_BEND_RANGE: f32 = 48.0;
 /// Channels of an MPE zone whose master is channel 1.
 const MEMBERS: usize = 15;
+/// Notes that sound at one time; more are left out.
+const MAX_NOTES: usize = 1024;
 /// Channels for notes without MPE.
 const PLAIN_CHANNEL: u8 = 0;
 /// Difference of a pitch to its key, in semitones, from which on it is a loss to write it without a bend.
@@ -17,7 +19,7 @@ const AUDIBLE: f32 = 0.005;
 
 /// Notes become channel messages.
 #[derive(Debug)]
-pub(super) struct NotesToMidi {
+pub(crate) struct NotesToMidi {
     has_mpe: bool,
     /// The notes that sound, each with channel, key and difference of its pitch to the key.
     notes: HashMap<u32, SoundingNote>,
@@ -37,18 +39,27 @@ struct SoundingNote {
 }
 
 impl NotesToMidi {
-    pub(super) fn new(has_mpe: bool) -> Self {
+    pub(crate) fn new(has_mpe: bool) -> Self {
         Self {
             has_mpe,
-            notes: HashMap::new(),
+            // Twice the room, so that a table in which notes come and go never grows.
+            notes: HashMap::with_capacity(2 * MAX_NOTES),
             members: [0; MEMBERS],
             last: MEMBERS - 1,
             lost: 0,
         }
     }
 
+    /// Forgets all notes.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn clear(&mut self) {
+        self.notes.clear();
+        (self.members, self.last, self.lost) = ([0; MEMBERS], MEMBERS - 1, 0);
+    }
+
     /// Messages at the begin of a file: with MPE the size of the zone.
-    pub(super) fn preamble(&self) -> &'static [[u8; 3]] {
+    pub(crate) fn preamble(&self) -> &'static [[u8; 3]] {
         const MPE: [[u8; 3]; 3] = [[0xb0, 101, 0], [0xb0, 100, 6], [0xb0, 6, MEMBERS as u8]];
         match self.has_mpe {
             true => &MPE,
@@ -57,12 +68,14 @@ impl NotesToMidi {
     }
 
     /// Number of events that no message says, or only roughly.
-    pub(super) fn lost(&self) -> u64 {
+    pub(crate) fn lost(&self) -> u64 {
         self.lost
     }
 
     /// Sends the messages of `body`, which is no text.
-    pub(super) fn translate(&mut self, body: EventBody, mut send: impl FnMut([u8; 3])) {
+    ///
+    /// Real-time: hot, if `send` is.
+    pub(crate) fn translate(&mut self, body: EventBody, mut send: impl FnMut([u8; 3])) {
         match body {
             EventBody::Midi([status @ 0x80..0xf0, a, b]) => send([status, a & 127, b & 127]),
             EventBody::NoteOn {
@@ -117,6 +130,10 @@ impl NotesToMidi {
     fn note_on(&mut self, id: u32, pitch: f32, velocity: f32, send: &mut dyn FnMut([u8; 3])) {
         if let Some(note) = self.end(id) {
             send([0x80 | note.channel, note.key, 64]);
+        }
+        if self.notes.len() == MAX_NOTES {
+            self.lost += 1;
+            return;
         }
         let key = pitch.round().clamp(0.0, 127.0);
         let detune = pitch - key;

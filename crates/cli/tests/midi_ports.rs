@@ -1,0 +1,181 @@
+//! Live MIDI through real servers: `jackd` with its dummy driver, and JACK's own MIDI clients.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{Folder, repository, wav};
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One `jackd`, ended when dropped.
+struct Jackd {
+    name: String,
+    process: Child,
+    _alone: MutexGuard<'static, ()>,
+}
+
+fn skip(test: &str, why: &str) {
+    eprintln!("SKIPPED {test}: {why}");
+    if let Some(path) = std::env::var_os("DIVISI_SKIPS") {
+        use std::io::Write;
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.create(true).append(true).open(path);
+        writeln!(file.unwrap(), "SKIPPED {test}: {why}").unwrap();
+    }
+}
+
+fn is_here(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+}
+
+impl Jackd {
+    /// `None` if what the test needs is not installed.
+    fn start(test: &str, tools: &[&str]) -> Option<Self> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        if let Some(missing) = ["jackd"].iter().chain(tools).find(|tool| !is_here(tool)) {
+            skip(test, &format!("needs {missing} (Debian: jackd2)"));
+            return None;
+        }
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = format!("divisi-midi-{}-{test}", std::process::id());
+        let name = name.chars().take(40).collect::<String>();
+        let mut command = Command::new("jackd");
+        command.args([
+            "-n", &name, "-r", "-S", "-d", "dummy", "-r", "48000", "-p", "256",
+        ]);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let process = command.spawn().unwrap();
+        let jackd = Self {
+            name,
+            process,
+            _alone: alone,
+        };
+        jackd.wait_for_port("system:playback_1");
+        Some(jackd)
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .env("JACK_DEFAULT_SERVER", &self.name);
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    fn lines(&self, program: &str, arguments: &[&str]) -> Vec<String> {
+        let output = self.command(program, arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn wait_for_port(&self, port: &str) {
+        let start = Instant::now();
+        while !self.lines("jack_lsp", &[]).iter().any(|line| line == port) {
+            assert!(start.elapsed() < Duration::from_secs(60), "no port {port}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn connect(&self, from: &str, to: &str) {
+        self.wait_for_port(from);
+        self.wait_for_port(to);
+        assert!(
+            self.command("jack_connect", &[from, to])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+}
+
+impl Drop for Jackd {
+    fn drop(&mut self) {
+        let id = self.process.id().to_string();
+        let _ = Command::new("kill").args(["-TERM", &id]).status();
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(5)
+            && matches!(self.process.try_wait(), Ok(None))
+        {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A program that is killed when dropped.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+const TOOLS: [&str; 4] = ["jack_lsp", "jack_connect", "jack_midiseq", "jack_midi_dump"];
+
+#[test]
+fn a_voice_that_a_jack_client_plays_sounds_and_its_messages_leave_by_another_port() {
+    let Some(jackd) = Jackd::start("voice", &TOOLS) else {
+        return;
+    };
+    let here = Folder::new();
+    let session = std::fs::read(repository("examples/10-keys.toml")).unwrap();
+    here.write("organ.toml", session);
+    // A note of 0.1 s every half second.
+    let arguments = ["seq", "24000", "0", "69", "4800"];
+    let _seq = Program(
+        jackd
+            .command("jack_midiseq", &arguments)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap(),
+    );
+    let mut dump = jackd.command("jack_midi_dump", &["dump"]);
+    let mut dump = Program(dump.stdout(Stdio::piped()).spawn().unwrap());
+    let line = "play organ.toml --driver jack --block 96 --workers 1 --seconds 4 --record o.wav";
+    let mut play = here.command(line);
+    play.env("JACK_DEFAULT_SERVER", &jackd.name);
+    let mut play = Program(
+        play.stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    jackd.connect("seq:out", "organ:keys");
+    jackd.connect("organ:through", "dump:input");
+    let mut err = String::new();
+    play.0
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut err)
+        .unwrap();
+    assert!(play.0.wait().unwrap().success(), "{err}");
+    let (_, samples) = wav(&here.read("o.wav"));
+    let peak = samples
+        .iter()
+        .map(|bits| f32::from_bits(*bits).abs())
+        .fold(0.0, f32::max);
+    assert!(peak > 0.05, "{peak}\n{err}");
+    dump.0.kill().unwrap();
+    let mut text = String::new();
+    dump.0
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
+    assert!(
+        text.contains("90 45 40") && text.contains("80 45 40"),
+        "{text}"
+    );
+}
