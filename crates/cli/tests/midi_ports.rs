@@ -179,3 +179,125 @@ fn a_voice_that_a_jack_client_plays_sounds_and_its_messages_leave_by_another_por
         "{text}"
     );
 }
+
+/// Plays a MIDI file, in which controller 74 goes up every quarter second, to a port.
+const SENDER: &str = "
+edges = [\"song -> out\"]
+[nodes]
+song = { kind = \"midi_file\", file = \"cc.mid\", loop = true }
+out = { kind = \"midi_output\" }
+";
+
+/// A tone that is silent until a controller turns it up.
+const RECEIVER: &str = "edges = [\"tone -> out\"] # my edges
+
+# My connections.
+[connections]
+keys = [\"sender:out\"]
+
+[nodes]
+keys = { kind = \"midi_input\" }
+tone = { kind = \"osc\", freq = 440, volume = 0 } # my tone
+out = { kind = \"sink\" }
+";
+
+/// A file in which controller 74 of channel 3 is 127 at each of four beats.
+fn controller_file() -> Vec<u8> {
+    let mut track = Vec::new();
+    for beat in 0..4 {
+        let delta = if beat == 0 { 0 } else { 48 };
+        track.extend([delta, 0xb2, 74, 127]);
+    }
+    track.extend([48, 0xff, 0x2f, 0]);
+    let mut file = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk".to_vec();
+    file.extend((track.len() as u32).to_be_bytes());
+    file.extend(track);
+    file
+}
+
+fn play(jackd: &Jackd, here: &Folder, line: &str) -> Program {
+    let mut play = here.command(&format!("play {line} --driver jack --scheduler sequential"));
+    play.env("JACK_DEFAULT_SERVER", &jackd.name);
+    let play = play.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    Program(play.unwrap())
+}
+
+#[test]
+fn a_controller_is_learned_over_a_connection_that_is_found_again_and_both_are_saved() {
+    let Some(jackd) = Jackd::start("learn", &["jack_lsp"]) else {
+        return;
+    };
+    let here = Folder::new();
+    here.write("cc.mid", controller_file());
+    here.write("sender.toml", SENDER);
+    here.write("receiver.toml", RECEIVER);
+    let line = "receiver.toml --socket s --learn tone.volume=0..0.5 --record r.wav";
+    let mut receiver = play(&jackd, &here, line);
+    jackd.wait_for_port("receiver:keys");
+    // The other end comes later.
+    let sender = play(&jackd, &here, "sender.toml");
+    let text = || String::from_utf8(here.read("receiver.toml")).unwrap();
+    let start = Instant::now();
+    while !text().contains("[[controller]]") {
+        assert!(start.elapsed() < Duration::from_secs(60), "{}", text());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let learned = text();
+    assert!(learned.starts_with(RECEIVER), "{learned}");
+    let entry =
+        "port = \"keys\"\nchannel = 3\ncc = 74\ntarget = \"tone.volume\"\nrange = [0.0, 0.5]";
+    assert!(learned.contains(entry), "{learned}");
+    std::thread::sleep(Duration::from_millis(700));
+    let mut save = here.command("send --socket s save");
+    let saved = save.output().unwrap();
+    assert!(saved.status.success(), "{saved:?}");
+    let saved = text();
+    assert!(
+        saved.contains(entry) && saved.contains("sender:out"),
+        "{saved}"
+    );
+    assert!(
+        saved.contains("system:playback_1") && saved.contains("volume = 0.5"),
+        "{saved}"
+    );
+    let id = receiver.0.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut err = String::new();
+    receiver
+        .0
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut err)
+        .unwrap();
+    receiver.0.wait().unwrap();
+    let (_, samples) = wav(&here.read("r.wav"));
+    let peak = samples
+        .iter()
+        .map(|bits| f32::from_bits(*bits).abs())
+        .fold(0.0, f32::max);
+    assert!(peak > 0.45 && peak < 0.55, "{peak}\n{err}");
+    drop(sender);
+}
+
+#[test]
+fn a_render_with_live_ports_says_that_they_are_silent_and_mistakes_have_their_places() {
+    let here = Folder::new();
+    here.write("receiver.toml", RECEIVER);
+    let gave = here.well("render receiver.toml -o r.wav --seconds 0.1");
+    assert!(
+        gave.err.contains("no live MIDI port `keys` here"),
+        "{}",
+        gave.err
+    );
+    here.write("wrong.toml", format!("{RECEIVER}[[controller]]\ncc = 1\n"));
+    let gave = here.call("check wrong.toml");
+    assert_eq!(gave.code, Some(2), "{}", gave.err);
+    assert!(gave.err.contains("controller 1: `target`"), "{}", gave.err);
+}

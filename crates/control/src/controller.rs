@@ -189,6 +189,13 @@ impl Controller {
         }
     }
 
+    /// The session but its graph, to change what is saved with it.
+    ///
+    /// Real-time: setup.
+    pub fn session_mut(&mut self) -> &mut Session {
+        self.file.session_mut()
+    }
+
     /// Reads the session's file again and plays it.
     ///
     /// # Errors

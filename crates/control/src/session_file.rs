@@ -30,6 +30,11 @@ impl SessionFile {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
+    /// The session, whose graph may be older than the one that plays.
+    pub(crate) fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
     /// The graph of a file; it is the session's own from [`Self::accept`] on.
     pub(crate) fn load(&self, file: Option<&Path>) -> Result<(PathBuf, Session), ControlError> {
         let path = file.unwrap_or(&self.path);

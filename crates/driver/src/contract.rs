@@ -101,8 +101,20 @@ pub struct DriverConfig {
     pub midi_inputs: Vec<String>,
     /// Names of the MIDI output ports, at most [`DriverConfig::MAX_MIDI_PORTS`].
     pub midi_outputs: Vec<String>,
+    /// Connections of our ports to those of other programs, made whenever these are there. A port that is named here is
+    /// connected to nothing else.
+    pub connections: Vec<PortConnections>,
     /// True to connect to the device's own inputs and outputs, where there is a choice.
     pub auto_connect: bool,
+}
+
+/// Connections of one of our ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortConnections {
+    /// Name of our port, without the client's: `keys`, `in_1`, `out_1`.
+    pub port: String,
+    /// Full names of the ports of other programs: `system:playback_1`.
+    pub others: Vec<String>,
 }
 
 impl DriverConfig {
@@ -125,6 +137,7 @@ impl DriverConfig {
             server: None,
             midi_inputs: Vec::new(),
             midi_outputs: Vec::new(),
+            connections: Vec::new(),
             auto_connect: true,
         }
     }
@@ -197,6 +210,14 @@ pub trait RunningDriver: Send {
     ///
     /// Real-time: setup.
     fn state(&self) -> DriverState;
+
+    /// Makes the wanted connections to ports that have appeared. Returns all connections that there are, if they have
+    /// changed since the last call. To be called every few milliseconds.
+    ///
+    /// Real-time: setup.
+    fn update_connections(&self) -> Option<Vec<PortConnections>> {
+        None
+    }
 
     /// Latency that the adaptation to the engine's block adds now: a device that changes its buffer may raise it.
     ///

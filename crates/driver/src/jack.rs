@@ -27,6 +27,7 @@
 
 mod callbacks;
 mod client;
+mod connections;
 mod library;
 mod midi;
 mod probe;
@@ -37,11 +38,12 @@ use units::{Frames, SampleRate};
 
 use crate::{
     AudioCallback, BlockAdapter, DriverConfig, DriverError, DriverInfo, DriverState, OpenDriver,
-    RunningDriver,
+    PortConnections, RunningDriver,
 };
 use callbacks::ClientState;
-use client::Client;
-use library::{Library, Server};
+use client::{Client, PortDirection};
+use connections::Connections;
+use library::{Library, RawPort, Server};
 use midi::MidiSide;
 pub(crate) use probe::probe;
 
@@ -118,6 +120,7 @@ struct OpenClient {
 /// An active client. It is dropped, and so closed, before the state that its callbacks use.
 struct ActiveClient {
     client: Client,
+    connections: Connections,
     state: Arc<ClientState>,
 }
 
@@ -136,17 +139,39 @@ impl OpenDriver for OpenClient {
             client,
             config,
         } = *self;
-        let inputs = client.register(client::PortDirection::Input, config.inputs)?;
-        let outputs = client.register(client::PortDirection::Output, config.outputs)?;
-        let midi = MidiSide::new(
-            client.register_midi(client::PortDirection::Input, &config.midi_inputs)?,
-            client.register_midi(client::PortDirection::Output, &config.midi_outputs)?,
-        );
-        let ports = (inputs.clone(), outputs.clone());
+        let inputs = client.register(PortDirection::Input, config.inputs)?;
+        let outputs = client.register(PortDirection::Output, config.outputs)?;
+        let midi_inputs = client.register_midi(PortDirection::Input, &config.midi_inputs)?;
+        let midi_outputs = client.register_midi(PortDirection::Output, &config.midi_outputs)?;
+        let of = |ports: &[*mut RawPort], direction| -> Vec<_> {
+            ports.iter().map(|port| (*port, direction)).collect()
+        };
+        let own = [
+            of(&inputs, PortDirection::Input),
+            of(&outputs, PortDirection::Output),
+            of(&midi_inputs, PortDirection::Input),
+            of(&midi_outputs, PortDirection::Output),
+        ];
+        let own = own.into_iter().flatten();
+        let connections = Connections::new(&client, own, config.connections.iter());
+        let midi = MidiSide::new(midi_inputs, midi_outputs);
+        // Those that the configuration does not connect.
+        let free = |ports: &[*mut RawPort], word: &str| -> Vec<_> {
+            let named = |name: &str| config.connections.iter().any(|it| it.port == name);
+            let ports = ports.iter().zip(1..).map(|(port, number)| {
+                match named(&format!("{word}_{number}")) {
+                    true => std::ptr::null_mut(),
+                    false => *port,
+                }
+            });
+            ports.collect()
+        };
+        let ports = (free(&inputs, "in"), free(&outputs, "out"));
         let audio = (inputs, outputs);
         let state = ClientState::new(&client, info.rate, adapter, audio, midi, callback);
         let active = ActiveClient {
             client,
+            connections,
             state: Arc::new(state),
         };
         // SAFETY: a state in an `Arc` stays where it is, and `ActiveClient` closes the client before it lets go of it.
@@ -163,12 +188,20 @@ impl RunningDriver for ActiveClient {
         self.state.status.state()
     }
 
+    fn update_connections(&self) -> Option<Vec<PortConnections>> {
+        if !self.state.status.take_ports_changed() {
+            return None;
+        }
+        self.connections.restore(&self.client);
+        Some(self.connections.current(&self.client))
+    }
+
     fn adapter_latency(&self) -> Frames {
         self.state.status.latency()
     }
 
     fn stop(self: Box<Self>) -> Box<dyn AudioCallback> {
-        let ActiveClient { client, state } = *self;
+        let ActiveClient { client, state, .. } = *self;
         drop(client);
         let state = Arc::into_inner(state).expect("nobody else holds it");
         state.into_callback()

@@ -43,7 +43,7 @@ mod slice_list;
 pub use block_adapter::{AdapterClient, BlockAdapter};
 pub use contract::{
     AudioCallback, CallbackInfo, DriverConfig, DriverInfo, DriverState, HostTransport,
-    HostTransportChange, OpenDriver, RunningDriver,
+    HostTransportChange, OpenDriver, PortConnections, RunningDriver,
 };
 pub use error::DriverError;
 pub use midi::{MAX_SYSEX_BYTES, MidiEvent, MidiParser};

@@ -1,6 +1,9 @@
 //! [`EngineCallback`]: the half of an engine that plays, one block a call, on the driver's thread.
 
-use crate::messages::{CallbackRings, CycleMessage, CycleOutcome, SwapMessage};
+use crate::controllers::{ControllerMap, is_controller};
+use crate::messages::{
+    CallbackRings, ControllerMessage, CycleMessage, CycleOutcome, EventMessage, SwapMessage,
+};
 use crate::midi::MidiExchange;
 use crate::overload::Overload;
 use crate::schedule::{Delivery, EventSchedule};
@@ -27,6 +30,7 @@ pub struct EngineCallback {
     schedule: EventSchedule,
     transport: TransportSchedule,
     midi: MidiExchange,
+    controllers: Box<ControllerMap>,
     /// Offline: the background work, done between blocks. None live.
     background: Option<Arc<BackgroundThread>>,
     scale: TickScale,
@@ -87,6 +91,7 @@ impl EngineCallback {
             schedule: EventSchedule::new(),
             transport: TransportSchedule::new(transport),
             midi: MidiExchange::default(),
+            controllers: Box::default(),
             background,
             scale,
             block,
@@ -235,6 +240,29 @@ impl EngineCallback {
         self.transport.begin_block((self.position, end), host);
     }
 
+    /// Sets what a controller is bound to, at its frame. A change for which there is no room is left out; the next one of
+    /// the same controller comes soon.
+    fn apply_controller(&mut self, at: u64, port: u16, message: [u8; 3]) {
+        if !self.rings.retired_maps.is_full()
+            && let Ok(map) = self.rings.maps.pop()
+        {
+            let old = std::mem::replace(&mut self.controllers, map);
+            // There was room, and only this thread fills it.
+            if let Err(PushError::Full(old)) = self.rings.retired_maps.push(old) {
+                std::mem::forget(old);
+            }
+        }
+        let schedule = &mut self.schedule;
+        self.controllers.apply(port, message, |change| {
+            if schedule.has_room() {
+                schedule.push(EventMessage { at, ..change });
+            }
+        });
+        let sent = ControllerMessage { port, message };
+        // Full: the control thread is far behind, and follows the messages to come.
+        let _ = self.rings.controllers.push(sent);
+    }
+
     /// Frames by which a pipeline's output is late.
     fn midi_delay(&self) -> u64 {
         u64::from(self.executor.latency_blocks()) * u64::from(self.block.0)
@@ -368,6 +396,11 @@ impl AudioCallback for EngineCallback {
     fn push_midi(&mut self, event: MidiEvent<'_>) {
         let at = self.position + u64::from(event.frame);
         self.midi.push(at, event);
+        if is_controller(event.message)
+            && let [a, b, c] = *event.message
+        {
+            self.apply_controller(at, event.port, [a, b, c]);
+        }
     }
 
     fn pop_midi(&mut self, end: u32, send: &mut dyn FnMut(MidiEvent<'_>)) {

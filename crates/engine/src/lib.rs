@@ -28,6 +28,7 @@
 //! |---|---|
 //! | `control` | [`Engine`]: edits, parameters, the regular [`Engine::update`], figures |
 //! | `callback`, `schedule`, `transport`, `overload`, `messages`, `watchdog` | [`EngineCallback`], and what the two halves send each other |
+//! | `midi`, `controllers` | live MIDI on the audio thread, and controllers that set parameters |
 //! | `resources` | what outlives a plan: processors, delay lines, threads; the way from graph to plan to executor |
 //! | `choose` | [`choose_scheduler`]: tries schedulers on this graph |
 //! | `measure` | [`measure_nodes`], [`measure_machine`]: costs for planning |
@@ -36,6 +37,7 @@
 mod callback;
 mod choose;
 mod control;
+mod controllers;
 mod error;
 mod machine;
 mod measure;
@@ -54,6 +56,7 @@ pub use choose::{
     ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler, forget_choice,
 };
 pub use control::{Engine, ScheduleChange, TransportPosition};
+pub use controllers::{ControllerBinding, ControllerSource, MAX_CONTROLLERS};
 pub use error::EngineError;
 pub use machine::machine_model;
 pub use measure::{

@@ -7,8 +7,12 @@
 //! | the same, retired, to be freed | audio | control | 1 |
 //! | [`EventMessage`]: a parameter's new value, a ramp, MIDI | control | audio | 4096 |
 //! | [`TransportCommand`]: start, stop, locate | control | audio | 256 |
+//! | a [`ControllerMap`] | control | audio | 1 |
+//! | the same, replaced, to be freed | audio | control | 1 |
+//! | [`ControllerMessage`]: what a MIDI controller sent | audio | control | 1024 |
 //! | [`CycleMessage`]: how a cycle went | audio | control | 32768 |
 
+use crate::controllers::ControllerMap;
 use crate::transport::{COMMANDS, TransportCommand};
 use exec::{CycleStatus, ErrorCounts, Executor};
 use graph::NodeId;
@@ -20,6 +24,9 @@ use rtrb::{Consumer, Producer, RingBuffer};
 const CYCLES: usize = 1 << 15;
 /// Capacity of the ring of events, and of the audio thread's schedule behind it.
 pub(crate) const EVENTS: usize = 1 << 12;
+
+/// Capacity of the ring of controller messages. What finds no room is applied, and the graph's values follow later.
+const CONTROLLERS: usize = 1 << 10;
 
 /// To the audio thread: the executor to go on with. It comes back when it has been replaced in its turn, to be dropped.
 pub(crate) type SwapMessage = Box<dyn Executor>;
@@ -101,6 +108,13 @@ impl CycleOutcome {
     }
 }
 
+/// From the audio thread: a message of a MIDI controller, which it has applied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ControllerMessage {
+    pub(crate) port: u16,
+    pub(crate) message: [u8; 3],
+}
+
 /// The control thread's ends.
 pub(crate) struct ControlRings {
     pub(crate) swaps: Producer<SwapMessage>,
@@ -108,6 +122,9 @@ pub(crate) struct ControlRings {
     pub(crate) events: Producer<EventMessage>,
     pub(crate) transport: Producer<TransportCommand>,
     pub(crate) cycles: Consumer<CycleMessage>,
+    pub(crate) maps: Producer<Box<ControllerMap>>,
+    pub(crate) retired_maps: Consumer<Box<ControllerMap>>,
+    pub(crate) controllers: Consumer<ControllerMessage>,
 }
 
 /// The audio thread's ends.
@@ -117,6 +134,9 @@ pub(crate) struct CallbackRings {
     pub(crate) events: Consumer<EventMessage>,
     pub(crate) transport: Consumer<TransportCommand>,
     pub(crate) cycles: Producer<CycleMessage>,
+    pub(crate) maps: Consumer<Box<ControllerMap>>,
+    pub(crate) retired_maps: Producer<Box<ControllerMap>>,
+    pub(crate) controllers: Producer<ControllerMessage>,
 }
 
 /// All rings, empty.
@@ -126,12 +146,18 @@ pub(crate) fn rings() -> (ControlRings, CallbackRings) {
     let (events, events_in) = ring(EVENTS);
     let (cycles_out, cycles) = ring(CYCLES);
     let (transport, transport_in) = ring(COMMANDS);
+    let (maps, maps_in) = RingBuffer::new(1);
+    let (retired_maps_out, retired_maps) = RingBuffer::new(1);
+    let (controllers_out, controllers) = ring(CONTROLLERS);
     let control = ControlRings {
         swaps,
         retired,
         events,
         transport,
         cycles,
+        maps,
+        retired_maps,
+        controllers,
     };
     let callback = CallbackRings {
         swaps: swaps_in,
@@ -139,6 +165,9 @@ pub(crate) fn rings() -> (ControlRings, CallbackRings) {
         events: events_in,
         transport: transport_in,
         cycles: cycles_out,
+        maps: maps_in,
+        retired_maps: retired_maps_out,
+        controllers: controllers_out,
     };
     (control, callback)
 }

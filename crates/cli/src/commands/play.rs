@@ -7,6 +7,7 @@ use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::playback::control::{ControlOptions, ControlWays};
 use crate::playback::live::{FileHandles, LiveSession};
+use crate::playback::live_ports::{self, Learning, LivePorts};
 use crate::playback::recorder::TakePlan;
 use crate::playback::recording_player::RecordingPlayer;
 use crate::playback::trace::{TraceOptions, TraceOutput};
@@ -59,6 +60,11 @@ pub(crate) struct Play {
     /// Show a live view: load of each worker, cycles against the deadline, late nodes, meters
     #[arg(long)]
     watch: bool,
+
+    /// Bind the next MIDI controller that moves to this parameter, and write that into the session:
+    /// tone.freq, or tone.freq=100..8000
+    #[arg(long, value_name = "NODE.PARAM")]
+    learn: Option<String>,
 
     #[command(flatten)]
     tracing: TraceOptions,
@@ -113,6 +119,7 @@ impl Play {
         let mut config = DriverConfig::new(&loaded.client_name(), self.options.block(loaded));
         let ports = loaded.midi_ports();
         (config.midi_inputs, config.midi_outputs) = (ports.inputs, ports.outputs);
+        config.connections = live_ports::connections(&loaded.live.connections);
         let options = PlanOptions::new(config.block, self.options.rate(loaded));
         let plan = loaded
             .plan(&options)
@@ -179,7 +186,10 @@ impl Play {
         let chosen_with = self.options.choose_scheduler(loaded, &mut options);
         Interrupt::check_process("nothing was played")?;
         let scheduler = self.options.scheduler_name(&options);
-        let (engine, player) = loaded.make_engine(options)?;
+        let (mut engine, player) = loaded.make_engine(options)?;
+        engine
+            .set_controllers(live_ports::bindings(&loaded.live.controllers))
+            .map_err(Failure::from_input_error)?;
         check_recordings(&engine)?;
         let source = self.options.open_input(info.rate)?;
         let length = match &source {
@@ -208,6 +218,12 @@ impl Play {
         let control = self
             .control
             .open(&self.options.file, loaded, info.rate.hz())?;
+        let file = &self.options.file;
+        let learn = self.learn.as_deref();
+        let learning = learn.map(|text| Learning::new(text, file, loaded));
+        let ports = LivePorts {
+            learning: learning.transpose()?,
+        };
         let watched = self
             .watch
             .then(|| self.view_titles(&scheduler, info, &engine));
@@ -218,6 +234,7 @@ impl Play {
             tracer,
             watched,
             control,
+            ports,
             chosen_with,
             block: format.0,
             frames,
@@ -247,6 +264,7 @@ struct PreparedPlay {
     tracer: TraceOutput,
     watched: Option<(String, String)>,
     control: Option<ControlWays>,
+    ports: LivePorts,
     /// Options of the choice, if `auto` chose the scheduler.
     chosen_with: Option<ChooseOptions>,
     block: Frames,
@@ -280,6 +298,7 @@ impl PreparedPlay {
             frames: self.frames,
             watched: self.watched,
             control: self.control,
+            ports: self.ports,
         };
         let ended = live.run(&self.files, interrupt);
         let adapter_latency = running.adapter_latency();

@@ -8,9 +8,11 @@ use divisi::control::server::Servers;
 use divisi::control::server::osc::OscServer;
 use divisi::control::server::unix::UnixServer;
 use divisi::control::{ControlError, Controller};
+use divisi::driver::PortConnections;
 use divisi::engine::EngineError;
 use divisi::prelude::Engine;
 use divisi::text;
+use divisi::text::toml::ControllerEntry;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -50,6 +52,8 @@ pub(crate) struct ControlWays {
     controller: Controller,
     servers: Servers,
     watched: Option<WatchedFile>,
+    /// True for a session that can have sections.
+    has_sections: bool,
 }
 
 /// The session's file, and how it was when it was read.
@@ -92,6 +96,9 @@ impl ControlOptions {
             controller,
             servers,
             watched,
+            has_sections: path
+                .extension()
+                .is_some_and(|extension| extension == "toml"),
         }))
     }
 
@@ -138,6 +145,20 @@ fn read_session(path: &Path) -> Result<text::Session, String> {
 }
 
 impl ControlWays {
+    /// Keeps a controller that was learned for the next save.
+    pub(crate) fn keep_controller(&mut self, entry: &ControllerEntry) {
+        text::toml::add_controller(self.controller.session_mut(), entry);
+    }
+
+    /// Keeps the connections of live ports for the next save. Only `.toml` sessions have room for them.
+    pub(crate) fn keep_connections(&mut self, connections: Vec<PortConnections>) {
+        let all = connections.into_iter().map(|it| (it.port, it.others));
+        let all: Vec<(String, Vec<String>)> = all.collect();
+        if self.has_sections {
+            text::toml::set_connections(self.controller.session_mut(), &all);
+        }
+    }
+
     /// Serves clients for at most `time`, and plays a file that was saved. Gives what the user is to be told.
     pub(crate) fn serve(&mut self, engine: &mut Engine, time: Duration) -> Vec<String> {
         self.servers.serve(&mut self.controller, engine, time);

@@ -6,6 +6,7 @@ use crate::output::messages;
 use crate::output::progress::Progress;
 use crate::playback::control::ControlWays;
 use crate::playback::file_input::FileInputHandle;
+use crate::playback::live_ports::LivePorts;
 use crate::playback::recorder::RecorderHandle;
 use crate::playback::recording_player::BlockCount;
 use crate::playback::trace::TraceOutput;
@@ -40,6 +41,7 @@ pub(crate) struct LiveSession<'a> {
     pub(crate) watched: Option<(String, String)>,
     /// The ways in from outside, if there are any.
     pub(crate) control: Option<ControlWays>,
+    pub(crate) ports: LivePorts,
 }
 
 /// Display while it plays.
@@ -99,6 +101,9 @@ impl LiveSession<'_> {
             }
             self.report_new(&mut reported, &mut view);
             view.show(self.engine, frames);
+            let control = self.control.as_mut();
+            let message = self.ports.update(self.engine, self.running, control);
+            message.iter().for_each(|message| view.note(message));
             match &mut self.control {
                 Some(control) => {
                     let told = control.serve(self.engine, UPDATE_INTERVAL);

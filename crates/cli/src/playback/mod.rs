@@ -9,6 +9,7 @@
 pub(crate) mod control;
 pub(crate) mod file_input;
 pub(crate) mod live;
+pub(crate) mod live_ports;
 pub(crate) mod recorder;
 pub(crate) mod recording_player;
 pub(crate) mod trace;

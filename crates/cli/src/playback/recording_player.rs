@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::files::write_failure;
 use crate::playback::file_input::{FileInput, FileInputHandle, InputFile, start_file_input};
 use crate::playback::recorder::{RecorderHandle, RecorderTap, TakePlan, start_recorder};
+use divisi::driver::MidiEvent;
 use divisi::graph::error_chain;
 use divisi::prelude::{AudioCallback, CallbackInfo, EngineCallback, Frames};
 use std::sync::Arc;
@@ -130,6 +131,14 @@ impl AudioCallback for RecordingPlayer {
         }
         // Relaxed: as in `BlockCount::get`.
         self.block_counter.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn push_midi(&mut self, event: MidiEvent<'_>) {
+        self.player.push_midi(event);
+    }
+
+    fn pop_midi(&mut self, end: u32, send: &mut dyn FnMut(MidiEvent<'_>)) {
+        self.player.pop_midi(end, send);
     }
 }
 

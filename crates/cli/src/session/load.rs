@@ -13,8 +13,9 @@ use divisi::plan::{Plan, PlanOptions};
 use divisi::prelude::{
     Engine, EngineCallback, EngineError, EngineOptions, Frames, Registry, SampleRate,
 };
-use divisi::text::toml::snapshots::{Snapshots, read_snapshots, recall, snapshots_text};
 use divisi::processor::MidiPortNames;
+use divisi::text::toml::snapshots::{Snapshots, read_snapshots, recall, snapshots_text};
+use divisi::text::toml::{LiveSections, read_live};
 use divisi::text::{self, IncludedFile, ReadContext, Session};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ pub(crate) struct LoadedSession {
     pub(crate) session: Session,
     /// Diagnostics of the reader.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Sections about live ports.
+    pub(crate) live: LiveSections,
     /// All kinds of nodes.
     pub(crate) registry: Arc<Registry>,
     /// Folder of the session; its relative file names start here.
@@ -61,9 +64,13 @@ impl LoadedSession {
             include: &|including, name| open_included(folder, including, name),
         };
         let reading = text::read_by_extension_with(&name, &bytes, &context);
+        let (live, mistakes) = read_live(&reading.session);
+        let mut diagnostics = reading.diagnostics;
+        diagnostics.extend(mistakes);
         let mut loaded = Self {
             session: reading.session,
-            diagnostics: reading.diagnostics,
+            diagnostics,
+            live,
             files: reading.files,
             registry,
             folder: folder.to_path_buf(),

@@ -67,6 +67,8 @@ pub(crate) struct ClientStatus {
     xruns: AtomicU32,
     latency: AtomicU32,
     freewheel: AtomicBool,
+    /// True if a port came or went, or a connection, since it was asked.
+    ports_changed: AtomicBool,
 }
 
 /// State that only the process callback touches.
@@ -93,6 +95,7 @@ impl ClientStatus {
             xruns: AtomicU32::new(0),
             latency: AtomicU32::new(latency.0),
             freewheel: AtomicBool::new(false),
+            ports_changed: AtomicBool::new(true),
         }
     }
 
@@ -114,6 +117,11 @@ impl ClientStatus {
     /// Latency of the block adapter after the last callback.
     pub(crate) fn latency(&self) -> Frames {
         Frames(self.latency.load(Ordering::Relaxed))
+    }
+
+    /// Returns true if a port came or went, or a connection, since the last call.
+    pub(crate) fn take_ports_changed(&self) -> bool {
+        self.ports_changed.swap(false, Ordering::Relaxed)
     }
 
     /// Ends the driver. The first reason stands.
@@ -362,6 +370,17 @@ pub(crate) unsafe extern "C" fn freewheel(on: c_int, arg: *mut c_void) {
     // SAFETY: as in `process`.
     let status = &unsafe { client_state(arg) }.status;
     status.freewheel.store(on != 0, Ordering::Relaxed);
+}
+
+pub(crate) unsafe extern "C" fn port_registered(_: u32, _: c_int, arg: *mut c_void) {
+    // SAFETY: as in `process`.
+    let status = &unsafe { client_state(arg) }.status;
+    status.ports_changed.store(true, Ordering::Relaxed);
+}
+
+pub(crate) unsafe extern "C" fn ports_connected(_: u32, _: u32, on: c_int, arg: *mut c_void) {
+    // SAFETY: as in `process`.
+    unsafe { port_registered(0, on, arg) };
 }
 
 /// May come as a signal would: one atomic store.

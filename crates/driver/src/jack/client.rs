@@ -221,6 +221,16 @@ impl Client {
                 | (f.jack_set_sample_rate_callback)(self.raw, Some(callbacks::rate), arg)
                 | (f.jack_set_xrun_callback)(self.raw, Some(callbacks::xrun), arg)
                 | (f.jack_set_freewheel_callback)(self.raw, Some(callbacks::freewheel), arg)
+                | (f.jack_set_port_registration_callback)(
+                    self.raw,
+                    Some(callbacks::port_registered),
+                    arg,
+                )
+                | (f.jack_set_port_connect_callback)(
+                    self.raw,
+                    Some(callbacks::ports_connected),
+                    arg,
+                )
         };
         // Some versions of PipeWire's library know only the older of the two; a JACK server calls one.
         // SAFETY: as above.
@@ -235,7 +245,8 @@ impl Client {
         Ok(())
     }
 
-    /// Connects our k-th port to the device's k-th, in each direction, as far as both have it.
+    /// Connects our k-th port to the device's k-th, in each direction, as far as both have it. A port that is null is
+    /// left out.
     pub(crate) fn connect(&self, inputs: &[*mut RawPort], outputs: &[*mut RawPort]) {
         let connect = self.functions().jack_connect;
         let name = self.functions().jack_port_name;
@@ -243,10 +254,14 @@ impl Client {
         // port open to be connected by hand.
         unsafe {
             for (theirs, &ours) in self.device_ports(PortDirection::Input).iter().zip(inputs) {
-                connect(self.raw, theirs.as_ptr(), name(ours));
+                if !ours.is_null() {
+                    connect(self.raw, theirs.as_ptr(), name(ours));
+                }
             }
             for (theirs, &ours) in self.device_ports(PortDirection::Output).iter().zip(outputs) {
-                connect(self.raw, name(ours), theirs.as_ptr());
+                if !ours.is_null() {
+                    connect(self.raw, name(ours), theirs.as_ptr());
+                }
             }
         }
     }
@@ -303,7 +318,7 @@ fn client_name(wanted: &str) -> String {
 }
 
 /// For C; cut at a zero.
-fn c_string(text: &str) -> CString {
+pub(super) fn c_string(text: &str) -> CString {
     let text = text.split('\0').next().unwrap_or_default();
     CString::new(text).expect("it was cut before the first zero")
 }

@@ -55,6 +55,8 @@ impl Default for RawMidiEvent {
 type Message = Option<unsafe extern "C" fn(*const c_char)>;
 type OfFrames = Option<unsafe extern "C" fn(u32, *mut c_void) -> c_int>;
 type OfNothing = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
+type OfPort = Option<unsafe extern "C" fn(u32, c_int, *mut c_void)>;
+type OfPorts = Option<unsafe extern "C" fn(u32, u32, c_int, *mut c_void)>;
 type OfSwitch = Option<unsafe extern "C" fn(c_int, *mut c_void)>;
 type OfThread = Option<unsafe extern "C" fn(*mut c_void)>;
 type OfShutdown = Option<unsafe extern "C" fn(c_uint, *const c_char, *mut c_void)>;
@@ -108,6 +110,9 @@ functions! {
     jack_midi_event_get: unsafe extern "C" fn(*mut RawMidiEvent, *mut c_void, u32) -> c_int,
     jack_midi_clear_buffer: unsafe extern "C" fn(*mut c_void),
     jack_midi_event_write: unsafe extern "C" fn(*mut c_void, u32, *const u8, usize) -> c_int,
+    jack_port_get_all_connections: unsafe extern "C" fn(*const RawClient, *const RawPort) -> *mut *const c_char,
+    jack_set_port_registration_callback: unsafe extern "C" fn(*mut RawClient, OfPort, *mut c_void) -> c_int,
+    jack_set_port_connect_callback: unsafe extern "C" fn(*mut RawClient, OfPorts, *mut c_void) -> c_int,
     jack_free: unsafe extern "C" fn(*mut c_void),
 }
 

@@ -6,12 +6,14 @@
 //! | `transition` | the graph that plays while the connections of an edit fade |
 //! | `transport` | start, stop, locate, tempo |
 //! | `transaction` | several changes that reach the audio thread at one block |
+//! | `controllers` | MIDI controllers that set parameters |
 //! | `events` | parameters, ramps and MIDI, at once or at a frame |
 //! | `update` | the regular call: messages of the audio thread, traces, stuck steps, retired executors |
 //! | `adapt` | from one schedule to another, when what is lived asks for it |
 //! | `stats` | figures for a display and for the report |
 
 mod adapt;
+mod controllers;
 mod edit;
 mod events;
 mod stats;
@@ -53,6 +55,7 @@ pub struct Engine {
     plan: Plan,
     resources: EngineResources,
     rings: ControlRings,
+    controllers: controllers::Controllers,
     /// The executor that plays, seen from outside; and the one that is on its way.
     watchdog: Watchdog,
     next: Option<(Watchdog, StepNames)>,
@@ -130,6 +133,7 @@ impl Engine {
             graph,
             plan,
             rings: control,
+            controllers: controllers::Controllers::default(),
             resources,
         };
         engine.acquire(scale);

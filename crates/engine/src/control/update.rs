@@ -40,6 +40,7 @@ impl Engine {
     pub fn update_with(&mut self, on_cycle: Option<&mut dyn FnMut(&CycleTrace)>) {
         self.collect();
         self.end_transition();
+        self.update_controllers();
         let mut dropped = 0;
         for reader in &mut self.resources.readers {
             match &mut self.tracer {

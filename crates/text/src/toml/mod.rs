@@ -57,6 +57,7 @@
 
 mod chain;
 mod include;
+mod live;
 mod part_definition;
 mod recover;
 mod scanner;
@@ -71,6 +72,9 @@ mod to_ast;
 mod value;
 mod write;
 
+pub use live::{
+    ControllerEntry, LiveSections, add_controller, controller_text, read_live, set_connections,
+};
 pub use schema::{kind_rule, schema};
 pub use section_graph::read_section_graph;
 pub use write::write;

@@ -32,6 +32,8 @@ pub fn schema(catalogue: &Catalogue) -> Value {
                     "deadline_us": { "type": "number", "minimum": 0, "maximum": crate::time::MAX_MICROS, "description": "Time in which a block has to be done, in µs." },
                 },
             },
+            "connections": connections(),
+            "controller": controllers(),
             "tempo": schema_score::tempo(),
             "event": schema_score::events(),
             "curve": schema_score::curves(),
@@ -70,6 +72,39 @@ fn edges() -> Value {
         "description": "Chains: \"from.port -> to.port -> ...\"; a port is a name, a number from 1, or nothing for the first; `*` is the numbered ports in order. The last end may be a parameter that may change, with an amount: \"lfo -> tone.freq: 2 octaves\" (octaves, semitones, dB, times, add; without: add 1). `voice.3.osc` is inside the fourth copy of `voice`.",
         "type": "array",
         "items": { "type": "string", "pattern": "->" },
+    })
+}
+
+/// The table `connections`.
+fn connections() -> Value {
+    json!({
+        "description": "Each port of the session (`keys`, `in_1`, `out_1`) with the ports of other programs to which it is connected.",
+        "type": "object",
+        "additionalProperties": { "type": "array", "items": { "type": "string" } },
+    })
+}
+
+/// The list `controller`.
+fn controllers() -> Value {
+    json!({
+        "description": "MIDI controllers that set parameters.",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["target", "range"],
+            "oneOf": [{ "required": ["cc"] }, { "required": ["bend"] }],
+            "additionalProperties": false,
+            "properties": {
+                "port": { "type": "string", "description": "Live MIDI port; without it, any." },
+                "channel": { "type": "integer", "minimum": 0, "maximum": 16, "description": "MIDI channel from 1; 0 is any." },
+                "cc": { "type": "integer", "minimum": 0, "maximum": 127, "description": "Number of the controller." },
+                "bits": { "enum": [7, 14], "description": "14: the low bits are those of the controller 32 above." },
+                "bend": { "type": "boolean", "description": "The pitch bend wheel." },
+                "target": { "type": "string", "pattern": "\\.", "description": "node.param" },
+                "range": { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2, "description": "Values at the lowest and the highest position." },
+                "curve": { "enum": ["linear", "exponential"], "description": "Equal steps or equal ratios." },
+            },
+        },
     })
 }
 

@@ -1,0 +1,286 @@
+//! The sections of a session about live ports: `[connections]` and `[[controller]]`.
+
+use crate::session::{Section, Session};
+use ::toml::{Table, Value};
+use graph::Diagnostic;
+
+/// Section of connections.
+const CONNECTIONS: &str = "connections";
+/// Section of controllers.
+const CONTROLLER: &str = "controller";
+
+/// What a session says about its live ports.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveSections {
+    /// Each of its ports with the ports of other programs to which it is connected.
+    pub connections: Vec<(String, Vec<String>)>,
+    /// MIDI controllers that set parameters.
+    pub controllers: Vec<ControllerEntry>,
+}
+
+/// One `[[controller]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControllerEntry {
+    /// Live MIDI port; empty for any.
+    pub port: String,
+    /// MIDI channel from 1; 0 for any.
+    pub channel: u8,
+    /// Number of the controller; `None` for the pitch bend wheel.
+    pub cc: Option<u8>,
+    /// True for a controller of 14 bits, whose low bits are those of the controller 32 above it.
+    pub is_14_bit: bool,
+    /// `node.param`.
+    pub target: String,
+    /// Values at the controller's lowest and highest position.
+    pub range: (f64, f64),
+    /// True to go from one to the other in equal ratios.
+    pub is_exponential: bool,
+}
+
+/// Reads both sections of `session`, with their mistakes.
+pub fn read_live(session: &Session) -> (LiveSections, Vec<Diagnostic>) {
+    let (mut live, mut mistakes) = (LiveSections::default(), Vec::new());
+    for section in &session.sections {
+        let read = match section.name.as_str() {
+            CONNECTIONS => read_connections(section).map(|all| live.connections = all),
+            CONTROLLER => read_controllers(section).map(|all| live.controllers = all),
+            _ => continue,
+        };
+        if let Err(message) = read {
+            mistakes.push(Diagnostic::error(section.span, message));
+        }
+    }
+    (live, mistakes)
+}
+
+/// Puts `connections` into `session`, in place of those that it had.
+pub fn set_connections(session: &mut Session, connections: &[(String, Vec<String>)]) {
+    let mut text = format!("[{CONNECTIONS}]\n");
+    for (port, others) in connections {
+        let others: Vec<Value> = others.iter().cloned().map(Value::String).collect();
+        let port = Value::String(port.clone());
+        text += &format!("{port} = {}\n", Value::Array(others));
+    }
+    let sections = &mut session.sections;
+    let found = sections.iter().position(|it| it.name == CONNECTIONS);
+    match found {
+        Some(found) if connections.is_empty() => {
+            sections.remove(found);
+        }
+        Some(found) => sections[found].text = text,
+        None if connections.is_empty() => {}
+        None => sections.push(Section {
+            name: CONNECTIONS.to_owned(),
+            span: graph::SourceSpan::default(),
+            text,
+        }),
+    }
+}
+
+/// Adds a controller to `session`.
+pub fn add_controller(session: &mut Session, entry: &ControllerEntry) {
+    let text = controller_text(entry);
+    let sections = &mut session.sections;
+    match sections.iter_mut().find(|it| it.name == CONTROLLER) {
+        Some(section) => section.text += &text,
+        None => sections.push(Section {
+            name: CONTROLLER.to_owned(),
+            span: graph::SourceSpan::default(),
+            text: text.trim_start().to_owned(),
+        }),
+    }
+}
+
+/// The text of a `[[controller]]`, for the end of a session.
+pub fn controller_text(entry: &ControllerEntry) -> String {
+    let quoted = |text: &str| Value::String(text.to_owned()).to_string();
+    let source = match (entry.cc, entry.is_14_bit) {
+        (None, _) => "bend = true".to_owned(),
+        (Some(cc), false) => format!("cc = {cc}"),
+        (Some(cc), true) => format!("cc = {cc}\nbits = 14"),
+    };
+    let (low, high) = entry.range;
+    let curve = match entry.is_exponential {
+        true => "exponential",
+        false => "linear",
+    };
+    format!(
+        "\n[[{CONTROLLER}]]\nport = {}\nchannel = {}\n{source}\ntarget = {}\nrange = [{low:?}, {high:?}]\ncurve = \"{curve}\"\n",
+        quoted(&entry.port),
+        entry.channel,
+        quoted(&entry.target),
+    )
+}
+
+fn table(section: &Section) -> Result<Table, String> {
+    let read = section.text.parse::<Table>();
+    read.map_err(|error| error.message().to_owned())
+}
+
+fn read_connections(section: &Section) -> Result<Vec<(String, Vec<String>)>, String> {
+    let all = table(section)?;
+    let Some(Value::Table(ports)) = all.get(CONNECTIONS) else {
+        return Err("`connections` is a table: [connections]".to_owned());
+    };
+    let mut connections = Vec::new();
+    for (port, others) in ports {
+        let wrong = || format!("`{port}` takes a list of ports: [\"system:midi_capture_1\"]");
+        let others = others.as_array().ok_or_else(wrong)?;
+        let others = others.iter().map(|other| other.as_str().map(str::to_owned));
+        let others: Option<Vec<String>> = others.collect();
+        connections.push((port.clone(), others.ok_or_else(wrong)?));
+    }
+    Ok(connections)
+}
+
+fn read_controllers(section: &Section) -> Result<Vec<ControllerEntry>, String> {
+    let all = table(section)?;
+    let Some(Value::Array(entries)) = all.get(CONTROLLER) else {
+        return Err("a controller is written as [[controller]]".to_owned());
+    };
+    let entries = (1..).zip(entries);
+    let read = |(number, entry): (usize, &Value)| {
+        read_controller(entry).map_err(|why| format!("controller {number}: {why}"))
+    };
+    entries.map(read).collect()
+}
+
+fn read_controller(entry: &Value) -> Result<ControllerEntry, String> {
+    const KEYS: [&str; 8] = [
+        "port", "channel", "cc", "bits", "bend", "target", "range", "curve",
+    ];
+    let entry = entry.as_table().ok_or("it is a table")?;
+    if let Some(unknown) = entry.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(format!(
+            "`{unknown}` is no key; keys are {}",
+            KEYS.join(", ")
+        ));
+    }
+    let whole = |key: &str, max: i64, default: i64| match entry.get(key) {
+        None => Ok(default),
+        Some(value) => (value.as_integer().filter(|it| (0..=max).contains(it)))
+            .ok_or_else(|| format!("`{key}` is a whole number from 0 to {max}")),
+    };
+    let word = |key: &str| match entry.get(key) {
+        None => Ok(""),
+        Some(value) => value.as_str().ok_or_else(|| format!("`{key}` is a text")),
+    };
+    let is_bend = match entry.get("bend") {
+        None => false,
+        Some(value) => value.as_bool().ok_or("`bend` is true or false")?,
+    };
+    let is_14_bit = match whole("bits", 14, 7)? {
+        7 => false,
+        14 => true,
+        _ => return Err("`bits` is 7 or 14".to_owned()),
+    };
+    let max = if is_14_bit { 31 } else { 127 };
+    let cc = match (entry.contains_key("cc"), is_bend) {
+        (true, false) => Some(whole("cc", max, 0)? as u8),
+        (false, true) => None,
+        _ => return Err("it needs either `cc` or `bend = true`".to_owned()),
+    };
+    let target = word("target")?;
+    if !target.contains('.') {
+        return Err("`target` is a node and its parameter: \"tone.freq\"".to_owned());
+    }
+    let number = |value: &Value| {
+        let number = value.as_float();
+        number.or_else(|| value.as_integer().map(|whole| whole as f64))
+    };
+    let range = entry.get("range").and_then(Value::as_array);
+    let range: Vec<f64> = range.into_iter().flatten().filter_map(number).collect();
+    let [low, high] = range[..] else {
+        return Err("`range` is two numbers: [100, 8000]".to_owned());
+    };
+    let is_exponential = match word("curve")? {
+        "" | "linear" => false,
+        "exponential" => true,
+        _ => return Err("`curve` is \"linear\" or \"exponential\"".to_owned()),
+    };
+    if is_exponential && !(low > 0.0 && high > 0.0) {
+        return Err("an exponential curve needs a range above 0".to_owned());
+    }
+    if !(low.is_finite() && high.is_finite()) {
+        return Err("`range` is two finite numbers".to_owned());
+    }
+    Ok(ControllerEntry {
+        port: word("port")?.to_owned(),
+        channel: whole("channel", 16, 0)? as u8,
+        cc,
+        is_14_bit,
+        target: target.to_owned(),
+        range: (low, high),
+        is_exponential,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toml::read;
+    use graph::Catalogue;
+
+    fn live(text: &str) -> (LiveSections, Vec<String>) {
+        let session = read(text, &Catalogue::default()).session;
+        let (live, mistakes) = read_live(&session);
+        (live, mistakes.into_iter().map(|it| it.message).collect())
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let entry = |cc, is_14_bit, is_exponential| ControllerEntry {
+            port: "my \"keys\"".into(),
+            channel: 3,
+            cc,
+            is_14_bit,
+            target: "tone.freq".into(),
+            range: (100.0, 8000.5),
+            is_exponential,
+        };
+        let entries = [
+            entry(Some(74), false, true),
+            entry(Some(1), true, false),
+            entry(None, false, false),
+        ];
+        let text: String = entries.iter().map(controller_text).collect();
+        let (read, mistakes) = live(&text);
+        assert_eq!((read.controllers, mistakes), (entries.to_vec(), vec![]));
+        let mut session = Session::default();
+        let connections = vec![(
+            "my \"keys\"".to_owned(),
+            vec!["a:b".to_owned(), "c:d e".to_owned()],
+        )];
+        set_connections(&mut session, &[]);
+        set_connections(&mut session, &connections);
+        assert_eq!(read_live(&session).0.connections, connections);
+        set_connections(&mut session, &[]);
+        assert!(session.sections.is_empty());
+    }
+
+    #[test]
+    fn each_mistake_is_named() {
+        let wrong = [
+            ("cc = 1", "either `cc` or `bend"),
+            ("bits = 9", "7 or 14"),
+            ("channel = 17", "0 to 16"),
+            ("target = \"tone\"", "a node and its parameter"),
+            ("range = [1]", "two numbers"),
+            ("range = [0, 1]\ncurve = \"exponential\"", "above 0"),
+            ("knob = 1", "is no key"),
+        ];
+        for (line, part) in wrong {
+            let key = line.split(' ').next().unwrap();
+            let all = ["bend = true", "target = \"a.b\"", "range = [1, 2]"];
+            let others = all.into_iter().filter(|it| !it.starts_with(key));
+            let others: Vec<&str> = others.collect();
+            let text = format!("[[controller]]\n{line}\n{}\n", others.join("\n"));
+            let (_, mistakes) = live(&text);
+            assert!(
+                mistakes.len() == 1 && mistakes[0].contains(part),
+                "{line}: {mistakes:?}"
+            );
+        }
+        assert_eq!(live("[connections]\nkeys = \"a:b\"\n").1.len(), 1);
+    }
+}
