@@ -1,6 +1,6 @@
 //! Live MIDI through an engine: every message at its frame, whatever the block, the scheduler and the device's buffers.
 
-use check::alloc::{Counting, calls, is_installed};
+use divisi_check::alloc::{Counting, calls, is_installed};
 use divisi::driver::{AdapterClient, AudioCallback, BlockAdapter, CallbackInfo, MidiEvent};
 use divisi::engine::{ControllerBinding, ControllerSource};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Frames, Mode, SampleRate, Scheduler};
@@ -52,7 +52,8 @@ struct DeviceCall<'a> {
 
 impl AdapterClient for DeviceCall<'_> {
     fn process(&mut self, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
-        self.callback.process(CallbackInfo::default(), inputs, outputs);
+        self.callback
+            .process(CallbackInfo::default(), inputs, outputs);
         *self.blocks += 1;
     }
 
@@ -70,10 +71,11 @@ impl AdapterClient for DeviceCall<'_> {
 
     fn write_midi(&mut self, from: usize, to: usize, frames: usize) {
         let (begin, output) = (self.begin, &mut *self.output);
-        self.callback.pop_midi((from + frames) as u32, &mut |event| {
-            let frame = begin + to as u64 + u64::from(event.frame) - from as u64;
-            output.push((frame, event.message.try_into().unwrap()));
-        });
+        self.callback
+            .pop_midi((from + frames) as u32, &mut |event| {
+                let frame = begin + to as u64 + u64::from(event.frame) - from as u64;
+                output.push((frame, event.message.try_into().unwrap()));
+            });
     }
 }
 
@@ -117,10 +119,14 @@ fn every_message_leaves_at_its_frame_whatever_the_block_the_buffer_and_the_sched
     for block in [1, 16, 64, 100, 1024] {
         for buffer in [1, 64, 441, 2048] {
             for (scheduler, workers) in schedulers {
-                let (output, latency) = through(engine(block, scheduler, workers), block, &[buffer]);
+                let (output, latency) =
+                    through(engine(block, scheduler, workers), block, &[buffer]);
                 let late = |(at, message): &(u64, [u8; 3])| (at + latency, *message);
                 let wanted: Vec<_> = input.iter().map(late).collect();
-                assert_eq!(output, wanted, "{scheduler}, block {block}, buffer {buffer}");
+                assert_eq!(
+                    output, wanted,
+                    "{scheduler}, block {block}, buffer {buffer}"
+                );
             }
         }
     }
@@ -172,7 +178,11 @@ fn a_controller_sets_its_parameter_at_its_frame_and_in_the_graph_without_an_allo
     // The parameter glides from its old value at the message's frame.
     assert!(matches!(first, Some(21..=23)), "{first:?}");
     engine.update();
-    let (_, tone) = engine.graph().nodes().find(|(_, node)| node.name == "tone").unwrap();
+    let (_, tone) = engine
+        .graph()
+        .nodes()
+        .find(|(_, node)| node.name == "tone")
+        .unwrap();
     assert_eq!(tone.number("volume"), Some(1.0));
     assert_eq!(engine.take_controller_messages().len(), 2);
 }

@@ -163,6 +163,7 @@ mod tests {
             event,
             at: 0,
             ramp: None,
+            after_swap: 0,
         };
         let mut map = ControllerMap(vec![BoundController::new(&binding, Some(3), set)]);
         let mut values = Vec::new();
