@@ -1,9 +1,9 @@
 //! Live MIDI through an engine: every message at its frame, whatever the block, the scheduler and the device's buffers.
 
-use divisi_check::alloc::{Counting, calls, is_installed};
 use divisi::driver::{AdapterClient, AudioCallback, BlockAdapter, CallbackInfo, MidiEvent};
 use divisi::engine::{ControllerBinding, ControllerSource};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Frames, Mode, SampleRate, Scheduler};
+use divisi_check::alloc::{Counting, calls, is_installed};
 use std::sync::Arc;
 
 #[global_allocator]
