@@ -1,4 +1,13 @@
 //! A session's graph with each part, and each node with a count, as one node: for pictures.
+//!
+//! ```text
+//! voice.0.osc ──▶ voice.0.low ──▶ mix.1
+//! voice.1.osc ──▶ voice.1.low ──▶ mix.2    becomes    voice × 2 ──▶ mix
+//! ```
+//!
+//! Each node of the graph has a place: the folded node that stands for it, or its own copy. An edge leads between the places
+//! of its ends; edges inside a folded node and repeated ones are left out. A folded node has one port for each signal and
+//! direction.
 
 use crate::session::Session;
 use graph::{Edge, Graph, Node, NodeId, Port, PortRef, Signal};

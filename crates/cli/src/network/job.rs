@@ -1,4 +1,12 @@
 //! Runs a network over a sound file. Memory is bounded by the network's queues.
+//!
+//! ```text
+//! InputFile ──▶ CallbackSource ──▶ actors of the session ──▶ CallbackSink ──▶ OutputFile
+//! ```
+//!
+//! The output has `over` frames for `under` of the input ([`NetworkSpec::ratio`]), so its rate is the input's by that ratio; a
+//! ratio that gives no whole rate is refused before anything is written. An interrupted or failed run keeps the frames
+//! written so far as a valid file, and its message says how many.
 
 use crate::failure::Failure;
 use crate::files::check_room;

@@ -4,6 +4,12 @@
 //! into PDF's points with y upwards. A face is five objects: a composite font whose character codes are glyph numbers
 //! (`Identity-H`), its descendant with the widths, the descriptor, the font file, and a map from glyphs back to
 //! characters, so that text can be copied and searched.
+//!
+//! ```text
+//! CATALOG ──▶ PAGES ──▶ PAGE ──▶ CONTENT                           lines, areas and glyphs
+//!                        └─────▶ font +0 ──▶ +1 ──▶ +2 ──▶ +3      composite, descendant, descriptor, file
+//!                                     └────▶ +4                    glyphs to characters
+//! ```
 
 use crate::picture::color::{BACKGROUND, Color};
 use crate::picture::font::{self, Face};
