@@ -26,6 +26,10 @@ pub(crate) const FOR_TEST: &[Package] = &[
     ("puredata-extra", "abstractions that they use"),
     ("pipewire-jack", "PipeWire's own libjack"),
     (
+        "libasound2",
+        "ALSA's library with its devices null and file, for the driver's tests",
+    ),
+    (
         "dbus-daemon",
         "the session bus that PipeWire's session manager asks for",
     ),
