@@ -8,12 +8,15 @@
 //! | `file` | one file: words, boxes, connections |
 //! | `class` | Pd's classes with their inlets and outlets |
 //! | `load` | a patch with everything that it names |
+//! | `control` | messages and clocks |
 #![forbid(unsafe_code)]
 
 mod class;
+mod control;
 mod file;
 mod load;
 
 pub use class::{PortKind, Ports, class_names};
+pub use control::{Machine, NotYet};
 pub use file::*;
 pub use load::*;

@@ -93,6 +93,19 @@ pub enum ObjectBody {
 }
 
 impl Instance {
+    /// Its `inlet` or `outlet` boxes, of signals and of messages, by their index and from left to right. Of two that stand as
+    /// far to the left, the one that was made later comes first, as in Pd.
+    pub(crate) fn ports(&self, names: [&str; 2]) -> Vec<usize> {
+        let boxes = self.objects.iter().enumerate();
+        let mut found: Vec<usize> = boxes
+            .filter(|(_, object)| matches!(&object.body, ObjectBody::Class(name) if names.contains(&&**name)))
+            .map(|(at, _)| at)
+            .collect();
+        let x = |at: usize| self.objects[at].position.x;
+        found.sort_by(|a, b| x(*a).total_cmp(&x(*b)).then(b.cmp(a)));
+        found
+    }
+
     /// Number of boxes in it and in everything inside, comments and empty boxes left out.
     pub fn box_count(&self) -> usize {
         self.count(&|body| !matches!(body, ObjectBody::Comment))

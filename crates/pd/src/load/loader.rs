@@ -428,26 +428,18 @@ fn gui_ports(kind: GuiKind) -> Ports {
     }
 }
 
-/// Ports of a canvas: its `inlet` and `outlet` boxes from left to right. Of two that stand as far to the left, the one that was
-/// made later comes first, as in Pd.
+/// Ports of a canvas.
 fn ports_of_canvas(inner: &Instance) -> Ports {
     let side = |signal: &str, message: &str| {
-        let boxes = inner.objects.iter().enumerate();
-        let mut found: Vec<(f32, usize, PortKind)> = boxes
-            .filter_map(|(at, object)| {
-                let ObjectBody::Class(name) = &object.body else {
-                    return None;
-                };
-                let kind = match &**name {
-                    name if name == signal => PortKind::Signal,
-                    name if name == message => PortKind::Message,
-                    _ => return None,
-                };
-                Some((object.position.x, at, kind))
-            })
-            .collect();
-        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        found.into_iter().map(|(_, _, kind)| kind).collect()
+        let kind = |at: usize| match &inner.objects[at].body {
+            ObjectBody::Class(name) if **name == *signal => PortKind::Signal,
+            _ => PortKind::Message,
+        };
+        inner
+            .ports([signal, message])
+            .into_iter()
+            .map(kind)
+            .collect()
     };
     Ports {
         inlets: side("inlet~", "inlet"),

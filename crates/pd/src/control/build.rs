@@ -1,0 +1,258 @@
+//! A loaded patch to objects and wires.
+//!
+//! Each box becomes an object, in the order of the file; an inlet of a subpatch is an object that passes on what it gets. Loadbangs
+//! come in Pd's order: abstractions first, then subpatches, then the canvas's own boxes.
+
+use super::machine::{Machine, ObjectId, Wire};
+use super::objects::{ArrayBox, GuiBox, Making, MessageBox, Passage, make};
+use super::symbol::Symbol;
+use super::value::Value;
+use crate::file::Atom;
+use crate::load::{Instance, LoadedObject, LoadedPatch, ObjectBody};
+use graph::SourceSpan;
+
+/// A box whose class is not built yet: it passes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotYet {
+    /// The class.
+    pub class: String,
+    /// Its place in the files of the patch.
+    pub span: SourceSpan,
+}
+
+impl Machine {
+    /// The control objects of a patch at `rate` hertz, and the boxes whose classes are not built yet.
+    ///
+    /// Real-time: setup.
+    pub fn build(patch: &LoadedPatch, rate: f32) -> (Self, Vec<NotYet>) {
+        let mut builder = Builder {
+            machine: Self::new(rate),
+            not_yet: Vec::new(),
+        };
+        let root = builder.canvas(&patch.root);
+        builder.loadbangs(&patch.root, &root);
+        (builder.machine, builder.not_yet)
+    }
+}
+
+struct Builder {
+    machine: Machine,
+    not_yet: Vec<NotYet>,
+}
+
+/// What became of a canvas's boxes, one for each.
+struct Built {
+    boxes: Vec<BuiltBox>,
+}
+
+enum BuiltBox {
+    /// Nothing that takes or gives messages.
+    None,
+    Object(ObjectId),
+    /// A canvas, with its inlets and outlets from the left.
+    Canvas {
+        inside: Built,
+        inlets: Vec<Option<ObjectId>>,
+        outlets: Vec<Option<ObjectId>>,
+    },
+    /// `clone`: what comes in is distributed.
+    Clones(Vec<BuiltBox>),
+}
+
+impl Builder {
+    fn canvas(&mut self, instance: &Instance) -> Built {
+        let boxes: Vec<BuiltBox> = instance
+            .objects
+            .iter()
+            .map(|object| self.object(object, instance.number))
+            .collect();
+        for connection in &instance.connections {
+            let from = boxes[connection.from].outlet(connection.outlet);
+            let to = boxes[connection.to].inlet(connection.inlet);
+            if let (Some((from, outlet)), Some(wire)) = (from, to) {
+                self.machine.connect(from, outlet, wire);
+            }
+        }
+        Built { boxes }
+    }
+
+    fn object(&mut self, object: &LoadedObject, number: u32) -> BuiltBox {
+        match &object.body {
+            ObjectBody::Message => {
+                let message_box = MessageBox::new(object.arguments.clone(), number);
+                BuiltBox::Object(self.machine.add("messagebox", Box::new(message_box)))
+            }
+            ObjectBody::Gui(gui) => {
+                let send = gui.send.as_ref().map(|name| self.name(name));
+                let id = self
+                    .machine
+                    .add(gui.kind.class(), Box::new(GuiBox::new(gui.clone(), send)));
+                if let Some(name) = gui.receive.as_ref().map(|name| self.name(name)) {
+                    self.machine.receive(name, id);
+                }
+                BuiltBox::Object(id)
+            }
+            ObjectBody::Subpatch(inner) | ObjectBody::Abstraction(inner) => self.inner(inner),
+            ObjectBody::Clones { instances, .. } => {
+                BuiltBox::Clones(instances.iter().map(|inner| self.inner(inner)).collect())
+            }
+            ObjectBody::Array(array) => {
+                let name = self.name(&array.name);
+                let mut points = array.points.clone();
+                points.resize(array.size, 0.0);
+                self.array(name, points);
+                BuiltBox::None
+            }
+            ObjectBody::Class(class) => self.class(class, object),
+            ObjectBody::Comment | ObjectBody::Scalar | ObjectBody::StandIn(_) => BuiltBox::None,
+        }
+    }
+
+    fn array(&mut self, name: Symbol, points: Vec<f32>) {
+        self.machine.globals().arrays.add(name, points);
+        let id = self.machine.add("array", Box::new(ArrayBox { name }));
+        self.machine.receive(name, id);
+    }
+
+    fn inner(&mut self, inner: &Instance) -> BuiltBox {
+        let inside = self.canvas(inner);
+        let side = |names: [&str; 2]| {
+            let ports = inner.ports(names);
+            ports.into_iter().map(|at| inside.boxes[at].id()).collect()
+        };
+        let inlets = side(["inlet~", "inlet"]);
+        let outlets = side(["outlet~", "outlet"]);
+        BuiltBox::Canvas {
+            inside,
+            inlets,
+            outlets,
+        }
+    }
+
+    fn class(&mut self, class: &str, object: &LoadedObject) -> BuiltBox {
+        if matches!(class, "inlet" | "outlet") {
+            return BuiltBox::Object(self.machine.add(class, Box::new(Passage)));
+        }
+        let globals = self.machine.globals();
+        let values: Vec<Value> = object
+            .arguments
+            .iter()
+            .map(|atom| Value::of(atom, &mut globals.symbols))
+            .collect();
+        if class == "table" {
+            let name = object.arguments.first().map(|name| self.name(name));
+            let size = object
+                .arguments
+                .get(1)
+                .and_then(Atom::as_float)
+                .unwrap_or(100.0);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 1 and 2^28"
+            )]
+            let size = size.clamp(1.0, 268_435_456.0) as usize;
+            if let Some(name) = name {
+                self.array(name, vec![0.0; size]);
+            }
+            return BuiltBox::None;
+        }
+        let mut making = Making {
+            class,
+            values: &values,
+            globals,
+        };
+        let Some(made) = make(&mut making) else {
+            self.not_yet.push(NotYet {
+                class: class.into(),
+                span: object.span,
+            });
+            return BuiltBox::None;
+        };
+        let id = self.machine.add(class, made);
+        if class == "receive"
+            && let Some(name) = object.arguments.first().map(|name| self.name(name))
+        {
+            self.machine.receive(name, id);
+        }
+        BuiltBox::Object(id)
+    }
+
+    fn name(&mut self, atom: &Atom) -> Symbol {
+        self.machine.globals().symbols.intern(&atom.to_string())
+    }
+
+    /// Abstractions, then subpatches, then the canvas's own boxes.
+    fn loadbangs(&mut self, instance: &Instance, built: &Built) {
+        for is_abstraction in [true, false] {
+            for (object, built) in instance.objects.iter().zip(&built.boxes) {
+                match (&object.body, built) {
+                    (ObjectBody::Abstraction(inner), BuiltBox::Canvas { inside, .. })
+                        if is_abstraction =>
+                    {
+                        self.loadbangs(inner, inside);
+                    }
+                    (ObjectBody::Clones { instances, .. }, BuiltBox::Clones(all))
+                        if is_abstraction =>
+                    {
+                        for (inner, built) in instances.iter().zip(all) {
+                            if let BuiltBox::Canvas { inside, .. } = built {
+                                self.loadbangs(inner, inside);
+                            }
+                        }
+                    }
+                    (ObjectBody::Subpatch(inner), BuiltBox::Canvas { inside, .. })
+                        if !is_abstraction =>
+                    {
+                        self.loadbangs(inner, inside);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (object, built) in instance.objects.iter().zip(&built.boxes) {
+            let is_asked = match &object.body {
+                ObjectBody::Class(class) => &**class == "loadbang",
+                ObjectBody::Gui(gui) => gui.sends_at_load,
+                _ => false,
+            };
+            if let (true, BuiltBox::Object(id)) = (is_asked, built) {
+                self.machine.at_load(*id);
+            }
+        }
+    }
+}
+
+impl BuiltBox {
+    fn id(&self) -> Option<ObjectId> {
+        match self {
+            Self::Object(id) => Some(*id),
+            _ => None,
+        }
+    }
+
+    fn inlet(&self, inlet: usize) -> Option<Wire> {
+        match self {
+            Self::Object(object) => {
+                let inlet = u32::try_from(inlet).ok()?;
+                Some(Wire {
+                    object: *object,
+                    inlet,
+                })
+            }
+            Self::Canvas { inlets, .. } => {
+                let object = (*inlets.get(inlet)?)?;
+                Some(Wire { object, inlet: 0 })
+            }
+            Self::Clones(_) | Self::None => None,
+        }
+    }
+
+    fn outlet(&self, outlet: usize) -> Option<(ObjectId, usize)> {
+        match self {
+            Self::Object(object) => Some((*object, outlet)),
+            Self::Canvas { outlets, .. } => Some(((*outlets.get(outlet)?)?, 0)),
+            Self::Clones(_) | Self::None => None,
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! [`Machine`]: objects, wires, the stack of messages, and one tick.
+
+use super::arrays::Arrays;
+use super::clocks::{Clocks, UNITS_PER_MS};
+use super::object::{Context, Handled, Object};
+use super::symbol::{Symbol, Symbols, words};
+use super::value::{Message, Value};
+use std::collections::HashMap;
+
+/// Number of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ObjectId(pub u32);
+
+/// Where a connection leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wire {
+    pub object: ObjectId,
+    pub inlet: u32,
+}
+
+/// Work that waits for its turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub work: Work,
+    /// Length of the values when it was put on the stack: whatever lies above belongs to work that has ended.
+    pub keep: u32,
+    /// Number of messages that caused each other until here.
+    pub depth: u32,
+}
+
+/// One kind of work.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// A message to the connections of an outlet, from `next` on.
+    Outlet {
+        object: ObjectId,
+        outlet: u32,
+        next: u32,
+        message: Stored,
+    },
+    /// A message to those that receive under a name, from `next` on.
+    Receivers {
+        name: Symbol,
+        next: u32,
+        message: Stored,
+    },
+    /// The object goes on.
+    Resume { object: ObjectId, code: u32 },
+}
+
+/// A message whose values lie in the machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored {
+    pub selector: Symbol,
+    pub from: u32,
+    pub to: u32,
+}
+
+/// What all objects share.
+pub(crate) struct Globals {
+    pub symbols: Symbols,
+    pub clocks: Clocks,
+    pub arrays: Arrays,
+    /// Numbers of `value`, by name.
+    pub values: HashMap<Symbol, f32>,
+    pub rate: f32,
+    /// True once `; pd dsp 1` was sent, or the host turned it on.
+    pub dsp: bool,
+    /// Number of `random` and `noise~` made, from which their seeds follow.
+    pub seeds: (u32, u32),
+    console: Vec<String>,
+    lost_lines: u64,
+}
+
+/// Lines that wait to be read, at most.
+const MAX_LINES: usize = 10_000;
+
+impl Globals {
+    fn new(rate: f32) -> Self {
+        Self {
+            symbols: Symbols::default(),
+            clocks: Clocks::default(),
+            arrays: Arrays::default(),
+            values: HashMap::new(),
+            rate,
+            dsp: false,
+            seeds: (0, 0),
+            console: Vec::new(),
+            lost_lines: 0,
+        }
+    }
+
+    pub(crate) fn print(&mut self, line: String) {
+        match self.console.len() < MAX_LINES {
+            true => self.console.push(line),
+            false => self.lost_lines += 1,
+        }
+    }
+}
+
+/// Messages within one tick, at most: a patch that never comes to an end is stopped, and says so.
+pub(crate) const MAX_MESSAGES: u32 = 10_000_000;
+/// Messages that cause each other, at most; Pd has the same limit and says "stack overflow".
+const MAX_DEPTH: u32 = 1000;
+
+/// The control objects of a patch.
+pub struct Machine {
+    objects: Vec<Box<dyn Object>>,
+    /// Class of each object, for messages.
+    classes: Vec<Box<str>>,
+    /// Connections of each outlet of each object.
+    wires: Vec<Vec<Vec<Wire>>>,
+    receivers: HashMap<Symbol, Vec<ObjectId>>,
+    loadbangs: Vec<ObjectId>,
+    globals: Globals,
+    stack: Vec<Entry>,
+    values: Vec<Value>,
+    sent: Vec<Entry>,
+    /// Values of the message that is being delivered.
+    delivered: Vec<Value>,
+    /// Messages that this tick may still deliver.
+    left: u32,
+    /// Length of a tick, in units of logical time.
+    tick: f64,
+}
+
+impl Machine {
+    /// A machine without objects at `rate` hertz.
+    pub(crate) fn new(rate: f32) -> Self {
+        Self {
+            objects: Vec::new(),
+            classes: Vec::new(),
+            wires: Vec::new(),
+            receivers: HashMap::new(),
+            loadbangs: Vec::new(),
+            globals: Globals::new(rate),
+            stack: Vec::with_capacity(4096),
+            values: Vec::with_capacity(4096),
+            sent: Vec::with_capacity(256),
+            delivered: Vec::with_capacity(256),
+            left: MAX_MESSAGES,
+            tick: UNITS_PER_MS * 1000.0 * 64.0 / f64::from(rate),
+        }
+    }
+
+    /// Adds an object.
+    pub(super) fn add(&mut self, class: &str, object: Box<dyn Object>) -> ObjectId {
+        let id = ObjectId(u32::try_from(self.objects.len()).expect("boxes are bounded"));
+        self.objects.push(object);
+        self.classes.push(class.into());
+        self.wires.push(Vec::new());
+        id
+    }
+
+    /// Connects an outlet.
+    pub(super) fn connect(&mut self, from: ObjectId, outlet: usize, to: Wire) {
+        let outlets = &mut self.wires[from.0 as usize];
+        if outlets.len() <= outlet {
+            outlets.resize(outlet + 1, Vec::new());
+        }
+        outlets[outlet].push(to);
+    }
+
+    /// Lets an object receive under a name. Pd adds to the front: the last one receives first.
+    pub(super) fn receive(&mut self, name: Symbol, object: ObjectId) {
+        self.receivers.entry(name).or_default().insert(0, object);
+    }
+
+    /// Lets an object know when the patch is loaded, after those that were named before.
+    pub(super) fn at_load(&mut self, object: ObjectId) {
+        self.loadbangs.push(object);
+    }
+
+    /// What all objects share.
+    pub(crate) fn globals(&mut self) -> &mut Globals {
+        &mut self.globals
+    }
+
+    /// Sends every loadbang.
+    ///
+    /// Real-time: setup.
+    pub fn load(&mut self) {
+        for at in 0..self.loadbangs.len() {
+            let id = self.loadbangs[at];
+            self.left = MAX_MESSAGES;
+            self.call(id, 0, |object, context| object.loadbang(context));
+            self.run();
+        }
+    }
+
+    /// Runs every clock that is due within the next 64 frames, then moves on to their end.
+    ///
+    /// Real-time: hot, but for what the classes' table names.
+    pub fn tick(&mut self) {
+        self.left = MAX_MESSAGES;
+        let end = self.globals.clocks.now() + self.tick;
+        while let Some(due) = self.globals.clocks.take_before(end) {
+            self.call(due.object, 0, |object, context| {
+                object.clock(due.slot, context)
+            });
+            self.run();
+            if self.left == 0 {
+                break;
+            }
+        }
+        self.globals.clocks.advance_to(end);
+    }
+
+    /// Sends a message to everything that receives under `name`, now. Returns false if nothing does.
+    pub(crate) fn send(&mut self, name: Symbol, message: Message<'_>) -> bool {
+        let is_there = self.receivers.contains_key(&name) || name == words::PD;
+        let message = store(&mut self.values, message);
+        let work = Work::Receivers {
+            name,
+            next: 0,
+            message,
+        };
+        self.stack.push(Entry {
+            work,
+            keep: message.to,
+            depth: 0,
+        });
+        self.run();
+        is_there
+    }
+
+    /// Takes what was printed.
+    pub fn take_console(&mut self) -> Vec<String> {
+        let mut lines = std::mem::take(&mut self.globals.console);
+        match std::mem::take(&mut self.globals.lost_lines) {
+            0 => {}
+            lost => lines.push(format!("… and {lost} more lines")),
+        }
+        lines
+    }
+
+    /// Works until no message waits.
+    fn run(&mut self) {
+        while let Some(entry) = self.stack.pop() {
+            if self.left == 0 {
+                self.stack.clear();
+                self.values.clear();
+                let line = format!(
+                    "error: more than {MAX_MESSAGES} messages in one tick: the rest is left out"
+                );
+                return self.globals.print(line);
+            }
+            self.left -= 1;
+            self.values.truncate(entry.keep as usize);
+            self.step(entry);
+        }
+        self.values.clear();
+    }
+
+    /// Does one piece of work.
+    fn step(&mut self, entry: Entry) {
+        let depth = entry.depth;
+        match entry.work {
+            Work::Outlet {
+                object,
+                outlet,
+                next,
+                message,
+            } => {
+                let wires = self.wires[object.0 as usize].get(outlet as usize);
+                let Some(wire) = wires.and_then(|w| w.get(next as usize)).copied() else {
+                    return;
+                };
+                let next = next + 1;
+                let work = Work::Outlet {
+                    object,
+                    outlet,
+                    next,
+                    message,
+                };
+                self.stack.push(Entry { work, ..entry });
+                self.deliver(wire, message, depth);
+            }
+            Work::Receivers {
+                name,
+                next,
+                message,
+            } => {
+                let receivers = self.receivers.get(&name);
+                let Some(object) = receivers.and_then(|r| r.get(next as usize)).copied() else {
+                    if next == 0 && name == words::PD {
+                        self.to_pd(message);
+                    }
+                    return;
+                };
+                let next = next + 1;
+                let work = Work::Receivers {
+                    name,
+                    next,
+                    message,
+                };
+                self.stack.push(Entry { work, ..entry });
+                self.deliver(Wire { object, inlet: 0 }, message, depth);
+            }
+            Work::Resume { object, code } => {
+                self.call(object, depth, |object, context| {
+                    object.resume(code, context)
+                });
+            }
+        }
+    }
+
+    /// A message to Pd itself.
+    fn to_pd(&mut self, message: Stored) {
+        if message.selector == words::DSP {
+            let first = self.values[message.from as usize..message.to as usize].first();
+            self.globals.dsp = first.is_some_and(|value| value.number() != 0.0);
+        }
+    }
+
+    fn deliver(&mut self, wire: Wire, stored: Stored, depth: u32) {
+        if depth > MAX_DEPTH {
+            let class = &self.classes[wire.object.0 as usize];
+            return self
+                .globals
+                .print(format!("error: {class}: stack overflow"));
+        }
+        let mut delivered = std::mem::take(&mut self.delivered);
+        delivered.clear();
+        delivered.extend_from_slice(&self.values[stored.from as usize..stored.to as usize]);
+        let selector = stored.selector;
+        let message = Message {
+            selector,
+            values: &delivered,
+        };
+        let inlet = wire.inlet as usize;
+        let mut handled = Handled::Yes;
+        self.call(wire.object, depth, |object, context| {
+            handled = match inlet {
+                0 => to_left_inlet(object, message, context),
+                inlet => object.cold(inlet, message, context),
+            };
+        });
+        if handled == Handled::No {
+            let class = &self.classes[wire.object.0 as usize];
+            let selector = self.globals.symbols.text(selector);
+            let line = match inlet {
+                0 => format!("error: {class}: no method for '{selector}'"),
+                _ => format!("error: inlet: expected 'float' but got '{selector}'"),
+            };
+            self.globals.print(line);
+        }
+        self.delivered = delivered;
+    }
+
+    /// Calls a method of an object, then puts what it sent on the stack, so that the first is taken first.
+    fn call(
+        &mut self,
+        id: ObjectId,
+        depth: u32,
+        method: impl FnOnce(&mut dyn Object, &mut Context<'_>),
+    ) {
+        let mut context = Context {
+            object: id,
+            sent: &mut self.sent,
+            values: &mut self.values,
+            globals: &mut self.globals,
+            depth,
+        };
+        method(&mut *self.objects[id.0 as usize], &mut context);
+        let keep = u32::try_from(self.values.len()).expect("fewer values than memory");
+        let sent = self.sent.drain(..).rev();
+        self.stack.extend(sent.map(|entry| Entry { keep, ..entry }));
+    }
+}
+
+/// Puts the values of a message behind the others.
+pub(super) fn store(values: &mut Vec<Value>, message: Message<'_>) -> Stored {
+    let clamp = |n: usize| u32::try_from(n).expect("fewer values than memory");
+    let from = clamp(values.len());
+    values.extend_from_slice(message.values);
+    Stored {
+        selector: message.selector,
+        from,
+        to: clamp(values.len()),
+    }
+}
+
+/// Pd's rules for messages that a class has no method of its own for (`m_class.c`).
+fn to_left_inlet(
+    object: &mut dyn Object,
+    message: Message<'_>,
+    context: &mut Context<'_>,
+) -> Handled {
+    let exact = match (message.selector, message.values) {
+        (words::BANG, _) => object.bang(context),
+        (words::FLOAT, [first, ..]) => object.float(first.number(), context),
+        (words::SYMBOL, [Value::Symbol(symbol), ..]) => object.symbol(*symbol, context),
+        (words::LIST, values) => return to_list(object, values, context),
+        _ => return object.anything(message, context),
+    };
+    if exact == Handled::Yes {
+        return exact;
+    }
+    match object.list(message.values, context) {
+        Handled::Yes => Handled::Yes,
+        Handled::No => object.anything(message, context),
+    }
+}
+
+/// A list: for its own method, else as the value that it is, else spread over the inlets, the left one last.
+fn to_list(object: &mut dyn Object, values: &[Value], context: &mut Context<'_>) -> Handled {
+    if object.list(values, context) == Handled::Yes {
+        return Handled::Yes;
+    }
+    let short = match values {
+        [] => object.bang(context),
+        [Value::Float(number)] => object.float(*number, context),
+        [Value::Symbol(symbol)] => object.symbol(*symbol, context),
+        _ => Handled::No,
+    };
+    if short == Handled::Yes {
+        return short;
+    }
+    let message = Message {
+        selector: words::LIST,
+        values,
+    };
+    if object.anything(message, context) == Handled::Yes {
+        return Handled::Yes;
+    }
+    for (inlet, value) in values.iter().enumerate().skip(1) {
+        object.cold(
+            inlet,
+            Message::of_list(std::slice::from_ref(value)),
+            context,
+        );
+    }
+    match values.first() {
+        Some(Value::Float(number)) => object.float(*number, context),
+        Some(Value::Symbol(symbol)) => object.symbol(*symbol, context),
+        None => Handled::No,
+    }
+}

@@ -1,0 +1,36 @@
+//! Messages: Pd's control objects, run as Pd runs them.
+//!
+//! A message goes depth first: before an outlet sends to its second connection, everything that the first one caused has ended.
+//! Pd does this by recursion. Here a stack of entries does it, so that no patch can use up the thread's own stack, and so that an
+//! object may receive a message while it is sending one (a counter does):
+//!
+//! ```text
+//!   deliver ──▶ Object::message ──▶ outputs, in the order in which they were sent
+//!      ▲                                 │ pushed in reverse
+//!      └────────── stack ◀───────────────┘
+//! ```
+//!
+//! An object whose next output depends on what the one before has caused sends it in a step of its own ([`Context::resume`]).
+//!
+//! | file | holds |
+//! |---|---|
+//! | `symbol` | texts as numbers |
+//! | `value` | what messages consist of |
+//! | `object` | the contract of an object, and what it may do |
+//! | `clocks` | logical time, and what is due when |
+//! | `arrays` | arrays by name |
+//! | `machine` | the stack, and one tick |
+//! | `build` | a loaded patch to objects and wires |
+//! | `objects` | the classes |
+
+mod arrays;
+mod build;
+mod clocks;
+mod machine;
+mod object;
+mod objects;
+mod symbol;
+mod value;
+
+pub use build::NotYet;
+pub use machine::Machine;

@@ -1,0 +1,207 @@
+//! [`Object`]: the contract of a control object, and [`Context`]: what it may do.
+
+use super::arrays::Arrays;
+use super::clocks::{Clocks, Due};
+use super::machine::{Entry, Globals, ObjectId, Work, store};
+use super::symbol::{Symbol, Symbols, words};
+use super::value::{Message, Value};
+
+/// Whether an object has a method for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handled {
+    Yes,
+    No,
+}
+
+/// A control object. What it has no method for is turned into another message, as Pd does: a float for an object that
+/// takes lists is a list of one; a list for one that does not goes to its inlets one by one.
+#[expect(unused_variables, reason = "names of defaults are documentation")]
+pub(crate) trait Object: Send {
+    /// `bang` at the left inlet.
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        Handled::No
+    }
+
+    /// A number at the left inlet.
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        Handled::No
+    }
+
+    /// A symbol at the left inlet.
+    fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
+        Handled::No
+    }
+
+    /// A list at the left inlet, of any length.
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        Handled::No
+    }
+
+    /// Any other message at the left inlet.
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        Handled::No
+    }
+
+    /// A message at another inlet, from 1.
+    fn cold(&mut self, inlet: usize, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        Handled::No
+    }
+
+    /// A clock is due.
+    fn clock(&mut self, slot: u32, context: &mut Context<'_>) {}
+
+    /// What was sent before [`Context::resume`] has ended.
+    fn resume(&mut self, code: u32, context: &mut Context<'_>) {}
+
+    /// The patch is loaded.
+    fn loadbang(&mut self, context: &mut Context<'_>) {}
+}
+
+/// What an object may do while it handles a message.
+pub(crate) struct Context<'m> {
+    pub(super) object: ObjectId,
+    /// What it sends, in order.
+    pub(super) sent: &'m mut Vec<Entry>,
+    /// Words of what it sends.
+    pub(super) values: &'m mut Vec<Value>,
+    pub(super) globals: &'m mut Globals,
+    pub(super) depth: u32,
+}
+
+impl Context<'_> {
+    /// Sends a message from an outlet, once this handler has ended.
+    ///
+    /// Real-time: hot, as long as no longer chain of messages than ever before is under way.
+    pub(crate) fn send(&mut self, outlet: usize, message: Message<'_>) {
+        let outlet = u32::try_from(outlet).expect("a box has few outlets");
+        let (object, message) = (self.object, store(self.values, message));
+        self.push(
+            Work::Outlet {
+                object,
+                outlet,
+                next: 0,
+                message,
+            },
+            self.depth + 1,
+        );
+    }
+
+    /// Sends a bang.
+    pub(crate) fn send_bang(&mut self, outlet: usize) {
+        self.send(
+            outlet,
+            Message {
+                selector: words::BANG,
+                values: &[],
+            },
+        );
+    }
+
+    /// Sends a number.
+    pub(crate) fn send_float(&mut self, outlet: usize, number: f32) {
+        let values = [Value::Float(number)];
+        self.send(
+            outlet,
+            Message {
+                selector: words::FLOAT,
+                values: &values,
+            },
+        );
+    }
+
+    /// Sends a number or a symbol.
+    pub(crate) fn send_value(&mut self, outlet: usize, value: Value) {
+        self.send(outlet, Message::of_list(&[value]));
+    }
+
+    /// Sends a list, also where it is short: `list` with one value is a number or a symbol, an empty one a bang.
+    pub(crate) fn send_list(&mut self, outlet: usize, values: &[Value]) {
+        self.send(outlet, Message::of_list(values));
+    }
+
+    /// Sends a message to everything that receives under a name.
+    pub(crate) fn send_to(&mut self, name: Symbol, message: Message<'_>) {
+        let message = store(self.values, message);
+        self.push(
+            Work::Receivers {
+                name,
+                next: 0,
+                message,
+            },
+            self.depth + 1,
+        );
+    }
+
+    /// Calls [`Object::resume`] once what was sent until now has ended.
+    pub(crate) fn resume(&mut self, code: u32) {
+        self.push(
+            Work::Resume {
+                object: self.object,
+                code,
+            },
+            self.depth,
+        );
+    }
+
+    fn push(&mut self, work: Work, depth: u32) {
+        self.sent.push(Entry {
+            work,
+            keep: 0,
+            depth,
+        });
+    }
+
+    /// Sets one of the object's clocks.
+    pub(crate) fn set_clock(&mut self, slot: u32, delay_ms: f64) {
+        self.globals.clocks.set(
+            Due {
+                object: self.object,
+                slot,
+            },
+            delay_ms,
+        );
+    }
+
+    /// Unsets it.
+    pub(crate) fn unset_clock(&mut self, slot: u32) {
+        self.globals.clocks.unset(Due {
+            object: self.object,
+            slot,
+        });
+    }
+
+    /// Logical time.
+    pub(crate) fn clocks(&self) -> &Clocks {
+        &self.globals.clocks
+    }
+
+    /// Texts of symbols.
+    pub(crate) fn symbols(&mut self) -> &mut Symbols {
+        &mut self.globals.symbols
+    }
+
+    /// All arrays.
+    pub(crate) fn arrays(&mut self) -> &mut Arrays {
+        &mut self.globals.arrays
+    }
+
+    /// What is shared by name: numbers of `value`.
+    pub(crate) fn value_mut(&mut self, name: Symbol) -> &mut f32 {
+        self.globals.values.entry(name).or_insert(0.0)
+    }
+
+    /// Prints a line to the console.
+    pub(crate) fn print(&mut self, line: String) {
+        self.globals.print(line);
+    }
+
+    /// Sample rate of the patch, in hertz.
+    pub(crate) fn rate(&self) -> f32 {
+        self.globals.rate
+    }
+
+    /// Everything objects share.
+    pub(crate) fn globals(&mut self) -> &mut Globals {
+        self.globals
+    }
+}

@@ -1,0 +1,321 @@
+//! What holds, tests and passes on.
+
+use super::super::object::{Context, Handled, Object};
+use super::super::symbol::{Symbol, words};
+use super::super::value::{Message, Value};
+use super::Making;
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    Some(match making.class {
+        "bang" => Box::new(Bang),
+        "float" => Box::new(Float(making.number(0, 0.0))),
+        "int" => Box::new(Int(making.number(0, 0.0))),
+        "symbol" => Box::new(SymbolBox(making.symbol(0).unwrap_or(words::EMPTY))),
+        "spigot" => Box::new(Spigot(making.number(0, 0.0) != 0.0)),
+        "moses" => Box::new(Moses(making.number(0, 0.0))),
+        "until" => Box::new(Until {
+            left: 0,
+            is_running: false,
+        }),
+        "change" => Box::new(Change(making.number(0, 0.0))),
+        "swap" => Box::new(Swap {
+            left: 0.0,
+            right: making.number(0, 0.0),
+        }),
+        "loadbang" => Box::new(Loadbang),
+        // What only the host's screen and devices could answer.
+        "openpanel" | "savepanel" | "key" | "keyup" | "keyname" | "notein" | "ctlin" | "pgmin"
+        | "bendin" | "touchin" | "polytouchin" | "midiin" | "sysexin" | "midirealtimein"
+        | "noteout" | "ctlout" | "pgmout" | "bendout" | "touchout" | "polytouchout" | "midiout"
+        | "declare" | "namecanvas" => Box::new(Mute),
+        _ => return None,
+    })
+}
+
+/// Takes everything, sends nothing.
+struct Mute;
+
+impl Object for Mute {
+    fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, _: Message<'_>, _: &mut Context<'_>) -> Handled {
+        Handled::Yes
+    }
+}
+
+struct Bang;
+
+impl Object for Bang {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        context.send_bang(0);
+        Handled::Yes
+    }
+
+    fn anything(&mut self, _: Message<'_>, context: &mut Context<'_>) -> Handled {
+        self.bang(context)
+    }
+}
+
+struct Loadbang;
+
+impl Object for Loadbang {
+    fn loadbang(&mut self, context: &mut Context<'_>) {
+        context.send_bang(0);
+    }
+}
+
+/// A number at a right inlet; anything else is not understood.
+pub(super) fn to_number(message: Message<'_>, number: &mut f32) -> Handled {
+    match (message.selector, message.values) {
+        (words::FLOAT | words::LIST, [Value::Float(value), ..]) => *number = *value,
+        (words::LIST, [Value::Symbol(_), ..]) => *number = 0.0,
+        // Pd sends a bang to a right inlet nowhere.
+        _ => return Handled::No,
+    }
+    Handled::Yes
+}
+
+struct Float(f32);
+
+impl Object for Float {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        context.send_float(0, self.0);
+        Handled::Yes
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        self.0 = number;
+        self.bang(context)
+    }
+
+    fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
+        match crate::file::parse_float(context.symbols().text(symbol)) {
+            Some(number) => self.float(number, context),
+            None => {
+                let text = context.symbols().text(symbol).to_owned();
+                context.print(format!("error: couldn't convert {text} to float"));
+                Handled::Yes
+            }
+        }
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        match (message.selector, message.values) {
+            (words::SET, [value, ..]) => self.0 = value.number(),
+            (words::SEND, [Value::Symbol(name), ..]) => {
+                context.send_to(*name, Message::of_list(&[Value::Float(self.0)]));
+            }
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        to_number(message, &mut self.0)
+    }
+}
+
+struct Int(f32);
+
+impl Object for Int {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        context.send_float(0, whole(self.0));
+        Handled::Yes
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        self.0 = number;
+        self.bang(context)
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        to_number(message, &mut self.0)
+    }
+}
+
+/// A number without its fraction, by way of an integer as in Pd: no negative zero.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "Pd does the same"
+)]
+fn whole(number: f32) -> f32 {
+    number as i64 as f32
+}
+
+struct SymbolBox(Symbol);
+
+impl Object for SymbolBox {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        context.send_value(0, Value::Symbol(self.0));
+        Handled::Yes
+    }
+
+    fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
+        self.0 = symbol;
+        self.bang(context)
+    }
+
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        match values.first() {
+            None => self.bang(context),
+            Some(Value::Symbol(symbol)) => self.symbol(*symbol, context),
+            Some(Value::Float(_)) => self.symbol(words::FLOAT, context),
+        }
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        self.symbol(message.selector, context)
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        self.0 = match message.values {
+            [Value::Symbol(symbol)] if message.selector == words::SYMBOL => *symbol,
+            _ => message.selector,
+        };
+        Handled::Yes
+    }
+}
+
+struct Spigot(bool);
+
+impl Object for Spigot {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        self.anything(
+            Message {
+                selector: words::BANG,
+                values: &[],
+            },
+            context,
+        )
+    }
+
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        if self.0 {
+            context.send_list(0, values);
+        }
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        if self.0 {
+            context.send(0, message);
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        let mut number = f32::from(u8::from(self.0));
+        let handled = to_number(message, &mut number);
+        self.0 = number != 0.0;
+        handled
+    }
+}
+
+struct Moses(f32);
+
+impl Object for Moses {
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        let outlet = usize::from(number >= self.0);
+        context.send_float(outlet, number);
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        to_number(message, &mut self.0)
+    }
+}
+
+/// Bangs until it is stopped; a number is how often.
+struct Until {
+    left: i64,
+    is_running: bool,
+}
+
+impl Object for Until {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        self.is_running = true;
+        self.left = -1;
+        context.resume(0);
+        Handled::Yes
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        self.is_running = true;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a float as large as this saturates"
+        )]
+        let count = number as i64;
+        self.left = count.max(0);
+        context.resume(0);
+        Handled::Yes
+    }
+
+    fn resume(&mut self, _: u32, context: &mut Context<'_>) {
+        if !self.is_running || self.left == 0 {
+            return;
+        }
+        self.left -= i64::from(self.left > 0);
+        context.send_bang(0);
+        context.resume(0);
+    }
+
+    fn cold(&mut self, _: usize, _: Message<'_>, _: &mut Context<'_>) -> Handled {
+        self.is_running = false;
+        Handled::Yes
+    }
+}
+
+struct Change(f32);
+
+impl Object for Change {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        context.send_float(0, self.0);
+        Handled::Yes
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        if number != self.0 {
+            self.0 = number;
+            context.send_float(0, number);
+        }
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match message.selector {
+            words::SET => self.0 = message.number(),
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+}
+
+struct Swap {
+    left: f32,
+    right: f32,
+}
+
+impl Object for Swap {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        context.send_float(1, self.left);
+        context.resume(0);
+        Handled::Yes
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        self.left = number;
+        self.bang(context)
+    }
+
+    fn resume(&mut self, _: u32, context: &mut Context<'_>) {
+        context.send_float(0, self.right);
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        to_number(message, &mut self.right)
+    }
+}

@@ -1,0 +1,62 @@
+//! The classes of control objects.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `boxes` | message boxes, boxes that show a value, inlets and outlets |
+//! | `glue` | what holds, tests and passes on |
+//! | `lists` | `list`, `pack`, `unpack`, `trigger`, `route`, `select` |
+//! | `math` | arithmetic on numbers |
+//! | `names` | `send`, `receive`, `value`, `makefilename`, `print` |
+//! | `notes` | `poly`, `makenote`, `stripnote` |
+//! | `tables` | reading and writing arrays |
+//! | `time` | clocks: `delay`, `metro`, `line`, `timer`, `pipe` |
+
+mod boxes;
+mod glue;
+mod lists;
+mod math;
+mod names;
+mod notes;
+mod tables;
+mod time;
+
+pub(super) use boxes::{GuiBox, MessageBox, Passage};
+pub(super) use tables::ArrayBox;
+
+use super::machine::Globals;
+use super::object::Object;
+use super::value::Value;
+
+/// What a new object is made from.
+pub(super) struct Making<'m> {
+    pub class: &'m str,
+    /// Its arguments.
+    pub values: &'m [Value],
+    pub globals: &'m mut Globals,
+}
+
+impl Making<'_> {
+    /// The argument at `at`, as a number; `default` without one.
+    fn number(&self, at: usize, default: f32) -> f32 {
+        self.values.get(at).map_or(default, |value| value.number())
+    }
+
+    /// The argument at `at`, if it is a symbol.
+    fn symbol(&self, at: usize) -> Option<super::symbol::Symbol> {
+        match self.values.get(at) {
+            Some(Value::Symbol(symbol)) => Some(*symbol),
+            _ => None,
+        }
+    }
+}
+
+/// Makes an object of a class; `None` if there is no such control object here yet.
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    glue::make(making)
+        .or_else(|| lists::make(making))
+        .or_else(|| math::make(making))
+        .or_else(|| names::make(making))
+        .or_else(|| notes::make(making))
+        .or_else(|| tables::make(making))
+        .or_else(|| time::make(making))
+}

@@ -1,0 +1,240 @@
+//! Reading and writing arrays: `tabread`, `tabread4`, `tabwrite`, and the messages that an array takes.
+
+use super::super::object::{Context, Handled, Object};
+use super::super::symbol::{Symbol, words};
+use super::super::value::{Message, Value};
+use super::Making;
+use super::glue::to_number;
+use super::math::narrow;
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    let name = making.symbol(0).unwrap_or(words::EMPTY);
+    Some(match making.class {
+        "tabread" => Box::new(Read {
+            name,
+            is_cubic: false,
+        }),
+        "tabread4" => Box::new(Read {
+            name,
+            is_cubic: true,
+        }),
+        "tabwrite" => Box::new(Write { name, index: 0.0 }),
+        "table" => Box::new(ArrayBox {
+            name: making.symbol(0).unwrap_or(words::EMPTY),
+        }),
+        _ => return None,
+    })
+}
+
+struct Read {
+    name: Symbol,
+    is_cubic: bool,
+}
+
+impl Object for Read {
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        let Some(points) = context.arrays().named(self.name) else {
+            let name = context.symbols().text(self.name).to_owned();
+            context.print(format!("error: {name}: no such array"));
+            return Handled::Yes;
+        };
+        let value = match self.is_cubic {
+            true => cubic(points, number),
+            false => nearest(points, number),
+        };
+        context.send_float(0, value);
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match (message.selector, message.values) {
+            (words::SET, [Value::Symbol(name), ..]) => self.name = *name,
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+}
+
+/// The point below `at`, within the array.
+fn nearest(points: &[f32], at: f32) -> f32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "below 0 is 0, beyond the end the last"
+    )]
+    let index = at as usize;
+    points
+        .get(index.min(points.len().saturating_sub(1)))
+        .copied()
+        .unwrap_or(0.0)
+}
+
+/// Between the points by a cubic through four of them, as in Pd's `tabread4`.
+fn cubic(points: &[f32], at: f32) -> f32 {
+    let count = points.len();
+    if count < 4 {
+        return points.first().copied().unwrap_or(0.0);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+    let last = (count - 3) as f32;
+    if at <= 1.0 {
+        return points[1];
+    }
+    if at >= last {
+        return points[count - 3 + 1];
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 1 and the end"
+    )]
+    let index = (at as usize).min(count - 3);
+    #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+    let fraction = at - index as f32;
+    let [a, b, c, d] = [0, 1, 2, 3].map(|i| points[index - 1 + i]);
+    let slope = c - b;
+    let inner = f64::from((d - a - 3.0 * slope) * fraction + (d + 2.0 * a - 3.0 * b));
+    let curve = f64::from(slope) - 0.166_666_67 * (1.0 - f64::from(fraction)) * inner;
+    narrow(f64::from(b) + f64::from(fraction) * curve)
+}
+
+struct Write {
+    name: Symbol,
+    index: f32,
+}
+
+impl Object for Write {
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        let Some(id) = context.arrays().find(self.name) else {
+            let name = context.symbols().text(self.name).to_owned();
+            context.print(format!("error: {name}: no such array"));
+            return Handled::Yes;
+        };
+        let points = context.arrays().points_mut(id);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below 0 is 0, beyond the end the last"
+        )]
+        let index = (self.index as usize).min(points.len().saturating_sub(1));
+        if let Some(point) = points.get_mut(index) {
+            *point = number;
+        }
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match (message.selector, message.values) {
+            (words::SET, [Value::Symbol(name), ..]) => self.name = *name,
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        to_number(message, &mut self.index)
+    }
+}
+
+/// What receives messages under the name of an array.
+pub(in super::super) struct ArrayBox {
+    pub(in super::super) name: Symbol,
+}
+
+/// Points of an array, at most, by a message.
+const MAX_POINTS: f32 = 268_435_456.0;
+
+impl ArrayBox {
+    fn sum(points: &mut Vec<f32>, values: &[Value], is_sine: bool) {
+        let Some((size, partials)) = values.split_first() else {
+            return;
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "bounded"
+        )]
+        let size = (size.number().clamp(1.0, MAX_POINTS)) as usize;
+        // A power of two, and three points more for the cubic.
+        let size = size.next_power_of_two();
+        points.clear();
+        points.resize(size + 3, 0.0);
+        #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+        let step = (2.0 * 3.14159) / size as f64;
+        let mut phase = -step;
+        for point in points.iter_mut() {
+            let (mut angle, mut sum) = (if is_sine { phase } else { 0.0 }, 0.0);
+            for partial in partials {
+                let amount = f64::from(partial.number());
+                sum += amount * if is_sine { angle.sin() } else { angle.cos() };
+                angle += phase;
+            }
+            *point = narrow(sum);
+            phase += step;
+        }
+    }
+}
+
+impl Object for ArrayBox {
+    fn bang(&mut self, _: &mut Context<'_>) -> Handled {
+        Handled::Yes
+    }
+
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        let Some(id) = context.arrays().find(self.name) else {
+            return Handled::Yes;
+        };
+        let points = context.arrays().points_mut(id);
+        let Some((first, values)) = values.split_first() else {
+            return Handled::Yes;
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below 0 is 0"
+        )]
+        let from = first.number() as usize;
+        for (point, value) in points.iter_mut().skip(from).zip(values) {
+            *point = value.number();
+        }
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        let Some(id) = context.arrays().find(self.name) else {
+            return Handled::Yes;
+        };
+        let points = context.arrays().points_mut(id);
+        match message.selector {
+            words::CONST => points.fill(message.number()),
+            words::SINESUM => Self::sum(points, message.values, true),
+            words::COSINESUM => Self::sum(points, message.values, false),
+            words::RESIZE => {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "bounded"
+                )]
+                let size = message.number().clamp(1.0, MAX_POINTS) as usize;
+                points.resize(size, 0.0);
+            }
+            words::NORMALIZE => {
+                let target = if message.number() > 0.0 {
+                    message.number()
+                } else {
+                    1.0
+                };
+                let peak = points
+                    .iter()
+                    .fold(0.0_f32, |peak, point| peak.max(point.abs()));
+                if peak > 0.0 {
+                    let factor = target / peak;
+                    points.iter_mut().for_each(|point| *point *= factor);
+                }
+            }
+            // How it looks.
+            _ => {}
+        }
+        Handled::Yes
+    }
+}

@@ -1,0 +1,421 @@
+//! Clocks: `delay`, `metro`, `line`, `timer`, `pipe` (`x_time.c`).
+
+use super::super::clocks::UNITS_PER_MS;
+use super::super::object::{Context, Handled, Object};
+use super::super::symbol::{Symbol, words};
+use super::super::value::{Message, Value};
+use super::Making;
+use super::glue::to_number;
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    Some(match making.class {
+        "delay" => Box::new(Delay(Tempo::new(making, 1), making.number(0, 0.0))),
+        "metro" => Box::new(Metro {
+            tempo: Tempo::new(making, 1),
+            period: making.number(0, 1.0),
+            is_hit: false,
+        }),
+        "line" => Box::new(Line::new(making)),
+        "timer" | "cputime" | "realtime" => Box::new(Timer {
+            tempo: Tempo::new(making, 0),
+            since: 0.0,
+            passed: 0.0,
+        }),
+        "pipe" => Box::new(Pipe::new(making)),
+        _ => return None,
+    })
+}
+
+/// What a unit of time is worth in milliseconds: 1, or what `tempo` says.
+struct Tempo(f64);
+
+impl Tempo {
+    /// From the arguments at `at`: how many, and of which unit.
+    fn new(making: &Making<'_>, at: usize) -> Self {
+        let mut tempo = Self(1.0);
+        if let Some(unit) = making.symbol(at + 1) {
+            tempo.set(making.number(at, 1.0), making.globals.symbols.text(unit));
+        }
+        tempo
+    }
+
+    /// `msec`, `second`, `minute`, and `permsec` and the like, which are rates.
+    fn set(&mut self, number: f32, unit: &str) {
+        let number = if number <= 0.0 {
+            1.0
+        } else {
+            f64::from(number)
+        };
+        let ms = |unit: &str| match unit {
+            unit if unit.starts_with("min") => Some(60_000.0),
+            unit if unit.starts_with("sec") => Some(1000.0),
+            unit if unit.starts_with("msec") || unit.starts_with("ms") => Some(1.0),
+            _ => None,
+        };
+        if let Some(unit) = unit.strip_prefix("per") {
+            if let Some(ms) = ms(unit) {
+                self.0 = ms / number;
+            }
+        } else if let Some(ms) = ms(unit) {
+            self.0 = ms * number;
+        }
+    }
+
+    fn message(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        match values {
+            [Value::Float(number), Value::Symbol(unit), ..] => {
+                self.set(*number, context.symbols().text(*unit));
+                Handled::Yes
+            }
+            _ => Handled::No,
+        }
+    }
+}
+
+struct Delay(Tempo, f32);
+
+impl Object for Delay {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        context.set_clock(0, f64::from(self.1) * self.0.0);
+        Handled::Yes
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        self.1 = number.max(0.0);
+        self.bang(context)
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        match message.selector {
+            words::STOP => context.unset_clock(0),
+            words::TEMPO => return self.0.message(message.values, context),
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        let handled = to_number(message, &mut self.1);
+        self.1 = self.1.max(0.0);
+        handled
+    }
+
+    fn clock(&mut self, _: u32, context: &mut Context<'_>) {
+        context.send_bang(0);
+    }
+}
+
+struct Metro {
+    tempo: Tempo,
+    period: f32,
+    /// True if a message came in while a bang was under way.
+    is_hit: bool,
+}
+
+impl Metro {
+    fn period_ms(&self) -> f64 {
+        let period = if self.period <= 0.0 { 1.0 } else { self.period };
+        f64::from(period) * self.tempo.0
+    }
+}
+
+impl Object for Metro {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        self.float(1.0, context)
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        match number != 0.0 {
+            true => self.clock(0, context),
+            false => context.unset_clock(0),
+        }
+        self.is_hit = true;
+        Handled::Yes
+    }
+
+    fn clock(&mut self, _: u32, context: &mut Context<'_>) {
+        self.is_hit = false;
+        context.send_bang(0);
+        // Armed again after what the bang caused, as in Pd: that is the order of clocks of the same time.
+        context.resume(0);
+    }
+
+    fn resume(&mut self, _: u32, context: &mut Context<'_>) {
+        context.set_clock(0, self.period_ms());
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        match message.selector {
+            words::STOP => self.float(0.0, context),
+            words::TEMPO => self.tempo.message(message.values, context),
+            _ => Handled::No,
+        }
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        to_number(message, &mut self.period)
+    }
+}
+
+/// Ramps of numbers, one each `grain` milliseconds.
+struct Line {
+    target: f32,
+    current: f32,
+    /// Logical time of the begin and the end, in units.
+    begin: f64,
+    end: f64,
+    over_ms: f64,
+    grain: f32,
+    is_time_given: bool,
+    next_over: f32,
+}
+
+impl Line {
+    fn new(making: &Making<'_>) -> Self {
+        Self {
+            target: making.number(0, 0.0),
+            current: making.number(0, 0.0),
+            begin: 0.0,
+            end: 0.0,
+            over_ms: 0.0,
+            grain: grain(making.number(1, 20.0)),
+            is_time_given: false,
+            next_over: 0.0,
+        }
+    }
+}
+
+fn grain(grain: f32) -> f32 {
+    if grain <= 0.0 { 20.0 } else { grain }
+}
+
+impl Object for Line {
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        let now = context.clocks().now();
+        let over = f64::from(self.next_over);
+        if self.is_time_given && self.next_over > 0.0 {
+            // Where the ramp before has come to.
+            if now > self.end {
+                self.current = self.target;
+            } else if self.end > self.begin {
+                let passed = (now - self.begin) / (self.end - self.begin);
+                self.current = super::math::narrow(
+                    f64::from(self.current) + passed * f64::from(self.target - self.current),
+                );
+            }
+            self.begin = now;
+            self.end = now + over * UNITS_PER_MS;
+            self.target = number;
+            self.over_ms = over;
+            self.clock(0, context);
+        } else {
+            context.unset_clock(0);
+            self.target = number;
+            self.current = number;
+            self.end = now;
+            context.send_float(0, number);
+        }
+        self.is_time_given = false;
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        match message.selector {
+            words::STOP => {
+                context.unset_clock(0);
+                self.target = self.current;
+            }
+            words::SET => {
+                context.unset_clock(0);
+                self.target = message.number();
+                self.current = self.target;
+            }
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn clock(&mut self, _: u32, context: &mut Context<'_>) {
+        let now = context.clocks().now();
+        let left = (self.end - now) / UNITS_PER_MS;
+        if left < 1e-9 {
+            self.current = self.target;
+            context.send_float(0, self.target);
+            return;
+        }
+        let passed = (now - self.begin) / (self.end - self.begin);
+        let number = f64::from(self.current) + passed * f64::from(self.target - self.current);
+        context.send_float(0, super::math::narrow(number));
+        let grain = f64::from(self.grain);
+        context.set_clock(0, if grain > left { left } else { grain });
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match inlet {
+            1 => {
+                self.is_time_given = true;
+                to_number(message, &mut self.next_over)
+            }
+            _ => {
+                let handled = to_number(message, &mut self.grain);
+                self.grain = grain(self.grain);
+                handled
+            }
+        }
+    }
+}
+
+struct Timer {
+    tempo: Tempo,
+    since: f64,
+    passed: f64,
+}
+
+impl Object for Timer {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        self.since = context.clocks().now();
+        self.passed = 0.0;
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        if message.selector != words::BANG {
+            return Handled::No;
+        }
+        let ms = context.clocks().ms_since(self.since) / self.tempo.0;
+        context.send_float(0, super::math::narrow(self.passed + ms));
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        match message.selector {
+            words::TEMPO => {
+                self.passed += context.clocks().ms_since(self.since) / self.tempo.0;
+                self.since = context.clocks().now();
+                self.tempo.message(message.values, context)
+            }
+            _ => Handled::No,
+        }
+    }
+}
+
+/// Messages that wait, each for its own time.
+struct Pipe {
+    is_symbol: Vec<bool>,
+    values: Vec<Value>,
+    delay: f32,
+    /// A slot for each message that waits.
+    waiting: Vec<Option<Vec<Value>>>,
+}
+
+/// Messages that wait in one `pipe`, at most.
+const MAX_WAITING: usize = 65_536;
+
+impl Pipe {
+    fn new(making: &Making<'_>) -> Self {
+        let (delay, types) = match making.values {
+            [types @ .., last] => (last.number(), types),
+            [] => (0.0, making.values),
+        };
+        let is_symbol = |value: &Value| match value {
+            Value::Symbol(symbol) => making.globals.symbols.text(*symbol).starts_with('s'),
+            Value::Float(_) => false,
+        };
+        let mut symbols: Vec<bool> = types.iter().map(is_symbol).collect();
+        if symbols.is_empty() {
+            symbols.push(false);
+        }
+        let initial = |at: usize, is_symbol: &bool| match (types.get(at), is_symbol) {
+            (Some(Value::Float(number)), _) => Value::Float(*number),
+            (_, true) => Value::Symbol(words::SYMBOL),
+            _ => Value::Float(0.0),
+        };
+        let values = symbols
+            .iter()
+            .enumerate()
+            .map(|(at, s)| initial(at, s))
+            .collect();
+        Self {
+            is_symbol: symbols,
+            values,
+            delay,
+            waiting: Vec::new(),
+        }
+    }
+
+    fn set(&mut self, at: usize, value: Value) {
+        match (self.is_symbol.get(at), value) {
+            (Some(true), Value::Symbol(_)) | (Some(false), Value::Float(_)) => {
+                self.values[at] = value
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Object for Pipe {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        // One more word than there are values is a new delay.
+        if let Some(Value::Float(delay)) = values.get(self.values.len()) {
+            self.delay = *delay;
+        }
+        for (at, value) in values.iter().enumerate() {
+            self.set(at, *value);
+        }
+        let free = self.waiting.iter().position(Option::is_none);
+        let slot = free.unwrap_or_else(|| {
+            self.waiting.push(None);
+            self.waiting.len() - 1
+        });
+        if slot >= MAX_WAITING {
+            self.waiting.truncate(MAX_WAITING);
+            context.print(format!(
+                "error: pipe: more than {MAX_WAITING} messages wait"
+            ));
+            return Handled::Yes;
+        }
+        self.waiting[slot] = Some(self.values.clone());
+        let slot = u32::try_from(slot).expect("MAX_WAITING is small");
+        context.set_clock(slot, f64::from(self.delay));
+        Handled::Yes
+    }
+
+    fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
+        self.list(&[Value::Symbol(symbol)], context)
+    }
+
+    fn clock(&mut self, slot: u32, context: &mut Context<'_>) {
+        let Some(values) = self.waiting.get_mut(slot as usize).and_then(Option::take) else {
+            return;
+        };
+        for (outlet, value) in values.iter().enumerate().rev() {
+            context.send_value(outlet, *value);
+        }
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        if ![words::CLEAR, words::FLUSH].contains(&message.selector) {
+            return Handled::No;
+        }
+        for slot in 0..self.waiting.len() {
+            let number = u32::try_from(slot).expect("MAX_WAITING is small");
+            if self.waiting[slot].is_some() {
+                context.unset_clock(number);
+                match message.selector {
+                    words::FLUSH => self.clock(number, context),
+                    _ => self.waiting[slot] = None,
+                }
+            }
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match message.values.first() {
+            Some(Value::Float(delay)) if inlet == self.values.len() => self.delay = *delay,
+            Some(value) => self.set(inlet, *value),
+            None => return Handled::No,
+        }
+        Handled::Yes
+    }
+}

@@ -1,0 +1,76 @@
+//! [`Value`] and [`Message`]: what goes along a wire.
+
+use super::symbol::{Symbol, Symbols, words};
+use crate::file::Atom;
+
+/// A word of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    Float(f32),
+    Symbol(Symbol),
+}
+
+impl Value {
+    /// The number; that of a symbol is 0.
+    pub(crate) fn number(self) -> f32 {
+        match self {
+            Self::Float(number) => number,
+            Self::Symbol(_) => 0.0,
+        }
+    }
+
+    /// The value of a word without dollars and separators.
+    pub(crate) fn of(atom: &Atom, symbols: &mut Symbols) -> Self {
+        match atom {
+            Atom::Float(number) => Self::Float(*number),
+            Atom::Symbol(text) => Self::Symbol(symbols.intern(text)),
+            other => Self::Symbol(symbols.intern(&other.to_string())),
+        }
+    }
+
+    /// The text that Pd prints.
+    pub(crate) fn text(self, symbols: &Symbols) -> String {
+        match self {
+            Self::Float(number) => Atom::Float(number).to_string(),
+            Self::Symbol(symbol) => symbols.text(symbol).to_owned(),
+        }
+    }
+}
+
+/// A message: its selector and the words behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message<'m> {
+    /// `bang`, `float`, `symbol`, `list`, or any other word.
+    pub selector: Symbol,
+    /// One for `float` and `symbol`, none for `bang`.
+    pub values: &'m [Value],
+}
+
+impl<'m> Message<'m> {
+    /// A list of any length, as what Pd makes of it: an empty one is a bang, one of a single value that value.
+    pub(crate) fn of_list(values: &'m [Value]) -> Self {
+        let selector = match values {
+            [] => words::BANG,
+            [Value::Float(_)] => words::FLOAT,
+            [Value::Symbol(_)] => words::SYMBOL,
+            _ => words::LIST,
+        };
+        Self { selector, values }
+    }
+
+    /// Words as a message box sends them: the selector first, unless they begin with a number.
+    pub(crate) fn of_words(words: &'m [Value]) -> Self {
+        match words {
+            [Value::Symbol(selector), values @ ..] => match (*selector, values) {
+                (words::LIST, values) => Self::of_list(values),
+                (selector, values) => Self { selector, values },
+            },
+            values => Self::of_list(values),
+        }
+    }
+
+    /// The first number; 0 without one.
+    pub(crate) fn number(&self) -> f32 {
+        self.values.first().map_or(0.0, |value| value.number())
+    }
+}
