@@ -9,14 +9,17 @@
 //! | `class` | Pd's classes with their inlets and outlets |
 //! | `load` | a patch with everything that it names |
 //! | `control` | messages and clocks |
+//! | `signal` | signals, in Pd's order |
 #![forbid(unsafe_code)]
 
 mod class;
 mod control;
 mod file;
 mod load;
+mod signal;
 
 pub use class::{PortKind, Ports, class_names};
 pub use control::{Machine, NotYet};
 pub use file::*;
 pub use load::*;
+pub use signal::PatchPlayer;

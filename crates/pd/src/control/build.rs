@@ -4,9 +4,13 @@
 //! come in Pd's order: abstractions first, then subpatches, then the canvas's own boxes.
 
 use super::machine::{Machine, ObjectId, Wire};
-use super::objects::{ArrayBox, GuiBox, Making, MessageBox, Passage, make};
+use super::objects::{
+    ArrayBox, Collector, Distributor, GuiBox, Making, MessageBox, Numbered, Passage, SignalInlet,
+    make,
+};
 use super::symbol::Symbol;
 use super::value::Value;
+use crate::class::PortKind;
 use crate::file::Atom;
 use crate::load::{Instance, LoadedObject, LoadedPatch, ObjectBody};
 use graph::SourceSpan;
@@ -25,13 +29,19 @@ impl Machine {
     ///
     /// Real-time: setup.
     pub fn build(patch: &LoadedPatch, rate: f32) -> (Self, Vec<NotYet>) {
+        let (machine, not_yet, _) = Self::build_with_boxes(patch, rate);
+        (machine, not_yet)
+    }
+
+    /// As [`Machine::build`], with what became of each box.
+    pub(crate) fn build_with_boxes(patch: &LoadedPatch, rate: f32) -> (Self, Vec<NotYet>, Built) {
         let mut builder = Builder {
             machine: Self::new(rate),
             not_yet: Vec::new(),
         };
         let root = builder.canvas(&patch.root);
         builder.loadbangs(&patch.root, &root);
-        (builder.machine, builder.not_yet)
+        (builder.machine, builder.not_yet, root)
     }
 }
 
@@ -41,11 +51,11 @@ struct Builder {
 }
 
 /// What became of a canvas's boxes, one for each.
-struct Built {
-    boxes: Vec<BuiltBox>,
+pub(crate) struct Built {
+    pub(crate) boxes: Vec<BuiltBox>,
 }
 
-enum BuiltBox {
+pub(crate) enum BuiltBox {
     /// Nothing that takes or gives messages.
     None,
     Object(ObjectId),
@@ -56,7 +66,11 @@ enum BuiltBox {
         outlets: Vec<Option<ObjectId>>,
     },
     /// `clone`: what comes in is distributed.
-    Clones(Vec<BuiltBox>),
+    Clones {
+        distributor: ObjectId,
+        collector: ObjectId,
+        instances: Vec<BuiltBox>,
+    },
 }
 
 impl Builder {
@@ -93,9 +107,7 @@ impl Builder {
                 BuiltBox::Object(id)
             }
             ObjectBody::Subpatch(inner) | ObjectBody::Abstraction(inner) => self.inner(inner),
-            ObjectBody::Clones { instances, .. } => {
-                BuiltBox::Clones(instances.iter().map(|inner| self.inner(inner)).collect())
-            }
+            ObjectBody::Clones { first, instances } => self.clones(*first, instances, object),
             ObjectBody::Array(array) => {
                 let name = self.name(&array.name);
                 let mut points = array.points.clone();
@@ -129,9 +141,61 @@ impl Builder {
         }
     }
 
+    /// An object that distributes what comes in, and for each outlet of each instance one that adds its number.
+    fn clones(&mut self, first: i32, instances: &[Instance], object: &LoadedObject) -> BuiltBox {
+        let all: Vec<BuiltBox> = instances.iter().map(|inner| self.inner(inner)).collect();
+        let inlets = object.ports.inlets.len();
+        let distributor = Distributor::new(first, all.len(), inlets);
+        let distributor = self.machine.add("clone", Box::new(distributor));
+        let collector = self.machine.add("clone", Box::new(Collector));
+        for (at, built) in all.iter().enumerate() {
+            for inlet in 0..inlets {
+                if let Some(wire) = built.inlet(inlet) {
+                    self.machine.connect(distributor, at * inlets + inlet, wire);
+                }
+            }
+            let number = first.saturating_add(i32::try_from(at).unwrap_or(i32::MAX));
+            for outlet in 0..object.ports.outlets.len() {
+                if let Some((from, from_outlet)) = built.outlet(outlet) {
+                    let numbered = self.machine.add("clone", Box::new(Numbered { number }));
+                    self.machine.connect(
+                        from,
+                        from_outlet,
+                        Wire {
+                            object: numbered,
+                            inlet: 0,
+                        },
+                    );
+                    let inlet = u32::try_from(outlet).unwrap_or(u32::MAX);
+                    self.machine.connect(
+                        numbered,
+                        0,
+                        Wire {
+                            object: collector,
+                            inlet,
+                        },
+                    );
+                }
+            }
+        }
+        BuiltBox::Clones {
+            distributor,
+            collector,
+            instances: all,
+        }
+    }
+
     fn class(&mut self, class: &str, object: &LoadedObject) -> BuiltBox {
-        if matches!(class, "inlet" | "outlet") {
-            return BuiltBox::Object(self.machine.add(class, Box::new(Passage)));
+        if matches!(class, "inlet" | "outlet" | "inlet~" | "outlet~") {
+            let object: Box<dyn super::object::Object> = match class {
+                "inlet~" => Box::new(SignalInlet),
+                _ => Box::new(Passage),
+            };
+            let id = self.machine.add(class, object);
+            if class.ends_with('~') {
+                self.machine.set_signal_inlets(id, [Some(0.0)].into());
+            }
+            return BuiltBox::Object(id);
         }
         let globals = self.machine.globals();
         let values: Vec<Value> = object
@@ -162,7 +226,8 @@ impl Builder {
             values: &values,
             globals,
         };
-        let Some(made) = make(&mut making) else {
+        let made = make(&mut making).or_else(|| crate::signal::make(&mut making));
+        let Some(made) = made else {
             self.not_yet.push(NotYet {
                 class: class.into(),
                 span: object.span,
@@ -170,6 +235,14 @@ impl Builder {
             return BuiltBox::None;
         };
         let id = self.machine.add(class, made);
+        if class.ends_with('~') {
+            let inlets = object.ports.inlets.iter().enumerate();
+            let signals = inlets.map(|(at, kind)| {
+                let number = crate::signal::initial_number(class, at, &values);
+                (*kind == PortKind::Signal).then_some(number)
+            });
+            self.machine.set_signal_inlets(id, signals.collect());
+        }
         if class == "receive"
             && let Some(name) = object.arguments.first().map(|name| self.name(name))
         {
@@ -192,9 +265,10 @@ impl Builder {
                     {
                         self.loadbangs(inner, inside);
                     }
-                    (ObjectBody::Clones { instances, .. }, BuiltBox::Clones(all))
-                        if is_abstraction =>
-                    {
+                    (
+                        ObjectBody::Clones { instances, .. },
+                        BuiltBox::Clones { instances: all, .. },
+                    ) if is_abstraction => {
                         for (inner, built) in instances.iter().zip(all) {
                             if let BuiltBox::Canvas { inside, .. } = built {
                                 self.loadbangs(inner, inside);
@@ -244,7 +318,11 @@ impl BuiltBox {
                 let object = (*inlets.get(inlet)?)?;
                 Some(Wire { object, inlet: 0 })
             }
-            Self::Clones(_) | Self::None => None,
+            Self::Clones { distributor, .. } => Some(Wire {
+                object: *distributor,
+                inlet: u32::try_from(inlet).ok()?,
+            }),
+            Self::None => None,
         }
     }
 
@@ -252,7 +330,8 @@ impl BuiltBox {
         match self {
             Self::Object(object) => Some((*object, outlet)),
             Self::Canvas { outlets, .. } => Some(((*outlets.get(outlet)?)?, 0)),
-            Self::Clones(_) | Self::None => None,
+            Self::Clones { collector, .. } => Some((*collector, outlet)),
+            Self::None => None,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::clocks::{Clocks, UNITS_PER_MS};
 use super::object::{Context, Handled, Object};
 use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
+use crate::signal::{Inlets, SignalState, SignalWorld};
 use std::collections::HashMap;
 
 /// Number of an object.
@@ -106,6 +107,8 @@ const MAX_DEPTH: u32 = 1000;
 /// The control objects of a patch.
 pub struct Machine {
     objects: Vec<Box<dyn Object>>,
+    /// Numbers at inlets of signals, for those that nothing is connected to.
+    scalars: Vec<Box<[Option<f32>]>>,
     /// Class of each object, for messages.
     classes: Vec<Box<str>>,
     /// Connections of each outlet of each object.
@@ -129,6 +132,7 @@ impl Machine {
     pub(crate) fn new(rate: f32) -> Self {
         Self {
             objects: Vec::new(),
+            scalars: Vec::new(),
             classes: Vec::new(),
             wires: Vec::new(),
             receivers: HashMap::new(),
@@ -139,7 +143,8 @@ impl Machine {
             sent: Vec::with_capacity(256),
             delivered: Vec::with_capacity(256),
             left: MAX_MESSAGES,
-            tick: UNITS_PER_MS * 1000.0 * 64.0 / f64::from(rate),
+            // Pd multiplies by an inverse that is a float.
+            tick: UNITS_PER_MS * 1000.0 * 64.0 * f64::from(1.0 / rate),
         }
     }
 
@@ -147,9 +152,40 @@ impl Machine {
     pub(super) fn add(&mut self, class: &str, object: Box<dyn Object>) -> ObjectId {
         let id = ObjectId(u32::try_from(self.objects.len()).expect("boxes are bounded"));
         self.objects.push(object);
+        self.scalars.push(Box::default());
         self.classes.push(class.into());
         self.wires.push(Vec::new());
         id
+    }
+
+    /// Gives an object inlets of signals: the first ones of `scalars` that are `Some`, with their numbers.
+    pub(super) fn set_signal_inlets(&mut self, id: ObjectId, scalars: Box<[Option<f32>]>) {
+        self.scalars[id.0 as usize] = scalars;
+    }
+
+    /// The number at an inlet of signals.
+    pub(crate) fn scalar(&self, id: ObjectId, inlet: usize) -> f32 {
+        let scalar = self.scalars[id.0 as usize].get(inlet);
+        scalar.copied().flatten().unwrap_or(0.0)
+    }
+
+    /// Computes a block of an object's signals.
+    pub(crate) fn perform(
+        &mut self,
+        id: ObjectId,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        state: &mut SignalState,
+        rate: f32,
+    ) {
+        let mut world = SignalWorld {
+            object: id,
+            clocks: &mut self.globals.clocks,
+            arrays: &mut self.globals.arrays,
+            state,
+            rate,
+        };
+        self.objects[id.0 as usize].perform(inlets, outlets, &mut world);
     }
 
     /// Connects an outlet.
@@ -329,6 +365,13 @@ impl Machine {
             values: &delivered,
         };
         let inlet = wire.inlet as usize;
+        if let Some(Some(scalar)) = self.scalars[wire.object.0 as usize].get_mut(inlet)
+            && let (words::FLOAT | words::LIST, [Value::Float(number)]) = (selector, message.values)
+        {
+            *scalar = *number;
+            self.delivered = delivered;
+            return;
+        }
         let mut handled = Handled::Yes;
         self.call(wire.object, depth, |object, context| {
             handled = match inlet {

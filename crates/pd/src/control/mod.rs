@@ -32,5 +32,13 @@ mod objects;
 mod symbol;
 mod value;
 
+pub(crate) use arrays::{ArrayId, Arrays};
 pub use build::NotYet;
+pub(crate) use build::{Built, BuiltBox};
+pub(crate) use clocks::{Clocks, Due};
 pub use machine::Machine;
+pub(crate) use machine::ObjectId;
+pub(crate) use object::{Context, Handled, Object};
+pub(crate) use objects::Making;
+pub(crate) use symbol::{Symbol, words};
+pub(crate) use value::{Message, Value};

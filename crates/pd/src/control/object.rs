@@ -5,6 +5,7 @@ use super::clocks::{Clocks, Due};
 use super::machine::{Entry, Globals, ObjectId, Work, store};
 use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
+use crate::signal::{Inlets, SignalWorld};
 
 /// Whether an object has a method for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,17 @@ pub(crate) trait Object: Send {
 
     /// The patch is loaded.
     fn loadbang(&mut self, context: &mut Context<'_>) {}
+
+    /// Computes a block of signals: reads its inlets, writes every sample of its outlets.
+    ///
+    /// Real-time: hot.
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+    }
 }
 
 /// What an object may do while it handles a message.
@@ -198,10 +210,5 @@ impl Context<'_> {
     /// Sample rate of the patch, in hertz.
     pub(crate) fn rate(&self) -> f32 {
         self.globals.rate
-    }
-
-    /// Everything objects share.
-    pub(crate) fn globals(&mut self) -> &mut Globals {
-        self.globals
     }
 }

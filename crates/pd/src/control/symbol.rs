@@ -33,7 +33,7 @@ words! {
     EMPTY = "", BANG = "bang", FLOAT = "float", SYMBOL = "symbol", LIST = "list", POINTER = "pointer",
     SET = "set", STOP = "stop", TEMPO = "tempo", CLEAR = "clear", FLUSH = "flush", SEED = "seed", RESIZE = "resize",
     CONST = "const", NORMALIZE = "normalize", SINESUM = "sinesum", COSINESUM = "cosinesum",
-    DSP = "dsp", PD = "pd", APPEND = "append", PREPEND = "prepend", ADD = "add", ADD2 = "add2", SEND = "send",
+    DSP = "dsp", PD = "pd", APPEND = "append", PREPEND = "prepend", ADD = "add", ADD2 = "add2", SEND = "send", RESET = "reset",
 }
 
 impl Default for Symbols {

@@ -166,6 +166,26 @@ impl Object for Passage {
     }
 }
 
+/// An inlet of a signal: a number is the signal where nothing is connected; other messages leave by the second outlet.
+pub(in super::super) struct SignalInlet;
+
+impl Object for SignalInlet {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        context.send_bang(1);
+        Handled::Yes
+    }
+
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        context.send_list(1, values);
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        context.send(1, message);
+        Handled::Yes
+    }
+}
+
 /// A box that shows a value.
 pub(in super::super) struct GuiBox {
     gui: Gui,
@@ -180,11 +200,6 @@ impl GuiBox {
             _ => Value::Float(gui.value),
         };
         Self { gui, send, value }
-    }
-
-    /// Whether its value is sent when the patch is loaded.
-    pub(in super::super) fn sends_at_load(&self) -> bool {
-        self.gui.sends_at_load
     }
 
     /// Sends the value: by the outlet, and under its name.

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `boxes` | message boxes, boxes that show a value, inlets and outlets |
+//! | `clones` | the two sides of `clone` |
 //! | `glue` | what holds, tests and passes on |
 //! | `lists` | `list`, `pack`, `unpack`, `trigger`, `route`, `select` |
 //! | `math` | arithmetic on numbers |
@@ -12,6 +13,7 @@
 //! | `time` | clocks: `delay`, `metro`, `line`, `timer`, `pipe` |
 
 mod boxes;
+mod clones;
 mod glue;
 mod lists;
 mod math;
@@ -20,7 +22,8 @@ mod notes;
 mod tables;
 mod time;
 
-pub(super) use boxes::{GuiBox, MessageBox, Passage};
+pub(super) use boxes::{GuiBox, MessageBox, Passage, SignalInlet};
+pub(super) use clones::{Collector, Distributor, Numbered};
 pub(super) use tables::ArrayBox;
 
 use super::machine::Globals;
@@ -28,7 +31,7 @@ use super::object::Object;
 use super::value::Value;
 
 /// What a new object is made from.
-pub(super) struct Making<'m> {
+pub(crate) struct Making<'m> {
     pub class: &'m str,
     /// Its arguments.
     pub values: &'m [Value],
@@ -37,12 +40,12 @@ pub(super) struct Making<'m> {
 
 impl Making<'_> {
     /// The argument at `at`, as a number; `default` without one.
-    fn number(&self, at: usize, default: f32) -> f32 {
+    pub(crate) fn number(&self, at: usize, default: f32) -> f32 {
         self.values.get(at).map_or(default, |value| value.number())
     }
 
     /// The argument at `at`, if it is a symbol.
-    fn symbol(&self, at: usize) -> Option<super::symbol::Symbol> {
+    pub(crate) fn symbol(&self, at: usize) -> Option<super::symbol::Symbol> {
         match self.values.get(at) {
             Some(Value::Symbol(symbol)) => Some(*symbol),
             _ => None,

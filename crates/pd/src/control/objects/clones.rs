@@ -1,0 +1,127 @@
+//! The two sides of `clone`: what comes in is distributed to instances, what comes out gets the number of its instance.
+
+use super::super::object::{Context, Handled, Object};
+use super::super::value::{Message, Value};
+
+/// Sends each message to one instance, to the next, or to all.
+pub(in super::super) struct Distributor {
+    first: i32,
+    count: usize,
+    inlets: usize,
+    /// The instance that had the last message of `next` or `this`.
+    last: usize,
+}
+
+impl Distributor {
+    /// For `count` instances of `inlets` inlets each, the first of which has this number. Outlet `i * inlets + k` leads to
+    /// inlet `k` of instance `i`.
+    pub(in super::super) fn new(first: i32, count: usize, inlets: usize) -> Self {
+        Self {
+            first,
+            count,
+            inlets,
+            last: count - 1,
+        }
+    }
+
+    fn take(&mut self, inlet: usize, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        let values = message.values;
+        let selector = context.symbols().text(message.selector).to_owned();
+        match (&*selector, values) {
+            ("list" | "float", [Value::Float(number), rest @ ..]) => {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "a float as large as this saturates"
+                )]
+                let at = (*number as i32).checked_sub(self.first);
+                match at
+                    .and_then(|at| usize::try_from(at).ok())
+                    .filter(|at| *at < self.count)
+                {
+                    Some(at) => context.send(at * self.inlets + inlet, Message::of_words(rest)),
+                    None => context.print(format!("error: clone: no instance {number}")),
+                }
+            }
+            ("next", values) => {
+                self.last = (self.last + 1) % self.count;
+                context.send(self.last * self.inlets + inlet, Message::of_words(values));
+            }
+            ("this", values) => {
+                context.send(self.last * self.inlets + inlet, Message::of_words(values))
+            }
+            ("set", [number, ..]) => {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "below 0 is 0"
+                )]
+                let at = (number.number() as i32).saturating_sub(self.first).max(0) as usize;
+                self.last = at.min(self.count - 1);
+            }
+            ("all", values) => {
+                for at in 0..self.count {
+                    context.send(at * self.inlets + inlet, Message::of_words(values));
+                }
+            }
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+}
+
+impl Object for Distributor {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        self.take(
+            0,
+            Message {
+                selector: super::super::symbol::words::LIST,
+                values,
+            },
+            context,
+        )
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        self.take(0, message, context)
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        self.take(inlet, message, context)
+    }
+}
+
+/// Puts the number of an instance before what it sends.
+pub(in super::super) struct Numbered {
+    pub(in super::super) number: i32,
+}
+
+impl Object for Numbered {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        #[expect(clippy::cast_precision_loss, reason = "numbers of clones are small")]
+        let mut line = vec![Value::Float(self.number as f32)];
+        line.extend_from_slice(values);
+        context.send_list(0, &line);
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        let mut line = vec![Value::Symbol(message.selector)];
+        line.extend_from_slice(message.values);
+        self.list(&line, context)
+    }
+}
+
+/// Passes on what instances send: inlet `k` to outlet `k`.
+pub(in super::super) struct Collector;
+
+impl Object for Collector {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        context.send_list(0, values);
+        Handled::Yes
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        context.send(inlet, message);
+        Handled::Yes
+    }
+}

@@ -1,0 +1,306 @@
+//! Reading and writing arrays (`d_array.c`).
+
+use super::delays::cubic;
+use super::oscillators::wrapped;
+use super::ramps::is_odd;
+use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
+use crate::signal::{Inlets, SignalWorld};
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    let name = making.symbol(0).unwrap_or(words::EMPTY);
+    Some(match making.class {
+        "tabread~" => Box::new(Read { name }),
+        "tabread4~" => Box::new(Read4 { name, onset: 0.0 }),
+        "tabosc4~" => Box::new(Oscillator { name, phase: 0.0 }),
+        "tabwrite~" => Box::new(Write { name, at: None }),
+        "tabplay~" => Box::new(Play {
+            name,
+            at: usize::MAX,
+            end: usize::MAX,
+        }),
+        "tabsend~" => Box::new(Send { name }),
+        "tabreceive~" => Box::new(Receive { name }),
+        _ => return None,
+    })
+}
+
+/// `set NAME`.
+fn set(message: Message<'_>, name: &mut Symbol) -> Handled {
+    match (message.selector, message.values) {
+        (words::SET, [Value::Symbol(symbol), ..]) => *name = *symbol,
+        _ => return Handled::No,
+    }
+    Handled::Yes
+}
+
+struct Read {
+    name: Symbol,
+}
+
+impl Object for Read {
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        set(message, &mut self.name)
+    }
+
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let Some([.., last]) = world.arrays.named(self.name) else {
+            return outlets[0].fill(0.0);
+        };
+        let points = world.arrays.named(self.name).unwrap_or_default();
+        for (to, index) in outlets[0].iter_mut().zip(inlets.get(0)) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "below 0 is 0"
+            )]
+            let index = *index as usize;
+            *to = *points.get(index).unwrap_or(last);
+        }
+    }
+}
+
+struct Read4 {
+    name: Symbol,
+    onset: f32,
+}
+
+impl Object for Read4 {
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        set(message, &mut self.name)
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match message.values.first() {
+            Some(Value::Float(number)) => self.onset = *number,
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let points = world.arrays.named(self.name).unwrap_or_default();
+        let Some(last) = points.len().checked_sub(3).filter(|last| *last >= 1) else {
+            return outlets[0].fill(0.0);
+        };
+        for (to, index) in outlets[0].iter_mut().zip(inlets.get(0)) {
+            let place = f64::from(*index) + f64::from(self.onset);
+            #[expect(clippy::cast_possible_truncation, reason = "larger ones saturate")]
+            let whole = place as i64;
+            let (index, fraction) = match usize::try_from(whole) {
+                Ok(index) if (1..=last).contains(&index) => {
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_precision_loss,
+                        reason = "as in Pd"
+                    )]
+                    let fraction = (place - whole as f64) as f32;
+                    (index, fraction)
+                }
+                Ok(index) if index > last => (last, 1.0),
+                _ => (1, 0.0),
+            };
+            *to = cubic(
+                [0, 1, 2, 3].map(|i| points.get(index - 1 + i).copied().unwrap_or(0.0)),
+                fraction,
+            );
+        }
+    }
+}
+
+/// An oscillator over an array of a power of two and three points.
+struct Oscillator {
+    name: Symbol,
+    /// In periods.
+    phase: f64,
+}
+
+impl Object for Oscillator {
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        set(message, &mut self.name)
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match message.values.first() {
+            Some(Value::Float(number)) => self.phase = f64::from(*number),
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let points = world.arrays.named(self.name).unwrap_or_default();
+        let count = points.len().saturating_sub(3);
+        if !count.is_power_of_two() {
+            return outlets[0].fill(0.0);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+        let length = count as f32;
+        let step = length / world.rate;
+        let unit = 1_572_864.0;
+        let mut phase = f64::from(length) * self.phase + unit;
+        for (to, frequency) in outlets[0].iter_mut().zip(inlets.get(0)) {
+            let bits = phase.to_bits();
+            #[expect(clippy::cast_possible_truncation, reason = "the array is shorter")]
+            let index = (bits >> 32) as usize & (count - 1);
+            #[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
+            let fraction = wrapped(phase, unit) as f32;
+            phase += f64::from(frequency * step);
+            *to = cubic([0, 1, 2, 3].map(|i| points[index + i]), fraction);
+        }
+        let whole = unit * f64::from(length);
+        self.phase = wrapped(phase + (whole - unit), whole) / f64::from(length);
+    }
+}
+
+struct Write {
+    name: Symbol,
+    /// Where the next sample goes.
+    at: Option<usize>,
+}
+
+impl Object for Write {
+    fn bang(&mut self, _: &mut Context<'_>) -> Handled {
+        self.at = Some(0);
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        if message.selector == words::STOP {
+            self.at = None;
+            return Handled::Yes;
+        }
+        if context.symbols().text(message.selector) == "start" {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "below 0 is 0"
+            )]
+            let at = message.number() as usize;
+            self.at = Some(at);
+            return Handled::Yes;
+        }
+        set(message, &mut self.name)
+    }
+
+    fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
+        let (Some(at), Some(id)) = (self.at, world.arrays.find(self.name)) else {
+            return;
+        };
+        let points = world.arrays.points_mut(id);
+        let signal = inlets.get(0);
+        for (to, x) in points.iter_mut().skip(at).zip(signal) {
+            *to = if is_odd(*x) { 0.0 } else { *x };
+        }
+        let next = at.saturating_add(signal.len());
+        self.at = (next < points.len()).then_some(next);
+    }
+}
+
+struct Play {
+    name: Symbol,
+    at: usize,
+    end: usize,
+}
+
+impl Object for Play {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        self.list(&[], context)
+    }
+
+    fn list(&mut self, values: &[Value], _: &mut Context<'_>) -> Handled {
+        let number = |at: usize| values.get(at).map_or(0.0, |value| value.number());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below 0 is 0"
+        )]
+        let (start, length) = (number(0) as usize, number(1) as usize);
+        self.at = start;
+        self.end = if length == 0 {
+            usize::MAX
+        } else {
+            start.saturating_add(length)
+        };
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        if message.selector == words::STOP {
+            self.at = usize::MAX;
+            return Handled::Yes;
+        }
+        set(message, &mut self.name)
+    }
+
+    fn clock(&mut self, _: u32, context: &mut Context<'_>) {
+        context.send_bang(1);
+    }
+
+    fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
+        let points = world.arrays.named(self.name).unwrap_or_default();
+        let end = self.end.min(points.len());
+        let rest = points.get(self.at..end).unwrap_or_default();
+        let out = &mut outlets[0];
+        let count = rest.len().min(out.len());
+        out[..count].copy_from_slice(&rest[..count]);
+        out[count..].fill(0.0);
+        if self.at == usize::MAX {
+            return;
+        }
+        self.at += count;
+        if self.at >= end {
+            self.at = usize::MAX;
+            world.set_clock(0, 0.0);
+        }
+    }
+}
+
+struct Send {
+    name: Symbol,
+}
+
+impl Object for Send {
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        set(message, &mut self.name)
+    }
+
+    fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
+        if let Some(id) = world.arrays.find(self.name) {
+            for (to, x) in world.arrays.points_mut(id).iter_mut().zip(inlets.get(0)) {
+                *to = if is_odd(*x) { 0.0 } else { *x };
+            }
+        }
+    }
+}
+
+struct Receive {
+    name: Symbol,
+}
+
+impl Object for Receive {
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        set(message, &mut self.name)
+    }
+
+    fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
+        let points = world.arrays.named(self.name).unwrap_or_default();
+        let count = points.len().min(outlets[0].len());
+        outlets[0][..count].copy_from_slice(&points[..count]);
+        outlets[0][count..].fill(0.0);
+    }
+}

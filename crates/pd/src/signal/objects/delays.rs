@@ -1,0 +1,188 @@
+//! `delwrite~` and its readers (`d_delay.c`).
+//!
+//! A reader that computes before its writer reads the block before: it then subtracts one block from its time, and cannot read what is
+//! newer.
+
+use super::ramps::is_odd;
+use crate::control::{Context, Handled, Making, Message, Object, Symbol, words};
+use crate::signal::world::DelayLine;
+use crate::signal::{Inlets, SignalWorld};
+
+/// Frames that are repeated before the begin of a line, for the cubic.
+const MARGIN: usize = 4;
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    let name = making.symbol(0).unwrap_or(words::EMPTY);
+    Some(match making.class {
+        "delwrite~" => Box::new(DelayWrite {
+            name,
+            ms: making.number(1, 0.0).max(0.0),
+        }),
+        "delread~" => Box::new(DelayRead {
+            name,
+            ms: making.number(1, 0.0),
+        }),
+        "delread4~" => Box::new(DelayRead4 { name }),
+        _ => return None,
+    })
+}
+
+struct DelayWrite {
+    name: Symbol,
+    ms: f32,
+}
+
+/// Longest line, in frames.
+const MAX_FRAMES: f32 = 268_435_456.0;
+
+impl DelayWrite {
+    fn new_line(&self, rate: f32, block: usize) -> DelayLine {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "bounded"
+        )]
+        let frames = (self.ms * rate * 0.001).clamp(1.0, MAX_FRAMES) as usize;
+        let frames = frames.next_multiple_of(4) + block;
+        DelayLine {
+            samples: vec![0.0; frames + MARGIN],
+            phase: MARGIN,
+            written: 0,
+        }
+    }
+}
+
+impl Object for DelayWrite {
+    fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
+        Handled::Yes
+    }
+
+    fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
+        let signal = inlets.get(0);
+        let tick = world.state.tick;
+        let rate = world.rate;
+        let lines = &mut world.state.delays;
+        let line = lines
+            .entry(self.name)
+            .or_insert_with(|| self.new_line(rate, signal.len()));
+        let end = line.samples.len();
+        for x in signal {
+            line.samples[line.phase] = if is_odd(*x) { 0.0 } else { *x };
+            line.phase += 1;
+            if line.phase == end {
+                line.samples.copy_within(end - MARGIN.., 0);
+                line.phase = MARGIN;
+            }
+        }
+        line.written = tick;
+    }
+}
+
+struct DelayRead {
+    name: Symbol,
+    ms: f32,
+}
+
+impl Object for DelayRead {
+    fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
+        self.ms = number;
+        Handled::Yes
+    }
+
+    fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
+        let out = &mut outlets[0];
+        let Some(line) = world.state.delays.get(&self.name) else {
+            return out.fill(0.0);
+        };
+        let block = out.len();
+        let is_after = line.written == world.state.tick;
+        let frames = line.samples.len() - MARGIN;
+        let asked = 0.5 + f64::from(self.ms * per_ms(world.rate));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below 0 is 0"
+        )]
+        let delay = (asked as usize).saturating_add(if is_after { block } else { 0 });
+        let delay = delay.clamp(block, frames);
+        let mut at = match line.phase.checked_sub(delay) {
+            Some(at) if at >= MARGIN => at,
+            Some(at) => at + frames,
+            None => line.phase + frames - delay,
+        };
+        for to in out.iter_mut() {
+            *to = line.samples[at];
+            at += 1;
+            if at == line.samples.len() {
+                at -= frames;
+            }
+        }
+    }
+}
+
+struct DelayRead4 {
+    name: Symbol,
+}
+
+impl Object for DelayRead4 {
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let out = &mut outlets[0];
+        let Some(line) = world.state.delays.get(&self.name) else {
+            return out.fill(0.0);
+        };
+        #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+        let (block, frames) = (out.len() as f32, (line.samples.len() - MARGIN) as f32);
+        let before = if line.written == world.state.tick {
+            0.0
+        } else {
+            block
+        };
+        let limit = frames - block;
+        if limit < 0.0 {
+            return out.fill(0.0);
+        }
+        let per_ms = per_ms(world.rate);
+        let mut behind = block - 1.0;
+        for (to, ms) in out.iter_mut().zip(inlets.get(0)) {
+            let delay = per_ms * ms - before;
+            let delay = if delay >= 1.00001 { delay } else { 1.00001 };
+            let delay = if delay > limit { limit } else { delay } + behind;
+            behind -= 1.0;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "at least 1"
+            )]
+            let whole = delay as usize;
+            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+            let fraction = delay - whole as f32;
+            let size = line.samples.len() - MARGIN;
+            let at = match line.phase.checked_sub(whole) {
+                Some(at) if at >= MARGIN => at,
+                _ => line.phase + size - whole,
+            };
+            let [d, c, b, a] = [3, 2, 1, 0].map(|back| line.samples[at - back]);
+            *to = cubic([a, b, c, d], fraction);
+        }
+    }
+}
+
+/// Frames in a millisecond, rounded once.
+#[expect(clippy::cast_possible_truncation, reason = "Pd's numbers are floats")]
+fn per_ms(rate: f32) -> f32 {
+    (f64::from(rate) * 0.001) as f32
+}
+
+/// Between `b` and `c` by the cubic of Pd, in which `1 - fraction` is a double.
+#[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
+pub(super) fn cubic([a, b, c, d]: [f32; 4], fraction: f32) -> f32 {
+    let slope = c - b;
+    let inner = (d - a - 3.0 * slope) * fraction + (d + 2.0 * a - 3.0 * b);
+    let bent = f64::from(0.166_666_7_f32) * (1.0 - f64::from(fraction)) * f64::from(inner);
+    (f64::from(b) + f64::from(fraction) * (f64::from(slope) - bent)) as f32
+}

@@ -1,0 +1,487 @@
+//! Filters (`d_filter.c`). State outside 2⁻⁶³ to 2⁶⁵ becomes 0 at the end of a block.
+
+use super::oscillators::{cosine, sine};
+use super::ramps::is_odd;
+use crate::control::{Context, Handled, Making, Message, Object, Value, words};
+use crate::signal::{Inlets, SignalWorld};
+
+const TWO_PI: f32 = 2.0 * 3.14159;
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    Some(match making.class {
+        "lop~" => Box::new(LowPass {
+            hz: making.number(0, 0.0),
+            last: 0.0,
+        }),
+        "hip~" => Box::new(HighPass {
+            hz: making.number(0, 0.0),
+            last: 0.0,
+        }),
+        "bp~" => Box::new(BandPass {
+            hz: making.number(0, 0.0),
+            q: making.number(1, 0.0),
+            last: 0.0,
+            before: 0.0,
+        }),
+        "biquad~" => {
+            let mut filter = Biquad {
+                coefficients: [0.0; 5],
+                last: 0.0,
+                before: 0.0,
+            };
+            let numbers: Vec<f32> = making.values.iter().map(|value| value.number()).collect();
+            filter.set(&numbers);
+            Box::new(filter)
+        }
+        "vcf~" => Box::new(Vcf {
+            q: making.number(0, 1.0),
+            re: 0.0,
+            im: 0.0,
+        }),
+        "slop~" => Box::new(BoundedLowPass { last: 0.0 }),
+        "rpole~" | "rzero~" | "rzero_rev~" => {
+            let kind = match making.class {
+                "rpole~" => Raw::Pole,
+                "rzero~" => Raw::Zero,
+                _ => Raw::ReversedZero,
+            };
+            Box::new(RealFilter { kind, last: 0.0 })
+        }
+        "cpole~" | "czero~" | "czero_rev~" => {
+            let kind = match making.class {
+                "cpole~" => Raw::Pole,
+                "czero~" => Raw::Zero,
+                _ => Raw::ReversedZero,
+            };
+            Box::new(ComplexFilter {
+                kind,
+                re: 0.0,
+                im: 0.0,
+            })
+        }
+        _ => return None,
+    })
+}
+
+/// A number for a right inlet.
+fn set(message: Message<'_>, to: &mut f32) -> Handled {
+    match message.values.first() {
+        Some(Value::Float(number)) => *to = *number,
+        _ => return Handled::No,
+    }
+    Handled::Yes
+}
+
+struct LowPass {
+    hz: f32,
+    last: f32,
+}
+
+impl Object for LowPass {
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let hz = if self.hz < 0.0 { 0.0 } else { self.hz };
+        let coefficient = (hz * TWO_PI / world.rate).clamp(0.0, 1.0);
+        let feedback = 1.0 - coefficient;
+        let mut last = self.last;
+        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
+            last = coefficient * x + feedback * last;
+            *to = last;
+        }
+        self.last = if is_odd(last) { 0.0 } else { last };
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        if message.selector != words::CLEAR {
+            return Handled::No;
+        }
+        self.last = 0.0;
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        set(message, &mut self.hz)
+    }
+}
+
+struct HighPass {
+    hz: f32,
+    last: f32,
+}
+
+impl Object for HighPass {
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let hz = if self.hz < 0.0 { 0.0 } else { self.hz };
+        let coefficient = (1.0 - hz * TWO_PI / world.rate).clamp(0.0, 1.0);
+        if coefficient >= 1.0 {
+            outlets[0].copy_from_slice(inlets.get(0));
+            self.last = 0.0;
+            return;
+        }
+        let normal = 0.5 * (1.0 + coefficient);
+        let mut last = self.last;
+        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
+            let new = x + coefficient * last;
+            *to = normal * (new - last);
+            last = new;
+        }
+        self.last = if is_odd(last) { 0.0 } else { last };
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        if message.selector != words::CLEAR {
+            return Handled::No;
+        }
+        self.last = 0.0;
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        set(message, &mut self.hz)
+    }
+}
+
+struct BandPass {
+    hz: f32,
+    q: f32,
+    last: f32,
+    before: f32,
+}
+
+/// A cosine by a polynomial, 0 beyond a quarter of a period.
+fn quick_cosine(x: f32) -> f32 {
+    if (-(0.5 * 3.14159)..=0.5 * 3.14159).contains(&x) {
+        let g = x * x;
+        ((g * g * g * (-1.0 / 720.0) + g * g * (1.0 / 24.0)) - g * 0.5) + 1.0
+    } else {
+        0.0
+    }
+}
+
+impl Object for BandPass {
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let hz = if self.hz < 0.001 { 10.0 } else { self.hz };
+        let q = if self.q < 0.0 { 0.0 } else { self.q };
+        let omega = hz * TWO_PI / world.rate;
+        let one_minus_r = if q < 0.001 { 1.0 } else { (omega / q).min(1.0) };
+        let r = 1.0 - one_minus_r;
+        let a1 = 2.0 * quick_cosine(omega) * r;
+        let a2 = -r * r;
+        let gain = 2.0 * one_minus_r * (one_minus_r + r * omega);
+        let (mut last, mut before) = (self.last, self.before);
+        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
+            let new = x + a1 * last + a2 * before;
+            *to = gain * new;
+            (before, last) = (last, new);
+        }
+        self.last = if is_odd(last) { 0.0 } else { last };
+        self.before = if is_odd(before) { 0.0 } else { before };
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        if message.selector != words::CLEAR {
+            return Handled::No;
+        }
+        (self.last, self.before) = (0.0, 0.0);
+        Handled::Yes
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        set(
+            message,
+            if inlet == 1 {
+                &mut self.hz
+            } else {
+                &mut self.q
+            },
+        )
+    }
+}
+
+struct Biquad {
+    /// Two for what was, three for what comes.
+    coefficients: [f32; 5],
+    last: f32,
+    before: f32,
+}
+
+impl Biquad {
+    /// Sets the coefficients; an unstable filter becomes silent.
+    fn set(&mut self, numbers: &[f32]) {
+        let number = |at: usize| numbers.get(at).copied().unwrap_or(0.0);
+        let (a, b) = (number(0), number(1));
+        let discriminant = a * a + 4.0 * b;
+        let is_stable = if discriminant < 0.0 {
+            b >= -1.0
+        } else {
+            a <= 2.0 && a >= -2.0 && 1.0 - a - b >= 0.0 && 1.0 + a - b >= 0.0
+        };
+        self.coefficients = match is_stable {
+            true => [0, 1, 2, 3, 4].map(number),
+            false => [0.0; 5],
+        };
+    }
+}
+
+impl Object for Biquad {
+    fn list(&mut self, values: &[Value], _: &mut Context<'_>) -> Handled {
+        let mut numbers = [0.0; 5];
+        for (number, value) in numbers.iter_mut().zip(values) {
+            *number = value.number();
+        }
+        self.set(&numbers);
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match message.selector {
+            words::SET | words::CLEAR => {
+                let number = |at: usize| message.values.get(at).map_or(0.0, |value| value.number());
+                (self.last, self.before) = (number(0), number(1));
+            }
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        _: &mut SignalWorld<'_>,
+    ) {
+        let [fb1, fb2, ff1, ff2, ff3] = self.coefficients;
+        let (mut last, mut before) = (self.last, self.before);
+        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
+            let mut new = x + fb1 * last + fb2 * before;
+            if is_odd(new) {
+                new = 0.0;
+            }
+            *to = ff1 * new + ff2 * last + ff3 * before;
+            (before, last) = (last, new);
+        }
+        (self.last, self.before) = (last, before);
+    }
+}
+
+/// A complex pole whose frequency is a signal.
+struct Vcf {
+    q: f32,
+    re: f32,
+    im: f32,
+}
+
+impl Object for Vcf {
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match inlet {
+            2 => set(message, &mut self.q),
+            _ => Handled::No,
+        }
+    }
+
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let q = self.q;
+        let inverse = if q > 0.0 { 1.0 / q } else { 0.0 };
+        let correction = 2.0 - 2.0 / (q + 2.0);
+        let to_radians = 6.28318_f32 / world.rate;
+        let (mut re, mut im) = (self.re, self.im);
+        let [first, second] = outlets else {
+            return;
+        };
+        let signals = inlets.get(0).iter().zip(inlets.get(1));
+        for ((low, band), (x, hz)) in first.iter_mut().zip(second.iter_mut()).zip(signals) {
+            let center = (hz * to_radians).max(0.0);
+            let r = if inverse > 0.0 {
+                1.0 - center * inverse
+            } else {
+                0.0
+            }
+            .max(0.0);
+            let gain = correction * (1.0 - r);
+            let phase = f64::from(center * (512.0_f32 / 6.28318_f32)) + 1_572_864.0;
+            let (coefficient_re, coefficient_im) = (r * cosine(phase), r * sine(phase));
+            let before = re;
+            re = gain * x + coefficient_re * before - coefficient_im * im;
+            im = coefficient_im * before + coefficient_re * im;
+            *low = re;
+            *band = im;
+        }
+        self.re = if is_odd(re) { 0.0 } else { re };
+        self.im = if is_odd(im) { 0.0 } else { im };
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Raw {
+    Pole,
+    Zero,
+    ReversedZero,
+}
+
+/// One real pole or zero; its coefficient is a signal.
+struct RealFilter {
+    kind: Raw,
+    last: f32,
+}
+
+impl Object for RealFilter {
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        _: &mut SignalWorld<'_>,
+    ) {
+        let mut last = self.last;
+        let signals = inlets.get(0).iter().zip(inlets.get(1));
+        for (to, (x, coefficient)) in outlets[0].iter_mut().zip(signals) {
+            match self.kind {
+                Raw::Pole => {
+                    last = x + coefficient * last;
+                    *to = last;
+                }
+                Raw::Zero => {
+                    *to = x - coefficient * last;
+                    last = *x;
+                }
+                Raw::ReversedZero => {
+                    *to = last - coefficient * x;
+                    last = *x;
+                }
+            }
+        }
+        let snaps = matches!(self.kind, Raw::Pole) && is_odd(last);
+        self.last = if snaps { 0.0 } else { last };
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match message.selector {
+            words::SET => self.last = message.number(),
+            words::CLEAR => self.last = 0.0,
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+}
+
+/// One complex pole or zero; signal and coefficient have two inlets each.
+struct ComplexFilter {
+    kind: Raw,
+    re: f32,
+    im: f32,
+}
+
+impl Object for ComplexFilter {
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        _: &mut SignalWorld<'_>,
+    ) {
+        let [first, second] = outlets else {
+            return;
+        };
+        let (mut last_re, mut last_im) = (self.re, self.im);
+        for at in 0..first.len() {
+            let [re, im, c_re, c_im] = [0, 1, 2, 3].map(|inlet| inlets.get(inlet)[at]);
+            match self.kind {
+                Raw::Pole => {
+                    let new_re = re + last_re * c_re - last_im * c_im;
+                    let new_im = im + last_re * c_im + last_im * c_re;
+                    (first[at], second[at]) = (new_re, new_im);
+                    (last_re, last_im) = (new_re, new_im);
+                }
+                Raw::Zero => {
+                    first[at] = re - last_re * c_re + last_im * c_im;
+                    second[at] = im - last_re * c_im - last_im * c_re;
+                    (last_re, last_im) = (re, im);
+                }
+                Raw::ReversedZero => {
+                    // The coefficient's conjugate, before the signal.
+                    first[at] = last_re - re * c_re - im * c_im;
+                    second[at] = last_im - re * c_im + im * c_re;
+                    (last_re, last_im) = (re, im);
+                }
+            }
+        }
+        let snap = |x: f32| {
+            if matches!(self.kind, Raw::Pole) && is_odd(x) {
+                0.0
+            } else {
+                x
+            }
+        };
+        (self.re, self.im) = (snap(last_re), snap(last_im));
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        let number = |at: usize| message.values.get(at).map_or(0.0, |value| value.number());
+        match message.selector {
+            words::SET => (self.re, self.im) = (number(0), number(1)),
+            words::CLEAR => (self.re, self.im) = (0.0, 0.0),
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+}
+
+/// A low-pass filter whose change for each sample is bounded, with frequencies of its own beyond the bounds.
+struct BoundedLowPass {
+    last: f32,
+}
+
+impl Object for BoundedLowPass {
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let factor = TWO_PI / world.rate;
+        let mut last = self.last;
+        for (at, to) in outlets[0].iter_mut().enumerate() {
+            let [x, hz, down, down_hz, up, up_hz] =
+                [0, 1, 2, 3, 4, 5].map(|inlet| inlets.get(inlet)[at]);
+            let bounded = |hz: f32| (hz * factor).clamp(0.0, 1.0);
+            let coefficient = bounded(hz);
+            let difference = x - last;
+            let inside = difference.clamp(-down, up);
+            let change = if inside == difference {
+                coefficient * difference
+            } else if difference > up {
+                coefficient * up + bounded(up_hz) * (difference - up)
+            } else {
+                coefficient * -down + bounded(down_hz) * (difference + down)
+            };
+            last += change;
+            *to = last;
+        }
+        self.last = if is_odd(last) { 0.0 } else { last };
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match message.selector {
+            words::SET => self.last = message.number(),
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+}

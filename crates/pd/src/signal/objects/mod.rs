@@ -1,0 +1,49 @@
+//! The classes of signal objects.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `arithmetic` | one or two signals to one |
+//! | `oscillators` | `osc~`, `phasor~`, `cos~`, `noise~` |
+//! | `ramps` | `line~`, `vline~`, `sig~`, `snapshot~` and others between messages and signals |
+//! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `vcf~`, one pole and one zero |
+//! | `delays` | `delwrite~` and its readers |
+//! | `arrays` | reading and writing arrays |
+//! | `buses` | `dac~`, `adc~`, `send~`, `throw~` and their other ends |
+
+mod arithmetic;
+mod arrays;
+mod buses;
+mod delays;
+mod filters;
+mod oscillators;
+mod ramps;
+
+use crate::control::{Making, Object, Value};
+
+/// Makes an object of a class; `None` if there is no such signal object here yet.
+pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    arithmetic::make(making)
+        .or_else(|| arrays::make(making))
+        .or_else(|| buses::make(making))
+        .or_else(|| delays::make(making))
+        .or_else(|| filters::make(making))
+        .or_else(|| oscillators::make(making))
+        .or_else(|| ramps::make(making))
+}
+
+/// Whether Pd sorts a class with the signals.
+pub(super) fn is_signal_class(class: &str) -> bool {
+    class.ends_with('~') && !matches!(class, "block~" | "switch~" | "samplerate~")
+}
+
+/// The number at inlet `at` before any message: arguments go to the inlets that they are for.
+pub(crate) fn initial_number(class: &str, at: usize, arguments: &[Value]) -> f32 {
+    let first = match class {
+        "osc~" | "phasor~" | "cos~" | "tabosc4~" | "delread4~" | "sig~" => 0,
+        "rpole~" | "rzero~" | "rzero_rev~" | "pow~" | "log~" | "samphold~" | "slop~" => 1,
+        "cpole~" | "czero~" | "czero_rev~" => 2,
+        _ => return 0.0,
+    };
+    let argument = at.checked_sub(first).and_then(|at| arguments.get(at));
+    argument.map_or(0.0, |value| value.number())
+}
