@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod class;
+mod constants;
 mod control;
 mod file;
 mod load;

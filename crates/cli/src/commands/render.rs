@@ -7,6 +7,7 @@ use crate::network;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::output::progress::Progress;
+use crate::patch::{PatchCheck, PatchMessage, PatchRender};
 use crate::playback::file_input::InputFile;
 use crate::playback::trace::{TraceOptions, TraceOutput};
 use crate::session::file_problems::{check_damage, check_recordings, end_files};
@@ -26,6 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   divisi render examples/04-diamond-16.ag -o diamond.wav --seconds 10
   divisi render session.toml -o session.wav --workers 2 --json report.json
+  divisi render patch.pd -o patch.wav --seconds 10
   divisi render network.toml -o out.wav --input in.wav
 
 The file is WAV, 32-bit float. The same session gives the same bits, whatever the scheduler and the workers.";
@@ -41,6 +43,14 @@ pub(crate) struct Render {
     #[arg(short, long, value_name = "OUT.wav")]
     output: PathBuf,
 
+    /// Folder in which a patch's abstractions are looked for, after its own; may be given several times
+    #[arg(long, value_name = "DIR")]
+    path: Vec<PathBuf>,
+
+    /// Send a message to a receiver of a patch: milliseconds, its name, words; may be given several times
+    #[arg(long, value_name = "MS NAME WORDS", value_parser = PatchMessage::parse)]
+    send: Vec<PatchMessage>,
+
     #[command(flatten)]
     tracing: TraceOptions,
 }
@@ -48,6 +58,9 @@ pub(crate) struct Render {
 impl Render {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
+        if PatchCheck::is_patch(&self.options.file) {
+            return self.render_patch();
+        }
         let mut loaded = LoadedSession::read_valid_or_network(&self.options.file)?;
         self.options.recall(&mut loaded)?;
         let mut guard = self.options.guard(&loaded)?;
@@ -112,6 +125,31 @@ impl Render {
         report.notes.extend(notes);
         let written = json.write_report(&report);
         done.and(files).and(traced).and(written)
+    }
+}
+
+impl Render {
+    /// Renders a Pure Data patch. It plays in one thread, and options of the engine are refused.
+    fn render_patch(&self) -> Result<(), Failure> {
+        let rate = self.options.rate_of_patch();
+        let Some(frames) = self.options.frames(rate) else {
+            return Err(Failure::bad_input(
+                "a patch has no end: set its length with --seconds S",
+            ));
+        };
+        if let Some(option) = self.options.refused_for_patch() {
+            let message = format!("{option} is not there for patches yet");
+            return Err(Failure::bad_input(message));
+        }
+        let patch = PatchCheck::read(&self.options.file, &self.path)?;
+        let render = PatchRender {
+            output: &self.output,
+            frames,
+            rate,
+            is_strict: self.options.strict,
+            messages: &self.send,
+        };
+        render.run(&patch)
     }
 }
 

@@ -50,7 +50,7 @@ impl LoadedSession {
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         if crate::patch::PatchCheck::is_patch(path) {
             return Err(Failure::bad_input(format!(
-                "{} is a Pure Data patch: `divisi check` reads it, no command plays it yet",
+                "{} is a Pure Data patch: `divisi render` plays it into a file; no other command plays patches yet",
                 path.display()
             )));
         }

@@ -128,6 +128,26 @@ impl PlayOptions {
         loaded.rate_or_default(self.rate)
     }
 
+    /// Frames a second of a patch: 44100 unless the call says otherwise, as in Pd.
+    pub(crate) fn rate_of_patch(&self) -> SampleRate {
+        self.rate
+            .unwrap_or_else(|| SampleRate::new(44_100).expect("44100 is not zero"))
+    }
+
+    /// The first option of the call that has no meaning for a patch yet.
+    pub(crate) fn refused_for_patch(&self) -> Option<&'static str> {
+        let given = [
+            (self.input.is_some(), "--input"),
+            (self.json.is_some(), "--json"),
+            (self.snapshot.is_some(), "--snapshot"),
+            (self.block.is_some(), "--block"),
+            (self.workers.is_some_and(|workers| workers > 1), "--workers"),
+            (self.scheduler != SchedulerArg::Auto, "--scheduler"),
+        ];
+        let refused = given.into_iter().find(|(is_given, _)| *is_given);
+        refused.map(|(_, option)| option)
+    }
+
     /// Duration in frames, if the call has one.
     pub(crate) fn frames(&self, rate: SampleRate) -> Option<u64> {
         self.seconds

@@ -1,10 +1,11 @@
 //! [`Machine`]: objects, wires, the stack of messages, and one tick.
 
 use super::arrays::Arrays;
-use super::clocks::{Clocks, UNITS_PER_MS};
+use super::clocks::{Clocks, Due, UNITS_PER_MS};
 use super::object::{Context, Handled, Object};
 use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
+use crate::file::Atom;
 use crate::signal::{Inlets, SignalState, SignalWorld};
 use std::collections::HashMap;
 
@@ -242,22 +243,15 @@ impl Machine {
         self.globals.clocks.advance_to(end);
     }
 
-    /// Sends a message to everything that receives under `name`, now. Returns false if nothing does.
-    pub(crate) fn send(&mut self, name: Symbol, message: Message<'_>) -> bool {
-        let is_there = self.receivers.contains_key(&name) || name == words::PD;
-        let message = store(&mut self.values, message);
-        let work = Work::Receivers {
-            name,
-            next: 0,
-            message,
-        };
-        self.stack.push(Entry {
-            work,
-            keep: message.to,
-            depth: 0,
-        });
-        self.run();
-        is_there
+    /// Sends a message to everything that receives under `name`, `ms` milliseconds from now.
+    ///
+    /// Real-time: setup.
+    pub fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
+        let symbols = &mut self.globals.symbols;
+        let name = symbols.intern(name);
+        let words = words.iter().map(|word| Value::of(word, symbols)).collect();
+        let object = self.add("message", Box::new(Scheduled { name, words }));
+        self.globals.clocks.set(Due { object, slot: 0 }, ms);
     }
 
     /// Takes what was printed.
@@ -320,7 +314,7 @@ impl Machine {
                 let receivers = self.receivers.get(&name);
                 let Some(object) = receivers.and_then(|r| r.get(next as usize)).copied() else {
                     if next == 0 && name == words::PD {
-                        self.to_pd(message);
+                        self.tell_pd(message);
                     }
                     return;
                 };
@@ -342,7 +336,7 @@ impl Machine {
     }
 
     /// A message to Pd itself.
-    fn to_pd(&mut self, message: Stored) {
+    fn tell_pd(&mut self, message: Stored) {
         if message.selector == words::DSP {
             let first = self.values[message.from as usize..message.to as usize].first();
             self.globals.dsp = first.is_some_and(|value| value.number() != 0.0);
@@ -409,6 +403,18 @@ impl Machine {
         let keep = u32::try_from(self.values.len()).expect("fewer values than memory");
         let sent = self.sent.drain(..).rev();
         self.stack.extend(sent.map(|entry| Entry { keep, ..entry }));
+    }
+}
+
+/// A message that the host sends at its time.
+struct Scheduled {
+    name: Symbol,
+    words: Vec<Value>,
+}
+
+impl Object for Scheduled {
+    fn clock(&mut self, _: u32, context: &mut Context<'_>) {
+        context.send_to(self.name, Message::of_words(&self.words));
     }
 }
 

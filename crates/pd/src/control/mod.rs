@@ -32,7 +32,7 @@ mod objects;
 mod symbol;
 mod value;
 
-pub(crate) use arrays::{ArrayId, Arrays};
+pub(crate) use arrays::Arrays;
 pub use build::NotYet;
 pub(crate) use build::{Built, BuiltBox};
 pub(crate) use clocks::{Clocks, Due};

@@ -23,6 +23,12 @@ impl Atom {
         Self::Symbol(text.into())
     }
 
+    /// The words of a text that a user typed: numbers and symbols.
+    pub fn words(text: &str) -> Vec<Self> {
+        let atom = |word| parse_float(word).map_or_else(|| Self::symbol(word), Self::Float);
+        text.split_whitespace().map(atom).collect()
+    }
+
     /// The word of a box's text: `word` is as in the file.
     ///
     /// Pd reads it twice. The first time is that of the file, which takes one level of escapes away; then separators and dollars

@@ -52,6 +52,9 @@ pub(super) fn order(root: &Instance, built: &Built) -> Order {
     order
 }
 
+/// Signals at the inlets of a canvas, and those of its outlets as they arise, by index of the box.
+type CanvasPorts<'c> = (&'c [(usize, BufferId)], &'c mut Vec<(usize, BufferId)>);
+
 /// A box while its canvas is being sorted.
 struct Waiting {
     /// Signal connections that are still to come.
@@ -133,7 +136,7 @@ impl Order {
         built: &Built,
         at: usize,
         waiting: &mut [Waiting],
-        (inputs, outputs): (&[(usize, BufferId)], &mut Vec<(usize, BufferId)>),
+        (inputs, outputs): CanvasPorts<'_>,
         wires: &[Vec<Connection>],
     ) -> Vec<(Connection, BufferId)> {
         waiting[at].is_done = true;

@@ -4,6 +4,7 @@ use super::BLOCK;
 use super::order::{Step, order};
 use super::world::{Inlets, SignalState};
 use crate::control::{Machine, NotYet};
+use crate::file::Atom;
 use crate::load::LoadedPatch;
 
 /// A patch that plays: messages first, then signals, one block of 64 frames after the other.
@@ -51,6 +52,13 @@ impl PatchPlayer {
             rate,
         };
         (player, not_yet)
+    }
+
+    /// Sends a message to everything that receives under `name`, `ms` milliseconds from now.
+    ///
+    /// Real-time: setup.
+    pub fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
+        self.machine.schedule(ms, name, words);
     }
 
     /// Number of signal objects.

@@ -186,6 +186,30 @@ impl Object for SignalInlet {
     }
 }
 
+/// Messages that change how a box looks, and send nothing.
+const LOOKS: [&str; 20] = [
+    "size",
+    "delta",
+    "pos",
+    "flashtime",
+    "color",
+    "send",
+    "receive",
+    "label",
+    "label_pos",
+    "label_font",
+    "init",
+    "range",
+    "lin",
+    "log",
+    "steady",
+    "nonzero",
+    "orient",
+    "number",
+    "width",
+    "log_height",
+];
+
 /// A box that shows a value.
 pub(in super::super) struct GuiBox {
     gui: Gui,
@@ -271,8 +295,12 @@ impl Object for GuiBox {
                 self.value = *value;
                 return self.output(context);
             }
-            _ if self.gui.kind == GuiKind::Bang => return self.output(context),
-            // How it looks: colour, size, label.
+            (selector, _)
+                if self.gui.kind == GuiKind::Bang
+                    && !LOOKS.contains(&context.symbols().text(selector)) =>
+            {
+                return self.output(context);
+            }
             _ => {}
         }
         Handled::Yes

@@ -4,6 +4,7 @@ use super::super::object::{Context, Handled, Object};
 use super::super::value::Message;
 use super::Making;
 use super::glue::to_number;
+use crate::constants::LN_10;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if let Some(function) = binary(making.class) {
@@ -176,8 +177,6 @@ fn unary(class: &str) -> Option<fn(f32) -> f32> {
 pub(super) fn narrow(number: f64) -> f32 {
     number as f32
 }
-
-const LN_10: f64 = 2.302_585_092_994;
 
 pub(super) fn mtof(f: f32) -> f32 {
     if f <= -1500.0 {

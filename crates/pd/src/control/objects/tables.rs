@@ -6,6 +6,7 @@ use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
 use super::math::narrow;
+use crate::constants::PI;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -160,7 +161,7 @@ impl ArrayBox {
         points.clear();
         points.resize(size + 3, 0.0);
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-        let step = (2.0 * 3.14159) / size as f64;
+        let step = (2.0 * PI) / size as f64;
         let mut phase = -step;
         for point in points.iter_mut() {
             let (mut angle, mut sum) = (if is_sine { phase } else { 0.0 }, 0.0);

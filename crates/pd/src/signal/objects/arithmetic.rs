@@ -159,7 +159,7 @@ fn unary(class: &str) -> Option<fn(f32) -> f32> {
     })
 }
 
-const LN_10: f32 = 2.302_585_1;
+const LN_10: f32 = crate::constants::LN_10 as f32;
 
 fn to_db(x: f32, factor: f32) -> f32 {
     if x <= 0.0 {

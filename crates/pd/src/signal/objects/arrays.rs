@@ -155,7 +155,6 @@ impl Object for Oscillator {
         let mut phase = f64::from(length) * self.phase + unit;
         for (to, frequency) in outlets[0].iter_mut().zip(inlets.get(0)) {
             let bits = phase.to_bits();
-            #[expect(clippy::cast_possible_truncation, reason = "the array is shorter")]
             let index = (bits >> 32) as usize & (count - 1);
             #[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
             let fraction = wrapped(phase, unit) as f32;

@@ -2,10 +2,12 @@
 
 use super::oscillators::{cosine, sine};
 use super::ramps::is_odd;
+use crate::constants::{CIRCLE, TWO_PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
 use crate::signal::{Inlets, SignalWorld};
 
-const TWO_PI: f32 = 2.0 * 3.14159;
+/// A quarter of a circle.
+const QUARTER: f32 = TWO_PI / 4.0;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -159,7 +161,7 @@ struct BandPass {
 
 /// A cosine by a polynomial, 0 beyond a quarter of a period.
 fn quick_cosine(x: f32) -> f32 {
-    if (-(0.5 * 3.14159)..=0.5 * 3.14159).contains(&x) {
+    if (-QUARTER..=QUARTER).contains(&x) {
         let g = x * x;
         ((g * g * g * (-1.0 / 720.0) + g * g * (1.0 / 24.0)) - g * 0.5) + 1.0
     } else {
@@ -228,7 +230,7 @@ impl Biquad {
         let is_stable = if discriminant < 0.0 {
             b >= -1.0
         } else {
-            a <= 2.0 && a >= -2.0 && 1.0 - a - b >= 0.0 && 1.0 + a - b >= 0.0
+            (-2.0..=2.0).contains(&a) && 1.0 - a - b >= 0.0 && 1.0 + a - b >= 0.0
         };
         self.coefficients = match is_stable {
             true => [0, 1, 2, 3, 4].map(number),
@@ -302,7 +304,7 @@ impl Object for Vcf {
         let q = self.q;
         let inverse = if q > 0.0 { 1.0 / q } else { 0.0 };
         let correction = 2.0 - 2.0 / (q + 2.0);
-        let to_radians = 6.28318_f32 / world.rate;
+        let to_radians = CIRCLE / world.rate;
         let (mut re, mut im) = (self.re, self.im);
         let [first, second] = outlets else {
             return;
@@ -317,7 +319,7 @@ impl Object for Vcf {
             }
             .max(0.0);
             let gain = correction * (1.0 - r);
-            let phase = f64::from(center * (512.0_f32 / 6.28318_f32)) + 1_572_864.0;
+            let phase = f64::from(center * (512.0_f32 / CIRCLE)) + 1_572_864.0;
             let (coefficient_re, coefficient_im) = (r * cosine(phase), r * sine(phase));
             let before = re;
             re = gain * x + coefficient_re * before - coefficient_im * im;

@@ -3,6 +3,7 @@
 //! Phases are doubles to which 3·2¹⁹ is added, so that the lower half of their bits is the fraction: that bounds the resolution to
 //! 2⁻³², and the sound depends on it.
 
+use crate::constants::PI;
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::{Inlets, SignalWorld};
 use std::sync::LazyLock;
@@ -14,7 +15,7 @@ const POINTS: usize = 512;
 
 /// One period of a cosine and one point more, as Pd computes it: the phase is summed up in floats, and pi is 3.14159.
 static COSINE: LazyLock<[f32; POINTS + 1]> = LazyLock::new(|| {
-    let step = narrow(2.0 * 3.14159 / 512.0);
+    let step = narrow(2.0 * PI / 512.0);
     let mut phase = 0.0_f32;
     let mut table = [0.0; POINTS + 1];
     for point in &mut table {
@@ -32,7 +33,6 @@ fn narrow(x: f64) -> f32 {
 /// The cosine at a phase in points of the table, to which [`UNIT`] was added.
 pub(super) fn cosine(phase: f64) -> f32 {
     let bits = phase.to_bits();
-    #[expect(clippy::cast_possible_truncation, reason = "nine bits are kept")]
     let index = (bits >> 32) as usize & (POINTS - 1);
     let fraction =
         narrow(f64::from_bits((UNIT.to_bits() & !0xffff_ffff) | (bits & 0xffff_ffff)) - UNIT);

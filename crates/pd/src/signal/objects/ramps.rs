@@ -1,6 +1,7 @@
 //! Between messages and signals: `line~`, `vline~`, `sig~`, `snapshot~`, `vsnapshot~`, `env~`, `bang~`, `threshold~`, `samphold~`,
 //! `samplerate~` (`d_ctl.c`).
 
+use crate::constants::{LN_10, PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
 use crate::signal::{BLOCK, Inlets, SignalWorld};
 
@@ -356,7 +357,7 @@ impl Envelope {
         let period = period.max(points / 32 + 1).max(BLOCK).div_ceil(BLOCK) * BLOCK;
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
         let weight = |i: usize| {
-            narrow((1.0 - ((2.0 * 3.14159 * i as f64) / points as f64).cos()) / points as f64)
+            narrow((1.0 - ((2.0 * PI * i as f64) / points as f64).cos()) / points as f64)
         };
         let mut window: Vec<f32> = (0..points).map(weight).collect();
         window.resize(points + BLOCK, 0.0);
@@ -376,7 +377,7 @@ impl Object for Envelope {
         let db = if power <= 0.0 {
             0.0
         } else {
-            narrow(100.0 + 10.0 / 2.302_585_092_994 * f64::from(power).ln()).max(0.0)
+            narrow(100.0 + 10.0 / LN_10 * f64::from(power).ln()).max(0.0)
         };
         context.send_float(0, db);
     }

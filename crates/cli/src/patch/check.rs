@@ -1,4 +1,4 @@
-//! Pure Data patches: reading one with its abstractions, and what `check` says about it.
+//! Reading a patch with its abstractions, and what `check` says about it.
 
 use crate::failure::Failure;
 use crate::output::messages;
@@ -25,6 +25,16 @@ impl PatchCheck {
         let patch = load_patch(path, &search)
             .map_err(|why| Failure::bad_input(format!("cannot read {}: {why}", path.display())))?;
         Ok(Self { patch })
+    }
+
+    /// The patch.
+    pub(crate) fn loaded(&self) -> &LoadedPatch {
+        &self.patch
+    }
+
+    /// Returns true if an object could not be made.
+    pub(crate) fn has_stand_ins(&self) -> bool {
+        self.patch.root.stand_in_count() > 0
     }
 
     /// The files that were read.
