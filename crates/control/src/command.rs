@@ -156,6 +156,37 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "is_first")]
         at: u64,
     },
+    /// Lets the transport roll.
+    Start {
+        /// As for `set`.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
+    /// Halts the transport: what follows it is silent, effects ring out.
+    Stop {
+        /// As for `set`.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
+    /// Moves the transport to a position.
+    Locate {
+        /// The position, in `unit`.
+        to: f64,
+        /// Its unit.
+        #[serde(default)]
+        unit: PositionUnit,
+        /// As for `set`.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
+    /// Plays on at a tempo, as a change of speed against the session's tempo.
+    Tempo {
+        /// Beats a minute.
+        bpm: f64,
+        /// As for `set`.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
     /// Takes the last change back.
     Undo,
     /// Makes the last change that was taken back again.
@@ -181,10 +212,26 @@ pub enum Command {
     Subscribe {
         /// The topics. None ends the subscription.
         topics: Vec<Topic>,
+        /// Output ports of audio that are measured for `meters`, `loudness` and `spectrum`: at most 64.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ports: Vec<String>,
         /// Interval of those that are sent regularly, in milliseconds: 10 to 60000.
         #[serde(default = "default_interval")]
         every_ms: u32,
     },
+}
+
+/// The unit of a position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PositionUnit {
+    /// Seconds from the beginning of the piece.
+    #[default]
+    Seconds,
+    /// Beats from the beginning of the piece.
+    Beats,
+    /// Frames from the beginning of the piece.
+    Frames,
 }
 
 /// A question.
@@ -202,6 +249,8 @@ pub enum Query {
     Dropouts,
     /// Meters: all gauges by name.
     Meters,
+    /// Position, tempo and state of the transport.
+    Transport,
     /// Names of the snapshots.
     Snapshots,
     /// Names of the presets in the session's folder.
@@ -215,8 +264,12 @@ pub enum Query {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Topic {
-    /// The gauges, at each interval.
+    /// The gauges, and peak and root mean square of the ports, at each interval.
     Meters,
+    /// Loudness of the ports after EBU R 128, at each interval.
+    Loudness,
+    /// Levels of the ports in bands of a third of an octave, at each interval.
+    Spectrum,
     /// Load and position, at each interval.
     Load,
     /// Dropouts, whenever a figure has changed.

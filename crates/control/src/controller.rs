@@ -10,7 +10,7 @@
 use crate::ControlError;
 use crate::command::{Command, Query, Reply, Request};
 use crate::edits::{Draft, LiveSet};
-use crate::events::NodeEvent;
+use crate::events::{NodeEvent, TransportStep};
 use crate::history::{History, UndoEntry, go_to};
 use crate::query;
 use crate::session_file::{ReadSession, SessionFile};
@@ -65,6 +65,8 @@ struct Answering {
 enum Heard {
     /// It changes no sound.
     Never,
+    /// At this frame.
+    At(u64),
     /// With the executor that is on its way.
     WithSwap,
     /// With events: their ticket, and the earliest frame for which they are meant.
@@ -166,6 +168,7 @@ impl Controller {
             });
         }
         self.answer(engine, &mut messages);
+        self.subscriptions.measure(engine, self.rate_hz);
         self.subscriptions.publish(engine, &mut messages);
         messages
     }
@@ -175,6 +178,7 @@ impl Controller {
         while let Some(first) = self.answering.front() {
             let frame = match first.waits_for {
                 Heard::Never => first.reply.frame,
+                Heard::At(frame) => Some(frame),
                 Heard::WithSwap if engine.is_swapping() => return,
                 Heard::WithSwap => Some(engine.swap_frame()),
                 Heard::WithEvents(ticket, at) => match engine.event_frame(ticket) {
@@ -228,15 +232,19 @@ impl Controller {
         let folder = self.file.folder().to_owned();
         let kept = (self.snapshots.clone(), folder.as_path());
         let mut draft = Draft::new(engine.graph(), registry.catalogue(), kept);
-        let mut has_change = false;
+        let (mut has_change, mut steps) = (false, Vec::new());
         for (number, command) in (1..).zip(&request.commands) {
             let at = |error| (error, Some(number));
             check_alone(command).map_err(at)?;
             has_change |= draft.apply(number, command).map_err(at)?;
             has_change |= draft.add_event(command).map_err(at)?;
+            let place = (engine.graph().tempo(), engine.plan().rate);
+            steps.extend(TransportStep::new(command, place).map_err(at)?);
         }
+        has_change |= !steps.is_empty();
         let mut answers = std::mem::take(&mut draft.answers);
         let heard = self.apply(draft, engine).map_err(|error| (error, None))?;
+        let heard = send_steps(&steps, heard, engine).map_err(|error| (error, None))?;
         if has_change {
             self.subscriptions.add_change(json!(request.commands));
         }
@@ -409,8 +417,14 @@ impl Controller {
                     let saved = snapshot::save_preset(folder, names, engine.graph(), catalogue);
                     json!({ "saved": saved.map_err(|error| (error, Some(number)))? })
                 }
-                Command::Subscribe { topics, every_ms } => {
-                    self.subscriptions.set(client, topics, *every_ms, engine);
+                Command::Subscribe {
+                    topics,
+                    ports,
+                    every_ms,
+                } => {
+                    let wanted = (topics.as_slice(), ports.as_slice());
+                    let set = self.subscriptions.set(client, wanted, *every_ms, engine);
+                    set.map_err(|error| (error, Some(number)))?;
                     continue;
                 }
                 _ => continue,
@@ -422,8 +436,14 @@ impl Controller {
 
     fn save(&mut self, file: Option<&Path>, engine: &Engine) -> Result<Value, ControlError> {
         let now = (engine.graph(), &*self.snapshots);
-        let saved = self.file.save(file, now, self.registry.catalogue())?;
-        Ok(json!({ "saved": saved }))
+        let (saved, kept) = self.file.save(file, now, self.registry.catalogue())?;
+        Ok(match kept {
+            None => json!({ "saved": saved }),
+            Some(kept) => json!({
+                "saved": saved,
+                "warning": format!("comments are lost; the old file is {}", kept.display()),
+            }),
+        })
     }
 }
 
@@ -431,6 +451,22 @@ impl Controller {
 fn frames_of(timed: &[LiveSet], events: &[NodeEvent]) -> impl Iterator<Item = u64> {
     let timed = timed.iter().map(|set| set.at);
     timed.chain(events.iter().map(NodeEvent::at))
+}
+
+/// Sends the steps of the transport. The frame is then the earliest one at which the first of them can be heard.
+fn send_steps(
+    steps: &[TransportStep],
+    heard: Heard,
+    engine: &mut Engine,
+) -> Result<Heard, ControlError> {
+    for step in steps {
+        step.send(engine)?;
+    }
+    let first = steps.iter().map(|step| step.at()).min();
+    Ok(match (first, heard) {
+        (Some(at), Heard::Never) => Heard::At(at.max(engine.position())),
+        _ => heard,
+    })
 }
 
 /// Refuses a command that stands alone, in a request with others.

@@ -50,6 +50,15 @@ pub enum ControlError {
     /// Another snapshot has the name.
     #[error("there is a snapshot `{0}` already")]
     SnapshotTaken(String),
+    /// The piece has no such position.
+    #[error("{0} is no position of the piece")]
+    Position(f64),
+    /// Only outputs of audio are measured.
+    #[error("`{0}` is no output of audio, and nothing else can be measured")]
+    NoOutput(String),
+    /// These topics measure ports.
+    #[error("name the ports: `subscribe loudness of NODE.PORT`")]
+    NoPorts,
     /// A preset's name would lead to another folder.
     #[error("`{0}` is no name of a preset: it is a file's name without folders")]
     PresetName(String),

@@ -20,6 +20,7 @@
 //! | `controller` | carries requests out on an engine |
 //! | `history` | undo and redo |
 //! | `subscription` | what clients have asked to be sent |
+//! | `meters` | levels, loudness and spectrum of a port |
 //! | `events` | numbers and MIDI for event inputs |
 //! | `edits` | one command as a change to a graph |
 //! | `query` | the graph, the kinds and the figures as JSON |
@@ -35,6 +36,7 @@ mod edits;
 mod error;
 mod events;
 mod history;
+mod meters;
 pub mod osc;
 mod query;
 #[cfg(unix)]
@@ -45,7 +47,7 @@ mod subscription;
 mod target;
 mod words;
 
-pub use command::{Command, Query, Reply, Request, Topic};
+pub use command::{Command, PositionUnit, Query, Reply, Request, Topic};
 pub use controller::Controller;
 pub use error::ControlError;
 pub use words::{WordsError, read_words};

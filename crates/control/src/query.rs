@@ -14,6 +14,7 @@ pub(crate) fn answer(query: Query, engine: &Engine, catalogue: &Catalogue) -> Va
         Query::Dropouts => dropouts(engine),
         Query::Meters => json!(engine.gauges()),
         Query::Schedule => schedule(engine),
+        Query::Transport => transport(engine),
         // The controller has them.
         Query::Snapshots | Query::Presets => Value::Null,
     }
@@ -30,6 +31,18 @@ pub(crate) fn load(engine: &Engine) -> Value {
         "mean_ns": stats.recent.mean,
         "p99_ns": stats.recent.p99,
         "max_ns": stats.max_ns,
+    })
+}
+
+/// Position in frames, beats and bars; tempo in beats a minute.
+fn transport(engine: &Engine) -> Value {
+    let now = engine.transport();
+    json!({
+        "is_rolling": now.is_rolling,
+        "frame": now.frame,
+        "beat": now.beat,
+        "bar": now.bar.0,
+        "bpm": now.bpm,
     })
 }
 

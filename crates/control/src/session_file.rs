@@ -2,9 +2,13 @@
 
 use crate::ControlError;
 use graph::{Catalogue, Graph};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use text::Session;
 use text::toml::snapshots::{Snapshots, read_snapshots, set_snapshots, snapshots_text};
+
+/// Largest session whose comments are looked for, in bytes.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads a session; an error is the text of its mistakes.
 pub(crate) type ReadSession = Box<dyn Fn(&Path) -> Result<Session, String>>;
@@ -53,13 +57,13 @@ impl SessionFile {
         (self.path, self.session) = (path, session);
     }
 
-    /// Writes the session with `graph` and `snapshots`. The own file is replaced as a whole; another one must not be there.
+    /// Writes the session with `graph` and `snapshots`. Gives the file, and the one that has the comments that are lost. The own file is replaced as a whole; another one must not be there.
     pub(crate) fn save(
         &mut self,
         file: Option<&Path>,
         (graph, snapshots): (&Graph, &Snapshots),
         catalogue: &Catalogue,
-    ) -> Result<PathBuf, ControlError> {
+    ) -> Result<(PathBuf, Option<PathBuf>), ControlError> {
         let path = file.unwrap_or(&self.path);
         let is_own = files::FileId::of(path) == files::FileId::of(&self.path);
         if !is_own && path.symlink_metadata().is_ok() {
@@ -78,10 +82,30 @@ impl SessionFile {
             })?,
             false => text::toml::write(&self.session, catalogue),
         };
-        files::write(path, written).map_err(|source| ControlError::Write {
+        let failed = |source| ControlError::Write {
             file: path.to_owned(),
             source,
-        })?;
-        Ok(path.to_owned())
+        };
+        let kept = self.keep_comments(path, &written).map_err(failed)?;
+        files::write(path, written).map_err(failed)?;
+        Ok((path.to_owned(), kept))
+    }
+
+    /// Copies the file to `NAME~`, if it has comments that `written` has not. Gives that name.
+    fn keep_comments(&self, path: &Path, written: &str) -> std::io::Result<Option<PathBuf>> {
+        let Ok(old) = files::read(path, MAX_BYTES) else {
+            return Ok(None);
+        };
+        let (name, text) = (path.to_string_lossy(), String::from_utf8_lossy(&old));
+        let kept: HashSet<&str> = text::comments(&name, written).into_iter().collect();
+        let mut comments = text::comments(&name, &text).into_iter();
+        if comments.all(|comment| kept.contains(comment)) {
+            return Ok(None);
+        }
+        let mut copy = path.as_os_str().to_owned();
+        copy.push("~");
+        let copy = PathBuf::from(copy);
+        files::write(&copy, old)?;
+        Ok(Some(copy))
     }
 }

@@ -3,22 +3,39 @@
 use crate::command::Topic;
 use crate::controller::Message;
 use crate::query;
-use engine::Engine;
-use serde_json::{Value, json};
+use crate::ControlError;
+use crate::meters::PortMeter;
+use crate::target::{port_name, split};
+use engine::{Engine, Tap};
+use graph::{Graph, Signal};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
+
+/// Largest number of ports of one client.
+const MAX_PORTS: usize = 64;
 
 /// The subscriptions of all clients: at most one of each.
 #[derive(Default)]
 pub(crate) struct Subscriptions {
     all: Vec<Subscription>,
+    /// Ports that are measured, by `node.port`.
+    ports: BTreeMap<String, MeasuredPort>,
     /// Changes that subscribers have not been sent yet.
     changes: Vec<Value>,
+}
+
+/// A port that is measured. The tap is none until the engine has room for it.
+#[derive(Default)]
+struct MeasuredPort {
+    tap: Option<(Tap, PortMeter)>,
 }
 
 /// The topics of one client.
 struct Subscription {
     client: u64,
     topics: Vec<Topic>,
+    ports: Vec<String>,
     interval: Duration,
     due: Instant,
     /// Dropouts as they were sent last.
@@ -27,16 +44,62 @@ struct Subscription {
 
 impl Subscriptions {
     /// Replaces the subscription of `client`; no topic ends it.
-    pub(crate) fn set(&mut self, client: u64, topics: &[Topic], every_ms: u32, engine: &Engine) {
+    pub(crate) fn set(
+        &mut self,
+        client: u64,
+        (topics, ports): (&[Topic], &[String]),
+        every_ms: u32,
+        engine: &Engine,
+    ) -> Result<(), ControlError> {
+        let ports: Vec<String> = ports
+            .iter()
+            .map(|port| audio_output(engine.graph(), port))
+            .collect::<Result<_, _>>()?;
+        let needs_ports = |it| matches!(it, &Topic::Loudness | &Topic::Spectrum);
+        if ports.is_empty() && topics.iter().any(needs_ports) {
+            return Err(ControlError::NoPorts);
+        }
+        if ports.len() > MAX_PORTS {
+            let message = format!("at most {MAX_PORTS} ports are measured for a client");
+            return Err(ControlError::TooMany(message));
+        }
         self.end(client);
         if !topics.is_empty() {
             self.all.push(Subscription {
                 client,
                 topics: topics.to_vec(),
+                ports,
                 interval: Duration::from_millis(every_ms.clamp(10, 60_000).into()),
                 due: Instant::now(),
                 dropouts: query::dropouts(engine),
             });
+        }
+        Ok(())
+    }
+
+    /// Taps the ports that are asked for, ends the taps of others, and measures what has come.
+    pub(crate) fn measure(&mut self, engine: &mut Engine, rate_hz: f64) {
+        let wanted: BTreeSet<&String> = self.all.iter().flat_map(|it| &it.ports).collect();
+        self.ports.retain(|name, port| {
+            let is_over = !wanted.contains(name);
+            match &port.tap {
+                // Where the engine is busy, it is tried again.
+                Some((tap, _)) if is_over => engine.remove_tap(tap).is_err(),
+                _ => !is_over,
+            }
+        });
+        for name in wanted {
+            let port = self.ports.entry(name.clone()).or_default();
+            if port.tap.is_none()
+                && let Some((node, output)) = name.rsplit_once('.')
+                && let Ok(tap) = engine.add_tap(node, output)
+            {
+                let meter = PortMeter::new(tap.channels(), rate_hz);
+                port.tap = Some((tap, meter));
+            }
+            if let Some((tap, meter)) = &mut port.tap {
+                tap.read(|samples| meter.write(samples));
+            }
         }
     }
 
@@ -67,7 +130,26 @@ impl Subscriptions {
                 continue;
             }
             it.due = now + it.interval;
-            send(Topic::Meters, json!(engine.gauges()));
+            let mut measured = |value: fn(&mut PortMeter) -> Value| {
+                let mut all = Map::new();
+                for name in &it.ports {
+                    let port = self.ports.get_mut(name).and_then(|port| port.tap.as_mut());
+                    all.extend(port.map(|(_, meter)| (name.clone(), value(meter))));
+                }
+                all
+            };
+            if it.topics.contains(&Topic::Meters) {
+                let mut meters = measured(|meter| meter.levels());
+                let gauges = engine.gauges().into_iter();
+                meters.extend(gauges.map(|(name, value)| (name, json!(value))));
+                send(Topic::Meters, Value::Object(meters));
+            }
+            if it.topics.contains(&Topic::Loudness) {
+                send(Topic::Loudness, Value::Object(measured(|meter| meter.loudness())));
+            }
+            if it.topics.contains(&Topic::Spectrum) {
+                send(Topic::Spectrum, Value::Object(measured(PortMeter::spectrum)));
+            }
             send(Topic::Load, query::load(engine));
             let dropouts = query::dropouts(engine);
             if dropouts != it.dropouts {
@@ -75,5 +157,17 @@ impl Subscriptions {
                 it.dropouts = dropouts;
             }
         }
+    }
+}
+
+/// `node.port` of an output of audio, by a target that may leave the port out.
+fn audio_output(graph: &Graph, target: &str) -> Result<String, ControlError> {
+    let (_, node, port) = split(graph, target)?;
+    let name = port_name(&node.outputs, port);
+    let mut outputs = node.outputs.iter();
+    let is_audio = outputs.any(|it| it.name == name && matches!(it.signal, Signal::Audio(_)));
+    match is_audio {
+        true => Ok(format!("{}.{name}", node.name)),
+        false => Err(ControlError::NoOutput(target.to_owned())),
     }
 }

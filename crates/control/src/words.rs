@@ -1,6 +1,6 @@
 //! Commands as a shell has them: `set tone.freq 800`.
 
-use crate::{Command, Query, Topic};
+use crate::{Command, PositionUnit, Query, Topic};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -25,17 +25,21 @@ const FORMS: &[(&str, &str)] = &[
         "load_preset",
         "load_preset PART NAME [over MILLISECONDS] [at FRAME]",
     ),
+    ("start", "start [at FRAME]"),
+    ("stop", "stop [at FRAME]"),
+    ("locate", "locate POSITION [seconds|beats|frames] [at FRAME]"),
+    ("tempo", "tempo BPM [at FRAME]"),
     ("undo", "undo"),
     ("redo", "redo"),
     ("load", "load [FILE]"),
     ("save", "save [FILE]"),
     (
         "query",
-        "query graph|kinds|load|dropouts|meters|schedule|snapshots|presets",
+        "query graph|kinds|load|dropouts|meters|schedule|transport|snapshots|presets",
     ),
     (
         "subscribe",
-        "subscribe [meters] [load] [misses] [changes] [every MILLISECONDS]",
+        "subscribe [meters] [loudness] [spectrum] [load] [misses] [changes] [of NODE.PORT ...] [every MILLISECONDS]",
     ),
 ];
 
@@ -165,6 +169,20 @@ fn command(verb: &str, words: &[&str]) -> Option<Command> {
                 at,
             }
         }
+        ("start", rest) => Command::Start { at: at(rest)? },
+        ("stop", rest) => Command::Stop { at: at(rest)? },
+        ("locate", [to, rest @ ..]) => {
+            let unit = rest.first().and_then(|word| named::<PositionUnit>(word));
+            Command::Locate {
+                to: to.parse().ok()?,
+                unit: unit.unwrap_or_default(),
+                at: at(&rest[usize::from(unit.is_some())..])?,
+            }
+        }
+        ("tempo", [bpm, rest @ ..]) => Command::Tempo {
+            bpm: bpm.parse().ok()?,
+            at: at(rest)?,
+        },
         ("undo", []) => Command::Undo,
         ("redo", []) => Command::Redo,
         ("load", []) => Command::Load { file: None },
@@ -180,18 +198,29 @@ fn command(verb: &str, words: &[&str]) -> Option<Command> {
         },
         ("subscribe", words) => {
             let end = words.iter().position(|word| *word == "every");
-            let (topics, rest) = words.split_at(end.unwrap_or(words.len()));
+            let (words, rest) = words.split_at(end.unwrap_or(words.len()));
+            let of = words.iter().position(|word| *word == "of");
+            let (topics, ports) = words.split_at(of.unwrap_or(words.len()));
             let (every_ms, []) = option(rest, "every", 100)? else {
                 return None;
             };
             let topics = topics.iter().map(|word| named::<Topic>(word));
             Command::Subscribe {
                 topics: topics.collect::<Option<_>>()?,
+                ports: ports.iter().skip(1).map(|it| (*it).into()).collect(),
                 every_ms,
             }
         }
         _ => return None,
     })
+}
+
+/// `at FRAME`, or nothing.
+fn at(words: &[&str]) -> Option<u64> {
+    match option(words, "at", 0)? {
+        (at, []) => Some(at),
+        _ => None,
+    }
 }
 
 /// `over MS` and `at FRAME`, each of which may be missing.
@@ -300,12 +329,16 @@ mod tests {
             "rename_snapshot verse chorus",
             "save_preset voice bright",
             "load_preset voice bright over 100",
+            "start at 48000",
+            "stop",
+            "locate 16 beats",
+            "tempo 96.5 at 64",
             "undo",
             "redo",
             "load",
             "save \"my song.toml\"",
             "query graph",
-            "subscribe meters load every 50",
+            "subscribe meters load of tone.out every 50",
         ];
         for ((verb, form), line) in FORMS.iter().zip(lines) {
             let command = read_words(line).unwrap_or_else(|e| panic!("{line}: {e}"));

@@ -21,6 +21,6 @@ mod system;
 mod system;
 
 pub use identity::FileId;
-pub use new_file::{NewFile, check_writable, write};
+pub use new_file::{NewFile, check_writable, remove_abandoned, write};
 pub use regular::{open, read};
 pub use system::free_bytes;

@@ -14,6 +14,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// A file that is being written. Dropped before [`commit`](Self::commit) it leaves nothing behind.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct NewFile {
     temporary: Option<PathBuf>,
 }
 
+/// Time without a change after which a temporary file of a program that does not run is removed.
+const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 /// Links that are followed from one name.
 const MAX_LINKS: usize = 40;
 
@@ -182,6 +185,35 @@ pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<()
     let mut new = NewFile::create(path)?;
     new.write_all(content.as_ref())?;
     new.commit()
+}
+
+/// Removes what killed programs left in `folder`: files named as [`NewFile`] names them, which have not changed for a minute
+/// and whose program does not run any more. Files of others, links and folders stay.
+///
+/// Real-time: waits, on the disk.
+pub fn remove_abandoned(folder: &Path) {
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let program = name.to_str().and_then(program_of);
+        if let (Some(program), Ok(metadata)) = (program, entry.metadata()) {
+            let age = metadata.modified().ok().and_then(|time| time.elapsed().ok());
+            let is_old = age.is_some_and(|age| age >= ABANDONED_AFTER);
+            if metadata.is_file() && is_old && !system::is_running(program) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// The number of the program in the name of a temporary file.
+fn program_of(name: &str) -> Option<u32> {
+    let (program, number) = name.strip_prefix(".divisi-")?.split_once('-')?;
+    number.parse::<u64>().ok()?;
+    program.parse().ok()
 }
 
 /// Returns an error if [`NewFile::create`] would. Changes nothing.

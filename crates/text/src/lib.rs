@@ -24,6 +24,7 @@
 
 pub mod ag;
 mod ast;
+mod comments;
 mod context;
 mod diagnostics;
 pub mod dot;
@@ -43,6 +44,7 @@ mod round_trip;
 #[cfg(test)]
 mod sample;
 
+pub use comments::comments;
 pub use context::{IncludeLoader, ReadContext};
 pub use kind_page::{kind_index, kind_page};
 pub use session::{IncludedFile, ParsedSession, Section, Session, Settings};

@@ -11,10 +11,13 @@ use divisi::control::{ControlError, Controller};
 use divisi::driver::PortConnections;
 use divisi::engine::EngineError;
 use divisi::prelude::Engine;
+use divisi::files::{self, FileId};
 use divisi::text;
 use divisi::text::toml::ControllerEntry;
+use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Interval at which the session's file is looked at.
@@ -31,7 +34,7 @@ pub(crate) struct ControlOptions {
     #[arg(long, value_name = "PORT")]
     osc: Option<String>,
 
-    /// Play the session's file anew whenever it is saved; a broken one changes nothing and prints its mistakes
+    /// Play the session's file anew whenever it, or a file that it includes, is saved; a broken one changes nothing and prints its mistakes
     #[arg(long)]
     reload: bool,
 }
@@ -51,17 +54,19 @@ pub(crate) fn default_socket() -> PathBuf {
 pub(crate) struct ControlWays {
     controller: Controller,
     servers: Servers,
-    watched: Option<WatchedFile>,
+    watched: Option<WatchedFiles>,
     /// True for a session that can have sections.
     has_sections: bool,
 }
 
-/// The session's file, and how it was when it was read.
-struct WatchedFile {
+/// The session's file with those that it includes, and how they were when they were read.
+struct WatchedFiles {
     path: PathBuf,
-    seen: Option<(SystemTime, u64)>,
-    /// How it was at the last look.
-    last: Option<(SystemTime, u64)>,
+    /// Files that the session included when it was last read.
+    included: Rc<RefCell<Vec<PathBuf>>>,
+    seen: Vec<Stamp>,
+    /// How they were at the last look.
+    last: Vec<Stamp>,
     /// The file has changed, and has not been played yet.
     is_pending: bool,
     next_look: Instant,
@@ -80,18 +85,17 @@ impl ControlOptions {
         }
         let session = (path.to_owned(), loaded.session.clone());
         let registry = loaded.registry.clone();
-        let controller = Controller::new(registry, session, rate_hz, read_session);
+        let included = Rc::new(RefCell::new(loaded.included_files()));
+        let read_included = included.clone();
+        let read = move |path: &Path| read_session(path, &read_included);
+        let controller = Controller::new(registry, session, rate_hz, read);
+        // What a killed program left beside the session.
+        files::remove_abandoned(path.parent().unwrap_or(Path::new("")));
         let servers = Servers {
             unix: self.listen_unix()?,
             osc: self.listen_osc()?,
         };
-        let watched = self.reload.then(|| WatchedFile {
-            path: path.to_owned(),
-            seen: stamp(path),
-            last: None,
-            is_pending: false,
-            next_look: Instant::now(),
-        });
+        let watched = self.reload.then(|| WatchedFiles::new(path, included));
         Ok(Some(ControlWays {
             controller,
             servers,
@@ -135,9 +139,16 @@ impl ControlOptions {
     }
 }
 
-/// Reads a session; an error is its mistakes, as a terminal shows them.
-fn read_session(path: &Path) -> Result<text::Session, String> {
+/// Reads a session; an error is its mistakes, as a terminal shows them. Keeps which files it includes.
+fn read_session(
+    path: &Path,
+    included: &RefCell<Vec<PathBuf>>,
+) -> Result<text::Session, String> {
     let loaded = LoadedSession::read(path).map_err(|failure| failure.message())?;
+    let files = loaded.included_files();
+    if loaded.mistakes().is_none() || !files.is_empty() {
+        *included.borrow_mut() = files;
+    }
     match loaded.mistakes() {
         Some(mistakes) => Err(mistakes),
         None => Ok(loaded.session),
@@ -170,30 +181,52 @@ impl ControlWays {
     }
 }
 
-impl WatchedFile {
+impl WatchedFiles {
+    fn new(path: &Path, included: Rc<RefCell<Vec<PathBuf>>>) -> Self {
+        let mut watched = Self {
+            path: path.to_owned(),
+            included,
+            seen: Vec::new(),
+            last: Vec::new(),
+            is_pending: false,
+            next_look: Instant::now(),
+        };
+        watched.seen = watched.stamps();
+        watched
+    }
+
+    fn stamps(&self) -> Vec<Stamp> {
+        let included = self.included.borrow();
+        let own = std::iter::once(&self.path);
+        own.chain(included.iter()).map(|path| stamp(path)).collect()
+    }
+
     /// Plays the file if it was saved. Gives what the user is to be told.
     fn look(&mut self, controller: &mut Controller, engine: &mut Engine) -> Option<String> {
         let now = Instant::now();
         if now >= self.next_look {
             self.next_look = now + LOOK_INTERVAL;
-            let stamp = stamp(&self.path);
+            let stamps = self.stamps();
             // While an editor replaces the file, there may be none.
-            if stamp.is_some() && stamp != self.seen {
-                // Read when it has stayed as it is for one interval: an editor may still be writing.
-                self.is_pending = stamp == self.last;
-                if self.is_pending {
-                    self.seen = stamp;
-                }
+            if stamps[0].is_some() && stamps != self.seen {
+                // Read when they have stayed as they are for one interval: an editor may still be writing.
+                self.is_pending = stamps == self.last;
             }
-            self.last = stamp;
+            self.last = stamps;
         }
         if !self.is_pending {
             return None;
         }
+        let before = self.stamps();
         match controller.reload(engine) {
             Err(ControlError::Engine(EngineError::Busy)) => None,
             done => {
                 self.is_pending = false;
+                // The session may include other files now; what changed since they were read is seen at the next look.
+                self.seen = match self.stamps() {
+                    now if now.len() == before.len() => before,
+                    now => now,
+                };
                 let name = self.path.display();
                 Some(match done {
                     Ok(0) => format!("{name} was saved: nothing changes"),
@@ -206,8 +239,10 @@ impl WatchedFile {
     }
 }
 
-/// Time and size of a file, by which a change is seen.
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+/// Time, size and identity of a file, by which a change is seen; `None` if there is none.
+type Stamp = Option<(SystemTime, u64, Option<FileId>)>;
+
+fn stamp(path: &Path) -> Stamp {
     let facts = path.metadata().ok()?;
-    Some((facts.modified().ok()?, facts.len()))
+    Some((facts.modified().ok()?, facts.len(), FileId::of(path)))
 }

@@ -295,6 +295,12 @@ impl LoadedSession {
         })
     }
 
+    /// Files that the session includes.
+    pub(crate) fn included_files(&self) -> Vec<PathBuf> {
+        let names = self.files.iter().map(|file| PathBuf::from(&file.name));
+        names.collect()
+    }
+
     /// A guard of all files of the session and of `inputs`. Refuses a recorder that would overwrite one.
     pub(crate) fn guard<'a>(
         &self,
@@ -302,8 +308,7 @@ impl LoadedSession {
     ) -> Result<FileGuard, Failure> {
         let read = self.named_files(false);
         let read = read.flat_map(|(node, path)| sounds_of(node, &path).into_iter().chain([path]));
-        let included = self.files.iter().map(|file| PathBuf::from(&file.name));
-        let mut guard = FileGuard::new(read.chain(included).chain(inputs.cloned()));
+        let mut guard = FileGuard::new(read.chain(self.included_files()).chain(inputs.cloned()));
         for (node, path) in self.named_files(true) {
             let recorder = format!("the {} `{}` writes it", node.effective_kind(), node.name);
             guard

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `unix` | JSON lines over a Unix socket that belongs to its owner; a client |
 //! | `osc` | OSC packets over UDP and TCP |
+//! | `slip` | frames of packets in a stream |
 //! | `stream` | one connection: what was read and what is to be written, within limits |
 
 pub mod osc;
+mod slip;
 mod stream;
 pub mod unix;
 

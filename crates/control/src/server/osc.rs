@@ -1,7 +1,9 @@
-//! OSC packets over UDP and TCP, at one port. Over TCP each packet has its length before it, in four bytes.
+//! OSC packets over UDP and TCP, at one port. Over TCP each packet has its length before it, in four bytes (OSC 1.0), or is
+//! framed by SLIP (OSC 1.1).
 //!
 //! Anybody who can send to the address can change what plays, so it is the machine's own unless the user names another.
 
+use super::slip;
 use super::stream::BufferedStream;
 use super::{OSC_CLIENT, no_request};
 use crate::osc::{TimeReference, read_packet, write_packet};
@@ -21,13 +23,19 @@ const MAX_CLIENTS: usize = 64;
 /// Packets that are taken at once.
 const MAX_PACKETS: usize = 256;
 
+/// A connection, and how its packets are framed: known from its first byte.
+struct OscClient {
+    stream: BufferedStream<TcpStream>,
+    is_slip: Option<bool>,
+}
+
 /// One UDP socket and one TCP socket at the same port, with their clients.
 pub struct OscServer {
     udp: UdpSocket,
     tcp: TcpListener,
     /// Senders over UDP, the last ones that were heard of.
     peers: Vec<(u64, SocketAddr)>,
-    clients: Vec<(u64, BufferedStream<TcpStream>)>,
+    clients: Vec<(u64, OscClient)>,
     next_id: u64,
     buffer: Vec<u8>,
 }
@@ -67,7 +75,7 @@ impl OscServer {
     pub(super) fn poll_fds<'a>(&'a self, all: &mut Vec<PollFd<'a>>) {
         all.push(PollFd::new(&self.udp, PollFlags::IN));
         all.push(PollFd::new(&self.tcp, PollFlags::IN));
-        all.extend(self.clients.iter().map(|(_, client)| client.poll_fd()));
+        all.extend(self.clients.iter().map(|(_, client)| client.stream.poll_fd()));
     }
 
     pub(super) fn receive(&mut self, controller: &mut Controller, engine: &Engine) {
@@ -81,7 +89,8 @@ impl OscServer {
         self.receive_udp(controller, read);
         self.accept();
         for (id, client) in &mut self.clients {
-            client.read(MAX_FRAMED);
+            // Framed by SLIP, a byte may be two.
+            client.stream.read(2 * MAX_PACKET);
             while let Some(packet) = next_packet(client) {
                 if let Some(reply) = submit(controller, *id, read(&packet)) {
                     send_framed(client, &reply);
@@ -124,7 +133,10 @@ impl OscServer {
         while let Ok((stream, _)) = self.tcp.accept() {
             if stream.set_nonblocking(true).is_ok() && self.clients.len() < MAX_CLIENTS {
                 self.next_id += 1;
-                let client = BufferedStream::new(stream);
+                let client = OscClient {
+                    stream: BufferedStream::new(stream),
+                    is_slip: None,
+                };
                 self.clients.push((self.next_id, client));
             }
         }
@@ -143,8 +155,8 @@ impl OscServer {
 
     pub(super) fn flush(&mut self, controller: &mut Controller) {
         self.clients.retain_mut(|(id, client)| {
-            client.write();
-            let is_done = client.is_done() && !controller.is_waiting(*id);
+            client.stream.write();
+            let is_done = client.stream.is_done() && !controller.is_waiting(*id);
             if is_done {
                 controller.forget(*id);
             }
@@ -166,8 +178,15 @@ fn submit(
     reply.map(|reply| serde_json::to_value(reply).unwrap_or_default())
 }
 
-/// The next whole packet of a stream. One that is too long ends the client.
-fn next_packet(client: &mut BufferedStream<TcpStream>) -> Option<Vec<u8>> {
+/// The next whole packet of a stream. One that is too long ends the client. A stream that begins with SLIP's end mark is framed
+/// by SLIP, as OSC 1.1 has it; no length of a packet begins with that byte.
+fn next_packet(client: &mut OscClient) -> Option<Vec<u8>> {
+    let first = *client.stream.input.first()?;
+    let is_slip = *client.is_slip.get_or_insert(first == slip::END);
+    let client = &mut client.stream;
+    if is_slip {
+        return slip::next_packet(client, MAX_PACKET);
+    }
     let length = client.input.first_chunk::<4>()?;
     let length = u32::from_be_bytes(*length) as usize;
     if length > MAX_PACKET {
@@ -182,11 +201,15 @@ fn next_packet(client: &mut BufferedStream<TcpStream>) -> Option<Vec<u8>> {
     Some(packet[4..].to_vec())
 }
 
-fn send_framed(client: &mut BufferedStream<TcpStream>, message: &Value) {
-    if let Some(packet) = write_packet(message) {
-        client.send(&(packet.len() as u32).to_be_bytes());
-        client.send(&packet);
+fn send_framed(client: &mut OscClient, message: &Value) {
+    let Some(packet) = write_packet(message) else {
+        return;
+    };
+    if client.is_slip == Some(true) {
+        return client.stream.send(&slip::framed(&packet));
     }
+    client.stream.send(&(packet.len() as u32).to_be_bytes());
+    client.stream.send(&packet);
 }
 
 #[cfg(test)]
@@ -200,7 +223,10 @@ mod tests {
         let mut far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (near, _) = listener.accept().unwrap();
         near.set_nonblocking(true).unwrap();
-        let mut client = BufferedStream::new(near);
+        let mut client = OscClient {
+            stream: BufferedStream::new(near),
+            is_slip: None,
+        };
         let mut bytes = (MAX_PACKET as u32).to_be_bytes().to_vec();
         bytes.resize(MAX_FRAMED, 7);
         let (first, last) = bytes.split_at(MAX_PACKET + 2);
@@ -208,8 +234,8 @@ mod tests {
             assert_eq!(next_packet(&mut client), None);
             far.write_all(part).unwrap();
             for _ in 0..10_000 {
-                client.read(MAX_FRAMED);
-                if client.input.len() == end {
+                client.stream.read(MAX_FRAMED);
+                if client.stream.input.len() == end {
                     break;
                 }
                 std::thread::sleep(std::time::Duration::from_millis(1));

@@ -273,6 +273,7 @@ impl Engine {
         if self.is_swapping() || self.rings.swaps.is_full() {
             return Err(EngineError::Busy);
         }
+        let graph = &*self.with_taps(graph);
         let added = self.resources.add_nodes(graph);
         let has_delays = self.resources.has_latency() || !self.plan.delayed_edges.is_empty();
         let delays = has_delays.then(|| self.previous_delays());

@@ -5,6 +5,7 @@
 //! | `edit` | live edits: from the graph to the swap |
 //! | `transition` | the graph that plays while the connections of an edit fade |
 //! | `transport` | start, stop, locate, tempo |
+//! | `taps` | signals of output ports for meters |
 //! | `transaction` | several changes that reach the audio thread at one block |
 //! | `controllers` | MIDI controllers that set parameters |
 //! | `events` | parameters, ramps and MIDI, at once or at a frame |
@@ -17,6 +18,7 @@ mod controllers;
 mod edit;
 mod events;
 mod stats;
+mod taps;
 mod transaction;
 mod transition;
 mod transport;
@@ -39,6 +41,8 @@ use report::{StepNames, Tracer};
 use rt::stamp::TickScale;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+pub use taps::Tap;
+use taps::TapSpec;
 use transaction::Transaction;
 use transition::Transition;
 use workers::{DmaLatency, MemoryLock};
@@ -72,6 +76,7 @@ pub struct Engine {
     /// First frame of the last executor that the audio thread took.
     swap_frame: u64,
     transaction: Transaction,
+    taps: Vec<TapSpec>,
     quarantined: Vec<String>,
     refused: Vec<String>,
     /// The priorities of the callback and of the workers have been compared.
@@ -120,6 +125,7 @@ impl Engine {
             position: 0,
             swap_frame: 0,
             transaction: Transaction::default(),
+            taps: Vec::new(),
             quarantined: Vec::new(),
             refused: Vec::new(),
             has_compared_priorities: false,

@@ -15,12 +15,14 @@
 //! | `ending` | the frame at which a graph has ended |
 //! | `fade` | the node that an edit puts into a connection to fade it |
 //! | `nodes` | what each node's processor brought along, and what follows for the whole graph |
+//! | `tap` | the node that copies a port for a meter |
 //! | `planning` | the plan of a graph, and the executor of a plan |
 
 mod ending;
 pub(crate) mod fade;
 mod nodes;
 mod planning;
+pub(crate) mod tap;
 
 use crate::{EngineError, EngineOptions, Scheduler};
 use exec::{BackoffPolicy, DelayLines, ProcessorPool, SharedRuntime};
@@ -31,7 +33,8 @@ use plan::{DelayedEdge, FadeState, Plan, TraceRecord};
 use processor::{MidiPorts, MidiPortsCallback, Mode, Registry, Transport};
 use rt::trace::TraceReader;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use rtrb::Producer;
+use std::sync::{Arc, Mutex};
 use units::Nanos;
 use workers::{BackgroundThread, Priority, WaitPolicy, WorkerPool, WorkerPoolOptions};
 
@@ -80,6 +83,10 @@ pub(crate) struct EngineResources {
     pub(crate) readers: Vec<TraceReader<TraceRecord>>,
     pub(crate) background: Arc<BackgroundThread>,
     nodes: HashMap<NodeId, NodeResources>,
+    /// Nodes that tap: no graph of the user has them.
+    taps: HashSet<NodeId>,
+    /// Rings of those without a processor yet, by the names of the nodes.
+    tap_rings: Mutex<HashMap<String, Producer<f32>>>,
     /// Tempo of the graph, for makers.
     tempo: graph::TempoMap,
     /// Nodes whose processors turned out not to allow copies.
@@ -117,6 +124,7 @@ impl EngineResources {
         let transport = Arc::new(options.new_transport());
         let mut catalogue = registry.catalogue().clone();
         catalogue.insert(fade::kind());
+        catalogue.insert(tap::kind());
         Ok(Self {
             registry,
             catalogue,
@@ -130,6 +138,8 @@ impl EngineResources {
             readers,
             background: Arc::new(background),
             nodes: HashMap::new(),
+            taps: HashSet::new(),
+            tap_rings: Mutex::default(),
             tempo: graph::TempoMap::default(),
             not_duplicable: HashSet::new(),
             options,

@@ -3,10 +3,13 @@
 use super::EngineResources;
 use super::ending::{self, NodeEnd};
 use super::fade::{self, Fade};
+use super::tap::{self, PortTap};
 use crate::{EngineError, EngineOptions};
 use graph::{Graph, Node, NodeId};
 use processor::{FileLog, FileProblem, Gauge, MakeError, Mode, Processor, Tail};
 use std::collections::{BTreeMap, BTreeSet};
+use rtrb::Producer;
+use std::sync::PoisonError;
 use units::{Frames, SampleRate};
 use workers::BackgroundTaskId;
 
@@ -62,6 +65,12 @@ impl EngineResources {
             let frames = fade_frames(&self.options);
             return Ok(Box::new(Fade::new(node, frames)));
         }
+        if node.kind == tap::KIND {
+            let mut rings = self.tap_rings.lock().unwrap_or_else(PoisonError::into_inner);
+            let ring = rings.remove(&node.name);
+            let ring = ring.ok_or_else(|| MakeError { message: "a tap has no copy".into(), key: None })?;
+            return Ok(Box::new(PortTap(ring)));
+        }
         let folder = &self.options.folder;
         self.registry.make_with_tempo(node, folder, &self.tempo)
     }
@@ -93,7 +102,7 @@ impl EngineResources {
     /// Removes the processors of nodes that are not in `graph` any more. A plan that still names one keeps it.
     pub(crate) fn remove_unused(&mut self, graph: &Graph) {
         let unused: Vec<NodeId> = (self.nodes.keys().copied())
-            .filter(|id| graph.node(*id).is_none())
+            .filter(|id| graph.node(*id).is_none() && !self.taps.contains(id))
             .collect();
         for id in unused {
             self.processors.remove(id);
@@ -103,6 +112,18 @@ impl EngineResources {
                 self.background.remove(task);
             }
         }
+    }
+
+    /// Prepares the processor of a node that taps.
+    pub(crate) fn add_tap(&mut self, id: NodeId, name: String, ring: Producer<f32>) {
+        self.taps.insert(id);
+        let mut rings = self.tap_rings.lock().unwrap_or_else(PoisonError::into_inner);
+        rings.insert(name, ring);
+    }
+
+    /// Lets the processor of a node that taps go, once no plan has it.
+    pub(crate) fn remove_tap(&mut self, id: NodeId) {
+        self.taps.remove(&id);
     }
 
     /// Returns true if some node delays its sound.

@@ -40,3 +40,13 @@ pub fn free_bytes(folder: &Path) -> Option<u64> {
     let system = rustix::fs::statvfs(folder).ok()?;
     Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
+
+/// Returns true if a program with this number runs.
+pub(crate) fn is_running(program: u32) -> bool {
+    let number = i32::try_from(program).ok();
+    let process = number.and_then(rustix::process::Pid::from_raw);
+    // Another user's program may not be signalled, but it runs.
+    process.is_some_and(|process| {
+        rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH)
+    })
+}

@@ -1,0 +1,150 @@
+//! [`Tap`]: the signal of an output port, copied while the graph plays, for a meter off the audio thread.
+//!
+//! A tap is a node beside the graph: plans have it, the graph of the user has not. A port that nobody taps costs nothing.
+//!
+//! ```text
+//!   add_tap ─▶ swap to a plan with one node more ─▶ audio thread: frames ─▶ ring (half a second) ─▶ Tap::read
+//! ```
+
+use super::Engine;
+use crate::EngineError;
+use crate::resources::tap;
+use graph::{Edge, Graph, NodeId, PortRef, Signal, SourceSpan};
+use rtrb::Consumer;
+use std::borrow::Cow;
+
+/// The signal of an output port. Dropped, it must be removed from the engine too.
+pub struct Tap {
+    id: NodeId,
+    channels: usize,
+    ring: Consumer<f32>,
+}
+
+/// A tap of the engine. It is found by names: a node that is made anew is tapped again.
+pub(super) struct TapSpec {
+    id: NodeId,
+    node: String,
+    port: String,
+    signal: Signal,
+}
+
+impl Tap {
+    /// Number of channels.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Passes the frames that have come to `read`, channels side by side. Blocks that found no room are missing.
+    ///
+    /// Real-time: setup.
+    pub fn read(&mut self, mut read: impl FnMut(&[f32])) {
+        let count = self.ring.slots() / self.channels * self.channels;
+        if let Ok(chunk) = self.ring.read_chunk(count) {
+            let (first, second) = chunk.as_slices();
+            read(first);
+            read(second);
+            chunk.commit_all();
+        }
+    }
+}
+
+impl Engine {
+    /// Taps the output `port` of the node called `node`.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoParam`] if there is no such output of audio, [`EngineError::Busy`] while a change is on its way.
+    ///
+    /// Real-time: setup.
+    pub fn add_tap(&mut self, node: &str, port: &str) -> Result<Tap, EngineError> {
+        let found = output(&self.graph, node, port);
+        let Some((_, signal @ Signal::Audio(width))) = found else {
+            return Err(EngineError::NoParam(format!("{node}.{port}")));
+        };
+        self.check_not_busy()?;
+        let (id, channels) = (self.graph.reserve_id(), width.count().max(1));
+        let frames = self.resources.options.rate.hz() as usize / 2;
+        let (producer, ring) = rt::ring::ring(frames.max(8192) * channels);
+        let spec = TapSpec {
+            id,
+            node: node.to_owned(),
+            port: port.to_owned(),
+            signal,
+        };
+        self.resources.add_tap(id, spec.name(), producer);
+        self.taps.push(spec);
+        match self.swap_taps() {
+            Ok(()) => Ok(Tap { id, channels, ring }),
+            Err(error) => {
+                self.taps.pop();
+                self.resources.remove_tap(id);
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends a tap.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Busy`] while a change is on its way: to be tried again.
+    ///
+    /// Real-time: setup.
+    pub fn remove_tap(&mut self, tap: &Tap) -> Result<(), EngineError> {
+        self.check_not_busy()?;
+        self.taps.retain(|spec| spec.id != tap.id);
+        // Freed after the swap.
+        self.resources.remove_tap(tap.id);
+        self.swap_taps()
+    }
+
+    fn check_not_busy(&mut self) -> Result<(), EngineError> {
+        self.collect();
+        match self.is_swapping() {
+            true => Err(EngineError::Busy),
+            false => Ok(()),
+        }
+    }
+
+    /// Swaps to the graph that plays, with the taps that there are.
+    fn swap_taps(&mut self) -> Result<(), EngineError> {
+        let playing = self.playing_graph().clone();
+        self.swap_to(&playing)
+    }
+
+    /// `graph` with the nodes that tap it.
+    pub(super) fn with_taps<'g>(&self, graph: &'g Graph) -> Cow<'g, Graph> {
+        let mut tapped = Cow::Borrowed(graph);
+        for spec in &self.taps {
+            let found = output(graph, &spec.node, &spec.port);
+            let Some((from, _)) = found.filter(|(_, signal)| *signal == spec.signal) else {
+                continue;
+            };
+            let graph = tapped.to_mut();
+            while graph.id_bound() <= spec.id.0 as usize {
+                graph.reserve_id();
+            }
+            let node = tap::node(spec.name(), spec.signal);
+            if graph.restore(spec.id, node).is_ok() {
+                let (to, span) = (PortRef { node: spec.id, port: 0 }, SourceSpan::NONE);
+                graph.connect(Edge { from, to, span });
+            }
+        }
+        tapped
+    }
+}
+
+impl TapSpec {
+    /// Name of the node that taps.
+    fn name(&self) -> String {
+        format!("{}.{} (tap {})", self.node, self.port, self.id.0)
+    }
+}
+
+/// The output `port` of the node called `node`.
+fn output(graph: &Graph, node: &str, port: &str) -> Option<(PortRef, Signal)> {
+    let id = graph.find(node)?;
+    let mut outputs = (0..).zip(&graph.node(id)?.outputs);
+    let (index, found) = outputs.find(|(_, it)| it.name == port)?;
+    Some((PortRef { node: id, port: index }, found.signal))
+}
