@@ -2,78 +2,13 @@
 
 mod common;
 
+use common::playing::{Playing, TONE, wait_until};
 use common::{Folder, wav};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
-
-const TONE: &str = "
-edges = [\"tone -> out\"]
-[nodes.tone]
-kind = \"osc\"
-freq = 440
-volume = 0.1
-[nodes.out]
-kind = \"sink\"
-";
-
-/// A program that plays `tone.toml` and listens at `s`.
-struct Playing<'f> {
-    here: &'f Folder,
-    child: Child,
-}
-
-impl<'f> Playing<'f> {
-    fn start(here: &'f Folder, options: &str) -> Self {
-        here.write("tone.toml", TONE);
-        let line = format!("play tone.toml --driver clock --workers 1 --socket s {options}");
-        let mut command = here.command(&line);
-        command.stdout(Stdio::null()).stderr(Stdio::piped());
-        let child = command.spawn().unwrap();
-        let playing = Self { here, child };
-        let start = Instant::now();
-        while !here.has("s") || here.call("send --socket s undo").code == Some(1) {
-            assert!(
-                start.elapsed() < Duration::from_secs(60),
-                "it does not listen"
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        playing
-    }
-
-    fn send(&self, commands: &[&str]) -> Result<Value, String> {
-        let mut command = self.here.command("send --socket s");
-        let output = command.args(commands).output().unwrap();
-        match output.status.code() {
-            Some(0) => Ok(serde_json::from_slice(&output.stdout).unwrap()),
-            Some(2) => Err(String::from_utf8(output.stderr).unwrap()),
-            _ => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-        }
-    }
-
-    fn graph(&self) -> Value {
-        self.send(&["query graph"]).unwrap()["data"][0].clone()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let nodes = self.graph()["nodes"].as_array().unwrap().clone();
-        nodes
-            .iter()
-            .map(|node| node["name"].as_str().unwrap().to_owned())
-            .collect()
-    }
-}
-
-impl Drop for Playing<'_> {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use std::time::Duration;
 
 #[test]
 fn a_shell_edits_a_session_that_plays_and_takes_it_back() {
@@ -236,23 +171,10 @@ fn a_socket_that_nobody_serves_is_replaced_and_a_file_is_not() {
     drop(Playing::start(&here, ""));
     assert!(here.has("s"), "a killed program leaves its socket");
     drop(Playing::start(&here, ""));
-    here.write("tone.toml", TONE);
     here.write("file", "mine");
     let call = here.call("play tone.toml --driver clock --workers 1 --seconds 1 --socket file");
     assert_eq!(call.code, Some(1), "{}", call.err);
     assert_eq!(here.read("file"), b"mine");
-}
-
-/// Waits until `is_so`, as long as a machine under load may take.
-fn wait_until(mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(
-            start.elapsed() < Duration::from_secs(60),
-            "it does not come"
-        );
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 #[test]
@@ -394,4 +316,141 @@ fn a_request_that_never_finds_room_is_refused_and_keeps_nobody_waiting() {
     for _ in 0..4 {
         assert_eq!(ask(2000, &note(0))["ok"], true);
     }
+}
+
+/// The lines that a client of the socket reads.
+fn messages(stream: &UnixStream) -> impl Iterator<Item = Value> {
+    let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+}
+
+#[test]
+fn a_subscribed_port_is_measured_and_the_graph_has_no_node_more() {
+    let here = Folder::new();
+    let playing = Playing::start(&here, "");
+    let mut socket = UnixStream::connect(here.path("s")).unwrap();
+    let subscribe = r#"{"commands":[{"do":"subscribe","topics":["meters","loudness","spectrum"],"ports":["tone"],"every_ms":20}]}"#;
+    socket.write_all(format!("{subscribe}\n").as_bytes()).unwrap();
+    let (mut peak, mut rms, mut loudness, mut band) = (false, false, false, false);
+    for message in messages(&socket) {
+        let port = &message["data"]["tone.out"];
+        let near = |value: &Value, level: f64| value.as_f64().is_some_and(|x| (x - level).abs() < 0.3);
+        peak |= near(&port["peak_db"][0], -20.0);
+        rms |= near(&port["rms_db"][0], -23.01);
+        loudness |= port["momentary_lufs"].as_f64().is_some_and(|x| (x + 23.7).abs() < 1.5);
+        // 440 Hz is in the band of 400 Hz.
+        band |= near(&port["db"][12], -23.01);
+        if peak && rms && loudness && band {
+            break;
+        }
+    }
+    assert_eq!(playing.names(), ["tone", "out"]);
+    // It survives an edit, an undo and the end of its node.
+    playing.send(&["add low gain", "connect tone -> low", "connect low -> out"]).unwrap();
+    playing.send(&["undo"]).unwrap();
+    playing.send(&["replace tone noise", "set tone.volume 0.5"]).unwrap();
+    let is_louder = |message: Value| message["data"]["tone.out"]["rms_db"][0].as_f64() > Some(-20.0);
+    assert!(messages(&socket).any(is_louder));
+    playing.send(&["remove tone"]).unwrap();
+    drop(socket);
+    for (commands, expected) in [
+        ("subscribe loudness", "name the ports"),
+        ("subscribe meters of out", "no output of audio"),
+        ("subscribe meters of tona.out", "there is no node"),
+    ] {
+        let error = playing.send(&[commands]).unwrap_err();
+        assert!(error.contains(expected), "{commands}: {error}");
+    }
+    assert_eq!(playing.send(&["query dropouts"]).unwrap()["data"][0]["faults"], 0);
+}
+
+#[test]
+fn the_transport_is_commanded_and_asked() {
+    let here = Folder::new();
+    let playing = Playing::start(&here, "");
+    let transport = || playing.send(&["query transport"]).unwrap()["data"][0].clone();
+    playing.send(&["stop", "locate 8 beats"]).unwrap();
+    wait_until(|| transport()["is_rolling"] == false && transport()["beat"] == 8.0);
+    playing.send(&["tempo 90", "start"]).unwrap();
+    wait_until(|| transport()["is_rolling"] == true && transport()["beat"].as_f64() > Some(8.0));
+    assert!((transport()["bpm"].as_f64().unwrap() - 90.0).abs() < 1e-6);
+    for wrong in ["locate -1", "tempo 0", "locate 1e300 beats"] {
+        assert!(playing.send(&[wrong]).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn hostile_clients_cost_only_themselves() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let here = Folder::new();
+    let playing = Playing::start(&here, "");
+    let facts = here.path("s").symlink_metadata().unwrap();
+    assert_eq!(facts.permissions().mode() & 0o777, 0o600);
+    assert_eq!(facts.uid(), rustix::process::geteuid().as_raw());
+    let mut garbage = UnixStream::connect(here.path("s")).unwrap();
+    // Half a line, and silence.
+    let mut half = UnixStream::connect(here.path("s")).unwrap();
+    half.write_all(b"{\"commands\":[").unwrap();
+    // A line without an end.
+    let mut long = UnixStream::connect(here.path("s")).unwrap();
+    let _ = long.write_all(&vec![b'x'; 4 << 20]);
+    // One that asks and never reads.
+    let mut deaf = UnixStream::connect(here.path("s")).unwrap();
+    deaf.set_nonblocking(true).unwrap();
+    let ask = b"{\"commands\":[{\"do\":\"query\",\"what\":\"kinds\"}]}\n".repeat(5000);
+    let _ = deaf.write(&ask);
+    // More connections than clients may be.
+    for _ in 0..2000 {
+        drop(UnixStream::connect(here.path("s")));
+    }
+    let crowd: Vec<_> = (0..200).map(|_| UnixStream::connect(here.path("s"))).collect();
+    drop(crowd);
+    // Bytes that mean nothing.
+    garbage.write_all(b"\xff\xfe\n[]\n{\"id\":3}\n").unwrap();
+    let replies: Vec<Value> = messages(&garbage).take(3).collect();
+    assert!(replies.iter().all(|reply| reply["ok"] == false));
+    assert_eq!(replies[2]["id"], 3);
+    // It plays on and answers, and its memory is bounded.
+    wait_until(|| here.call("send --socket s undo").code == Some(2));
+    playing.send(&["set tone.freq 500"]).unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", playing.child.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kib < 300_000, "{line}");
+    assert_eq!(playing.send(&["query dropouts"]).unwrap()["data"][0]["faults"], 0);
+}
+
+#[test]
+fn oscsend_sets_a_parameter_and_slip_frames_packets() {
+    let here = Folder::new();
+    let mut playing = Playing::start(&here, "--osc 0");
+    let errors = BufReader::new(playing.child.stderr.take().unwrap());
+    let mut lines = errors.lines().map_while(Result::ok);
+    let address = lines
+        .find_map(|line| Some(line.strip_prefix("OSC at ")?.to_owned()))
+        .unwrap();
+    let freq = || playing.graph()["nodes"][0]["params"]["freq"].clone();
+    let port = address.rsplit_once(':').unwrap().1;
+    let oscsend = std::process::Command::new("oscsend")
+        .args(["127.0.0.1", port, "/node/tone/freq", "i", "660"])
+        .status();
+    match oscsend {
+        Ok(status) => {
+            assert!(status.success());
+            wait_until(|| freq() == 660.0);
+        }
+        Err(error) => eprintln!("skipped: oscsend: {error}"),
+    }
+    let mut tcp = TcpStream::connect(&address).unwrap();
+    tcp.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let packet = osc("/do", "s", b"set tone.freq 550\0\0\0");
+    tcp.write_all(&[&[0xc0], &packet[..], &[0xc0]].concat()).unwrap();
+    let mut reply = Vec::new();
+    let mut byte = [0];
+    while reply.len() < 2 || byte[0] != 0xc0 {
+        tcp.read_exact(&mut byte).unwrap();
+        reply.push(byte[0]);
+    }
+    assert!(reply.starts_with(b"\xc0/reply"));
+    assert_eq!(freq(), 550.0);
 }

@@ -17,8 +17,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Largest packet, in bytes.
 const MAX_PACKET: usize = 65_536;
-/// The same with its length before it.
-const MAX_FRAMED: usize = MAX_PACKET + 4;
 const MAX_CLIENTS: usize = 64;
 /// Packets that are taken at once.
 const MAX_PACKETS: usize = 256;
@@ -219,6 +217,7 @@ mod tests {
 
     #[test]
     fn the_largest_packet_comes_through_in_any_pieces() {
+        const MAX_FRAMED: usize = MAX_PACKET + 4;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (near, _) = listener.accept().unwrap();
