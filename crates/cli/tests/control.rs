@@ -330,14 +330,19 @@ fn a_subscribed_port_is_measured_and_the_graph_has_no_node_more() {
     let playing = Playing::start(&here, "");
     let mut socket = UnixStream::connect(here.path("s")).unwrap();
     let subscribe = r#"{"commands":[{"do":"subscribe","topics":["meters","loudness","spectrum"],"ports":["tone"],"every_ms":20}]}"#;
-    socket.write_all(format!("{subscribe}\n").as_bytes()).unwrap();
+    socket
+        .write_all(format!("{subscribe}\n").as_bytes())
+        .unwrap();
     let (mut peak, mut rms, mut loudness, mut band) = (false, false, false, false);
     for message in messages(&socket) {
         let port = &message["data"]["tone.out"];
-        let near = |value: &Value, level: f64| value.as_f64().is_some_and(|x| (x - level).abs() < 0.3);
+        let near =
+            |value: &Value, level: f64| value.as_f64().is_some_and(|x| (x - level).abs() < 0.3);
         peak |= near(&port["peak_db"][0], -20.0);
         rms |= near(&port["rms_db"][0], -23.01);
-        loudness |= port["momentary_lufs"].as_f64().is_some_and(|x| (x + 23.7).abs() < 1.5);
+        loudness |= port["momentary_lufs"]
+            .as_f64()
+            .is_some_and(|x| (x + 23.7).abs() < 1.5);
         // 440 Hz is in the band of 400 Hz.
         band |= near(&port["db"][12], -23.01);
         if peak && rms && loudness && band {
@@ -346,10 +351,15 @@ fn a_subscribed_port_is_measured_and_the_graph_has_no_node_more() {
     }
     assert_eq!(playing.names(), ["tone", "out"]);
     // It survives an edit, an undo and the end of its node.
-    playing.send(&["add low gain", "connect tone -> low", "connect low -> out"]).unwrap();
+    playing
+        .send(&["add low gain", "connect tone -> low", "connect low -> out"])
+        .unwrap();
     playing.send(&["undo"]).unwrap();
-    playing.send(&["replace tone noise", "set tone.volume 0.5"]).unwrap();
-    let is_louder = |message: Value| message["data"]["tone.out"]["rms_db"][0].as_f64() > Some(-20.0);
+    playing
+        .send(&["replace tone noise", "set tone.volume 0.5"])
+        .unwrap();
+    let is_louder =
+        |message: Value| message["data"]["tone.out"]["rms_db"][0].as_f64() > Some(-20.0);
     assert!(messages(&socket).any(is_louder));
     playing.send(&["remove tone"]).unwrap();
     drop(socket);
@@ -361,7 +371,10 @@ fn a_subscribed_port_is_measured_and_the_graph_has_no_node_more() {
         let error = playing.send(&[commands]).unwrap_err();
         assert!(error.contains(expected), "{commands}: {error}");
     }
-    assert_eq!(playing.send(&["query dropouts"]).unwrap()["data"][0]["faults"], 0);
+    assert_eq!(
+        playing.send(&["query dropouts"]).unwrap()["data"][0]["faults"],
+        0
+    );
 }
 
 #[test]
@@ -403,7 +416,9 @@ fn hostile_clients_cost_only_themselves() {
     for _ in 0..2000 {
         drop(UnixStream::connect(here.path("s")));
     }
-    let crowd: Vec<_> = (0..200).map(|_| UnixStream::connect(here.path("s"))).collect();
+    let crowd: Vec<_> = (0..200)
+        .map(|_| UnixStream::connect(here.path("s")))
+        .collect();
     drop(crowd);
     // Bytes that mean nothing.
     garbage.write_all(b"\xff\xfe\n[]\n{\"id\":3}\n").unwrap();
@@ -414,10 +429,16 @@ fn hostile_clients_cost_only_themselves() {
     wait_until(|| here.call("send --socket s undo").code == Some(2));
     playing.send(&["set tone.freq 500"]).unwrap();
     let status = std::fs::read_to_string(format!("/proc/{}/status", playing.child.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .unwrap();
     let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!(kib < 300_000, "{line}");
-    assert_eq!(playing.send(&["query dropouts"]).unwrap()["data"][0]["faults"], 0);
+    assert_eq!(
+        playing.send(&["query dropouts"]).unwrap()["data"][0]["faults"],
+        0
+    );
 }
 
 #[test]
@@ -444,7 +465,8 @@ fn oscsend_sets_a_parameter_and_slip_frames_packets() {
     let mut tcp = TcpStream::connect(&address).unwrap();
     tcp.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let packet = osc("/do", "s", b"set tone.freq 550\0\0\0");
-    tcp.write_all(&[&[0xc0], &packet[..], &[0xc0]].concat()).unwrap();
+    tcp.write_all(&[&[0xc0], &packet[..], &[0xc0]].concat())
+        .unwrap();
     let mut reply = Vec::new();
     let mut byte = [0];
     while reply.len() < 2 || byte[0] != 0xc0 {

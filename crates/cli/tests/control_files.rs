@@ -17,7 +17,12 @@ fn an_included_file_that_is_saved_plays_and_a_broken_one_changes_nothing() {
     let here = Folder::new();
     here.write("part.toml", PART);
     here.write("tone.toml", WHOLE);
-    assert_eq!(here.call("check tone.toml").code, Some(0), "{}", here.call("check tone.toml").err);
+    assert_eq!(
+        here.call("check tone.toml").code,
+        Some(0),
+        "{}",
+        here.call("check tone.toml").err
+    );
     let mut playing = Playing::start(&here, "--reload");
     let errors = BufReader::new(playing.child.stderr.take().unwrap());
     let mut lines = errors.lines().map_while(Result::ok);
@@ -55,7 +60,11 @@ fn comments_that_a_save_loses_are_kept_beside_it() {
     assert_eq!(here.read("tone.toml~"), commented.as_bytes());
     playing.send(&["undo"]).unwrap();
     playing.send(&["save"]).unwrap();
-    assert!(String::from_utf8(here.read("tone.toml")).unwrap().contains("freq = 440\n"));
+    assert!(
+        String::from_utf8(here.read("tone.toml"))
+            .unwrap()
+            .contains("freq = 440\n")
+    );
 }
 
 /// The frequency in a session that must be whole.
@@ -74,15 +83,24 @@ fn killed_in_the_middle_of_saves_the_old_or_the_new_session_is_there() {
     for kill in 0..kills {
         let mut playing = Playing::start(&here, "");
         let mut socket = UnixStream::connect(here.path("s")).unwrap();
-        let save = |freq: u32| format!("{{\"commands\":[{{\"do\":\"set\",\"target\":\"tone.freq\",\"value\":{freq}}},{{\"do\":\"save\"}}]}}\n");
+        let save = |freq: u32| {
+            format!(
+                "{{\"commands\":[{{\"do\":\"set\",\"target\":\"tone.freq\",\"value\":{freq}}},{{\"do\":\"save\"}}]}}\n"
+            )
+        };
         let saves: String = (1..1000).map(|n| save(1000 + n)).collect();
         socket.write_all(saves.as_bytes()).unwrap();
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         std::thread::sleep(Duration::from_micros((random >> 33) % 30_000));
         playing.child.kill().unwrap();
         playing.child.wait().unwrap();
         let freq = saved_freq(&here);
-        assert!(freq == 440 || (1001..2000).contains(&freq), "kill {kill}: {freq}");
+        assert!(
+            freq == 440 || (1001..2000).contains(&freq),
+            "kill {kill}: {freq}"
+        );
         let call = here.call("check tone.toml");
         assert_eq!(call.code, Some(0), "kill {kill}: {}", call.err);
         drop(playing);
@@ -99,7 +117,10 @@ fn killed_in_the_middle_of_saves_the_old_or_the_new_session_is_there() {
     let old = std::time::SystemTime::now() - Duration::from_secs(3600);
     for entry in std::fs::read_dir(here.path("")).unwrap().flatten() {
         if entry.file_name().to_str().unwrap().starts_with(".divisi-") {
-            let file = std::fs::File::options().write(true).open(entry.path()).unwrap();
+            let file = std::fs::File::options()
+                .write(true)
+                .open(entry.path())
+                .unwrap();
             file.set_modified(old).unwrap();
         }
     }
@@ -114,7 +135,9 @@ fn on_a_full_disk_the_old_session_stays_and_the_reply_says_so() {
     here.write("tone.toml", TONE);
     let program = env!("CARGO_BIN_EXE_divisi");
     // No file of this program may have a byte.
-    let line = format!("trap '' XFSZ; ulimit -f 0; exec {program} play tone.toml --driver clock --workers 1 --scheduler sequential --socket s");
+    let line = format!(
+        "trap '' XFSZ; ulimit -f 0; exec {program} play tone.toml --driver clock --workers 1 --scheduler sequential --socket s"
+    );
     let mut child = std::process::Command::new("sh")
         .args(["-c", &line])
         .current_dir(here.path(""))
@@ -123,14 +146,25 @@ fn on_a_full_disk_the_old_session_stays_and_the_reply_says_so() {
         .spawn()
         .unwrap();
     wait_until(|| here.has("s") && here.call("send --socket s undo").code == Some(2));
-    let call = here.command("send --socket s").args(["set tone.freq 1", "save"]).output().unwrap();
+    let call = here
+        .command("send --socket s")
+        .args(["set tone.freq 1", "save"])
+        .output()
+        .unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(call.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&call.stderr).contains("cannot write tone.toml"), "{call:?}");
+    assert!(
+        String::from_utf8_lossy(&call.stderr).contains("cannot write tone.toml"),
+        "{call:?}"
+    );
     assert_eq!(here.read("tone.toml"), TONE.as_bytes());
     let names = std::fs::read_dir(here.path("")).unwrap().flatten();
-    assert!(names.filter_map(|it| it.file_name().into_string().ok()).all(|name| !name.starts_with(".divisi-")));
+    assert!(
+        names
+            .filter_map(|it| it.file_name().into_string().ok())
+            .all(|name| !name.starts_with(".divisi-"))
+    );
 }
 
 #[test]

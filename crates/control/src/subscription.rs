@@ -1,10 +1,10 @@
 //! [`Subscriptions`]: what clients have asked to be sent.
 
+use crate::ControlError;
 use crate::command::Topic;
 use crate::controller::Message;
-use crate::query;
-use crate::ControlError;
 use crate::meters::PortMeter;
+use crate::query;
 use crate::target::{port_name, split};
 use engine::{Engine, Tap};
 use graph::{Graph, Signal};
@@ -145,10 +145,16 @@ impl Subscriptions {
                 send(Topic::Meters, Value::Object(meters));
             }
             if it.topics.contains(&Topic::Loudness) {
-                send(Topic::Loudness, Value::Object(measured(|meter| meter.loudness())));
+                send(
+                    Topic::Loudness,
+                    Value::Object(measured(|meter| meter.loudness())),
+                );
             }
             if it.topics.contains(&Topic::Spectrum) {
-                send(Topic::Spectrum, Value::Object(measured(PortMeter::spectrum)));
+                send(
+                    Topic::Spectrum,
+                    Value::Object(measured(PortMeter::spectrum)),
+                );
             }
             send(Topic::Load, query::load(engine));
             let dropouts = query::dropouts(engine);

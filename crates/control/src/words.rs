@@ -27,7 +27,10 @@ const FORMS: &[(&str, &str)] = &[
     ),
     ("start", "start [at FRAME]"),
     ("stop", "stop [at FRAME]"),
-    ("locate", "locate POSITION [seconds|beats|frames] [at FRAME]"),
+    (
+        "locate",
+        "locate POSITION [seconds|beats|frames] [at FRAME]",
+    ),
     ("tempo", "tempo BPM [at FRAME]"),
     ("undo", "undo"),
     ("redo", "redo"),

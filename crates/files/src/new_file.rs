@@ -200,7 +200,10 @@ pub fn remove_abandoned(folder: &Path) {
         let name = entry.file_name();
         let program = name.to_str().and_then(program_of);
         if let (Some(program), Ok(metadata)) = (program, entry.metadata()) {
-            let age = metadata.modified().ok().and_then(|time| time.elapsed().ok());
+            let age = metadata
+                .modified()
+                .ok()
+                .and_then(|time| time.elapsed().ok());
             let is_old = age.is_some_and(|age| age >= ABANDONED_AFTER);
             if metadata.is_file() && is_old && !system::is_running(program) {
                 let _ = fs::remove_file(entry.path());

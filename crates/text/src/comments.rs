@@ -59,7 +59,10 @@ mod tests {
     #[test]
     fn comments_are_found_and_strings_are_none() {
         let text = "a = \"# no \\\" #\" # one\n# two \nb = '#' # three\nc = \"\"\"\n# no\n\"\"\"\nd = \"é # no\n# é";
-        assert_eq!(comments("a.toml", text), ["# one", "# two", "# three", "# é"]);
+        assert_eq!(
+            comments("a.toml", text),
+            ["# one", "# two", "# three", "# é"]
+        );
         assert_eq!(comments("a.ag", "x // one\ny / \"//\""), ["// one"]);
     }
 }

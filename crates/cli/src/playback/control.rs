@@ -10,8 +10,8 @@ use divisi::control::server::unix::UnixServer;
 use divisi::control::{ControlError, Controller};
 use divisi::driver::PortConnections;
 use divisi::engine::EngineError;
-use divisi::prelude::Engine;
 use divisi::files::{self, FileId};
+use divisi::prelude::Engine;
 use divisi::text;
 use divisi::text::toml::ControllerEntry;
 use std::cell::RefCell;
@@ -140,10 +140,7 @@ impl ControlOptions {
 }
 
 /// Reads a session; an error is its mistakes, as a terminal shows them. Keeps which files it includes.
-fn read_session(
-    path: &Path,
-    included: &RefCell<Vec<PathBuf>>,
-) -> Result<text::Session, String> {
+fn read_session(path: &Path, included: &RefCell<Vec<PathBuf>>) -> Result<text::Session, String> {
     let loaded = LoadedSession::read(path).map_err(|failure| failure.message())?;
     let files = loaded.included_files();
     if loaded.mistakes().is_none() || !files.is_empty() {

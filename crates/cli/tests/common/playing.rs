@@ -83,4 +83,3 @@ pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
-

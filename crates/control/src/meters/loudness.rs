@@ -63,7 +63,8 @@ impl LoudnessMeter {
 
     /// Ends a piece of `frames` frames.
     pub(super) fn end_hop(&mut self, frames: usize) {
-        self.hops.push_back(std::mem::take(&mut self.sum) / frames as f64);
+        self.hops
+            .push_back(std::mem::take(&mut self.sum) / frames as f64);
         if self.hops.len() > SHORT_TERM {
             self.hops.pop_front();
         }
@@ -78,7 +79,11 @@ impl LoudnessMeter {
     }
 
     pub(super) fn values(&self) -> Value {
-        let shown = |power: Option<f64>| power.and_then(decibels).map(|db| ((db + OFFSET) * 100.0).round() / 100.0);
+        let shown = |power: Option<f64>| {
+            power
+                .and_then(decibels)
+                .map(|db| ((db + OFFSET) * 100.0).round() / 100.0)
+        };
         json!({
             "momentary_lufs": shown(self.mean(MOMENTARY)),
             "short_term_lufs": shown(self.mean(SHORT_TERM)),
@@ -129,7 +134,11 @@ impl Biquad {
 
 /// The shelf of BS.1770, whose table is for 48 kHz, at any rate: its analogue filter, by the bilinear transform.
 fn shelf(rate_hz: f64) -> Biquad {
-    let (frequency, gain_db, q) = (1_681.974_450_955_533, 3.999_843_853_973_347, 0.707_175_236_955_419_6);
+    let (frequency, gain_db, q) = (
+        1_681.974_450_955_533,
+        3.999_843_853_973_347,
+        0.707_175_236_955_419_6,
+    );
     let k = (PI * frequency / rate_hz).tan();
     let high = 10_f64.powf(gain_db / 20.0);
     let band = high.powf(0.499_666_774_154_541_6);
@@ -195,7 +204,10 @@ mod tests {
         meter.write(&sine(1000.0, -23.0, 5.0, 2));
         let values = meter.loudness();
         for name in ["momentary_lufs", "short_term_lufs"] {
-            assert!((values[name].as_f64().unwrap() + 23.0).abs() <= 0.1, "{values}");
+            assert!(
+                (values[name].as_f64().unwrap() + 23.0).abs() <= 0.1,
+                "{values}"
+            );
         }
     }
 }

@@ -70,7 +70,10 @@ impl PortMeter {
             let hops = self.hops.iter().map(|hop| hop[c]);
             let peak = hops.clone().map(|(peak, _)| peak).fold(0.0, f32::max);
             let sum: f64 = hops.map(|(_, sum)| sum).sum();
-            (decibels(f64::from(peak).powi(2)), decibels(sum / frames.max(1) as f64))
+            (
+                decibels(f64::from(peak).powi(2)),
+                decibels(sum / frames.max(1) as f64),
+            )
         };
         let (peak, rms): (Vec<_>, Vec<_>) = (0..self.channels).map(channel).unzip();
         json!({ "peak_db": peak, "rms_db": rms })
@@ -111,7 +114,10 @@ mod tests {
         meter.write(&sine(1000.0, -6.0, 1.0, 2));
         let levels = meter.levels();
         let near = |value: &Value, level: f64| (value.as_f64().unwrap() - level).abs() < 0.05;
-        assert!(near(&levels["peak_db"][1], -6.0) && near(&levels["rms_db"][0], -9.01), "{levels}");
+        assert!(
+            near(&levels["peak_db"][1], -6.0) && near(&levels["rms_db"][0], -9.01),
+            "{levels}"
+        );
         assert!(PortMeter::new(1, 48_000.0).levels()["peak_db"][0].is_null());
     }
 }

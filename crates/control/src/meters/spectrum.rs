@@ -98,12 +98,16 @@ impl Transform {
         for ((to, x), window) in self.time.iter_mut().zip(frames).zip(&self.window) {
             *to = x * window;
         }
-        self.fft.forward(&self.time, &mut self.bins, &mut self.scratch);
+        self.fft
+            .forward(&self.time, &mut self.bins, &mut self.scratch);
         // By Parseval: the mean of the squared window is 3/8, and each bin stands for two.
         let scale = 2.0 / (0.375 * (FRAMES as f64).powi(2));
         for (bin, power) in powers.iter_mut().enumerate().skip(1) {
             let at = bin / fft::LANES * 2 * fft::LANES + bin % fft::LANES;
-            let (re, im) = (f64::from(self.bins[at]), f64::from(self.bins[at + fft::LANES]));
+            let (re, im) = (
+                f64::from(self.bins[at]),
+                f64::from(self.bins[at + fft::LANES]),
+            );
             *power += scale * (re * re + im * im);
         }
     }

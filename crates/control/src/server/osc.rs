@@ -73,7 +73,11 @@ impl OscServer {
     pub(super) fn poll_fds<'a>(&'a self, all: &mut Vec<PollFd<'a>>) {
         all.push(PollFd::new(&self.udp, PollFlags::IN));
         all.push(PollFd::new(&self.tcp, PollFlags::IN));
-        all.extend(self.clients.iter().map(|(_, client)| client.stream.poll_fd()));
+        all.extend(
+            self.clients
+                .iter()
+                .map(|(_, client)| client.stream.poll_fd()),
+        );
     }
 
     pub(super) fn receive(&mut self, controller: &mut Controller, engine: &Engine) {

@@ -126,7 +126,13 @@ impl Engine {
             }
             let node = tap::node(spec.name(), spec.signal);
             if graph.restore(spec.id, node).is_ok() {
-                let (to, span) = (PortRef { node: spec.id, port: 0 }, SourceSpan::NONE);
+                let (to, span) = (
+                    PortRef {
+                        node: spec.id,
+                        port: 0,
+                    },
+                    SourceSpan::NONE,
+                );
                 graph.connect(Edge { from, to, span });
             }
         }
@@ -146,5 +152,11 @@ fn output(graph: &Graph, node: &str, port: &str) -> Option<(PortRef, Signal)> {
     let id = graph.find(node)?;
     let mut outputs = (0..).zip(&graph.node(id)?.outputs);
     let (index, found) = outputs.find(|(_, it)| it.name == port)?;
-    Some((PortRef { node: id, port: index }, found.signal))
+    Some((
+        PortRef {
+            node: id,
+            port: index,
+        },
+        found.signal,
+    ))
 }

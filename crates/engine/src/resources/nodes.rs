@@ -7,8 +7,8 @@ use super::tap::{self, PortTap};
 use crate::{EngineError, EngineOptions};
 use graph::{Graph, Node, NodeId};
 use processor::{FileLog, FileProblem, Gauge, MakeError, Mode, Processor, Tail};
-use std::collections::{BTreeMap, BTreeSet};
 use rtrb::Producer;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 use units::{Frames, SampleRate};
 use workers::BackgroundTaskId;
@@ -66,9 +66,15 @@ impl EngineResources {
             return Ok(Box::new(Fade::new(node, frames)));
         }
         if node.kind == tap::KIND {
-            let mut rings = self.tap_rings.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rings = self
+                .tap_rings
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let ring = rings.remove(&node.name);
-            let ring = ring.ok_or_else(|| MakeError { message: "a tap has no copy".into(), key: None })?;
+            let ring = ring.ok_or_else(|| MakeError {
+                message: "a tap has no copy".into(),
+                key: None,
+            })?;
             return Ok(Box::new(PortTap(ring)));
         }
         let folder = &self.options.folder;
@@ -117,7 +123,10 @@ impl EngineResources {
     /// Prepares the processor of a node that taps.
     pub(crate) fn add_tap(&mut self, id: NodeId, name: String, ring: Producer<f32>) {
         self.taps.insert(id);
-        let mut rings = self.tap_rings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rings = self
+            .tap_rings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         rings.insert(name, ring);
     }
 
