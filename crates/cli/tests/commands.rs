@@ -5,6 +5,23 @@ mod common;
 use common::{BEEP, Folder, repository, wav};
 
 #[test]
+fn a_render_that_lost_events_fails_and_says_so() {
+    let here = Folder::new();
+    let notes = vec!["0 C4"; 3000].join("; ");
+    here.write(
+        "crowd.toml",
+        format!(
+            "edges = [\"s -> v\", \"v.1 -> tone.notes\", \"tone -> out\"]\n[nodes]\n\
+             s = {{ kind = \"score\", events = \"{notes}\" }}\nv = {{ kind = \"voices\", out = 1 }}\n\
+             tone = {{ kind = \"note\" }}\nout = {{ kind = \"sink\" }}\n"
+        ),
+    );
+    let call = here.call("render crowd.toml -o out.wav --seconds 0.1");
+    assert_eq!(call.code, Some(1), "{}", call.err);
+    assert!(call.err.contains("events that found no room"), "{}", call.err);
+}
+
+#[test]
 fn a_shape_can_be_checked_drawn_and_rendered() {
     let here = Folder::new();
     for line in [

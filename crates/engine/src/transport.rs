@@ -110,7 +110,9 @@ impl TransportSchedule {
         if behind {
             return None;
         }
-        let near = last.frame + ((end - last.position) / last.speed) as u64;
+        let frames = ((end - last.position) / last.speed) as u64;
+        // Beyond the last frame that there is nothing ends.
+        let near = last.frame.checked_add(frames.checked_add(4)?)? - 4;
         let near = near.saturating_sub(1).max(last.frame);
         // The division may be a frame wide of it.
         let mut frames = (near..).take(4);
@@ -121,8 +123,9 @@ impl TransportSchedule {
 
     fn wrap(&mut self, frame: u64) {
         if let Some((begin, end)) = self.range {
-            let over = self.transport.last().position_at(frame) - end;
-            self.jump(frame, begin + over.max(0.0));
+            let over = (self.transport.last().position_at(frame) - end).max(0.0);
+            // At a high speed one frame may be several rounds of a short range.
+            self.jump(frame, begin + over % (end - begin));
         }
     }
 
@@ -232,5 +235,26 @@ mod tests {
         for block in [7, 64, 1000, 4096] {
             assert_eq!(positions(&commands, block, 4000), expected, "{block}");
         }
+    }
+
+    #[test]
+    fn a_range_that_is_shorter_than_a_frame_is_not_left() {
+        let command = |action| TransportCommand { at: 10, action };
+        let commands = [
+            command(TransportAction::Locate(1000.0)),
+            command(TransportAction::Loop(Some((1000.0, 1064.0)))),
+            command(TransportAction::Speed(6000.0)),
+        ];
+        let expected = positions(&commands, 1, 300);
+        assert!(expected[10..].iter().all(|p| (1000.0..1064.0).contains(p)));
+        for block in [7, 32] {
+            assert_eq!(positions(&commands, block, 300), expected, "{block}");
+        }
+        // The last frame that there is.
+        let far = [
+            command(TransportAction::Loop(Some((0.0, 9e15)))),
+            command(TransportAction::Speed(1.0 / 6000.0)),
+        ];
+        assert!(positions(&far, 64, 300)[299] < 300.0);
     }
 }

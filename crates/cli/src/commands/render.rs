@@ -19,6 +19,7 @@ use divisi::driver::{DriverConfig, DriverError};
 use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Mode, Scheduler};
+use divisi::report::Report;
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
 use std::path::PathBuf;
@@ -124,7 +125,25 @@ impl Render {
         };
         report.notes.extend(notes);
         let written = json.write_report(&report);
-        done.and(files).and(traced).and(written)
+        let whole = check_whole(&report);
+        done.and(files).and(traced).and(written).and(whole)
+    }
+}
+
+/// Refuses to call a render done that lacks what a node should have played.
+fn check_whole(report: &Report) -> Result<(), Failure> {
+    let lost = [
+        (report.faults, "faults of nodes"),
+        (report.events_lost, "events that found no room"),
+    ];
+    let lost = lost.iter().filter(|(count, _)| *count > 0);
+    let lost: Vec<String> = lost.map(|(n, what)| format!("{n} {what}")).collect();
+    match lost.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::failed(format!(
+            "the sound is not whole: {}",
+            lost.join(", ")
+        ))),
     }
 }
 
