@@ -18,7 +18,11 @@ fn a_render_that_lost_events_fails_and_says_so() {
     );
     let call = here.call("render crowd.toml -o out.wav --seconds 0.1");
     assert_eq!(call.code, Some(1), "{}", call.err);
-    assert!(call.err.contains("events that found no room"), "{}", call.err);
+    assert!(
+        call.err.contains("events that found no room"),
+        "{}",
+        call.err
+    );
 }
 
 #[test]
