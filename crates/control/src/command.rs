@@ -85,6 +85,21 @@ pub enum Command {
         /// The node.
         node: String,
     },
+    /// Lets a node's inputs pass by it, or not any more.
+    Bypass {
+        /// The node.
+        node: String,
+        /// False ends it.
+        #[serde(default = "yes")]
+        on: bool,
+    },
+    /// Gives a node another name; it keeps its state.
+    Rename {
+        /// The node.
+        node: String,
+        /// Its new name.
+        to: String,
+    },
     /// Sends a number to an event input.
     Value {
         /// `node.input`.
@@ -309,6 +324,10 @@ pub struct Reply {
     /// Number of the command that caused the error, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<usize>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn is_zero(ms: &f64) -> bool {

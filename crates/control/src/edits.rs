@@ -159,6 +159,14 @@ impl<'a> Draft<'a> {
                 let (from, to) = self.ends(from, to)?;
                 self.builder.disconnect((from.0, &from.1), (to.0, &to.1))?;
             }
+            Command::Bypass { node: name, on } => {
+                let (id, _) = node(self.builder.graph(), name)?;
+                self.builder.bypass(id, *on)?;
+            }
+            Command::Rename { node: name, to } => {
+                let (id, _) = node(self.builder.graph(), name)?;
+                self.builder.rename(id, to)?;
+            }
             Command::Enable { node: name } => self.enable(name, true)?,
             Command::Disable { node: name } => self.enable(name, false)?,
             _ => return Ok(false),

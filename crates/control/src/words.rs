@@ -14,6 +14,8 @@ const FORMS: &[(&str, &str)] = &[
     ("set", "set NODE.PARAM VALUE [over MILLISECONDS] [at FRAME]"),
     ("enable", "enable NODE"),
     ("disable", "disable NODE"),
+    ("bypass", "bypass NODE [on|off]"),
+    ("rename", "rename NODE NAME"),
     ("value", "value NODE.INPUT NUMBER [at FRAME]"),
     ("midi", "midi NODE.INPUT BYTE BYTE BYTE [at FRAME]"),
     ("snapshot", "snapshot NAME [of PART]"),
@@ -96,6 +98,18 @@ fn command(verb: &str, words: &[&str]) -> Option<Command> {
         },
         ("disable", [node]) => Command::Disable {
             node: (*node).into(),
+        },
+        ("bypass", [node, rest @ ..]) => Command::Bypass {
+            node: (*node).into(),
+            on: match rest {
+                [] | ["on"] => true,
+                ["off"] => false,
+                _ => return None,
+            },
+        },
+        ("rename", [node, to]) => Command::Rename {
+            node: (*node).into(),
+            to: (*to).into(),
         },
         ("connect", [from, "->", to]) => Command::Connect {
             from: (*from).into(),
@@ -324,6 +338,8 @@ mod tests {
             "set tone.freq 800 over 20 at 48000",
             "enable tone",
             "disable tone",
+            "bypass tone off",
+            "rename tone high",
             "value env.notes 1",
             "midi env.notes 0x90 60 100 at 64",
             "snapshot verse of voice",
