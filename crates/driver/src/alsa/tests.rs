@@ -416,3 +416,39 @@ fn a_device_that_does_not_exist_is_refused_with_its_name() {
     assert!(message.contains("nosuch (playback)"), "{message}");
     assert!(message.contains("`divisi devices` lists"), "{message}");
 }
+
+#[test]
+fn capture_and_playback_play_together_on_null() {
+    if !has_alsa("capture_and_playback_play_together_on_null") {
+        return;
+    }
+    let config = DriverConfig {
+        inputs: 2,
+        ..on("null", 64)
+    };
+    let (blocks, receiver) = sync_channel(0);
+    let opened = open(&config).unwrap();
+    let running = opened.start(Box::new(Counter { next: 1, blocks })).unwrap();
+    for _ in 0..50 {
+        receiver.recv().unwrap();
+    }
+    assert_eq!(running.state(), DriverState::Playing);
+    drop(receiver);
+    running.stop();
+}
+
+#[test]
+fn the_list_of_devices_has_null_with_its_channels_and_rates() {
+    if !has_alsa("the_list_of_devices_has_null_with_its_channels_and_rates") {
+        return;
+    }
+    let list = super::probe();
+    let null = list
+        .iter()
+        .find(|one| one.description.starts_with("null: "));
+    let null = &null.expect("ALSA's hints name it").description;
+    assert!(
+        null.contains("playback of 1 or more channels, any from"),
+        "{null}"
+    );
+}
