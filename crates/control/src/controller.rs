@@ -57,12 +57,12 @@ pub struct Controller {
 struct Answering {
     client: u64,
     reply: Reply,
-    waits_for: Heard,
+    waits_for: EffectTime,
 }
 
 /// The moment from which on a request is heard.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Heard {
+enum EffectTime {
     /// It changes no sound.
     Never,
     /// At this frame.
@@ -149,7 +149,7 @@ impl Controller {
             && self
                 .answering
                 .back()
-                .is_none_or(|it| it.waits_for != Heard::WithSwap)
+                .is_none_or(|it| it.waits_for != EffectTime::WithSwap)
             && let Some((client, request)) = self.waiting.pop_front()
         {
             let (reply, waits_for) = match self.carry_out(client, &request, engine) {
@@ -158,7 +158,7 @@ impl Controller {
                     self.waiting.push_front((client, request));
                     break;
                 }
-                Err((error, command)) => (refusal(request.id, &error, command), Heard::Never),
+                Err((error, command)) => (refusal(request.id, &error, command), EffectTime::Never),
             };
             answers += reply.data.len();
             self.answering.push_back(Answering {
@@ -177,11 +177,11 @@ impl Controller {
     fn answer(&mut self, engine: &Engine, messages: &mut Vec<Message>) {
         while let Some(first) = self.answering.front() {
             let frame = match first.waits_for {
-                Heard::Never => first.reply.frame,
-                Heard::At(frame) => Some(frame),
-                Heard::WithSwap if engine.is_swapping() => return,
-                Heard::WithSwap => Some(engine.swap_frame()),
-                Heard::WithEvents(ticket, at) => match engine.event_frame(ticket) {
+                EffectTime::Never => first.reply.frame,
+                EffectTime::At(frame) => Some(frame),
+                EffectTime::WithSwap if engine.is_swapping() => return,
+                EffectTime::WithSwap => Some(engine.swap_frame()),
+                EffectTime::WithEvents(ticket, at) => match engine.event_frame(ticket) {
                     None => return,
                     taken => taken.map(|frame| frame.max(at)),
                 },
@@ -218,7 +218,7 @@ impl Controller {
         client: u64,
         request: &Request,
         engine: &mut Engine,
-    ) -> Result<(Reply, Heard), (ControlError, Option<usize>)> {
+    ) -> Result<(Reply, EffectTime), (ControlError, Option<usize>)> {
         if let [command @ (Command::Undo | Command::Redo | Command::Load { .. })] =
             request.commands.as_slice()
         {
@@ -255,7 +255,7 @@ impl Controller {
     }
 
     /// Makes the changes of a draft, which take effect at one block.
-    fn apply(&mut self, draft: Draft<'_>, engine: &mut Engine) -> Result<Heard, ControlError> {
+    fn apply(&mut self, draft: Draft<'_>, engine: &mut Engine) -> Result<EffectTime, ControlError> {
         let Draft {
             builder,
             timed,
@@ -283,7 +283,7 @@ impl Controller {
         timed: &[LiveSet],
         events: &[NodeEvent],
         engine: &mut Engine,
-    ) -> Result<Heard, ControlError> {
+    ) -> Result<EffectTime, ControlError> {
         let is_timed = |id: NodeId, key: &str| {
             let same = |set: &LiveSet| set.node == id && set.param == key;
             timed.iter().any(same)
@@ -295,7 +295,7 @@ impl Controller {
         let at_once: Vec<Edit> = at_once.collect();
         let count = at_once.len() + timed.len() + events.len();
         if count == 0 {
-            return Ok(Heard::Never);
+            return Ok(EffectTime::Never);
         }
         self.check_room(&at_once, timed, events, engine.position())?;
         let is_at_once = !at_once.is_empty();
@@ -321,8 +321,8 @@ impl Controller {
         self.later.extend(frames_of(timed, events));
         let at = frames_of(timed, events).min();
         Ok(match is_swapping {
-            true => Heard::WithSwap,
-            false => Heard::WithEvents(ticket, at.filter(|_| !is_at_once).unwrap_or(0)),
+            true => EffectTime::WithSwap,
+            false => EffectTime::WithEvents(ticket, at.filter(|_| !is_at_once).unwrap_or(0)),
         })
     }
 
@@ -351,7 +351,7 @@ impl Controller {
     }
 
     /// Undo, redo and load: to another graph as a whole.
-    fn step(&mut self, command: &Command, engine: &mut Engine) -> Result<Heard, ControlError> {
+    fn step(&mut self, command: &Command, engine: &mut Engine) -> Result<EffectTime, ControlError> {
         let playing = (&mut *engine, &mut self.snapshots);
         match command {
             Command::Undo => self.history.undo(playing, &self.registry)?,
@@ -363,8 +363,8 @@ impl Controller {
             _ => {}
         }
         Ok(match engine.is_swapping() {
-            true => Heard::WithSwap,
-            false => Heard::WithEvents(engine.sent_events(), 0),
+            true => EffectTime::WithSwap,
+            false => EffectTime::WithEvents(engine.sent_events(), 0),
         })
     }
 
@@ -456,15 +456,15 @@ fn frames_of(timed: &[LiveSet], events: &[NodeEvent]) -> impl Iterator<Item = u6
 /// Sends the steps of the transport. The frame is then the earliest one at which the first of them can be heard.
 fn send_steps(
     steps: &[TransportStep],
-    heard: Heard,
+    heard: EffectTime,
     engine: &mut Engine,
-) -> Result<Heard, ControlError> {
+) -> Result<EffectTime, ControlError> {
     for step in steps {
         step.send(engine)?;
     }
     let first = steps.iter().map(|step| step.at()).min();
     Ok(match (first, heard) {
-        (Some(at), Heard::Never) => Heard::At(at.max(engine.position())),
+        (Some(at), EffectTime::Never) => EffectTime::At(at.max(engine.position())),
         _ => heard,
     })
 }
