@@ -188,7 +188,7 @@ pub struct ProcessorPool {
     originals: Vec<Option<Arc<ProcessorEntry>>>,
     /// Counts the deferred jobs that wait for a worker.
     pub(crate) waiting: WaitingJobs,
-    transport: Arc<Transport>,
+    pub(crate) transport: Arc<Transport>,
     midi_ports: Arc<MidiPorts>,
     /// By node and number of the copy, from 1.
     copies: HashMap<(NodeId, u16), Arc<ProcessorEntry>>,

@@ -1,4 +1,4 @@
-//! Scores, sequencers and curves: sources that follow the tempo from the start of playback on.
+//! Scores, sequencers and curves: sources that follow the tempo and the transport.
 //!
 //! None has a state: what a block holds is a function of its position. So a node that comes while a graph plays is in time
 //! with the others.
@@ -6,6 +6,7 @@
 pub(crate) mod curve;
 pub(crate) mod events;
 pub(crate) mod line;
+mod sounding;
 pub(crate) mod steps;
 pub(crate) mod timing;
 

@@ -21,7 +21,7 @@ pub enum ProcessStatus {
     Continue,
     /// The processor has just written silence to every output. As long as all inputs are silent and no event comes,
     /// every output would be exactly silent and no state would change. So the executor may skip the step and write
-    /// silence.
+    /// silence. It wakes the step where the [`Transport`](crate::Transport) changes.
     Sleep,
 }
 

@@ -192,8 +192,7 @@ impl Transport {
         }
     }
 
-    /// Returns true if it may be stopped and located. Then nobody that follows it may sleep for ever: its piece may begin
-    /// again.
+    /// Returns true if it may be stopped and located.
     ///
     /// Real-time: hot.
     pub fn can_change(&self) -> bool {
@@ -227,6 +226,14 @@ impl Transport {
     /// Real-time: hot.
     pub fn at(&self, frame: u64) -> TransportChange {
         self.cell(self.index_at(frame)).get()
+    }
+
+    /// Frames of the engine until `position`, if it rolls on as it began.
+    ///
+    /// Real-time: setup.
+    pub fn frames_until(&self, position: u64) -> u64 {
+        let first = self.at(0).position;
+        (position as f64 - first).max(0.0) as u64
     }
 
     /// The segments of the frames `from..to` of the engine, in order; each holds at least one frame.

@@ -13,6 +13,10 @@
 //! first second of it before the first block. Frames that come late are silent and counted, and later frames keep
 //! their time. Both give the same bits.
 //!
+//! It follows the transport: while that is stopped it is silent and its time stands still, and a locate moves its time there. A
+//! small file plays on at that frame; a streamed one is silent until the disk has answered. A step between the last sample before
+//! and the first one after fades within 64 frames. The speed of the transport does not change that of the file.
+//!
 //! | | |
 //! |---|---|
 //! | ports | no input; `out`, as wide as `channels` says |
@@ -23,8 +27,10 @@
 //! | file | holds |
 //! |---|---|
 //! | `player/timeline.rs` | which frame of the file plays when |
+//! | `player/declick.rs` | no step where the transport jumps |
 //! | `player/feed.rs` | streaming from disk, and its protocol |
 
+mod declick;
 mod feed;
 mod timeline;
 
@@ -33,12 +39,13 @@ use crate::sample::channel_count;
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
+use declick::Declick;
 use feed::{StreamReader, feed};
 use graph::{Kind, Node, Param, PortSpec, Widths, error_chain};
 use media::Sound;
 use processor::{
     BackgroundTask, Block, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor,
-    Setup, StateError, Tail,
+    Setup, StateError, Tail, Transport, TransportSegment,
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -119,6 +126,9 @@ fn make_with_limit(
         timeline: Timeline::default(),
         feed: SampleSource::Nothing,
         now: 0,
+        declick: Declick::default(),
+        transport: Arc::default(),
+        was_rolling: true,
     }))
 }
 
@@ -181,6 +191,9 @@ struct Player {
     feed: SampleSource,
     /// Frames since the start.
     now: u64,
+    declick: Declick,
+    transport: Arc<Transport>,
+    was_rolling: bool,
 }
 
 /// Result of processing a range of frames.
@@ -212,13 +225,16 @@ impl Player {
         };
         let block = setup.block.count();
         let room = (AHEAD_S * rate.hz() as usize).max(AHEAD_BLOCKS * block);
-        let (mut feeder, reader) = feed(
+        let (mut feeder, mut reader) = feed(
             stream,
             self.timeline,
             (width, room),
             setup.mode,
             log.clone(),
         );
+        if self.now > 0 {
+            reader.seek(self.now);
+        }
         feeder.poll();
         setup.services.spawn_background(Box::new(feeder));
         self.feed = SampleSource::Streamed(reader);
@@ -235,7 +251,50 @@ impl Player {
         }
     }
 
+    /// Goes to where the transport begins.
+    fn begin(&mut self) {
+        let start = self.transport.at(0);
+        (self.now, self.was_rolling) = (start.position as u64, start.is_rolling);
+    }
+
+    /// Processes a range in which the transport may change.
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) -> RangeResult {
+        let mut result = RangeResult::default();
+        let (from, transport) = (block.position(), self.transport.clone());
+        let (begin, end) = (from + range.start as u64, from + range.end as u64);
+        for segment in transport.segments(begin, end) {
+            let range =
+                (segment.frames.start - from) as usize..(segment.frames.end - from) as usize;
+            self.follow(&segment);
+            if segment.state.is_rolling {
+                let part = self.play_range(block, range.clone());
+                result.sound |= part.sound;
+                result.late |= part.late;
+            } else {
+                write_silence(block, range.clone());
+                self.factor.skip(range.len());
+            }
+            result.sound |= self.declick.process(&mut block.output(0), range);
+        }
+        result
+    }
+
+    /// Goes to where the transport is, where that changes.
+    fn follow(&mut self, segment: &TransportSegment) {
+        let is_rolling = segment.state.is_rolling;
+        if segment.is_jump || self.was_rolling != is_rolling {
+            self.declick.begin();
+        }
+        self.was_rolling = is_rolling;
+        if segment.is_jump {
+            self.now = segment.state.position as u64;
+            if let SampleSource::Streamed(reader) = &mut self.feed {
+                reader.seek(self.now);
+            }
+        }
+    }
+
+    fn play_range(&mut self, block: &mut Block<'_>, range: Range<usize>) -> RangeResult {
         let mut result = RangeResult::default();
         let mut at = range.start;
         while at < range.end {
@@ -340,7 +399,9 @@ impl Processor for Player {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.gains = self.initial;
         self.factor.setup(setup.rate);
-        self.now = 0;
+        self.transport = setup.services.transport();
+        self.declick = Declick::new(self.channels);
+        self.begin();
         let log = setup.services.file_log();
         if let Err(error) = self.open(setup, &log) {
             // The file was there when the session was read. Every block is counted as late.
@@ -375,7 +436,8 @@ impl Processor for Player {
         }
         block.silence_outputs();
         let ended = self.timeline.at(self.now) == Segment::End && self.factor.is_settled();
-        if ended && !matches!(self.feed, SampleSource::Nothing) {
+        let may_sleep = ended || !self.was_rolling;
+        if may_sleep && !matches!(self.feed, SampleSource::Nothing) {
             ProcessStatus::Sleep
         } else {
             ProcessStatus::Continue
@@ -385,9 +447,10 @@ impl Processor for Player {
     fn reset(&mut self) {
         self.gains = self.initial;
         self.factor.reset();
-        self.now = 0;
+        self.declick.reset();
+        self.begin();
         if let SampleSource::Streamed(reader) = &mut self.feed {
-            reader.seek(0);
+            reader.seek(self.now);
         }
     }
 
@@ -396,7 +459,8 @@ impl Processor for Player {
     }
 
     fn length(&self) -> Option<u64> {
-        self.timeline.end()
+        let end = self.timeline.end()?;
+        Some(self.transport.frames_until(end))
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

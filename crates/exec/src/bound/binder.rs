@@ -91,6 +91,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
             .collect(),
         sinks: sinks(plan, &arena),
         deferred: deferred_jobs(&steps, &loop_steps, binding.processors),
+        transport: binding.processors.transport.clone(),
         quarantined: binding.runtime.quarantined.clone(),
         quarantined_before,
         seldom_steps: indexed(&steps, &loop_steps)

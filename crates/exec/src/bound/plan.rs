@@ -8,7 +8,7 @@ use crate::errors::{ErrorCounters, ErrorKind};
 use crate::quarantine_log::QuarantineLog;
 use graph::NodeId;
 use plan::Task;
-use processor::{RawChannel, RawEvents, RawPort};
+use processor::{RawChannel, RawEvents, RawPort, Transport};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
@@ -36,6 +36,8 @@ pub(crate) struct BoundPlan {
     /// Steps of later pipeline stages with events that were queued since the last cycle began (`NO_POSITION`).
     pub(crate) steps_with_new_events: UnsafeCell<Vec<StepIndex>>,
     pub(crate) deferred: DeferredJobs,
+    /// Its changes wake steps that sleep.
+    pub(crate) transport: Arc<Transport>,
     pub(crate) quarantined: Arc<QuarantineLog>,
     /// Length of the log when the plan was bound.
     pub(crate) quarantined_before: u64,

@@ -31,10 +31,19 @@ pub(super) fn run_operation(claim: &mut StepClaim<'_>) {
 fn run_processor(claim: &mut StepClaim<'_>, processor: *mut dyn Processor) {
     let state = claim.state();
     let may_sleep = state.is_asleep && !state.io.has_events;
-    if state.is_quarantined || (may_sleep && claim.block().is_silent()) {
+    let is_quarantined = state.is_quarantined;
+    if is_quarantined || (may_sleep && claim.block().is_silent() && !is_woken(claim)) {
         return claim.write_silence();
     }
     claim.process(processor);
+}
+
+/// Returns true if the transport has changed in this block, or in those that a step leaves out which does not run in every
+/// cycle: who follows it may not sleep on.
+fn is_woken(claim: &mut StepClaim<'_>) -> bool {
+    let frames = u64::from(claim.plan().block.0) * u64::from(claim.step().cold.every);
+    let changed = claim.plan().transport.last().frame;
+    changed > 0 && changed.saturating_add(frames) > claim.info().position
 }
 
 /// Writes the input to a delay line. A sample that is not finite becomes silence: in a loop it would stay for ever.

@@ -3,7 +3,8 @@
 //! Reads formats 0, 1 and 2, with time in beats or in seconds (SMPTE). Sends every channel message as it is in the file, and
 //! its texts, lyrics, markers and cues, each at the frame nearest to its exact time; tempo changes take effect at their tick.
 //! With `tempo = "session"` its beats are the session's, and its own tempo is left out.
-//! The file's time is the session's: frame 0 is `start`. At the end, and at the end of each round of a loop, notes and
+//! The file's time is that of the transport: its position 0 is `start`. Where the transport stops or jumps, all notes of the
+//! file's channels end (controllers 64 and 123); controllers and programs before the new position are not sent again. At the end, and at the end of each round of a loop, notes and
 //! pedals that are still down are released. From a `start` within the file, the controllers, programs and bends that were set
 //! before it come first.
 //!
@@ -21,9 +22,10 @@ use super::smf::{MidiFile, MidiFileError};
 use super::timeline::{Selection, Timeline};
 use graph::{Kind, Param, PortSpec};
 use processor::{
-    Block, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor, Setup,
-    StateError, Tail, state,
+    Block, EventBody, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor,
+    Setup, StateError, Tail, Transport, TransportSegment, state,
 };
+use std::sync::Arc;
 use units::SampleRate;
 
 /// The most events in a window of frames, which fit into the room for events of a block of any size.
@@ -89,7 +91,13 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         return Err(MakeError::param("loop", message));
     }
     let damage = file.damage;
+    let channels = (timeline.events.iter()).fold(0, |channels, event| match event.body {
+        EventBody::Midi([status, ..]) => channels | 1 << (status & 15),
+        _ => channels,
+    });
     Ok(Box::new(MidiFilePlayer {
+        channels,
+        transport: Arc::default(),
         damage: damage.map(|what| format!("{} is damaged: {what}", path.display())),
         timeline,
         is_loop,
@@ -112,6 +120,9 @@ struct MidiFilePlayer {
     timeline: Timeline,
     is_loop: bool,
     rate: Option<SampleRate>,
+    /// The MIDI channels of its events, a bit each.
+    channels: u16,
+    transport: Arc<Transport>,
     state: PlayerState,
 }
 
@@ -189,9 +200,41 @@ impl MidiFilePlayer {
     }
 }
 
+impl MidiFilePlayer {
+    /// Sends the events of a segment in which the transport rolls.
+    fn play_segment(
+        &mut self,
+        block: &mut Block<'_>,
+        segment: &TransportSegment,
+        rate: SampleRate,
+    ) {
+        let (from, positions) = (block.position(), segment.positions());
+        let is_due = |at: &u64| (*at as f64) < positions.end;
+        while let Some(at) = self.next_frame(rate).filter(is_due) {
+            // What blocks that were left out should have sent is sent now.
+            let late = (at as f64).max(positions.start);
+            let frame = segment.frame_of(late) - from;
+            let body = self.timeline.events[self.state.next].body;
+            block.send_event(0, frame as u32, body);
+            self.count_sent(late as u64);
+        }
+    }
+
+    /// Ends all notes of the file's channels, and releases their pedals.
+    fn end_notes(&self, block: &mut Block<'_>, frame: u32) {
+        for channel in (0..16_u8).filter(|channel| self.channels >> channel & 1 == 1) {
+            for controller in [64, 123] {
+                let message = [0xb0 | channel, controller, 0];
+                block.send_event(0, frame, EventBody::Midi(message));
+            }
+        }
+    }
+}
+
 impl Processor for MidiFilePlayer {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.rate = Some(setup.rate);
+        self.transport = setup.services.transport();
         self.reset();
         let log: FileLog = setup.services.file_log();
         if let Some(damage) = &self.damage {
@@ -203,19 +246,23 @@ impl Processor for MidiFilePlayer {
         let Some(rate) = self.rate else {
             return ProcessStatus::Sleep;
         };
-        let position = block.position();
-        if !self.state.is_started {
-            self.seek(position, rate);
+        let (from, to) = (block.position(), block.position() + block.frames() as u64);
+        let transport = self.transport.clone();
+        let mut is_rolling = false;
+        for segment in transport.segments(from, to) {
+            let position = segment.positions().start.ceil() as u64;
+            if !self.state.is_started || segment.is_jump {
+                self.seek(position, rate);
+            }
+            if segment.cut_at.is_some() {
+                self.end_notes(block, (segment.frames.start - from) as u32);
+            }
+            is_rolling = segment.state.is_rolling;
+            if is_rolling {
+                self.play_segment(block, &segment, rate);
+            }
         }
-        let end = position + block.frames() as u64;
-        while let Some(frame) = self.next_frame(rate).filter(|frame| *frame < end) {
-            // What blocks that were left out should have sent is sent now.
-            let frame = frame.max(position);
-            let body = self.timeline.events[self.state.next].body;
-            block.send_event(0, (frame - position) as u32, body);
-            self.count_sent(frame);
-        }
-        match self.state.next < self.timeline.events.len() {
+        match is_rolling && self.state.next < self.timeline.events.len() {
             true => ProcessStatus::Continue,
             false => ProcessStatus::Sleep,
         }
@@ -232,11 +279,8 @@ impl Processor for MidiFilePlayer {
     fn length(&self) -> Option<u64> {
         let rate = self.rate.filter(|_| !self.is_loop)?;
         // The last event is within its frame.
-        Some(
-            self.timeline
-                .frame(self.timeline.end, rate)
-                .saturating_add(1),
-        )
+        let end = self.timeline.frame(self.timeline.end, rate).saturating_add(1);
+        Some(self.transport.frames_until(end))
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

@@ -15,7 +15,7 @@
 //! | `step` | `a`, and `b` at its time |
 //!
 //! Before the first point the value is the first, after the last one the last. With `loop` the curve begins again after so many
-//! beats.
+//! beats. It follows the transport: where that is stopped the value stands still, and where it jumps the value does too.
 //!
 //! | | |
 //! |---|---|
@@ -26,7 +26,11 @@
 
 use super::timing::ScoreTime;
 use graph::{Kind, Param, PortSpec, TempoMap};
-use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, Tail};
+use processor::{
+    Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, Tail, Transport,
+    TransportSegment,
+};
+use std::sync::Arc;
 use units::SampleRate;
 
 /// Largest number of points.
@@ -66,6 +70,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         rate: SampleRate::default(),
         loop_beats,
         points,
+        transport: Arc::default(),
     }))
 }
 
@@ -165,12 +170,13 @@ struct Curve {
     rate: SampleRate,
     loop_beats: Option<f64>,
     points: Vec<CurvePoint>,
+    transport: Arc<Transport>,
 }
 
 impl Curve {
-    /// The beat in the middle of a frame: so a point takes effect at the frame nearest to it.
-    fn beat(&self, frame: u64) -> f64 {
-        let seconds = (frame as f64 + 0.5) / f64::from(self.rate.hz());
+    /// The beat in the middle of the frame at `position`: so a point takes effect at the frame nearest to it.
+    fn beat(&self, position: f64) -> f64 {
+        let seconds = (position + 0.5) / f64::from(self.rate.hz());
         let beat = self.tempo.beat(seconds);
         self.loop_beats.map_or(beat, |round| beat % round)
     }
@@ -193,45 +199,32 @@ impl Curve {
         }
     }
 
-    /// The value that all frames from `from` to `to` have, if that is plain to see.
-    fn constant(&self, from: u64, to: u64) -> Option<f32> {
+    /// The value of all frames of a segment, if that is plain to see.
+    fn constant(&self, segment: &TransportSegment) -> Option<f32> {
+        let positions = segment.positions();
+        if !segment.state.is_rolling {
+            let beat = self.beat(positions.start);
+            let next = self.points.partition_point(|point| point.beat <= beat);
+            return Some(self.value(beat, next));
+        }
         if self.loop_beats.is_some() {
             return None;
         }
         match (self.points.first(), self.points.last()) {
-            (Some(first), _) if self.beat(to) < first.beat => Some(first.value),
-            (_, Some(last)) if self.beat(from) < last.beat => None,
+            (Some(first), _) if self.beat(positions.end) < first.beat => Some(first.value),
+            (_, Some(last)) if self.beat(positions.start) < last.beat => None,
             (_, last) => Some(last.map_or(0.0, |last| last.value)),
         }
     }
-}
 
-impl Processor for Curve {
-    fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.rate = setup.rate;
-    }
-
-    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let from = block.position();
-        let mut output = block.output(0);
-        if let Some(value) = self.constant(from, from + output.channel(0).len() as u64) {
-            if value != 0.0 {
-                output.fill_constant(0, value);
-                return ProcessStatus::Continue;
-            }
-            output.silence();
-            let has_ended = self
-                .points
-                .last()
-                .is_none_or(|last| last.beat <= self.beat(from));
-            return match has_ended {
-                true => ProcessStatus::Sleep,
-                false => ProcessStatus::Continue,
-            };
+    /// Writes the values of a segment.
+    fn fill(&self, samples: &mut [f32], segment: &TransportSegment) {
+        if let Some(value) = self.constant(segment) {
+            return samples.fill(value);
         }
         let (mut next, mut last) = (0, f64::INFINITY);
-        for (y, frame) in output.channel(0).iter_mut().zip(from..) {
-            let beat = self.beat(frame);
+        for (y, frame) in samples.iter_mut().zip(segment.frames.clone()) {
+            let beat = self.beat(segment.state.position_at(frame));
             if beat < last {
                 next = self.points.partition_point(|point| point.beat <= beat);
             }
@@ -245,7 +238,47 @@ impl Processor for Curve {
             last = beat;
             *y = self.value(beat, next);
         }
-        ProcessStatus::Continue
+    }
+
+    /// Returns true if no point is behind `position`.
+    fn is_over(&self, position: f64) -> bool {
+        let beat = self.beat(position);
+        self.points.last().is_none_or(|last| last.beat <= beat)
+    }
+}
+
+impl Processor for Curve {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.rate = setup.rate;
+        self.transport = setup.services.transport();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let from = block.position();
+        let to = from + block.frames() as u64;
+        let mut output = block.output(0);
+        let (mut constant, mut is_over) = (None, false);
+        for (number, segment) in self.transport.segments(from, to).enumerate() {
+            let range =
+                (segment.frames.start - from) as usize..(segment.frames.end - from) as usize;
+            is_over = !segment.state.is_rolling || self.is_over(segment.positions().start);
+            constant = self.constant(&segment).filter(|_| number == 0);
+            if constant.is_none() || segment.frames.end < to {
+                self.fill(&mut output.channel(0)[range], &segment);
+            }
+        }
+        let Some(value) = constant else {
+            return ProcessStatus::Continue;
+        };
+        if value != 0.0 {
+            output.fill_constant(0, value);
+            return ProcessStatus::Continue;
+        }
+        output.silence();
+        match is_over {
+            true => ProcessStatus::Sleep,
+            false => ProcessStatus::Continue,
+        }
     }
 
     fn reset(&mut self) {}
@@ -257,6 +290,7 @@ impl Processor for Curve {
     fn length(&self) -> Option<u64> {
         let last = self.points.last().map_or(0.0, |last| last.beat);
         let frames = self.tempo.frame(last, self.rate) + 1;
+        let frames = self.transport.frames_until(frames);
         self.loop_beats.is_none().then_some(frames)
     }
 }
@@ -272,6 +306,7 @@ mod tests {
             tempo,
             rate: SampleRate::new(1000).unwrap(),
             loop_beats: None,
+            transport: Arc::default(),
         }
     }
 

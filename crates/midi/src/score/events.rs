@@ -12,6 +12,8 @@
 //! An event falls on the frame nearest to its time. At one frame ends of notes come first, then the rest in the order of
 //! the text. With `loop` the score begins again after so many beats; a note is not longer than that.
 //!
+//! It follows the transport: where that stops or jumps, the notes that sound there end.
+//!
 //! | | |
 //! |---|---|
 //! | ports | no input; `out`, events |
@@ -20,12 +22,15 @@
 //! | length | up to the last event; endless with `loop` |
 
 use super::line::{ScoreBody, ScoreEvent, parse};
+use super::sounding::SoundingNotes;
 use super::timing::ScoreTime;
 use crate::note_id::NoteIds;
 use graph::{Kind, Param, PortSpec, TempoMap};
 use processor::{
     Block, EventBody, MakeContext, MakeError, ProcessStatus, Processor, Setup, Tail, TextId,
+    Transport, TransportSegment,
 };
+use std::sync::Arc;
 use units::SampleRate;
 
 /// The length of a loop; `None` for 0, no loop.
@@ -85,6 +90,8 @@ pub(super) fn player(
         loop_beats,
         timed: timed(written, loop_beats, ids, creation.tempo)?,
         frames: Vec::new(),
+        notes: SoundingNotes::default(),
+        transport: Arc::default(),
     }))
 }
 
@@ -157,36 +164,113 @@ struct Score {
     timed: Vec<Timed>,
     /// What is sent, in the order of time: the frame of the first round, the beat in a round, and the event.
     frames: Vec<(u64, f64, EventBody)>,
+    /// The notes, in frames; in beats of a round with a loop.
+    notes: SoundingNotes,
+    transport: Arc<Transport>,
 }
 
+/// Beats by which a position may be off where notes are ended: a note may be ended twice, but not left out.
+const TOLERANCE: f64 = 1e-3;
+
 impl Score {
-    /// Sends the events of round `round` that are in the block.
-    fn send_round(&self, block: &mut Block<'_>, round: u64, loop_beats: f64) {
-        let (from, to) = range(block);
+    /// Sends the events of a segment in which the transport rolls. Returns true if all are sent then.
+    fn send(&self, block: &mut Block<'_>, segment: &TransportSegment) -> bool {
+        let Some(beats) = self.loop_beats else {
+            return self.send_once(block, segment);
+        };
+        // A round before and one after: rounding may carry an event over the end of its round.
+        let positions = segment.positions();
+        let now = self.beat(positions.start) / beats;
+        let last = self.beat(positions.end) / beats;
+        let first = (now as u64).saturating_sub(1);
+        for round in first..=(last as u64).saturating_add(1) {
+            self.send_round(block, segment, round, beats);
+        }
+        false
+    }
+
+    fn send_once(&self, block: &mut Block<'_>, segment: &TransportSegment) -> bool {
+        let positions = segment.positions();
+        let from = block.position();
+        let first = self
+            .frames
+            .partition_point(|(at, ..)| (*at as f64) < positions.start);
+        let due = self.frames[first..].iter();
+        for (at, _, body) in due.take_while(|(at, ..)| (*at as f64) < positions.end) {
+            let frame = segment.frame_of(*at as f64) - from;
+            block.send_event(0, frame as u32, *body);
+        }
+        let last = self.frames.last();
+        last.is_none_or(|(at, ..)| (*at as f64) < positions.end)
+    }
+
+    /// Sends the events of round `round` that are in the segment.
+    fn send_round(
+        &self,
+        block: &mut Block<'_>,
+        segment: &TransportSegment,
+        round: u64,
+        loop_beats: f64,
+    ) {
+        let positions = segment.positions();
+        let from = block.position();
         let begin = round as f64 * loop_beats;
         let frame = |beat: f64| self.tempo.frame(begin + beat, self.rate);
         let first = self
             .frames
-            .partition_point(|(_, beat, _)| frame(*beat) < from);
+            .partition_point(|(_, beat, _)| (frame(*beat) as f64) < positions.start);
         for (_, beat, body) in &self.frames[first..] {
-            let at = frame(*beat);
-            if at >= to {
+            let at = frame(*beat) as f64;
+            if at >= positions.end {
                 return;
             }
-            block.send_event(0, (at - from) as u32, *body);
+            block.send_event(0, (segment.frame_of(at) - from) as u32, *body);
         }
     }
-}
 
-/// The frames of `block`, from the start of playback.
-fn range(block: &Block<'_>) -> (u64, u64) {
-    let from = block.position();
-    (from, from.saturating_add(block.frames() as u64))
+    /// Ends the notes that sound at `position`, at `frame` of the block.
+    fn end_notes(&self, block: &mut Block<'_>, frame: u32, position: f64) {
+        let mut end = |id| {
+            let body = EventBody::NoteOff { id, velocity: 0.5 };
+            block.send_event(0, frame, body);
+        };
+        let Some(beats) = self.loop_beats else {
+            return self.notes.at(position, 0.0).for_each(end);
+        };
+        let beat = self.beat(position) % beats;
+        self.notes.at(beat, TOLERANCE).for_each(&mut end);
+        // Those that began in the round before.
+        self.notes.at(beat + beats, TOLERANCE).for_each(&mut end);
+    }
+
+    /// The beat at a position.
+    fn beat(&self, position: f64) -> f64 {
+        self.tempo.beat(position / f64::from(self.rate.hz()))
+    }
+
+    /// Begin and end of each note: in frames, or in beats of a loop.
+    fn note_times(&self) -> Vec<(f64, f64, u32)> {
+        let time = |(at, _): &Timed| match self.loop_beats {
+            Some(_) => at.beats().unwrap_or_default(),
+            None => at.frame(&self.tempo, self.rate) as f64,
+        };
+        // A note's begin is followed by its end.
+        let pairs = self.timed.windows(2).filter_map(|pair| match pair[0].1 {
+            EventBody::NoteOn { id, .. } => Some((time(&pair[0]), time(&pair[1]), id)),
+            _ => None,
+        });
+        let round = self.loop_beats.unwrap_or(0.0);
+        // In a loop a note that ends in the next round has an end before its begin.
+        let ended = |(begin, end, id)| (begin, if end <= begin { end + round } else { end }, id);
+        pairs.map(ended).collect()
+    }
 }
 
 impl Processor for Score {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.rate = setup.rate;
+        self.transport = setup.services.transport();
+        self.notes = SoundingNotes::new(self.note_times());
         let frame = |(at, body): &Timed| {
             let frame = at.frame(&self.tempo, self.rate);
             (frame, at.beats().unwrap_or_default(), *body)
@@ -204,24 +288,19 @@ impl Processor for Score {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let (from, to) = range(block);
-        if let Some(beats) = self.loop_beats {
-            // A round before and one after: rounding may carry an event over the end of its round.
-            let now = self.tempo.beat_at(from, self.rate) / beats;
-            let last = self.tempo.beat_at(to, self.rate) / beats;
-            let first = (now as u64).saturating_sub(1);
-            for round in first..=(last as u64).saturating_add(1) {
-                self.send_round(block, round, beats);
+        let (from, to) = (block.position(), block.position() + block.frames() as u64);
+        let mut is_over = false;
+        for segment in self.transport.segments(from, to) {
+            if let Some(position) = segment.cut_at {
+                let frame = (segment.frames.start - from) as u32;
+                self.end_notes(block, frame, position);
             }
-            return ProcessStatus::Continue;
+            // Stopped, nothing comes until the transport changes.
+            is_over = !segment.state.is_rolling || self.send(block, &segment);
         }
-        let first = self.frames.partition_point(|(frame, ..)| *frame < from);
-        for (frame, _, body) in self.frames[first..].iter().take_while(|(at, ..)| *at < to) {
-            block.send_event(0, (frame - from) as u32, *body);
-        }
-        match self.frames.last().is_some_and(|(last, ..)| *last >= to) {
-            true => ProcessStatus::Continue,
-            false => ProcessStatus::Sleep,
+        match is_over {
+            true => ProcessStatus::Sleep,
+            false => ProcessStatus::Continue,
         }
     }
 
@@ -233,6 +312,7 @@ impl Processor for Score {
 
     fn length(&self) -> Option<u64> {
         let last = self.frames.last().map_or(0, |(frame, ..)| frame + 1);
+        let last = self.transport.frames_until(last);
         self.loop_beats.is_none().then_some(last)
     }
 }

@@ -6,6 +6,8 @@
 //! and a note leaves as a note; messages and events about no single note pass. Key pressure, and events about a held
 //! note, are left out.
 //!
+//! It follows the transport: while that is stopped no step begins, and where it stops or jumps the note that sounds ends.
+//!
 //! `random` depends on `seed` and on the number of the step alone, so a session sounds the same every time.
 //!
 //! | | |
@@ -19,8 +21,9 @@ use crate::note_id::NoteIds;
 use graph::{Kind, Param, PortSpec, TempoMap};
 use processor::{
     Block, EventBody, EventTarget, MakeContext, MakeError, ProcessStatus, Processor, Setup,
-    StateError, state,
+    StateError, Transport, TransportSegment, state,
 };
+use std::sync::Arc;
 use units::{SampleRate, SplitMix64};
 
 /// Notes that can be held; more are left out.
@@ -62,6 +65,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         held: Vec::with_capacity(MAX_HELD),
         played: 0,
         sounding: None,
+        transport: Arc::default(),
     }))
 }
 
@@ -96,8 +100,9 @@ struct Arpeggiator {
     held: Vec<HeldNote>,
     /// Steps that were played since the first note was pressed.
     played: u64,
-    /// The event that ends the note that sounds, and its frame since the start.
+    /// The event that ends the note that sounds, and its frame of the piece.
     sounding: Option<(u64, EventBody)>,
+    transport: Arc<Transport>,
 }
 
 impl Arpeggiator {
@@ -254,25 +259,48 @@ impl Arpeggiator {
         Some(on)
     }
 
-    /// Sends what happens from frame `from` of the session to before frame `to`.
+    /// Sends what happens in the frames `from..to` of the engine.
     fn play(&mut self, block: &mut Block<'_>, (from, to): (u64, u64), rate: SampleRate) {
+        let transport = self.transport.clone();
+        for segment in transport.segments(from, to) {
+            let frame = (segment.frames.start - block.position()) as u32;
+            if segment.cut_at.is_some()
+                && let Some((_, off)) = self.sounding.take()
+            {
+                block.send_event(0, frame, off);
+            }
+            if segment.state.is_rolling {
+                self.play_segment(block, &segment, rate);
+            }
+        }
+    }
+
+    /// Sends what happens in a segment in which the transport rolls.
+    fn play_segment(
+        &mut self,
+        block: &mut Block<'_>,
+        segment: &TransportSegment,
+        rate: SampleRate,
+    ) {
         let base = block.position();
+        let positions = segment.positions();
+        let from = positions.start.ceil() as u64;
+        let is_due = |at: u64| (at as f64) < positions.end;
+        let frame = |at: u64| (segment.frame_of(at as f64) - base) as u32;
         let mut step = self.step_from(from, rate);
         loop {
             let begin = self.step_frame(step, rate);
             // A note ends before the next one begins.
-            let end = self
-                .sounding
-                .map(|(frame, _)| frame.clamp(from, begin.max(from)));
-            if let Some((frame, (_, off))) = end.zip(self.sounding).filter(|(at, _)| *at < to) {
-                block.send_event(0, (frame - base) as u32, off);
+            let end = self.sounding.map(|(at, _)| at.clamp(from, begin.max(from)));
+            if let Some((at, (_, off))) = end.zip(self.sounding).filter(|(at, _)| is_due(*at)) {
+                block.send_event(0, frame(at), off);
                 self.sounding = None;
             }
-            if begin >= to {
+            if !is_due(begin) {
                 return;
             }
             if let Some(on) = self.begin_step(step, rate) {
-                block.send_event(0, (begin - base) as u32, on);
+                block.send_event(0, frame(begin), on);
             }
             step += 1;
         }
@@ -282,6 +310,7 @@ impl Arpeggiator {
 impl Processor for Arpeggiator {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.rate = Some(setup.rate);
+        self.transport = setup.services.transport();
         self.reset();
     }
 
