@@ -18,7 +18,7 @@ edges = [
 ]
 
 [tempo]
-map = "0 240; 4 180 linear"
+map = [[0, 240], [4, 180, "linear"]]
 
 [part.voice]
 inputs = ["notes"]
