@@ -40,6 +40,44 @@ pub struct CallbackInfo {
     pub transport: HostTransport,
 }
 
+/// Where a frame is in bars and beats.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BarPosition {
+    /// Bar, counted from 0.
+    pub bar: u64,
+    /// Beats of the metre from the begin of the bar.
+    pub beat: f64,
+    /// Beats of the metre from the begin of the piece to that of the bar.
+    pub bar_begin: f64,
+    /// Beats of the metre in the bar.
+    pub beats: u8,
+    /// Note value of a beat: 4 for quarters.
+    pub unit: u8,
+    /// Beats a minute.
+    pub bpm: f64,
+}
+
+/// Bar and beat of a frame, for a server whose transport we give them to. It is called on an audio thread, so it is hot.
+pub type Timebase = Box<dyn Fn(u64) -> BarPosition + Send + Sync>;
+
+/// Commands to the transport of a server.
+pub trait ServerTransport: Send {
+    /// Lets it roll.
+    ///
+    /// Real-time: setup.
+    fn start(&self);
+
+    /// Stops it.
+    ///
+    /// Real-time: setup.
+    fn stop(&self);
+
+    /// Moves it to a frame.
+    ///
+    /// Real-time: setup.
+    fn locate(&self, frame: u64);
+}
+
 /// Changes of a server's transport within one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostTransport {
@@ -106,6 +144,8 @@ pub struct DriverConfig {
     pub connections: Vec<PortConnections>,
     /// True to connect to the device's own inputs and outputs, where there is a choice.
     pub auto_connect: bool,
+    /// True to follow the server's transport, where it has one: the callback is passed its changes.
+    pub follow_transport: bool,
 }
 
 /// Connections of one of our ports.
@@ -139,6 +179,7 @@ impl DriverConfig {
             midi_outputs: Vec::new(),
             connections: Vec::new(),
             auto_connect: true,
+            follow_transport: false,
         }
     }
 
@@ -191,6 +232,17 @@ pub trait OpenDriver: Send {
     /// Facts about the open driver.
     fn info(&self) -> &DriverInfo;
 
+    /// Gives bars and beats to the server's transport, from the start on.
+    ///
+    /// # Errors
+    ///
+    /// The driver has no server with a transport.
+    ///
+    /// Real-time: setup.
+    fn give_timebase(&mut self, _timebase: Timebase) -> Result<(), DriverError> {
+        Err(DriverError::Refused("a transport"))
+    }
+
     /// Begins to play.
     ///
     /// # Errors
@@ -223,6 +275,13 @@ pub trait RunningDriver: Send {
     ///
     /// Real-time: setup.
     fn adapter_latency(&self) -> Frames;
+
+    /// Commands to the server's transport, if that is followed.
+    ///
+    /// Real-time: setup.
+    fn server_transport(&self) -> Option<Box<dyn ServerTransport>> {
+        None
+    }
 
     /// Ends the sound and gives the callback back.
     ///

@@ -31,6 +31,7 @@ mod connections;
 mod library;
 mod midi;
 mod probe;
+mod transport;
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ use units::{Frames, SampleRate};
 
 use crate::{
     AudioCallback, BlockAdapter, DriverConfig, DriverError, DriverInfo, DriverState, OpenDriver,
-    PortConnections, RunningDriver,
+    PortConnections, RunningDriver, ServerTransport, Timebase,
 };
 use callbacks::ClientState;
 use client::{Client, PortDirection};
@@ -46,6 +47,7 @@ use connections::Connections;
 use library::{Library, RawPort, Server};
 use midi::MidiSide;
 pub(crate) use probe::probe;
+use transport::Follower;
 
 /// Opens the JACK driver: on a JACK server where one answers, else on PipeWire's.
 ///
@@ -106,6 +108,7 @@ fn open_with(
         adapter,
         client,
         config: config.clone(),
+        timebase: None,
     }))
 }
 
@@ -115,6 +118,7 @@ struct OpenClient {
     adapter: BlockAdapter,
     client: Client,
     config: DriverConfig,
+    timebase: Option<Box<Timebase>>,
 }
 
 /// An active client. It is dropped, and so closed, before the state that its callbacks use.
@@ -122,11 +126,19 @@ struct ActiveClient {
     client: Client,
     connections: Connections,
     state: Arc<ClientState>,
+    follows: bool,
+    /// The server reads it until the client is closed.
+    _timebase: Option<Box<Timebase>>,
 }
 
 impl OpenDriver for OpenClient {
     fn info(&self) -> &DriverInfo {
         &self.info
+    }
+
+    fn give_timebase(&mut self, timebase: Timebase) -> Result<(), DriverError> {
+        self.timebase = Some(Box::new(timebase));
+        Ok(())
     }
 
     fn start(
@@ -138,6 +150,7 @@ impl OpenDriver for OpenClient {
             adapter,
             client,
             config,
+            timebase,
         } = *self;
         let inputs = client.register(PortDirection::Input, config.inputs)?;
         let outputs = client.register(PortDirection::Output, config.outputs)?;
@@ -168,12 +181,20 @@ impl OpenDriver for OpenClient {
         };
         let ports = (free(&inputs, "in"), free(&outputs, "out"));
         let audio = (inputs, outputs);
+        let follower = (config.follow_transport).then(|| Follower::new(config.block.0));
+        let midi = (midi, follower);
         let state = ClientState::new(&client, info.rate, adapter, audio, midi, callback);
         let active = ActiveClient {
             client,
             connections,
             state: Arc::new(state),
+            follows: config.follow_transport,
+            _timebase: timebase,
         };
+        if let Some(timebase) = &active._timebase {
+            // SAFETY: `ActiveClient` closes the client before it lets go of the timebase, which stays where it is.
+            unsafe { active.client.give_timebase(timebase)? };
+        }
         // SAFETY: a state in an `Arc` stays where it is, and `ActiveClient` closes the client before it lets go of it.
         unsafe { active.client.activate(&active.state)? };
         if config.auto_connect {
@@ -198,6 +219,11 @@ impl RunningDriver for ActiveClient {
 
     fn adapter_latency(&self) -> Frames {
         self.state.status.latency()
+    }
+
+    fn server_transport(&self) -> Option<Box<dyn ServerTransport>> {
+        self.follows
+            .then(|| Box::new(self.client.commander()) as Box<dyn ServerTransport>)
     }
 
     fn stop(self: Box<Self>) -> Box<dyn AudioCallback> {

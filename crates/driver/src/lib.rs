@@ -42,8 +42,8 @@ mod slice_list;
 
 pub use block_adapter::{AdapterClient, BlockAdapter};
 pub use contract::{
-    AudioCallback, CallbackInfo, DriverConfig, DriverInfo, DriverState, HostTransport,
-    HostTransportChange, OpenDriver, PortConnections, RunningDriver,
+    AudioCallback, BarPosition, CallbackInfo, DriverConfig, DriverInfo, DriverState, HostTransport,
+    HostTransportChange, OpenDriver, PortConnections, RunningDriver, ServerTransport, Timebase,
 };
 pub use error::DriverError;
 pub use midi::{MAX_SYSEX_BYTES, MidiEvent, MidiParser};

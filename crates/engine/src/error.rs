@@ -40,8 +40,9 @@ pub enum EngineError {
     /// Remove the node and add it again in the same edit.
     #[error("`{0}` plays already, so no other edge can drive a parameter of it")]
     PlaysUndriven(String),
-    /// The transport of this engine cannot be moved: it plays offline, from its begin to its end.
-    #[error("the transport cannot be moved in an offline run")]
+    /// The transport of this engine cannot be moved so: it plays offline, or it follows the transport of a server, which has
+    /// no tempo and no loop.
+    #[error("the transport of this run cannot be changed so")]
     FixedTransport,
     /// The position, in frames, is too far away, or a loop range is shorter than 64 frames.
     #[error("the transport cannot go to frame {0}")]

@@ -175,10 +175,18 @@ impl TransportSchedule {
 
     /// Goes to where a server's transport is, unless it is there.
     fn follow(&mut self, frame: u64, position: u64, is_rolling: bool) {
-        let here = self.transport.last().position_at(frame);
+        let last = self.transport.last();
         let position = position as f64;
-        if here != position {
-            self.jump(frame, position);
+        if last.position_at(frame) != position || last.speed != 1.0 {
+            // A server's position moves a frame in a frame.
+            self.transport.push(TransportChange {
+                frame,
+                position,
+                speed: 1.0,
+                is_cut: last.is_rolling,
+                is_jump: true,
+                ..last
+            });
         }
         self.roll(frame, is_rolling);
     }

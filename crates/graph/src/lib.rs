@@ -20,6 +20,7 @@ mod node;
 mod number;
 mod patch;
 mod place;
+mod position;
 pub mod shape;
 mod tempo;
 
@@ -38,4 +39,5 @@ pub use node::{Node, ParamValue, Port, Signal};
 pub use number::number_text;
 pub use patch::{Edge, Graph, NodeId, PortRef};
 pub use place::SourceSpan;
+pub use position::{PiecePosition, PositionError};
 pub use tempo::{MetrePoint, TempoError, TempoMap, TempoPoint, nearest_frame};

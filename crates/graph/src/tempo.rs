@@ -220,16 +220,7 @@ impl TempoMap {
     /// Real-time: hot.
     pub fn bar(&self, beat: f64) -> (u64, f64) {
         let mut bars = 0;
-        let common = MetrePoint {
-            beat: 0.0,
-            numerator: 4,
-            denominator: 4,
-        };
-        let metres = if self.metres.is_empty() {
-            std::slice::from_ref(&common)
-        } else {
-            &self.metres
-        };
+        let metres = self.metres_or_common();
         let last = metres.partition_point(|m| m.beat <= beat).max(1) - 1;
         for pair in metres[..=last].windows(2) {
             bars += libm::ceil((pair[1].beat - pair[0].beat) / pair[0].bar_beats()) as u64;
@@ -239,9 +230,70 @@ impl TempoMap {
         let whole = libm::floor(since / metre.bar_beats());
         (bars + whole as u64, since - whole * metre.bar_beats())
     }
+
+    /// Beat at which a bar begins, counted from 0, and its metre.
+    ///
+    /// Real-time: hot.
+    pub fn bar_begin(&self, bar: u64) -> (f64, MetrePoint) {
+        let metres = self.metres_or_common();
+        let mut before = 0;
+        for pair in metres.windows(2) {
+            let bars = libm::ceil((pair[1].beat - pair[0].beat) / pair[0].bar_beats()) as u64;
+            if bar < before + bars {
+                return (
+                    pair[0].beat + (bar - before) as f64 * pair[0].bar_beats(),
+                    pair[0],
+                );
+            }
+            before += bars;
+        }
+        let last = metres[metres.len() - 1];
+        (last.beat + (bar - before) as f64 * last.bar_beats(), last)
+    }
+
+    /// The factor by which all tempos of `other` differ from those of this map, if that is all that differs.
+    ///
+    /// Real-time: setup.
+    pub fn ratio_to(&self, other: &Self) -> Option<f64> {
+        let ratio = other.points[0].bpm / self.points[0].bpm;
+        let is_scaled = |(a, b): (&TempoPoint, &TempoPoint)| {
+            let is_same_place = (a.beat, a.is_linear) == (b.beat, b.is_linear);
+            is_same_place && (b.bpm - a.bpm * ratio).abs() <= 1e-9 * b.bpm
+        };
+        let pairs = self.points.iter().zip(other.points.iter());
+        let is_same = self.metres == other.metres && self.points.len() == other.points.len();
+        (is_same && pairs.into_iter().all(is_scaled)).then_some(ratio)
+    }
+
+    /// This map with all tempos times `ratio`, held within [`BPM`](Self::BPM).
+    ///
+    /// Real-time: setup.
+    pub fn scaled(&self, ratio: f64) -> Self {
+        let mut points = self.points.to_vec();
+        for point in &mut points {
+            let bpm = point.bpm * ratio;
+            point.bpm = bpm.clamp(*Self::BPM.start(), *Self::BPM.end());
+        }
+        Self::new(points, self.metres.to_vec()).unwrap_or_else(|_| self.clone())
+    }
+
+    /// The metres; 4/4 where there is none.
+    fn metres_or_common(&self) -> &[MetrePoint] {
+        match &*self.metres {
+            [] => &[MetrePoint::COMMON],
+            metres => metres,
+        }
+    }
 }
 
 impl MetrePoint {
+    /// 4/4 from the begin on.
+    const COMMON: Self = Self {
+        beat: 0.0,
+        numerator: 4,
+        denominator: 4,
+    };
+
     /// Beats in a bar.
     pub fn bar_beats(&self) -> f64 {
         f64::from(self.numerator) * 4.0 / f64::from(self.denominator)

@@ -15,11 +15,11 @@ use crate::session::file_problems::{check_recordings, end_files};
 use crate::session::load::{LoadedSession, output_channels};
 use crate::session::options::PlayOptions;
 use clap::{Args, ValueEnum};
-use divisi::driver::{self, DriverConfig, DriverError, DriverInfo, OpenDriver};
-use divisi::engine::ChooseOptions;
-use divisi::graph::error_chain;
+use divisi::driver::{self, BarPosition, DriverConfig, DriverError, DriverInfo, OpenDriver};
+use divisi::engine::{ChooseOptions, TransportStart};
+use divisi::graph::{TempoMap, error_chain};
 use divisi::plan::PlanOptions;
-use divisi::prelude::{Engine, Frames};
+use divisi::prelude::{Engine, Frames, SampleRate};
 use divisi::report::Report;
 use divisi::workers::Priority;
 use std::path::PathBuf;
@@ -33,6 +33,7 @@ Examples:
   divisi play session.toml --watch
   divisi play session.toml --seconds 10 --trace trace.json
   divisi play session.toml --reload --socket
+  divisi play session.toml --from 17.1
 
 Without --seconds it plays until every node has ended, or until Ctrl-C. Then it prints a report, whose histogram has bars
 of logarithmic length. A cycle that ends after its deadline is `missed`: the sound may have clicked, but the file of
@@ -56,6 +57,14 @@ pub(crate) struct Play {
     /// Record the output to a sound file: WAV, 32-bit float
     #[arg(long, value_name = "OUT.wav")]
     record: Option<PathBuf>,
+
+    /// Begin with the transport stopped: `divisi send start` lets it roll. Without --seconds it plays until Ctrl-C
+    #[arg(long)]
+    stopped: bool,
+
+    /// The transport: own; jack follows the server's; jack-master follows it too and gives it bars and beats
+    #[arg(long, value_enum, default_value_t = TransportSource::Own)]
+    transport: TransportSource,
 
     /// Show a live view: load of each worker, cycles against the deadline, late nodes, meters
     #[arg(long)]
@@ -83,6 +92,13 @@ enum Switch {
     Off,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TransportSource {
+    Own,
+    Jack,
+    JackMaster,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Driver {
     Auto,
@@ -106,8 +122,9 @@ impl Play {
         let json = JsonOutput::open(self.options.json.as_deref(), &mut guard)?;
         let interrupt = Interrupt::listen()?;
         let config = self.driver_config(&loaded)?;
-        let (opened, message) = self.open_driver(&config)?;
+        let (mut opened, message) = self.open_driver(&config)?;
         let info = opened.info().clone();
+        self.check_transport(&loaded, &mut *opened, &info)?;
         let prepared = self.prepare(&loaded, &info)?;
         messages::print_message(&message);
         let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
@@ -126,6 +143,7 @@ impl Play {
             .map_err(|wrong| loaded.graph_failure(&wrong))?;
         config.rate = self.options.requested_rate(loaded);
         config.server = self.named_device()?;
+        config.follow_transport = self.transport != TransportSource::Own;
         config.outputs = output_channels(&plan);
         config.inputs = match self.options.input {
             None => loaded.input_channels(),
@@ -148,6 +166,32 @@ impl Play {
             }
             _ => Ok(self.device.clone()),
         }
+    }
+
+    /// Refuses to follow a transport where there is none, and gives bars and beats to that of the server.
+    fn check_transport(
+        &self,
+        loaded: &LoadedSession,
+        opened: &mut dyn OpenDriver,
+        info: &DriverInfo,
+    ) -> Result<(), Failure> {
+        if self.transport == TransportSource::Own {
+            return Ok(());
+        }
+        if info.name != "jack" {
+            let message = format!(
+                "the {} has no transport to follow: it needs --driver jack",
+                info.name
+            );
+            return Err(Failure::failed(message));
+        }
+        if self.transport == TransportSource::JackMaster {
+            let (map, rate) = (loaded.session.graph.tempo().clone(), info.rate);
+            opened
+                .give_timebase(Box::new(move |frame| bar_position(&map, rate, frame)))
+                .map_err(to_failure)?;
+        }
+        Ok(())
     }
 
     /// Opens the driver. Returns a message that names it.
@@ -177,6 +221,13 @@ impl Play {
         let mut options = self.options.engine_options(loaded, info.rate);
         options.trace = self.tracing.is_on() || self.watch;
         options.midi = loaded.midi_ports();
+        if self.stopped {
+            let position = options.transport.map_or(0, |start| start.position);
+            options.transport = Some(TransportStart {
+                position,
+                is_rolling: false,
+            });
+        }
         options.prevent_cpu_sleep = self.latency_request == Switch::On;
         if let Some(level) = info.priority.and_then(|level| u8::try_from(level).ok()) {
             options.priority = Priority::RealTime(level);
@@ -194,6 +245,7 @@ impl Play {
         let source = self.options.open_input(info.rate)?;
         let length = match &source {
             Some(source) => Some(source.frames().saturating_add(engine.tail())),
+            None if self.stopped => None,
             None => engine.length(),
         };
         let frames = self.options.frames(info.rate).or(length);
@@ -253,6 +305,22 @@ impl Play {
             format!("divisi  {}", session.to_string_lossy()),
             description,
         )
+    }
+}
+
+/// Bar and beat of a frame.
+fn bar_position(map: &TempoMap, rate: SampleRate, frame: u64) -> BarPosition {
+    let beat = map.beat_at(frame, rate);
+    let (bar, since) = map.bar(beat);
+    let (begin, metre) = map.bar_begin(bar);
+    let unit = 4.0 / f64::from(metre.denominator);
+    BarPosition {
+        bar,
+        beat: since / unit,
+        bar_begin: begin / unit,
+        beats: metre.numerator,
+        unit: metre.denominator,
+        bpm: map.bpm(beat) / unit,
     }
 }
 

@@ -8,8 +8,8 @@ use crate::playback::file_input::InputFile;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
 use clap::Args;
-use divisi::engine::{ChooseOptions, choose_scheduler, forget_choice};
-use divisi::graph::error_chain;
+use divisi::engine::{ChooseOptions, TransportStart, choose_scheduler, forget_choice};
+use divisi::graph::{PiecePosition, PositionError, error_chain};
 use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler};
 use divisi::text::Settings;
 use divisi::units::Nanos;
@@ -44,6 +44,10 @@ pub(crate) struct PlayOptions {
     /// Begin with the values of this snapshot of the session
     #[arg(long, value_name = "NAME")]
     snapshot: Option<String>,
+
+    /// Where the transport begins: seconds as 12.5s, bar.beat as 17.1, or frames as 48000
+    #[arg(long, value_name = "POSITION", value_parser = parse_position)]
+    from: Option<PiecePosition>,
 
     /// Read the input from a sound file, not from the device
     #[arg(long, value_name = "IN.wav")]
@@ -198,6 +202,10 @@ impl PlayOptions {
         options.compensate_latency = self.compensate;
         options.transfer_time = self.comm.map(Nanos);
         options.latency_blocks = self.ahead;
+        options.transport = self.from.map(|from| TransportStart {
+            position: from.frame(loaded.session.graph.tempo(), rate),
+            is_rolling: true,
+        });
         if let Some(workers) = self.workers {
             options.workers = workers as usize;
         }
@@ -280,6 +288,12 @@ impl PlayOptions {
 /// Default sample rate.
 pub(crate) fn default_rate() -> SampleRate {
     SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero")
+}
+
+/// Parses a position of the transport.
+fn parse_position(text: &str) -> Result<PiecePosition, String> {
+    text.parse()
+        .map_err(|error: PositionError| error.to_string())
 }
 
 /// Parses a number of seconds.

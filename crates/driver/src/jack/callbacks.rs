@@ -12,8 +12,9 @@ use units::{Frames, Nanos, SampleRate};
 use super::client::Client;
 use super::library::{Functions, Library, RawClient, RawPort};
 use super::midi::{JackBlocks, MidiSide};
+use super::transport::{self, Follower};
 use crate::slice_list::SliceList;
-use crate::{AudioCallback, BlockAdapter, CallbackInfo, DriverState};
+use crate::{AudioCallback, BlockAdapter, CallbackInfo, DriverState, HostTransport};
 
 const PLAYING: u8 = 0;
 const SERVER_GONE: u8 = 1;
@@ -80,6 +81,8 @@ struct CallbackState {
     inputs: Vec<*mut RawPort>,
     outputs: Vec<*mut RawPort>,
     midi: MidiSide,
+    /// Set where the server's transport is followed.
+    follower: Option<Follower>,
     input_list: SliceList,
     output_list: SliceList,
     rate: SampleRate,
@@ -141,7 +144,7 @@ impl ClientState {
         rate: SampleRate,
         adapter: BlockAdapter,
         (inputs, outputs): (Vec<*mut RawPort>, Vec<*mut RawPort>),
-        midi: MidiSide,
+        (midi, follower): (MidiSide, Option<Follower>),
         callback: Box<dyn AudioCallback>,
     ) -> Self {
         let status = ClientStatus::new(rate.hz(), adapter.latency());
@@ -155,6 +158,7 @@ impl ClientState {
             inputs,
             outputs,
             midi,
+            follower,
             rate,
             seen_xruns: 0,
         };
@@ -195,6 +199,12 @@ impl CallbackState {
             .outputs
             .iter()
             .map(|&port| unsafe { output(f, port, frames) });
+        let mut follower = self.follower.as_mut();
+        let filled = follower.as_ref().map_or(0, |follower| follower.filled());
+        if let Some(follower) = &mut follower {
+            // SAFETY: we are in the process callback.
+            follower.begin_period(unsafe { transport::query(f, self.client) });
+        }
         let adapter = &mut self.adapter;
         let mut client = JackBlocks {
             functions: f,
@@ -203,7 +213,13 @@ impl CallbackState {
             info: || CallbackInfo {
                 budget: time.share(),
                 xruns: std::mem::take(&mut xruns),
-                ..CallbackInfo::default()
+                transport: match &mut follower {
+                    Some(follower) => {
+                        follower.begin_block();
+                        follower.end_block()
+                    }
+                    None => HostTransport::default(),
+                },
             },
         };
         self.input_list.with(port_inputs, |inputs| {
@@ -211,6 +227,9 @@ impl CallbackState {
                 adapter.exchange_with(frames as usize, inputs, outputs, &mut client);
             });
         });
+        if let Some(follower) = &mut self.follower {
+            follower.end_period(frames, filled);
+        }
         status
             .latency
             .store(self.adapter.latency().0, Ordering::Relaxed);

@@ -1,13 +1,14 @@
 //! [`Client`]: calls to a JACK server, never from a callback.
 
 use std::ffi::{CStr, CString, c_char, c_ulong, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use units::Frames;
 
 use super::callbacks::{self, ClientState};
 use super::library::{Functions, LatencyRange, Library, RawClient, RawPort};
-use crate::DriverError;
+use super::transport::{self, Commander};
+use crate::{DriverError, Timebase};
 
 const AUDIO: &CStr = c"32 bit float mono audio";
 const MIDI: &CStr = c"8 bit raw midi";
@@ -65,6 +66,8 @@ impl PortDirection {
 pub(crate) struct Client {
     pub(super) library: &'static Library,
     pub(super) raw: *mut RawClient,
+    /// False once it is closed.
+    is_open: Arc<Mutex<bool>>,
 }
 
 // SAFETY: a client may be used from any thread; we never do so from two at once but as `jack.h` allows.
@@ -103,11 +106,39 @@ impl Client {
             return Err(refusal(status));
         }
         clients.count += usize::from(counts);
-        Ok(Self { library, raw })
+        let is_open = Arc::new(Mutex::new(true));
+        Ok(Self {
+            library,
+            raw,
+            is_open,
+        })
     }
 
     fn functions(&self) -> &'static Functions {
         &self.library.functions
+    }
+
+    /// A handle for commands of the transport.
+    pub(crate) fn commander(&self) -> Commander {
+        Commander {
+            library: self.library,
+            raw: self.raw,
+            is_open: self.is_open.clone(),
+        }
+    }
+
+    /// Makes this client the one that gives bars and beats to the server's transport.
+    ///
+    /// # Safety
+    /// `timebase` stays where it is until the client is closed.
+    pub(crate) unsafe fn give_timebase(&self, timebase: &Timebase) -> Result<(), DriverError> {
+        let arg = std::ptr::from_ref(timebase).cast_mut().cast::<c_void>();
+        let set = self.functions().jack_set_timebase_callback;
+        // SAFETY: the client is open, and `arg` is what the callback expects, as the caller says.
+        match unsafe { set(self.raw, 0, Some(transport::timebase), arg) } {
+            0 => Ok(()),
+            _ => Err(DriverError::Refused("to give bars and beats")),
+        }
     }
 
     /// Frames a second.
@@ -291,6 +322,8 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         let mut clients = clients();
+        let is_open = &mut *self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        *is_open = false;
         // SAFETY: the client is open, and this is the last call on it. Both may fail when the server is gone: the
         // library still ends its threads.
         unsafe {

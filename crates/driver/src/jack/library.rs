@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 
 use libloading::os::unix::{Library as Handle, RTLD_LOCAL, RTLD_NOW};
 
+use super::transport::{OfTimebase, RawPosition};
 use crate::DriverError;
 
 /// A client, as C knows it.
@@ -113,6 +114,11 @@ functions! {
     jack_port_get_all_connections: unsafe extern "C" fn(*const RawClient, *const RawPort) -> *mut *const c_char,
     jack_set_port_registration_callback: unsafe extern "C" fn(*mut RawClient, OfPort, *mut c_void) -> c_int,
     jack_set_port_connect_callback: unsafe extern "C" fn(*mut RawClient, OfPorts, *mut c_void) -> c_int,
+    jack_transport_query: unsafe extern "C" fn(*const RawClient, *mut RawPosition) -> c_uint,
+    jack_transport_start: unsafe extern "C" fn(*mut RawClient),
+    jack_transport_stop: unsafe extern "C" fn(*mut RawClient),
+    jack_transport_locate: unsafe extern "C" fn(*mut RawClient, u32) -> c_int,
+    jack_set_timebase_callback: unsafe extern "C" fn(*mut RawClient, c_int, OfTimebase, *mut c_void) -> c_int,
     jack_free: unsafe extern "C" fn(*mut c_void),
 }
 

@@ -5,6 +5,7 @@ use crate::EngineError;
 use crate::transport::{MIN_LOOP, TransportAction, TransportCommand};
 use graph::TempoMap;
 use std::ops::Range;
+use units::SampleRate;
 
 /// Where the transport is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +18,8 @@ pub struct TransportPosition {
     pub beat: f64,
     /// Bar, counted from 0, and beats from its begin.
     pub bar: (u64, f64),
+    /// Beats in a note of the metre there: 1 in 4/4, 0.5 in 7/8.
+    pub beat_unit: f64,
     /// Tempo there, in beats a minute.
     pub bpm: f64,
 }
@@ -24,6 +27,13 @@ pub struct TransportPosition {
 impl Engine {
     /// Largest position, in frames of the piece.
     pub const MAX_TRANSPORT_FRAME: u64 = 1 << 53;
+    /// Shortest loop of the transport, in frames of the piece.
+    pub const MIN_TRANSPORT_LOOP: u64 = MIN_LOOP;
+
+    /// Sample rate.
+    pub fn rate(&self) -> SampleRate {
+        self.resources.options.rate
+    }
 
     /// Lets the transport roll, from absolute frame `at` on, or from the next block on if that frame has passed.
     ///
@@ -77,8 +87,26 @@ impl Engine {
         let rate = self.resources.options.rate;
         let state = self.resources.transport().last();
         let there = state.position_at(at.max(self.position)) as u64;
-        let speed = bpm / map.bpm(map.beat_at(there, rate));
-        self.send_transport(at, TransportAction::Speed(speed))
+        self.set_tempo_scale(bpm / map.bpm(map.beat_at(there, rate)), at)
+    }
+
+    /// Sets all tempos to `scale` times those of the graph, at absolute frame `at`. The beat goes on from where it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`start_transport`](Self::start_transport), and [`EngineError::TempoOutOfRange`] if the scale is no positive number.
+    ///
+    /// Real-time: setup.
+    pub fn set_tempo_scale(&mut self, scale: f64, at: u64) -> Result<(), EngineError> {
+        if !(1e-4..=1e4).contains(&scale) {
+            return Err(EngineError::TempoOutOfRange(scale));
+        }
+        self.send_transport(at, TransportAction::Speed(scale))
+    }
+
+    /// The factor between the tempo that plays and that of the graph, as it was set last.
+    pub fn tempo_scale(&self) -> f64 {
+        self.resources.transport().last().speed
     }
 
     /// Repeats a range of positions, in frames of the piece, from absolute frame `at` on; with `None` no more.
@@ -111,11 +139,14 @@ impl Engine {
         let position = state.position_at(self.position);
         let (map, rate) = (self.graph.tempo(), self.resources.options.rate);
         let beat = map.beat(position / f64::from(rate.hz()));
+        let bar = map.bar(beat);
+        let (_, metre) = map.bar_begin(bar.0);
         TransportPosition {
             is_rolling: state.is_rolling,
             frame: position as u64,
             beat,
-            bar: map.bar(beat),
+            bar,
+            beat_unit: 4.0 / f64::from(metre.denominator),
             bpm: map.bpm(beat) * state.speed,
         }
     }

@@ -40,7 +40,7 @@ fn run_processor(claim: &mut StepClaim<'_>, processor: *mut dyn Processor) {
 
 /// Returns true if the transport has changed in this block, or in those that a step leaves out which does not run in every
 /// cycle: who follows it may not sleep on.
-fn is_woken(claim: &mut StepClaim<'_>) -> bool {
+pub(super) fn is_woken(claim: &mut StepClaim<'_>) -> bool {
     let frames = u64::from(claim.plan().block.0) * u64::from(claim.step().cold.every);
     let changed = claim.plan().transport.last().frame;
     changed > 0 && changed.saturating_add(frames) > claim.info().position

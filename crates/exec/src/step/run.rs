@@ -1,7 +1,7 @@
 //! Runs one step: the fast path of plain steps, and the slow path of all others.
 
 use super::claim::StepClaim;
-use super::operations::run_operation;
+use super::operations::{is_woken, run_operation};
 use super::prepare::{clear_events, prepare, take_inbox};
 use crate::bound::{Operation, PipelineLag};
 use crate::errors::ErrorKind;
@@ -26,10 +26,10 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
     run_slow(claim);
 }
 
-/// Runs a plain step that sleeps and was sent nothing: it looks at its inputs alone.
+/// Runs a plain step that sleeps and was sent nothing: it looks at its inputs and at the transport alone.
 #[inline(never)]
 fn run_asleep(mut claim: StepClaim<'_>, processor: *mut dyn Processor) {
-    match claim.block().is_silent() {
+    match claim.block().is_silent() && !is_woken(&mut claim) {
         true => claim.write_silence(),
         false => claim.process(processor),
     }
