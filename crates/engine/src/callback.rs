@@ -1,5 +1,6 @@
 //! [`EngineCallback`]: the half of an engine that plays, one block a call, on the driver's thread.
 
+use crate::clock::ClockPorts;
 use crate::controllers::{ControllerMap, is_controller};
 use crate::messages::{
     CallbackRings, ControllerMessage, CycleMessage, CycleOutcome, EventMessage, SwapMessage,
@@ -29,6 +30,7 @@ pub struct EngineCallback {
     /// Events that wait for their frames.
     schedule: EventSchedule,
     transport: TransportSchedule,
+    clock: ClockPorts,
     midi: MidiExchange,
     controllers: Box<ControllerMap>,
     /// Offline: the background work, done between blocks. None live.
@@ -90,6 +92,7 @@ impl EngineCallback {
             rings,
             schedule: EventSchedule::new(),
             transport: TransportSchedule::new(transport),
+            clock: ClockPorts::default(),
             midi: MidiExchange::default(),
             controllers: Box::default(),
             background,
@@ -106,6 +109,12 @@ impl EngineCallback {
             swaps: 0,
             events_taken: 0,
         }
+    }
+
+    /// With a MIDI clock.
+    pub(crate) fn with_clock(mut self, clock: ClockPorts) -> Self {
+        self.clock = clock;
+        self
     }
 
     /// With live MIDI ports.
@@ -237,7 +246,11 @@ impl EngineCallback {
             self.transport.push(command);
         }
         let end = self.position + u64::from(self.block.0);
-        self.transport.begin_block((self.position, end), host);
+        let block = (self.position, end);
+        self.transport.begin_block(block, host);
+        let delay = self.midi_delay();
+        self.clock
+            .begin_block(self.transport.transport(), block, delay);
     }
 
     /// Sets what a controller is bound to, at its frame. A change for which there is no room is left out; the next one of
@@ -395,6 +408,16 @@ impl AudioCallback for EngineCallback {
 
     fn push_midi(&mut self, event: MidiEvent<'_>) {
         let at = self.position + u64::from(event.frame);
+        if let Some((port, follower)) = &mut self.clock.follower
+            && *port == event.port
+        {
+            let schedule = &mut self.transport;
+            return follower.push(at, event.message, &mut |command| {
+                if schedule.has_room() {
+                    schedule.push(command);
+                }
+            });
+        }
         self.midi.push(at, event);
         if is_controller(event.message)
             && let [a, b, c] = *event.message
@@ -405,5 +428,6 @@ impl AudioCallback for EngineCallback {
 
     fn pop_midi(&mut self, end: u32, send: &mut dyn FnMut(MidiEvent<'_>)) {
         self.midi.pop(end, send);
+        self.clock.pop(end, send);
     }
 }

@@ -36,6 +36,7 @@
 
 mod callback;
 mod choose;
+mod clock;
 mod control;
 mod controllers;
 mod error;

@@ -123,6 +123,10 @@ pub struct EngineOptions {
     /// Where the transport begins; `None`: rolling from position 0 on. Live it can be moved in any case, offline if this is
     /// given.
     pub transport: Option<TransportStart>,
+    /// MIDI input port of the driver whose MIDI clock the transport follows, by its index.
+    pub clock_input: Option<u16>,
+    /// MIDI output port of the driver to which the transport gives a MIDI clock, by its index.
+    pub clock_output: Option<u16>,
     /// Frames in a block.
     pub block: Frames,
     /// Sample rate.
@@ -177,6 +181,8 @@ impl EngineOptions {
             wait: WaitPolicy::Hybrid,
             priority: Priority::Ordinary,
             transport: None,
+            clock_input: None,
+            clock_output: None,
             block,
             rate,
             mode: Mode::Live,

@@ -32,6 +32,12 @@ pub(crate) enum TransportAction {
     Locate(f64),
     /// Frames of the piece in a frame.
     Speed(f64),
+    /// To be at `position` at the absolute frame `frame`, without a jump if that takes no speed far from `speed`.
+    Approach {
+        position: f64,
+        frame: f64,
+        speed: f64,
+    },
     /// Range that is repeated, in frames of the piece.
     Loop(Option<(f64, f64)>),
 }
@@ -54,6 +60,11 @@ impl TransportSchedule {
             waiting: Vec::with_capacity(COMMANDS),
             range: None,
         }
+    }
+
+    /// The transport that it changes.
+    pub(crate) fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     /// Returns true if one more command may come.
@@ -80,9 +91,10 @@ impl TransportSchedule {
             return;
         }
         let mut followed = host.changes().iter().peekable();
+        let mut now = position;
         for _ in 0..MAX_TRANSPORT_CHANGES {
             let last = self.transport.last();
-            let from = position.max(last.frame);
+            let from = now.max(last.frame);
             let at = |frame: u64| Some(frame.max(from)).filter(|at| *at < end);
             let command = self.waiting.last().and_then(|command| at(command.at));
             let followed_at = followed
@@ -91,6 +103,7 @@ impl TransportSchedule {
             let wrap = self.wrap_frame(last, from).filter(|at| *at < end);
             let first = [followed_at, wrap, command].into_iter().flatten().min();
             let Some(frame) = first else { return };
+            now = frame;
             if followed_at == Some(frame) {
                 if let Some(host) = followed.next() {
                     self.follow(frame, host.position, host.is_rolling);
@@ -106,8 +119,8 @@ impl TransportSchedule {
     /// The first frame, from `from` on, whose position is at or behind the end of the loop range, if rolling gets there.
     fn wrap_frame(&self, last: TransportChange, from: u64) -> Option<u64> {
         let (_, end) = self.range.filter(|_| last.is_rolling)?;
-        let behind = last.position >= end;
-        if behind {
+        // One that began behind the end rolls on.
+        if last.position >= end {
             return None;
         }
         let frames = ((end - last.position) / last.speed) as u64;
@@ -118,7 +131,7 @@ impl TransportSchedule {
         let mut frames = (near..).take(4);
         frames
             .find(|frame| last.position_at(*frame) >= end)
-            .map(|frame| frame.max(from))
+            .filter(|frame| *frame >= from)
     }
 
     fn wrap(&mut self, frame: u64) {
@@ -130,22 +143,39 @@ impl TransportSchedule {
     }
 
     fn apply(&mut self, frame: u64, action: TransportAction) {
-        let last = self.transport.last();
-        let here = last.position_at(frame);
+        let here = self.transport.last().position_at(frame);
         match action {
             TransportAction::Start => self.roll(frame, true),
             TransportAction::Stop => self.roll(frame, false),
             TransportAction::Locate(position) => self.jump(frame, position),
-            TransportAction::Speed(speed) => self.transport.push(TransportChange {
-                frame,
-                position: here,
+            TransportAction::Speed(speed) => self.set_speed(frame, speed),
+            TransportAction::Approach {
+                position,
+                frame: then,
                 speed,
-                is_rolling: last.is_rolling,
-                is_cut: false,
-                is_jump: false,
-            }),
+            } => {
+                let left = (then - frame as f64).max(1.0);
+                let needed = (position - here) / left;
+                if (speed * 0.5..=speed * 2.0).contains(&needed) {
+                    return self.set_speed(frame, needed);
+                }
+                self.set_speed(frame, speed);
+                self.jump(frame, (position - left * speed).max(0.0));
+            }
             TransportAction::Loop(range) => self.range = range,
         }
+    }
+
+    fn set_speed(&mut self, frame: u64, speed: f64) {
+        let last = self.transport.last();
+        self.transport.push(TransportChange {
+            frame,
+            position: last.position_at(frame),
+            speed,
+            is_rolling: last.is_rolling,
+            is_cut: false,
+            is_jump: false,
+        });
     }
 
     fn roll(&mut self, frame: u64, is_rolling: bool) {

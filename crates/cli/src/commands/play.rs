@@ -66,6 +66,10 @@ pub(crate) struct Play {
     #[arg(long, value_enum, default_value_t = TransportSource::Own)]
     transport: TransportSource,
 
+    /// MIDI clock: follow the one that comes in at the port clock_in, give one at clock_out, or both
+    #[arg(long, value_enum)]
+    midi_clock: Option<MidiClock>,
+
     /// Show a live view: load of each worker, cycles against the deadline, late nodes, meters
     #[arg(long)]
     watch: bool,
@@ -99,6 +103,23 @@ enum TransportSource {
     JackMaster,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MidiClock {
+    Follow,
+    Give,
+    Both,
+}
+
+impl MidiClock {
+    fn follows(self) -> bool {
+        self != Self::Give
+    }
+
+    fn gives(self) -> bool {
+        self != Self::Follow
+    }
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Driver {
     Auto,
@@ -125,7 +146,7 @@ impl Play {
         let (mut opened, message) = self.open_driver(&config)?;
         let info = opened.info().clone();
         self.check_transport(&loaded, &mut *opened, &info)?;
-        let prepared = self.prepare(&loaded, &info)?;
+        let prepared = self.prepare(&loaded, &info, &config)?;
         messages::print_message(&message);
         let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
         played.and(json.write_report(&report))
@@ -149,6 +170,13 @@ impl Play {
             None => loaded.input_channels(),
             Some(_) => 0,
         };
+        // After the ports of nodes.
+        if self.midi_clock.is_some_and(MidiClock::follows) {
+            config.midi_inputs.push("clock_in".into());
+        }
+        if self.midi_clock.is_some_and(MidiClock::gives) {
+            config.midi_outputs.push("clock_out".into());
+        }
         if config.outputs == 0 && self.record.is_some() {
             return Err(Failure::bad_input(
                 "there is nothing to record: the session has no `sink`",
@@ -168,6 +196,12 @@ impl Play {
         }
     }
 
+    /// Returns true if the transport waits for a start.
+    fn begins_stopped(&self) -> bool {
+        let follows = self.midi_clock.is_some_and(MidiClock::follows);
+        self.stopped || follows || self.transport != TransportSource::Own
+    }
+
     /// Refuses to follow a transport where there is none, and gives bars and beats to that of the server.
     fn check_transport(
         &self,
@@ -175,12 +209,12 @@ impl Play {
         opened: &mut dyn OpenDriver,
         info: &DriverInfo,
     ) -> Result<(), Failure> {
-        if self.transport == TransportSource::Own {
+        if self.transport == TransportSource::Own && self.midi_clock.is_none() {
             return Ok(());
         }
         if info.name != "jack" {
             let message = format!(
-                "the {} has no transport to follow: it needs --driver jack",
+                "the {} has no transport and no MIDI: this needs --driver jack",
                 info.name
             );
             return Err(Failure::failed(message));
@@ -217,11 +251,23 @@ impl Play {
     }
 
     /// The engine, the callback with its file input and recorder, and the handles of both.
-    fn prepare(&self, loaded: &LoadedSession, info: &DriverInfo) -> Result<PreparedPlay, Failure> {
+    fn prepare(
+        &self,
+        loaded: &LoadedSession,
+        info: &DriverInfo,
+        config: &DriverConfig,
+    ) -> Result<PreparedPlay, Failure> {
         let mut options = self.options.engine_options(loaded, info.rate);
         options.trace = self.tracing.is_on() || self.watch;
         options.midi = loaded.midi_ports();
-        if self.stopped {
+        let last = |ports: &[String]| (ports.len() as u16).checked_sub(1);
+        if self.midi_clock.is_some_and(MidiClock::follows) {
+            options.clock_input = last(&config.midi_inputs);
+        }
+        if self.midi_clock.is_some_and(MidiClock::gives) {
+            options.clock_output = last(&config.midi_outputs);
+        }
+        if self.begins_stopped() {
             let position = options.transport.map_or(0, |start| start.position);
             options.transport = Some(TransportStart {
                 position,
@@ -245,7 +291,7 @@ impl Play {
         let source = self.options.open_input(info.rate)?;
         let length = match &source {
             Some(source) => Some(source.frames().saturating_add(engine.tail())),
-            None if self.stopped => None,
+            None if self.begins_stopped() => None,
             None => engine.length(),
         };
         let frames = self.options.frames(info.rate).or(length);

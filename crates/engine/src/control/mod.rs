@@ -151,7 +151,7 @@ impl Engine {
         let callback =
             EngineCallback::new(executor, callback, (background, transport), scale, format);
         let midi = engine.resources.midi_callback.take().unwrap_or_default();
-        let callback = callback.with_midi(midi);
+        let callback = callback.with_midi(midi).with_clock(engine.clock_ports());
         Ok((engine, callback))
     }
 

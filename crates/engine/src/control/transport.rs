@@ -2,6 +2,7 @@
 
 use super::Engine;
 use crate::EngineError;
+use crate::clock::{ClockFollower, ClockPorts, ClockSender};
 use crate::transport::{MIN_LOOP, TransportAction, TransportCommand};
 use graph::TempoMap;
 use std::ops::Range;
@@ -149,6 +150,18 @@ impl Engine {
             beat_unit: 4.0 / f64::from(metre.denominator),
             bpm: map.bpm(beat) * state.speed,
         }
+    }
+
+    /// The clock that the options ask for.
+    pub(super) fn clock_ports(&self) -> ClockPorts {
+        let options = &self.resources.options;
+        let map = || self.graph.tempo().clone();
+        let follower = |port| (port, ClockFollower::new(map(), options.rate));
+        let sender = |port| (port, ClockSender::new(map(), options.rate));
+        ClockPorts::new(
+            options.clock_input.map(follower),
+            options.clock_output.map(sender),
+        )
     }
 
     fn send_transport(&mut self, at: u64, action: TransportAction) -> Result<(), EngineError> {
