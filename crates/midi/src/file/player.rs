@@ -279,7 +279,10 @@ impl Processor for MidiFilePlayer {
     fn length(&self) -> Option<u64> {
         let rate = self.rate.filter(|_| !self.is_loop)?;
         // The last event is within its frame.
-        let end = self.timeline.frame(self.timeline.end, rate).saturating_add(1);
+        let end = self
+            .timeline
+            .frame(self.timeline.end, rate)
+            .saturating_add(1);
         Some(self.transport.frames_until(end))
     }
 
