@@ -244,22 +244,22 @@ fn a_signal_and_its_negative_cancel_across_every_swap() {
         let mut swaps = 0;
         for round in 0..60 {
             let mut edits = Vec::new();
-            let mut added = playing.engine.graph().id_bound() as u32;
+            let first = playing.engine.graph().id_bound() as u32;
             let volume = rng.below(100) as f64 / 50.0 - 1.0;
-            for (at, path) in ["p", "n"].into_iter().enumerate() {
+            for (at, path) in (0..).zip(["p", "n"]) {
+                let added = NodeId(first + u32::from(at));
                 let name = format!("{path}{round}");
                 edits.push(Edit::Add(gain(name, volume)));
-                let mut new = edge(playing.id(path), NodeId(added));
+                let mut new = edge(playing.id(path), added);
                 edits.push(Edit::Connect(new));
-                new = edge(NodeId(added), playing.id("m"));
-                new.to.port = at as u16;
+                new = edge(added, playing.id("m"));
+                new.to.port = at;
                 edits.push(Edit::Connect(new));
                 let old = playing
                     .engine
                     .graph()
                     .find(&format!("{path}{}", round - rounds_before(round)));
                 edits.extend(old.filter(|_| round > 2).map(Edit::Remove));
-                added += 1;
             }
             swaps += usize::from(playing.engine.edit(edits).is_ok());
             assert!(playing.play(1 + rng.below(30)).iter().all(|x| *x == 0.0));

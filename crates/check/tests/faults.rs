@@ -364,7 +364,7 @@ fn overloaded(scheduler: Scheduler, cycles: u32) -> (Vec<bool>, report::Report) 
     let (mut engine, mut player) = Engine::new(graph, Arc::new(registry()), options).unwrap();
     let beat = CallbackInfo {
         budget: Some(Nanos(1)),
-        xruns: 0,
+        ..CallbackInfo::default()
     };
     let rendered = (0..cycles).map(|_| {
         let mut out = [f32::NAN; 16];

@@ -148,6 +148,7 @@ impl Live {
         let beat = CallbackInfo {
             budget: None,
             xruns: 0,
+            ..CallbackInfo::default()
         };
         let mut all = Vec::new();
         for _ in 0..blocks {

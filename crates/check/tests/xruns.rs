@@ -82,7 +82,15 @@ fn overrun(scheduler: Scheduler, burns: Nanos) -> (BTreeMap<String, u64>, Report
         };
         victim.store(number, SeqCst);
         let budget = Some(Nanos(if is_late { 1 } else { 1_000_000_000_000 }));
-        player.process(CallbackInfo { budget, xruns: 0 }, &[], &mut [&mut out]);
+        player.process(
+            CallbackInfo {
+                budget,
+                xruns: 0,
+                ..CallbackInfo::default()
+            },
+            &[],
+            &mut [&mut out],
+        );
         if is_late {
             *truth.entry(format!("n{number}")).or_insert(0) += 1;
         }

@@ -1,7 +1,6 @@
 //! JACK's transport against a real `jackd`: followed to the frame, commanded by another client, given bars and beats.
 #![cfg(unix)]
 
-#[allow(dead_code)]
 mod common;
 
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! [`Tap`]: the signal of an output port, copied while the graph plays, for a meter off the audio thread.
+//! Taps: the signal of an output port, copied while the graph plays, for a meter off the audio thread.
 //!
 //! A tap is a node beside the graph: plans have it, the graph of the user has not. A port that nobody taps costs nothing.
 //!
@@ -7,46 +7,11 @@
 //! ```
 
 use super::Engine;
+use super::tap::{Tap, TapSpec};
 use crate::EngineError;
-use crate::resources::tap;
-use graph::{Edge, Graph, NodeId, PortRef, Signal, SourceSpan};
-use rtrb::Consumer;
+use crate::resources::tap as tap_node;
+use graph::{Edge, Graph, PortRef, Signal, SourceSpan};
 use std::borrow::Cow;
-
-/// The signal of an output port. Dropped, it must be removed from the engine too.
-pub struct Tap {
-    id: NodeId,
-    channels: usize,
-    ring: Consumer<f32>,
-}
-
-/// A tap of the engine. It is found by names: a node that is made anew is tapped again.
-pub(super) struct TapSpec {
-    id: NodeId,
-    node: String,
-    port: String,
-    signal: Signal,
-}
-
-impl Tap {
-    /// Number of channels.
-    pub fn channels(&self) -> usize {
-        self.channels
-    }
-
-    /// Passes the frames that have come to `read`, channels side by side. Blocks that found no room are missing.
-    ///
-    /// Real-time: setup.
-    pub fn read(&mut self, mut read: impl FnMut(&[f32])) {
-        let count = self.ring.slots() / self.channels * self.channels;
-        if let Ok(chunk) = self.ring.read_chunk(count) {
-            let (first, second) = chunk.as_slices();
-            read(first);
-            read(second);
-            chunk.commit_all();
-        }
-    }
-}
 
 impl Engine {
     /// Taps the output `port` of the node called `node`.
@@ -124,7 +89,7 @@ impl Engine {
             while graph.id_bound() <= spec.id.0 as usize {
                 graph.reserve_id();
             }
-            let node = tap::node(spec.name(), spec.signal);
+            let node = tap_node::node(spec.name(), spec.signal);
             if graph.restore(spec.id, node).is_ok() {
                 let (to, span) = (
                     PortRef {
@@ -137,13 +102,6 @@ impl Engine {
             }
         }
         tapped
-    }
-}
-
-impl TapSpec {
-    /// Name of the node that taps.
-    fn name(&self) -> String {
-        format!("{}.{} (tap {})", self.node, self.port, self.id.0)
     }
 }
 

@@ -3,13 +3,14 @@
 //! Each box becomes an object, in the order of the file; an inlet of a subpatch is an object that passes on what it gets. Loadbangs
 //! come in Pd's order: abstractions first, then subpatches, then the canvas's own boxes.
 
-use super::machine::{Machine, ObjectId, Wire};
+use super::machine::Machine;
 use super::objects::{
     ArrayBox, Collector, Distributor, GuiBox, Making, MessageBox, Numbered, Passage, SignalInlet,
     make,
 };
 use super::symbol::Symbol;
 use super::value::Value;
+use super::wire::{ObjectId, Wire};
 use crate::class::PortKind;
 use crate::file::Atom;
 use crate::load::{Instance, LoadedObject, LoadedPatch, ObjectBody};

@@ -3,7 +3,7 @@
 //! Time is counted as in Pd's `m_sched.c`: units of 1/14112 ms in a double. Of two that are due at the same time, the one that was
 //! set first comes first.
 
-use super::machine::ObjectId;
+use super::wire::ObjectId;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 

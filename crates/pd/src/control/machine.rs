@@ -1,104 +1,15 @@
 //! [`Machine`]: objects, wires, the stack of messages, and one tick.
 
-use super::arrays::Arrays;
-use super::clocks::{Clocks, Due, UNITS_PER_MS};
+use super::clocks::{Due, UNITS_PER_MS};
+use super::globals::Globals;
 use super::object::{Context, Handled, Object};
-use super::symbol::{Symbol, Symbols, words};
+use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
+use super::wire::{ObjectId, Wire};
+use super::work::{Entry, Stored, Work};
 use crate::file::Atom;
 use crate::signal::{Inlets, SignalState, SignalWorld};
 use std::collections::HashMap;
-
-/// Number of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ObjectId(pub u32);
-
-/// Where a connection leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wire {
-    pub object: ObjectId,
-    pub inlet: u32,
-}
-
-/// Work that waits for its turn.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub work: Work,
-    /// Length of the values when it was put on the stack: whatever lies above belongs to work that has ended.
-    pub keep: u32,
-    /// Number of messages that caused each other until here.
-    pub depth: u32,
-}
-
-/// One kind of work.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Work {
-    /// A message to the connections of an outlet, from `next` on.
-    Outlet {
-        object: ObjectId,
-        outlet: u32,
-        next: u32,
-        message: Stored,
-    },
-    /// A message to those that receive under a name, from `next` on.
-    Receivers {
-        name: Symbol,
-        next: u32,
-        message: Stored,
-    },
-    /// The object goes on.
-    Resume { object: ObjectId, code: u32 },
-}
-
-/// A message whose values lie in the machine.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stored {
-    pub selector: Symbol,
-    pub from: u32,
-    pub to: u32,
-}
-
-/// What all objects share.
-pub(crate) struct Globals {
-    pub symbols: Symbols,
-    pub clocks: Clocks,
-    pub arrays: Arrays,
-    /// Numbers of `value`, by name.
-    pub values: HashMap<Symbol, f32>,
-    pub rate: f32,
-    /// True once `; pd dsp 1` was sent, or the host turned it on.
-    pub dsp: bool,
-    /// Number of `random` and `noise~` made, from which their seeds follow.
-    pub seeds: (u32, u32),
-    console: Vec<String>,
-    lost_lines: u64,
-}
-
-/// Lines that wait to be read, at most.
-const MAX_LINES: usize = 10_000;
-
-impl Globals {
-    fn new(rate: f32) -> Self {
-        Self {
-            symbols: Symbols::default(),
-            clocks: Clocks::default(),
-            arrays: Arrays::default(),
-            values: HashMap::new(),
-            rate,
-            dsp: false,
-            seeds: (0, 0),
-            console: Vec::new(),
-            lost_lines: 0,
-        }
-    }
-
-    pub(crate) fn print(&mut self, line: String) {
-        match self.console.len() < MAX_LINES {
-            true => self.console.push(line),
-            false => self.lost_lines += 1,
-        }
-    }
-}
 
 /// Messages within one tick, at most: a patch that never comes to an end is stopped, and says so.
 pub(crate) const MAX_MESSAGES: u32 = 10_000_000;
@@ -256,12 +167,7 @@ impl Machine {
 
     /// Takes what was printed.
     pub fn take_console(&mut self) -> Vec<String> {
-        let mut lines = std::mem::take(&mut self.globals.console);
-        match std::mem::take(&mut self.globals.lost_lines) {
-            0 => {}
-            lost => lines.push(format!("… and {lost} more lines")),
-        }
-        lines
+        self.globals.take_console()
     }
 
     /// Works until no message waits.
@@ -415,18 +321,6 @@ struct Scheduled {
 impl Object for Scheduled {
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
         context.send_to(self.name, Message::of_words(&self.words));
-    }
-}
-
-/// Puts the values of a message behind the others.
-pub(super) fn store(values: &mut Vec<Value>, message: Message<'_>) -> Stored {
-    let clamp = |n: usize| u32::try_from(n).expect("fewer values than memory");
-    let from = clamp(values.len());
-    values.extend_from_slice(message.values);
-    Stored {
-        selector: message.selector,
-        from,
-        to: clamp(values.len()),
     }
 }
 

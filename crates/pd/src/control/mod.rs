@@ -19,6 +19,8 @@
 //! | `object` | the contract of an object, and what it may do |
 //! | `clocks` | logical time, and what is due when |
 //! | `arrays` | arrays by name |
+//! | `globals` | what all objects share |
+//! | `wire`, `work` | where messages go, and what waits |
 //! | `machine` | the stack, and one tick |
 //! | `build` | a loaded patch to objects and wires |
 //! | `objects` | the classes |
@@ -26,19 +28,22 @@
 mod arrays;
 mod build;
 mod clocks;
+mod globals;
 mod machine;
 mod object;
 mod objects;
 mod symbol;
 mod value;
+mod wire;
+mod work;
 
 pub(crate) use arrays::Arrays;
 pub use build::NotYet;
 pub(crate) use build::{Built, BuiltBox};
 pub(crate) use clocks::{Clocks, Due};
 pub use machine::Machine;
-pub(crate) use machine::ObjectId;
 pub(crate) use object::{Context, Handled, Object};
 pub(crate) use objects::Making;
 pub(crate) use symbol::{Symbol, words};
 pub(crate) use value::{Message, Value};
+pub(crate) use wire::ObjectId;

@@ -2,9 +2,11 @@
 
 use super::arrays::Arrays;
 use super::clocks::{Clocks, Due};
-use super::machine::{Entry, Globals, ObjectId, Work, store};
+use super::globals::Globals;
 use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
+use super::wire::ObjectId;
+use super::work::{Entry, Work, store};
 use crate::signal::{Inlets, SignalWorld};
 
 /// Whether an object has a method for a message.

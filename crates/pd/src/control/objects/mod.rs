@@ -26,7 +26,7 @@ pub(super) use boxes::{GuiBox, MessageBox, Passage, SignalInlet};
 pub(super) use clones::{Collector, Distributor, Numbered};
 pub(super) use tables::ArrayBox;
 
-use super::machine::Globals;
+use super::globals::Globals;
 use super::object::Object;
 use super::value::Value;
 

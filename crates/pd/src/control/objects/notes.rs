@@ -20,7 +20,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 }
 
 #[derive(Clone, Copy)]
-struct Voice {
+struct NoteSlot {
     pitch: f32,
     is_used: bool,
     /// The higher, the later it was taken or left.
@@ -29,7 +29,7 @@ struct Voice {
 
 /// Gives each note a voice by its number.
 struct Poly {
-    voices: Vec<Voice>,
+    voices: Vec<NoteSlot>,
     steals: bool,
     velocity: f32,
     serial: u64,
@@ -43,7 +43,7 @@ impl Poly {
             reason = "between 1 and 100000"
         )]
         let count = making.number(0, 1.0).clamp(1.0, 1e5) as usize;
-        let voice = Voice {
+        let voice = NoteSlot {
             pitch: 0.0,
             is_used: false,
             serial: 0,
@@ -74,7 +74,7 @@ impl Poly {
     }
 
     fn begin(&mut self, at: usize, pitch: f32) {
-        self.voices[at] = Voice {
+        self.voices[at] = NoteSlot {
             pitch,
             is_used: true,
             serial: self.serial,

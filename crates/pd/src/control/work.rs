@@ -1,0 +1,55 @@
+//! [`Work`]: what waits on the stack of the machine.
+
+use super::symbol::Symbol;
+use super::value::{Message, Value};
+use super::wire::ObjectId;
+
+/// Work that waits for its turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub work: Work,
+    /// Length of the values when it was put on the stack: whatever lies above belongs to work that has ended.
+    pub keep: u32,
+    /// Number of messages that caused each other until here.
+    pub depth: u32,
+}
+
+/// One kind of work.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// A message to the connections of an outlet, from `next` on.
+    Outlet {
+        object: ObjectId,
+        outlet: u32,
+        next: u32,
+        message: Stored,
+    },
+    /// A message to those that receive under a name, from `next` on.
+    Receivers {
+        name: Symbol,
+        next: u32,
+        message: Stored,
+    },
+    /// The object goes on.
+    Resume { object: ObjectId, code: u32 },
+}
+
+/// A message whose values lie in the machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored {
+    pub selector: Symbol,
+    pub from: u32,
+    pub to: u32,
+}
+
+/// Puts the values of a message behind the others.
+pub(super) fn store(values: &mut Vec<Value>, message: Message<'_>) -> Stored {
+    let clamp = |n: usize| u32::try_from(n).expect("fewer values than memory");
+    let from = clamp(values.len());
+    values.extend_from_slice(message.values);
+    Stored {
+        selector: message.selector,
+        from,
+        to: clamp(values.len()),
+    }
+}
