@@ -38,7 +38,7 @@ fn truth(text: &str) -> Vec<Vec<f32>> {
 fn threads(convolver: &Convolver, max_wait: Option<Duration>) -> LevelThreads {
     let options = LevelThreadsOptions {
         priority: Priority::Ordinary,
-        max_wait: max_wait,
+        max_wait,
         ..LevelThreadsOptions::default()
     };
     LevelThreads::new(convolver, &options).unwrap()
