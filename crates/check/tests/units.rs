@@ -135,7 +135,7 @@ units! {
     a_midi_file: "midi_file" { "file" = word(INVENTION), "start" = number(10.0) };
     a_channel_of_a_midi_file_in_a_loop: "midi_file" { "file" = word(INVENTION), "channel" = number(2.0), "start" = number(63.1), "loop" = ParamValue::Flag(true) };
     a_score: "score" { "events" = word("0 C4 0.5 0.03; 0.01 F#3,A3; 0.02s 60.5 1 0.001s; 0.05 value 2; 0.06 text verse") };
-    a_score_that_repeats: "score" { "events" = word("0 C4 0.5 9; 0.003 A3 1 0.001; 0.004 value 1"), "loop" = number(0.005) };
+    a_score_that_repeats: "score" { "events" = word("0 C4 0.5 9; 0.003 A3 1 0.001; 0.004 value 1"), "loop" = number(0.016) };
     a_step_sequencer: "steps" { "pattern" = word("x . C4,E4:0.3 - X"), "rate" = number(64.0), "swing" = number(0.3) };
     a_curve: "curve" { "points" = word("0.001 1; 0.02 -3; 0.03 0 s-curve; 0.03 5; 0.05 50 exponential; 0.1 0 step") };
     a_curve_that_repeats: "curve" { "points" = word("0 1; 0.004 2 exponential; 0.004 -1 step"), "loop" = number(0.01) };

@@ -1,7 +1,7 @@
 //! The ALSA driver: a sound card, or a PCM of the user's configuration, asks for blocks.
 //!
-//! libasound is loaded when the driver is opened ([`library`]), so the build needs no ALSA. Calls are asked of a
-//! [`stream::Stream`], behind which the tests put a double that fails where they like.
+//! libasound is loaded when the driver is opened (`library`), so the build needs no ALSA. Calls are asked of a
+//! `stream::Stream`, behind which the tests put a double that fails where they like.
 //!
 //! | what | how |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | buffer | three periods, filled with silence before the start |
 //! | lost sound | both streams are started anew, and the next callback hears of an xrun |
 //! | a device that is gone | the driver ends with the reason |
-//! | a device that does not wait (`null`) | paced by the clock ([`device`]) |
+//! | a device that does not wait (`null`) | paced by the clock (`device`) |
 
 mod device;
 mod format;

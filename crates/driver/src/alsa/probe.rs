@@ -57,7 +57,11 @@ fn found(description: String, is_available: bool, advice: Option<&str>) -> Probe
 /// What a device can do, or why it cannot be asked.
 fn device(library: &'static Library, name: &str) -> ProbeResult {
     if !can_be_asked(name) {
-        return found(format!("{name}: not asked"), true, None);
+        return found(
+            format!("{name}: not asked"),
+            false,
+            Some("it may wait for a server: play on it to find out"),
+        );
     }
     let ask = |direction: Direction| {
         let opened = Pcm::open(library, name, direction);
