@@ -16,8 +16,9 @@ use std::rc::Rc;
 pub const MAX_INSTANCES: usize = 65_536;
 /// Boxes of a loaded patch, at most.
 const MAX_BOXES: usize = 1 << 21;
-/// Abstractions inside one another, at most.
-const MAX_DEPTH: usize = 64;
+/// Canvases inside one another beyond which no abstraction is opened: with the depth of one file this bounds every recursion over
+/// a loaded patch.
+const MAX_DEPTH: usize = 256;
 /// Instances of one `clone`, at most.
 const MAX_CLONES: usize = 4096;
 /// Different files of a patch, at most.
@@ -88,6 +89,8 @@ struct Loader<'s> {
     next_number: u32,
     instances: usize,
     boxes: usize,
+    /// Canvases that are being loaded, one inside the other.
+    depth: usize,
 }
 
 impl<'s> Loader<'s> {
@@ -102,6 +105,7 @@ impl<'s> Loader<'s> {
             next_number: FIRST_NUMBER,
             instances: 0,
             boxes: 0,
+            depth: 0,
         }
     }
 
@@ -158,10 +162,12 @@ impl<'s> Loader<'s> {
 
     fn canvas(&mut self, canvas: &Canvas, name: String, scope: &Scope) -> Instance {
         self.instances += 1;
+        self.depth += 1;
         let mut objects = Vec::with_capacity(canvas.boxes.len());
         for patch_box in &canvas.boxes {
             objects.push(self.object(patch_box, scope));
         }
+        self.depth -= 1;
         let place = |span: SourceSpan| SourceSpan {
             file: scope.file,
             ..span
@@ -358,8 +364,13 @@ impl<'s> Loader<'s> {
                 return None;
             }
         };
-        if scope.chain.contains(&file.number) || scope.chain.len() >= MAX_DEPTH {
+        if scope.chain.contains(&file.number) {
             self.report(self.recursion(&file, span, scope));
+            return None;
+        }
+        if self.depth >= MAX_DEPTH {
+            let message = format!("`{name}` is nested deeper than {MAX_DEPTH} canvases");
+            self.report(Diagnostic::error(span, message));
             return None;
         }
         let mut inner = scope.clone();

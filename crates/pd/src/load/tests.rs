@@ -133,3 +133,34 @@ fn a_patch_that_multiplies_is_bounded() {
     let loaded = load(&folder("bomb", &files));
     assert!(loaded.diagnostics[0].message.contains("too large"));
 }
+
+#[test]
+fn abstractions_in_deep_subpatches_end_at_a_depth() {
+    let open = "#N canvas 0 0 9 9 s 0;\n".repeat(200);
+    let close = "#X restore 0 0 pd s;\n".repeat(200);
+    let mut files = Vec::new();
+    for level in 0..60 {
+        let text = format!("{HEAD}{open}#X obj 0 0 d{};\n{close}", level + 1);
+        files.push((format!("d{level}.pd"), text));
+    }
+    files.push(("d60.pd".into(), HEAD.into()));
+    files.push(("main.pd".into(), format!("{HEAD}#X obj 0 0 d0;\n")));
+    let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (&**a, &**b)).collect();
+    let loaded = load(&folder("deep", &files));
+    assert!(loaded.diagnostics[0].message.contains("nested deeper"));
+    let (mut player, _) = crate::PatchPlayer::new(&loaded, 44_100.0, 0, 2);
+    player.play(&[]);
+}
+
+#[test]
+fn a_table_is_read_at_no_number() {
+    let main = format!(
+        "{HEAD}#X obj 0 0 table t 8;\n#X obj 0 0 loadbang;\n#X msg 0 0 1e38;\n#X obj 0 0 * 1e38;\n#X obj 0 0 * 0;\n\
+         #X obj 0 0 tabread4 t;\n#X obj 0 0 tabread t;\n#X obj 0 0 tabwrite t;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n\
+         #X connect 3 0 4 0;\n#X connect 4 0 5 0;\n#X connect 4 0 6 0;\n#X connect 4 0 7 1;\n#X connect 4 0 7 0;\n"
+    );
+    let loaded = load(&folder("nan", &[("main.pd", &main)]));
+    let (mut player, not_yet) = crate::PatchPlayer::new(&loaded, 44_100.0, 0, 2);
+    assert!(not_yet.is_empty());
+    player.play(&[]);
+}

@@ -89,7 +89,7 @@ fn cubic(points: &[f32], at: f32) -> f32 {
         clippy::cast_sign_loss,
         reason = "between 1 and the end"
     )]
-    let index = (at as usize).min(count - 3);
+    let index = (at as usize).clamp(1, count - 3);
     #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
     let fraction = at - index as f32;
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| points[index - 1 + i]);

@@ -1,6 +1,7 @@
-//! The sound of patches, compared with what the real Pd makes of them.
+//! Compares the sound of patches with what the real Pd made of them, and prints the distance of each.
 //!
-//! The patches and their sound lie outside the repository; `DIVISI_PD_REFERENCE` names their folder.
+//! `cargo run -p divisi-pd --example reference FOLDER`: the folder has `patches/NAME/NAME.pd` and `wav/NAME.wav`. With `--show` the
+//! first samples that differ are printed too.
 
 use divisi_pd::{PatchPlayer, SearchPath, load_patch};
 use std::path::Path;
@@ -38,13 +39,14 @@ fn play(patch: &Path, channels: usize, frames: usize) -> (Vec<f32>, Vec<String>,
     (sound, classes, player.signal_count())
 }
 
-#[test]
-fn patches_sound_as_in_pd() {
-    let Ok(folder) = std::env::var("DIVISI_PD_REFERENCE") else {
-        println!("SKIPPED: DIVISI_PD_REFERENCE is not set");
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_shown = arguments.iter().any(|argument| argument == "--show");
+    let Some(folder) = arguments.iter().find(|argument| *argument != "--show") else {
+        println!("usage: reference FOLDER [--show]");
         return;
     };
-    let folder = Path::new(&folder);
+    let folder = Path::new(folder);
     let mut good = 0;
     let mut names: Vec<_> = std::fs::read_dir(folder.join("patches"))
         .expect("patches")
@@ -77,7 +79,7 @@ fn patches_sound_as_in_pd() {
             .zip(&expected)
             .position(|(a, b)| (a - b).abs() > 1e-6);
         good += usize::from(db >= 110.0);
-        if let (Some(at), true) = (first, std::env::var("DIVISI_PD_SHOW").is_ok()) {
+        if let (Some(at), true) = (first, is_shown) {
             let near = at.saturating_sub(4)..(at + 8).min(sound.len());
             println!(
                 "  Pd   {:?}\n  here {:?}",
