@@ -4,7 +4,7 @@ use divisi_pd::{Machine, SearchPath, load_patch};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What Pd prints within `ms` milliseconds, or `None` where there is no Pd.
+/// Lines that Pd prints within `ms` milliseconds, or `None` where there is no Pd.
 fn printed_by_pd(patch: &Path, ms: u32) -> Option<Vec<String>> {
     let name = format!(
         "divisi-quit-{}-{}.pd",

@@ -49,7 +49,7 @@ fn recorded(text: &str, wav: &Path) -> (String, usize) {
     )
 }
 
-/// What Pd records, or `None` where there is no Pd.
+/// Sound that Pd records, or `None` where there is no Pd.
 fn sound_of_pd(patch: &Path, folder: &Path) -> Option<(usize, Vec<f32>)> {
     let text = std::fs::read_to_string(patch).expect("it is there");
     let name = patch.file_name()?.to_str()?;

@@ -12,7 +12,7 @@ use divisi::prelude::SampleRate;
 use divisi::units::Channels;
 use std::path::Path;
 
-/// What a call says about the render of a patch.
+/// Settings of the render of a patch.
 pub(crate) struct PatchRender<'c> {
     /// The sound file to write.
     pub(crate) output: &'c Path,

@@ -48,7 +48,7 @@ pub(crate) enum ParamsError {
     Rate(u32, String),
 }
 
-/// What a device can do.
+/// Abilities of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Abilities {
     pub(crate) channels: (u32, u32),
@@ -236,7 +236,7 @@ fn set_software(pcm: &Pcm, period: usize) -> Result<(), Errno> {
     check(unsafe { (f.snd_pcm_sw_params)(pcm.raw, params.1) }).map(drop)
 }
 
-/// What an open device can do.
+/// Abilities of an open device.
 pub(crate) fn abilities(pcm: &Pcm) -> Result<Abilities, Errno> {
     let hw = HwParams::any(pcm)?;
     let f = &pcm.library.functions;

@@ -54,7 +54,7 @@ fn found(description: String, is_available: bool, advice: Option<&str>) -> Probe
     }
 }
 
-/// What a device can do, or why it cannot be asked.
+/// Describes the abilities of a device, or why it cannot be asked.
 fn device(library: &'static Library, name: &str) -> ProbeResult {
     if !can_be_asked(name) {
         return found(

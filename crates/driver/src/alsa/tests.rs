@@ -29,7 +29,7 @@ impl Clock for VirtualClock {
     }
 }
 
-/// What a double did and will do.
+/// State of a double: calls that came, and answers that it will give.
 #[derive(Default)]
 struct Script {
     /// Answers of the next writes: an error, or the largest number of frames that is taken.

@@ -12,7 +12,7 @@ use crate::file::Atom;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What an inlet takes, or an outlet gives.
+/// Kind of an inlet or an outlet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortKind {
     /// A signal. Such an inlet takes messages too.

@@ -51,7 +51,7 @@ struct Builder {
     not_yet: Vec<NotYet>,
 }
 
-/// What became of a canvas's boxes, one for each.
+/// Results for a canvas's boxes, one for each.
 pub(crate) struct Built {
     pub(crate) boxes: Vec<BuiltBox>,
 }

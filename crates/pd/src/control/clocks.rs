@@ -14,7 +14,7 @@ pub(crate) const UNITS_PER_MS: f64 = 32.0 * 441.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
     pub object: ObjectId,
-    /// Which of the object's clocks.
+    /// Number of the clock within its object.
     pub slot: u32,
 }
 

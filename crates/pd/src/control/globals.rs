@@ -1,11 +1,11 @@
-//! [`Globals`]: what all objects share.
+//! [`Globals`]: the state that all objects share.
 
 use super::arrays::Arrays;
 use super::clocks::Clocks;
 use super::symbol::{Symbol, Symbols};
 use std::collections::HashMap;
 
-/// What all objects share.
+/// State that all objects share.
 pub(crate) struct Globals {
     pub symbols: Symbols,
     pub clocks: Clocks,

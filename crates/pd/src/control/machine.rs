@@ -119,7 +119,7 @@ impl Machine {
         self.loadbangs.push(object);
     }
 
-    /// What all objects share.
+    /// State that all objects share.
     pub(crate) fn globals(&mut self) -> &mut Globals {
         &mut self.globals
     }

@@ -9,7 +9,7 @@ use super::wire::ObjectId;
 use super::work::{Entry, Work, store};
 use crate::signal::{Inlets, SignalWorld};
 
-/// Whether an object has a method for a message.
+/// Result of a method: the object understood the message, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Handled {
     Yes,
@@ -71,10 +71,10 @@ pub(crate) trait Object: Send {
     }
 }
 
-/// What an object may do while it handles a message.
+/// Surroundings of an object while it handles a message.
 pub(crate) struct Context<'m> {
     pub(super) object: ObjectId,
-    /// What it sends, in order.
+    /// Messages that it sends, in order.
     pub(super) sent: &'m mut Vec<Entry>,
     /// Words of what it sends.
     pub(super) values: &'m mut Vec<Value>,
@@ -199,7 +199,7 @@ impl Context<'_> {
         &mut self.globals.arrays
     }
 
-    /// What is shared by name: numbers of `value`.
+    /// The number of all `value` boxes of a name.
     pub(crate) fn value_mut(&mut self, name: Symbol) -> &mut f32 {
         self.globals.values.entry(name).or_insert(0.0)
     }

@@ -151,7 +151,7 @@ fn unescape(word: &str) -> String {
     text
 }
 
-/// Whether a word has an argument in it: `None` if not, else whether there is more than the argument.
+/// Looks for an argument in a word: `None` without one, else true if there is more than the argument.
 fn dollar(text: &str) -> Option<bool> {
     let mut arguments = text
         .match_indices('$')

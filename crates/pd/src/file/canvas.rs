@@ -58,20 +58,20 @@ pub struct Position {
 /// A box of a canvas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchBox {
-    /// What it is.
+    /// Its body.
     pub body: BoxBody,
     /// Its top left corner.
     pub position: Position,
     /// Width in letters, where the text states one.
     pub width: Option<f32>,
-    /// What was saved with an object that keeps contents (`text define -k`, `array define -k`, `savestate`): the words of
+    /// Contents of an object that keeps them (`text define -k`, `array define -k`, `savestate`): the words of
     /// each `#A` behind it.
     pub saved: Vec<Vec<Atom>>,
     /// Place of the statement in the file.
     pub span: SourceSpan,
 }
 
-/// What a box is.
+/// The body of a box.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BoxBody {
     /// An object: its class and the arguments. An empty box has no words.
@@ -84,7 +84,7 @@ pub enum BoxBody {
     Comment(Vec<Atom>),
     /// A subpatch, or a graph.
     Canvas {
-        /// What is in it.
+        /// Its contents.
         canvas: Box<Canvas>,
         /// Words of the box: `pd`, the name and arguments; or `graph`.
         words: Vec<Atom>,

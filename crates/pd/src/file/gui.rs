@@ -49,7 +49,7 @@ pub struct Gui {
     pub sends_at_load: bool,
     /// The saved value, in units of the range; that of a switch is 0 or not.
     pub value: f32,
-    /// What a switch sends when it is on.
+    /// Number that a switch sends when it is on.
     pub on_value: f32,
     /// Number of cells.
     pub cells: u32,

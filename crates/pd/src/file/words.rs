@@ -39,7 +39,7 @@ pub(crate) struct Statements<'t> {
     line_start: usize,
 }
 
-/// What a scan finds.
+/// Result of a scan.
 enum Token<'t> {
     Word(Word<'t>),
     Comma,

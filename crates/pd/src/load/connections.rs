@@ -1,4 +1,4 @@
-//! Which connections hold: those whose outlets and inlets exist, and that lead no signal to an inlet for messages.
+//! The connections that hold: those whose outlets and inlets exist, and that lead no signal to an inlet for messages.
 
 use super::instance::{LoadedObject, ObjectBody};
 use crate::class::PortKind;

@@ -30,22 +30,22 @@ pub struct SourceFile {
 pub struct Instance {
     /// Name of the file or of the subpatch, without a folder and `.pd`.
     pub name: String,
-    /// What `$0` stands for: a number of its own for each patch and abstraction, that of the patch around for a subpatch.
+    /// Value of `$0`: a number of its own for each patch and abstraction, that of the patch around for a subpatch.
     pub number: u32,
-    /// What `$1` and further ones stand for.
+    /// Values of `$1` and further ones.
     pub arguments: Vec<Atom>,
     /// Its boxes: as many and in the same order as in the file.
     pub objects: Vec<LoadedObject>,
     /// Connections that hold, in the order of the file.
     pub connections: Vec<Connection>,
-    /// What of it is shown outside.
+    /// The part of it that is shown outside.
     pub coordinates: Option<Coordinates>,
 }
 
 /// A box.
 #[derive(Clone, Debug)]
 pub struct LoadedObject {
-    /// What it is.
+    /// Its body.
     pub body: ObjectBody,
     /// Its words behind the class, with arguments in place. Those of a message box are as they are written: `$1` there
     /// stands for what is received.
@@ -56,13 +56,13 @@ pub struct LoadedObject {
     pub position: Position,
     /// Its width in letters, where it is stated.
     pub width: Option<f32>,
-    /// What was saved with it, a list of words for each statement.
+    /// Contents that were saved with it, a list of words for each statement.
     pub saved: Vec<Vec<Atom>>,
     /// Its place in the files.
     pub span: SourceSpan,
 }
 
-/// What a box is.
+/// The body of a box.
 #[derive(Clone, Debug)]
 pub enum ObjectBody {
     /// An object of one of Pd's classes, by its full name.
@@ -88,7 +88,7 @@ pub enum ObjectBody {
     Array(ArrayData),
     /// A datum of a data structure.
     Scalar,
-    /// What could not be made, by the name that was asked for. It passes nothing.
+    /// A stand-in for an object that could not be made, by its name. It passes nothing.
     StandIn(Box<str>),
 }
 

@@ -25,7 +25,7 @@ const MAX_CLONES: usize = 4096;
 const MAX_FILES: usize = 4096;
 /// Mistakes that are kept, at most.
 const MAX_REPORTED: usize = 10_000;
-/// What `$0` of the first patch stands for, as in Pd.
+/// Value of `$0` in the first patch, as in Pd.
 const FIRST_NUMBER: u32 = 1003;
 
 /// Loads the patch file `path` with everything that it names.
@@ -65,7 +65,7 @@ struct ParsedFile {
     folders: Vec<PathBuf>,
 }
 
-/// What a canvas knows of the canvases around it.
+/// Facts about the canvases around a canvas.
 #[derive(Clone, Default)]
 struct Scope {
     /// Files that are being loaded, the outermost first.
@@ -82,7 +82,7 @@ struct Loader<'s> {
     search: &'s SearchPath,
     files: Vec<SourceFile>,
     parsed: HashMap<PathBuf, Rc<ParsedFile>>,
-    /// Where an abstraction was found, by folders and name.
+    /// Paths of abstractions that were found, by folders and name.
     found: HashMap<(Vec<PathBuf>, String), Option<PathBuf>>,
     diagnostics: Vec<Diagnostic>,
     reported: HashSet<(SourceSpan, String)>,

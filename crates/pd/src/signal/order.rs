@@ -286,7 +286,7 @@ impl Order {
     }
 }
 
-/// Whether Pd sorts a box with the signals.
+/// Returns true if Pd sorts the box with the signals.
 fn is_signal_box(body: &ObjectBody) -> bool {
     match body {
         ObjectBody::Class(class) => is_signal_class(class),

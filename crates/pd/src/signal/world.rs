@@ -3,7 +3,7 @@
 use crate::control::{Arrays, Clocks, Due, ObjectId, Symbol};
 use std::collections::HashMap;
 
-/// Where an inlet's signal lies.
+/// Number of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BufferId(pub u32);
 
@@ -30,13 +30,13 @@ impl Inlets<'_> {
 pub(crate) struct DelayLine {
     /// The line, and 4 frames more that repeat its end before its begin.
     pub samples: Vec<f32>,
-    /// Where the next block is written.
+    /// Index at which the next block is written.
     pub phase: usize,
     /// Tick in which it was written last.
     pub written: u64,
 }
 
-/// What signal objects share by name, and the channels of the device.
+/// State that signal objects share by name, and the channels of the device.
 #[derive(Debug, Default)]
 pub(crate) struct SignalState {
     pub delays: HashMap<Symbol, DelayLine>,
@@ -52,7 +52,7 @@ pub(crate) struct SignalState {
     pub tick: u64,
 }
 
-/// What an object may use while it computes.
+/// Surroundings of an object while it computes.
 pub(crate) struct SignalWorld<'w> {
     pub object: ObjectId,
     pub clocks: &'w mut Clocks,

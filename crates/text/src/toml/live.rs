@@ -9,7 +9,7 @@ const CONNECTIONS: &str = "connections";
 /// Section of controllers.
 const CONTROLLER: &str = "controller";
 
-/// What a session says about its live ports.
+/// Live ports of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveSections {
     /// Each of its ports with the ports of other programs to which it is connected.

@@ -28,7 +28,7 @@ pub type Snapshots = BTreeMap<String, Snapshot>;
 /// States of nodes, by the names of the nodes.
 pub type Snapshot = BTreeMap<String, NodeState>;
 
-/// What a snapshot holds of a node.
+/// Values of a node in a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeState {
     /// Switches of the node: `enabled`.

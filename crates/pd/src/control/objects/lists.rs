@@ -64,7 +64,7 @@ fn types(making: &Making<'_>, default: &[char]) -> Vec<char> {
     }
 }
 
-/// What a message with the selector is as a list: a selector that is not of a type is its first word.
+/// Turns a message into a list: a selector that is not of a type is its first word.
 fn as_list<'l>(message: Message<'_>, line: &'l mut Vec<Value>) -> &'l [Value] {
     line.clear();
     let is_type =
@@ -342,7 +342,7 @@ impl Object for Route {
     }
 }
 
-/// What is left of a message: a symbol at its beginning is the selector, except of one alone.
+/// Sends the rest of a message: a symbol at its beginning is the selector, except of one alone.
 fn send_rest(outlet: usize, values: &[Value], context: &mut Context<'_>) {
     match values {
         [Value::Symbol(selector), rest @ ..] => context.send(

@@ -30,7 +30,7 @@ use super::globals::Globals;
 use super::object::Object;
 use super::value::Value;
 
-/// What a new object is made from.
+/// Material of a new object.
 pub(crate) struct Making<'m> {
     pub class: &'m str,
     /// Its arguments.

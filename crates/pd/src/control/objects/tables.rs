@@ -137,7 +137,7 @@ impl Object for Write {
     }
 }
 
-/// What receives messages under the name of an array.
+/// Receiver of messages under the name of an array.
 pub(in super::super) struct ArrayBox {
     pub(in super::super) name: Symbol,
 }

@@ -26,7 +26,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     })
 }
 
-/// What a unit of time is worth in milliseconds: 1, or what `tempo` says.
+/// Length of a unit of time in milliseconds: 1, or what `tempo` says.
 struct Tempo(f64);
 
 impl Tempo {

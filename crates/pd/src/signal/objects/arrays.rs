@@ -168,7 +168,7 @@ impl Object for Oscillator {
 
 struct Write {
     name: Symbol,
-    /// Where the next sample goes.
+    /// Index of the next sample.
     at: Option<usize>,
 }
 

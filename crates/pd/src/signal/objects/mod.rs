@@ -31,7 +31,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| ramps::make(making))
 }
 
-/// Whether Pd sorts a class with the signals.
+/// Returns true if Pd sorts the class with the signals.
 pub(super) fn is_signal_class(class: &str) -> bool {
     class.ends_with('~') && !matches!(class, "block~" | "switch~" | "samplerate~")
 }

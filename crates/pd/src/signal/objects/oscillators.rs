@@ -8,7 +8,7 @@ use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::{Inlets, SignalWorld};
 use std::sync::LazyLock;
 
-/// What is added to a phase.
+/// Offset of a phase.
 const UNIT: f64 = 1_572_864.0;
 /// Points of the cosine table.
 const POINTS: usize = 512;

@@ -137,7 +137,7 @@ impl Object for Line {
     }
 }
 
-/// Whether a number is outside 2⁻⁶³ to 2⁶⁵.
+/// Returns true for a number outside 2⁻⁶³ to 2⁶⁵.
 pub(super) fn is_odd(x: f32) -> bool {
     let exponent = x.to_bits() & 0x6000_0000;
     exponent == 0 || exponent == 0x6000_0000
@@ -154,7 +154,7 @@ struct Segment {
 /// A ramp whose begins and ends lie between samples. Times are in milliseconds of logical time.
 struct SampleLine {
     value: f64,
-    /// What is added for each sample.
+    /// Difference between samples.
     step: f64,
     target: f64,
     end: f64,
