@@ -30,6 +30,11 @@ impl Arrays {
         self.names.get(&name).copied()
     }
 
+    /// All names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Symbol> + '_ {
+        self.names.keys().copied()
+    }
+
     /// Its points.
     pub(crate) fn points(&self, id: ArrayId) -> &[f32] {
         &self.points[id.0 as usize]

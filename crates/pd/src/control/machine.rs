@@ -1,15 +1,18 @@
 //! [`Machine`]: objects, wires, the stack of messages, and one tick.
 
+use super::arrays::ArrayId;
 use super::clocks::{Due, UNITS_PER_MS};
 use super::globals::Globals;
 use super::object::{Context, Handled, Object};
+use super::slot::ObjectSlot;
 use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work};
 use crate::file::Atom;
-use crate::signal::{Inlets, SignalState, SignalWorld};
+use crate::signal::ObjectCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Messages within one tick, at most: a patch that never comes to an end is stopped, and says so.
 pub(crate) const MAX_MESSAGES: u32 = 10_000_000;
@@ -18,9 +21,7 @@ const MAX_DEPTH: u32 = 1000;
 
 /// The control objects of a patch.
 pub struct Machine {
-    objects: Vec<Box<dyn Object>>,
-    /// Numbers at inlets of signals, for those that nothing is connected to.
-    scalars: Vec<Box<[Option<f32>]>>,
+    objects: Vec<ObjectSlot>,
     /// Class of each object, for messages.
     classes: Vec<Box<str>>,
     /// Connections of each outlet of each object.
@@ -44,7 +45,6 @@ impl Machine {
     pub(crate) fn new(rate: f32) -> Self {
         Self {
             objects: Vec::new(),
-            scalars: Vec::new(),
             classes: Vec::new(),
             wires: Vec::new(),
             receivers: HashMap::new(),
@@ -63,41 +63,74 @@ impl Machine {
     /// Adds an object.
     pub(super) fn add(&mut self, class: &str, object: Box<dyn Object>) -> ObjectId {
         let id = ObjectId(u32::try_from(self.objects.len()).expect("boxes are bounded"));
-        self.objects.push(object);
-        self.scalars.push(Box::default());
+        self.objects.push(ObjectSlot::Control(object));
         self.classes.push(class.into());
         self.wires.push(Vec::new());
         id
     }
 
-    /// Gives an object inlets of signals: the first ones of `scalars` that are `Some`, with their numbers.
-    pub(super) fn set_signal_inlets(&mut self, id: ObjectId, scalars: Box<[Option<f32>]>) {
-        self.scalars[id.0 as usize] = scalars;
+    /// Makes an object one of signals, with a number for each inlet that is one of signals.
+    pub(super) fn set_signal_inlets(&mut self, id: ObjectId, numbers: Box<[Option<f32>]>) {
+        self.objects[id.0 as usize].share(numbers);
     }
 
-    /// The number at an inlet of signals.
-    pub(crate) fn scalar(&self, id: ObjectId, inlet: usize) -> f32 {
-        let scalar = self.scalars[id.0 as usize].get(inlet);
-        scalar.copied().flatten().unwrap_or(0.0)
+    /// The place of a signal object, which its step shares; `None` for another object.
+    pub(crate) fn signal_object(&self, id: ObjectId) -> Option<&Arc<ObjectCell>> {
+        match &self.objects[id.0 as usize] {
+            ObjectSlot::Signal(cell) => Some(cell),
+            ObjectSlot::Control(_) => None,
+        }
     }
 
-    /// Computes a block of an object's signals.
-    pub(crate) fn perform(
-        &mut self,
-        id: ObjectId,
-        inlets: &Inlets<'_>,
-        outlets: &mut [Box<[f32]>],
-        state: &mut SignalState,
-        rate: f32,
-    ) {
-        let mut world = SignalWorld {
-            object: id,
-            clocks: &mut self.globals.clocks,
-            arrays: &mut self.globals.arrays,
-            state,
-            rate,
+    /// Sets the clocks that an object has set while it computed.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_clocks(&mut self, id: ObjectId) {
+        if let ObjectSlot::Signal(cell) = &self.objects[id.0 as usize] {
+            for (slot, delay_ms) in cell.write().clocks.drain(..) {
+                self.globals.clocks.set(Due { object: id, slot }, delay_ms);
+            }
+        }
+    }
+
+    /// Exchanges the points of an array with those of a step.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn swap_points(&mut self, array: ArrayId, points: &mut Vec<f32>) {
+        std::mem::swap(self.globals.arrays.points_mut(array), points);
+    }
+
+    /// The array of this name.
+    pub(crate) fn array(&self, name: Symbol) -> Option<ArrayId> {
+        self.globals.arrays.find(name)
+    }
+
+    /// Names of all arrays.
+    pub(crate) fn array_names(&self) -> impl Iterator<Item = Symbol> + '_ {
+        self.globals.arrays.names()
+    }
+
+    /// Logical time, in units.
+    pub(crate) fn now(&self) -> f64 {
+        self.globals.clocks.now()
+    }
+
+    /// Objects whose outlets send messages to the left inlet of `to`.
+    pub(crate) fn senders(&self, to: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        let wire = Wire {
+            object: to,
+            inlet: 0,
         };
-        self.objects[id.0 as usize].perform(inlets, outlets, &mut world);
+        let sends =
+            move |outlets: &Vec<Vec<Wire>>| outlets.iter().any(|wires| wires.contains(&wire));
+        let all = (0..).zip(&self.wires);
+        all.filter(move |(_, outlets)| sends(outlets))
+            .map(|(id, _)| ObjectId(id))
+    }
+
+    /// Class of an object.
+    pub(crate) fn class(&self, id: ObjectId) -> &str {
+        &self.classes[id.0 as usize]
     }
 
     /// Connects an outlet.
@@ -265,10 +298,9 @@ impl Machine {
             values: &delivered,
         };
         let inlet = wire.inlet as usize;
-        if let Some(Some(scalar)) = self.scalars[wire.object.0 as usize].get_mut(inlet)
-            && let (words::FLOAT | words::LIST, [Value::Float(number)]) = (selector, message.values)
+        if let (words::FLOAT | words::LIST, [Value::Float(number)]) = (selector, message.values)
+            && self.objects[wire.object.0 as usize].set_number(inlet, *number)
         {
-            *scalar = *number;
             self.delivered = delivered;
             return;
         }
@@ -305,7 +337,7 @@ impl Machine {
             globals: &mut self.globals,
             depth,
         };
-        method(&mut *self.objects[id.0 as usize], &mut context);
+        self.objects[id.0 as usize].with(|object| method(object, &mut context));
         let keep = u32::try_from(self.values.len()).expect("fewer values than memory");
         let sent = self.sent.drain(..).rev();
         self.stack.extend(sent.map(|entry| Entry { keep, ..entry }));

@@ -21,6 +21,7 @@
 //! | `arrays` | arrays by name |
 //! | `globals` | what all objects share |
 //! | `wire`, `work` | where messages go, and what waits |
+//! | `slot` | the place of an object |
 //! | `machine` | the stack, and one tick |
 //! | `build` | a loaded patch to objects and wires |
 //! | `objects` | the classes |
@@ -32,15 +33,16 @@ mod globals;
 mod machine;
 mod object;
 mod objects;
+mod slot;
 mod symbol;
 mod value;
 mod wire;
 mod work;
 
-pub(crate) use arrays::Arrays;
+pub(crate) use arrays::ArrayId;
 pub use build::NotYet;
 pub(crate) use build::{Built, BuiltBox};
-pub(crate) use clocks::{Clocks, Due};
+pub(crate) use clocks::UNITS_PER_MS;
 pub use machine::Machine;
 pub(crate) use object::{Context, Handled, Object};
 pub(crate) use objects::Making;

@@ -7,7 +7,7 @@ use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
 use super::wire::ObjectId;
 use super::work::{Entry, Work, store};
-use crate::signal::{Inlets, SignalWorld};
+use crate::signal::{Accesses, Inlets, SignalWorld};
 
 /// Result of a method: the object understood the message, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,11 @@ pub(crate) trait Object: Send {
 
     /// The patch is loaded.
     fn loadbang(&mut self, context: &mut Context<'_>) {}
+
+    /// Declares what [`Object::perform`] shares with other objects. It gets nothing else.
+    ///
+    /// Real-time: setup.
+    fn accesses(&self, list: &mut Accesses) {}
 
     /// Computes a block of signals: reads its inlets, writes every sample of its outlets.
     ///

@@ -4,17 +4,23 @@
 //! |---|---|
 //! | `world` | what an object sees while it computes: inlets, arrays, delay lines, named buses |
 //! | `order` | a canvas to the row of its objects, sorted as Pd sorts them |
-//! | `player` | a patch that plays: messages, then signals, 64 frames at a time |
+//! | `claimed`, `shared` | what several objects share, and who may touch it |
+//! | `steps` | a patch as its messages and a row of steps |
+//! | `player` | a patch that plays in one thread: messages, then signals, 64 frames at a time |
 //! | `objects` | the classes |
 
+mod claimed;
 mod objects;
 mod order;
 mod player;
+mod shared;
+mod steps;
 mod world;
 
 pub(crate) use objects::{initial_number, make};
 pub use player::PatchPlayer;
-pub(crate) use world::{Inlets, SignalState, SignalWorld};
+pub(crate) use shared::{Accesses, SharedName, SharedSamples};
+pub(crate) use world::{Inlets, ObjectCell, SignalObject, SignalWorld};
 
 /// Frames of a block.
 pub(crate) const BLOCK: usize = 64;

@@ -34,6 +34,16 @@ pub(super) enum Step {
     },
 }
 
+impl Step {
+    /// The object that it is of.
+    pub(super) fn object(&self) -> Option<ObjectId> {
+        match self {
+            Self::Fill { object, .. } | Self::Perform { object, .. } => Some(*object),
+            Self::Add { .. } => None,
+        }
+    }
+}
+
 /// Steps of a block, and the number of buffers that they need.
 #[derive(Debug, Default)]
 pub(super) struct Order {

@@ -1,22 +1,34 @@
-//! [`PatchPlayer`]: a patch that plays, 64 frames at a time.
+//! [`PatchPlayer`]: a patch that plays in one thread, 64 frames at a time.
 
 use super::BLOCK;
-use super::order::{Step, order};
-use super::world::{Inlets, SignalState};
-use crate::control::{Machine, NotYet};
+use super::order::Step;
+use super::steps::PatchSteps;
+use super::world::{BufferId, Inlets, SignalSource};
+use crate::control::NotYet;
 use crate::file::Atom;
 use crate::load::LoadedPatch;
 
 /// A patch that plays: messages first, then signals, one block of 64 frames after the other.
 ///
-/// It plays in one thread. `dac~` and `adc~` are its channels.
+/// It plays in one thread, and is what every other way to play a patch is compared with. `dac~` and `adc~` are its channels.
 pub struct PatchPlayer {
-    machine: Machine,
-    steps: Vec<Step>,
+    patch: PatchSteps,
     buffers: Vec<Box<[f32]>>,
     outlets: Vec<Box<[f32]>>,
-    state: SignalState,
-    rate: f32,
+    sound: Vec<Box<[f32]>>,
+}
+
+/// Inlets that read the buffers.
+struct Buffers<'b>(&'b [Box<[f32]>], &'b [BufferId]);
+
+impl SignalSource for Buffers<'_> {
+    fn signal(&self, at: usize) -> &[f32] {
+        &self.0[self.1[at].0 as usize]
+    }
+
+    fn count(&self) -> usize {
+        self.1.len()
+    }
 }
 
 impl PatchPlayer {
@@ -35,21 +47,13 @@ impl PatchPlayer {
         inputs: usize,
         outputs: usize,
     ) -> (Self, Vec<NotYet>) {
-        let (mut machine, not_yet, built) = Machine::build_with_boxes(patch, rate);
-        let order = order(&patch.root, &built);
+        let (patch, not_yet) = PatchSteps::new(patch, rate, (inputs, outputs));
         let silence = || vec![0.0; BLOCK].into_boxed_slice();
-        machine.load();
         let player = Self {
-            machine,
-            steps: order.steps,
-            buffers: (0..order.buffers).map(|_| silence()).collect(),
+            buffers: (0..patch.buffers).map(|_| silence()).collect(),
             outlets: Vec::with_capacity(1024),
-            state: SignalState {
-                inputs: (0..inputs).map(|_| silence()).collect(),
-                outputs: (0..outputs).map(|_| silence()).collect(),
-                ..SignalState::default()
-            },
-            rate,
+            sound: (0..outputs).map(|_| silence()).collect(),
+            patch,
         };
         (player, not_yet)
     }
@@ -58,75 +62,72 @@ impl PatchPlayer {
     ///
     /// Real-time: setup.
     pub fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
-        self.machine.schedule(ms, name, words);
+        self.patch.messages.machine.schedule(ms, name, words);
     }
 
     /// Number of signal objects.
     pub fn signal_count(&self) -> usize {
-        let is_object = |step: &&Step| matches!(step, Step::Perform { .. });
-        self.steps.iter().filter(is_object).count()
+        let steps = self.patch.steps.iter();
+        steps
+            .filter(|bound| matches!(bound.step, Step::Perform { .. }))
+            .count()
     }
 
     /// Plays 64 frames. `inputs` are channels x 64 frames; [`PatchPlayer::output`] has the result.
     pub fn play(&mut self, inputs: &[&[f32]]) {
-        for (to, from) in self.state.inputs.iter_mut().zip(inputs) {
-            to.copy_from_slice(from);
-        }
-        for channel in &mut self.state.outputs {
-            channel.fill(0.0);
-        }
-        self.machine.tick();
-        self.state.tick += 1;
-        for step in &self.steps {
-            match step {
-                Step::Fill { object, inlet, to } => {
-                    let number = self.machine.scalar(*object, *inlet);
-                    self.buffers[to.0 as usize].fill(number);
+        self.patch.messages.run(|at, to| match inputs.get(at) {
+            Some(from) => to.copy_from_slice(from),
+            None => to.fill(0.0),
+        });
+        let buffers = &mut self.buffers;
+        for bound in &self.patch.steps {
+            match &bound.step {
+                Step::Fill { inlet, to, .. } => {
+                    let number = bound.number(*inlet);
+                    buffers[to.0 as usize].fill(number);
                 }
                 Step::Add { new, sum, to } => {
-                    let mut result = std::mem::take(&mut self.buffers[to.0 as usize]);
-                    let (new, sum) = (&self.buffers[new.0 as usize], &self.buffers[sum.0 as usize]);
-                    for ((to, new), sum) in result.iter_mut().zip(new).zip(sum) {
-                        *to = new + sum;
-                    }
-                    self.buffers[to.0 as usize] = result;
+                    let mut result = std::mem::take(&mut buffers[to.0 as usize]);
+                    add(
+                        &buffers[new.0 as usize],
+                        &buffers[sum.0 as usize],
+                        &mut result,
+                    );
+                    buffers[to.0 as usize] = result;
                 }
                 Step::Perform {
-                    object,
-                    inlets,
-                    outlets,
+                    inlets, outlets, ..
                 } => {
-                    let buffers = &mut self.buffers;
                     let taken = outlets
                         .iter()
                         .map(|id| std::mem::take(&mut buffers[id.0 as usize]));
                     self.outlets.extend(taken);
-                    let inlets = Inlets {
-                        buffers: &self.buffers,
-                        ids: inlets,
-                    };
-                    self.machine.perform(
-                        *object,
-                        &inlets,
-                        &mut self.outlets,
-                        &mut self.state,
-                        self.rate,
-                    );
+                    bound.perform(&Inlets(&Buffers(buffers, inlets)), &mut self.outlets);
                     for (id, outlet) in outlets.iter().zip(self.outlets.drain(..)) {
-                        self.buffers[id.0 as usize] = outlet;
+                        buffers[id.0 as usize] = outlet;
                     }
                 }
             }
+        }
+        for (to, from) in self.sound.iter_mut().zip(&self.patch.outputs) {
+            to.copy_from_slice(&from.read().samples);
         }
     }
 
     /// A channel of the block that was played: 64 frames.
     pub fn output(&self, channel: usize) -> &[f32] {
-        &self.state.outputs[channel]
+        &self.sound[channel]
     }
 
     /// Takes what the patch printed.
     pub fn take_console(&mut self) -> Vec<String> {
-        self.machine.take_console()
+        self.patch.messages.machine.take_console()
+    }
+}
+
+/// The sum of two signals.
+pub(super) fn add(new: &[f32], sum: &[f32], to: &mut [f32]) {
+    for ((to, new), sum) in to.iter_mut().zip(new).zip(sum) {
+        *to = new + sum;
     }
 }

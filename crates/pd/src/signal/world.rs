@@ -1,71 +1,135 @@
 //! What an object sees while it computes.
 
-use crate::control::{Arrays, Clocks, Due, ObjectId, Symbol};
-use std::collections::HashMap;
+use super::claimed::Claimed;
+use super::shared::{Grants, SharedName, SharedSamples};
+use crate::control::{Object, UNITS_PER_MS};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BufferId(pub u32);
 
 /// The signals at an object's inlets, each one block long.
-pub(crate) struct Inlets<'s> {
-    pub buffers: &'s [Box<[f32]>],
-    pub ids: &'s [BufferId],
+pub(crate) struct Inlets<'s>(pub(super) &'s dyn SignalSource);
+
+/// Where the signals of inlets lie.
+pub(super) trait SignalSource {
+    /// The signal at inlet `at`.
+    fn signal(&self, at: usize) -> &[f32];
+    /// Number of inlets.
+    fn count(&self) -> usize;
 }
 
 impl Inlets<'_> {
     /// The signal at inlet `at`.
     pub(crate) fn get(&self, at: usize) -> &[f32] {
-        &self.buffers[self.ids[at].0 as usize]
+        self.0.signal(at)
     }
 
     /// Number of inlets.
     pub(crate) fn len(&self) -> usize {
-        self.ids.len()
+        self.0.count()
     }
 }
 
-/// A line of a `delwrite~`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DelayLine {
-    /// The line, and 4 frames more that repeat its end before its begin.
-    pub samples: Vec<f32>,
-    /// Index at which the next block is written.
-    pub phase: usize,
-    /// Tick in which it was written last.
-    pub written: u64,
+/// A signal object: between two blocks it belongs to the messages, within a block to its step.
+pub(crate) struct SignalObject {
+    pub object: Box<dyn Object>,
+    /// Numbers at its inlets of signals, for those that nothing is connected to.
+    pub numbers: Box<[Option<f32>]>,
+    /// Clocks that it has set in this block: number and delay in milliseconds.
+    pub clocks: Vec<(u32, f64)>,
 }
 
-/// State that signal objects share by name, and the channels of the device.
+/// The place of a signal object, which messages and its step share.
+pub(crate) type ObjectCell = Claimed<SignalObject>;
+
+impl SignalObject {
+    /// Clocks that an object may set in a block.
+    const MAX_CLOCKS: usize = 16;
+
+    /// An object with the numbers at its inlets.
+    pub(crate) fn new(object: Box<dyn Object>, numbers: Box<[Option<f32>]>) -> Self {
+        Self {
+            object,
+            numbers,
+            clocks: Vec::with_capacity(Self::MAX_CLOCKS),
+        }
+    }
+
+    /// The number at an inlet.
+    pub(crate) fn number(&self, inlet: usize) -> f32 {
+        self.numbers.get(inlet).copied().flatten().unwrap_or(0.0)
+    }
+}
+
+/// Number of the block, and logical time at its end: written by the messages, read by all steps after them.
 #[derive(Debug, Default)]
-pub(crate) struct SignalState {
-    pub delays: HashMap<Symbol, DelayLine>,
-    /// Blocks of `send~`.
-    pub sends: HashMap<Symbol, Box<[f32]>>,
-    /// Sums of `throw~`.
-    pub throws: HashMap<Symbol, Box<[f32]>>,
-    /// Channels of `dac~`, a block each.
-    pub outputs: Vec<Box<[f32]>>,
-    /// Channels of `adc~`, a block each.
-    pub inputs: Vec<Box<[f32]>>,
-    /// Number of the block.
-    pub tick: u64,
+pub(crate) struct BlockTime {
+    tick: AtomicU64,
+    now: AtomicU64,
+}
+
+impl BlockTime {
+    /// Begins a block that ends at `now`, in units of logical time.
+    pub(super) fn begin(&self, now: f64) {
+        // Relaxed, here and below: the plan orders the steps after the messages, and the executor makes writes visible.
+        let tick = self.tick.load(Ordering::Relaxed);
+        self.tick.store(tick + 1, Ordering::Relaxed);
+        self.now.store(now.to_bits(), Ordering::Relaxed);
+    }
+
+    fn tick(&self) -> u64 {
+        self.tick.load(Ordering::Relaxed)
+    }
+
+    fn now(&self) -> f64 {
+        f64::from_bits(self.now.load(Ordering::Relaxed))
+    }
 }
 
 /// Surroundings of an object while it computes.
 pub(crate) struct SignalWorld<'w> {
-    pub object: ObjectId,
-    pub clocks: &'w mut Clocks,
-    pub arrays: &'w mut Arrays,
-    pub state: &'w mut SignalState,
+    /// Clocks that it sets: they are due from the next messages on.
+    pub(super) clocks: &'w mut Vec<(u32, f64)>,
+    pub(super) grants: &'w Grants,
+    pub(super) time: &'w BlockTime,
     /// Sample rate in hertz.
     pub rate: f32,
 }
 
 impl SignalWorld<'_> {
-    /// Sets one of the object's clocks.
+    /// Sets one of the object's clocks. The object must declare that it does.
     pub(crate) fn set_clock(&mut self, slot: u32, delay_ms: f64) {
-        let object = self.object;
-        self.clocks.set(Due { object, slot }, delay_ms);
+        self.clocks.retain(|(other, _)| *other != slot);
+        if self.clocks.len() < self.clocks.capacity() {
+            self.clocks.push((slot, delay_ms));
+        }
+    }
+
+    /// Logical time at the end of the block, in units.
+    pub(crate) fn now(&self) -> f64 {
+        self.time.now()
+    }
+
+    /// Milliseconds from `then` to the end of the block.
+    pub(crate) fn ms_since(&self, then: f64) -> f64 {
+        (self.now() - then) / UNITS_PER_MS
+    }
+
+    /// Number of the block.
+    pub(crate) fn tick(&self) -> u64 {
+        self.time.tick()
+    }
+
+    /// Claims a shared thing that the object has declared, to read it; `None` if there is none of the name.
+    pub(crate) fn read(&self, name: SharedName) -> Option<impl Deref<Target = SharedSamples>> {
+        self.grants.read(name)
+    }
+
+    /// Claims a shared thing that the object has declared, to change it; `None` if there is none of the name.
+    pub(crate) fn write(&self, name: SharedName) -> Option<impl DerefMut<Target = SharedSamples>> {
+        self.grants.write(name)
     }
 }

@@ -4,7 +4,7 @@ use super::delays::cubic;
 use super::oscillators::wrapped;
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
-use crate::signal::{Inlets, SignalWorld};
+use crate::signal::{Accesses, Inlets, SharedName, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -38,6 +38,10 @@ struct Read {
 }
 
 impl Object for Read {
+    fn accesses(&self, list: &mut Accesses) {
+        list.reads(SharedName::Array(self.name)).is_renamed();
+    }
+
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         set(message, &mut self.name)
     }
@@ -48,10 +52,11 @@ impl Object for Read {
         outlets: &mut [Box<[f32]>],
         world: &mut SignalWorld<'_>,
     ) {
-        let Some([.., last]) = world.arrays.named(self.name) else {
+        let array = world.read(SharedName::Array(self.name));
+        let points = array.as_deref().map_or(&[][..], |array| &array.samples);
+        let Some(last) = points.last() else {
             return outlets[0].fill(0.0);
         };
-        let points = world.arrays.named(self.name).unwrap_or_default();
         for (to, index) in outlets[0].iter_mut().zip(inlets.get(0)) {
             #[expect(
                 clippy::cast_possible_truncation,
@@ -70,6 +75,10 @@ struct Read4 {
 }
 
 impl Object for Read4 {
+    fn accesses(&self, list: &mut Accesses) {
+        list.reads(SharedName::Array(self.name)).is_renamed();
+    }
+
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         set(message, &mut self.name)
     }
@@ -88,7 +97,8 @@ impl Object for Read4 {
         outlets: &mut [Box<[f32]>],
         world: &mut SignalWorld<'_>,
     ) {
-        let points = world.arrays.named(self.name).unwrap_or_default();
+        let array = world.read(SharedName::Array(self.name));
+        let points = array.as_deref().map_or(&[][..], |array| &array.samples);
         let Some(last) = points.len().checked_sub(3).filter(|last| *last >= 1) else {
             return outlets[0].fill(0.0);
         };
@@ -125,6 +135,10 @@ struct Oscillator {
 }
 
 impl Object for Oscillator {
+    fn accesses(&self, list: &mut Accesses) {
+        list.reads(SharedName::Array(self.name)).is_renamed();
+    }
+
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         set(message, &mut self.name)
     }
@@ -143,7 +157,8 @@ impl Object for Oscillator {
         outlets: &mut [Box<[f32]>],
         world: &mut SignalWorld<'_>,
     ) {
-        let points = world.arrays.named(self.name).unwrap_or_default();
+        let array = world.read(SharedName::Array(self.name));
+        let points = array.as_deref().map_or(&[][..], |array| &array.samples);
         let count = points.len().saturating_sub(3);
         if !count.is_power_of_two() {
             return outlets[0].fill(0.0);
@@ -173,6 +188,10 @@ struct Write {
 }
 
 impl Object for Write {
+    fn accesses(&self, list: &mut Accesses) {
+        list.writes(SharedName::Array(self.name)).is_renamed();
+    }
+
     fn bang(&mut self, _: &mut Context<'_>) -> Handled {
         self.at = Some(0);
         Handled::Yes
@@ -197,10 +216,13 @@ impl Object for Write {
     }
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        let (Some(at), Some(id)) = (self.at, world.arrays.find(self.name)) else {
+        let Some(at) = self.at else {
             return;
         };
-        let points = world.arrays.points_mut(id);
+        let Some(mut array) = world.write(SharedName::Array(self.name)) else {
+            return;
+        };
+        let points = &mut array.samples;
         let signal = inlets.get(0);
         for (to, x) in points.iter_mut().skip(at).zip(signal) {
             *to = if is_odd(*x) { 0.0 } else { *x };
@@ -217,6 +239,12 @@ struct Play {
 }
 
 impl Object for Play {
+    fn accesses(&self, list: &mut Accesses) {
+        list.reads(SharedName::Array(self.name));
+        list.is_renamed();
+        list.sets_clocks();
+    }
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.list(&[], context)
     }
@@ -251,7 +279,8 @@ impl Object for Play {
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        let points = world.arrays.named(self.name).unwrap_or_default();
+        let array = world.read(SharedName::Array(self.name));
+        let points = array.as_deref().map_or(&[][..], |array| &array.samples);
         let end = self.end.min(points.len());
         let rest = points.get(self.at..end).unwrap_or_default();
         let out = &mut outlets[0];
@@ -264,6 +293,7 @@ impl Object for Play {
         self.at += count;
         if self.at >= end {
             self.at = usize::MAX;
+            drop(array);
             world.set_clock(0, 0.0);
         }
     }
@@ -274,13 +304,17 @@ struct Send {
 }
 
 impl Object for Send {
+    fn accesses(&self, list: &mut Accesses) {
+        list.writes(SharedName::Array(self.name)).is_renamed();
+    }
+
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         set(message, &mut self.name)
     }
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        if let Some(id) = world.arrays.find(self.name) {
-            for (to, x) in world.arrays.points_mut(id).iter_mut().zip(inlets.get(0)) {
+        if let Some(mut array) = world.write(SharedName::Array(self.name)) {
+            for (to, x) in array.samples.iter_mut().zip(inlets.get(0)) {
                 *to = if is_odd(*x) { 0.0 } else { *x };
             }
         }
@@ -292,12 +326,17 @@ struct Receive {
 }
 
 impl Object for Receive {
+    fn accesses(&self, list: &mut Accesses) {
+        list.reads(SharedName::Array(self.name)).is_renamed();
+    }
+
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         set(message, &mut self.name)
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        let points = world.arrays.named(self.name).unwrap_or_default();
+        let array = world.read(SharedName::Array(self.name));
+        let points = array.as_deref().map_or(&[][..], |array| &array.samples);
         let count = points.len().min(outlets[0].len());
         outlets[0][..count].copy_from_slice(&points[..count]);
         outlets[0][count..].fill(0.0);

@@ -1,7 +1,7 @@
 //! `dac~`, `adc~`, `send~`, `throw~` and their other ends.
 
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
-use crate::signal::{Inlets, SignalWorld};
+use crate::signal::{Accesses, Inlets, SharedName, SharedSamples, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -39,13 +39,19 @@ struct Dac {
 }
 
 impl Object for Dac {
+    fn accesses(&self, list: &mut Accesses) {
+        for channel in self.channels.iter().flatten() {
+            list.writes(SharedName::Output(*channel));
+        }
+    }
+
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         for (inlet, channel) in self.channels.iter().enumerate().take(inlets.len()) {
-            let output = channel.and_then(|channel| world.state.outputs.get_mut(channel));
-            let Some(output) = output else {
+            let output = channel.and_then(|channel| world.write(SharedName::Output(channel)));
+            let Some(mut output) = output else {
                 continue;
             };
-            for (to, x) in output.iter_mut().zip(inlets.get(inlet)) {
+            for (to, x) in output.samples.iter_mut().zip(inlets.get(inlet)) {
                 *to += x;
             }
         }
@@ -57,14 +63,20 @@ struct Adc {
 }
 
 impl Object for Adc {
+    fn accesses(&self, list: &mut Accesses) {
+        for channel in self.channels.iter().flatten() {
+            list.reads(SharedName::Input(*channel));
+        }
+    }
+
     fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
         Handled::Yes
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         for (outlet, channel) in outlets.iter_mut().zip(&self.channels) {
-            match channel.and_then(|channel| world.state.inputs.get(channel)) {
-                Some(input) => outlet.copy_from_slice(input),
+            match channel.and_then(|channel| world.read(SharedName::Input(channel))) {
+                Some(input) => outlet.copy_from_slice(&input.samples),
                 None => outlet.fill(0.0),
             }
         }
@@ -76,10 +88,16 @@ struct Send {
 }
 
 impl Object for Send {
+    fn accesses(&self, list: &mut Accesses) {
+        let bus = SharedName::Send(self.name);
+        list.makes(bus, SharedSamples::block()).writes(bus);
+    }
+
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let signal = inlets.get(0);
-        let bus = world.state.sends.entry(self.name);
-        bus.or_insert_with(|| signal.into()).copy_from_slice(signal);
+        if let Some(mut bus) = world.write(SharedName::Send(self.name)) {
+            bus.samples.copy_from_slice(signal);
+        }
     }
 }
 
@@ -88,6 +106,10 @@ struct Receive {
 }
 
 impl Object for Receive {
+    fn accesses(&self, list: &mut Accesses) {
+        list.reads(SharedName::Send(self.name)).is_renamed();
+    }
+
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         match (message.selector, message.values) {
             (words::SET, [Value::Symbol(name), ..]) => self.name = *name,
@@ -97,8 +119,8 @@ impl Object for Receive {
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        match world.state.sends.get(&self.name) {
-            Some(bus) => outlets[0].copy_from_slice(bus),
+        match world.read(SharedName::Send(self.name)) {
+            Some(bus) => outlets[0].copy_from_slice(&bus.samples),
             None => outlets[0].fill(0.0),
         }
     }
@@ -109,6 +131,10 @@ struct Throw {
 }
 
 impl Object for Throw {
+    fn accesses(&self, list: &mut Accesses) {
+        list.writes(SharedName::Throw(self.name)).is_renamed();
+    }
+
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         match (message.selector, message.values) {
             (words::SET, [Value::Symbol(name), ..]) => self.name = *name,
@@ -119,9 +145,10 @@ impl Object for Throw {
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let signal = inlets.get(0);
-        let bus = world.state.throws.entry(self.name);
-        let bus = bus.or_insert_with(|| vec![0.0; signal.len()].into());
-        for (to, x) in bus.iter_mut().zip(signal) {
+        let Some(mut bus) = world.write(SharedName::Throw(self.name)) else {
+            return;
+        };
+        for (to, x) in bus.samples.iter_mut().zip(signal) {
             *to += x;
         }
     }
@@ -132,11 +159,16 @@ struct Catch {
 }
 
 impl Object for Catch {
+    fn accesses(&self, list: &mut Accesses) {
+        let bus = SharedName::Throw(self.name);
+        list.makes(bus, SharedSamples::block()).writes(bus);
+    }
+
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        match world.state.throws.get_mut(&self.name) {
-            Some(bus) => {
-                outlets[0].copy_from_slice(bus);
-                bus.fill(0.0);
+        match world.write(SharedName::Throw(self.name)) {
+            Some(mut bus) => {
+                outlets[0].copy_from_slice(&bus.samples);
+                bus.samples.fill(0.0);
             }
             None => outlets[0].fill(0.0),
         }

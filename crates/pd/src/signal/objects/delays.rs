@@ -5,8 +5,7 @@
 
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, words};
-use crate::signal::world::DelayLine;
-use crate::signal::{Inlets, SignalWorld};
+use crate::signal::{Accesses, BLOCK, Inlets, SharedName, SharedSamples, SignalWorld};
 
 /// Frames that are repeated before the begin of a line, for the cubic.
 const MARGIN: usize = 4;
@@ -17,6 +16,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "delwrite~" => Box::new(DelayWrite {
             name,
             ms: making.number(1, 0.0).max(0.0),
+            rate: making.globals.rate,
         }),
         "delread~" => Box::new(DelayRead {
             name,
@@ -30,21 +30,22 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 struct DelayWrite {
     name: Symbol,
     ms: f32,
+    rate: f32,
 }
 
 /// Longest line, in frames.
 const MAX_FRAMES: f32 = 268_435_456.0;
 
 impl DelayWrite {
-    fn new_line(&self, rate: f32, block: usize) -> DelayLine {
+    fn new_line(&self) -> SharedSamples {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "bounded"
         )]
-        let frames = (self.ms * rate * 0.001).clamp(1.0, MAX_FRAMES) as usize;
-        let frames = frames.next_multiple_of(4) + block;
-        DelayLine {
+        let frames = (self.ms * self.rate * 0.001).clamp(1.0, MAX_FRAMES) as usize;
+        let frames = frames.next_multiple_of(4) + BLOCK;
+        SharedSamples {
             samples: vec![0.0; frames + MARGIN],
             phase: MARGIN,
             written: 0,
@@ -53,20 +54,22 @@ impl DelayWrite {
 }
 
 impl Object for DelayWrite {
+    fn accesses(&self, list: &mut Accesses) {
+        let line = SharedName::Delay(self.name);
+        list.makes(line, self.new_line()).writes(line);
+    }
+
     fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
         Handled::Yes
     }
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        let signal = inlets.get(0);
-        let tick = world.state.tick;
-        let rate = world.rate;
-        let lines = &mut world.state.delays;
-        let line = lines
-            .entry(self.name)
-            .or_insert_with(|| self.new_line(rate, signal.len()));
+        let Some(mut line) = world.write(SharedName::Delay(self.name)) else {
+            return;
+        };
+        let line = &mut *line;
         let end = line.samples.len();
-        for x in signal {
+        for x in inlets.get(0) {
             line.samples[line.phase] = if is_odd(*x) { 0.0 } else { *x };
             line.phase += 1;
             if line.phase == end {
@@ -74,7 +77,7 @@ impl Object for DelayWrite {
                 line.phase = MARGIN;
             }
         }
-        line.written = tick;
+        line.written = world.tick();
     }
 }
 
@@ -84,6 +87,10 @@ struct DelayRead {
 }
 
 impl Object for DelayRead {
+    fn accesses(&self, list: &mut Accesses) {
+        list.reads(SharedName::Delay(self.name));
+    }
+
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
         self.ms = number;
         Handled::Yes
@@ -91,11 +98,11 @@ impl Object for DelayRead {
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let out = &mut outlets[0];
-        let Some(line) = world.state.delays.get(&self.name) else {
+        let Some(line) = world.read(SharedName::Delay(self.name)) else {
             return out.fill(0.0);
         };
         let block = out.len();
-        let is_after = line.written == world.state.tick;
+        let is_after = line.written == world.tick();
         let frames = line.samples.len() - MARGIN;
         let asked = 0.5 + f64::from(self.ms * per_ms(world.rate));
         #[expect(
@@ -125,6 +132,10 @@ struct DelayRead4 {
 }
 
 impl Object for DelayRead4 {
+    fn accesses(&self, list: &mut Accesses) {
+        list.reads(SharedName::Delay(self.name));
+    }
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
@@ -132,12 +143,12 @@ impl Object for DelayRead4 {
         world: &mut SignalWorld<'_>,
     ) {
         let out = &mut outlets[0];
-        let Some(line) = world.state.delays.get(&self.name) else {
+        let Some(line) = world.read(SharedName::Delay(self.name)) else {
             return out.fill(0.0);
         };
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
         let (block, frames) = (out.len() as f32, (line.samples.len() - MARGIN) as f32);
-        let before = if line.written == world.state.tick {
+        let before = if line.written == world.tick() {
             0.0
         } else {
             block

@@ -3,7 +3,7 @@
 
 use crate::constants::{LN_10, PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
-use crate::signal::{BLOCK, Inlets, SignalWorld};
+use crate::signal::{Accesses, BLOCK, Inlets, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -261,7 +261,7 @@ impl Object for SampleLine {
         #[expect(clippy::cast_precision_loss, reason = "a block is short")]
         let frames = outlets[0].len() as f64;
         let ms_per_sample = 1000.0 / f64::from(world.rate);
-        let mut time = world.clocks.ms_since(0.0) - frames * ms_per_sample;
+        let mut time = world.ms_since(0.0) - frames * ms_per_sample;
         let mut value = self.value;
         for to in &mut outlets[0] {
             let next = time + ms_per_sample;
@@ -324,7 +324,7 @@ impl Object for SampleSnapshot {
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let from = inlets.get(0);
         self.block[..from.len().min(BLOCK)].copy_from_slice(&from[..from.len().min(BLOCK)]);
-        self.time = world.clocks.now();
+        self.time = world.now();
     }
 }
 
@@ -372,6 +372,10 @@ impl Envelope {
 }
 
 impl Object for Envelope {
+    fn accesses(&self, list: &mut Accesses) {
+        list.sets_clocks();
+    }
+
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
         let power = self.result;
         let db = if power <= 0.0 {
@@ -414,6 +418,10 @@ impl Object for Envelope {
 struct BlockBang;
 
 impl Object for BlockBang {
+    fn accesses(&self, list: &mut Accesses) {
+        list.sets_clocks();
+    }
+
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
         context.send_bang(0);
     }
@@ -447,6 +455,10 @@ impl Threshold {
 }
 
 impl Object for Threshold {
+    fn accesses(&self, list: &mut Accesses) {
+        list.sets_clocks();
+    }
+
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
         context.send_bang(usize::from(!self.is_high));
     }

@@ -1,0 +1,173 @@
+//! What signal objects share by name, and who may touch it.
+//!
+//! An object says what its signals touch ([`Accesses`]). From that follows the order of steps, and the object gets exactly those
+//! things ([`Grants`]): what it did not declare it cannot reach.
+
+use super::claimed::Claimed;
+use crate::control::Symbol;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::{RwLockReadGuard, RwLockWriteGuard};
+
+/// A thing that several objects share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum SharedName {
+    /// The line of a `delwrite~`.
+    Delay(Symbol),
+    /// The block of a `send~`.
+    Send(Symbol),
+    /// The sum of `throw~`.
+    Throw(Symbol),
+    /// The points of an array.
+    Array(Symbol),
+    /// A channel of `dac~`, from 0: a sum.
+    Output(usize),
+    /// A channel of `adc~`, from 0.
+    Input(usize),
+}
+
+impl SharedName {
+    /// Returns true if both are of one sort.
+    fn is_like(self, other: Self) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
+}
+
+/// Samples of a shared thing.
+#[derive(Debug, Default)]
+pub(crate) struct SharedSamples {
+    /// A block; of an array its points; of a delay line the line, and 4 frames more that repeat its end before its begin.
+    pub samples: Vec<f32>,
+    /// Of a delay line: the index at which the next block is written.
+    pub phase: usize,
+    /// Of a delay line: the block in which it was written last.
+    pub written: u64,
+}
+
+impl SharedSamples {
+    /// A block of silence.
+    pub(crate) fn block() -> Self {
+        Self {
+            samples: vec![0.0; super::BLOCK],
+            ..Self::default()
+        }
+    }
+}
+
+/// A shared thing.
+pub(super) type SharedCell = Arc<Claimed<SharedSamples>>;
+
+/// What an object's signals touch, as the object declares it.
+#[derive(Debug, Default)]
+pub(crate) struct Accesses {
+    /// What is touched, and true where it is changed.
+    pub(super) list: Vec<(SharedName, bool)>,
+    /// Things that are made, with their samples.
+    pub(super) made: Vec<(SharedName, SharedSamples)>,
+    /// True if the object sets clocks while it computes.
+    pub(super) sets_clocks: bool,
+    /// True if a message may give it another name.
+    pub(super) is_renamed: bool,
+}
+
+impl Accesses {
+    /// It reads a thing.
+    pub(crate) fn reads(&mut self, name: SharedName) -> &mut Self {
+        self.list.push((name, false));
+        self
+    }
+
+    /// It changes a thing.
+    pub(crate) fn writes(&mut self, name: SharedName) -> &mut Self {
+        self.list.push((name, true));
+        self
+    }
+
+    /// It makes a thing, unless an object before has made it.
+    pub(crate) fn makes(&mut self, name: SharedName, samples: SharedSamples) -> &mut Self {
+        self.made.push((name, samples));
+        self
+    }
+
+    /// It sets clocks while it computes.
+    pub(crate) fn sets_clocks(&mut self) {
+        self.sets_clocks = true;
+    }
+
+    /// A message `set NAME` may give it another name: then it is ordered as if it touched all things of the sort.
+    pub(crate) fn is_renamed(&mut self) {
+        self.is_renamed = true;
+    }
+}
+
+/// All shared things of a patch.
+#[derive(Debug, Default)]
+pub(super) struct SharedThings {
+    cells: HashMap<SharedName, SharedCell>,
+}
+
+impl SharedThings {
+    /// Adds a thing, unless it is there.
+    pub(super) fn add(&mut self, name: SharedName, samples: SharedSamples) -> SharedCell {
+        let cell = self.cells.entry(name);
+        cell.or_insert_with(|| Arc::new(Claimed::new(samples)))
+            .clone()
+    }
+
+    /// The thing of this name.
+    pub(super) fn get(&self, name: SharedName) -> Option<&SharedCell> {
+        self.cells.get(&name)
+    }
+
+    /// What is touched, with all things of the sort where the name may change; sorted, each once.
+    pub(super) fn expanded(&self, accesses: &Accesses) -> Vec<(SharedName, bool)> {
+        let mut all: HashMap<SharedName, bool> = HashMap::new();
+        for (name, is_write) in &accesses.list {
+            let mut add = |name| *all.entry(name).or_default() |= *is_write;
+            if accesses.is_renamed {
+                let like = self.cells.keys().filter(|other| other.is_like(*name));
+                like.for_each(|name| add(*name));
+            } else if self.cells.contains_key(name) {
+                add(*name);
+            }
+        }
+        let mut all: Vec<(SharedName, bool)> = all.into_iter().collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// The things of a list, for the object that touches them.
+    pub(super) fn grants(&self, accesses: &[(SharedName, bool)]) -> Grants {
+        let cells = accesses.iter();
+        Grants(
+            cells
+                .filter_map(|(name, _)| Some((*name, self.cells.get(name)?.clone())))
+                .collect(),
+        )
+    }
+}
+
+/// The shared things that one object may touch.
+#[derive(Debug, Default)]
+pub(crate) struct Grants(Box<[(SharedName, SharedCell)]>);
+
+impl Grants {
+    fn find(&self, name: SharedName) -> Option<&SharedCell> {
+        let found = self.0.iter().find(|(granted, _)| *granted == name);
+        found.map(|(_, cell)| cell)
+    }
+
+    /// Claims a thing, to read it; `None` if it is not there.
+    ///
+    /// Real-time: hot.
+    pub(super) fn read(&self, name: SharedName) -> Option<RwLockReadGuard<'_, SharedSamples>> {
+        self.find(name).map(|cell| cell.read())
+    }
+
+    /// Claims a thing, to change it; `None` if it is not there.
+    ///
+    /// Real-time: hot.
+    pub(super) fn write(&self, name: SharedName) -> Option<RwLockWriteGuard<'_, SharedSamples>> {
+        self.find(name).map(|cell| cell.write())
+    }
+}
