@@ -119,10 +119,9 @@ impl Object for Read4 {
                 Ok(index) if index > last => (last, 1.0),
                 _ => (1, 0.0),
             };
-            *to = cubic(
-                [0, 1, 2, 3].map(|i| points.get(index - 1 + i).copied().unwrap_or(0.0)),
-                fraction,
-            );
+            if let [a, b, c, d] = points[index - 1..index + 3] {
+                *to = cubic([a, b, c, d], fraction);
+            }
         }
     }
 }
@@ -174,7 +173,9 @@ impl Object for Oscillator {
             #[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
             let fraction = wrapped(phase, unit) as f32;
             phase += f64::from(frequency * step);
-            *to = cubic([0, 1, 2, 3].map(|i| points[index + i]), fraction);
+            if let [a, b, c, d] = points[index..index + 4] {
+                *to = cubic([a, b, c, d], fraction);
+            }
         }
         let whole = unit * f64::from(length);
         self.phase = wrapped(phase + (whole - unit), whole) / f64::from(length);

@@ -69,9 +69,14 @@ impl Object for DelayWrite {
         };
         let line = &mut *line;
         let end = line.samples.len();
-        for x in inlets.get(0) {
-            line.samples[line.phase] = if is_odd(*x) { 0.0 } else { *x };
-            line.phase += 1;
+        let mut rest = inlets.get(0);
+        while !rest.is_empty() {
+            let (run, after) = rest.split_at(rest.len().min(end - line.phase));
+            let to = &mut line.samples[line.phase..line.phase + run.len()];
+            for (to, x) in to.iter_mut().zip(run) {
+                *to = if is_odd(*x) { 0.0 } else { *x };
+            }
+            (line.phase, rest) = (line.phase + run.len(), after);
             if line.phase == end {
                 line.samples.copy_within(end - MARGIN.., 0);
                 line.phase = MARGIN;
@@ -117,9 +122,12 @@ impl Object for DelayRead {
             Some(at) => at + frames,
             None => line.phase + frames - delay,
         };
-        for to in out.iter_mut() {
-            *to = line.samples[at];
-            at += 1;
+        let mut rest = &mut out[..];
+        while !rest.is_empty() {
+            let count = rest.len().min(line.samples.len() - at);
+            let (run, after) = rest.split_at_mut(count);
+            run.copy_from_slice(&line.samples[at..at + count]);
+            (at, rest) = (at + count, after);
             if at == line.samples.len() {
                 at -= frames;
             }
@@ -177,8 +185,9 @@ impl Object for DelayRead4 {
                 Some(at) if at >= MARGIN => at,
                 _ => line.phase + size - whole,
             };
-            let [d, c, b, a] = [3, 2, 1, 0].map(|back| line.samples[at - back]);
-            *to = cubic([a, b, c, d], fraction);
+            if let [d, c, b, a] = line.samples[at - 3..=at] {
+                *to = cubic([a, b, c, d], fraction);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Filters (`d_filter.c`). State outside 2⁻⁶³ to 2⁶⁵ becomes 0 at the end of a block.
 
-use super::oscillators::{cosine, sine};
+use super::oscillators::CosineTable;
 use super::ramps::is_odd;
 use crate::constants::{CIRCLE, TWO_PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
@@ -305,6 +305,7 @@ impl Object for Vcf {
         let inverse = if q > 0.0 { 1.0 / q } else { 0.0 };
         let correction = 2.0 - 2.0 / (q + 2.0);
         let to_radians = CIRCLE / world.rate;
+        let table = CosineTable::get();
         let (mut re, mut im) = (self.re, self.im);
         let [first, second] = outlets else {
             return;
@@ -320,7 +321,7 @@ impl Object for Vcf {
             .max(0.0);
             let gain = correction * (1.0 - r);
             let phase = f64::from(center * (512.0_f32 / CIRCLE)) + 1_572_864.0;
-            let (coefficient_re, coefficient_im) = (r * cosine(phase), r * sine(phase));
+            let (coefficient_re, coefficient_im) = (r * table.cosine(phase), r * table.sine(phase));
             let before = re;
             re = gain * x + coefficient_re * before - coefficient_im * im;
             im = coefficient_im * before + coefficient_re * im;

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `arithmetic` | one or two signals to one |
+//! | `functions` | exponential, logarithm and roots |
 //! | `oscillators` | `osc~`, `phasor~`, `cos~`, `noise~` |
 //! | `ramps` | `line~`, `vline~`, `sig~`, `snapshot~` and others between messages and signals |
 //! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `vcf~`, one pole and one zero |
@@ -15,6 +16,7 @@ mod arrays;
 mod buses;
 mod delays;
 mod filters;
+mod functions;
 mod oscillators;
 mod ramps;
 

@@ -14,7 +14,7 @@ const UNIT: f64 = 1_572_864.0;
 const POINTS: usize = 512;
 
 /// One period of a cosine and one point more, as Pd computes it: the phase is summed up in floats, and pi is 3.14159.
-static COSINE: LazyLock<[f32; POINTS + 1]> = LazyLock::new(|| {
+static COSINE: LazyLock<CosineTable> = LazyLock::new(|| {
     let step = narrow(2.0 * PI / 512.0);
     let mut phase = 0.0_f32;
     let mut table = [0.0; POINTS + 1];
@@ -22,38 +22,54 @@ static COSINE: LazyLock<[f32; POINTS + 1]> = LazyLock::new(|| {
         *point = libm::cosf(phase);
         phase += step;
     }
-    table
+    CosineTable(table)
 });
+
+/// The table of `osc~`, `cos~` and `vcf~`, read between its points by a line.
+pub(super) struct CosineTable([f32; POINTS + 1]);
+
+impl CosineTable {
+    /// The table of this process.
+    pub(super) fn get() -> &'static Self {
+        &COSINE
+    }
+
+    /// The cosine at a phase in points of the table, to which [`UNIT`] was added.
+    #[inline(always)]
+    pub(super) fn cosine(&self, phase: f64) -> f32 {
+        self.at(phase, 0)
+    }
+
+    /// The sine: the cosine a quarter of a period before.
+    #[inline(always)]
+    pub(super) fn sine(&self, phase: f64) -> f32 {
+        self.at(phase, 128)
+    }
+
+    #[inline(always)]
+    fn at(&self, phase: f64, points_before: u64) -> f32 {
+        let bits = phase.to_bits();
+        let index = (bits >> 32).wrapping_sub(points_before) as usize & (POINTS - 1);
+        let fraction = narrow(with_fraction(phase, UNIT) - UNIT);
+        let (a, b) = (self.0[index], self.0[index + 1]);
+        a + fraction * (b - a)
+    }
+}
+
+/// `unit`, with the fraction of `phase`: the lower half of its bits.
+#[inline(always)]
+fn with_fraction(phase: f64, unit: f64) -> f64 {
+    f64::from_bits((unit.to_bits() & !0xffff_ffff) | (phase.to_bits() & 0xffff_ffff))
+}
 
 #[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
 fn narrow(x: f64) -> f32 {
     x as f32
 }
 
-/// The cosine at a phase in points of the table, to which [`UNIT`] was added.
-pub(super) fn cosine(phase: f64) -> f32 {
-    let bits = phase.to_bits();
-    let index = (bits >> 32) as usize & (POINTS - 1);
-    let fraction =
-        narrow(f64::from_bits((UNIT.to_bits() & !0xffff_ffff) | (bits & 0xffff_ffff)) - UNIT);
-    let (a, b) = (COSINE[index], COSINE[index + 1]);
-    a + fraction * (b - a)
-}
-
-/// The same, a quarter of a period later.
-pub(super) fn sine(phase: f64) -> f32 {
-    let bits = phase.to_bits();
-    let index = (bits >> 32).wrapping_sub(128) as usize & (POINTS - 1);
-    let fraction =
-        narrow(f64::from_bits((UNIT.to_bits() & !0xffff_ffff) | (bits & 0xffff_ffff)) - UNIT);
-    let (a, b) = (COSINE[index], COSINE[index + 1]);
-    a + fraction * (b - a)
-}
-
 /// Keeps the phase's fraction and drops whole numbers.
 pub(super) fn wrapped(phase: f64, unit: f64) -> f64 {
-    let low = phase.to_bits() & 0xffff_ffff;
-    f64::from_bits((unit.to_bits() & !0xffff_ffff) | low) - unit
+    with_fraction(phase, unit) - unit
 }
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -93,10 +109,11 @@ impl Object for Oscillator {
         outlets: &mut [Box<[f32]>],
         world: &mut SignalWorld<'_>,
     ) {
+        let table = CosineTable::get();
         let step = 512.0 / world.rate;
         let mut phase = self.phase + UNIT;
         for (to, frequency) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            *to = cosine(phase);
+            *to = table.cosine(phase);
             phase += f64::from(frequency * step);
         }
         // Whole periods are dropped on the coarser grid of doubles near 512·UNIT.
@@ -127,10 +144,9 @@ impl Object for Phasor {
         let step = 1.0 / world.rate;
         let mut phase = self.phase + UNIT;
         for (to, frequency) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            phase = wrapped(phase, UNIT) + UNIT;
-            let out = phase - UNIT;
+            phase = with_fraction(phase, UNIT);
+            *to = narrow(phase - UNIT);
             phase += f64::from(frequency * step);
-            *to = narrow(out);
         }
         self.phase = wrapped(phase, UNIT);
     }
@@ -153,8 +169,9 @@ impl Object for Cosine {
         outlets: &mut [Box<[f32]>],
         _: &mut SignalWorld<'_>,
     ) {
+        let table = CosineTable::get();
         for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            *to = cosine(f64::from(x * 512.0) + UNIT);
+            *to = table.cosine(f64::from(x * 512.0) + UNIT);
         }
     }
 }
