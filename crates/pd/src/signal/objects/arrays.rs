@@ -58,12 +58,8 @@ impl Object for Read {
             return outlets[0].fill(0.0);
         };
         for (to, index) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "below 0 is 0"
-            )]
-            let index = *index as usize;
+            #[expect(clippy::cast_possible_truncation, reason = "larger ones saturate")]
+            let index = (*index as i64).max(0).cast_unsigned() as usize;
             *to = *points.get(index).unwrap_or(last);
         }
     }

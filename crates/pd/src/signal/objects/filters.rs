@@ -403,25 +403,27 @@ impl Object for ComplexFilter {
             return;
         };
         let (mut last_re, mut last_im) = (self.re, self.im);
-        for at in 0..first.len() {
-            let [re, im, c_re, c_im] = [0, 1, 2, 3].map(|inlet| inlets.get(inlet)[at]);
+        let signals = inlets.get(0).iter().zip(inlets.get(1));
+        let coefficients = inlets.get(2).iter().zip(inlets.get(3));
+        let outputs = first.iter_mut().zip(second.iter_mut());
+        for ((to_re, to_im), ((re, im), (c_re, c_im))) in outputs.zip(signals.zip(coefficients)) {
             match self.kind {
                 Raw::Pole => {
                     let new_re = re + last_re * c_re - last_im * c_im;
                     let new_im = im + last_re * c_im + last_im * c_re;
-                    (first[at], second[at]) = (new_re, new_im);
+                    (*to_re, *to_im) = (new_re, new_im);
                     (last_re, last_im) = (new_re, new_im);
                 }
                 Raw::Zero => {
-                    first[at] = re - last_re * c_re + last_im * c_im;
-                    second[at] = im - last_re * c_im - last_im * c_re;
-                    (last_re, last_im) = (re, im);
+                    *to_re = re - last_re * c_re + last_im * c_im;
+                    *to_im = im - last_re * c_im - last_im * c_re;
+                    (last_re, last_im) = (*re, *im);
                 }
                 Raw::ReversedZero => {
                     // The coefficient's conjugate, before the signal.
-                    first[at] = last_re - re * c_re - im * c_im;
-                    second[at] = last_im - re * c_im + im * c_re;
-                    (last_re, last_im) = (re, im);
+                    *to_re = last_re - re * c_re - im * c_im;
+                    *to_im = last_im - re * c_im + im * c_re;
+                    (last_re, last_im) = (*re, *im);
                 }
             }
         }
