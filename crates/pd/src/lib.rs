@@ -9,12 +9,14 @@
 //! | `class` | Pd's classes with their inlets and outlets |
 //! | `load` | a patch with everything that it names |
 //! | `control` | messages and clocks |
+//! | `expression` | the language of `expr` |
 //! | `signal` | signals, in Pd's order |
 #![forbid(unsafe_code)]
 
 mod class;
 mod constants;
 mod control;
+mod expression;
 mod file;
 mod load;
 mod signal;

@@ -1,6 +1,7 @@
 //! Classes whose inlets and outlets follow from their arguments.
 
 use super::{MAX_PORTS, Ports};
+use crate::expression::{Dialect, parse, text_of};
 use crate::file::Atom;
 
 /// Their names.
@@ -82,38 +83,20 @@ fn list(function: &str) -> Ports {
     }
 }
 
-/// Inlets up to the highest variable, outlets as many as there are expressions.
+/// Ports of an expression; none where its text has a mistake: Pd makes no such box.
 fn expression(name: &str, arguments: &[Atom]) -> Ports {
-    let mut text = String::new();
-    for word in arguments {
-        text += &word.to_string();
-        text.push(' ');
+    let program = Dialect::of(name).map(|dialect| parse(dialect, &text_of(arguments.iter())));
+    match program {
+        Some(Ok(program)) => program.ports(),
+        _ => Ports::default(),
     }
-    let outlets = text
-        .split(';')
-        .filter(|part| !part.trim().is_empty())
-        .count()
-        .max(1);
-    let mut inlets = vec![if name == "expr" { 'm' } else { '~' }];
-    let bytes = text.as_bytes();
-    for (at, _) in text.match_indices('$') {
-        let kind = bytes.get(at + 1).map_or(b' ', u8::to_ascii_lowercase);
-        let digits = text.get(at + 2..).unwrap_or("");
-        let end = digits
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(digits.len());
-        let Ok(index @ 1..=MAX_PORTS) = digits[..end].parse::<usize>() else {
-            continue;
-        };
-        if matches!(kind, b'f' | b'i' | b's' | b'v' | b'x') {
-            inlets.resize(inlets.len().max(index), 'm');
-            if matches!(kind, b'v' | b'x') {
-                inlets[index - 1] = '~';
-            }
-        }
-    }
-    let outlet = if name == "expr" { 'm' } else { '~' };
-    Ports::of(&inlets.iter().collect::<String>(), &many(outlet, outlets))
+}
+
+/// A mistake in the arguments for which Pd does not make the box.
+pub(super) fn mistake(name: &str, arguments: &[Atom]) -> Option<String> {
+    let dialect = Dialect::of(name)?;
+    let why = parse(dialect, &text_of(arguments.iter())).err()?;
+    Some(format!("`{name}`: {why}"))
 }
 
 /// A channel, or a controller, that is stated has no outlet.

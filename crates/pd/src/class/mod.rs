@@ -71,6 +71,11 @@ pub(crate) fn ports_of(name: &str, arguments: &[Atom]) -> Option<Ports> {
     }
 }
 
+/// A mistake in the arguments of a box for which Pd does not make it.
+pub(crate) fn mistake(name: &str, arguments: &[Atom]) -> Option<String> {
+    by_arguments::mistake(name, arguments)
+}
+
 /// Every class of Pd by its full name, sorted.
 pub fn class_names() -> Vec<&'static str> {
     let fixed = table::FIXED.iter().map(|row| row.0);

@@ -3,6 +3,7 @@
 use super::arrays::Arrays;
 use super::clocks::Clocks;
 use super::symbol::{Symbol, Symbols};
+use crate::expression::LibraryRandom;
 use std::collections::HashMap;
 
 /// State that all objects share.
@@ -12,6 +13,8 @@ pub(crate) struct Globals {
     pub arrays: Arrays,
     /// Numbers of `value`, by name.
     pub values: HashMap<Symbol, f32>,
+    /// Random numbers of `expr`.
+    pub random: LibraryRandom,
     pub rate: f32,
     /// True once `; pd dsp 1` was sent, or the host turned it on.
     pub dsp: bool,
@@ -31,6 +34,7 @@ impl Globals {
             clocks: Clocks::default(),
             arrays: Arrays::default(),
             values: HashMap::new(),
+            random: LibraryRandom::default(),
             rate,
             dsp: false,
             seeds: (0, 0),

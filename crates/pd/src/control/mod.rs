@@ -45,7 +45,7 @@ pub(crate) use build::{Built, BuiltBox};
 pub(crate) use clocks::UNITS_PER_MS;
 pub use machine::Machine;
 pub(crate) use object::{Context, Handled, Object};
-pub(crate) use objects::Making;
+pub(crate) use objects::{Making, expr, unary};
 pub(crate) use symbol::{Symbol, words};
 pub(crate) use value::{Message, Value};
 pub(crate) use wire::ObjectId;

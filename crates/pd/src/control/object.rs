@@ -204,6 +204,11 @@ impl Context<'_> {
         &mut self.globals.arrays
     }
 
+    /// State that all objects share.
+    pub(crate) fn globals(&mut self) -> &mut Globals {
+        self.globals
+    }
+
     /// The number of all `value` boxes of a name.
     pub(crate) fn value_mut(&mut self, name: Symbol) -> &mut f32 {
         self.globals.values.entry(name).or_insert(0.0)

@@ -4,7 +4,7 @@ use super::arguments::{with_argument, with_arguments};
 use super::connections::checked;
 use super::instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
 use super::search::{SearchPath, declared, read_text};
-use crate::class::{PortKind, Ports, class_name, known_names, ports_of};
+use crate::class::{PortKind, Ports, class_name, known_names, mistake, ports_of};
 use crate::file::{Atom, BoxBody, Canvas, GuiKind, PatchBox, PatchFile, read_patch};
 use graph::{Diagnostic, SourceSpan, nearest};
 use std::collections::{HashMap, HashSet};
@@ -253,6 +253,15 @@ impl<'s> Loader<'s> {
         let arguments = words.split_off(1);
         let written = first.to_string();
         let name = class_name(&written);
+        if let Some(why) = mistake(name, &arguments) {
+            let diagnostic = Diagnostic::warning(span, why);
+            self.report(diagnostic.help("it passes nothing; the rest plays"));
+            return (
+                ObjectBody::StandIn(name.into()),
+                arguments,
+                Ports::default(),
+            );
+        }
         if let Some(ports) = ports_of(name, &arguments) {
             return (ObjectBody::Class(name.into()), arguments, ports);
         }

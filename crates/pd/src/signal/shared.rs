@@ -20,6 +20,8 @@ pub(crate) enum SharedName {
     Throw(Symbol),
     /// The points of an array.
     Array(Symbol),
+    /// The number of all `value` boxes of a name.
+    Value(Symbol),
     /// A channel of `dac~`, from 0: a sum.
     Output(usize),
     /// A channel of `adc~`, from 0.
@@ -45,6 +47,14 @@ pub(crate) struct SharedSamples {
 }
 
 impl SharedSamples {
+    /// One number.
+    pub(crate) fn number() -> Self {
+        Self {
+            samples: vec![0.0],
+            ..Self::default()
+        }
+    }
+
     /// A block of silence.
     pub(crate) fn block() -> Self {
         Self {
@@ -68,6 +78,8 @@ pub(crate) struct Accesses {
     pub(super) sets_clocks: bool,
     /// True if a message may give it another name.
     pub(super) is_renamed: bool,
+    /// True if it may touch every array, and whether it changes them.
+    pub(super) all_arrays: Option<bool>,
 }
 
 impl Accesses {
@@ -81,6 +93,11 @@ impl Accesses {
     pub(crate) fn writes(&mut self, name: SharedName) -> &mut Self {
         self.list.push((name, true));
         self
+    }
+
+    /// It may touch every array, whose names come as messages; it changes them if `is_write`.
+    pub(crate) fn touches_all_arrays(&mut self, is_write: bool) {
+        self.all_arrays = Some(is_write | self.all_arrays.unwrap_or(false));
     }
 
     /// It makes a thing, unless an object before has made it.
@@ -129,6 +146,12 @@ impl SharedThings {
                 like.for_each(|name| add(*name));
             } else if self.cells.contains_key(name) {
                 add(*name);
+            }
+        }
+        if let Some(is_write) = accesses.all_arrays {
+            let arrays = self.cells.keys();
+            for name in arrays.filter(|name| matches!(name, SharedName::Array(_))) {
+                *all.entry(*name).or_default() |= is_write;
             }
         }
         let mut all: Vec<(SharedName, bool)> = all.into_iter().collect();

@@ -3,7 +3,7 @@
 use super::order::{Order, Step, order};
 use super::shared::{Accesses, Grants, SharedCell, SharedName, SharedSamples, SharedThings};
 use super::world::{BlockTime, Inlets, ObjectCell, SignalWorld};
-use crate::control::{ArrayId, Machine, NotYet, ObjectId};
+use crate::control::{ArrayId, Machine, NotYet, ObjectId, Symbol};
 use crate::load::LoadedPatch;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub(crate) struct MessageStep {
     clock_setters: Vec<ObjectId>,
     /// Arrays that signals touch. Their points lie in the machine while messages run, and else in the cells.
     arrays: Vec<(ArrayId, SharedCell)>,
+    /// Numbers of `value` that signals touch, which move in the same way.
+    values: Vec<(Symbol, SharedCell)>,
     /// Channels of `adc~`.
     inputs: Box<[SharedCell]>,
     outputs: Box<[SharedCell]>,
@@ -62,13 +64,14 @@ impl PatchSteps {
         let outputs = (0..outputs).map(|at| channel(&mut things, SharedName::Output(at)));
         let outputs: Box<[SharedCell]> = outputs.collect();
         let declared: Vec<Accesses> = steps.iter().map(|step| declared(&machine, step)).collect();
-        let touches_arrays = declared.iter().flat_map(|one| &one.list);
-        let touches_arrays =
-            touches_arrays.filter(|(name, _)| matches!(name, SharedName::Array(_)));
-        let arrays = match touches_arrays.count() {
-            0 => Vec::new(),
-            _ => arrays(&machine, &mut things),
+        let mut names = declared.iter().flat_map(|one| &one.list);
+        let touches_arrays = declared.iter().any(|one| one.all_arrays.is_some())
+            || names.any(|(name, _)| matches!(name, SharedName::Array(_)));
+        let arrays = match touches_arrays {
+            false => Vec::new(),
+            true => arrays(&machine, &mut things),
         };
+        let values = values(&mut machine, &declared, &mut things);
         let mut declared = declared;
         for one in &mut declared {
             for (name, samples) in one.made.drain(..) {
@@ -99,6 +102,7 @@ impl PatchSteps {
             time,
             clock_setters,
             arrays,
+            values,
             inputs,
             outputs: outputs.clone(),
         };
@@ -160,6 +164,25 @@ fn arrays(machine: &Machine, things: &mut SharedThings) -> Vec<(ArrayId, SharedC
     named.collect()
 }
 
+/// Cells for the numbers of `value` that signals touch.
+fn values(
+    machine: &mut Machine,
+    declared: &[Accesses],
+    things: &mut SharedThings,
+) -> Vec<(Symbol, SharedCell)> {
+    let mut values = Vec::new();
+    for (name, _) in declared.iter().flat_map(|one| &one.list) {
+        let SharedName::Value(symbol) = *name else {
+            continue;
+        };
+        let is_known = machine.globals().values.contains_key(&symbol);
+        if is_known && things.get(*name).is_none() {
+            values.push((symbol, things.add(*name, SharedSamples::number())));
+        }
+    }
+    values
+}
+
 impl MessageStep {
     /// Runs the messages of a block: takes in the channels of `adc~` with `input`, and gives everything to the signals.
     ///
@@ -180,10 +203,15 @@ impl MessageStep {
         self.swap_arrays();
     }
 
-    /// Moves the points of arrays to the machine, or back to where the signals find them.
+    /// Moves the points of arrays and the numbers of `value` to the machine, or back to where the signals find them.
     fn swap_arrays(&mut self) {
         for (id, cell) in &self.arrays {
             self.machine.swap_points(*id, &mut cell.write().samples);
+        }
+        for (name, cell) in &self.values {
+            if let Some(value) = self.machine.globals().values.get_mut(name) {
+                std::mem::swap(value, &mut cell.write().samples[0]);
+            }
         }
     }
 }

@@ -147,7 +147,8 @@ fn log(a: f32, b: f32) -> f32 {
     }
 }
 
-fn unary(class: &str) -> Option<fn(f32) -> f32> {
+/// The function of a class with one operand.
+pub(crate) fn unary(class: &str) -> Option<fn(f32) -> f32> {
     Some(match class {
         "mtof" => mtof,
         "ftom" => |f| {

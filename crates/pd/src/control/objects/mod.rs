@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `boxes` | message boxes, boxes that show a value, inlets and outlets |
 //! | `clones` | the two sides of `clone` |
+//! | `expr` | `expr` |
 //! | `glue` | what holds, tests and passes on |
 //! | `lists` | `list`, `pack`, `unpack`, `trigger`, `route`, `select` |
 //! | `math` | arithmetic on numbers |
@@ -14,6 +15,7 @@
 
 mod boxes;
 mod clones;
+pub(crate) mod expr;
 mod glue;
 mod lists;
 mod math;
@@ -24,6 +26,7 @@ mod time;
 
 pub(super) use boxes::{GuiBox, MessageBox, Passage, SignalInlet};
 pub(super) use clones::{Collector, Distributor, Numbered};
+pub(crate) use math::unary;
 pub(super) use tables::ArrayBox;
 
 use super::globals::Globals;
@@ -56,6 +59,7 @@ impl Making<'_> {
 /// Makes an object of a class; `None` if there is no such control object here yet.
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     glue::make(making)
+        .or_else(|| expr::make(making))
         .or_else(|| lists::make(making))
         .or_else(|| math::make(making))
         .or_else(|| names::make(making))

@@ -11,7 +11,12 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "send" => Box::new(Send(name(making))),
         // The machine delivers to it by its name.
         "receive" => Box::new(Passage),
-        "value" => Box::new(Shared(name(making))),
+        "value" => {
+            let name = name(making);
+            // `expr` knows the names of which there is a box.
+            making.globals.values.entry(name).or_insert(0.0);
+            Box::new(Shared(name))
+        }
         "makefilename" => {
             let format = making.symbol(0);
             let text = format.map_or("file.%d", |symbol| making.globals.symbols.text(symbol));

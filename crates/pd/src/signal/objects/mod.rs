@@ -8,6 +8,7 @@
 //! | `ramps` | `line~`, `vline~`, `sig~`, `snapshot~` and others between messages and signals |
 //! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `vcf~`, one pole and one zero |
 //! | `delays` | `delwrite~` and its readers |
+//! | `expr` | `expr~`, `fexpr~` |
 //! | `arrays` | reading and writing arrays |
 //! | `buses` | `dac~`, `adc~`, `send~`, `throw~` and their other ends |
 
@@ -15,6 +16,7 @@ mod arithmetic;
 mod arrays;
 mod buses;
 mod delays;
+mod expr;
 mod filters;
 mod functions;
 mod oscillators;
@@ -28,6 +30,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| arrays::make(making))
         .or_else(|| buses::make(making))
         .or_else(|| delays::make(making))
+        .or_else(|| expr::make(making))
         .or_else(|| filters::make(making))
         .or_else(|| oscillators::make(making))
         .or_else(|| ramps::make(making))
