@@ -16,11 +16,11 @@
 
 mod device;
 mod format;
-mod library;
+pub(crate) mod library;
 mod params;
 mod pcm;
 mod probe;
-mod stream;
+pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -31,7 +31,8 @@ use std::sync::atomic::Ordering;
 use units::{Frames, SampleRate};
 
 use crate::clock::SystemClock;
-use crate::{DriverConfig, DriverError, DriverInfo, OpenDriver};
+use crate::own_thread::{ThreadDevice, ThreadFlags};
+use crate::{DriverConfig, DriverError, DriverInfo, OpenDriver, sequencer};
 use device::{Device, OpenStream};
 use library::Library;
 use params::{ParamsError, WantedParams, negotiate};
@@ -76,7 +77,7 @@ pub fn open(config: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
     };
     let rate = rate.and_then(SampleRate::new).unwrap_or_default();
     let refused = refusals(config, &playback, &capture);
-    let flags = Arc::new(thread::Flags::default());
+    let flags = Arc::new(ThreadFlags::default());
     let stop = flags.clone();
     let device = Device::new(
         playback.map(to_stream),
@@ -86,7 +87,7 @@ pub fn open(config: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
         SystemClock,
         Box::new(move || stop.stop.load(Ordering::Relaxed)),
     );
-    let info = DriverInfo {
+    let mut info = DriverInfo {
         name: "alsa",
         server: format!("ALSA's {name}"),
         rate,
@@ -94,9 +95,17 @@ pub fn open(config: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
         adapter_latency: Frames(0),
         device_latency: Frames(0),
         priority: None,
+        has_midi: false,
         refused,
     };
-    thread::open(config, device, info, flags)
+    let (midi, periods) = sequencer::open_beside(config, &mut info);
+    let of_thread = ThreadDevice {
+        info,
+        flags,
+        midi,
+        describe_end: thread::describe_end,
+    };
+    thread::open(config, device, of_thread, periods)
 }
 
 /// Opens ALSA's default device where there is a sound card; `None` where there is none.
@@ -166,10 +175,6 @@ fn refusals(config: &DriverConfig, playback: &Option<Pcm>, capture: &Option<Pcm>
                 "{wanted} {name} channels: the device has {channels}"
             ));
         }
-    }
-    if config.has_midi() {
-        let midi = "MIDI ports: ALSA's PCM devices have none; play through JACK or PipeWire";
-        refused.push(midi.to_owned());
     }
     refused
 }

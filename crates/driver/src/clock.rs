@@ -10,43 +10,21 @@
 //!                                                 └─ 2, 3, 4 are skipped: 3 xruns
 //! ```
 
-#[cfg(target_os = "linux")]
-#[path = "clock/linux.rs"]
-mod system;
-#[cfg(not(target_os = "linux"))]
-#[path = "clock/other.rs"]
-mod system;
-
-mod timer;
-
 mod thread;
+mod timer;
+mod wait;
 
-use units::{Nanos, SampleRate};
+use units::SampleRate;
 
 use crate::{DriverConfig, DriverError, OpenDriver};
 
-pub use system::SystemClock;
-#[cfg(target_os = "linux")]
-pub(crate) use thread::raise_priority;
 #[cfg(target_os = "linux")]
 pub(crate) use timer::BlockTimer;
 pub use timer::MAX_LATE_BLOCKS;
+pub use wait::{Clock, SystemClock};
 
 /// Sample rate of a configuration that names none.
 pub const DEFAULT_RATE: SampleRate = SampleRate::new(48_000).expect("48000 is not zero");
-
-/// A clock that can be waited for. Tests drive their own by hand.
-pub trait Clock: Send + 'static {
-    /// Time since some fixed moment.
-    ///
-    /// Real-time: hot.
-    fn now(&mut self) -> Nanos;
-
-    /// Returns at `time` or later; at once if it is past.
-    ///
-    /// Real-time: waits, until `time`.
-    fn sleep_until(&mut self, time: Nanos);
-}
 
 /// Opens the clock driver: its thread exists, with the priority at which it will play, and waits for the callback.
 ///

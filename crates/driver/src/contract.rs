@@ -4,7 +4,7 @@ use std::any::Any;
 
 use units::{Frames, Nanos, SampleRate};
 
-use crate::{DriverError, MidiEvent};
+use crate::{DriverError, MidiEvent, MidiLosses};
 
 /// A function that a driver calls for each block: exactly one engine block a call.
 ///
@@ -223,6 +223,8 @@ pub struct DriverInfo {
     /// Real-time priority of the thread that will call the callback; `None` if it is an ordinary thread, or if its
     /// priority is not known before it runs.
     pub priority: Option<i32>,
+    /// True if the MIDI ports that were asked for exist.
+    pub has_midi: bool,
     /// Requests that were refused, each with what to do about it.
     pub refused: Vec<String>,
 }
@@ -269,6 +271,13 @@ pub trait RunningDriver: Send {
     /// Real-time: setup.
     fn update_connections(&self) -> Option<Vec<PortConnections>> {
         None
+    }
+
+    /// Numbers of MIDI messages that were left out until now.
+    ///
+    /// Real-time: hot.
+    fn midi_losses(&self) -> MidiLosses {
+        MidiLosses::default()
     }
 
     /// Latency that the adaptation to the engine's block adds now: a device that changes its buffer may raise it.

@@ -27,23 +27,24 @@
 
 mod callbacks;
 mod client;
-mod connections;
+mod graph;
 mod library;
 mod midi;
 mod probe;
 mod transport;
 
-use std::sync::Arc;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use units::{Frames, SampleRate};
 
+use crate::connections::{Connections, PortDirection};
 use crate::{
     AudioCallback, BlockAdapter, DriverConfig, DriverError, DriverInfo, DriverState, OpenDriver,
     PortConnections, RunningDriver, ServerTransport, Timebase,
 };
 use callbacks::ClientState;
-use client::{Client, PortDirection};
-use connections::Connections;
+use client::Client;
 use library::{Library, RawPort, Server};
 use midi::MidiSide;
 pub(crate) use probe::probe;
@@ -101,6 +102,7 @@ fn open_with(
         adapter_latency: adapter.latency(),
         device_latency: client.device_latency(),
         priority,
+        has_midi: config.has_midi(),
         refused,
     };
     Ok(Box::new(OpenClient {
@@ -124,7 +126,7 @@ struct OpenClient {
 /// An active client. It is dropped, and so closed, before the state that its callbacks use.
 struct ActiveClient {
     client: Client,
-    connections: Connections,
+    connections: Mutex<Connections<CString>>,
     state: Arc<ClientState>,
     follows: bool,
     /// The server reads it until the client is closed.
@@ -166,7 +168,8 @@ impl OpenDriver for OpenClient {
             of(&midi_outputs, PortDirection::Output),
         ];
         let own = own.into_iter().flatten();
-        let connections = Connections::new(&client, own, config.connections.iter());
+        let own = own.map(|(port, direction)| client.own_port(port, direction));
+        let connections = Connections::new(own.collect(), &config.connections);
         let midi = MidiSide::new(midi_inputs, midi_outputs);
         // Those that the configuration does not connect.
         let free = |ports: &[*mut RawPort], word: &str| -> Vec<_> {
@@ -186,7 +189,7 @@ impl OpenDriver for OpenClient {
         let state = ClientState::new(&client, info.rate, adapter, audio, midi, callback);
         let active = ActiveClient {
             client,
-            connections,
+            connections: Mutex::new(connections),
             state: Arc::new(state),
             follows: config.follow_transport,
             _timebase: timebase,
@@ -213,8 +216,10 @@ impl RunningDriver for ActiveClient {
         if !self.state.status.take_ports_changed() {
             return None;
         }
-        self.connections.restore(&self.client);
-        Some(self.connections.current(&self.client))
+        let connections = self.connections.lock();
+        let mut connections = connections.unwrap_or_else(PoisonError::into_inner);
+        connections.restore(&self.client);
+        Some(connections.current(&self.client))
     }
 
     fn adapter_latency(&self) -> Frames {

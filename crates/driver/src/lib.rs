@@ -31,13 +31,20 @@ pub mod alsa;
 mod block_adapter;
 mod block_buffers;
 pub mod clock;
+#[cfg(unix)]
+mod connections;
 mod contract;
 mod error;
 #[cfg_attr(not(unix), path = "jack/absent.rs")]
 pub mod jack;
+#[cfg(unix)]
+mod loaded;
 mod midi;
 pub mod offline;
+mod own_thread;
 mod probe;
+#[cfg_attr(not(target_os = "linux"), path = "sequencer/absent.rs")]
+mod sequencer;
 mod slice_list;
 
 pub use block_adapter::{AdapterClient, BlockAdapter};
@@ -46,5 +53,5 @@ pub use contract::{
     HostTransportChange, OpenDriver, PortConnections, RunningDriver, ServerTransport, Timebase,
 };
 pub use error::DriverError;
-pub use midi::{MAX_SYSEX_BYTES, MidiEvent, MidiParser};
+pub use midi::{MAX_SYSEX_BYTES, MidiEvent, MidiLosses, MidiParser};
 pub use probe::{AutoDriver, ProbeResult, open_auto, probe};

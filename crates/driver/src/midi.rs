@@ -12,6 +12,15 @@ pub struct MidiEvent<'a> {
     pub message: &'a [u8],
 }
 
+/// Numbers of MIDI messages that a driver left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MidiLosses {
+    /// Messages of other programs that are longer than [`MAX_SYSEX_BYTES`].
+    pub too_long: u64,
+    /// Messages that found no room: in a ring of ours, in a buffer of the server, or in that of a port.
+    pub no_room: u64,
+}
+
 /// Largest system exclusive message, in bytes. A larger one is left out and counted.
 pub const MAX_SYSEX_BYTES: usize = 1024;
 

@@ -212,11 +212,17 @@ impl Play {
         if self.transport == TransportSource::Own && self.midi_clock.is_none() {
             return Ok(());
         }
-        if info.name != "jack" {
+        if self.transport != TransportSource::Own && info.name != "jack" {
             let message = format!(
-                "the {} has no transport and no MIDI: this needs --driver jack",
+                "the {} has no transport: this needs --driver jack",
                 info.name
             );
+            return Err(Failure::failed(message));
+        }
+        if self.midi_clock.is_some() && !info.has_midi {
+            let refused = info.refused.iter().find(|what| what.starts_with("MIDI"));
+            let reason = refused.map_or("there are none", String::as_str);
+            let message = format!("--midi-clock needs MIDI ports: {reason}");
             return Err(Failure::failed(message));
         }
         if self.transport == TransportSource::JackMaster {

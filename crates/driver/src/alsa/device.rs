@@ -124,6 +124,13 @@ impl<C: Clock> Device<C> {
         std::mem::take(&mut self.xruns)
     }
 
+    /// Time by the clock of the driver.
+    ///
+    /// Real-time: hot.
+    pub(super) fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
     /// Time that one period lasts.
     pub(super) fn duration(&self) -> Nanos {
         Frames(self.period as u32).duration(self.rate)

@@ -1,15 +1,17 @@
 //! [`Library`]: finds libasound and binds its functions.
 //!
 //! The functions have two versions each where ALSA 0.9 changed them; a look-up by name gives the newer one, which takes
-//! its results by pointer. All symbols are bound at once (`RTLD_NOW`). The library stays to the end of the program.
+//! its results by pointer.
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
+use std::ffi::{c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as Handle, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::Library as Handle;
 
 use super::stream::Errno;
 use crate::DriverError;
+use crate::loaded::{self, functions, text};
+use crate::sequencer::SequencerFunctions;
 
 /// `snd_pcm_t`.
 #[repr(C)]
@@ -36,80 +38,67 @@ type GetRange = unsafe extern "C" fn(*const RawHwParams, *mut c_uint) -> c_int;
 type GetRate = unsafe extern "C" fn(*const RawHwParams, *mut c_uint, *mut c_int) -> c_int;
 type OnError = unsafe extern "C" fn(*const c_char, c_int, *const c_char, c_int, *const c_char);
 
-macro_rules! functions {
-    ($($name:ident: $type:ty,)*) => {
-        /// The functions of libasound, as in `alsa/pcm.h`, `alsa/control.h` and `alsa/error.h`.
-        pub(crate) struct Functions { $(pub(crate) $name: $type,)* }
-
-        impl Functions {
-            /// # Safety
-            /// `handle` is a libasound: its functions have the types of its headers, and it is never closed.
-            unsafe fn find(handle: &Handle) -> Result<Self, libloading::Error> {
-                Ok(Self { $(
-                    // SAFETY: the caller says so, and the types above are the header's.
-                    $name: unsafe { *handle.get::<$type>(concat!(stringify!($name), "\0").as_bytes())? },
-                )* })
-            }
-        }
-    };
-}
-
 functions! {
-    snd_asoundlib_version: unsafe extern "C" fn() -> *const c_char,
-    snd_lib_error_set_handler: unsafe extern "C" fn(Option<OnError>) -> c_int,
-    snd_strerror: unsafe extern "C" fn(c_int) -> *const c_char,
-    snd_card_next: unsafe extern "C" fn(*mut c_int) -> c_int,
-    snd_card_get_name: unsafe extern "C" fn(c_int, *mut *mut c_char) -> c_int,
-    snd_device_name_hint: unsafe extern "C" fn(c_int, *const c_char, *mut *mut *mut c_void) -> c_int,
-    snd_device_name_get_hint: unsafe extern "C" fn(*const c_void, *const c_char) -> *mut c_char,
-    snd_device_name_free_hint: unsafe extern "C" fn(*mut *mut c_void) -> c_int,
-    snd_pcm_open: unsafe extern "C" fn(*mut *mut RawPcm, *const c_char, c_int, c_int) -> c_int,
-    snd_pcm_close: OfPcm,
-    snd_pcm_link: unsafe extern "C" fn(*mut RawPcm, *mut RawPcm) -> c_int,
-    snd_pcm_prepare: OfPcm,
-    snd_pcm_start: OfPcm,
-    snd_pcm_drop: OfPcm,
-    snd_pcm_resume: OfPcm,
-    snd_pcm_wait: unsafe extern "C" fn(*mut RawPcm, c_int) -> c_int,
-    snd_pcm_avail_update: unsafe extern "C" fn(*mut RawPcm) -> c_long,
-    snd_pcm_readi: Transfer,
-    snd_pcm_writei: Transfer,
-    snd_pcm_mmap_readi: Transfer,
-    snd_pcm_mmap_writei: Transfer,
-    snd_pcm_readn: PlanarTransfer,
-    snd_pcm_writen: PlanarTransfer,
-    snd_pcm_mmap_readn: PlanarTransfer,
-    snd_pcm_mmap_writen: PlanarTransfer,
-    snd_pcm_hw_params_malloc: unsafe extern "C" fn(*mut *mut RawHwParams) -> c_int,
-    snd_pcm_hw_params_free: unsafe extern "C" fn(*mut RawHwParams),
-    snd_pcm_hw_params_any: OfHw,
-    snd_pcm_hw_params: OfHw,
-    snd_pcm_hw_params_set_access: OfHwValue,
-    snd_pcm_hw_params_set_format: OfHwValue,
-    snd_pcm_hw_params_set_channels_near: unsafe extern "C" fn(*mut RawPcm, *mut RawHwParams, *mut c_uint) -> c_int,
-    snd_pcm_hw_params_set_rate: OfHwRate,
-    snd_pcm_hw_params_test_rate: OfHwRate,
-    snd_pcm_hw_params_set_rate_near: unsafe extern "C" fn(*mut RawPcm, *mut RawHwParams, *mut c_uint, *mut c_int) -> c_int,
-    snd_pcm_hw_params_set_period_size_near: OfHwNear,
-    snd_pcm_hw_params_set_buffer_size_near: unsafe extern "C" fn(*mut RawPcm, *mut RawHwParams, *mut c_ulong) -> c_int,
-    snd_pcm_hw_params_get_period_size: unsafe extern "C" fn(*const RawHwParams, *mut c_ulong, *mut c_int) -> c_int,
-    snd_pcm_hw_params_get_buffer_size: unsafe extern "C" fn(*const RawHwParams, *mut c_ulong) -> c_int,
-    snd_pcm_hw_params_get_channels_min: GetRange,
-    snd_pcm_hw_params_get_channels_max: GetRange,
-    snd_pcm_hw_params_get_rate_min: GetRate,
-    snd_pcm_hw_params_get_rate_max: GetRate,
-    snd_pcm_sw_params_malloc: unsafe extern "C" fn(*mut *mut RawSwParams) -> c_int,
-    snd_pcm_sw_params_free: unsafe extern "C" fn(*mut RawSwParams),
-    snd_pcm_sw_params_current: unsafe extern "C" fn(*mut RawPcm, *mut RawSwParams) -> c_int,
-    snd_pcm_sw_params_get_boundary: unsafe extern "C" fn(*const RawSwParams, *mut c_ulong) -> c_int,
-    snd_pcm_sw_params_set_start_threshold: OfSwValue,
-    snd_pcm_sw_params_set_avail_min: OfSwValue,
-    snd_pcm_sw_params: unsafe extern "C" fn(*mut RawPcm, *mut RawSwParams) -> c_int,
+    /// The functions of libasound, as in `alsa/pcm.h`, `alsa/control.h` and `alsa/error.h`.
+    Functions {
+        snd_asoundlib_version: unsafe extern "C" fn() -> *const c_char,
+        snd_lib_error_set_handler: unsafe extern "C" fn(Option<OnError>) -> c_int,
+        snd_strerror: unsafe extern "C" fn(c_int) -> *const c_char,
+        snd_card_next: unsafe extern "C" fn(*mut c_int) -> c_int,
+        snd_card_get_name: unsafe extern "C" fn(c_int, *mut *mut c_char) -> c_int,
+        snd_device_name_hint: unsafe extern "C" fn(c_int, *const c_char, *mut *mut *mut c_void) -> c_int,
+        snd_device_name_get_hint: unsafe extern "C" fn(*const c_void, *const c_char) -> *mut c_char,
+        snd_device_name_free_hint: unsafe extern "C" fn(*mut *mut c_void) -> c_int,
+        snd_pcm_open: unsafe extern "C" fn(*mut *mut RawPcm, *const c_char, c_int, c_int) -> c_int,
+        snd_pcm_close: OfPcm,
+        snd_pcm_link: unsafe extern "C" fn(*mut RawPcm, *mut RawPcm) -> c_int,
+        snd_pcm_prepare: OfPcm,
+        snd_pcm_start: OfPcm,
+        snd_pcm_drop: OfPcm,
+        snd_pcm_resume: OfPcm,
+        snd_pcm_wait: unsafe extern "C" fn(*mut RawPcm, c_int) -> c_int,
+        snd_pcm_avail_update: unsafe extern "C" fn(*mut RawPcm) -> c_long,
+        snd_pcm_readi: Transfer,
+        snd_pcm_writei: Transfer,
+        snd_pcm_mmap_readi: Transfer,
+        snd_pcm_mmap_writei: Transfer,
+        snd_pcm_readn: PlanarTransfer,
+        snd_pcm_writen: PlanarTransfer,
+        snd_pcm_mmap_readn: PlanarTransfer,
+        snd_pcm_mmap_writen: PlanarTransfer,
+        snd_pcm_hw_params_malloc: unsafe extern "C" fn(*mut *mut RawHwParams) -> c_int,
+        snd_pcm_hw_params_free: unsafe extern "C" fn(*mut RawHwParams),
+        snd_pcm_hw_params_any: OfHw,
+        snd_pcm_hw_params: OfHw,
+        snd_pcm_hw_params_set_access: OfHwValue,
+        snd_pcm_hw_params_set_format: OfHwValue,
+        snd_pcm_hw_params_set_channels_near: unsafe extern "C" fn(*mut RawPcm, *mut RawHwParams, *mut c_uint) -> c_int,
+        snd_pcm_hw_params_set_rate: OfHwRate,
+        snd_pcm_hw_params_test_rate: OfHwRate,
+        snd_pcm_hw_params_set_rate_near: unsafe extern "C" fn(*mut RawPcm, *mut RawHwParams, *mut c_uint, *mut c_int) -> c_int,
+        snd_pcm_hw_params_set_period_size_near: OfHwNear,
+        snd_pcm_hw_params_set_buffer_size_near: unsafe extern "C" fn(*mut RawPcm, *mut RawHwParams, *mut c_ulong) -> c_int,
+        snd_pcm_hw_params_get_period_size: unsafe extern "C" fn(*const RawHwParams, *mut c_ulong, *mut c_int) -> c_int,
+        snd_pcm_hw_params_get_buffer_size: unsafe extern "C" fn(*const RawHwParams, *mut c_ulong) -> c_int,
+        snd_pcm_hw_params_get_channels_min: GetRange,
+        snd_pcm_hw_params_get_channels_max: GetRange,
+        snd_pcm_hw_params_get_rate_min: GetRate,
+        snd_pcm_hw_params_get_rate_max: GetRate,
+        snd_pcm_sw_params_malloc: unsafe extern "C" fn(*mut *mut RawSwParams) -> c_int,
+        snd_pcm_sw_params_free: unsafe extern "C" fn(*mut RawSwParams),
+        snd_pcm_sw_params_current: unsafe extern "C" fn(*mut RawPcm, *mut RawSwParams) -> c_int,
+        snd_pcm_sw_params_get_boundary: unsafe extern "C" fn(*const RawSwParams, *mut c_ulong) -> c_int,
+        snd_pcm_sw_params_set_start_threshold: OfSwValue,
+        snd_pcm_sw_params_set_avail_min: OfSwValue,
+        snd_pcm_sw_params: unsafe extern "C" fn(*mut RawPcm, *mut RawSwParams) -> c_int,
+    }
 }
 
 /// libasound, open to the end of the program.
 pub(crate) struct Library {
     pub(crate) functions: Functions,
+    /// Those of the sequencer, where the library was built with it.
+    pub(crate) sequencer: Option<SequencerFunctions>,
     _handle: Handle,
 }
 
@@ -123,15 +112,17 @@ impl Library {
 
     fn open() -> Option<Self> {
         // SAFETY: opening libasound runs its initialisers, which expect nothing of us.
-        let opened = unsafe { Handle::open(Some("libasound.so.2"), RTLD_NOW | RTLD_LOCAL) };
-        let handle = opened.ok()?;
+        let handle = unsafe { loaded::open("libasound.so.2".as_ref()) }?;
         // SAFETY: it goes by libasound's name, and stays open: it lies in a static beside its functions.
         let functions = unsafe { Functions::find(&handle) }.ok()?;
+        // SAFETY: as above.
+        let sequencer = unsafe { SequencerFunctions::find(&handle) }.ok();
         // SAFETY: the handler lives as long as the program. The header's type has further arguments (`...`) that it does
         // not read; the C calling conventions of Linux pass the first ones alike, and the caller removes them all.
         unsafe { (functions.snd_lib_error_set_handler)(Some(ignore_message)) };
         Some(Self {
             functions,
+            sequencer,
             _handle: handle,
         })
     }
@@ -174,17 +165,4 @@ pub(crate) fn check(status: c_int) -> Result<c_int, Errno> {
 /// Real-time: hot.
 pub(crate) fn check_frames(frames: c_long) -> Result<usize, Errno> {
     usize::try_from(frames).map_err(|_| Errno(i32::try_from(-frames).unwrap_or(libc::EIO)))
-}
-
-/// A copy of a C string; empty for none.
-///
-/// # Safety
-/// `string` is null or a C string that stays for the call.
-pub(crate) unsafe fn text(string: *const c_char) -> String {
-    if string.is_null() {
-        return String::new();
-    }
-    // SAFETY: the caller says so.
-    let string = unsafe { CStr::from_ptr(string) };
-    string.to_string_lossy().into_owned()
 }

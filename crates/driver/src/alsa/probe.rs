@@ -4,10 +4,11 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::null_mut;
 
-use super::library::{Library, text};
+use super::library::Library;
 use super::params::abilities;
 use super::pcm::{Direction, Pcm};
 use crate::ProbeResult;
+use crate::loaded::text;
 
 /// Most devices that are listed.
 const MAX_DEVICES: usize = 256;

@@ -12,6 +12,7 @@ use super::format::SampleFormat;
 use super::stream::{Errno, Stream, StreamBuffer, StreamParams};
 use super::{open, thread};
 use crate::clock::Clock;
+use crate::own_thread::{ThreadDevice, ThreadFlags};
 use crate::{AudioCallback, CallbackInfo, DriverConfig, DriverInfo, DriverState};
 
 /// A clock that is at the time to which it slept last.
@@ -145,7 +146,7 @@ fn play(script: Script, buffer: usize, blocks: usize) -> (Vec<u32>, DriverState,
         clock: clock.clone(),
         period_ns: 1_000_000,
     };
-    let flags = Arc::new(thread::Flags::default());
+    let flags = Arc::new(ThreadFlags::default());
     let stop = flags.clone();
     let rate = SampleRate::new(48_000).unwrap();
     let is_stopping = Box::new(move || stop.stop.load(Ordering::Relaxed));
@@ -164,9 +165,16 @@ fn play(script: Script, buffer: usize, blocks: usize) -> (Vec<u32>, DriverState,
         adapter_latency: Frames(0),
         device_latency: Frames(0),
         priority: None,
+        has_midi: false,
         refused: Vec::new(),
     };
-    let opened = thread::open(&config, device, info, flags).unwrap();
+    let of_thread = ThreadDevice {
+        info,
+        flags,
+        midi: None,
+        describe_end: thread::describe_end,
+    };
+    let opened = thread::open(&config, device, of_thread, None).unwrap();
     let (sender, receiver) = sync_channel(0);
     let counter = Counter {
         next: 1,

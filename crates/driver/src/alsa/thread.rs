@@ -1,116 +1,49 @@
-//! The driver's own thread: started when the device is opened, given its callback when it is started. Its hand-overs are
-//! those of the clock's thread.
+//! What the driver's thread plays: period after period of the device, with recovery.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, OnceLock};
-use std::thread::{Builder, JoinHandle};
+use std::sync::atomic::Ordering;
 
 use units::{Frames, Nanos};
-use workers::AudioThread;
 
-use super::device::Device;
+use super::device::{Device, Side};
 use super::stream::Errno;
-use crate::clock::{Clock, raise_priority};
+use crate::block_adapter::AdapterClient;
+use crate::clock::Clock;
+use crate::own_thread::{OwnThread, ThreadDevice, ThreadFlags};
+use crate::sequencer::SequencerPeriods;
 use crate::slice_list::SliceList;
-use crate::{
-    AudioCallback, BlockAdapter, CallbackInfo, DriverConfig, DriverError, DriverInfo, DriverState,
-    OpenDriver, RunningDriver,
-};
+use crate::{AudioCallback, BlockAdapter, CallbackInfo, DriverConfig, DriverError, OpenDriver};
 
-type AlsaThread = JoinHandle<Option<Box<dyn AudioCallback>>>;
-
-/// Relaxed throughout: nothing travels with them, and the callback comes back by the thread's end.
-#[derive(Default)]
-pub(super) struct Flags {
-    pub(super) stop: AtomicBool,
-    panicked: AtomicBool,
-    /// Error that ended the driver; 0 for none.
-    error: AtomicI32,
-}
-
-/// A device with its thread, before it has a callback. Dropping the sender ends it.
-pub(super) struct OpenAlsa {
-    info: DriverInfo,
-    callback: SyncSender<Box<dyn AudioCallback>>,
-    flags: Arc<Flags>,
-    thread: AlsaThread,
-}
-
-struct RunningAlsa {
-    name: String,
-    latency: Frames,
-    flags: Arc<Flags>,
-    thread: AlsaThread,
-    /// The reason of the end, made once.
-    reason: OnceLock<String>,
-}
-
-/// Starts the thread of `device`.
+/// Starts the thread of `device`, with the MIDI of its periods.
 pub(super) fn open<C: Clock>(
     config: &DriverConfig,
-    device: Device<C>,
-    mut info: DriverInfo,
-    flags: Arc<Flags>,
+    mut device: Device<C>,
+    mut of_thread: ThreadDevice,
+    mut midi: Option<SequencerPeriods>,
 ) -> Result<Box<dyn OpenDriver>, DriverError> {
     let device_frames = Frames(device.period as u32);
-    let adapter = BlockAdapter::new(config.block, device_frames, config.inputs, config.outputs);
+    let mut adapter = BlockAdapter::new(config.block, device_frames, config.inputs, config.outputs);
+    let info = &mut of_thread.info;
     info.buffer_size = device_frames;
     info.adapter_latency = adapter.latency();
     info.device_latency = device.latency();
-    let (callback, callback_receiver) = sync_channel(1);
-    let (granted, granted_receiver) = sync_channel(1);
-    let (thread_flags, priority) = (flags.clone(), config.priority);
-    let thread = Builder::new()
-        .name("divisi-alsa".to_owned())
-        .spawn(move || {
-            let _ = granted.send(raise_priority(priority));
-            let _audio = AudioThread::enter();
-            run(device, adapter, &callback_receiver, &thread_flags)
-        })
-        .map_err(DriverError::Thread)?;
-    // The thread sends before anything else, so an error here means that it died: then nothing was granted.
-    match granted_receiver.recv() {
-        Ok(Ok(priority)) => info.priority = priority,
-        Ok(Err(refused)) => info.refused.push(refused),
-        Err(_) => {}
-    }
-    Ok(Box::new(OpenAlsa {
-        info,
-        callback,
-        flags,
-        thread,
-    }))
-}
-
-/// Plays until it is stopped or the device fails; `None` if no callback came.
-fn run<C: Clock>(
-    mut device: Device<C>,
-    mut adapter: BlockAdapter,
-    callback: &Receiver<Box<dyn AudioCallback>>,
-    flags: &Flags,
-) -> Option<Box<dyn AudioCallback>> {
-    let mut callback = callback.recv().ok()?;
-    let play = AssertUnwindSafe(|| play(&mut device, &mut adapter, &mut *callback, flags));
-    match catch_unwind(play) {
-        Ok(Ok(())) => device.finish(),
-        Ok(Err(error)) => flags.error.store(error.0, Ordering::Relaxed),
-        Err(_) => flags.panicked.store(true, Ordering::Relaxed),
-    }
-    Some(callback)
+    OwnThread::open(config, of_thread, move |callback, flags| {
+        let played = play(&mut device, &mut adapter, midi.as_mut(), callback, flags);
+        played.map_err(|error| error.0)?;
+        device.finish();
+        Ok(())
+    })
 }
 
 fn play<C: Clock>(
     device: &mut Device<C>,
     adapter: &mut BlockAdapter,
+    mut midi: Option<&mut SequencerPeriods>,
     callback: &mut dyn AudioCallback,
-    flags: &Flags,
+    flags: &ThreadFlags,
 ) -> Result<(), Errno> {
-    let channels =
-        |side: &Option<_>, of: fn(&super::device::Side) -> usize| side.as_ref().map_or(0, of);
-    let mut input_list = SliceList::new(channels(&device.capture, |side| side.channels.len()));
-    let mut output_list = SliceList::new(channels(&device.playback, |side| side.channels.len()));
+    let channels = |side: &Option<Side>| side.as_ref().map_or(0, |side| side.channels.len());
+    let mut input_list = SliceList::new(channels(&device.capture));
+    let mut output_list = SliceList::new(channels(&device.playback));
     let mut answer = device.restart();
     while !flags.stop.load(Ordering::Relaxed) {
         if let Err(error) = answer {
@@ -121,12 +54,11 @@ fn play<C: Clock>(
         }
         answer = device.begin();
         if answer.is_ok() {
-            exchange(
-                device,
-                adapter,
-                callback,
-                (&mut input_list, &mut output_list),
-            );
+            if let Some(midi) = &mut midi {
+                midi.begin(device.now(), device.period);
+            }
+            let lists = (&mut input_list, &mut output_list);
+            exchange(device, adapter, midi.as_deref_mut(), callback, lists);
             answer = device.end();
         }
     }
@@ -139,93 +71,68 @@ fn play<C: Clock>(
 fn exchange<C: Clock>(
     device: &mut Device<C>,
     adapter: &mut BlockAdapter,
+    midi: Option<&mut SequencerPeriods>,
     callback: &mut dyn AudioCallback,
     (input_list, output_list): (&mut SliceList, &mut SliceList),
 ) {
     let (period, duration) = (device.period, device.duration());
-    let blocks = adapter.blocks(period).max(1);
-    let mut xruns = if adapter.blocks(period) > 0 {
-        device.take_xruns()
-    } else {
-        0
+    let blocks = adapter.blocks(period);
+    let mut client = PeriodBlocks {
+        callback,
+        midi,
+        budget: Nanos(duration.0 / blocks.max(1) as u64),
+        xruns: match blocks {
+            0 => 0,
+            _ => device.take_xruns(),
+        },
     };
-    let budget = Some(Nanos(duration.0 / blocks as u64));
-    let inputs = device
-        .capture
-        .iter()
-        .flat_map(|side| &side.channels)
-        .map(|c| &c[..]);
-    let outputs = device
-        .playback
-        .iter_mut()
-        .flat_map(|side| &mut side.channels)
-        .map(|c| &mut c[..]);
-    input_list.with(inputs, |inputs| {
-        output_list.with(outputs, |outputs| {
-            adapter.exchange(period, inputs, outputs, |inputs, outputs| {
-                let info = CallbackInfo {
-                    budget,
-                    xruns: std::mem::take(&mut xruns),
-                    ..CallbackInfo::default()
-                };
-                callback.process(info, inputs, outputs);
-            });
+    let inputs = device.capture.iter().flat_map(|side| &side.channels);
+    let outputs = device.playback.iter_mut();
+    let outputs = outputs.flat_map(|side| &mut side.channels);
+    input_list.with(inputs.map(|c| &c[..]), |inputs| {
+        output_list.with(outputs.map(|c| &mut c[..]), |outputs| {
+            adapter.exchange_with(period, inputs, outputs, &mut client);
         });
     });
 }
 
-impl OpenDriver for OpenAlsa {
-    fn info(&self) -> &DriverInfo {
-        &self.info
-    }
-
-    fn start(
-        self: Box<Self>,
-        callback: Box<dyn AudioCallback>,
-    ) -> Result<Box<dyn RunningDriver>, DriverError> {
-        let sent = self.callback.send(callback);
-        sent.expect("the thread waits for its callback");
-        Ok(Box::new(RunningAlsa {
-            name: self.info.server,
-            latency: self.info.adapter_latency,
-            flags: self.flags,
-            thread: self.thread,
-            reason: OnceLock::new(),
-        }))
-    }
+/// The blocks of one period, and its MIDI.
+struct PeriodBlocks<'a> {
+    callback: &'a mut dyn AudioCallback,
+    midi: Option<&'a mut SequencerPeriods>,
+    budget: Nanos,
+    /// Xruns that the next block reports.
+    xruns: u32,
 }
 
-impl RunningDriver for RunningAlsa {
-    fn state(&self) -> DriverState {
-        if self.flags.panicked.load(Ordering::Relaxed) {
-            let reason = "the audio callback panicked".to_owned();
-            return DriverState::Ended { reason };
-        }
-        let error = match self.flags.error.load(Ordering::Relaxed) {
-            0 => return DriverState::Playing,
-            error => Errno(error),
+impl AdapterClient for PeriodBlocks<'_> {
+    fn process(&mut self, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        let info = CallbackInfo {
+            budget: Some(self.budget),
+            xruns: std::mem::take(&mut self.xruns),
+            ..CallbackInfo::default()
         };
-        let reason = self.reason.get_or_init(|| end_reason(&self.name, error));
-        DriverState::Ended {
-            reason: reason.clone(),
+        self.callback.process(info, inputs, outputs);
+    }
+
+    fn read_midi(&mut self, from: usize, to: usize, frames: usize) {
+        if let Some(midi) = &mut self.midi {
+            midi.read(self.callback, from, to, frames);
         }
     }
 
-    fn adapter_latency(&self) -> Frames {
-        self.latency
-    }
-
-    fn stop(self: Box<Self>) -> Box<dyn AudioCallback> {
-        self.flags.stop.store(true, Ordering::Relaxed);
-        let callback = self.thread.join().expect("panics are caught in `run`");
-        callback.expect("it was sent in `start`")
+    fn write_midi(&mut self, from: usize, to: usize, frames: usize) {
+        if let Some(midi) = &mut self.midi {
+            midi.write(self.callback, from, to, frames);
+        }
     }
 }
 
-fn end_reason(name: &str, error: Errno) -> String {
-    match error {
+/// Reason of an end.
+pub(super) fn describe_end(name: &str, error: i32) -> String {
+    match Errno(error) {
         gone if gone.is_gone() => {
-            format!("{name} is gone ({error}): plug it in again, then play again")
+            format!("{name} is gone ({gone}): plug it in again, then play again")
         }
         Errno(libc::ETIMEDOUT) => {
             format!("{name} stands still: it asked for nothing for two seconds")

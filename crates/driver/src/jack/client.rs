@@ -8,6 +8,7 @@ use units::Frames;
 use super::callbacks::{self, ClientState};
 use super::library::{Functions, LatencyRange, Library, RawClient, RawPort};
 use super::transport::{self, Commander};
+use crate::connections::PortDirection;
 use crate::{DriverError, Timebase};
 
 const AUDIO: &CStr = c"32 bit float mono audio";
@@ -33,15 +34,6 @@ struct Clients {
 /// The tables, also after a panic: they are changed in one go.
 fn clients() -> MutexGuard<'static, Clients> {
     CLIENTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Direction of a port, seen from us.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PortDirection {
-    /// Sound comes to us.
-    Input,
-    /// Sound goes from us.
-    Output,
 }
 
 impl PortDirection {

@@ -6,18 +6,16 @@
 //! open each by the way that finds it and ask it for its version: PipeWire's says so. The one found by name is always
 //! looked for first: the loader would else take PipeWire's, already there, for it. Where a distribution has
 //! installed PipeWire's in place of JACK's, the one found by name is it.
-//!
-//! All symbols are bound at once (`RTLD_NOW`), not at the first call on an audio thread. A library stays to the end
-//! of the program: its threads may.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library as Handle, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::Library as Handle;
 
 use super::transport::{OfTimebase, RawPosition};
 use crate::DriverError;
+use crate::loaded::{self, functions, text};
 
 /// A client, as C knows it.
 #[repr(C)]
@@ -62,64 +60,49 @@ type OfSwitch = Option<unsafe extern "C" fn(c_int, *mut c_void)>;
 type OfThread = Option<unsafe extern "C" fn(*mut c_void)>;
 type OfShutdown = Option<unsafe extern "C" fn(c_uint, *const c_char, *mut c_void)>;
 
-macro_rules! functions {
-    ($($name:ident: $type:ty,)*) => {
-        /// The functions of one libjack, as in `jack/jack.h`.
-        pub(crate) struct Functions { $(pub(crate) $name: $type,)* }
-
-        impl Functions {
-            /// # Safety
-            /// `handle` is a libjack: its functions have the types of `jack/jack.h`, and it is never closed.
-            unsafe fn find(handle: &Handle) -> Result<Self, libloading::Error> {
-                Ok(Self { $(
-                    // SAFETY: the caller says so, and the types above are the header's.
-                    $name: unsafe { *handle.get::<$type>(concat!(stringify!($name), "\0").as_bytes())? },
-                )* })
-            }
-        }
-    };
-}
-
 functions! {
-    jack_get_version_string: unsafe extern "C" fn() -> *const c_char,
-    jack_set_error_function: unsafe extern "C" fn(Message),
-    jack_set_info_function: unsafe extern "C" fn(Message),
-    jack_client_open: unsafe extern "C" fn(*const c_char, c_uint, *mut c_uint, ...) -> *mut RawClient,
-    jack_client_close: unsafe extern "C" fn(*mut RawClient) -> c_int,
-    jack_activate: unsafe extern "C" fn(*mut RawClient) -> c_int,
-    jack_deactivate: unsafe extern "C" fn(*mut RawClient) -> c_int,
-    jack_get_sample_rate: unsafe extern "C" fn(*mut RawClient) -> u32,
-    jack_get_buffer_size: unsafe extern "C" fn(*mut RawClient) -> u32,
-    jack_is_realtime: unsafe extern "C" fn(*mut RawClient) -> c_int,
-    jack_client_real_time_priority: unsafe extern "C" fn(*mut RawClient) -> c_int,
-    jack_frames_since_cycle_start: unsafe extern "C" fn(*const RawClient) -> u32,
-    jack_set_thread_init_callback: unsafe extern "C" fn(*mut RawClient, OfThread, *mut c_void) -> c_int,
-    jack_set_process_callback: unsafe extern "C" fn(*mut RawClient, OfFrames, *mut c_void) -> c_int,
-    jack_set_sample_rate_callback: unsafe extern "C" fn(*mut RawClient, OfFrames, *mut c_void) -> c_int,
-    jack_set_xrun_callback: unsafe extern "C" fn(*mut RawClient, OfNothing, *mut c_void) -> c_int,
-    jack_set_freewheel_callback: unsafe extern "C" fn(*mut RawClient, OfSwitch, *mut c_void) -> c_int,
-    jack_on_info_shutdown: unsafe extern "C" fn(*mut RawClient, OfShutdown, *mut c_void),
-    jack_on_shutdown: unsafe extern "C" fn(*mut RawClient, OfThread, *mut c_void),
-    jack_port_register: unsafe extern "C" fn(*mut RawClient, *const c_char, *const c_char, std::ffi::c_ulong, std::ffi::c_ulong) -> *mut RawPort,
-    jack_port_get_buffer: unsafe extern "C" fn(*mut RawPort, u32) -> *mut c_void,
-    jack_port_name: unsafe extern "C" fn(*const RawPort) -> *const c_char,
-    jack_port_by_name: unsafe extern "C" fn(*mut RawClient, *const c_char) -> *mut RawPort,
-    jack_port_get_latency_range: unsafe extern "C" fn(*mut RawPort, c_uint, *mut LatencyRange),
-    jack_get_ports: unsafe extern "C" fn(*mut RawClient, *const c_char, *const c_char, std::ffi::c_ulong) -> *mut *const c_char,
-    jack_connect: unsafe extern "C" fn(*mut RawClient, *const c_char, *const c_char) -> c_int,
-    jack_midi_get_event_count: unsafe extern "C" fn(*mut c_void) -> u32,
-    jack_midi_event_get: unsafe extern "C" fn(*mut RawMidiEvent, *mut c_void, u32) -> c_int,
-    jack_midi_clear_buffer: unsafe extern "C" fn(*mut c_void),
-    jack_midi_event_write: unsafe extern "C" fn(*mut c_void, u32, *const u8, usize) -> c_int,
-    jack_port_get_all_connections: unsafe extern "C" fn(*const RawClient, *const RawPort) -> *mut *const c_char,
-    jack_set_port_registration_callback: unsafe extern "C" fn(*mut RawClient, OfPort, *mut c_void) -> c_int,
-    jack_set_port_connect_callback: unsafe extern "C" fn(*mut RawClient, OfPorts, *mut c_void) -> c_int,
-    jack_transport_query: unsafe extern "C" fn(*const RawClient, *mut RawPosition) -> c_uint,
-    jack_transport_start: unsafe extern "C" fn(*mut RawClient),
-    jack_transport_stop: unsafe extern "C" fn(*mut RawClient),
-    jack_transport_locate: unsafe extern "C" fn(*mut RawClient, u32) -> c_int,
-    jack_set_timebase_callback: unsafe extern "C" fn(*mut RawClient, c_int, OfTimebase, *mut c_void) -> c_int,
-    jack_free: unsafe extern "C" fn(*mut c_void),
+    /// The functions of one libjack, as in `jack/jack.h`.
+    Functions {
+        jack_get_version_string: unsafe extern "C" fn() -> *const c_char,
+        jack_set_error_function: unsafe extern "C" fn(Message),
+        jack_set_info_function: unsafe extern "C" fn(Message),
+        jack_client_open: unsafe extern "C" fn(*const c_char, c_uint, *mut c_uint, ...) -> *mut RawClient,
+        jack_client_close: unsafe extern "C" fn(*mut RawClient) -> c_int,
+        jack_activate: unsafe extern "C" fn(*mut RawClient) -> c_int,
+        jack_deactivate: unsafe extern "C" fn(*mut RawClient) -> c_int,
+        jack_get_sample_rate: unsafe extern "C" fn(*mut RawClient) -> u32,
+        jack_get_buffer_size: unsafe extern "C" fn(*mut RawClient) -> u32,
+        jack_is_realtime: unsafe extern "C" fn(*mut RawClient) -> c_int,
+        jack_client_real_time_priority: unsafe extern "C" fn(*mut RawClient) -> c_int,
+        jack_frames_since_cycle_start: unsafe extern "C" fn(*const RawClient) -> u32,
+        jack_set_thread_init_callback: unsafe extern "C" fn(*mut RawClient, OfThread, *mut c_void) -> c_int,
+        jack_set_process_callback: unsafe extern "C" fn(*mut RawClient, OfFrames, *mut c_void) -> c_int,
+        jack_set_sample_rate_callback: unsafe extern "C" fn(*mut RawClient, OfFrames, *mut c_void) -> c_int,
+        jack_set_xrun_callback: unsafe extern "C" fn(*mut RawClient, OfNothing, *mut c_void) -> c_int,
+        jack_set_freewheel_callback: unsafe extern "C" fn(*mut RawClient, OfSwitch, *mut c_void) -> c_int,
+        jack_on_info_shutdown: unsafe extern "C" fn(*mut RawClient, OfShutdown, *mut c_void),
+        jack_on_shutdown: unsafe extern "C" fn(*mut RawClient, OfThread, *mut c_void),
+        jack_port_register: unsafe extern "C" fn(*mut RawClient, *const c_char, *const c_char, std::ffi::c_ulong, std::ffi::c_ulong) -> *mut RawPort,
+        jack_port_get_buffer: unsafe extern "C" fn(*mut RawPort, u32) -> *mut c_void,
+        jack_port_name: unsafe extern "C" fn(*const RawPort) -> *const c_char,
+        jack_port_by_name: unsafe extern "C" fn(*mut RawClient, *const c_char) -> *mut RawPort,
+        jack_port_get_latency_range: unsafe extern "C" fn(*mut RawPort, c_uint, *mut LatencyRange),
+        jack_get_ports: unsafe extern "C" fn(*mut RawClient, *const c_char, *const c_char, std::ffi::c_ulong) -> *mut *const c_char,
+        jack_connect: unsafe extern "C" fn(*mut RawClient, *const c_char, *const c_char) -> c_int,
+        jack_midi_get_event_count: unsafe extern "C" fn(*mut c_void) -> u32,
+        jack_midi_event_get: unsafe extern "C" fn(*mut RawMidiEvent, *mut c_void, u32) -> c_int,
+        jack_midi_clear_buffer: unsafe extern "C" fn(*mut c_void),
+        jack_midi_event_write: unsafe extern "C" fn(*mut c_void, u32, *const u8, usize) -> c_int,
+        jack_port_get_all_connections: unsafe extern "C" fn(*const RawClient, *const RawPort) -> *mut *const c_char,
+        jack_set_port_registration_callback: unsafe extern "C" fn(*mut RawClient, OfPort, *mut c_void) -> c_int,
+        jack_set_port_connect_callback: unsafe extern "C" fn(*mut RawClient, OfPorts, *mut c_void) -> c_int,
+        jack_transport_query: unsafe extern "C" fn(*const RawClient, *mut RawPosition) -> c_uint,
+        jack_transport_start: unsafe extern "C" fn(*mut RawClient),
+        jack_transport_stop: unsafe extern "C" fn(*mut RawClient),
+        jack_transport_locate: unsafe extern "C" fn(*mut RawClient, u32) -> c_int,
+        jack_set_timebase_callback: unsafe extern "C" fn(*mut RawClient, c_int, OfTimebase, *mut c_void) -> c_int,
+        jack_free: unsafe extern "C" fn(*mut c_void),
+    }
 }
 
 /// The server to which a libjack belongs.
@@ -172,7 +155,7 @@ impl Library {
 
     fn open(path: PathBuf) -> Option<Self> {
         // SAFETY: opening a libjack runs the initialisers of it and of what it needs, which expect nothing of us.
-        let handle = unsafe { Handle::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }.ok()?;
+        let handle = unsafe { loaded::open(&path) }?;
         // SAFETY: it goes by libjack's name, and stays open: it lies in a static beside its functions.
         let functions = unsafe { Functions::find(&handle) }.ok()?;
         // SAFETY: these take any function that lives as long as the program, and a version that is a C string.
@@ -222,20 +205,6 @@ fn silence_pipewire(handle: &Handle) {
             set_level(0);
         }
     }
-}
-
-/// A copy of a C string; empty for none.
-///
-/// # Safety
-/// `string` is null or a C string that stays for the call.
-pub(crate) unsafe fn text(string: *const c_char) -> String {
-    if string.is_null() {
-        return String::new();
-    }
-    // SAFETY: the caller says so.
-    unsafe { CStr::from_ptr(string) }
-        .to_string_lossy()
-        .into_owned()
 }
 
 /// Paths where distributions keep PipeWire's libjack, newest first.
