@@ -5,7 +5,7 @@ mod common;
 use common::{BEEP, Folder, repository, wav};
 
 #[test]
-fn a_render_that_lost_events_fails_and_says_so() {
+fn a_run_that_lost_events_fails_and_says_so() {
     let here = Folder::new();
     let notes = vec!["0 C4"; 3000].join("; ");
     here.write(
@@ -16,13 +16,15 @@ fn a_render_that_lost_events_fails_and_says_so() {
              tone = {{ kind = \"note\" }}\nout = {{ kind = \"sink\" }}\n"
         ),
     );
-    let call = here.call("render crowd.toml -o out.wav --seconds 0.1");
-    assert_eq!(call.code, Some(1), "{}", call.err);
-    assert!(
-        call.err.contains("events that found no room"),
-        "{}",
-        call.err
-    );
+    for line in [
+        "render crowd.toml -o out.wav --seconds 0.1",
+        "play crowd.toml --driver clock --workers 1 --seconds 0.1",
+    ] {
+        let call = here.call(line);
+        assert_eq!(call.code, Some(1), "{line}: {}", call.err);
+        let says_so = call.err.contains("events that found no room");
+        assert!(says_so, "{line}: {}", call.err);
+    }
 }
 
 #[test]

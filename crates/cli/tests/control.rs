@@ -378,21 +378,6 @@ fn a_subscribed_port_is_measured_and_the_graph_has_no_node_more() {
 }
 
 #[test]
-fn the_transport_is_commanded_and_asked() {
-    let here = Folder::new();
-    let playing = Playing::start(&here, "");
-    let transport = || playing.send(&["query transport"]).unwrap()["data"][0].clone();
-    playing.send(&["stop", "locate 8 beats"]).unwrap();
-    wait_until(|| transport()["is_rolling"] == false && transport()["beat"] == 8.0);
-    playing.send(&["tempo 90", "start"]).unwrap();
-    wait_until(|| transport()["is_rolling"] == true && transport()["beat"].as_f64() > Some(8.0));
-    assert!((transport()["bpm"].as_f64().unwrap() - 90.0).abs() < 1e-6);
-    for wrong in ["locate -1", "tempo 0", "locate 1e300 beats"] {
-        assert!(playing.send(&[wrong]).is_err(), "{wrong}");
-    }
-}
-
-#[test]
 fn hostile_clients_cost_only_themselves() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let here = Folder::new();

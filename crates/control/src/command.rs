@@ -185,9 +185,21 @@ pub enum Command {
     },
     /// Moves the transport to a position.
     Locate {
-        /// The position, in `unit`.
-        to: f64,
-        /// Its unit.
+        /// The position: a number in `unit`, or a text as `--from` takes it: `17.1` is bar 17, beat 1; `12.5s` seconds.
+        to: PositionArg,
+        /// Its unit, if it is a number.
+        #[serde(default)]
+        unit: PositionUnit,
+        /// As for `set`.
+        #[serde(default, skip_serializing_if = "is_first")]
+        at: u64,
+    },
+    /// Repeats a range of positions: where the transport comes to its end, it jumps to its begin.
+    Loop {
+        /// Begin and end, as for `locate`, at least 64 frames apart. Without it nothing is repeated any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        range: Option<[PositionArg; 2]>,
+        /// Unit of those that are numbers.
         #[serde(default)]
         unit: PositionUnit,
         /// As for `set`.
@@ -234,6 +246,35 @@ pub enum Command {
         #[serde(default = "default_interval")]
         every_ms: u32,
     },
+}
+
+impl Command {
+    /// The frame at which it takes effect, for those that take one; 0 is the next block.
+    pub(crate) fn frame_mut(&mut self) -> Option<&mut u64> {
+        match self {
+            Self::Set { at, .. }
+            | Self::Value { at, .. }
+            | Self::Midi { at, .. }
+            | Self::Recall { at, .. }
+            | Self::LoadPreset { at, .. }
+            | Self::Start { at }
+            | Self::Stop { at }
+            | Self::Locate { at, .. }
+            | Self::Loop { at, .. }
+            | Self::Tempo { at, .. } => Some(at),
+            _ => None,
+        }
+    }
+}
+
+/// A position of the piece.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PositionArg {
+    /// A number, in the unit that stands with it.
+    Number(f64),
+    /// Bar and beat, both counted from 1 (`17.1`), seconds (`12.5s`) or frames (`48000`).
+    Text(String),
 }
 
 /// The unit of a position.
@@ -287,6 +328,8 @@ pub enum Topic {
     Spectrum,
     /// Load and position, at each interval.
     Load,
+    /// Position, tempo and state of the transport, at each interval.
+    Transport,
     /// Dropouts, whenever a figure has changed.
     Misses,
     /// The commands that changed the graph, when they were carried out.

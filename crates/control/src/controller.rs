@@ -10,12 +10,13 @@
 use crate::ControlError;
 use crate::command::{Command, Query, Reply, Request};
 use crate::edits::{Draft, LiveSet};
-use crate::events::{NodeEvent, TransportStep};
+use crate::events::NodeEvent;
 use crate::history::{History, UndoEntry, go_to};
 use crate::query;
 use crate::session_file::{ReadSession, SessionFile};
 use crate::snapshot;
 use crate::subscription::Subscriptions;
+use crate::transport::{FollowedTransport, TransportStep};
 use engine::{Engine, EngineError};
 use graph::{Edit, NodeId};
 use processor::Registry;
@@ -51,6 +52,8 @@ pub struct Controller {
     history: History,
     snapshots: Arc<Snapshots>,
     subscriptions: Subscriptions,
+    /// The transport of a server, if the engine follows it.
+    followed: Option<Box<dyn FollowedTransport>>,
 }
 
 /// A reply that waits for its frame.
@@ -98,7 +101,15 @@ impl Controller {
             history: History::default(),
             snapshots: Arc::new(snapshots),
             subscriptions: Subscriptions::default(),
+            followed: None,
         }
+    }
+
+    /// Passes commands of the transport on to `transport`, which the engine follows.
+    ///
+    /// Real-time: setup.
+    pub fn follow_transport(&mut self, transport: Box<dyn FollowedTransport>) {
+        self.followed = Some(transport);
     }
 
     /// Takes a request of `client`. Its reply comes from [`Self::update`]. Returns a reply at once if too many wait.
@@ -239,12 +250,17 @@ impl Controller {
             has_change |= draft.apply(number, command).map_err(at)?;
             has_change |= draft.add_event(command).map_err(at)?;
             let place = (engine.graph().tempo(), engine.plan().rate);
-            steps.extend(TransportStep::new(command, place).map_err(at)?);
+            let step = TransportStep::new(command, place).map_err(at)?;
+            if let (Some(step), Some(_)) = (&step, &self.followed) {
+                step.check_followed().map_err(at)?;
+            }
+            steps.extend(step);
         }
         has_change |= !steps.is_empty();
         let mut answers = std::mem::take(&mut draft.answers);
         let heard = self.apply(draft, engine).map_err(|error| (error, None))?;
-        let heard = send_steps(&steps, heard, engine).map_err(|error| (error, None))?;
+        let sent = self.send_steps(&steps, heard, engine);
+        let heard = sent.map_err(|error| (error, None))?;
         if has_change {
             self.subscriptions.add_change(json!(request.commands));
         }
@@ -350,6 +366,23 @@ impl Controller {
         Ok(())
     }
 
+    /// Sends the steps of the transport. The frame is then the earliest one at which the first of them can be heard.
+    fn send_steps(
+        &self,
+        steps: &[TransportStep],
+        heard: EffectTime,
+        engine: &mut Engine,
+    ) -> Result<EffectTime, ControlError> {
+        for step in steps {
+            step.send(engine, self.followed.as_deref())?;
+        }
+        let first = steps.iter().map(TransportStep::at).min();
+        Ok(match (first, heard) {
+            (Some(at), EffectTime::Never) => EffectTime::At(at.max(engine.position())),
+            _ => heard,
+        })
+    }
+
     /// Undo, redo and load: to another graph as a whole.
     fn step(&mut self, command: &Command, engine: &mut Engine) -> Result<EffectTime, ControlError> {
         let playing = (&mut *engine, &mut self.snapshots);
@@ -451,22 +484,6 @@ impl Controller {
 fn frames_of(timed: &[LiveSet], events: &[NodeEvent]) -> impl Iterator<Item = u64> {
     let timed = timed.iter().map(|set| set.at);
     timed.chain(events.iter().map(NodeEvent::at))
-}
-
-/// Sends the steps of the transport. The frame is then the earliest one at which the first of them can be heard.
-fn send_steps(
-    steps: &[TransportStep],
-    heard: EffectTime,
-    engine: &mut Engine,
-) -> Result<EffectTime, ControlError> {
-    for step in steps {
-        step.send(engine)?;
-    }
-    let first = steps.iter().map(|step| step.at()).min();
-    Ok(match (first, heard) {
-        (Some(at), EffectTime::Never) => EffectTime::At(at.max(engine.position())),
-        _ => heard,
-    })
 }
 
 /// Refuses a command that stands alone, in a request with others.

@@ -311,8 +311,9 @@ fn named_edges(
 
 /// The law by which a parameter moves from one snapshot to another.
 pub(crate) fn ramp_law(param: &Param) -> RampLaw {
-    match param.unit {
-        "Hz" => RampLaw::Geometric,
+    match (param.unit, param.name) {
+        // Between values of one sign equal ratios are a straight line in dB; to and from 0 the line is that of the factor.
+        ("Hz", _) | ("", "gain" | "volume") => RampLaw::Geometric,
         _ => RampLaw::Linear,
     }
 }

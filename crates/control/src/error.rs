@@ -51,8 +51,16 @@ pub enum ControlError {
     #[error("there is a snapshot `{0}` already")]
     SnapshotTaken(String),
     /// The piece has no such position.
-    #[error("{0} is no position of the piece")]
-    Position(f64),
+    #[error(
+        "{0} is no position of the piece: it is a number with a unit, 17.1 for bar 17 and beat 1, or 12.5s"
+    )]
+    Position(String),
+    /// A loop ends before its begin, or at once.
+    #[error("a loop from frame {0} to frame {1} is too short: it takes 64 frames")]
+    Loop(u64, u64),
+    /// The engine follows the transport of a server, which cannot do that.
+    #[error("the transport is the server's, which has no such thing as {0}")]
+    Followed(&'static str),
     /// Only outputs of audio are measured.
     #[error("`{0}` is no output of audio, and nothing else can be measured")]
     NoOutput(String),

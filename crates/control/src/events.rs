@@ -1,10 +1,9 @@
-//! [`NodeEvent`]: a number or a MIDI message for an event input; [`TransportStep`]. Both are checked before anything is sent.
+//! [`NodeEvent`]: a number or a MIDI message for an event input, checked before anything is sent.
 
 use crate::target::required;
-use crate::{Command, ControlError, PositionUnit};
+use crate::{Command, ControlError};
 use engine::{Engine, EngineError};
-use graph::{Graph, NodeId, TempoMap};
-use units::SampleRate;
+use graph::{Graph, NodeId};
 
 /// An event of a request.
 pub(crate) struct NodeEvent {
@@ -17,59 +16,6 @@ pub(crate) struct NodeEvent {
 enum Body {
     Value(f32),
     Midi([u8; 3]),
-}
-
-/// A command of the transport.
-#[derive(Clone, Copy)]
-pub(crate) enum TransportStep {
-    Start(u64),
-    Stop(u64),
-    Locate(u64, u64),
-    Tempo(f64, u64),
-}
-
-impl TransportStep {
-    /// The step that `command` is; `None` if it is none.
-    pub(crate) fn new(
-        command: &Command,
-        (tempo, rate): (&TempoMap, SampleRate),
-    ) -> Result<Option<Self>, ControlError> {
-        Ok(Some(match command {
-            Command::Start { at } => Self::Start(*at),
-            Command::Stop { at } => Self::Stop(*at),
-            Command::Tempo { bpm, at } if TempoMap::BPM.contains(bpm) => Self::Tempo(*bpm, *at),
-            Command::Tempo { bpm, .. } => return Err(EngineError::TempoOutOfRange(*bpm).into()),
-            Command::Locate { to, unit, at } => {
-                let hz = f64::from(rate.hz());
-                let frame = match unit {
-                    PositionUnit::Frames => *to,
-                    PositionUnit::Seconds => to * hz,
-                    PositionUnit::Beats => tempo.seconds(*to) * hz,
-                };
-                if !(0.0..=Engine::MAX_TRANSPORT_FRAME as f64).contains(&frame) {
-                    return Err(ControlError::Position(*to));
-                }
-                Self::Locate(frame.round() as u64, *at)
-            }
-            _ => return Ok(None),
-        }))
-    }
-
-    /// The frame at which it takes effect; 0 for the next block.
-    pub(crate) fn at(self) -> u64 {
-        match self {
-            Self::Start(at) | Self::Stop(at) | Self::Locate(_, at) | Self::Tempo(_, at) => at,
-        }
-    }
-
-    pub(crate) fn send(self, engine: &mut Engine) -> Result<(), EngineError> {
-        match self {
-            Self::Start(at) => engine.start_transport(at),
-            Self::Stop(at) => engine.stop_transport(at),
-            Self::Locate(to, at) => engine.locate_transport(to, at),
-            Self::Tempo(bpm, at) => engine.set_tempo(bpm, at),
-        }
-    }
 }
 
 impl NodeEvent {

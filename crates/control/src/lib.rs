@@ -22,6 +22,7 @@
 //! | `subscription` | what clients have asked to be sent |
 //! | `meters` | levels, loudness and spectrum of a port |
 //! | `events` | numbers and MIDI for event inputs |
+//! | `transport` | start, stop, locate, loop and tempo, for the engine or for a server that it follows |
 //! | `edits` | one command as a change to a graph |
 //! | `query` | the graph, the kinds and the figures as JSON |
 //! | `snapshot` | values kept by name, in the session and as presets |
@@ -45,9 +46,11 @@ mod session_file;
 mod snapshot;
 mod subscription;
 mod target;
+mod transport;
 mod words;
 
-pub use command::{Command, PositionUnit, Query, Reply, Request, Topic};
+pub use command::{Command, PositionArg, PositionUnit, Query, Reply, Request, Topic};
 pub use controller::Controller;
 pub use error::ControlError;
+pub use transport::FollowedTransport;
 pub use words::{WordsError, read_words};

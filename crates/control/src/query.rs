@@ -34,15 +34,19 @@ pub(crate) fn load(engine: &Engine) -> Value {
     })
 }
 
-/// Position in frames, beats and bars; tempo in beats a minute.
-fn transport(engine: &Engine) -> Value {
+/// Position in frames, in beats, and as bar and beat of the metre, both counted from 1; tempo in beats a minute; the loop in
+/// frames.
+pub(crate) fn transport(engine: &Engine) -> Value {
     let now = engine.transport();
+    let range = engine.transport_loop();
     json!({
         "is_rolling": now.is_rolling,
         "frame": now.frame,
         "beat": now.beat,
-        "bar": now.bar.0,
+        "bar": now.bar.0 + 1,
+        "bar_beat": now.bar.1 / now.beat_unit + 1.0,
         "bpm": now.bpm,
+        "loop": range.map(|range| [range.start, range.end]),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Snapshots: the values that a part or the whole session has, kept by name and recalled at once or over a time.
 //!
-//! A recalled number moves in a straight line of its law: a parameter in Hz in octaves, one in dB in dB, any other as a plain
-//! number. Switches (`enabled`) change at the beginning. Nodes that do not exist any more are left out, and the reply names
+//! A recalled number moves in a straight line of its law: a parameter in Hz in octaves, one in dB and a gain as a factor
+//! (`gain`, `volume`) in dB, any other as a plain number. Switches (`enabled`, `bypass`) change at the beginning. Nodes that do not exist any more are left out, and the reply names
 //! them.
 
 use crate::ControlError;
@@ -44,6 +44,7 @@ pub(crate) fn take(
 fn state_of(node: &Node, catalogue: &Catalogue) -> NodeState {
     let mut state = NodeState::default();
     state.switches.insert("enabled".into(), node.enabled);
+    state.switches.insert("bypass".into(), node.bypassed);
     let kind = catalogue.get(node.effective_kind());
     for param in kind.into_iter().flat_map(|kind| &kind.params) {
         if let (true, ParamRange::Number { default, .. }) = (param.live, &param.range) {
@@ -95,12 +96,16 @@ pub(crate) fn recall(
                 draft.set_live(id, param, (*value).into(), timing, ramp_law(spec))?;
             }
         }
-        if let Some(is_enabled) = state
-            .switches
-            .get("enabled")
-            .filter(|on| **on != there.enabled)
-        {
-            draft.builder.enable(id, *is_enabled)?;
+        let switch = |name: &str, now: bool| {
+            let wanted = state.switches.get(name).copied();
+            wanted.filter(|wanted| *wanted != now)
+        };
+        if let Some(is_enabled) = switch("enabled", there.enabled) {
+            draft.builder.enable(id, is_enabled)?;
+            draft.changes_graph = true;
+        }
+        if let Some(is_bypassed) = switch("bypass", there.bypassed) {
+            draft.builder.bypass(id, is_bypassed)?;
             draft.changes_graph = true;
         }
     }

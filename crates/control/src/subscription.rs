@@ -157,6 +157,7 @@ impl Subscriptions {
                 );
             }
             send(Topic::Load, query::load(engine));
+            send(Topic::Transport, query::transport(engine));
             let dropouts = query::dropouts(engine);
             if dropouts != it.dropouts {
                 send(Topic::Misses, dropouts.clone());

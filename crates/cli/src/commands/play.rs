@@ -13,6 +13,7 @@ use crate::playback::recording_player::RecordingPlayer;
 use crate::playback::trace::{TraceOptions, TraceOutput};
 use crate::session::file_problems::{check_recordings, end_files};
 use crate::session::load::{LoadedSession, output_channels};
+use crate::session::losses::check_events;
 use crate::session::options::PlayOptions;
 use clap::{Args, ValueEnum};
 use divisi::driver::{self, BarPosition, DriverConfig, DriverError, DriverInfo, OpenDriver};
@@ -149,7 +150,8 @@ impl Play {
         let prepared = self.prepare(&loaded, &info, &config)?;
         messages::print_message(&message);
         let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
-        played.and(json.write_report(&report))
+        let written = json.write_report(&report);
+        played.and(written)
     }
 
     /// Configuration of the driver. A graph that cannot play is refused before anything is opened.
@@ -408,6 +410,9 @@ impl PreparedPlay {
         let (played, peak) = (self.player.block_count(), self.player.peak());
         let started = opened.start(Box::new(self.player));
         let running = started.map_err(to_failure)?;
+        if let Some(control) = &mut self.control {
+            control.follow_transport(&*running);
+        }
         let live = LiveSession {
             engine: &mut self.engine,
             tracer: &mut self.tracer,
@@ -435,7 +440,8 @@ impl PreparedPlay {
         report.latency_frames.driver = adapter_latency.0.saturating_add(info.device_latency.0);
         report.refused = refused_grants(info, &self.engine);
         let ended = ended.and(self.files.end(self.is_strict));
-        Ok((report, ended.and(files).and(traced)))
+        let whole = check_events(&report);
+        Ok((report, ended.and(files).and(traced).and(whole)))
     }
 }
 

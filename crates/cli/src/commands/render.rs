@@ -12,6 +12,7 @@ use crate::playback::file_input::InputFile;
 use crate::playback::trace::{TraceOptions, TraceOutput};
 use crate::session::file_problems::{check_damage, check_recordings, end_files};
 use crate::session::load::{LoadedSession, output_channels};
+use crate::session::losses::check_whole;
 use crate::session::options::PlayOptions;
 use clap::Args;
 use divisi::driver::offline::{self, RenderError};
@@ -19,7 +20,6 @@ use divisi::driver::{DriverConfig, DriverError};
 use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Mode, Scheduler};
-use divisi::report::Report;
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
 use std::path::PathBuf;
@@ -127,23 +127,6 @@ impl Render {
         let written = json.write_report(&report);
         let whole = check_whole(&report);
         done.and(files).and(traced).and(written).and(whole)
-    }
-}
-
-/// Refuses to call a render done that lacks what a node should have played.
-fn check_whole(report: &Report) -> Result<(), Failure> {
-    let lost = [
-        (report.faults, "faults of nodes"),
-        (report.events_lost, "events that found no room"),
-    ];
-    let lost = lost.iter().filter(|(count, _)| *count > 0);
-    let lost: Vec<String> = lost.map(|(n, what)| format!("{n} {what}")).collect();
-    match lost.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::failed(format!(
-            "the sound is not whole: {}",
-            lost.join(", ")
-        ))),
     }
 }
 

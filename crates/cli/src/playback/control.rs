@@ -7,8 +7,8 @@ use clap::Args;
 use divisi::control::server::Servers;
 use divisi::control::server::osc::OscServer;
 use divisi::control::server::unix::UnixServer;
-use divisi::control::{ControlError, Controller};
-use divisi::driver::PortConnections;
+use divisi::control::{ControlError, Controller, FollowedTransport};
+use divisi::driver::{PortConnections, RunningDriver, ServerTransport};
 use divisi::engine::EngineError;
 use divisi::files::{self, FileId};
 use divisi::prelude::Engine;
@@ -167,6 +167,14 @@ impl ControlWays {
         }
     }
 
+    /// Passes commands of the transport on to the server, if its transport is followed.
+    pub(crate) fn follow_transport(&mut self, running: &dyn RunningDriver) {
+        if let Some(server) = running.server_transport() {
+            let server = Box::new(ServerCommands(server));
+            self.controller.follow_transport(server);
+        }
+    }
+
     /// Serves clients for at most `time`, and plays a file that was saved. Gives what the user is to be told.
     pub(crate) fn serve(&mut self, engine: &mut Engine, time: Duration) -> Vec<String> {
         self.servers.serve(&mut self.controller, engine, time);
@@ -175,6 +183,23 @@ impl ControlWays {
             None => None,
         };
         told.into_iter().collect()
+    }
+}
+
+/// Commands of the transport, passed on to a server.
+struct ServerCommands(Box<dyn ServerTransport>);
+
+impl FollowedTransport for ServerCommands {
+    fn start(&self) {
+        self.0.start();
+    }
+
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    fn locate(&self, frame: u64) {
+        self.0.locate(frame);
     }
 }
 

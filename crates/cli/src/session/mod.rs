@@ -5,5 +5,6 @@ pub(crate) mod costs_store;
 pub(crate) mod file_problems;
 pub(crate) mod latencies;
 pub(crate) mod load;
+pub(crate) mod losses;
 pub(crate) mod midi_files;
 pub(crate) mod options;

@@ -1,6 +1,8 @@
 //! The program, called as a user calls it, in a folder of its own.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod jackd;
 pub(crate) mod playing;
 
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::Folder;
 use serde_json::Value;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub(crate) const TONE: &str = "
@@ -23,11 +23,17 @@ pub(crate) struct Playing<'f> {
 
 impl<'f> Playing<'f> {
     pub(crate) fn start(here: &'f Folder, options: &str) -> Self {
+        let line = format!("play tone.toml --driver clock --workers 1 --socket s {options}");
+        Self::begin(here, &line, |_| {})
+    }
+
+    /// As `start`, with a command line of its own that names the socket `s`.
+    pub(crate) fn begin(here: &'f Folder, line: &str, prepare: impl FnOnce(&mut Command)) -> Self {
         if !here.has("tone.toml") {
             here.write("tone.toml", TONE);
         }
-        let line = format!("play tone.toml --driver clock --workers 1 --socket s {options}");
-        let mut command = here.command(&line);
+        let mut command = here.command(line);
+        prepare(&mut command);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         let playing = Self { here, child };

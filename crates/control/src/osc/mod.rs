@@ -5,18 +5,26 @@
 //! | `/node/NODE/PARAM` | number, text or flag | sets the parameter; OSC's wildcards `? * [a-z] {a,b}` stand in both names |
 //! | `/node/NODE/INPUT` | number | sends it to an event input |
 //! | `/node/NODE/INPUT` | MIDI message, or three integers | sends it to an event input |
+//! | `/enable/NODE`, `/bypass/NODE` | number or flag | switches the node: 0 is off |
+//! | `/snapshot/NAME` | nothing, number or flag | recalls the snapshot |
+//! | `/transport/start`, `/transport/stop` | nothing, number or flag | lets the transport roll, or halts it |
+//! | `/transport/locate` | seconds, or a text such as `17.1` | moves the transport |
+//! | `/transport/tempo` | number | plays on at this tempo |
 //! | `/do` | texts | each is a command in words: `set tone.freq 800` |
+//! | `/do/COMMAND` | numbers, texts, flags | the command with these words: `/do/recall "verse" "over" 2000` |
 //!
-//! A message is a request. A bundle is one too, and its commands take effect together, at the time of its tag: numbers,
-//! values and MIDI at their frame, other changes as soon as they can. Each is answered by `/reply` with a flag, true if
+//! A button sends 1 where it is pressed and 0 where it is released, so what only happens does nothing at 0 or false.
+//!
+//! A message is a request. A bundle is one too, and its commands take effect together, at the time of its tag: what can
+//! wait for a frame at its frame, other changes as soon as they can. Each is answered by `/reply` with a flag, true if
 //! it was carried out, and the reply as a text in JSON; messages of subscriptions come as `/message` with a text.
 //!
 //! Source: M. Wright, *The Open Sound Control 1.0 Specification* (2002).
 
 mod pattern;
 
-use crate::command::{Command, Request};
-use crate::read_words;
+use crate::command::{Command, PositionArg, PositionUnit, Request};
+use crate::words::{read_command, read_words};
 use graph::{Graph, Signal};
 use pattern::matches;
 use rosc::{OscBundle, OscMessage, OscPacket, OscTime, OscType};
@@ -104,30 +112,115 @@ fn read(
 
 fn read_message(message: &OscMessage, at: u64, graph: &Graph) -> Result<Vec<Command>, String> {
     let mut parts = message.addr.split('/').skip(1);
-    match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some("do"), None, ..) => message.args.iter().map(read_do).collect(),
-        (Some("node"), Some(node), Some(name), None) => {
-            let found = node_commands((node, name), &message.args, at, graph)?;
+    let args = message.args.as_slice();
+    let parts = [parts.next(), parts.next(), parts.next(), parts.next()];
+    let mut commands = match parts {
+        [Some("do"), None, ..] => args.iter().map(read_do).collect::<Result<_, _>>()?,
+        [Some("do"), Some(verb), None, _] => vec![read_do_with(verb, args)?],
+        [Some("node"), Some(node), Some(name), None] => {
+            let found = node_commands((node, name), args, at, graph)?;
             match found.is_empty() {
-                true => Err(format!(
-                    "nothing is called {}: it is /node/NODE/PARAM, /node/NODE/INPUT or /do",
-                    message.addr
-                )),
-                false => Ok(found),
+                true => Err(format!("nothing is called {}: {ADDRESSES}", message.addr))?,
+                false => found,
             }
         }
-        _ => Err(format!(
-            "there is no {}: it is /node/NODE/PARAM or /do",
-            message.addr
-        )),
+        [Some(what), Some(name), None, _] => match read_short(what, name, args)? {
+            Some(commands) => commands,
+            None => Err(format!("there is no {}: {ADDRESSES}", message.addr))?,
+        },
+        _ => Err(format!("there is no {}: {ADDRESSES}", message.addr))?,
+    };
+    for frame in commands.iter_mut().filter_map(Command::frame_mut) {
+        // A frame of its own goes before that of the bundle.
+        if *frame == 0 {
+            *frame = at;
+        }
     }
+    Ok(commands)
 }
+
+/// What addresses there are, for errors.
+const ADDRESSES: &str = "it is /node/NODE/PARAM, /node/NODE/INPUT, /enable/NODE, /bypass/NODE, /snapshot/NAME, /transport/COMMAND, \
+                         /do or /do/COMMAND";
 
 fn read_do(argument: &OscType) -> Result<Command, String> {
     let OscType::String(words) = argument else {
         return Err("/do takes texts: \"set tone.freq 800\"".into());
     };
     read_words(words).map_err(|error| format!("`{words}`: {error}"))
+}
+
+/// A command whose words are the arguments.
+fn read_do_with(verb: &str, args: &[OscType]) -> Result<Command, String> {
+    let word = |argument: &OscType| match argument {
+        OscType::String(text) => Ok(text.clone()),
+        OscType::Bool(on) => Ok(on.to_string()),
+        OscType::Float(number) => Ok(number.to_string()),
+        _ => match number(argument) {
+            Some(number) => Ok(number.to_string()),
+            None => Err(format!("/do/{verb} takes numbers, texts and flags")),
+        },
+    };
+    let words = args.iter().map(word).collect::<Result<Vec<_>, _>>()?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    read_command(verb, &words).map_err(|error| format!("/do/{verb}: {error}"))
+}
+
+/// The commands of a short address for buttons and faders; `None` if there is no such address.
+fn read_short(what: &str, name: &str, args: &[OscType]) -> Result<Option<Vec<Command>>, String> {
+    let address = format!("/{what}/{name}");
+    let node = || name.to_owned();
+    let command = match (what, name) {
+        ("enable", _) => match is_on(&address, args)? {
+            true => Command::Enable { node: node() },
+            false => Command::Disable { node: node() },
+        },
+        ("bypass", _) => Command::Bypass {
+            node: node(),
+            on: is_on(&address, args)?,
+        },
+        ("snapshot", _) | ("transport", "start" | "stop")
+            if !args.is_empty() && !is_on(&address, args)? =>
+        {
+            return Ok(Some(Vec::new()));
+        }
+        ("snapshot", _) => Command::Recall {
+            name: node(),
+            over_ms: 0.0,
+            at: 0,
+        },
+        ("transport", "start") => Command::Start { at: 0 },
+        ("transport", "stop") => Command::Stop { at: 0 },
+        ("transport", "locate") => Command::Locate {
+            to: match args {
+                [OscType::String(text)] => PositionArg::Text(text.clone()),
+                _ => PositionArg::Number(one_number(&address, args)?),
+            },
+            unit: PositionUnit::Seconds,
+            at: 0,
+        },
+        ("transport", "tempo") => Command::Tempo {
+            bpm: one_number(&address, args)?,
+            at: 0,
+        },
+        _ => return Ok(None),
+    };
+    Ok(Some(vec![command]))
+}
+
+fn is_on(address: &str, args: &[OscType]) -> Result<bool, String> {
+    match args {
+        [OscType::Bool(on)] => Ok(*on),
+        _ => one_number(address, args).map(|number| number != 0.0),
+    }
+}
+
+fn one_number(address: &str, args: &[OscType]) -> Result<f64, String> {
+    let number = match args {
+        [one] => number(one),
+        _ => None,
+    };
+    number.ok_or_else(|| format!("{address} takes one number"))
 }
 
 /// The commands for every node and name that fit the patterns.
@@ -308,6 +401,77 @@ mod tests {
     }
 
     #[test]
+    fn every_command_has_an_address() {
+        let text = |text: &str| OscType::String(text.into());
+        let sent = |addr: &str, args| sent(&message(addr, args)).unwrap();
+        let recalled = |over_ms| Command::Recall {
+            name: "verse".into(),
+            over_ms,
+            at: 0,
+        };
+        let words = vec![text("verse"), text("over"), OscType::Float(2000.0)];
+        assert_eq!(sent("/do/recall", words), [recalled(2000.0)]);
+        let ends = vec![text("my tone"), text("out")];
+        let edge = Command::Connect {
+            from: "my tone".into(),
+            to: "out".into(),
+        };
+        assert_eq!(sent("/do/connect", ends), [edge]);
+        // The words of the shell are the arguments here.
+        for form in crate::words::FORMS {
+            let error = super::read_do_with(form.verb, &[OscType::Nil]).unwrap_err();
+            assert!(error.contains(form.verb));
+        }
+        assert_eq!(sent("/snapshot/verse", vec![]), [recalled(0.0)]);
+        let node = || "bell".to_owned();
+        let bypass = |on| Command::Bypass { node: node(), on };
+        let on = |addr, number| sent(addr, vec![OscType::Float(number)]);
+        assert_eq!(on("/bypass/bell", 1.0), [bypass(true)]);
+        assert_eq!(on("/bypass/bell", 0.0), [bypass(false)]);
+        let disable = Command::Disable { node: node() };
+        assert_eq!(on("/enable/bell", 0.0), [disable]);
+        let tempo = Command::Tempo { bpm: 90.0, at: 0 };
+        assert_eq!(on("/transport/tempo", 90.0), [tempo]);
+        let locate = Command::Locate {
+            to: PositionArg::Text("17.1".into()),
+            unit: PositionUnit::Seconds,
+            at: 0,
+        };
+        assert_eq!(sent("/transport/locate", vec![text("17.1")]), [locate]);
+    }
+
+    #[test]
+    fn a_button_that_is_released_does_nothing() {
+        for addr in ["/transport/start", "/transport/stop", "/snapshot/verse"] {
+            let sent = |number| sent(&message(addr, vec![OscType::Float(number)]));
+            assert_eq!(sent(1.0).unwrap().len(), 1, "{addr}");
+            assert_eq!(sent(0.0).unwrap(), [], "{addr}");
+        }
+    }
+
+    #[test]
+    fn a_bundle_gives_its_frame_to_every_command_that_takes_one() {
+        let timetag = OscTime::from(((UNIX_OFFSET_S + 1001.0) as u32, 0));
+        let content = vec![
+            message("/transport/start", vec![]),
+            message(
+                "/do/stop",
+                vec![OscType::String("at".into()), OscType::Int(7)],
+            ),
+            message("/enable/bell", vec![OscType::Int(1)]),
+        ];
+        let expected = [
+            Command::Start { at: 96_000 },
+            Command::Stop { at: 7 },
+            Command::Enable {
+                node: "bell".into(),
+            },
+        ];
+        let bundle = OscPacket::Bundle(OscBundle { timetag, content });
+        assert_eq!(sent(&bundle).unwrap(), expected);
+    }
+
+    #[test]
     fn a_bundle_is_one_request_at_the_frame_of_its_time() {
         let seconds = (UNIX_OFFSET_S + 1001.0) as u32;
         let content = vec![
@@ -329,6 +493,14 @@ mod tests {
             ("/node/bell/notes", vec![OscType::Nil]),
             ("/node/bell/freq", vec![]),
             ("/do", vec![OscType::Int(1)]),
+            ("/do/sett", vec![]),
+            ("/do/set", vec![OscType::Nil]),
+            ("/do/set/tone", vec![]),
+            ("/transport/rewind", vec![]),
+            ("/transport/tempo", vec![]),
+            ("/transport/tempo", vec![OscType::Float(f32::NAN)]),
+            ("/bypass/bell", vec![]),
+            ("/enable/bell", vec![OscType::Blob(vec![0; 65_000])]),
         ] {
             assert!(sent(&message(addr, args)).is_err(), "{addr}");
         }

@@ -8,6 +8,7 @@
 use super::no_request;
 use super::stream::BufferedStream;
 use crate::{Controller, Reply, Request};
+use files::FileId;
 use rustix::event::{PollFd, PollFlags};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
@@ -22,10 +23,12 @@ use std::path::{Path, PathBuf};
 const MAX_LINE: usize = 1 << 20;
 const MAX_CLIENTS: usize = 64;
 
-/// A listening socket with its clients. Dropping it removes the socket.
+/// A listening socket with its clients. Dropping it removes the socket, unless another one has its name by then.
 pub struct UnixServer {
     listener: UnixListener,
     path: PathBuf,
+    /// The socket as a file; `None` where the system does not say.
+    id: Option<FileId>,
     clients: Vec<(u64, BufferedStream<UnixStream>)>,
     next_id: u64,
 }
@@ -52,6 +55,7 @@ impl UnixServer {
         Ok(Self {
             listener,
             path: path.to_owned(),
+            id: FileId::of(path),
             clients: Vec::new(),
             next_id: 0,
         })
@@ -107,7 +111,9 @@ impl UnixServer {
 
 impl Drop for UnixServer {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        if self.id.is_some() && FileId::of(&self.path) == self.id {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -207,5 +213,24 @@ impl Connection {
     pub fn receive(&mut self) -> io::Result<Option<Value>> {
         let line = self.lines.next().transpose()?;
         Ok(line.map(|line| serde_json::from_str(&line)).transpose()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_removes_no_socket_but_its_own() {
+        let name = format!("divisi-control-{}.sock", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let first = UnixServer::listen(&path).unwrap();
+        // Its name is lost, and another program takes it.
+        std::fs::remove_file(&path).unwrap();
+        let second = UnixServer::listen(&path).unwrap();
+        drop(first);
+        assert!(UnixStream::connect(&path).is_ok());
+        drop(second);
+        assert!(!path.exists());
     }
 }

@@ -76,6 +76,8 @@ pub struct Engine {
     position: u64,
     /// First frame of the last executor that the audio thread took.
     swap_frame: u64,
+    /// Positions that are repeated, as they were set last.
+    transport_loop: Option<std::ops::Range<u64>>,
     transaction: Transaction,
     taps: Vec<TapSpec>,
     quarantined: Vec<String>,
@@ -125,6 +127,7 @@ impl Engine {
             swaps: 0,
             position: 0,
             swap_frame: 0,
+            transport_loop: None,
             transaction: Transaction::default(),
             taps: Vec::new(),
             quarantined: Vec::new(),

@@ -128,8 +128,15 @@ impl Engine {
                 return Err(EngineError::TransportOutOfRange(range.end));
             }
         }
-        let range = range.map(|range| (range.start as f64, range.end as f64));
-        self.send_transport(at, TransportAction::Loop(range))
+        let ends = |range: &Range<u64>| (range.start as f64, range.end as f64);
+        self.send_transport(at, TransportAction::Loop(range.as_ref().map(ends)))?;
+        self.transport_loop = range;
+        Ok(())
+    }
+
+    /// The range that is repeated, as it was set last.
+    pub fn transport_loop(&self) -> Option<&Range<u64>> {
+        self.transport_loop.as_ref()
     }
 
     /// Where the transport is, as far as is known: some milliseconds behind the sound.

@@ -3,7 +3,7 @@
 //! ```toml
 //! [snapshot.verse]
 //! tone = { freq = 440, volume = 0.1 }
-//! echo = { enabled = false, time = 0.3 }
+//! echo = { enabled = false, bypass = false, time = 0.3 }
 //! "voice.1.osc" = { freq = 220 }
 //! ```
 //!
@@ -31,14 +31,14 @@ pub type Snapshot = BTreeMap<String, NodeState>;
 /// Values of a node in a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeState {
-    /// Switches of the node: `enabled`.
+    /// Switches of the node: `enabled` and `bypass`.
     pub switches: BTreeMap<String, bool>,
     /// Parameters that may change while it plays.
     pub params: BTreeMap<String, f64>,
 }
 
 /// Switches of a node.
-const SWITCHES: [&str; 1] = ["enabled"];
+const SWITCHES: [&str; 2] = ["enabled", "bypass"];
 
 /// Reads the snapshots of a session, or of a preset: of the whole text, so that the mistakes have their places. Nodes that
 /// `graph` does not have are a warning, and stay in the snapshot.
@@ -127,6 +127,9 @@ pub fn recall(graph: &mut Graph, snapshot: &Snapshot, catalogue: &Catalogue) -> 
         if let Some(is_enabled) = state.switches.get("enabled") {
             node.enabled = *is_enabled;
         }
+        if let Some(is_bypassed) = state.switches.get("bypass") {
+            node.bypassed = *is_bypassed;
+        }
     }
     left_out
 }
@@ -212,7 +215,7 @@ impl Reader<'_, '_, '_> {
                     }
                 }
                 _ => {
-                    let message = "a snapshot holds finite numbers, and `enabled` as true or false";
+                    let message = "a snapshot holds finite numbers, and `enabled` and `bypass` as true or false";
                     self.diagnostics.error(item.span(), message);
                 }
             }
@@ -240,6 +243,7 @@ mod tests {
         let state = verse.entry("tone".into()).or_default();
         state.params.insert("freq".into(), 0.1 + 0.2);
         state.switches.insert("enabled".into(), false);
+        state.switches.insert("bypass".into(), true);
         verse
             .entry("gone.0".into())
             .or_default()
