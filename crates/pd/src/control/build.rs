@@ -42,6 +42,7 @@ impl Machine {
         };
         let root = builder.canvas(&patch.root);
         builder.loadbangs(&patch.root, &root);
+        builder.machine.reserve();
         (builder.machine, builder.not_yet, root)
     }
 }
@@ -94,15 +95,16 @@ impl Builder {
     fn object(&mut self, object: &LoadedObject, number: u32) -> BuiltBox {
         match &object.body {
             ObjectBody::Message => {
-                let message_box = MessageBox::new(object.arguments.clone(), number);
+                let symbols = &mut self.machine.globals().symbols;
+                let message_box = MessageBox::new(&object.arguments, number, symbols);
                 BuiltBox::Object(self.machine.add("messagebox", Box::new(message_box)))
             }
             ObjectBody::Gui(gui) => {
                 let send = gui.send.as_ref().map(|name| self.name(name));
-                let id = self
-                    .machine
-                    .add(gui.kind.class(), Box::new(GuiBox::new(gui.clone(), send)));
-                if let Some(name) = gui.receive.as_ref().map(|name| self.name(name)) {
+                let receive = gui.receive.as_ref().map(|name| self.name(name));
+                let gui_box = Box::new(GuiBox::new(gui, send, receive));
+                let id = self.machine.add(gui.kind.class(), gui_box);
+                if let Some(name) = receive {
                     self.machine.receive(name, id);
                 }
                 BuiltBox::Object(id)
@@ -288,7 +290,7 @@ impl Builder {
         for (object, built) in instance.objects.iter().zip(&built.boxes) {
             let is_asked = match &object.body {
                 ObjectBody::Class(class) => &**class == "loadbang",
-                ObjectBody::Gui(gui) => gui.sends_at_load,
+                ObjectBody::Gui(_) => true,
                 _ => false,
             };
             if let (true, BuiltBox::Object(id)) = (is_asked, built) {

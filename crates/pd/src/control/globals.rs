@@ -2,7 +2,10 @@
 
 use super::arrays::Arrays;
 use super::clocks::Clocks;
+use super::console::Console;
+use super::receivers::Receivers;
 use super::symbol::{Symbol, Symbols};
+use super::value::Value;
 use crate::expression::LibraryRandom;
 use std::collections::HashMap;
 
@@ -11,6 +14,7 @@ pub(crate) struct Globals {
     pub symbols: Symbols,
     pub clocks: Clocks,
     pub arrays: Arrays,
+    pub receivers: Receivers,
     /// Numbers of `value`, by name.
     pub values: HashMap<Symbol, f32>,
     /// Random numbers of `expr`.
@@ -20,12 +24,12 @@ pub(crate) struct Globals {
     pub dsp: bool,
     /// Number of `random` and `noise~` made, from which their seeds follow.
     pub seeds: (u32, u32),
-    console: Vec<String>,
-    lost_lines: u64,
+    pub console: Console,
+    /// True once `; pd quit` was sent.
+    pub is_over: bool,
+    /// Words of a message that an object puts together.
+    pub(super) line: Vec<Value>,
 }
-
-/// Lines that wait to be read, at most.
-const MAX_LINES: usize = 10_000;
 
 impl Globals {
     pub(super) fn new(rate: f32) -> Self {
@@ -33,30 +37,22 @@ impl Globals {
             symbols: Symbols::default(),
             clocks: Clocks::default(),
             arrays: Arrays::default(),
+            receivers: Receivers::default(),
             values: HashMap::new(),
             random: LibraryRandom::default(),
             rate,
             dsp: false,
             seeds: (0, 0),
-            console: Vec::new(),
-            lost_lines: 0,
+            console: Console::default(),
+            is_over: false,
+            line: Vec::with_capacity(256),
         }
     }
 
+    /// Prints a line.
+    ///
+    /// Real-time: hot, but that the caller has made a text.
     pub(crate) fn print(&mut self, line: String) {
-        match self.console.len() < MAX_LINES {
-            true => self.console.push(line),
-            false => self.lost_lines += 1,
-        }
-    }
-
-    /// Takes what was printed.
-    pub(super) fn take_console(&mut self) -> Vec<String> {
-        let mut lines = std::mem::take(&mut self.console);
-        match std::mem::take(&mut self.lost_lines) {
-            0 => {}
-            lost => lines.push(format!("… and {lost} more lines")),
-        }
-        lines
+        self.console.line(|to| to.write_str(&line));
     }
 }

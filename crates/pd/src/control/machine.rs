@@ -11,7 +11,6 @@ use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work};
 use crate::file::Atom;
 use crate::signal::ObjectCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Messages within one tick, at most: a patch that never comes to an end is stopped, and says so.
@@ -26,7 +25,6 @@ pub struct Machine {
     classes: Vec<Box<str>>,
     /// Connections of each outlet of each object.
     wires: Vec<Vec<Vec<Wire>>>,
-    receivers: HashMap<Symbol, Vec<ObjectId>>,
     loadbangs: Vec<ObjectId>,
     globals: Globals,
     stack: Vec<Entry>,
@@ -47,7 +45,6 @@ impl Machine {
             objects: Vec::new(),
             classes: Vec::new(),
             wires: Vec::new(),
-            receivers: HashMap::new(),
             loadbangs: Vec::new(),
             globals: Globals::new(rate),
             stack: Vec::with_capacity(4096),
@@ -144,7 +141,7 @@ impl Machine {
 
     /// Lets an object receive under a name. Pd adds to the front: the last one receives first.
     pub(super) fn receive(&mut self, name: Symbol, object: ObjectId) {
-        self.receivers.entry(name).or_default().insert(0, object);
+        self.globals.receivers.add(name, object);
     }
 
     /// Lets an object know when the patch is loaded, after those that were named before.
@@ -199,8 +196,34 @@ impl Machine {
     }
 
     /// Takes what was printed.
+    ///
+    /// Real-time: setup.
     pub fn take_console(&mut self) -> Vec<String> {
-        self.globals.take_console()
+        let mut lines = Vec::new();
+        self.drain_console(|line| lines.push(line.to_owned()));
+        lines
+    }
+
+    /// Gives every line that was printed to `take`. What did not fit into the memory of the console is counted in a last line.
+    ///
+    /// Real-time: as `take`.
+    pub fn drain_console(&mut self, take: impl FnMut(&str)) {
+        self.globals.console.drain(take);
+    }
+
+    /// Returns true once the patch has sent `; pd quit`.
+    ///
+    /// Real-time: hot.
+    pub fn is_over(&self) -> bool {
+        self.globals.is_over
+    }
+
+    /// Makes room for what messages need while the patch plays.
+    ///
+    /// Real-time: setup.
+    pub(super) fn reserve(&mut self) {
+        self.globals.symbols.reserve();
+        self.globals.clocks.reserve(self.objects.len());
     }
 
     /// Works until no message waits.
@@ -209,10 +232,12 @@ impl Machine {
             if self.left == 0 {
                 self.stack.clear();
                 self.values.clear();
-                let line = format!(
-                    "error: more than {MAX_MESSAGES} messages in one tick: the rest is left out"
-                );
-                return self.globals.print(line);
+                return self.globals.console.line(|line| {
+                    write!(
+                        line,
+                        "error: more than {MAX_MESSAGES} messages in one tick: the rest is left out"
+                    )
+                });
             }
             self.left -= 1;
             self.values.truncate(entry.keep as usize);
@@ -232,17 +257,20 @@ impl Machine {
                 message,
             } => {
                 let wires = self.wires[object.0 as usize].get(outlet as usize);
-                let Some(wire) = wires.and_then(|w| w.get(next as usize)).copied() else {
+                let Some((wire, rest)) = wires.and_then(|w| w[next as usize..].split_first())
+                else {
                     return;
                 };
-                let next = next + 1;
-                let work = Work::Outlet {
-                    object,
-                    outlet,
-                    next,
-                    message,
-                };
-                self.stack.push(Entry { work, ..entry });
+                let wire = *wire;
+                if !rest.is_empty() {
+                    let work = Work::Outlet {
+                        object,
+                        outlet,
+                        next: next + 1,
+                        message,
+                    };
+                    self.stack.push(Entry { work, ..entry });
+                }
                 self.deliver(wire, message, depth);
             }
             Work::Receivers {
@@ -250,8 +278,7 @@ impl Machine {
                 next,
                 message,
             } => {
-                let receivers = self.receivers.get(&name);
-                let Some(object) = receivers.and_then(|r| r.get(next as usize)).copied() else {
+                let Some(object) = self.globals.receivers.get(name, next as usize) else {
                     if next == 0 && name == words::PD {
                         self.tell_pd(message);
                     }
@@ -276,9 +303,13 @@ impl Machine {
 
     /// A message to Pd itself.
     fn tell_pd(&mut self, message: Stored) {
-        if message.selector == words::DSP {
-            let first = self.values[message.from as usize..message.to as usize].first();
-            self.globals.dsp = first.is_some_and(|value| value.number() != 0.0);
+        match message.selector {
+            words::DSP => {
+                let first = self.values[message.from as usize..message.to as usize].first();
+                self.globals.dsp = first.is_some_and(|value| value.number() != 0.0);
+            }
+            words::QUIT => self.globals.is_over = true,
+            _ => {}
         }
     }
 
@@ -287,7 +318,8 @@ impl Machine {
             let class = &self.classes[wire.object.0 as usize];
             return self
                 .globals
-                .print(format!("error: {class}: stack overflow"));
+                .console
+                .line(|line| write!(line, "error: {class}: stack overflow"));
         }
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
@@ -313,12 +345,14 @@ impl Machine {
         });
         if handled == Handled::No {
             let class = &self.classes[wire.object.0 as usize];
-            let selector = self.globals.symbols.text(selector);
-            let line = match inlet {
-                0 => format!("error: {class}: no method for '{selector}'"),
-                _ => format!("error: inlet: expected 'float' but got '{selector}'"),
-            };
-            self.globals.print(line);
+            let Globals {
+                console, symbols, ..
+            } = &mut self.globals;
+            let selector = symbols.text(selector);
+            console.line(|line| match inlet {
+                0 => write!(line, "error: {class}: no method for '{selector}'"),
+                _ => write!(line, "error: inlet: expected 'float' but got '{selector}'"),
+            });
         }
         self.delivered = delivered;
     }
@@ -364,8 +398,11 @@ fn to_left_inlet(
 ) -> Handled {
     let exact = match (message.selector, message.values) {
         (words::BANG, _) => object.bang(context),
-        (words::FLOAT, [first, ..]) => object.float(first.number(), context),
+        (words::FLOAT, [Value::Float(number), ..]) => object.float(*number, context),
+        (words::FLOAT, []) => object.float(0.0, context),
+        (words::FLOAT, [Value::Symbol(_), ..]) => return Handled::No,
         (words::SYMBOL, [Value::Symbol(symbol), ..]) => object.symbol(*symbol, context),
+        (words::SYMBOL, _) => object.symbol(words::EMPTY, context),
         (words::LIST, values) => return to_list(object, values, context),
         _ => return object.anything(message, context),
     };

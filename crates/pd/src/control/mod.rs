@@ -19,6 +19,8 @@
 //! | `object` | the contract of an object, and what it may do |
 //! | `clocks` | logical time, and what is due when |
 //! | `arrays` | arrays by name |
+//! | `receivers` | objects by the names under which they receive |
+//! | `console` | what was printed |
 //! | `globals` | what all objects share |
 //! | `wire`, `work` | where messages go, and what waits |
 //! | `slot` | the place of an object |
@@ -29,10 +31,12 @@
 mod arrays;
 mod build;
 mod clocks;
+mod console;
 mod globals;
 mod machine;
 mod object;
 mod objects;
+mod receivers;
 mod slot;
 mod symbol;
 mod value;

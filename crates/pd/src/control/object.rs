@@ -138,6 +138,18 @@ impl Context<'_> {
         self.send(outlet, Message::of_list(values));
     }
 
+    /// Sends two lists as one.
+    pub(crate) fn send_joined(&mut self, outlet: usize, first: &[Value], second: &[Value]) {
+        match (first, second) {
+            ([], values) | (values, []) => self.send_list(outlet, values),
+            _ => self.with_line(|line, context| {
+                line.extend_from_slice(first);
+                line.extend_from_slice(second);
+                context.send_list(outlet, line);
+            }),
+        }
+    }
+
     /// Sends a message to everything that receives under a name.
     pub(crate) fn send_to(&mut self, name: Symbol, message: Message<'_>) {
         let message = store(self.values, message);
@@ -215,8 +227,64 @@ impl Context<'_> {
     }
 
     /// Prints a line to the console.
+    ///
+    /// Real-time: hot, but that the caller has made a text; [`Context::print_with`] is hot.
     pub(crate) fn print(&mut self, line: String) {
         self.globals.print(line);
+    }
+
+    /// Prints a line that `write` puts together.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn print_with(
+        &mut self,
+        write: impl FnOnce(&Symbols, &mut dyn std::fmt::Write) -> std::fmt::Result,
+    ) {
+        let Globals {
+            console, symbols, ..
+        } = self.globals;
+        console.line(|line| write(symbols, line));
+    }
+
+    /// Calls `then` with the words of a message as a list: a selector that is not the name of a type is the first one.
+    ///
+    /// Real-time: hot, as long as no message is longer than ever before.
+    pub(crate) fn with_list<R>(
+        &mut self,
+        message: Message<'_>,
+        then: impl FnOnce(&[Value], &mut Self) -> R,
+    ) -> R {
+        match message.selector_word() {
+            None => then(message.values, self),
+            Some(word) => self.with_line(|line, context| {
+                line.push(word);
+                line.extend_from_slice(message.values);
+                then(line, context)
+            }),
+        }
+    }
+
+    /// Calls `then` with an empty list to put words into.
+    ///
+    /// Real-time: hot, as long as no list is longer than ever before.
+    pub(crate) fn with_line<R>(&mut self, then: impl FnOnce(&mut Vec<Value>, &mut Self) -> R) -> R {
+        let mut line = std::mem::take(&mut self.globals.line);
+        line.clear();
+        let result = then(&mut line, self);
+        self.globals.line = line;
+        result
+    }
+
+    /// Lets the object receive under another name.
+    ///
+    /// Real-time: may allocate.
+    pub(crate) fn rename_receiver(&mut self, from: Option<Symbol>, to: Option<Symbol>) {
+        if let Some(from) = from {
+            self.globals.receivers.remove(from, self.object);
+        }
+        if let Some(to) = to {
+            self.globals.receivers.add(to, self.object);
+        }
     }
 
     /// Sample rate of the patch, in hertz.

@@ -1,17 +1,31 @@
 //! [`Symbol`]: a text as a number, equal where the texts are equal.
 
-use std::collections::HashMap;
-
 /// A text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Symbol(u32);
 
-/// The texts of all symbols.
+impl Symbol {
+    /// Its place among all symbols.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The texts of all symbols, with room for some that messages make while a patch plays.
 #[derive(Debug)]
 pub(crate) struct Symbols {
-    numbers: HashMap<Box<str>, Symbol>,
-    texts: Vec<Box<str>>,
+    /// All texts, one behind the other.
+    arena: String,
+    /// End of each text in the arena.
+    ends: Vec<usize>,
+    /// Hash table with open addresses: one more than the number of a symbol, or 0. Its length is a power of two.
+    table: Vec<u32>,
+    /// Text that is being put together.
+    scratch: String,
 }
+
+/// Symbols and bytes of text that messages may make before that allocates.
+const ROOM: (usize, usize) = (8192, 1 << 18);
 
 macro_rules! words {
     ($($name:ident = $text:literal),* $(,)?) => {
@@ -34,13 +48,17 @@ words! {
     SET = "set", STOP = "stop", TEMPO = "tempo", CLEAR = "clear", FLUSH = "flush", SEED = "seed", RESIZE = "resize",
     CONST = "const", NORMALIZE = "normalize", SINESUM = "sinesum", COSINESUM = "cosinesum",
     DSP = "dsp", PD = "pd", APPEND = "append", PREPEND = "prepend", ADD = "add", ADD2 = "add2", SEND = "send", RESET = "reset",
+    NEXT = "next", THIS = "this", ALL = "all", RECEIVE = "receive", INIT = "init", NONZERO = "nonzero", LOADBANG = "loadbang",
+    QUIT = "quit",
 }
 
 impl Default for Symbols {
     fn default() -> Self {
         let mut symbols = Self {
-            numbers: HashMap::new(),
-            texts: Vec::new(),
+            arena: String::new(),
+            ends: Vec::new(),
+            table: vec![0; 1024],
+            scratch: String::with_capacity(4096),
         };
         for text in words::TEXTS {
             symbols.intern(text);
@@ -50,23 +68,88 @@ impl Default for Symbols {
 }
 
 impl Symbols {
+    /// Makes room for the symbols of messages.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn reserve(&mut self) {
+        self.arena.reserve(ROOM.1);
+        self.ends.reserve(ROOM.0);
+        self.resize((self.ends.len() + ROOM.0) * 2);
+    }
+
     /// The symbol of a text.
     ///
-    /// Real-time: hot for a text that is known; a new one allocates.
+    /// Real-time: hot for a text that is known, and for as many new ones as there is room for ([`Symbols::reserve`]); then it
+    /// allocates.
     pub(crate) fn intern(&mut self, text: &str) -> Symbol {
-        if let Some(symbol) = self.numbers.get(text) {
-            return *symbol;
+        let mut at = self.slot(text);
+        if let Some(number) = self.table[at].checked_sub(1) {
+            return Symbol(number);
         }
-        let symbol = Symbol(u32::try_from(self.texts.len()).expect("memory ends before"));
-        self.texts.push(text.into());
-        self.numbers.insert(text.into(), symbol);
+        if (self.ends.len() + 1) * 2 > self.table.len() {
+            self.resize(self.table.len() * 2);
+            at = self.slot(text);
+        }
+        let symbol = Symbol(u32::try_from(self.ends.len()).expect("memory ends before"));
+        self.arena.push_str(text);
+        self.ends.push(self.arena.len());
+        self.table[at] = symbol.0 + 1;
+        symbol
+    }
+
+    /// The symbol of a text that `write` puts together.
+    ///
+    /// Real-time: as [`Symbols::intern`].
+    pub(crate) fn intern_with(&mut self, write: impl FnOnce(&Self, &mut String)) -> Symbol {
+        let mut text = std::mem::take(&mut self.scratch);
+        text.clear();
+        write(self, &mut text);
+        let symbol = self.intern(&text);
+        self.scratch = text;
         symbol
     }
 
     /// Its text.
     pub(crate) fn text(&self, symbol: Symbol) -> &str {
-        &self.texts[symbol.0 as usize]
+        let at = symbol.index();
+        let from = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.arena[from..self.ends[at]]
     }
+
+    /// Place of a text in the table: its own, or the free one where it belongs.
+    fn slot(&self, text: &str) -> usize {
+        let mask = self.table.len() - 1;
+        let mut at = hash(text) & mask;
+        while let Some(number) = self.table[at].checked_sub(1) {
+            if self.text(Symbol(number)) == text {
+                break;
+            }
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    fn resize(&mut self, len: usize) {
+        let mut table = vec![0; len.next_power_of_two().max(self.table.len())];
+        let mask = table.len() - 1;
+        for number in 0..self.ends.len() {
+            let number = u32::try_from(number).expect("memory ends before");
+            let mut at = hash(self.text(Symbol(number))) & mask;
+            while table[at] != 0 {
+                at = (at + 1) & mask;
+            }
+            table[at] = number + 1;
+        }
+        self.table = table;
+    }
+}
+
+/// FNV-1a, with the high bits mixed into the low ones.
+#[expect(clippy::cast_possible_truncation, reason = "a hash")]
+fn hash(text: &str) -> usize {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+    (hash ^ (hash >> 32)) as usize
 }
 
 #[cfg(test)]
@@ -81,5 +164,10 @@ mod tests {
         let new = symbols.intern("gold-0");
         assert_eq!(symbols.intern("gold-0"), new);
         assert_eq!(symbols.text(new), "gold-0");
+        let many: Vec<Symbol> = (0..3000)
+            .map(|n| symbols.intern(&format!("s{n}")))
+            .collect();
+        assert_eq!(symbols.text(many[2999]), "s2999");
+        assert_eq!(symbols.intern("s17"), many[17]);
     }
 }

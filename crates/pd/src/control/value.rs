@@ -2,6 +2,7 @@
 
 use super::symbol::{Symbol, Symbols, words};
 use crate::file::Atom;
+use std::fmt::Write;
 
 /// A word of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +26,16 @@ impl Value {
             Atom::Float(number) => Self::Float(*number),
             Atom::Symbol(text) => Self::Symbol(symbols.intern(text)),
             other => Self::Symbol(symbols.intern(&other.to_string())),
+        }
+    }
+
+    /// Writes the text that Pd prints.
+    ///
+    /// Real-time: as writing to `to`.
+    pub(crate) fn write(self, symbols: &Symbols, to: &mut dyn Write) -> std::fmt::Result {
+        match self {
+            Self::Float(number) => crate::file::write_float(to, number),
+            Self::Symbol(symbol) => to.write_str(symbols.text(symbol)),
         }
     }
 
@@ -67,6 +78,12 @@ impl<'m> Message<'m> {
             },
             values => Self::of_list(values),
         }
+    }
+
+    /// The selector as a word, unless it is the name of a type.
+    pub(crate) fn selector_word(&self) -> Option<Value> {
+        let types = [words::LIST, words::FLOAT, words::SYMBOL, words::BANG];
+        (!types.contains(&self.selector)).then_some(Value::Symbol(self.selector))
     }
 
     /// The first number; 0 without one.

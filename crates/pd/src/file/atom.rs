@@ -1,5 +1,7 @@
 //! [`Atom`]: one word of a box, as Pd reads it.
 
+use std::fmt::Write;
+
 /// One word of a box or of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Atom {
@@ -87,24 +89,62 @@ impl std::fmt::Display for Atom {
 }
 
 /// Writes a number as Pd prints it: `%g`, six significant digits.
-pub(crate) fn write_float(f: &mut std::fmt::Formatter<'_>, number: f32) -> std::fmt::Result {
+///
+/// Real-time: as writing to `to`.
+pub(crate) fn write_float(to: &mut dyn Write, number: f32) -> std::fmt::Result {
     if !number.is_finite() || number == 0.0 {
         return match number {
-            n if n.is_nan() => f.write_str("nan"),
-            n if n.is_infinite() => f.write_str(if n > 0.0 { "inf" } else { "-inf" }),
-            n => f.write_str(if n.is_sign_negative() { "-0" } else { "0" }),
+            n if n.is_nan() => to.write_str("nan"),
+            n if n.is_infinite() => to.write_str(if n > 0.0 { "inf" } else { "-inf" }),
+            n => to.write_str(if n.is_sign_negative() { "-0" } else { "0" }),
         };
     }
-    let scientific = format!("{:.5e}", f64::from(number));
-    let (digits, exponent) = scientific.split_once('e').expect("`e` was asked for");
+    let scientific = Digits::of(format_args!("{:.5e}", f64::from(number)));
+    let (digits, exponent) = scientific
+        .text()
+        .split_once('e')
+        .expect("`e` was asked for");
     let exponent: i32 = exponent.parse().expect("an exponent is a number");
     if !(-4..6).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         let digits = without_zeros(digits);
-        return write!(f, "{digits}e{sign}{:02}", exponent.abs());
+        return write!(to, "{digits}e{sign}{:02}", exponent.abs());
     }
     let places = usize::try_from(5 - exponent).expect("an exponent below 6");
-    f.write_str(without_zeros(&format!("{:.places$}", f64::from(number))))
+    let plain = Digits::of(format_args!("{:.places$}", f64::from(number)));
+    to.write_str(without_zeros(plain.text()))
+}
+
+/// The text of a number: short, so that it needs no memory of its own.
+struct Digits {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl Digits {
+    fn of(number: std::fmt::Arguments<'_>) -> Self {
+        let mut digits = Self {
+            bytes: [0; 32],
+            len: 0,
+        };
+        digits
+            .write_fmt(number)
+            .expect("six digits, a sign, a point and an exponent");
+        digits
+    }
+
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).expect("digits are ASCII")
+    }
+}
+
+impl Write for Digits {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let to = self.bytes.get_mut(self.len..self.len + text.len());
+        to.ok_or(std::fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.len += text.len();
+        Ok(())
+    }
 }
 
 fn without_zeros(digits: &str) -> &str {

@@ -18,7 +18,7 @@ mod read;
 mod words;
 
 pub use atom::Atom;
-pub(crate) use atom::parse_float;
+pub(crate) use atom::{parse_float, write_float};
 pub use canvas::{
     ArrayData, BoxBody, Canvas, Connection, Coordinates, PatchBox, PatchFile, Position,
 };

@@ -5,7 +5,7 @@ use super::connections::checked;
 use super::instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
 use super::search::{SearchPath, declared, read_text};
 use crate::class::{PortKind, Ports, class_name, known_names, mistake, ports_of};
-use crate::file::{Atom, BoxBody, Canvas, GuiKind, PatchBox, PatchFile, read_patch};
+use crate::file::{Atom, BoxBody, Canvas, Gui, GuiKind, PatchBox, PatchFile, read_patch};
 use graph::{Diagnostic, SourceSpan, nearest};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -204,7 +204,7 @@ impl<'s> Loader<'s> {
                         |word: Atom| with_argument(&word, &scope.arguments, scope.number);
                     *name = name.take().map(argument);
                 }
-                let ports = gui_ports(gui.kind);
+                let ports = gui_ports(&gui);
                 (ObjectBody::Gui(gui), Vec::new(), ports)
             }
             BoxBody::Canvas { canvas, words } => {
@@ -440,10 +440,16 @@ fn unknown(name: &str, span: SourceSpan) -> Diagnostic {
     }
 }
 
-fn gui_ports(kind: GuiKind) -> Ports {
-    match kind {
+/// Ports of a box that shows a value. A number, symbol or list box that receives by name has no inlet, one that sends by name no
+/// outlet.
+fn gui_ports(gui: &Gui) -> Ports {
+    let port = |name: &Option<Atom>| if name.is_some() { "" } else { "m" };
+    match gui.kind {
         GuiKind::Meter => Ports::of("mm", "mm"),
         GuiKind::Canvas => Ports::default(),
+        GuiKind::Float | GuiKind::Symbol | GuiKind::List => {
+            Ports::of(port(&gui.receive), port(&gui.send))
+        }
         _ => Ports::of("m", "m"),
     }
 }

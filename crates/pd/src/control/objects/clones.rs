@@ -1,6 +1,7 @@
 //! The two sides of `clone`: what comes in is distributed to instances, what comes out gets the number of its instance.
 
 use super::super::object::{Context, Handled, Object};
+use super::super::symbol::words;
 use super::super::value::{Message, Value};
 
 /// Sends each message to one instance, to the next, or to all.
@@ -26,9 +27,8 @@ impl Distributor {
 
     fn take(&mut self, inlet: usize, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         let values = message.values;
-        let selector = context.symbols().text(message.selector).to_owned();
-        match (&*selector, values) {
-            ("list" | "float", [Value::Float(number), rest @ ..]) => {
+        match (message.selector, values) {
+            (words::LIST | words::FLOAT, [Value::Float(number), rest @ ..]) => {
                 #[expect(
                     clippy::cast_possible_truncation,
                     reason = "a float as large as this saturates"
@@ -39,17 +39,18 @@ impl Distributor {
                     .filter(|at| *at < self.count)
                 {
                     Some(at) => context.send(at * self.inlets + inlet, Message::of_words(rest)),
-                    None => context.print(format!("error: clone: no instance {number}")),
+                    None => context
+                        .print_with(|_, line| write!(line, "error: clone: no instance {number}")),
                 }
             }
-            ("next", values) => {
+            (words::NEXT, values) => {
                 self.last = (self.last + 1) % self.count;
                 context.send(self.last * self.inlets + inlet, Message::of_words(values));
             }
-            ("this", values) => {
+            (words::THIS, values) => {
                 context.send(self.last * self.inlets + inlet, Message::of_words(values))
             }
-            ("set", [number, ..]) => {
+            (words::SET, [number, ..]) => {
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
@@ -58,7 +59,7 @@ impl Distributor {
                 let at = (number.number() as i32).saturating_sub(self.first).max(0) as usize;
                 self.last = at.min(self.count - 1);
             }
-            ("all", values) => {
+            (words::ALL, values) => {
                 for at in 0..self.count {
                     context.send(at * self.inlets + inlet, Message::of_words(values));
                 }
@@ -74,7 +75,7 @@ impl Object for Distributor {
         self.take(
             0,
             Message {
-                selector: super::super::symbol::words::LIST,
+                selector: words::LIST,
                 values,
             },
             context,
@@ -98,16 +99,20 @@ pub(in super::super) struct Numbered {
 impl Object for Numbered {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         #[expect(clippy::cast_precision_loss, reason = "numbers of clones are small")]
-        let mut line = vec![Value::Float(self.number as f32)];
-        line.extend_from_slice(values);
-        context.send_list(0, &line);
+        let number = [Value::Float(self.number as f32)];
+        context.send_joined(0, &number, values);
         Handled::Yes
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let mut line = vec![Value::Symbol(message.selector)];
-        line.extend_from_slice(message.values);
-        self.list(&line, context)
+        #[expect(clippy::cast_precision_loss, reason = "numbers of clones are small")]
+        let number = Value::Float(self.number as f32);
+        context.with_line(|line, context| {
+            line.extend([number, Value::Symbol(message.selector)]);
+            line.extend_from_slice(message.values);
+            context.send_list(0, line);
+        });
+        Handled::Yes
     }
 }
 

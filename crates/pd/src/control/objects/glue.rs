@@ -94,8 +94,10 @@ impl Object for Float {
         match crate::file::parse_float(context.symbols().text(symbol)) {
             Some(number) => self.float(number, context),
             None => {
-                let text = context.symbols().text(symbol).to_owned();
-                context.print(format!("error: couldn't convert {text} to float"));
+                context.print_with(|symbols, line| {
+                    let text = symbols.text(symbol);
+                    write!(line, "error: couldn't convert {text} to float")
+                });
                 Handled::Yes
             }
         }

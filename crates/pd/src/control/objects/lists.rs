@@ -40,7 +40,7 @@ fn list(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "trim" => Box::new(Trim),
         "length" => Box::new(Length),
         "fromsymbol" => Box::new(FromSymbol),
-        "tosymbol" => Box::new(ToSymbol),
+        "tosymbol" => Box::new(ToSymbol::default()),
         "store" => Box::new(Store { kept: rest }),
         _ => return None,
     })
@@ -62,18 +62,6 @@ fn types(making: &Making<'_>, default: &[char]) -> Vec<char> {
         [] => default.to_vec(),
         values => values.iter().map(letter).collect(),
     }
-}
-
-/// Turns a message into a list: a selector that is not of a type is its first word.
-fn as_list<'l>(message: Message<'_>, line: &'l mut Vec<Value>) -> &'l [Value] {
-    line.clear();
-    let is_type =
-        [words::LIST, words::FLOAT, words::SYMBOL, words::BANG].contains(&message.selector);
-    if !is_type {
-        line.push(Value::Symbol(message.selector));
-    }
-    line.extend_from_slice(message.values);
-    line
 }
 
 struct Pack {
@@ -151,9 +139,7 @@ impl Object for Pack {
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let mut line = Vec::new();
-        let values = as_list(message, &mut line);
-        self.list(values, context)
+        context.with_list(message, |values, context| self.list(values, context))
     }
 
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -165,7 +151,7 @@ impl Object for Pack {
 }
 
 fn wrong_type(class: &str, context: &mut Context<'_>) -> Handled {
-    context.print(format!("error: {class}: wrong type"));
+    context.print_with(|_, line| write!(line, "error: {class}: wrong type"));
     Handled::Yes
 }
 
@@ -181,16 +167,14 @@ impl Object for Unpack {
                 (true, Value::Symbol(_)) | (false, Value::Float(_)) => {
                     context.send_value(outlet, *value)
                 }
-                _ => context.print("error: unpack: type mismatch".into()),
+                _ => context.print_with(|_, line| line.write_str("error: unpack: type mismatch")),
             }
         }
         Handled::Yes
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let mut line = Vec::new();
-        let values = as_list(message, &mut line);
-        self.list(values, context)
+        context.with_list(message, |values, context| self.list(values, context))
     }
 }
 
@@ -271,7 +255,9 @@ impl Object for Trigger {
                 TriggerType::Bang => context.send_bang(outlet),
                 TriggerType::Constant(number) => context.send_float(outlet, *number),
                 TriggerType::Anything => context.send(outlet, message),
-                _ => context.print("error: trigger: can only convert 's' to 'b' or 'a'".into()),
+                _ => context.print_with(|_, line| {
+                    line.write_str("error: trigger: can only convert 's' to 'b' or 'a'")
+                }),
             }
         }
         Handled::Yes
@@ -401,16 +387,16 @@ struct Append {
 
 impl Object for Append {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        joined(values, &self.kept, context)
+        context.send_joined(0, values, &self.kept);
+        Handled::Yes
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let mut line = Vec::new();
-        joined(as_list(message, &mut line), &self.kept, context)
+        context.with_list(message, |values, context| self.list(values, context))
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        as_list(message, &mut self.kept);
+        keep(message, &mut self.kept);
         Handled::Yes
     }
 }
@@ -421,38 +407,25 @@ struct Prepend {
 
 impl Object for Prepend {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        joined(&self.kept, values, context)
+        context.send_joined(0, &self.kept, values);
+        Handled::Yes
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let mut line = Vec::new();
-        joined(&self.kept, as_list(message, &mut line), context)
+        context.with_list(message, |values, context| self.list(values, context))
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        as_list(message, &mut self.kept);
+        keep(message, &mut self.kept);
         Handled::Yes
     }
 }
 
-/// Sends two lists as one.
-fn joined(first: &[Value], second: &[Value], context: &mut Context<'_>) -> Handled {
-    let mut line = Vec::with_capacity(first.len() + second.len());
-    line.extend_from_slice(first);
-    line.extend_from_slice(second);
-    context.send(
-        0,
-        Message {
-            selector: list_selector(&line),
-            values: &line,
-        },
-    );
-    Handled::Yes
-}
-
-/// Lists from `list` keep their selector, but for an empty one, which is a bang.
-fn list_selector(values: &[Value]) -> Symbol {
-    Message::of_list(values).selector
+/// Keeps the words of a message as a list.
+fn keep(message: Message<'_>, kept: &mut Vec<Value>) {
+    kept.clear();
+    kept.extend(message.selector_word());
+    kept.extend_from_slice(message.values);
 }
 
 struct Store {
@@ -461,7 +434,8 @@ struct Store {
 
 impl Object for Store {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        joined(values, &self.kept, context)
+        context.send_joined(0, values, &self.kept);
+        Handled::Yes
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
@@ -472,15 +446,14 @@ impl Object for Store {
             }
             words::SET => {}
             _ => {
-                let mut line = Vec::new();
-                return joined(as_list(message, &mut line), &self.kept, context);
+                return context.with_list(message, |values, context| self.list(values, context));
             }
         }
         Handled::Yes
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        as_list(message, &mut self.kept);
+        keep(message, &mut self.kept);
         Handled::Yes
     }
 }
@@ -506,9 +479,7 @@ impl Object for Split {
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let mut line = Vec::new();
-        let values = as_list(message, &mut line);
-        self.list(values, context)
+        context.with_list(message, |values, context| self.list(values, context))
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -540,9 +511,7 @@ impl Object for Length {
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let mut line = Vec::new();
-        let values = as_list(message, &mut line);
-        self.list(values, context)
+        context.with_list(message, |values, context| self.list(values, context))
     }
 }
 
@@ -550,13 +519,11 @@ struct FromSymbol;
 
 impl Object for FromSymbol {
     fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
-        let bytes: Vec<Value> = context
-            .symbols()
-            .text(symbol)
-            .bytes()
-            .map(|byte| Value::Float(f32::from(byte)))
-            .collect();
-        context.send_list(0, &bytes);
+        context.with_line(|line, context| {
+            let bytes = context.symbols().text(symbol).bytes();
+            line.extend(bytes.map(|byte| Value::Float(f32::from(byte))));
+            context.send_list(0, line);
+        });
         Handled::Yes
     }
 
@@ -568,7 +535,10 @@ impl Object for FromSymbol {
     }
 }
 
-struct ToSymbol;
+#[derive(Default)]
+struct ToSymbol {
+    bytes: Vec<u8>,
+}
 
 impl Object for ToSymbol {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
@@ -577,11 +547,17 @@ impl Object for ToSymbol {
             clippy::cast_sign_loss,
             reason = "a byte"
         )]
-        let bytes: Vec<u8> = values
-            .iter()
-            .map(|value| value.number() as i32 as u8)
-            .collect();
-        let symbol = context.symbols().intern(&String::from_utf8_lossy(&bytes));
+        let bytes = values.iter().map(|value| value.number() as i32 as u8);
+        self.bytes.clear();
+        self.bytes.extend(bytes);
+        let symbol = context.symbols().intern_with(|_, text| {
+            for chunk in self.bytes.utf8_chunks() {
+                text.push_str(chunk.valid());
+                if !chunk.invalid().is_empty() {
+                    text.push(char::REPLACEMENT_CHARACTER);
+                }
+            }
+        });
         context.send_value(0, Value::Symbol(symbol));
         Handled::Yes
     }

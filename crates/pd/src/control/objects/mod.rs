@@ -2,10 +2,11 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `boxes` | message boxes, boxes that show a value, inlets and outlets |
+//! | `boxes` | message boxes, inlets and outlets |
 //! | `clones` | the two sides of `clone` |
 //! | `expr` | `expr` |
 //! | `glue` | what holds, tests and passes on |
+//! | `gui` | boxes that show a value |
 //! | `lists` | `list`, `pack`, `unpack`, `trigger`, `route`, `select` |
 //! | `math` | arithmetic on numbers |
 //! | `names` | `send`, `receive`, `value`, `makefilename`, `print` |
@@ -17,6 +18,7 @@ mod boxes;
 mod clones;
 pub(crate) mod expr;
 mod glue;
+mod gui;
 mod lists;
 mod math;
 mod names;
@@ -24,8 +26,9 @@ mod notes;
 mod tables;
 mod time;
 
-pub(super) use boxes::{GuiBox, MessageBox, Passage, SignalInlet};
+pub(super) use boxes::{MessageBox, Passage, SignalInlet};
 pub(super) use clones::{Collector, Distributor, Numbered};
+pub(super) use gui::GuiBox;
 pub(crate) use math::unary;
 pub(super) use tables::ArrayBox;
 

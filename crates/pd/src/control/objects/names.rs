@@ -1,10 +1,10 @@
 //! `send`, `receive`, `value`, `makefilename`, `print`.
 
 use super::super::object::{Context, Handled, Object};
-use super::super::symbol::{Symbol, words};
+use super::super::symbol::{Symbol, Symbols, words};
 use super::super::value::{Message, Value};
 use super::{Making, Passage};
-use crate::file::Atom;
+use std::fmt::Write;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -99,61 +99,72 @@ struct FileName(String);
 
 impl FileName {
     fn output(&self, value: Option<Value>, context: &mut Context<'_>) -> Handled {
-        let text = match value {
-            Some(value) => format_one(&self.0, value, context),
-            None => self.0.clone(),
-        };
-        let symbol = context.symbols().intern(&text);
+        let symbol = context.symbols().intern_with(|symbols, text| match value {
+            Some(value) => format_one(&self.0, value, symbols, text),
+            None => text.push_str(&self.0),
+        });
         context.send_value(0, Value::Symbol(symbol));
         Handled::Yes
     }
 }
 
 /// Replaces the first `%d`, `%s`, `%f`, `%g` and the like, with flags and width.
-fn format_one(format: &str, value: Value, context: &mut Context<'_>) -> String {
-    let Some(at) = format.find('%') else {
-        return format.to_owned();
+fn format_one(format: &str, value: Value, symbols: &Symbols, to: &mut String) {
+    let spec = format.split_once('%').and_then(|(before, spec)| {
+        let end = spec.find(|c: char| c.is_ascii_alphabetic())?;
+        Some((before, spec.split_at(end)))
+    });
+    let Some((before, (flags, rest))) = spec else {
+        return to.push_str(format);
     };
-    let spec = &format[at + 1..];
-    let Some(end) = spec.find(|c: char| c.is_ascii_alphabetic()) else {
-        return format.to_owned();
-    };
-    let (flags, rest) = spec.split_at(end);
+    to.push_str(before);
+    let from = to.len();
     let (width, precision) = flags.split_once('.').unwrap_or((flags, ""));
+    let places = precision.parse::<usize>().unwrap_or(6).min(60);
+    // A `String` takes all.
+    let _ = write_value(&rest[..1], places, value, symbols, to);
+    let is_zero_padded = width.starts_with('0');
+    let is_left = width.starts_with('-');
+    let width = width.trim_start_matches(['0', '-', '+', ' ']);
+    let width = width.parse::<usize>().unwrap_or(0).min(1000);
+    let missing = width.saturating_sub(to[from..].chars().count());
+    let (at, pad) = match (is_zero_padded, is_left) {
+        (true, _) => (from + usize::from(to[from..].starts_with('-')), '0'),
+        (_, true) => (to.len(), ' '),
+        _ => (from, ' '),
+    };
+    for _ in 0..missing {
+        to.insert(at, pad);
+    }
+    to.push_str(&rest[1..]);
+}
+
+/// Writes a value by a letter of C's `printf`.
+fn write_value(
+    letter: &str,
+    places: usize,
+    value: Value,
+    symbols: &Symbols,
+    to: &mut String,
+) -> std::fmt::Result {
     let number = f64::from(value.number());
     #[expect(
         clippy::cast_possible_truncation,
         reason = "as C casts it; larger ones saturate"
     )]
     let whole = number as i64;
-    let places = precision.parse::<usize>().unwrap_or(6).min(60);
-    let shown = match &rest[..1] {
-        "d" | "i" | "u" => whole.to_string(),
+    match letter {
+        "d" | "i" | "u" => write!(to, "{whole}"),
         "c" => {
-            char::from_u32(u32::try_from(whole).unwrap_or(0)).map_or_else(String::new, String::from)
+            to.extend(u32::try_from(whole).ok().and_then(char::from_u32));
+            Ok(())
         }
-        "x" => format!("{whole:x}"),
-        "X" => format!("{whole:X}"),
-        "o" => format!("{whole:o}"),
-        "f" | "F" => format!("{number:.places$}"),
-        _ => value.text(context.symbols()),
-    };
-    let is_zero_padded = width.starts_with('0');
-    let is_left = width.starts_with('-');
-    let width = width
-        .trim_start_matches(['0', '-', '+', ' '])
-        .parse::<usize>()
-        .unwrap_or(0)
-        .min(1000);
-    let shown = match (is_zero_padded, is_left) {
-        (true, _) => match shown.strip_prefix('-') {
-            Some(digits) => format!("-{digits:0>width$}", width = width.saturating_sub(1)),
-            None => format!("{shown:0>width$}"),
-        },
-        (_, true) => format!("{shown:<width$}"),
-        _ => format!("{shown:>width$}"),
-    };
-    format!("{}{shown}{}", &format[..at], &rest[1..])
+        "x" => write!(to, "{whole:x}"),
+        "X" => write!(to, "{whole:X}"),
+        "o" => write!(to, "{whole:o}"),
+        "f" | "F" => write!(to, "{number:.places$}"),
+        _ => value.write(symbols, to),
+    }
 }
 
 impl Object for FileName {
@@ -172,7 +183,8 @@ impl Object for FileName {
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         match (message.selector, message.values) {
             (words::SET, [Value::Symbol(symbol), ..]) => {
-                self.0 = context.symbols().text(*symbol).to_owned();
+                self.0.clear();
+                self.0.push_str(context.symbols().text(*symbol));
             }
             _ => return Handled::No,
         }
@@ -200,46 +212,44 @@ impl Print {
         Self { prefix }
     }
 
-    fn line(&self, words: &[&str], values: &[Value], context: &mut Context<'_>) -> Handled {
-        let mut line = self.prefix.clone();
-        let texts = values.iter().map(|value| value.text(context.symbols()));
-        let all: Vec<String> = words
-            .iter()
-            .map(|&word| word.to_owned())
-            .chain(texts)
-            .collect();
-        line += &all.join(" ");
-        context.print(line);
+    /// Prints a line: a word, if there is one, and values.
+    fn line(&self, word: Option<Symbol>, values: &[Value], context: &mut Context<'_>) -> Handled {
+        let words = word.into_iter().map(Value::Symbol);
+        context.print_with(|symbols, line| {
+            line.write_str(&self.prefix)?;
+            for (at, value) in words.chain(values.iter().copied()).enumerate() {
+                line.write_str(if at > 0 { " " } else { "" })?;
+                value.write(symbols, line)?;
+            }
+            Ok(())
+        });
         Handled::Yes
     }
 }
 
 impl Object for Print {
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
-        self.line(&["bang"], &[], context)
+        self.line(Some(words::BANG), &[], context)
     }
 
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
-        let text = Atom::Float(number).to_string();
-        self.line(&[&text], &[], context)
+        self.line(None, &[Value::Float(number)], context)
     }
 
     fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
-        self.line(&["symbol"], &[Value::Symbol(symbol)], context)
+        self.line(Some(words::SYMBOL), &[Value::Symbol(symbol)], context)
     }
 
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         match values {
             [] => self.bang(context),
-            [Value::Float(_), ..] if values.len() > 1 => self.line(&[], values, context),
-            [Value::Float(number)] => self.float(*number, context),
+            [Value::Float(_), ..] => self.line(None, values, context),
             [Value::Symbol(symbol)] => self.symbol(*symbol, context),
-            values => self.line(&["list"], values, context),
+            values => self.line(Some(words::LIST), values, context),
         }
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let selector = context.symbols().text(message.selector).to_owned();
-        self.line(&[&selector], message.values, context)
+        self.line(Some(message.selector), message.values, context)
     }
 }

@@ -35,8 +35,9 @@ struct Read {
 impl Object for Read {
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let Some(points) = context.arrays().named(self.name) else {
-            let name = context.symbols().text(self.name).to_owned();
-            context.print(format!("error: {name}: no such array"));
+            context.print_with(|symbols, line| {
+                write!(line, "error: {}: no such array", symbols.text(self.name))
+            });
             return Handled::Yes;
         };
         let value = match self.is_cubic {
@@ -107,8 +108,9 @@ struct Write {
 impl Object for Write {
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let Some(id) = context.arrays().find(self.name) else {
-            let name = context.symbols().text(self.name).to_owned();
-            context.print(format!("error: {name}: no such array"));
+            context.print_with(|symbols, line| {
+                write!(line, "error: {}: no such array", symbols.text(self.name))
+            });
             return Handled::Yes;
         };
         let points = context.arrays().points_mut(id);

@@ -304,8 +304,11 @@ struct Pipe {
     is_symbol: Vec<bool>,
     values: Vec<Value>,
     delay: f32,
-    /// A slot for each message that waits.
-    waiting: Vec<Option<Vec<Value>>>,
+    /// Values of messages that wait: so many for each slot as the pipe has outlets.
+    waiting: Vec<Value>,
+    /// True for a slot whose message waits.
+    is_used: Vec<bool>,
+    free: Vec<u32>,
 }
 
 /// Messages that wait in one `pipe`, at most.
@@ -340,7 +343,27 @@ impl Pipe {
             values,
             delay,
             waiting: Vec::new(),
+            is_used: Vec::new(),
+            free: Vec::new(),
         }
+    }
+
+    /// Puts the values into a free slot.
+    fn take_slot(&mut self) -> Option<u32> {
+        let count = self.values.len();
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None if self.is_used.len() >= MAX_WAITING => return None,
+            None => {
+                self.is_used.push(false);
+                self.waiting.extend_from_slice(&self.values);
+                u32::try_from(self.is_used.len() - 1).expect("MAX_WAITING is small")
+            }
+        };
+        let at = slot as usize;
+        self.waiting[at * count..(at + 1) * count].copy_from_slice(&self.values);
+        self.is_used[at] = true;
+        Some(slot)
     }
 
     fn set(&mut self, at: usize, value: Value) {
@@ -362,20 +385,12 @@ impl Object for Pipe {
         for (at, value) in values.iter().enumerate() {
             self.set(at, *value);
         }
-        let free = self.waiting.iter().position(Option::is_none);
-        let slot = free.unwrap_or_else(|| {
-            self.waiting.push(None);
-            self.waiting.len() - 1
-        });
-        if slot >= MAX_WAITING {
-            self.waiting.truncate(MAX_WAITING);
-            context.print(format!(
-                "error: pipe: more than {MAX_WAITING} messages wait"
-            ));
+        let Some(slot) = self.take_slot() else {
+            context.print_with(|_, line| {
+                write!(line, "error: pipe: more than {MAX_WAITING} messages wait")
+            });
             return Handled::Yes;
-        }
-        self.waiting[slot] = Some(self.values.clone());
-        let slot = u32::try_from(slot).expect("MAX_WAITING is small");
+        };
         context.set_clock(slot, f64::from(self.delay));
         Handled::Yes
     }
@@ -385,9 +400,13 @@ impl Object for Pipe {
     }
 
     fn clock(&mut self, slot: u32, context: &mut Context<'_>) {
-        let Some(values) = self.waiting.get_mut(slot as usize).and_then(Option::take) else {
+        let at = slot as usize;
+        if !std::mem::take(&mut self.is_used[at]) {
             return;
-        };
+        }
+        self.free.push(slot);
+        let count = self.values.len();
+        let values = &self.waiting[at * count..(at + 1) * count];
         for (outlet, value) in values.iter().enumerate().rev() {
             context.send_value(outlet, *value);
         }
@@ -397,13 +416,16 @@ impl Object for Pipe {
         if ![words::CLEAR, words::FLUSH].contains(&message.selector) {
             return Handled::No;
         }
-        for slot in 0..self.waiting.len() {
+        for slot in 0..self.is_used.len() {
             let number = u32::try_from(slot).expect("MAX_WAITING is small");
-            if self.waiting[slot].is_some() {
+            if self.is_used[slot] {
                 context.unset_clock(number);
                 match message.selector {
                     words::FLUSH => self.clock(number, context),
-                    _ => self.waiting[slot] = None,
+                    _ => {
+                        self.is_used[slot] = false;
+                        self.free.push(number);
+                    }
                 }
             }
         }

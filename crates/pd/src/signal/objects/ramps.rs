@@ -63,7 +63,10 @@ struct Line {
     big_step: f32,
     step: f32,
     blocks_left: u32,
+    /// Length of the next ramp, from the right inlet.
     next_ms: f32,
+    /// Length of the ramp that begins with the next block.
+    ramp_ms: f32,
     has_new_target: bool,
 }
 
@@ -77,6 +80,8 @@ impl Object for Line {
         } else {
             self.target = number;
             self.has_new_target = true;
+            // Used up at once: a second number in the same block is a jump.
+            self.ramp_ms = std::mem::take(&mut self.next_ms);
         }
         Handled::Yes
     }
@@ -107,7 +112,7 @@ impl Object for Line {
             self.value = 0.0;
         }
         if self.has_new_target {
-            let blocks = self.next_ms * (world.rate / (1000.0 * frames));
+            let blocks = self.ramp_ms * (world.rate / (1000.0 * frames));
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -116,7 +121,6 @@ impl Object for Line {
             let blocks = (blocks as u32).max(1);
             self.blocks_left = blocks;
             self.has_new_target = false;
-            self.next_ms = 0.0;
             #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
             let count = blocks as f32;
             self.big_step = (self.target - self.value) / count;

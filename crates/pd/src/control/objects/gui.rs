@@ -1,0 +1,298 @@
+//! Boxes that show a value: number, symbol and list boxes (`g_text.c`), and those with send and receive names of the interface
+//! (`g_toggle.c`, `g_slider.c`, `g_radio.c`, `g_numbox.c`, `g_bang.c`, `g_vumeter.c`).
+//!
+//! A range limits what a mouse can do; a message passes as it is.
+
+use super::super::object::{Context, Handled, Object};
+use super::super::symbol::{Symbol, words};
+use super::super::value::{Message, Value};
+use crate::file::{Gui, GuiKind};
+
+/// A box that shows a value.
+pub(in super::super) struct GuiBox {
+    kind: GuiKind,
+    send: Option<Symbol>,
+    receive: Option<Symbol>,
+    sends_at_load: bool,
+    /// Number that a switch sends when it is on.
+    on_value: f32,
+    value: Value,
+    /// Value of a list box.
+    list: Vec<Value>,
+    /// Peak of a level meter.
+    peak: f32,
+}
+
+/// Messages that change how a box of the interface looks, and send nothing.
+const LOOKS: [&str; 10] = [
+    "size",
+    "delta",
+    "pos",
+    "color",
+    "label",
+    "label_pos",
+    "label_font",
+    "dialog",
+    "click",
+    "motion",
+];
+
+/// What else boxes of a kind understand and ignore.
+fn own_looks(kind: GuiKind) -> &'static [&'static str] {
+    match kind {
+        GuiKind::Bang => &["flashtime"],
+        GuiKind::Number => &["range", "lin", "log", "log_height"],
+        GuiKind::HorizontalSlider | GuiKind::VerticalSlider => &["range", "lin", "log", "steady"],
+        GuiKind::HorizontalRadio | GuiKind::VerticalRadio => {
+            &["number", "orientation", "single_change", "double_change"]
+        }
+        GuiKind::Meter => &["scale"],
+        GuiKind::Canvas => &["vis_size", "get_pos"],
+        _ => &[],
+    }
+}
+
+impl GuiBox {
+    pub(in super::super) fn new(gui: &Gui, send: Option<Symbol>, receive: Option<Symbol>) -> Self {
+        let [low, high] = gui.range;
+        let saved = if gui.sends_at_load { gui.value } else { 0.0 };
+        let number = match gui.kind {
+            GuiKind::HorizontalSlider | GuiKind::VerticalSlider if !gui.sends_at_load => low,
+            GuiKind::Number if low <= high => saved.clamp(low, high),
+            GuiKind::Toggle => saved,
+            GuiKind::Meter => LOWEST_LEVEL,
+            _ => gui.value,
+        };
+        let value = match gui.kind {
+            GuiKind::Symbol => Value::Symbol(words::EMPTY),
+            _ => Value::Float(number),
+        };
+        Self {
+            kind: gui.kind,
+            send,
+            receive,
+            sends_at_load: gui.sends_at_load,
+            on_value: gui.on_value,
+            value,
+            list: Vec::new(),
+            peak: LOWEST_LEVEL,
+        }
+    }
+
+    fn is_atom(&self) -> bool {
+        matches!(self.kind, GuiKind::Float | GuiKind::Symbol | GuiKind::List)
+    }
+
+    /// Sends the value: by the outlet, and under its name.
+    fn output(&self, context: &mut Context<'_>) -> Handled {
+        match self.kind {
+            GuiKind::Canvas => return Handled::No,
+            GuiKind::Meter => {
+                context.send_float(1, self.peak);
+                context.send_value(0, self.value);
+            }
+            GuiKind::Bang => self.send_both(Message::of_list(&[]), context),
+            GuiKind::List => self.send_both(Message::of_list(&self.list), context),
+            _ => self.send_both(Message::of_list(&[self.value]), context),
+        }
+        Handled::Yes
+    }
+
+    fn send_both(&self, message: Message<'_>, context: &mut Context<'_>) {
+        context.send(0, message);
+        if let Some(name) = self.send {
+            if self.is_atom() && self.send == self.receive {
+                return context.print_with(|symbols, line| {
+                    let name = symbols.text(name);
+                    write!(
+                        line,
+                        "error: {name}: atom with same send/receive name (infinite loop)"
+                    )
+                });
+            }
+            context.send_to(name, message);
+        }
+    }
+
+    /// Returns true if what comes in goes on: not where a box of the interface would send to itself.
+    fn passes(&self) -> bool {
+        self.is_atom() || self.send.is_none() || self.send != self.receive
+    }
+
+    /// Takes the value of a number, symbol or list box.
+    fn set_atom(&mut self, values: &[Value]) {
+        match (self.kind, values) {
+            (GuiKind::List, values) => {
+                self.list.clear();
+                self.list.extend_from_slice(values);
+            }
+            (GuiKind::Symbol, [Value::Float(_), ..]) => self.value = Value::Symbol(words::FLOAT),
+            (GuiKind::Symbol, [value, ..]) => self.value = *value,
+            (_, [value, ..]) => self.value = Value::Float(value.number()),
+            (_, []) => {}
+        }
+    }
+
+    /// A name of a message `send` or `receive`; `empty` is none.
+    fn name(values: &[Value], context: &mut Context<'_>) -> Option<Symbol> {
+        match values {
+            [Value::Symbol(name), ..] if context.symbols().text(*name) != "empty" => Some(*name),
+            _ => None,
+        }
+    }
+
+    /// A message that only boxes of the interface understand.
+    fn settings(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        let is_set = message.number() != 0.0;
+        match message.selector {
+            words::SEND if self.kind != GuiKind::Meter => {
+                self.send = Self::name(message.values, context);
+            }
+            words::RECEIVE => {
+                let to = Self::name(message.values, context);
+                context.rename_receiver(self.receive, to);
+                self.receive = to;
+            }
+            words::INIT if !matches!(self.kind, GuiKind::Meter | GuiKind::Canvas) => {
+                self.sends_at_load = is_set;
+            }
+            words::NONZERO if self.kind == GuiKind::Toggle => {
+                if is_set {
+                    self.on_value = message.number();
+                }
+            }
+            words::LOADBANG if !matches!(self.kind, GuiKind::Meter | GuiKind::Canvas) => {
+                self.loadbang(context);
+            }
+            selector => {
+                let text = context.symbols().text(selector);
+                if !LOOKS.contains(&text) && !own_looks(self.kind).contains(&text) {
+                    return match self.kind {
+                        GuiKind::Bang => self.bang(context),
+                        _ => Handled::No,
+                    };
+                }
+            }
+        }
+        Handled::Yes
+    }
+}
+
+/// Level of a meter that nothing has come to.
+const LOWEST_LEVEL: f32 = -101.0;
+
+/// A level in hundredths of a decibel, as a meter passes it on.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "as in Pd"
+)]
+fn level(number: f32) -> f32 {
+    let hundredths = (100.0 * f64::from(number) + 10_000.5) as i32;
+    (0.01 * f64::from(hundredths.saturating_sub(10_000) as f32)) as f32
+}
+
+impl Object for GuiBox {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        match self.kind {
+            GuiKind::Toggle => {
+                let is_off = self.value.number() == 0.0;
+                self.value = Value::Float(if is_off { self.on_value } else { 0.0 });
+            }
+            GuiKind::Bang if !self.passes() => return Handled::Yes,
+            _ => {}
+        }
+        self.output(context)
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        match self.kind {
+            GuiKind::Canvas => return Handled::No,
+            GuiKind::Meter => {
+                let number = level(number);
+                self.value = Value::Float(number);
+                context.send_float(0, number);
+                return Handled::Yes;
+            }
+            GuiKind::Bang => return self.bang(context),
+            GuiKind::Float | GuiKind::Symbol | GuiKind::List => {
+                self.set_atom(&[Value::Float(number)]);
+            }
+            _ => self.value = Value::Float(number),
+        }
+        match self.passes() {
+            true => self.output(context),
+            false => Handled::Yes,
+        }
+    }
+
+    fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
+        match self.kind {
+            GuiKind::Bang => self.bang(context),
+            // It takes lists, and this is one that does not begin with a number.
+            GuiKind::Number => Handled::Yes,
+            _ if self.is_atom() => {
+                self.set_atom(&[Value::Symbol(symbol)]);
+                self.output(context)
+            }
+            _ => Handled::No,
+        }
+    }
+
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        match (self.kind, values) {
+            (GuiKind::Bang, _) => self.bang(context),
+            (GuiKind::Number, [Value::Float(number), ..]) => self.float(*number, context),
+            (GuiKind::Number, [Value::Symbol(_), ..]) => Handled::Yes,
+            (GuiKind::Float | GuiKind::Symbol, [Value::Float(number), ..]) => {
+                self.float(*number, context)
+            }
+            (GuiKind::Float | GuiKind::Symbol, [Value::Symbol(symbol), ..]) => {
+                self.symbol(*symbol, context)
+            }
+            (GuiKind::List, [_, ..]) => {
+                self.set_atom(values);
+                self.output(context)
+            }
+            _ => Handled::No,
+        }
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        match (self.kind, message.selector, message.values) {
+            (GuiKind::Bang, words::SET, _) => self.bang(context),
+            (GuiKind::Meter | GuiKind::Canvas, words::SET, _) => Handled::No,
+            (_, words::SET, values) if self.is_atom() => {
+                self.set_atom(values);
+                Handled::Yes
+            }
+            (_, words::SET, [Value::Float(number), ..]) => {
+                self.value = Value::Float(*number);
+                Handled::Yes
+            }
+            (_, words::SET | words::FLOAT | words::SYMBOL | words::LIST | words::BANG, _) => {
+                Handled::No
+            }
+            _ if self.is_atom() => Handled::No,
+            _ => self.settings(message, context),
+        }
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        match (self.kind, inlet, message.values) {
+            (GuiKind::Meter, 1, [Value::Float(number), ..]) => {
+                self.peak = level(*number);
+                context.send_float(1, self.peak);
+                Handled::Yes
+            }
+            _ => Handled::No,
+        }
+    }
+
+    fn loadbang(&mut self, context: &mut Context<'_>) {
+        if self.sends_at_load {
+            // The kinds that can be saved so all understand it.
+            let _ = self.output(context);
+        }
+    }
+}
