@@ -7,7 +7,7 @@ use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
 use super::wire::ObjectId;
 use super::work::{Entry, Work, store};
-use crate::signal::{Accesses, Inlets, SignalWorld};
+use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
 
 /// Result of a method: the object understood the message, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Handled {
 /// A control object. What it has no method for is turned into another message, as Pd does: a float for an object that
 /// takes lists is a list of one; a list for one that does not goes to its inlets one by one.
 #[expect(unused_variables, reason = "names of defaults are documentation")]
-pub(crate) trait Object: Send {
+pub(crate) trait Object: Send + Sync {
     /// `bang` at the left inlet.
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         Handled::No
@@ -58,6 +58,11 @@ pub(crate) trait Object: Send {
 
     /// The patch is loaded.
     fn loadbang(&mut self, context: &mut Context<'_>) {}
+
+    /// The block length and rate of its canvas, before the first block and whenever they change.
+    ///
+    /// Real-time: setup.
+    fn prepare(&mut self, format: &RowFormat) {}
 
     /// Declares what [`Object::perform`] shares with other objects. It gets nothing else.
     ///
@@ -193,6 +198,11 @@ impl Context<'_> {
         );
     }
 
+    /// Sets a clock of an object inside a canvas that computes at a message.
+    pub(crate) fn set_clock_of(&mut self, object: ObjectId, slot: u32, delay_ms: f64) {
+        self.globals.clocks.set(Due { object, slot }, delay_ms);
+    }
+
     /// Unsets it.
     pub(crate) fn unset_clock(&mut self, slot: u32) {
         self.globals.clocks.unset(Due {
@@ -285,10 +295,5 @@ impl Context<'_> {
         if let Some(to) = to {
             self.globals.receivers.add(to, self.object);
         }
-    }
-
-    /// Sample rate of the patch, in hertz.
-    pub(crate) fn rate(&self) -> f32 {
-        self.globals.rate
     }
 }

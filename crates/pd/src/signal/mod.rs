@@ -6,17 +6,25 @@
 //! | `order` | a canvas to the row of its objects, sorted as Pd sorts them |
 //! | `claimed`, `shared` | what several objects share, and who may touch it |
 //! | `steps` | a patch as its messages and a row of steps |
+//! | `bind` | ordered steps to steps with all that they touch |
+//! | `row` | such steps, run one after the other |
+//! | `format`, `reblock` | canvases with blocks and rates of their own |
 //! | `player` | a patch that plays in one thread: messages, then signals, 64 frames at a time |
 //! | `objects` | the classes |
 
+mod bind;
 mod claimed;
+mod format;
 mod objects;
 mod order;
 mod player;
+mod reblock;
+mod row;
 mod shared;
 mod steps;
 mod world;
 
+pub(crate) use format::RowFormat;
 pub(crate) use objects::{initial_number, make};
 pub use player::PatchPlayer;
 pub(crate) use shared::{Accesses, SharedName, SharedSamples};

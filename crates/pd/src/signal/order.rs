@@ -5,11 +5,12 @@
 //! played where its box stands. This order decides which readers of delay lines and buses see the block before, so it is kept.
 
 use super::objects::is_signal_class;
+use super::reblock::{BlockSettings, Upsampling};
 use super::world::BufferId;
 use crate::class::PortKind;
 use crate::control::{Built, BuiltBox, ObjectId};
-use crate::file::Connection;
-use crate::load::{Instance, ObjectBody};
+use crate::file::{Atom, Connection};
+use crate::load::{Instance, LoadedObject, ObjectBody};
 
 /// One step of a block.
 #[derive(Clone, Debug)]
@@ -49,17 +50,63 @@ impl Step {
 pub(super) struct Order {
     pub steps: Vec<Step>,
     pub buffers: u32,
+    /// Canvases with blocks of their own: a step each, by the object of their `block~`.
+    pub blocks: Vec<BlockOrder>,
+    /// Objects without signals that depend on the rate.
+    pub observers: Vec<ObjectId>,
     /// A buffer that stays silent.
     silence: Option<BufferId>,
 }
 
+/// A canvas with blocks of its own.
+#[derive(Debug)]
+pub(super) struct BlockOrder {
+    /// Its `block~` or `switch~`.
+    pub object: ObjectId,
+    pub settings: BlockSettings,
+    /// True for `switch~`.
+    pub is_switch: bool,
+    /// True if no canvas is around it.
+    pub is_root: bool,
+    pub order: Order,
+    /// Buffers inside that hold the signals of inlets.
+    pub inputs: Vec<(BufferId, Upsampling)>,
+    /// Buffers inside with the signals of outlets; `None` where no signal reaches an outlet.
+    pub outputs: Vec<(Option<BufferId>, Upsampling)>,
+}
+
 /// Orders a patch.
 pub(super) fn order(root: &Instance, built: &Built) -> Order {
-    let mut order = Order::default();
-    let silence = order.buffer();
-    order.silence = Some(silence);
-    order.canvas(root, built, &[]);
+    let mut order = Order::new();
+    match block_box(root, built) {
+        Some(block) => {
+            order.block(root, built, block, &[], true);
+        }
+        None => {
+            order.canvas(root, built, &[]);
+        }
+    }
     order
+}
+
+/// The box of `block~` or `switch~` that counts in a canvas, the last one.
+fn block_box(instance: &Instance, built: &Built) -> Option<(usize, ObjectId)> {
+    let boxes = instance.objects.iter().zip(&built.boxes).enumerate().rev();
+    boxes
+        .filter_map(|(at, (object, built))| match (&object.body, built) {
+            (ObjectBody::Class(class), BuiltBox::Object(id))
+                if matches!(&**class, "block~" | "switch~") =>
+            {
+                Some((at, *id))
+            }
+            _ => None,
+        })
+        .next()
+}
+
+/// Method of upsampling of an `inlet~` or `outlet~`.
+fn upsampling(object: &LoadedObject) -> Upsampling {
+    Upsampling::of(object.arguments.first().and_then(Atom::as_symbol))
 }
 
 /// Signals at the inlets of a canvas, and those of its outlets as they arise, by index of the box.
@@ -75,6 +122,61 @@ struct Waiting {
 }
 
 impl Order {
+    fn new() -> Self {
+        let mut new = Self::default();
+        let silence = new.buffer();
+        new.silence = Some(silence);
+        new
+    }
+
+    /// Orders a canvas with blocks of its own: a step of this order. `inputs` are the signals at its inlets. Gives those of its
+    /// outlets, by index of the box.
+    fn block(
+        &mut self,
+        instance: &Instance,
+        built: &Built,
+        (at, object): (usize, ObjectId),
+        inputs: &[(usize, BufferId)],
+        is_root: bool,
+    ) -> Vec<(usize, BufferId)> {
+        let mut inside = Self::new();
+        let mut ports = Vec::new();
+        let mut block_inputs = Vec::new();
+        for (port, _) in inputs {
+            let buffer = inside.buffer();
+            ports.push((*port, buffer));
+            block_inputs.push((buffer, upsampling(&instance.objects[*port])));
+        }
+        let found = inside.canvas(instance, built, &ports);
+        let mut outputs = Vec::new();
+        let mut outlets = Vec::new();
+        let all = instance.ports(["outlet~", "outlet~"]);
+        for port in all.into_iter().filter(|_| !is_root) {
+            let buffer = found.iter().find(|(index, _)| *index == port);
+            let buffer = buffer.map(|(_, buffer)| *buffer);
+            outputs.push((buffer, upsampling(&instance.objects[port])));
+            outlets.push((port, self.buffer()));
+        }
+        let words = &instance.objects[at].arguments;
+        let number = |at: usize| words.get(at).and_then(Atom::as_float).unwrap_or(0.0);
+        let is_switch = matches!(&instance.objects[at].body, ObjectBody::Class(class) if &**class == "switch~");
+        self.blocks.push(BlockOrder {
+            object,
+            settings: BlockSettings::new(number(0), number(1), number(2)),
+            is_switch,
+            is_root,
+            order: inside,
+            inputs: block_inputs,
+            outputs,
+        });
+        self.steps.push(Step::Perform {
+            object,
+            inlets: inputs.iter().map(|(_, buffer)| *buffer).collect(),
+            outlets: outlets.iter().map(|(_, buffer)| *buffer).collect(),
+        });
+        outlets
+    }
+
     fn buffer(&mut self) -> BufferId {
         self.buffers += 1;
         BufferId(self.buffers - 1)
@@ -88,6 +190,13 @@ impl Order {
         inputs: &[(usize, BufferId)],
     ) -> Vec<(usize, BufferId)> {
         let signals = |at: usize| is_signal_box(&instance.objects[at].body);
+        for (object, built) in instance.objects.iter().zip(&built.boxes) {
+            if let (ObjectBody::Class(class), BuiltBox::Object(id)) = (&object.body, built)
+                && &**class == "samplerate~"
+            {
+                self.observers.push(*id);
+            }
+        }
         let mut waiting: Vec<Waiting> = instance
             .objects
             .iter()
@@ -276,7 +385,10 @@ impl Order {
                 inputs.push((*port, buffer));
             }
         }
-        let outputs = self.canvas(inner, inside, &inputs);
+        let outputs = match block_box(inner, inside) {
+            Some(block) => self.block(inner, inside, block, &inputs, false),
+            None => self.canvas(inner, inside, &inputs),
+        };
         let silence = self.silence.expect("it was made first");
         inner
             .ports(["outlet~", "outlet"])

@@ -2,8 +2,8 @@
 
 use super::BLOCK;
 use super::order::Step;
+use super::row::run;
 use super::steps::PatchSteps;
-use super::world::{BufferId, Inlets, SignalSource};
 use crate::control::NotYet;
 use crate::file::Atom;
 use crate::load::LoadedPatch;
@@ -16,19 +16,6 @@ pub struct PatchPlayer {
     buffers: Vec<Box<[f32]>>,
     outlets: Vec<Box<[f32]>>,
     sound: Vec<Box<[f32]>>,
-}
-
-/// Inlets that read the buffers.
-struct Buffers<'b>(&'b [Box<[f32]>], &'b [BufferId]);
-
-impl SignalSource for Buffers<'_> {
-    fn signal(&self, at: usize) -> &[f32] {
-        &self.0[self.1[at].0 as usize]
-    }
-
-    fn count(&self) -> usize {
-        self.1.len()
-    }
 }
 
 impl PatchPlayer {
@@ -79,36 +66,7 @@ impl PatchPlayer {
             Some(from) => to.copy_from_slice(from),
             None => to.fill(0.0),
         });
-        let buffers = &mut self.buffers;
-        for bound in &self.patch.steps {
-            match &bound.step {
-                Step::Fill { inlet, to, .. } => {
-                    let number = bound.number(*inlet);
-                    buffers[to.0 as usize].fill(number);
-                }
-                Step::Add { new, sum, to } => {
-                    let mut result = std::mem::take(&mut buffers[to.0 as usize]);
-                    add(
-                        &buffers[new.0 as usize],
-                        &buffers[sum.0 as usize],
-                        &mut result,
-                    );
-                    buffers[to.0 as usize] = result;
-                }
-                Step::Perform {
-                    inlets, outlets, ..
-                } => {
-                    let taken = outlets
-                        .iter()
-                        .map(|id| std::mem::take(&mut buffers[id.0 as usize]));
-                    self.outlets.extend(taken);
-                    bound.perform(&Inlets(&Buffers(buffers, inlets)), &mut self.outlets);
-                    for (id, outlet) in outlets.iter().zip(self.outlets.drain(..)) {
-                        buffers[id.0 as usize] = outlet;
-                    }
-                }
-            }
-        }
+        run(&self.patch.steps, &mut self.buffers, &mut self.outlets);
         for (to, from) in self.sound.iter_mut().zip(&self.patch.outputs) {
             to.copy_from_slice(&from.read().samples);
         }
@@ -122,12 +80,5 @@ impl PatchPlayer {
     /// Takes what the patch printed.
     pub fn take_console(&mut self) -> Vec<String> {
         self.patch.messages.machine.take_console()
-    }
-}
-
-/// The sum of two signals.
-pub(super) fn add(new: &[f32], sum: &[f32], to: &mut [f32]) {
-    for ((to, new), sum) in to.iter_mut().zip(new).zip(sum) {
-        *to = new + sum;
     }
 }

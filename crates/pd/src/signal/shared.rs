@@ -5,7 +5,7 @@
 
 use super::claimed::Claimed;
 use crate::control::Symbol;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
@@ -42,8 +42,6 @@ pub(crate) struct SharedSamples {
     pub samples: Vec<f32>,
     /// Of a delay line: the index at which the next block is written.
     pub phase: usize,
-    /// Of a delay line: the block in which it was written last.
-    pub written: u64,
 }
 
 impl SharedSamples {
@@ -162,22 +160,47 @@ impl SharedThings {
     /// The things of a list, for the object that touches them.
     pub(super) fn grants(&self, accesses: &[(SharedName, bool)]) -> Grants {
         let cells = accesses.iter();
-        Grants(
-            cells
-                .filter_map(|(name, _)| Some((*name, self.cells.get(name)?.clone())))
-                .collect(),
-        )
+        let grant = |(name, _): &(SharedName, bool)| {
+            let cell = self.cells.get(name)?.clone();
+            let is_written = false;
+            Some(Grant { name: *name, cell, is_written })
+        };
+        Grants(cells.filter_map(grant).collect())
     }
+}
+
+/// A shared thing that an object may touch.
+#[derive(Debug)]
+struct Grant {
+    name: SharedName,
+    cell: SharedCell,
+    /// True if a step before has written it in the same block.
+    is_written: bool,
 }
 
 /// The shared things that one object may touch.
 #[derive(Debug, Default)]
-pub(crate) struct Grants(Box<[(SharedName, SharedCell)]>);
+pub(crate) struct Grants(Box<[Grant]>);
 
 impl Grants {
+    /// Marks what steps before have written.
+    pub(super) fn mark_written(&mut self, written: &HashSet<SharedName>) {
+        for grant in &mut self.0 {
+            grant.is_written = written.contains(&grant.name);
+        }
+    }
+
     fn find(&self, name: SharedName) -> Option<&SharedCell> {
-        let found = self.0.iter().find(|(granted, _)| *granted == name);
-        found.map(|(_, cell)| cell)
+        let found = self.0.iter().find(|grant| grant.name == name);
+        found.map(|grant| &grant.cell)
+    }
+
+    /// Returns true if a step before has written a thing in the same block.
+    ///
+    /// Real-time: hot.
+    pub(super) fn is_written(&self, name: SharedName) -> bool {
+        let mut all = self.0.iter();
+        all.any(|grant| grant.name == name && grant.is_written)
     }
 
     /// Claims a thing, to read it; `None` if it is not there.

@@ -80,7 +80,13 @@ impl BlockTime {
         self.now.store(now.to_bits(), Ordering::Relaxed);
     }
 
-    fn tick(&self) -> u64 {
+    /// Sets the time of a block that a message causes.
+    pub(super) fn set_now(&self, now: f64) {
+        self.now.store(now.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Number of blocks that have begun.
+    pub(super) fn tick(&self) -> u64 {
         self.tick.load(Ordering::Relaxed)
     }
 
@@ -118,9 +124,9 @@ impl SignalWorld<'_> {
         (self.now() - then) / UNITS_PER_MS
     }
 
-    /// Number of the block.
-    pub(crate) fn tick(&self) -> u64 {
-        self.time.tick()
+    /// Returns true if the thing's writer has computed this block already.
+    pub(crate) fn is_written(&self, name: SharedName) -> bool {
+        self.grants.is_written(name)
     }
 
     /// Claims a shared thing that the object has declared, to read it; `None` if there is none of the name.

@@ -48,13 +48,13 @@ struct Binary<F> {
     scalar: Option<f32>,
 }
 
-impl<F: Fn(f32, f32) -> f32 + Send + 'static> Binary<F> {
+impl<F: Fn(f32, f32) -> f32 + Send + Sync + 'static> Binary<F> {
     fn boxed(scalar: Option<f32>, function: F) -> Box<dyn Object> {
         Box::new(Self { function, scalar })
     }
 }
 
-impl<F: Fn(f32, f32) -> f32 + Send> Object for Binary<F> {
+impl<F: Fn(f32, f32) -> f32 + Send + Sync> Object for Binary<F> {
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
@@ -144,7 +144,7 @@ impl Object for Clip {
 /// A function of one signal.
 struct Unary<F>(F);
 
-impl<F: Fn(f32) -> f32 + Send> Object for Unary<F> {
+impl<F: Fn(f32) -> f32 + Send + Sync> Object for Unary<F> {
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,

@@ -1,4 +1,4 @@
-//! `dac~`, `adc~`, `send~`, `throw~` and their other ends.
+//! `dac~`, `adc~`, `send~`, `throw~` and their other ends. All of them pass blocks of 64 frames alone, as in Pd.
 
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
 use crate::signal::{Accesses, Inlets, SharedName, SharedSamples, SignalWorld};
@@ -51,6 +51,9 @@ impl Object for Dac {
             let Some(mut output) = output else {
                 continue;
             };
+            if output.samples.len() != inlets.get(inlet).len() {
+                continue;
+            }
             for (to, x) in output.samples.iter_mut().zip(inlets.get(inlet)) {
                 *to += x;
             }
@@ -76,8 +79,10 @@ impl Object for Adc {
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         for (outlet, channel) in outlets.iter_mut().zip(&self.channels) {
             match channel.and_then(|channel| world.read(SharedName::Input(channel))) {
-                Some(input) => outlet.copy_from_slice(&input.samples),
-                None => outlet.fill(0.0),
+                Some(input) if input.samples.len() == outlet.len() => {
+                    outlet.copy_from_slice(&input.samples);
+                }
+                _ => outlet.fill(0.0),
             }
         }
     }
@@ -95,7 +100,9 @@ impl Object for Send {
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let signal = inlets.get(0);
-        if let Some(mut bus) = world.write(SharedName::Send(self.name)) {
+        if let Some(mut bus) = world.write(SharedName::Send(self.name))
+            && bus.samples.len() == signal.len()
+        {
             bus.samples.copy_from_slice(signal);
         }
     }
@@ -120,8 +127,10 @@ impl Object for Receive {
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         match world.read(SharedName::Send(self.name)) {
-            Some(bus) => outlets[0].copy_from_slice(&bus.samples),
-            None => outlets[0].fill(0.0),
+            Some(bus) if bus.samples.len() == outlets[0].len() => {
+                outlets[0].copy_from_slice(&bus.samples);
+            }
+            _ => outlets[0].fill(0.0),
         }
     }
 }
@@ -148,6 +157,9 @@ impl Object for Throw {
         let Some(mut bus) = world.write(SharedName::Throw(self.name)) else {
             return;
         };
+        if bus.samples.len() != signal.len() {
+            return;
+        }
         for (to, x) in bus.samples.iter_mut().zip(signal) {
             *to += x;
         }
@@ -166,11 +178,11 @@ impl Object for Catch {
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         match world.write(SharedName::Throw(self.name)) {
-            Some(mut bus) => {
+            Some(mut bus) if bus.samples.len() == outlets[0].len() => {
                 outlets[0].copy_from_slice(&bus.samples);
                 bus.samples.fill(0.0);
             }
-            None => outlets[0].fill(0.0),
+            _ => outlets[0].fill(0.0),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, words};
-use crate::signal::{Accesses, BLOCK, Inlets, SharedName, SharedSamples, SignalWorld};
+use crate::signal::{Accesses, Inlets, RowFormat, SharedName, SharedSamples, SignalWorld};
 
 /// Frames that are repeated before the begin of a line, for the cubic.
 const MARGIN: usize = 4;
@@ -16,7 +16,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "delwrite~" => Box::new(DelayWrite {
             name,
             ms: making.number(1, 0.0).max(0.0),
-            rate: making.globals.rate,
+            format: RowFormat::outermost(making.globals.rate),
         }),
         "delread~" => Box::new(DelayRead {
             name,
@@ -30,7 +30,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 struct DelayWrite {
     name: Symbol,
     ms: f32,
-    rate: f32,
+    format: RowFormat,
 }
 
 /// Longest line, in frames.
@@ -43,12 +43,11 @@ impl DelayWrite {
             clippy::cast_sign_loss,
             reason = "bounded"
         )]
-        let frames = (self.ms * self.rate * 0.001).clamp(1.0, MAX_FRAMES) as usize;
-        let frames = frames.next_multiple_of(4) + BLOCK;
+        let frames = (self.ms * self.format.rate * 0.001).clamp(1.0, MAX_FRAMES) as usize;
+        let frames = frames.next_multiple_of(4) + self.format.frames;
         SharedSamples {
             samples: vec![0.0; frames + MARGIN],
             phase: MARGIN,
-            written: 0,
         }
     }
 }
@@ -57,6 +56,10 @@ impl Object for DelayWrite {
     fn accesses(&self, list: &mut Accesses) {
         let line = SharedName::Delay(self.name);
         list.makes(line, self.new_line()).writes(line);
+    }
+
+    fn prepare(&mut self, format: &RowFormat) {
+        self.format = *format;
     }
 
     fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -82,7 +85,6 @@ impl Object for DelayWrite {
                 line.phase = MARGIN;
             }
         }
-        line.written = world.tick();
     }
 }
 
@@ -107,7 +109,7 @@ impl Object for DelayRead {
             return out.fill(0.0);
         };
         let block = out.len();
-        let is_after = line.written == world.tick();
+        let is_after = world.is_written(SharedName::Delay(self.name));
         let frames = line.samples.len() - MARGIN;
         let asked = 0.5 + f64::from(self.ms * per_ms(world.rate));
         #[expect(
@@ -156,7 +158,7 @@ impl Object for DelayRead4 {
         };
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
         let (block, frames) = (out.len() as f32, (line.samples.len() - MARGIN) as f32);
-        let before = if line.written == world.tick() {
+        let before = if world.is_written(SharedName::Delay(self.name)) {
             0.0
         } else {
             block

@@ -34,6 +34,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| filters::make(making))
         .or_else(|| oscillators::make(making))
         .or_else(|| ramps::make(making))
+        .or_else(|| super::reblock::make(making))
 }
 
 /// Returns true if Pd sorts the class with the signals.

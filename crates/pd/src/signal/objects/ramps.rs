@@ -3,7 +3,7 @@
 
 use crate::constants::{LN_10, PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
-use crate::signal::{Accesses, BLOCK, Inlets, SignalWorld};
+use crate::signal::{Accesses, BLOCK, Inlets, RowFormat, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -12,8 +12,9 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "vline~" => Box::new(SampleLine::default()),
         "snapshot~" => Box::new(Snapshot { value: 0.0 }),
         "vsnapshot~" => Box::new(SampleSnapshot {
-            block: [0.0; BLOCK],
+            block: Vec::new(),
             time: 0.0,
+            per_ms: 0.0,
         }),
         "env~" => Box::new(Envelope::new(making.number(0, 0.0), making.number(1, 0.0))),
         "bang~" => Box::new(BlockBang),
@@ -22,7 +23,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             held: 0.0,
             last: 0.0,
         }),
-        "samplerate~" => Box::new(Rate),
+        "samplerate~" => Box::new(Rate(making.globals.rate)),
         _ => return None,
     })
 }
@@ -45,12 +46,16 @@ impl Object for Constant {
     }
 }
 
-struct Rate;
+/// The rate of the canvas, in which an overlap does not count.
+struct Rate(f32);
 
 impl Object for Rate {
+    fn prepare(&mut self, format: &RowFormat) {
+        self.0 = format.nominal_rate;
+    }
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
-        let rate = context.rate();
-        context.send_float(0, rate);
+        context.send_float(0, self.0);
         Handled::Yes
     }
 }
@@ -164,6 +169,9 @@ struct SampleLine {
     end: f64,
     next_ms: f32,
     delay_ms: f32,
+    /// Logical time at which the last block was computed, and the begin of the next one if it is still the same.
+    last_now: f64,
+    next_block: f64,
     waiting: std::collections::VecDeque<Segment>,
 }
 
@@ -179,6 +187,8 @@ impl Default for SampleLine {
             end: 1e20,
             next_ms: 0.0,
             delay_ms: 0.0,
+            last_now: 0.0,
+            next_block: 0.0,
             waiting: std::collections::VecDeque::with_capacity(256),
         }
     }
@@ -265,7 +275,14 @@ impl Object for SampleLine {
         #[expect(clippy::cast_precision_loss, reason = "a block is short")]
         let frames = outlets[0].len() as f64;
         let ms_per_sample = 1000.0 / f64::from(world.rate);
-        let mut time = world.ms_since(0.0) - frames * ms_per_sample;
+        let now = world.ms_since(0.0);
+        if now != self.last_now {
+            // The first of several short blocks within 64 frames begins where all of them do.
+            self.last_now = now;
+            self.next_block = now - frames.max(64.0) * ms_per_sample;
+        }
+        let mut time = self.next_block;
+        self.next_block = time + frames * ms_per_sample;
         let mut value = self.value;
         for to in &mut outlets[0] {
             let next = time + ms_per_sample;
@@ -307,37 +324,49 @@ impl Object for Snapshot {
 
 /// The sample at the time of the bang, of the block before.
 struct SampleSnapshot {
-    block: [f32; BLOCK],
+    block: Vec<f32>,
     /// Logical time at the end of that block.
     time: f64,
+    /// Frames in a millisecond.
+    per_ms: f32,
 }
 
 impl Object for SampleSnapshot {
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
-        let passed = context.clocks().ms_since(self.time) * f64::from(context.rate() * 0.001);
+        let passed = context.clocks().ms_since(self.time) * f64::from(self.per_ms);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "within the block"
+            reason = "below 0 is 0"
         )]
-        let index = passed.clamp(0.0, 63.0) as usize;
-        context.send_float(0, self.block[index]);
+        let index = (passed as usize).min(self.block.len().saturating_sub(1));
+        let value = self.block.get(index).copied().unwrap_or(0.0);
+        context.send_float(0, value);
         Handled::Yes
     }
 
+    fn prepare(&mut self, format: &RowFormat) {
+        self.per_ms = format.rate * 0.001;
+        self.block.resize(format.frames, 0.0);
+    }
+
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        let from = inlets.get(0);
-        self.block[..from.len().min(BLOCK)].copy_from_slice(&from[..from.len().min(BLOCK)]);
+        for (to, x) in self.block.iter_mut().zip(inlets.get(0)) {
+            *to = *x;
+        }
         self.time = world.now();
     }
 }
 
 /// Power over a window, in decibels.
 struct Envelope {
+    /// Weights, and a block of zeros behind them.
     window: Vec<f32>,
+    points: usize,
     /// Sums that overlap.
     sums: Vec<f32>,
     phase: usize,
+    asked_period: usize,
     period: usize,
     result: f32,
 }
@@ -358,20 +387,29 @@ impl Envelope {
             0 => points / 2,
             n => n,
         };
-        let period = period.max(points / 32 + 1).max(BLOCK).div_ceil(BLOCK) * BLOCK;
+        let period = period.max(points / 32 + 1);
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
         let weight = |i: usize| {
             narrow((1.0 - ((2.0 * PI * i as f64) / points as f64).cos()) / points as f64)
         };
-        let mut window: Vec<f32> = (0..points).map(weight).collect();
-        window.resize(points + BLOCK, 0.0);
-        Self {
-            window,
-            sums: vec![0.0; points / period + 2],
+        let mut new = Self {
+            window: (0..points).map(weight).collect(),
+            points,
+            sums: Vec::new(),
             phase: 0,
+            asked_period: period,
             period,
             result: 0.0,
-        }
+        };
+        new.fit(BLOCK);
+        new
+    }
+
+    /// Rounds the period up to whole blocks.
+    fn fit(&mut self, frames: usize) {
+        self.window.resize(self.points + frames, 0.0);
+        self.period = self.asked_period.max(frames).div_ceil(frames) * frames;
+        self.sums.resize(self.points / self.period + 2, 0.0);
     }
 }
 
@@ -395,6 +433,10 @@ fn weighted_power(weights: &[f32], signal: &[f32]) -> f32 {
 }
 
 impl Object for Envelope {
+    fn prepare(&mut self, format: &RowFormat) {
+        self.fit(format.frames);
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         list.sets_clocks();
     }
@@ -411,7 +453,7 @@ impl Object for Envelope {
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let signal = inlets.get(0);
-        let points = self.window.len() - BLOCK;
+        let points = self.points;
         let mut at = self.phase;
         for sum in &mut self.sums {
             if at < points {

@@ -1,0 +1,201 @@
+//! Ordered steps to steps with all that they touch.
+
+use super::order::{BlockOrder, Order, Step};
+use super::reblock::{Reblock, ReblockParts};
+use super::row::{BoundStep, Row};
+use super::shared::{Accesses, SharedCell, SharedName, SharedThings};
+use super::world::{BlockTime, ObjectCell};
+use super::RowFormat;
+use crate::control::{ArrayId, Machine, ObjectId, Symbol};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What the object of each step declares to share.
+#[derive(Default)]
+pub(super) struct Declared(HashMap<ObjectId, Accesses>);
+
+impl Declared {
+    /// Prepares the objects of an order for their format and asks them, also those of canvases inside.
+    pub(super) fn of(machine: &Machine, order: &Order, format: &RowFormat) -> Self {
+        let mut declared = Self::default();
+        declared.ask(machine, order, format);
+        declared
+    }
+
+    fn ask(&mut self, machine: &Machine, order: &Order, format: &RowFormat) {
+        for id in &order.observers {
+            if let Some(cell) = machine.signal_object(*id) {
+                cell.write().object.prepare(format);
+            }
+        }
+        for step in &order.steps {
+            if let Step::Perform { object, .. } = step
+                && let Some(cell) = machine.signal_object(*object)
+            {
+                let mut accesses = Accesses::default();
+                let object_in_cell = &mut cell.write().object;
+                object_in_cell.prepare(format);
+                object_in_cell.accesses(&mut accesses);
+                accesses.is_renamed &= may_be_renamed(machine, *object);
+                self.0.insert(*object, accesses);
+            }
+        }
+        for block in &order.blocks {
+            self.ask(machine, &block.order, &block.settings.format(*format));
+        }
+    }
+
+    /// Names of all things that objects touch.
+    pub(super) fn names(&self) -> impl Iterator<Item = SharedName> + '_ {
+        let all = self.0.values().flat_map(|one| &one.list);
+        all.map(|(name, _)| *name)
+    }
+
+    /// Returns true if any object touches an array.
+    pub(super) fn has_arrays(&self) -> bool {
+        let mut names = self.names();
+        self.0.values().any(|one| one.all_arrays.is_some())
+            || names.any(|name| matches!(name, SharedName::Array(_)))
+    }
+
+    /// Makes what objects declare, in the order of their steps.
+    pub(super) fn make_things(&mut self, order: &Order, things: &mut SharedThings) {
+        for step in &order.steps {
+            let Step::Perform { object, .. } = step else {
+                continue;
+            };
+            let declared = self.0.get_mut(object);
+            for (name, samples) in declared.into_iter().flat_map(|one| one.made.drain(..)) {
+                things.add(name, samples);
+            }
+            if let Some(block) = order.blocks.iter().find(|block| block.object == *object) {
+                self.make_things(&block.order, things);
+            }
+        }
+    }
+}
+
+/// Returns true if a message `set NAME` may reach the left inlet of an object: something that may send one is connected to it.
+fn may_be_renamed(machine: &Machine, object: ObjectId) -> bool {
+    const SEND_NO_WORDS: [&str; 12] = [
+        "bng",
+        "tgl",
+        "nbx",
+        "hsl",
+        "vsl",
+        "metro",
+        "loadbang",
+        "delay",
+        "del",
+        "float",
+        "f",
+        "floatatom",
+    ];
+    let mut senders = machine.senders(object);
+    senders.any(|sender| !SEND_NO_WORDS.contains(&machine.class(sender)))
+}
+
+/// Gives steps what they touch, in the order in which they run.
+pub(super) struct Binder<'b> {
+    pub machine: &'b Machine,
+    pub declared: &'b Declared,
+    pub things: &'b SharedThings,
+    pub arrays: &'b [(ArrayId, SharedCell)],
+    pub values: &'b [(Symbol, SharedCell)],
+    pub time: &'b Arc<BlockTime>,
+    /// Objects that set clocks while they compute.
+    pub clock_setters: Vec<ObjectId>,
+    /// Delay lines that steps have written until now.
+    pub written: HashSet<SharedName>,
+}
+
+impl Binder<'_> {
+    /// Binds the steps of a row.
+    pub(super) fn row(&mut self, order: Order, format: RowFormat) -> Vec<BoundStep> {
+        let mut blocks: HashMap<ObjectId, BlockOrder> = order
+            .blocks
+            .into_iter()
+            .map(|block| (block.object, block))
+            .collect();
+        let steps = order.steps.into_iter();
+        steps
+            .map(|step| {
+                let id = match &step {
+                    Step::Perform { object, .. } => Some(*object),
+                    _ => None,
+                };
+                let accesses = match id.and_then(|id| blocks.remove(&id)) {
+                    Some(block) => self.block(block, format),
+                    None => self.accesses(id),
+                };
+                let mut grants = self.things.grants(&accesses);
+                grants.mark_written(&self.written);
+                self.written.extend(accesses.iter().filter(|a| a.1).map(|a| a.0));
+                let object = step.object().and_then(|id| self.machine.signal_object(id));
+                BoundStep {
+                    object: object.cloned(),
+                    grants,
+                    accesses,
+                    time: self.time.clone(),
+                    rate: format.rate,
+                    step,
+                }
+            })
+            .collect()
+    }
+
+    /// What the step of an object touches.
+    fn accesses(&mut self, id: Option<ObjectId>) -> Vec<(SharedName, bool)> {
+        let Some((id, declared)) = id.and_then(|id| Some((id, self.declared.0.get(&id)?))) else {
+            return Vec::new();
+        };
+        if declared.sets_clocks {
+            self.clock_setters.push(id);
+        }
+        self.things.expanded(declared)
+    }
+
+    /// Puts the row of a canvas with blocks of its own into the object of its `block~`. Gives what the row touches.
+    fn block(&mut self, block: BlockOrder, outer: RowFormat) -> Vec<(SharedName, bool)> {
+        let first_setter = self.clock_setters.len();
+        let inside = block.settings.format(outer);
+        let (buffers, observers) = (block.order.buffers, self.cells(&block.order.observers));
+        let steps = self.row(block.order, inside);
+        let mut all: HashMap<SharedName, bool> = HashMap::new();
+        for (name, is_write) in steps.iter().flat_map(|step| &step.accesses) {
+            *all.entry(*name).or_default() |= is_write;
+        }
+        let mut accesses: Vec<(SharedName, bool)> = all.into_iter().collect();
+        accesses.sort_unstable();
+        let setters = self.clock_setters[first_setter..].iter();
+        let setters = setters.filter_map(|id| Some((*id, self.machine.signal_object(*id)?.clone())));
+        let is_touched = |cell: &SharedCell| {
+            let mut cells = accesses.iter().filter_map(|(name, _)| self.things.get(*name));
+            cells.any(|touched| Arc::ptr_eq(touched, cell))
+        };
+        let arrays = self.arrays.iter().filter(|(_, cell)| is_touched(cell));
+        let values = self.values.iter().filter(|(_, cell)| is_touched(cell));
+        let parts = ReblockParts {
+            settings: block.settings,
+            is_switch: block.is_switch,
+            is_root: block.is_root,
+            outer,
+            row: Row::new(steps, buffers, observers),
+            inputs: block.inputs,
+            outputs: block.outputs,
+            clock_setters: setters.collect(),
+            arrays: arrays.cloned().collect(),
+            values: values.cloned().collect(),
+            time: self.time.clone(),
+        };
+        if let Some(cell) = self.machine.signal_object(block.object) {
+            cell.write().object = Box::new(Reblock::new(parts));
+        }
+        accesses
+    }
+
+    fn cells(&self, ids: &[ObjectId]) -> Vec<Arc<ObjectCell>> {
+        let cells = ids.iter().filter_map(|id| self.machine.signal_object(*id));
+        cells.cloned().collect()
+    }
+}

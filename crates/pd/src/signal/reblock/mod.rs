@@ -1,0 +1,219 @@
+//! [`Reblock`]: a canvas that computes with blocks of its own (`block~`, `switch~`).
+//!
+//! To the canvas around it is one object: it takes the signals at the inlets, runs the row of steps inside as often as is due, and
+//! gives the signals of the outlets. The box of `block~` or `switch~` is that object, so messages to the box reach it.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `settings` | the arguments, and how often to compute |
+//! | `ports` | inlets and outlets between blocks of two lengths and rates |
+
+mod ports;
+mod settings;
+
+pub(super) use ports::Upsampling;
+pub(super) use settings::BlockSettings;
+
+use super::shared::SharedCell;
+use super::row::Row;
+use super::world::{BlockTime, BufferId, Inlets, ObjectCell, SignalWorld};
+use super::{Accesses, RowFormat};
+use crate::control::{ArrayId, Context, Handled, Making, Message, Object, ObjectId, Symbol, words};
+use ports::{InletBuffer, OutletBuffer};
+use settings::Reblocking;
+use std::sync::Arc;
+
+/// The box alone, before its canvas is ordered.
+struct Unbound;
+
+impl Object for Unbound {}
+
+/// Makes the box of `block~` or `switch~`.
+pub(super) fn make(making: &Making<'_>) -> Option<Box<dyn Object>> {
+    matches!(making.class, "block~" | "switch~").then(|| Box::new(Unbound) as Box<dyn Object>)
+}
+
+/// What a canvas with blocks of its own consists of.
+pub(super) struct ReblockParts {
+    pub settings: BlockSettings,
+    /// True for `switch~`, which is off at first.
+    pub is_switch: bool,
+    /// True if no canvas is around it.
+    pub is_root: bool,
+    /// Format of the canvas around.
+    pub outer: RowFormat,
+    pub row: Row,
+    /// Buffers of the row that hold the signals of inlets.
+    pub inputs: Vec<(BufferId, Upsampling)>,
+    /// Buffers of the row with the signals of outlets; `None` where an outlet is never reached.
+    pub outputs: Vec<(Option<BufferId>, Upsampling)>,
+    /// Objects inside that set clocks.
+    pub clock_setters: Vec<(ObjectId, Arc<ObjectCell>)>,
+    /// Arrays that signals inside touch.
+    pub arrays: Vec<(ArrayId, SharedCell)>,
+    /// Numbers of `value` that signals inside touch.
+    pub values: Vec<(Symbol, SharedCell)>,
+    pub time: Arc<BlockTime>,
+}
+
+/// A canvas with blocks of its own.
+pub(super) struct Reblock {
+    parts: ReblockParts,
+    to: Reblocking,
+    inlets: Vec<InletBuffer>,
+    outlets: Vec<OutletBuffer>,
+    is_on: bool,
+    /// Blocks of the canvas around since the last computation; at 0 it computes.
+    phase: usize,
+}
+
+impl Reblock {
+    pub(super) fn new(parts: ReblockParts) -> Self {
+        let inputs = parts.inputs.iter();
+        let outputs = parts.outputs.iter();
+        let mut new = Self {
+            to: parts.settings.within(parts.outer, parts.is_root),
+            inlets: inputs.map(|(_, method)| InletBuffer::new(*method)).collect(),
+            outlets: outputs.map(|(_, method)| OutletBuffer::new(*method)).collect(),
+            is_on: !parts.is_switch,
+            phase: 0,
+            parts,
+        };
+        new.reformat();
+        new
+    }
+
+    /// Adjusts everything inside to the settings and the canvas around.
+    fn reformat(&mut self) {
+        let parts = &mut self.parts;
+        self.to = parts.settings.within(parts.outer, parts.is_root);
+        #[expect(clippy::cast_possible_truncation, reason = "its low bits count")]
+        let tick = parts.time.tick() as usize;
+        for inlet in &mut self.inlets {
+            inlet.prepare(&self.to, tick);
+        }
+        for outlet in &mut self.outlets {
+            outlet.prepare(&self.to, tick);
+        }
+        self.phase = tick & (self.to.period - 1);
+        parts.row.prepare(&self.to.format);
+    }
+
+    /// Computes one block inside. Inlets that are not reblocked were written before.
+    fn run(&mut self) {
+        let buffers = self.parts.inputs.iter().zip(&mut self.inlets);
+        if self.to.is_reblocked {
+            for ((id, _), inlet) in buffers {
+                inlet.read(self.parts.row.buffer_mut(*id), self.to.format.vector);
+            }
+        }
+        self.parts.row.run();
+        let buffers = self.parts.outputs.iter().zip(&mut self.outlets);
+        if self.to.is_reblocked {
+            for ((id, _), outlet) in buffers {
+                if let Some(id) = id {
+                    outlet.add(self.parts.row.buffer(*id));
+                }
+            }
+        }
+    }
+
+    /// Computes what is due in a block of the canvas around.
+    fn run_due(&mut self) {
+        if self.phase > 0 {
+            self.phase = (self.phase + 1) % self.to.period;
+            return;
+        }
+        self.phase = usize::from(self.to.period > 1);
+        let count = if self.to.is_reblocked { self.to.frequency } else { 1 };
+        for _ in 0..count {
+            self.run();
+        }
+    }
+
+    /// Exchanges the points of arrays and the numbers of `value` between messages and signals.
+    fn swap_arrays(&self, context: &mut Context<'_>) {
+        for (id, cell) in &self.parts.arrays {
+            let points = context.arrays().points_mut(*id);
+            std::mem::swap(points, &mut cell.write().samples);
+        }
+        for (name, cell) in &self.parts.values {
+            std::mem::swap(context.value_mut(*name), &mut cell.write().samples[0]);
+        }
+    }
+}
+
+impl Object for Reblock {
+    fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
+        if self.parts.is_switch {
+            self.is_on = number != 0.0;
+        }
+        Handled::Yes
+    }
+
+    /// One block of a canvas that is off, at once.
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        if self.is_on {
+            context.print("error: bang to block~ or on-state switch~ has no effect".to_owned());
+            return Handled::Yes;
+        }
+        self.parts.time.set_now(context.clocks().now());
+        self.swap_arrays(context);
+        self.run();
+        self.swap_arrays(context);
+        for (id, cell) in &self.parts.clock_setters {
+            for (slot, delay_ms) in cell.write().clocks.drain(..) {
+                context.set_clock_of(*id, slot, delay_ms);
+            }
+        }
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        if message.selector != words::SET {
+            return Handled::No;
+        }
+        let number = |at: usize| message.values.get(at).map_or(0.0, |value| value.number());
+        let settings = BlockSettings::new(number(0), number(1), number(2));
+        if settings != self.parts.settings {
+            self.parts.settings = settings;
+            self.reformat();
+        }
+        Handled::Yes
+    }
+
+    fn prepare(&mut self, outer: &RowFormat) {
+        self.parts.outer = *outer;
+        self.reformat();
+    }
+
+    /// Its steps declare what they touch, each by itself.
+    fn accesses(&self, _: &mut Accesses) {}
+
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        _: &mut SignalWorld<'_>,
+    ) {
+        let is_reblocked = self.to.is_reblocked;
+        for at in 0..inlets.len().min(self.inlets.len()) {
+            if is_reblocked {
+                self.inlets[at].write(inlets.get(at));
+            } else {
+                let to = self.parts.row.buffer_mut(self.parts.inputs[at].0);
+                to.copy_from_slice(inlets.get(at));
+            }
+        }
+        if self.is_on {
+            self.run_due();
+        }
+        for (at, to) in outlets.iter_mut().enumerate() {
+            match self.parts.outputs[at].0 {
+                _ if is_reblocked => self.outlets[at].take(to),
+                Some(id) if self.is_on => to.copy_from_slice(self.parts.row.buffer(id)),
+                _ => to.fill(0.0),
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! [`Row`]: steps with everything that they touch, run one after the other.
+
+use super::RowFormat;
+use super::order::Step;
+use super::shared::{Grants, SharedName};
+use super::world::{BlockTime, BufferId, Inlets, ObjectCell, SignalSource, SignalWorld};
+use std::sync::Arc;
+
+/// A step with all that it touches.
+pub(crate) struct BoundStep {
+    pub(super) step: Step,
+    /// Its object, if it has one.
+    pub(super) object: Option<Arc<ObjectCell>>,
+    pub(super) grants: Grants,
+    /// What it shares with other steps, and true where it changes that.
+    pub(super) accesses: Vec<(SharedName, bool)>,
+    pub(super) time: Arc<BlockTime>,
+    pub(super) rate: f32,
+}
+
+impl BoundStep {
+    /// Number at an inlet of the step's object.
+    ///
+    /// Real-time: hot.
+    pub(super) fn number(&self, inlet: usize) -> f32 {
+        let object = self.object.as_ref();
+        object.map_or(0.0, |object| object.read().number(inlet))
+    }
+
+    /// Computes a block of the step's object.
+    ///
+    /// Real-time: hot.
+    pub(super) fn perform(&self, inlets: &Inlets<'_>, outlets: &mut [Box<[f32]>]) {
+        let Some(cell) = &self.object else {
+            return;
+        };
+        let mut claimed = cell.write();
+        let object = &mut *claimed;
+        let mut world = SignalWorld {
+            clocks: &mut object.clocks,
+            grants: &self.grants,
+            time: &self.time,
+            rate: self.rate,
+        };
+        object.object.perform(inlets, outlets, &mut world);
+    }
+}
+
+/// Steps of a canvas with blocks of its own, and their buffers.
+pub(super) struct Row {
+    steps: Vec<BoundStep>,
+    buffers: Vec<Box<[f32]>>,
+    /// Outlets of the object that computes.
+    outlets: Vec<Box<[f32]>>,
+    /// Objects without signals that depend on the rate.
+    observers: Vec<Arc<ObjectCell>>,
+}
+
+/// Inlets that read the buffers.
+struct Buffers<'b>(&'b [Box<[f32]>], &'b [BufferId]);
+
+impl SignalSource for Buffers<'_> {
+    fn signal(&self, at: usize) -> &[f32] {
+        &self.0[self.1[at].0 as usize]
+    }
+
+    fn count(&self) -> usize {
+        self.1.len()
+    }
+}
+
+impl Row {
+    /// A row of `buffers` buffers, without frames until it is prepared.
+    pub(super) fn new(
+        steps: Vec<BoundStep>,
+        buffers: u32,
+        observers: Vec<Arc<ObjectCell>>,
+    ) -> Self {
+        Self {
+            steps,
+            buffers: (0..buffers).map(|_| Box::default()).collect(),
+            outlets: Vec::with_capacity(1024),
+            observers,
+        }
+    }
+
+    /// Adjusts buffers and objects to a format.
+    ///
+    /// Real-time: setup.
+    pub(super) fn prepare(&mut self, format: &RowFormat) {
+        for buffer in &mut self.buffers {
+            if buffer.len() != format.frames {
+                *buffer = vec![0.0; format.frames].into_boxed_slice();
+            }
+        }
+        for step in &mut self.steps {
+            step.rate = format.rate;
+            if let (Step::Perform { .. }, Some(cell)) = (&step.step, &step.object) {
+                cell.write().object.prepare(format);
+            }
+        }
+        for observer in &self.observers {
+            observer.write().object.prepare(format);
+        }
+    }
+
+    /// A buffer.
+    pub(super) fn buffer(&self, id: BufferId) -> &[f32] {
+        &self.buffers[id.0 as usize]
+    }
+
+    /// A buffer, to be written.
+    pub(super) fn buffer_mut(&mut self, id: BufferId) -> &mut [f32] {
+        &mut self.buffers[id.0 as usize]
+    }
+
+    /// Computes a block.
+    ///
+    /// Real-time: hot.
+    pub(super) fn run(&mut self) {
+        run(&self.steps, &mut self.buffers, &mut self.outlets);
+    }
+}
+
+/// Runs steps one after the other. `taken` is memory for outlets.
+///
+/// Real-time: hot.
+pub(super) fn run(
+    steps: &[BoundStep],
+    buffers: &mut [Box<[f32]>],
+    taken: &mut Vec<Box<[f32]>>,
+) {
+    for bound in steps {
+        match &bound.step {
+            Step::Fill { inlet, to, .. } => {
+                let number = bound.number(*inlet);
+                buffers[to.0 as usize].fill(number);
+            }
+            Step::Add { new, sum, to } => {
+                let mut result = std::mem::take(&mut buffers[to.0 as usize]);
+                add(
+                    &buffers[new.0 as usize],
+                    &buffers[sum.0 as usize],
+                    &mut result,
+                );
+                buffers[to.0 as usize] = result;
+            }
+            Step::Perform {
+                inlets, outlets, ..
+            } => {
+                let outlet_buffers = outlets
+                    .iter()
+                    .map(|id| std::mem::take(&mut buffers[id.0 as usize]));
+                taken.extend(outlet_buffers);
+                bound.perform(&Inlets(&Buffers(buffers, inlets)), taken);
+                for (id, outlet) in outlets.iter().zip(taken.drain(..)) {
+                    buffers[id.0 as usize] = outlet;
+                }
+            }
+        }
+    }
+}
+
+/// The sum of two signals.
+pub(super) fn add(new: &[f32], sum: &[f32], to: &mut [f32]) {
+    for ((to, new), sum) in to.iter_mut().zip(new).zip(sum) {
+        *to = new + sum;
+    }
+}
