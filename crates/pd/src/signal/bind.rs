@@ -1,11 +1,11 @@
 //! Ordered steps to steps with all that they touch.
 
+use super::RowFormat;
 use super::order::{BlockOrder, Order, Step};
 use super::reblock::{Reblock, ReblockParts};
 use super::row::{BoundStep, Row};
 use super::shared::{Accesses, SharedCell, SharedName, SharedThings};
 use super::world::{BlockTime, ObjectCell};
-use super::RowFormat;
 use crate::control::{ArrayId, Machine, ObjectId, Symbol};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -130,7 +130,8 @@ impl Binder<'_> {
                 };
                 let mut grants = self.things.grants(&accesses);
                 grants.mark_written(&self.written);
-                self.written.extend(accesses.iter().filter(|a| a.1).map(|a| a.0));
+                self.written
+                    .extend(accesses.iter().filter(|a| a.1).map(|a| a.0));
                 let object = step.object().and_then(|id| self.machine.signal_object(id));
                 BoundStep {
                     object: object.cloned(),
@@ -168,9 +169,12 @@ impl Binder<'_> {
         let mut accesses: Vec<(SharedName, bool)> = all.into_iter().collect();
         accesses.sort_unstable();
         let setters = self.clock_setters[first_setter..].iter();
-        let setters = setters.filter_map(|id| Some((*id, self.machine.signal_object(*id)?.clone())));
+        let setters =
+            setters.filter_map(|id| Some((*id, self.machine.signal_object(*id)?.clone())));
         let is_touched = |cell: &SharedCell| {
-            let mut cells = accesses.iter().filter_map(|(name, _)| self.things.get(*name));
+            let mut cells = accesses
+                .iter()
+                .filter_map(|(name, _)| self.things.get(*name));
             cells.any(|touched| Arc::ptr_eq(touched, cell))
         };
         let arrays = self.arrays.iter().filter(|(_, cell)| is_touched(cell));

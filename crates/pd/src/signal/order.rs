@@ -159,7 +159,8 @@ impl Order {
         }
         let words = &instance.objects[at].arguments;
         let number = |at: usize| words.get(at).and_then(Atom::as_float).unwrap_or(0.0);
-        let is_switch = matches!(&instance.objects[at].body, ObjectBody::Class(class) if &**class == "switch~");
+        let is_switch =
+            matches!(&instance.objects[at].body, ObjectBody::Class(class) if &**class == "switch~");
         self.blocks.push(BlockOrder {
             object,
             settings: BlockSettings::new(number(0), number(1), number(2)),

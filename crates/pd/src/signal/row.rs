@@ -125,11 +125,7 @@ impl Row {
 /// Runs steps one after the other. `taken` is memory for outlets.
 ///
 /// Real-time: hot.
-pub(super) fn run(
-    steps: &[BoundStep],
-    buffers: &mut [Box<[f32]>],
-    taken: &mut Vec<Box<[f32]>>,
-) {
+pub(super) fn run(steps: &[BoundStep], buffers: &mut [Box<[f32]>], taken: &mut Vec<Box<[f32]>>) {
     for bound in steps {
         match &bound.step {
             Step::Fill { inlet, to, .. } => {

@@ -163,7 +163,11 @@ impl SharedThings {
         let grant = |(name, _): &(SharedName, bool)| {
             let cell = self.cells.get(name)?.clone();
             let is_written = false;
-            Some(Grant { name: *name, cell, is_written })
+            Some(Grant {
+                name: *name,
+                cell,
+                is_written,
+            })
         };
         Grants(cells.filter_map(grant).collect())
     }

@@ -14,8 +14,8 @@ mod settings;
 pub(super) use ports::Upsampling;
 pub(super) use settings::BlockSettings;
 
-use super::shared::SharedCell;
 use super::row::Row;
+use super::shared::SharedCell;
 use super::world::{BlockTime, BufferId, Inlets, ObjectCell, SignalWorld};
 use super::{Accesses, RowFormat};
 use crate::control::{ArrayId, Context, Handled, Making, Message, Object, ObjectId, Symbol, words};
@@ -73,8 +73,12 @@ impl Reblock {
         let outputs = parts.outputs.iter();
         let mut new = Self {
             to: parts.settings.within(parts.outer, parts.is_root),
-            inlets: inputs.map(|(_, method)| InletBuffer::new(*method)).collect(),
-            outlets: outputs.map(|(_, method)| OutletBuffer::new(*method)).collect(),
+            inlets: inputs
+                .map(|(_, method)| InletBuffer::new(*method))
+                .collect(),
+            outlets: outputs
+                .map(|(_, method)| OutletBuffer::new(*method))
+                .collect(),
             is_on: !parts.is_switch,
             phase: 0,
             parts,
@@ -125,7 +129,11 @@ impl Reblock {
             return;
         }
         self.phase = usize::from(self.to.period > 1);
-        let count = if self.to.is_reblocked { self.to.frequency } else { 1 };
+        let count = if self.to.is_reblocked {
+            self.to.frequency
+        } else {
+            1
+        };
         for _ in 0..count {
             self.run();
         }

@@ -231,7 +231,10 @@ mod tests {
         let from = [1.0, 3.0];
         assert_eq!(resampled(Upsampling::Hold, &from, 4), [1.0, 1.0, 3.0, 3.0]);
         assert_eq!(resampled(Upsampling::Pad, &from, 4), [1.0, 0.0, 3.0, 0.0]);
-        assert_eq!(resampled(Upsampling::Linear, &from, 4), [0.5, 1.0, 2.0, 3.0]);
+        assert_eq!(
+            resampled(Upsampling::Linear, &from, 4),
+            [0.5, 1.0, 2.0, 3.0]
+        );
         assert_eq!(resampled(Upsampling::Hold, &from, 1), [1.0]);
     }
 

@@ -37,7 +37,13 @@ pub(super) struct Reblocking {
 impl BlockSettings {
     /// From block length, overlap and factor of upsampling. What Pd refuses becomes what Pd takes instead.
     pub(in super::super) fn new(frames: f32, overlap: f32, up: f32) -> Self {
-        let power = |whole: u32| if whole.is_power_of_two() { whole as usize } else { 1 };
+        let power = |whole: u32| {
+            if whole.is_power_of_two() {
+                whole as usize
+            } else {
+                1
+            }
+        };
         let (up, down) = match up {
             up if up >= 1.0 => (whole(up, MAX_FACTOR), 1),
             up if up > 0.0 => (1, whole(1.0 / up, MAX_FACTOR)),
@@ -65,9 +71,8 @@ impl BlockSettings {
         let down = self.down.min(outer.vector);
         let (inside, outside) = (vector * down, outer.vector * overlap * self.up);
         #[expect(clippy::cast_precision_loss, reason = "powers of two")]
-        let scaled = |rate: f32, overlap: usize| {
-            rate * overlap as f32 * self.up as f32 / down as f32
-        };
+        let scaled =
+            |rate: f32, overlap: usize| rate * overlap as f32 * self.up as f32 / down as f32;
         let is_like_outside = overlap * down * self.up == 1 && vector == outer.vector;
         Reblocking {
             format: RowFormat {
