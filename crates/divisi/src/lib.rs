@@ -125,5 +125,6 @@ pub fn registry() -> processor::Registry {
     midi::register(&mut registry);
     conv::register_tuned(&mut registry);
     network::register(&mut registry);
+    pd::register(&mut registry);
     registry
 }

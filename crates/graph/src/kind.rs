@@ -245,6 +245,8 @@ pub struct Kind {
     pub delay: Option<DelayParams>,
     /// True if a scheduler may run copies of it on several workers.
     pub duplicable: bool,
+    /// True if nodes of such kinds share state, so that a pipeline may not cut the edges between them.
+    pub shares_state: bool,
     /// Typical cost of 64 frames of one channel, in nanoseconds, until it is measured. With a series of ports it is that
     /// of the default number of ports.
     pub typical_ns: u32,
@@ -268,6 +270,7 @@ impl Kind {
             role: Role::Inner,
             delay: None,
             duplicable: true,
+            shares_state: false,
             typical_ns: 100,
             cost_param: None,
         }

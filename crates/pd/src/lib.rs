@@ -11,6 +11,7 @@
 //! | `control` | messages and clocks |
 //! | `expression` | the language of `expr` |
 //! | `signal` | signals, in Pd's order |
+//! | `node` | a patch as nodes of the graph, for every executor |
 #![forbid(unsafe_code)]
 
 mod class;
@@ -19,10 +20,12 @@ mod control;
 mod expression;
 mod file;
 mod load;
+mod node;
 mod signal;
 
 pub use class::{PortKind, Ports, class_names};
 pub use control::{Machine, NotYet};
 pub use file::*;
 pub use load::*;
+pub use node::register;
 pub use signal::PatchPlayer;

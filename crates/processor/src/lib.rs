@@ -42,6 +42,7 @@ mod block;
 mod contract;
 mod event;
 mod exp2;
+mod expansion;
 mod file_log;
 mod gauge;
 mod midi_ports;
@@ -60,6 +61,7 @@ pub use block::{
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL, SysExPart};
 pub use exp2::exp2;
+pub use expansion::{Console, ExpandContext, Expansion, InnerPort, ORDER};
 pub use file_log::{FileLog, FileProblem};
 pub use gauge::Gauge;
 pub use midi_ports::{

@@ -1,10 +1,11 @@
 //! [`Registry`]: from the name of a kind to the function that makes its processor.
 
-use crate::Processor;
 use crate::modulated::Modulated;
+use crate::{Console, ExpandContext, Expansion, Processor};
 use graph::{Catalogue, Kind, Node, ParamRange, TempoMap, Widths};
 use std::collections::HashMap;
 use std::path::Path;
+use units::{Frames, SampleRate};
 
 /// Argument of a maker: the node, its kind, the folder of its files, and the tempo.
 pub struct MakeContext<'a> {
@@ -123,6 +124,7 @@ impl MakeContext<'_> {
 
 type Probe = Box<dyn Fn(&Node, &Path) -> Option<Widths> + Send + Sync>;
 type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
+type Expander = Box<dyn Fn(&ExpandContext<'_>) -> Result<Expansion, MakeError> + Send + Sync>;
 
 /// All kinds that have a processor, each with its maker.
 #[derive(Default)]
@@ -130,6 +132,8 @@ pub struct Registry {
     catalogue: Catalogue,
     makers: HashMap<&'static str, Maker>,
     probes: HashMap<&'static str, Probe>,
+    expanders: HashMap<&'static str, Expander>,
+    console: Option<Console>,
 }
 
 impl Registry {
@@ -150,6 +154,55 @@ impl Registry {
         probe: impl Fn(&Node, &Path) -> Option<Widths> + Send + Sync + 'static,
     ) {
         self.probes.insert(kind, Box::new(probe));
+    }
+
+    /// Adds the function that gives the nodes which play in place of a node of `kind`.
+    pub fn add_expander(
+        &mut self,
+        kind: &'static str,
+        expand: impl Fn(&ExpandContext<'_>) -> Result<Expansion, MakeError> + Send + Sync + 'static,
+    ) {
+        self.expanders.insert(kind, Box::new(expand));
+    }
+
+    /// Sets what takes the lines that nodes print.
+    pub fn set_console(&mut self, console: Console) {
+        self.console = Some(console);
+    }
+
+    /// Returns true if several nodes play in place of `node`.
+    pub fn is_expanded(&self, node: &Node) -> bool {
+        self.expanders.contains_key(node.effective_kind())
+    }
+
+    /// The nodes that play in place of `node`, in a graph with this tempo; `None` if it plays itself.
+    ///
+    /// # Errors
+    ///
+    /// The expander refuses its parameters.
+    ///
+    /// Real-time: setup.
+    pub fn expand(
+        &self,
+        (node, tempo): (&Node, &TempoMap),
+        folder: &Path,
+        (rate, block): (SampleRate, Frames),
+    ) -> Option<Result<Expansion, MakeError>> {
+        let name = node.effective_kind();
+        let (kind, expand) = (self.catalogue.get(name)?, self.expanders.get(name)?);
+        let make = MakeContext {
+            node,
+            kind,
+            folder,
+            driven: &[],
+            tempo,
+        };
+        Some(expand(&ExpandContext {
+            make,
+            rate,
+            block,
+            console: self.console.clone(),
+        }))
     }
 
     /// Widths of the file that `node` names, relative to `folder`; `None` if it names none, or one that cannot be read.

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::files::{extension, write_file};
 use crate::network::{self, picture};
 use crate::output::messages;
+use crate::patch::PatchOptions;
 use crate::session::latencies::latencies;
 use crate::session::load::LoadedSession;
 use clap::Args;
@@ -68,7 +69,7 @@ impl Draw {
         if !(self.scale > 0.0 && self.scale.is_finite()) {
             return Err(Failure::bad_input("--scale must be a number above 0"));
         }
-        let loaded = LoadedSession::read_valid_or_network(&self.file)?;
+        let loaded = LoadedSession::read_valid_or_network(&self.file, &PatchOptions::default())?;
         loaded
             .guard(std::iter::once(&self.file))?
             .output(&self.output)?;

@@ -132,7 +132,7 @@ enum Driver {
 impl Play {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let mut loaded = LoadedSession::read_valid(&self.options.file)?;
+        let mut loaded = LoadedSession::read_valid_with(&self.options.file, &self.options.patch)?;
         self.options.recall(&mut loaded)?;
         self.options.check_input(&loaded)?;
         let mut guard = self.options.guard(&loaded)?;

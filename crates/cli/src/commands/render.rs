@@ -7,7 +7,6 @@ use crate::network;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::output::progress::Progress;
-use crate::patch::{PatchCheck, PatchMessage, PatchRender};
 use crate::playback::file_input::InputFile;
 use crate::playback::trace::{TraceOptions, TraceOutput};
 use crate::session::file_problems::{check_damage, check_recordings, end_files};
@@ -44,14 +43,6 @@ pub(crate) struct Render {
     #[arg(short, long, value_name = "OUT.wav")]
     output: PathBuf,
 
-    /// Folder in which a patch's abstractions are looked for, after its own; may be given several times
-    #[arg(long, value_name = "DIR")]
-    path: Vec<PathBuf>,
-
-    /// Send a message to a receiver of a patch: milliseconds, its name, words; may be given several times
-    #[arg(long, value_name = "MS NAME WORDS", value_parser = PatchMessage::parse)]
-    send: Vec<PatchMessage>,
-
     #[command(flatten)]
     tracing: TraceOptions,
 }
@@ -59,10 +50,8 @@ pub(crate) struct Render {
 impl Render {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        if PatchCheck::is_patch(&self.options.file) {
-            return self.render_patch();
-        }
-        let mut loaded = LoadedSession::read_valid_or_network(&self.options.file)?;
+        let patch = &self.options.patch;
+        let mut loaded = LoadedSession::read_valid_or_network(&self.options.file, patch)?;
         self.options.recall(&mut loaded)?;
         let mut guard = self.options.guard(&loaded)?;
         guard.output(&self.output)?;
@@ -126,32 +115,12 @@ impl Render {
         report.notes.extend(notes);
         let written = json.write_report(&report);
         let whole = check_whole(&report);
-        done.and(files).and(traced).and(written).and(whole)
-    }
-}
-
-impl Render {
-    /// Renders a Pure Data patch. It plays in one thread, and options of the engine are refused.
-    fn render_patch(&self) -> Result<(), Failure> {
-        let rate = self.options.rate_of_patch();
-        let Some(frames) = self.options.frames(rate) else {
-            return Err(Failure::bad_input(
-                "a patch has no end: set its length with --seconds S",
-            ));
-        };
-        if let Some(option) = self.options.refused_for_patch() {
-            let message = format!("{option} is not there for patches yet");
-            return Err(Failure::bad_input(message));
-        }
-        let patch = PatchCheck::read(&self.options.file, &self.path)?;
-        let render = PatchRender {
-            output: &self.output,
-            frames,
-            rate,
-            is_strict: self.options.strict,
-            messages: &self.send,
-        };
-        render.run(&patch)
+        let objects = self.options.check_objects(&loaded);
+        done.and(files)
+            .and(traced)
+            .and(written)
+            .and(whole)
+            .and(objects)
     }
 }
 

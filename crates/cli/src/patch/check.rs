@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::messages;
 use divisi::graph::Diagnostic;
-use divisi::pd::{LoadedPatch, SearchPath, load_patch};
+use divisi::pd::{LoadedPatch, SearchPath, SourceFile, load_patch};
 use divisi::text::render_diagnostics_of_files;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -35,6 +35,11 @@ impl PatchCheck {
     /// Returns true if an object could not be made.
     pub(crate) fn has_stand_ins(&self) -> bool {
         self.patch.root.stand_in_count() > 0
+    }
+
+    /// The diagnostics, and the files that they are in.
+    pub(crate) fn into_diagnostics(self) -> (Vec<Diagnostic>, Vec<SourceFile>) {
+        (self.patch.diagnostics, self.patch.files)
     }
 
     /// The files that were read.

@@ -1,7 +1,9 @@
-//! Pure Data patches on the command line: `check` and `render`.
+//! Pure Data patches on the command line: what `check` says, and the session that every other command plays.
 
 mod check;
-mod render;
+mod options;
+mod session;
 
 pub(crate) use check::PatchCheck;
-pub(crate) use render::{PatchMessage, PatchRender};
+pub(crate) use options::PatchOptions;
+pub(crate) use session::PatchSession;

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::files::read_file;
 use crate::guard::FileGuard;
 use crate::output::messages;
+use crate::patch::{PatchCheck, PatchOptions, PatchSession};
 use crate::session::options::{DEFAULT_BLOCK, default_rate};
 use divisi::conv::jconvolver;
 use divisi::files;
@@ -43,20 +44,24 @@ pub(crate) struct LoadedSession {
     source: String,
     /// The files that the session includes.
     files: Vec<IncludedFile>,
+    /// A patch without some of its objects.
+    pub(crate) lacks_objects: bool,
 }
 
 impl LoadedSession {
     /// Reads `path`, with any mistakes in it.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        if crate::patch::PatchCheck::is_patch(path) {
-            return Err(Failure::bad_input(format!(
-                "{} is a Pure Data patch: `divisi render` plays it into a file; no other command plays patches yet",
-                path.display()
-            )));
+        Self::read_with(path, &PatchOptions::default())
+    }
+
+    /// Reads `path`, with any mistakes in it; `options` are for a patch.
+    pub(crate) fn read_with(path: &Path, options: &PatchOptions) -> Result<Self, Failure> {
+        if PatchCheck::is_patch(path) {
+            return Self::read_patch(path, options);
         }
         let bytes = read_file(path, MAX_BYTES, "a session")?;
         let name = path.display().to_string();
-        let registry = Arc::new(divisi::registry());
+        let registry = Arc::new(new_registry());
         let folder = path.parent().unwrap_or(Path::new(""));
         let context = ReadContext {
             catalogue: registry.catalogue(),
@@ -76,6 +81,7 @@ impl LoadedSession {
             folder: folder.to_path_buf(),
             name,
             source: String::from_utf8_lossy(&bytes).into_owned(),
+            lacks_objects: false,
         };
         loaded.check_snapshots();
         // The reader cannot know which sessions need no nodes.
@@ -89,6 +95,42 @@ impl LoadedSession {
             loaded.diagnostics.push(message.help(help));
         }
         Ok(loaded)
+    }
+
+    /// Reads a patch, as a session of one node.
+    fn read_patch(path: &Path, options: &PatchOptions) -> Result<Self, Failure> {
+        let patch = PatchSession::read(path, options)?;
+        let registry = Arc::new(new_registry());
+        let reading = text::toml::read(&patch.text, registry.catalogue());
+        debug_assert!(!reading.has_errors(), "{:?}", reading.diagnostics);
+        let has_stand_ins = patch.check.has_stand_ins();
+        let (diagnostics, files) = patch.check.into_diagnostics();
+        let mut files = files.into_iter().map(|file| IncludedFile {
+            name: file.path.display().to_string(),
+            text: file.text,
+        });
+        let first = files.next();
+        if !patch.missing.is_empty() {
+            let missing = patch.missing.join(", ");
+            messages::print_message(&format!("not built yet, so they pass nothing: {missing}"));
+        }
+        Ok(Self {
+            session: reading.session,
+            diagnostics,
+            live: LiveSections::default(),
+            registry,
+            folder: path.parent().unwrap_or(Path::new("")).to_path_buf(),
+            name: path.display().to_string(),
+            source: first.map_or_else(String::new, |file| file.text),
+            files: files.collect(),
+            lacks_objects: has_stand_ins || !patch.missing.is_empty(),
+        })
+    }
+
+    /// Returns true if a node plays a patch.
+    pub(crate) fn has_patch(&self) -> bool {
+        let mut nodes = self.session.graph.nodes();
+        nodes.any(|(_, node)| node.effective_kind() == "pd")
     }
 
     /// Adds the diagnostics of the session's snapshots.
@@ -145,7 +187,12 @@ impl LoadedSession {
 
     /// Reads `path` and shows its mistakes. Fails if they are errors, or if the session has no graph.
     pub(crate) fn read_valid(path: &Path) -> Result<Self, Failure> {
-        let loaded = Self::read_valid_or_network(path)?;
+        Self::read_valid_with(path, &PatchOptions::default())
+    }
+
+    /// As [`read_valid`](Self::read_valid); `options` are for a patch.
+    pub(crate) fn read_valid_with(path: &Path, options: &PatchOptions) -> Result<Self, Failure> {
+        let loaded = Self::read_valid_or_network(path, options)?;
         match loaded.session.graph.is_empty() {
             true => Err(Failure::bad_input(
                 "this session is only a process network: use `render` (which runs it over a file), `check` or `draw`",
@@ -155,8 +202,11 @@ impl LoadedSession {
     }
 
     /// Like `read_valid`, but accepts a session that is only a process network.
-    pub(crate) fn read_valid_or_network(path: &Path) -> Result<Self, Failure> {
-        let loaded = Self::read(path)?;
+    pub(crate) fn read_valid_or_network(
+        path: &Path,
+        options: &PatchOptions,
+    ) -> Result<Self, Failure> {
+        let loaded = Self::read_with(path, options)?;
         loaded.print_diagnostics(&loaded.diagnostics);
         if has_errors(&loaded.diagnostics) {
             return Err(Failure::bad_input_reported());
@@ -328,6 +378,15 @@ impl LoadedSession {
         Engine::new(graph, self.registry.clone(), options)
             .map_err(|error| self.engine_failure(error))
     }
+}
+
+/// All kinds of nodes. What patches print goes to the terminal.
+fn new_registry() -> Registry {
+    let mut registry = divisi::registry();
+    registry.set_console(Arc::new(|patch: &str, line: &str| {
+        messages::print_message(&format!("{patch}: {line}"));
+    }));
+    registry
 }
 
 /// The sound files that the configuration `path` of a node `jconvolver` names.

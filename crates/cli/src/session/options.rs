@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
+use crate::patch::PatchOptions;
 use crate::playback::file_input::InputFile;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
@@ -106,6 +107,9 @@ pub(crate) struct PlayOptions {
     #[arg(long)]
     pub(crate) strict: bool,
 
+    #[command(flatten)]
+    pub(crate) patch: PatchOptions,
+
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -117,9 +121,20 @@ impl PlayOptions {
         self.workers.map(|workers| workers as usize)
     }
 
-    /// Frames in a block.
+    /// Frames in a block. A patch plays in blocks of 64 frames, whatever the device has.
     pub(crate) fn block(&self, loaded: &LoadedSession) -> Frames {
-        loaded.block_or_default(self.block)
+        match loaded.has_patch() {
+            true => DEFAULT_BLOCK,
+            false => loaded.block_or_default(self.block),
+        }
+    }
+
+    /// With `--strict`: fails where objects of a patch are missing.
+    pub(crate) fn check_objects(&self, loaded: &LoadedSession) -> Result<(), Failure> {
+        match self.strict && loaded.lacks_objects {
+            true => Err(Failure::failed("objects of the patch are missing")),
+            false => Ok(()),
+        }
     }
 
     /// Sample rate, if the call or the session has one.
@@ -130,26 +145,6 @@ impl PlayOptions {
     /// Frames a second.
     pub(crate) fn rate(&self, loaded: &LoadedSession) -> SampleRate {
         loaded.rate_or_default(self.rate)
-    }
-
-    /// Frames a second of a patch: 44100 unless the call says otherwise, as in Pd.
-    pub(crate) fn rate_of_patch(&self) -> SampleRate {
-        self.rate
-            .unwrap_or_else(|| SampleRate::new(44_100).expect("44100 is not zero"))
-    }
-
-    /// The first option of the call that has no meaning for a patch yet.
-    pub(crate) fn refused_for_patch(&self) -> Option<&'static str> {
-        let given = [
-            (self.input.is_some(), "--input"),
-            (self.json.is_some(), "--json"),
-            (self.snapshot.is_some(), "--snapshot"),
-            (self.block.is_some(), "--block"),
-            (self.workers.is_some_and(|workers| workers > 1), "--workers"),
-            (self.scheduler != SchedulerArg::Auto, "--scheduler"),
-        ];
-        let refused = given.into_iter().find(|(is_given, _)| *is_given);
-        refused.map(|(_, option)| option)
     }
 
     /// Duration in frames, if the call has one.

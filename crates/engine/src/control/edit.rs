@@ -92,6 +92,7 @@ impl Engine {
             }
             added.extend(graph.apply(edit).map_err(EngineError::Edit)?);
         }
+        self.resources.place_expansions(&mut graph)?;
         self.check_driven(&graph)?;
         self.collect();
         if !needs_swap && !events.is_empty() {
@@ -292,7 +293,10 @@ impl Engine {
         let watchdog = executor.watchdog();
         self.send_swap(executor);
         self.has_retiring = true;
-        self.next = Some((watchdog, StepNames::from_plan(&plan, graph)));
+        self.next = Some((
+            watchdog,
+            StepNames::from_plan(&plan, &self.resources.expanded(graph)),
+        ));
         self.plan = plan;
         Ok(())
     }

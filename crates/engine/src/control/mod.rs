@@ -103,7 +103,7 @@ impl Engine {
     ///
     /// Real-time: setup.
     pub fn new(
-        graph: Graph,
+        mut graph: Graph,
         registry: Arc<Registry>,
         options: EngineOptions,
     ) -> Result<(Self, EngineCallback), EngineError> {
@@ -111,6 +111,7 @@ impl Engine {
         let scale = TickScale::calibrated();
         let spacing = options.mode.into();
         let mut resources = EngineResources::new(registry, options, spacing)?;
+        resources.place_expansions(&mut graph)?;
         resources.add_nodes(&graph)?;
         let plan = resources.plan(&graph, Default::default())?;
         let executor = resources.executor(&plan);
@@ -178,7 +179,7 @@ impl Engine {
         }
         if options.trace {
             let deadline = (options.mode == Mode::Live).then(|| options.period());
-            let names = StepNames::from_plan(&self.plan, &self.graph);
+            let names = StepNames::from_plan(&self.plan, &self.resources.expanded(&self.graph));
             let tracer = Tracer::new(names, deadline, move |ticks| scale.nanos(ticks));
             self.tracer = Some(tracer);
         }

@@ -144,6 +144,7 @@ impl Engine {
             let Some(id) = stuck.node else {
                 continue;
             };
+            let id = self.resources.head_of(id);
             // It may be stuck for longer than the plan without it takes.
             let is_known = self.graph.node(id).map(|node| !node.enabled);
             if is_known.unwrap_or(self.faulty.contains(&id)) {
@@ -173,7 +174,7 @@ impl Engine {
         }
         let transition = self.transition.as_ref();
         let playing = transition.map_or(&self.graph, |transition| &transition.graph);
-        for (id, node) in self.resources.faulty(playing) {
+        for (id, node) in self.resources.faulty(&self.resources.expanded(playing)) {
             if self.faulty.insert(id) {
                 let message = format!(
                     "`{}` panicked, or did not return: it is silent now",

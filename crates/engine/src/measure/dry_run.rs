@@ -39,6 +39,9 @@ impl DryRun {
         options.trace = false;
         let (block, inputs) = (options.block, options.input_channels);
         let mut resources = EngineResources::new(registry, options, spacing)?;
+        let mut graph = graph.clone();
+        resources.place_expansions(&mut graph)?;
+        let graph = &graph;
         resources.add_nodes(graph)?;
         let plan = resources.plan(graph, Default::default())?;
         let executor = resources.executor(&plan);

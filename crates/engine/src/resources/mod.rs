@@ -13,12 +13,14 @@
 //! | file | holds |
 //! |---|---|
 //! | `ending` | the frame at which a graph has ended |
+//! | `expanded` | the inner nodes of those that play as several |
 //! | `fade` | the node that an edit puts into a connection to fade it |
 //! | `nodes` | what each node's processor brought along, and what follows for the whole graph |
 //! | `tap` | the node that copies a port for a meter |
 //! | `planning` | the plan of a graph, and the executor of a plan |
 
 mod ending;
+mod expanded;
 pub(crate) mod fade;
 mod nodes;
 mod planning;
@@ -91,6 +93,8 @@ pub(crate) struct EngineResources {
     tempo: graph::TempoMap,
     /// Nodes whose processors turned out not to allow copies.
     not_duplicable: HashSet<NodeId>,
+    /// Nodes that play as several.
+    expansions: HashMap<NodeId, expanded::PlacedExpansion>,
 }
 
 impl EngineResources {
@@ -142,6 +146,7 @@ impl EngineResources {
             tap_rings: Mutex::default(),
             tempo: graph::TempoMap::default(),
             not_duplicable: HashSet::new(),
+            expansions: HashMap::new(),
             options,
         })
     }

@@ -81,7 +81,7 @@ impl EngineResources {
         self.registry.make_with_tempo(node, folder, &self.tempo)
     }
 
-    fn add_node(&mut self, id: NodeId, made_of: Node, processor: Box<dyn Processor>) {
+    pub(super) fn add_node(&mut self, id: NodeId, made_of: Node, processor: Box<dyn Processor>) {
         let setup = self.setup();
         let (requested, timing) = self.processors.insert(id, processor, setup);
         let tasks = requested.background.into_iter();
@@ -107,8 +107,11 @@ impl EngineResources {
 
     /// Removes the processors of nodes that are not in `graph` any more. A plan that still names one keeps it.
     pub(crate) fn remove_unused(&mut self, graph: &Graph) {
+        self.expansions
+            .retain(|head, _| graph.node(*head).is_some());
+        let is_inner = |id| self.expansions.values().any(|placed| placed.has(id));
         let unused: Vec<NodeId> = (self.nodes.keys().copied())
-            .filter(|id| graph.node(*id).is_none() && !self.taps.contains(id))
+            .filter(|id| graph.node(*id).is_none() && !self.taps.contains(id) && !is_inner(*id))
             .collect();
         for id in unused {
             self.processors.remove(id);

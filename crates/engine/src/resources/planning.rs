@@ -14,6 +14,7 @@ impl EngineResources {
         graph: &Graph,
         previous: (Option<PreviousDelays>, PreviousStages),
     ) -> Result<Plan, EngineError> {
+        let graph = &*self.expanded(graph);
         let core_timings = &self.options.core_timings;
         let machine = machine_model(self.workers(), core_timings, self.options.transfer_time);
         let mut options = self.plan_options(&machine);

@@ -92,7 +92,43 @@ pub enum ObjectBody {
     StandIn(Box<str>),
 }
 
+impl LoadedPatch {
+    /// Channels that its `adc~` and its `dac~` name, at most 64 each.
+    pub fn channels(&self) -> (u16, u16) {
+        (self.root.channels("adc~"), self.root.channels("dac~"))
+    }
+}
+
+/// Channels that a patch may have.
+const MAX_CHANNELS: f32 = 64.0;
+
 impl Instance {
+    /// The highest channel that a box of `class` names, here or inside.
+    fn channels(&self, class: &str) -> u16 {
+        let of_object = |object: &LoadedObject| match &object.body {
+            ObjectBody::Subpatch(inner) | ObjectBody::Abstraction(inner) => inner.channels(class),
+            ObjectBody::Clones { instances, .. } => {
+                let all = instances.iter().map(|inner| inner.channels(class));
+                all.max().unwrap_or(0)
+            }
+            ObjectBody::Class(name) if &**name == class => {
+                let named = object.arguments.iter().filter_map(Atom::as_float);
+                let highest = named.fold(0.0, f32::max).min(MAX_CHANNELS);
+                match object.arguments.is_empty() {
+                    true => 2,
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_sign_loss,
+                        reason = "0 to 64"
+                    )]
+                    false => highest as u16,
+                }
+            }
+            _ => 0,
+        };
+        self.objects.iter().map(of_object).max().unwrap_or(0)
+    }
+
     /// Its `inlet` or `outlet` boxes, of signals and of messages, by their index and from left to right. Of two that stand as
     /// far to the left, the one that was made later comes first, as in Pd.
     pub(crate) fn ports(&self, names: [&str; 2]) -> Vec<usize> {

@@ -133,7 +133,9 @@ impl Binder<'_> {
                 self.written
                     .extend(accesses.iter().filter(|a| a.1).map(|a| a.0));
                 let object = step.object().and_then(|id| self.machine.signal_object(id));
+                let class = step.object().map_or("", |id| self.machine.class(id));
                 BoundStep {
+                    class: class.into(),
                     object: object.cloned(),
                     grants,
                     accesses,

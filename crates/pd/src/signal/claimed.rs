@@ -3,7 +3,9 @@
 //! The plan orders the steps, so a claim never fails. The claim proves it: where two steps would touch a thing at once, the second
 //! one panics, and the executor reports its node. Nobody ever waits.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::{
+    Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
 
 /// A thing that belongs to whichever step claims it.
 #[derive(Debug, Default)]
@@ -42,6 +44,32 @@ impl<T> Claimed<T> {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
             Err(TryLockError::WouldBlock) => panic!("two steps touch one thing at once"),
+        }
+    }
+}
+
+/// A thing that belongs to whichever step claims it, and that only one may even look at.
+#[derive(Debug, Default)]
+pub(crate) struct ClaimedAlone<T>(Mutex<T>);
+
+impl<T> ClaimedAlone<T> {
+    /// A thing that nobody holds.
+    pub(crate) fn new(thing: T) -> Self {
+        Self(Mutex::new(thing))
+    }
+
+    /// Claims it.
+    ///
+    /// # Panics
+    ///
+    /// Another step holds it now: the plan lacks an order.
+    ///
+    /// Real-time: hot. It never waits.
+    pub(crate) fn write(&self) -> MutexGuard<'_, T> {
+        match self.0.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
+            Err(TryLockError::WouldBlock) => panic!("two steps touch one object at once"),
         }
     }
 }

@@ -26,8 +26,13 @@ mod world;
 
 pub(crate) use format::RowFormat;
 pub(crate) use objects::{initial_number, make};
+pub(crate) use order::Step;
 pub use player::PatchPlayer;
+pub(crate) use row::{BoundStep, add};
+pub(crate) use shared::SharedCell;
 pub(crate) use shared::{Accesses, SharedName, SharedSamples};
+pub(crate) use steps::{MessageStep, PatchSteps};
+pub(crate) use world::{BufferId, SignalSource};
 pub(crate) use world::{Inlets, ObjectCell, SignalObject, SignalWorld};
 
 /// Frames of a block.

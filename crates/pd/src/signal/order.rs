@@ -14,7 +14,7 @@ use crate::load::{Instance, LoadedObject, ObjectBody};
 
 /// One step of a block.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Fills a buffer with the number at an inlet.
     Fill {
         object: ObjectId,

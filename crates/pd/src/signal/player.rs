@@ -49,7 +49,7 @@ impl PatchPlayer {
     ///
     /// Real-time: setup.
     pub fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
-        self.patch.messages.machine.schedule(ms, name, words);
+        self.patch.schedule(ms, name, words);
     }
 
     /// Number of signal objects.
@@ -62,10 +62,15 @@ impl PatchPlayer {
 
     /// Plays 64 frames. `inputs` are channels x 64 frames; [`PatchPlayer::output`] has the result.
     pub fn play(&mut self, inputs: &[&[f32]]) {
-        self.patch.messages.run(|at, to| match inputs.get(at) {
+        self.play_with(|at, to| match inputs.get(at) {
             Some(from) => to.copy_from_slice(from),
             None => to.fill(0.0),
         });
+    }
+
+    /// Plays 64 frames; `input` writes each channel of `adc~`.
+    pub(crate) fn play_with(&mut self, input: impl FnMut(usize, &mut [f32])) {
+        self.patch.messages.run(input);
         run(&self.patch.steps, &mut self.buffers, &mut self.outlets);
         for (to, from) in self.sound.iter_mut().zip(&self.patch.outputs) {
             to.copy_from_slice(&from.read().samples);
@@ -79,6 +84,6 @@ impl PatchPlayer {
 
     /// Takes what the patch printed.
     pub fn take_console(&mut self) -> Vec<String> {
-        self.patch.messages.machine.take_console()
+        self.patch.messages.take_console()
     }
 }

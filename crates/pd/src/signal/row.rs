@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 /// A step with all that it touches.
 pub(crate) struct BoundStep {
-    pub(super) step: Step,
+    pub(crate) step: Step,
+    /// Class of its object.
+    pub(crate) class: Box<str>,
     /// Its object, if it has one.
     pub(super) object: Option<Arc<ObjectCell>>,
     pub(super) grants: Grants,
     /// What it shares with other steps, and true where it changes that.
-    pub(super) accesses: Vec<(SharedName, bool)>,
+    pub(crate) accesses: Vec<(SharedName, bool)>,
     pub(super) time: Arc<BlockTime>,
     pub(super) rate: f32,
 }
@@ -22,15 +24,31 @@ impl BoundStep {
     /// Number at an inlet of the step's object.
     ///
     /// Real-time: hot.
-    pub(super) fn number(&self, inlet: usize) -> f32 {
+    pub(crate) fn number(&self, inlet: usize) -> f32 {
         let object = self.object.as_ref();
-        object.map_or(0.0, |object| object.read().number(inlet))
+        object.map_or(0.0, |object| object.write().number(inlet))
+    }
+
+    /// Fills each block with the number at its inlet, where that has changed.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn read_numbers(&self, numbers: &mut [(usize, Box<[f32]>)]) {
+        let Some(object) = self.object.as_ref().filter(|_| !numbers.is_empty()) else {
+            return;
+        };
+        let object = object.write();
+        for (inlet, block) in numbers {
+            let number = object.number(*inlet);
+            if block[0].to_bits() != number.to_bits() {
+                block.fill(number);
+            }
+        }
     }
 
     /// Computes a block of the step's object.
     ///
     /// Real-time: hot.
-    pub(super) fn perform(&self, inlets: &Inlets<'_>, outlets: &mut [Box<[f32]>]) {
+    pub(crate) fn perform(&self, inlets: &dyn SignalSource, outlets: &mut [Box<[f32]>]) {
         let Some(cell) = &self.object else {
             return;
         };
@@ -42,7 +60,7 @@ impl BoundStep {
             time: &self.time,
             rate: self.rate,
         };
-        object.object.perform(inlets, outlets, &mut world);
+        object.object.perform(&Inlets(inlets), outlets, &mut world);
     }
 }
 
@@ -148,7 +166,7 @@ pub(super) fn run(steps: &[BoundStep], buffers: &mut [Box<[f32]>], taken: &mut V
                     .iter()
                     .map(|id| std::mem::take(&mut buffers[id.0 as usize]));
                 taken.extend(outlet_buffers);
-                bound.perform(&Inlets(&Buffers(buffers, inlets)), taken);
+                bound.perform(&Buffers(buffers, inlets), taken);
                 for (id, outlet) in outlets.iter().zip(taken.drain(..)) {
                     buffers[id.0 as usize] = outlet;
                 }
@@ -158,7 +176,7 @@ pub(super) fn run(steps: &[BoundStep], buffers: &mut [Box<[f32]>], taken: &mut V
 }
 
 /// The sum of two signals.
-pub(super) fn add(new: &[f32], sum: &[f32], to: &mut [f32]) {
+pub(crate) fn add(new: &[f32], sum: &[f32], to: &mut [f32]) {
     for ((to, new), sum) in to.iter_mut().zip(new).zip(sum) {
         *to = new + sum;
     }

@@ -63,7 +63,7 @@ impl SharedSamples {
 }
 
 /// A shared thing.
-pub(super) type SharedCell = Arc<Claimed<SharedSamples>>;
+pub(crate) type SharedCell = Arc<Claimed<SharedSamples>>;
 
 /// What an object's signals touch, as the object declares it.
 #[derive(Debug, Default)]

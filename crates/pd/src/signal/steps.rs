@@ -7,23 +7,24 @@ use super::row::BoundStep;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
 use super::world::BlockTime;
 use crate::control::{ArrayId, Machine, NotYet, ObjectId, Symbol};
+use crate::file::Atom;
 use crate::load::LoadedPatch;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A patch, ready to be played.
 pub(crate) struct PatchSteps {
-    pub(super) messages: MessageStep,
-    pub(super) steps: Vec<BoundStep>,
+    pub(crate) messages: MessageStep,
+    pub(crate) steps: Vec<BoundStep>,
     /// Number of buffers between the steps.
     pub(super) buffers: u32,
     /// Channels of `dac~`.
-    pub(super) outputs: Box<[SharedCell]>,
+    pub(crate) outputs: Box<[SharedCell]>,
 }
 
 /// The messages of a patch: they come before all signals of a block.
 pub(crate) struct MessageStep {
-    pub(super) machine: Machine,
+    machine: Machine,
     time: Arc<BlockTime>,
     /// Objects that set clocks while they compute, in Pd's order.
     clock_setters: Vec<ObjectId>,
@@ -95,6 +96,13 @@ impl PatchSteps {
         };
         (steps, not_yet)
     }
+
+    /// Sends a message to everything that receives under `name`, `ms` milliseconds from now.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
+        self.messages.machine.schedule(ms, name, words);
+    }
 }
 
 /// Cells for all arrays.
@@ -149,6 +157,11 @@ impl MessageStep {
             channel.write().samples.fill(0.0);
         }
         self.swap_arrays();
+    }
+
+    /// Takes what was printed.
+    pub(crate) fn take_console(&mut self) -> Vec<String> {
+        self.machine.take_console()
     }
 
     /// Moves the points of arrays and the numbers of `value` to the machine, or back to where the signals find them.

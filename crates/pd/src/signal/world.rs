@@ -1,6 +1,6 @@
 //! What an object sees while it computes.
 
-use super::claimed::Claimed;
+use super::claimed::ClaimedAlone;
 use super::shared::{Grants, SharedName, SharedSamples};
 use crate::control::{Object, UNITS_PER_MS};
 use std::ops::{Deref, DerefMut};
@@ -14,7 +14,7 @@ pub(crate) struct BufferId(pub u32);
 pub(crate) struct Inlets<'s>(pub(super) &'s dyn SignalSource);
 
 /// Where the signals of inlets lie.
-pub(super) trait SignalSource {
+pub(crate) trait SignalSource {
     /// The signal at inlet `at`.
     fn signal(&self, at: usize) -> &[f32];
     /// Number of inlets.
@@ -43,7 +43,7 @@ pub(crate) struct SignalObject {
 }
 
 /// The place of a signal object, which messages and its step share.
-pub(crate) type ObjectCell = Claimed<SignalObject>;
+pub(crate) type ObjectCell = ClaimedAlone<SignalObject>;
 
 impl SignalObject {
     /// Clocks that an object may set in a block.

@@ -9,7 +9,7 @@
 //! In one cycle stages do not wait for each other, so even a chain keeps several workers busy; the price is latency. A
 //! signal that crosses from one stage to a later one goes through a relay: an operation that sends and one that receives,
 //! neither of which waits for the other. Operations that must be in one stage form a *cluster*: the two halves of a delay,
-//! nodes connected by events, and all of a feedback loop. The device's inputs are in the first stage, sinks in the last. A plan
+//! nodes connected by events, nodes that share state, and all of a feedback loop. The device's inputs are in the first stage, sinks in the last. A plan
 //! that takes over from another is bound by its stages ([`PreviousStages`]).
 
 use super::costs::cost;
@@ -34,14 +34,21 @@ pub(super) fn pipeline(wiring: &Wiring<'_>, ops: &mut Ops, options: &PlanOptions
 /// then clusters are strongly connected components.
 fn clusters(wiring: &Wiring<'_>, ops: &Ops) -> Vec<u32> {
     let mut pairs = ops.dependencies.clone();
-    let events = wiring.edges.iter().filter(|e| !is_audio(wiring, e));
-    pairs.extend(events.map(|e| (ops.reader(e), ops.output_op(e.from))));
+    let uncut = |e: &&WiredEdge| !is_audio(wiring, e) || shares_state(wiring, e);
+    let uncut = wiring.edges.iter().filter(uncut);
+    pairs.extend(uncut.map(|e| (ops.reader(e), ops.output_op(e.from))));
     for (read, op) in (0..).zip(&ops.all) {
         if matches!(op.kind, OpKind::ReadLine(_)) {
             pairs.extend([(read, read + 1), (read + 1, read)]);
         }
     }
     Adjacency::new(ops.all.len(), pairs).strong_components()
+}
+
+/// Returns true if both ends share more than the edge.
+fn shares_state(wiring: &Wiring<'_>, edge: &WiredEdge) -> bool {
+    let shares = |node: u32| wiring.nodes[node as usize].kind.shares_state;
+    shares(edge.from) && shares(edge.to)
 }
 
 fn is_audio(wiring: &Wiring<'_>, edge: &WiredEdge) -> bool {

@@ -1,0 +1,57 @@
+//! Options of the commands that play a patch.
+
+use clap::Args;
+use divisi::pd::Atom;
+use std::fmt::{self, Display};
+use std::path::PathBuf;
+
+/// Where a patch finds its abstractions, and what is sent to it.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct PatchOptions {
+    /// Folder in which a patch's abstractions are looked for, after its own; may be given several times
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Vec<PathBuf>,
+
+    /// Send a message to a receiver of a patch: milliseconds, its name, words; may be given several times
+    #[arg(long, value_name = "MS NAME WORDS", value_parser = PatchMessage::parse)]
+    pub(crate) send: Vec<PatchMessage>,
+}
+
+/// A message of `--send "MS RECEIVER WORDS"`.
+#[derive(Clone, Debug)]
+pub(crate) struct PatchMessage {
+    ms: f64,
+    receiver: String,
+    words: String,
+}
+
+impl PatchMessage {
+    /// Reads the value of the option.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let wrong = "expected milliseconds, a receiver and words: \"500 freq 440\"";
+        let mut parts = text.trim().splitn(3, char::is_whitespace);
+        let ms = parts.next().and_then(|ms| ms.parse::<f64>().ok());
+        let ms = ms.filter(|ms| ms.is_finite() && *ms >= 0.0);
+        let (Some(ms), Some(receiver)) = (ms, parts.next()) else {
+            return Err(wrong.to_owned());
+        };
+        let words = parts.next().unwrap_or("").trim();
+        if Atom::words(words)
+            .iter()
+            .any(|word| matches!(word, Atom::Semicolon))
+        {
+            return Err("a message has no `;`: give --send several times".to_owned());
+        }
+        Ok(Self {
+            ms,
+            receiver: receiver.to_owned(),
+            words: words.to_owned(),
+        })
+    }
+}
+
+impl Display for PatchMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.ms, self.receiver, self.words)
+    }
+}

@@ -1,0 +1,96 @@
+//! A patch as a session of one node, so that every command that plays a session plays a patch.
+
+use super::{PatchCheck, PatchOptions};
+use crate::failure::Failure;
+use divisi::pd::Machine;
+use std::fmt::Write;
+use std::path::Path;
+
+/// A patch as a session, and what is missing in it.
+pub(crate) struct PatchSession {
+    /// The session as text.
+    pub(crate) text: String,
+    pub(crate) check: PatchCheck,
+    /// Classes that are not built yet, each once.
+    pub(crate) missing: Vec<String>,
+}
+
+/// Rate of a patch: that of Pd.
+const RATE_HZ: u32 = 44_100;
+/// Channels of a patch with less.
+const MIN_OUTPUTS: u16 = 2;
+
+impl PatchSession {
+    /// Reads a patch.
+    pub(crate) fn read(path: &Path, options: &PatchOptions) -> Result<Self, Failure> {
+        let check = PatchCheck::read(path, &options.path)?;
+        let (inputs, outputs) = check.loaded().channels();
+        let outputs = outputs.max(MIN_OUTPUTS);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        // Names of nodes are plain words.
+        let node: String = stem.chars().map(plain).collect();
+        let mut edges = Vec::new();
+        let mut nodes = String::new();
+        for channel in 1..=inputs {
+            edges.push(format!("\"adc{channel} -> {node}.in{channel}\""));
+            let _ = writeln!(
+                nodes,
+                "adc{channel} = {{ kind = \"input\", channel = {channel} }}"
+            );
+        }
+        for channel in 1..=outputs {
+            edges.push(format!("\"{node}.out{channel} -> dac{channel}\""));
+            let _ = writeln!(
+                nodes,
+                "dac{channel} = {{ kind = \"sink\", channel = {channel} }}"
+            );
+        }
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let folders: Vec<_> = options.path.iter().map(|folder| absolute(folder)).collect();
+        let sent: Vec<_> = options
+            .send
+            .iter()
+            .map(|message| message.to_string())
+            .collect();
+        let text = format!(
+            "edges = [{}]\n[settings]\nrate = {RATE_HZ}\nblock = 64\n[nodes]\n{nodes}[nodes.{node}]\nkind = \"pd\"\n\
+             file = {}\npath = {}\nsend = {}\nin = {inputs}\nout = {outputs}\n",
+            edges.join(", "),
+            quoted(&name),
+            quoted(&folders.join(":")),
+            quoted(&sent.join(";")),
+        );
+        let missing = match check.has_errors() {
+            true => Vec::new(),
+            false => missing_classes(&check),
+        };
+        Ok(Self {
+            text,
+            check,
+            missing,
+        })
+    }
+}
+
+/// A character that a name of a node may have.
+fn plain(letter: char) -> char {
+    match letter.is_ascii_alphanumeric() || letter == '_' {
+        true => letter,
+        false => '_',
+    }
+}
+
+fn absolute(folder: &Path) -> String {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    absolute.to_string_lossy().into_owned()
+}
+
+/// Each class once, sorted.
+fn missing_classes(check: &PatchCheck) -> Vec<String> {
+    let (_, not_yet) = Machine::build(check.loaded(), 44_100.0);
+    let mut classes: Vec<String> = not_yet.into_iter().map(|one| one.class).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    classes
+}

@@ -1,0 +1,29 @@
+//! A patch as nodes of the graph: the kind `pd`, and the kind of its steps.
+//!
+//! ```text
+//!   messages ──▶ osc~ ──▶ *~ ──▶ dac~ ──▶ out
+//!      ├───────▶ phasor~ ─▶┘      ▲
+//!      └───────▶ throw~ ─order─▶ catch~
+//! ```
+//!
+//! The messages of a block come first, in one node. Each step of Pd's order is a node behind it, with an edge of sound for each signal.
+//! Two steps that touch one thing, of which one changes it, keep Pd's order by an edge without channels. So every executor gives the
+//! bits of one thread.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `order_edges` | which steps wait for which, beside sound |
+//! | `expansion` | the steps of a patch as nodes and edges |
+//! | `processors` | what runs in them |
+//! | `whole` | a patch as one processor, for those who take no nodes |
+//! | `printer` | what a patch prints, to the terminal |
+//! | `kind` | the kinds, and the patch that a node names |
+
+mod expansion;
+mod kind;
+mod order_edges;
+mod printer;
+mod processors;
+mod whole;
+
+pub use kind::register;

@@ -1,0 +1,162 @@
+//! What runs in the nodes of a patch.
+
+use super::printer::Printer;
+use crate::signal::{BLOCK, BoundStep, MessageStep, SharedCell, SignalSource, add};
+use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
+use rtrb::Producer;
+
+/// Where a step finds the signal of an inlet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InletSource {
+    /// At an input of its node.
+    Port(u16),
+    /// The number at this inlet of its own object: the block of this index.
+    Number(u16),
+    /// Nowhere.
+    Silence,
+}
+
+/// The messages of a patch.
+pub(super) struct Messages {
+    pub(super) step: MessageStep,
+    /// Lines for the terminal.
+    pub(super) console: Producer<String>,
+    /// Until a thread has it that may wait.
+    pub(super) printer: Option<Printer>,
+}
+
+impl Processor for Messages {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        if let Some(printer) = self.printer.take()
+            && setup.mode != Mode::DryRun
+        {
+            setup.services.spawn_background(Box::new(printer));
+        }
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let count = block.input_count();
+        self.step.run(|at, to| match at < count {
+            true => to.copy_from_slice(block.input(at).channel(0)),
+            false => to.fill(0.0),
+        });
+        for line in self.step.take_console() {
+            // A reader that is late loses lines and no sound.
+            let _ = self.console.push(line);
+        }
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {}
+
+    fn tail(&self) -> Tail {
+        Tail::Infinite
+    }
+}
+
+/// An object's signals.
+pub(super) struct Perform {
+    pub(super) step: BoundStep,
+    pub(super) inlets: Box<[InletSource]>,
+    /// The inlets that are numbers, each with a block of it.
+    pub(super) numbers: Box<[(usize, Box<[f32]>)]>,
+    pub(super) outlets: Box<[Box<[f32]>]>,
+}
+
+/// Inlets that read the inputs of a node.
+struct NodeInlets<'b> {
+    block: &'b Block<'b>,
+    inlets: &'b [InletSource],
+    numbers: &'b [(usize, Box<[f32]>)],
+}
+
+const SILENCE: [f32; BLOCK] = [0.0; BLOCK];
+
+impl SignalSource for NodeInlets<'_> {
+    fn signal(&self, at: usize) -> &[f32] {
+        match self.inlets[at] {
+            InletSource::Port(port) => self.block.input(port.into()).channel(0),
+            InletSource::Number(at) => &self.numbers[usize::from(at)].1,
+            InletSource::Silence => &SILENCE,
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.inlets.len()
+    }
+}
+
+impl Processor for Perform {
+    fn setup(&mut self, _: &mut Setup<'_>) {}
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        self.step.read_numbers(&mut self.numbers);
+        let inlets = NodeInlets {
+            block,
+            inlets: &self.inlets,
+            numbers: &self.numbers,
+        };
+        self.step.perform(&inlets, &mut self.outlets);
+        for (mut output, from) in block.outputs().zip(&self.outlets) {
+            output.channel(0).copy_from_slice(from);
+        }
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {}
+
+    fn tail(&self) -> Tail {
+        Tail::Infinite
+    }
+}
+
+/// A number as a signal.
+pub(super) struct Fill {
+    pub(super) step: BoundStep,
+    pub(super) inlet: usize,
+}
+
+impl Processor for Fill {
+    fn setup(&mut self, _: &mut Setup<'_>) {}
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let number = self.step.number(self.inlet);
+        block.output(0).fill_constant(0, number);
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {}
+}
+
+/// The sum of two signals.
+pub(super) struct Add;
+
+impl Processor for Add {
+    fn setup(&mut self, _: &mut Setup<'_>) {}
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let (new, sum) = (block.input(0), block.input(1));
+        add(new.channel(0), sum.channel(0), block.output(0).channel(0));
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {}
+}
+
+/// The channels of `dac~`, once all have been added.
+pub(super) struct Outputs {
+    pub(super) channels: Box<[SharedCell]>,
+}
+
+impl Processor for Outputs {
+    fn setup(&mut self, _: &mut Setup<'_>) {}
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        for (mut output, from) in block.outputs().zip(&self.channels) {
+            output.channel(0).copy_from_slice(&from.read().samples);
+        }
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {}
+}
