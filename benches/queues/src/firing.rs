@@ -4,7 +4,7 @@
 use crate::compare::{Candidate, compare};
 use network::{
     Actor, FireStatus, FiringOrder, InputPort, Network, OutputPort, Windows,
-    Ports, QueueSpec, RunOptions, RunSummary, run_on_caller, run_on_workers,
+    NodePorts, QueueSpec, RunOptions, RunSummary, run_on_caller, run_on_workers,
 };
 use std::cell::RefCell;
 use workers::{WorkerPool, WorkerPoolOptions};
@@ -16,12 +16,12 @@ const FIRINGS: usize = 1 << 20;
 
 /// A node that passes one number on. A node without input makes numbers, a node without output drops them.
 struct Pass {
-    ports: Ports,
+    ports: NodePorts,
     left: usize,
 }
 
 impl Actor for Pass {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         self.ports.clone()
     }
 
@@ -44,9 +44,9 @@ fn chain(nodes: usize, firings: usize) -> Network {
     for i in 0..nodes {
         let (input, output) = (InputPort::new("in", 1, 1), OutputPort::new("out", 1, 1));
         let ports = match i {
-            0 => Ports::source(output),
-            i if i + 1 == nodes => Ports::sink(input),
-            _ => Ports::through(input, output),
+            0 => NodePorts::source(output),
+            i if i + 1 == nodes => NodePorts::sink(input),
+            _ => NodePorts::through(input, output),
         };
         let left = firings.max(1);
         let node = network.add(i.to_string(), Pass { ports, left });

@@ -350,7 +350,7 @@ impl Unit<'_> {
     }
 }
 
-/// What happens to one of a few notes.
+/// A random event of one of a few notes.
 fn note_event(rng: &mut Rng) -> EventBody {
     let id = rng.below(3) as u32;
     let (value, velocity) = (rng.unit() as f32, rng.unit() as f32);

@@ -17,7 +17,7 @@ struct Late {
     /// The last frames, the newest at `at`.
     ring: Vec<f32>,
     at: usize,
-    /// Where events that came are due.
+    /// Frames at which the received events are due.
     events: VecDeque<(u64, Event)>,
 }
 

@@ -112,7 +112,7 @@ impl TestStrategy {
     }
 }
 
-/// How a test runs a graph.
+/// Settings of one run of a graph in a test.
 #[derive(Clone, Copy, Debug)]
 pub struct RunConfig {
     /// The executor.
@@ -121,7 +121,7 @@ pub struct RunConfig {
     pub workers: usize,
     /// Frames in a block.
     pub block: u32,
-    /// How workers wait between cycles.
+    /// Waiting of the workers between cycles.
     pub wait: WaitPolicy,
 }
 

@@ -88,7 +88,6 @@ const RETIRED_FUNCTIONS: &[(&str, &str)] = &[
 
 /// Names that stay: (crate, name, reason).
 const ALLOWED: &[(&str, &str, &str)] = &[
-    ("conv", "Head", "the head of an impulse response"),
     ("dsp", "Stage", "a stage of an envelope"),
     ("dsp", "Voice", "a voice of a synthesizer"),
 ];

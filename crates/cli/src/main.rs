@@ -25,7 +25,7 @@ use std::process::ExitCode;
 #[command(name = "divisi", version, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Call {
     #[command(subcommand)]
-    command: commands::Command,
+    command: commands::CliCommand,
 }
 
 const EXAMPLES: &str = "\

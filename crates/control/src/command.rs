@@ -315,7 +315,7 @@ pub enum Query {
     Schedule,
 }
 
-/// What a subscription brings.
+/// Subject of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! [`Subscriptions`]: what clients have asked to be sent.
+//! [`Subscriptions`]: the reports that clients have asked for.
 
 use crate::ControlError;
 use crate::command::Topic;

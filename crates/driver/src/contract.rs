@@ -36,11 +36,11 @@ pub struct CallbackInfo {
     pub budget: Option<Nanos>,
     /// Number of times that the device lost sound since the last call.
     pub xruns: u32,
-    /// What the transport of the server did in this block; nothing where none is followed.
+    /// Movement of the server's transport in this block; nothing where none is followed.
     pub transport: HostTransport,
 }
 
-/// Where a frame is in bars and beats.
+/// Position of a frame in bars and beats.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BarPosition {
     /// Bar, counted from 0.
@@ -305,7 +305,7 @@ pub enum DriverState {
     Playing,
     /// It has ended and will not play again.
     Ended {
-        /// Why, and what to do, in one line.
+        /// Reason and remedy, in one line.
         reason: String,
     },
 }

@@ -4,7 +4,7 @@ use units::Frames;
 
 use crate::DriverConfig;
 
-/// Why a driver could not be opened or started.
+/// A driver that could not be opened or started, with the reason.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {

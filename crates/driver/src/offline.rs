@@ -64,7 +64,7 @@ impl OfflineSource for Silence {
     }
 }
 
-/// Why an offline run ended early.
+/// Reason for which an offline run ended early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {

@@ -1,4 +1,4 @@
-//! Where sound enters and leaves a graph: device channels and sound files.
+//! Inputs and outputs of a graph: device channels and sound files.
 
 mod input;
 mod player;

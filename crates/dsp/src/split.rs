@@ -1,4 +1,4 @@
-//! [`Split`]: whether one block is processed on several cores, and in how many parts.
+//! [`BlockSplit`]: the number of parts into which one block is cut, for several cores.
 //!
 //! A part is a range of frames of the block ([`Block::split`]). Units compute every frame in the same way in every part, so a
 //! split block has the bits of a whole one; smoothers are moved to a part's begin first
@@ -37,7 +37,7 @@ pub(crate) fn split() -> Param {
 
 /// Number of parts into which a node splits its blocks.
 #[derive(Clone, Copy)]
-pub(crate) struct Split {
+pub(crate) struct BlockSplit {
     /// Number of parts that the user asks for; 0: as many as pay.
     requested: u32,
     /// Cost of a frame on all channels less that of moving it, in ns; may be negative.
@@ -48,7 +48,7 @@ pub(crate) struct Split {
     min_frames: usize,
 }
 
-impl Split {
+impl BlockSplit {
     /// Reads the node's parameter `split`.
     ///
     /// # Errors

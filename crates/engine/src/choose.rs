@@ -3,7 +3,7 @@
 //! ```text
 //!   screen   sequential ▓ ▓ ▓ ▓   stealing x 2 ▓ ▓ ▓ ▓   hlfet x 2 ▓ ▓ ▓ ▓  …   each a few cycles, a period apart
 //!   pairs    sequential ▓▓▓▓    ▓▓▓▓    ▓▓▓▓                                   the best of them beside the
-//!            best           ▓▓▓▓    ▓▓▓▓    ▓▓▓▓                               sequential executor, in turn
+//!            best           ▓▓▓▓    ▓▓▓▓    ▓▓▓▓                               sequential executor, in rounds
 //!   compare  mean and 95th percentile ──▶ SchedulerChoice ──▶ kept with the costs of the machine
 //! ```
 //!

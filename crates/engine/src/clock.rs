@@ -39,7 +39,7 @@ const MAX_GAP_S: f64 = 2.0;
 /// Slowest and fastest clock, in pulses a second.
 const PULSES_PER_S: (f64, f64) = (2.0, 500.0);
 
-/// What the transport does at a message of the clock.
+/// Change of the transport at a message of the clock.
 type Send<'a> = &'a mut dyn FnMut(TransportCommand);
 
 /// Makes transport commands of a MIDI clock.
@@ -263,7 +263,7 @@ pub(crate) struct ClockSender {
     was_rolling: bool,
     /// First pulse after a start in the middle of the piece, before which none is sent.
     continue_at: Option<u64>,
-    /// What was not sent yet, by frame: the frame, and the bytes.
+    /// Messages that were not sent yet, by frame: the frame, and the bytes.
     messages: std::collections::VecDeque<(u64, [u8; 3])>,
 }
 

@@ -2,7 +2,7 @@
 
 use graph::{BuildError, Diagnostic, EditError};
 
-/// Why a graph cannot be played, or an edit not be made. What played before goes on.
+/// A graph that cannot be played, or an edit that cannot be made, with the reason. The graph that played before goes on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {

@@ -83,7 +83,7 @@ pub(crate) struct CycleMessage {
     pub(crate) errors: ErrorCounts,
 }
 
-/// How a cycle went.
+/// Times and state of one cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CycleOutcome {
     /// It was complete in time.

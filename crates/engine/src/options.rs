@@ -113,14 +113,14 @@ pub struct EngineOptions {
     pub sequential_mean: Option<Nanos>,
     /// Number of threads that work, the callback's included.
     pub workers: usize,
-    /// Where the scheduler was chosen: number of threads that an engine may use later, when graph or load have grown. 0: no
+    /// If the scheduler was chosen: number of threads that an engine may use later, when graph or load have grown. 0: no
     /// more than [`workers`](Self::workers).
     pub max_workers: usize,
-    /// How workers wait between cycles.
+    /// Waiting of the workers between cycles.
     pub wait: WaitPolicy,
     /// Priority of the workers. The callback thread has its own.
     pub priority: Priority,
-    /// Where the transport begins; `None`: rolling from position 0 on. Live it can be moved in any case, offline if this is
+    /// Start of the transport; `None`: rolling from position 0 on. Live it can be moved in any case, offline if this is
     /// given.
     pub transport: Option<TransportStart>,
     /// MIDI input port of the driver whose MIDI clock the transport follows, by its index.

@@ -131,7 +131,7 @@ const NONE: u32 = u32::MAX;
 struct Tarjan {
     /// Number of vertices found so far.
     clock: u32,
-    /// When each vertex was found, from 1; 0 is never.
+    /// Order in which each vertex was found, from 1; 0 is never.
     found_at: Vec<u32>,
     /// The earliest found vertex of an open component that each vertex reaches.
     low: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Which signals may meet, and the width of the nodes that state none.
+//! The rules by which signals meet, and the width of the nodes that state none.
 //!
 //! | an edge from M to N channels | |
 //! |---|---|

@@ -22,7 +22,7 @@ use std::str::FromStr;
 /// Maximum number of inputs of a node that drive parameters. A larger number in a file is an error.
 pub const MAX_MODULATIONS: usize = 1024;
 
-/// How an input changes the parameter that it drives.
+/// Law by which an input changes the parameter that it drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Law {
     /// Adds to the base.
@@ -60,7 +60,7 @@ impl fmt::Display for Law {
 pub struct Modulation {
     /// Index of the parameter among the kind's parameters.
     pub param: u16,
-    /// How the parameter changes.
+    /// Law of the change.
     pub law: Law,
     /// Factor on what enters the input: in the parameter's unit for `add`, else in octaves or dB. Finite.
     pub amount: f64,

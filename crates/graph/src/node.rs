@@ -94,7 +94,7 @@ pub struct Node {
     pub enabled: bool,
     /// A node that is bypassed runs on, and what reads its outputs reads its inputs ([`Graph::without_bypasses`](crate::Graph::without_bypasses)).
     pub bypassed: bool,
-    /// Where it was declared.
+    /// Place of its declaration.
     pub span: SourceSpan,
 }
 

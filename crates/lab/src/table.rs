@@ -196,7 +196,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     divisi::files::write(path, text)
 }
 
-/// Why the table that begins as `found` cannot be continued.
+/// Reason for which the table that begins as `found` cannot be continued.
 fn mismatch(path: &Path, found: &str, head: &str) -> LabError {
     let columns = head.lines().nth(1).unwrap_or_default();
     match found.lines().next().and_then(|l| l.strip_prefix(MACHINE)) {

@@ -1,7 +1,7 @@
-//! [`Actor`]: what a node does in a firing, on windows that lie in its queues.
+//! [`Actor`]: the code that a node runs in a firing, on windows that lie in its queues.
 
 use crate::run::queue_ends::{InputEnd, OutputEnd};
-use crate::topology::Ports;
+use crate::topology::NodePorts;
 use rt::mirror;
 
 /// The code of a node.
@@ -11,7 +11,7 @@ use rt::mirror;
 /// thread that fires it waits too.
 pub trait Actor: Send {
     /// The actor's ports. They never change.
-    fn ports(&self) -> Ports;
+    fn ports(&self) -> NodePorts;
 
     /// Fires once: reads the input windows, and writes each output window as far as it produces.
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus;

@@ -87,7 +87,7 @@ pub struct RunOptions {
     pub memory: usize,
     /// Firings of a node after which a worker turns to other nodes.
     pub quantum: u32,
-    /// When it becomes true, the network stops between two firings.
+    /// Stop request: once it is true, the network stops between two firings.
     pub stop: Option<std::sync::Arc<std::sync::atomic::AtomicBool>>,
 }
 

@@ -41,5 +41,6 @@ pub use network::Network;
 pub use run::run_on_workers;
 pub use run::{FiringOrder, run_on_caller};
 pub use topology::{
-    EndOfStream, InputPort, NodeSpec, OutputPort, Ports, QueueId, QueueSpec, Topology, WiringError,
+    EndOfStream, InputPort, NodePorts, NodeSpec, OutputPort, QueueId, QueueSpec, Topology,
+    WiringError,
 };

@@ -64,7 +64,7 @@ pub struct OutputPort {
 
 /// Inputs and outputs of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ports {
+pub struct NodePorts {
     /// Inputs, in order.
     pub inputs: Vec<InputPort>,
     /// Outputs, in order.
@@ -77,7 +77,7 @@ pub struct NodeSpec {
     /// Name, unique in the network.
     pub name: String,
     /// Inputs and outputs.
-    pub ports: Ports,
+    pub ports: NodePorts,
 }
 
 /// A queue between two nodes.
@@ -197,7 +197,7 @@ impl OutputPort {
     }
 }
 
-impl Ports {
+impl NodePorts {
     /// One input, no output.
     pub fn sink(input: InputPort) -> Self {
         Self {
@@ -370,7 +370,7 @@ impl Topology {
         if self.queues.iter().any(|other| other.to == queue.to) {
             return Err(WiringError::PortTaken(to));
         }
-        if queue.initial.max(queue.size.unwrap_or(0)) > Ports::MAX {
+        if queue.initial.max(queue.size.unwrap_or(0)) > NodePorts::MAX {
             let reason = "its queue is too long";
             return Err(WiringError::Threshold { port: to, reason });
         }
@@ -390,7 +390,7 @@ impl Topology {
         &self,
         at: PortRef,
         side: &str,
-        ports: impl Fn(&Ports) -> &Vec<P>,
+        ports: impl Fn(&NodePorts) -> &Vec<P>,
     ) -> Result<(&NodeSpec, &P), WiringError> {
         let missing = |what: &str| {
             let message = format!("there is no such {what} (node {})", at.node.0);
@@ -434,8 +434,8 @@ mod tests {
         };
         Topology {
             nodes: vec![
-                node("a", Ports::source(OutputPort::new("out", 4, 4))),
-                node("b", Ports::sink(InputPort::new("in", 8, 2).history(6))),
+                node("a", NodePorts::source(OutputPort::new("out", 4, 4))),
+                node("b", NodePorts::sink(InputPort::new("in", 8, 2).history(6))),
             ],
             queues: Vec::new(),
         }
@@ -460,7 +460,7 @@ mod tests {
         let taken = topology.connect(queue((0, 0), (1, 0)));
         assert_eq!(taken, Err(WiringError::PortTaken("a.out".into())));
         let mut long = queue((0, 0), (1, 0));
-        long.initial = Ports::MAX + 1;
+        long.initial = NodePorts::MAX + 1;
         let too_long = chain().connect(long);
         assert!(matches!(too_long, Err(WiringError::Threshold { .. })));
         for wrong in [
@@ -491,7 +491,7 @@ mod tests {
 
     #[test]
     fn ports_that_move_no_frames_are_refused() {
-        let is_wrong = |input: InputPort| Ports::sink(input).first_error().is_some();
+        let is_wrong = |input: InputPort| NodePorts::sink(input).first_error().is_some();
         assert!(!is_wrong(InputPort::new("in", 3, 3)));
         assert!(is_wrong(InputPort::new("in", 3, 0)) && is_wrong(InputPort::new("in", 3, 4)));
         assert!(

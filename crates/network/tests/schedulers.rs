@@ -9,7 +9,7 @@ use common::{
 };
 use divisi_network::kinds::{Add, Gain, Split};
 use divisi_network::{
-    Actor, EndOfStream, FireStatus, FiringOrder, InputPort, Network, NodeId, OutputPort, Ports,
+    Actor, EndOfStream, FireStatus, FiringOrder, InputPort, Network, NodeId, NodePorts, OutputPort,
     QueueSpec, RunError, RunOptions, Windows,
 };
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn bits(recording: &Recording) -> Vec<Vec<u32>> {
 
 fn mix(inputs: Vec<InputPort>, outputs: Vec<OutputPort>) -> Mix {
     Mix {
-        ports: Ports { inputs, outputs },
+        ports: NodePorts { inputs, outputs },
         state: 0.0,
     }
 }
@@ -323,8 +323,8 @@ struct Bad {
 }
 
 impl Actor for Bad {
-    fn ports(&self) -> Ports {
-        Ports::through(InputPort::new("in", 4, 4), OutputPort::new("out", 4, 4))
+    fn ports(&self) -> NodePorts {
+        NodePorts::through(InputPort::new("in", 4, 4), OutputPort::new("out", 4, 4))
     }
 
     fn fire(&mut self, _: &mut Windows<'_>) -> FireStatus {

@@ -4,7 +4,7 @@ use crate::{Plan, StepOp};
 use graph::NodeId;
 use std::collections::HashMap;
 
-/// What has state in a pipeline: the operations of a node, or the aligner of one of its outputs.
+/// A holder of state in a pipeline: the operations of a node, or the aligner of one of its outputs.
 pub(crate) type StageKey = (NodeId, Option<u16>);
 
 /// The stage of each node and aligner in the plan that plays until now.

@@ -1,4 +1,4 @@
-//! [`FileLog`]: what went wrong with the files of a node, for the user.
+//! [`FileLog`]: problems with the files of a node, for the user.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

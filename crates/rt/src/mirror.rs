@@ -83,6 +83,7 @@
 //! | `pod`, `error` | types of items that it can hold; reasons why there is no ring or no chunk |
 
 mod bell;
+mod count;
 mod ends;
 mod error;
 mod header;
@@ -93,7 +94,6 @@ mod memory;
 mod pod;
 mod ring;
 mod shared;
-mod side;
 #[cfg(all(test, unix, not(loom)))]
 mod tests;
 mod untyped_end;

@@ -34,7 +34,7 @@ pub(crate) mod kernel;
 pub struct Futex {
     word: CachePadded<AtomicU32>,
     asleep: CachePadded<AtomicU32>,
-    kernel: kernel::Kernel,
+    kernel: kernel::WordWait,
 }
 
 /// Sleepers that a wake is for: one bit per sleeper, which it chooses itself.
@@ -69,7 +69,7 @@ impl Futex {
         Self {
             word: CachePadded(AtomicU32::new(value)),
             asleep: CachePadded(AtomicU32::new(0)),
-            kernel: kernel::Kernel::new(),
+            kernel: kernel::WordWait::new(),
         }
     }
 

@@ -103,6 +103,13 @@ pub(crate) enum PortName<'t> {
     Name(Cow<'t, str>),
 }
 
+/// The side of a node that a port is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PortSide {
+    Input,
+    Output,
+}
+
 /// One end of an edge.
 #[derive(Clone, Debug)]
 pub(crate) struct AstEnd<'t> {

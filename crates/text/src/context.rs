@@ -1,8 +1,8 @@
-//! [`ReadContext`]: what a reader asks about things outside the text.
+//! [`ReadContext`]: a reader's questions about things outside the text.
 
 use graph::{Catalogue, ChannelProbe};
 
-/// What a reader may ask. It opens no files itself; who opens them can answer here.
+/// Questions that a reader may ask. It opens no files itself; who opens them can answer here.
 #[derive(Clone, Copy)]
 pub struct ReadContext<'a> {
     /// The kinds of nodes.

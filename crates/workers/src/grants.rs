@@ -1,4 +1,4 @@
-//! [`Grants`]: what the system grants and refuses, for the diagnosis of a machine (`divisi doctor`).
+//! [`Grants`]: real-time privileges that the system grants and refuses, for the diagnosis of a machine (`divisi doctor`).
 
 use crate::system::{highest_priority, may_hold_dma_latency, may_lock, rt_runtime_us};
 use crate::{CoreId, Priority, Refusal, cores, set_priority};

@@ -1,4 +1,4 @@
-//! [`ThreadUsage`]: how much processor time a thread of this process has used, and if it is blocked; for another thread
+//! [`ThreadUsage`]: the processor time that a thread of this process has used, and if it is blocked; for another thread
 //! that watches it.
 
 use std::cell::Cell;

@@ -18,7 +18,7 @@ use units::{Frames, Nanos, SampleRate};
 /// Maximum number of frames that a bench runs at once.
 pub const MAX_BLOCK: Frames = Frames(4096);
 
-/// How an input is split into blocks.
+/// Division of an input into blocks.
 #[derive(Clone, Debug)]
 pub enum BlockSplit {
     /// Blocks of this number of frames.

@@ -22,7 +22,7 @@ use clap::Subcommand;
 
 /// The subcommands.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Plays a session in real time
     Play(play::Play),
     /// Renders a session into a file, faster than real time
@@ -58,7 +58,7 @@ pub(crate) enum Command {
     QueuePeer(queue_peer::QueuePeer),
 }
 
-impl Command {
+impl CliCommand {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         match self {

@@ -65,7 +65,7 @@ struct WatchedFiles {
     /// Files that the session included when it was last read.
     included: Rc<RefCell<Vec<PathBuf>>>,
     seen: Vec<Stamp>,
-    /// How they were at the last look.
+    /// Their state at the last look.
     last: Vec<Stamp>,
     /// The file has changed, and has not been played yet.
     is_pending: bool,

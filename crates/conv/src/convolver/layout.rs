@@ -1,4 +1,4 @@
-//! [`Layout`]: which channels share a delay line, and with which sizes and transforms. It does not change once a convolver is
+//! [`LevelLayout`]: the channels that share a delay line, with its sizes and transforms. It does not change once a convolver is
 //! made, so that any thread can prepare other impulse responses by it.
 
 use super::error::ConvolverError;
@@ -6,7 +6,7 @@ use super::group::{Group, groups};
 use super::options::{ConvolverOptions, Path};
 use crate::level::filters::{FilterSet, FilterTransformer, ScaledIr};
 use crate::level::lookahead;
-use crate::level::spec::{Connection, FdlSpec};
+use crate::level::spec::{FdlSpec, LevelPath};
 use crate::partition::Level;
 use crate::response::ir::memory;
 use fft::{LANES, Packing, RealFft};
@@ -29,7 +29,7 @@ pub(crate) struct FdlPlan {
 }
 
 /// Channels, groups and delay lines of a convolver, with their sizes and transforms.
-pub(crate) struct Layout {
+pub(crate) struct LevelLayout {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
     pub(crate) options: ConvolverOptions,
@@ -40,7 +40,7 @@ pub(crate) struct Layout {
     pub(crate) fdls: Vec<FdlPlan>,
 }
 
-impl Layout {
+impl LevelLayout {
     pub(crate) fn new(
         inputs: usize,
         outputs: usize,
@@ -222,9 +222,9 @@ impl Layout {
 
     /// Connections of a delay line, and its number of inputs and of outputs. Sixteen channels side by side are one input and
     /// one output.
-    pub(crate) fn connections(&self, plan: &FdlPlan) -> (Vec<Connection>, usize, usize) {
+    pub(crate) fn connections(&self, plan: &FdlPlan) -> (Vec<LevelPath>, usize, usize) {
         if plan.spec.packing == Packing::Batch {
-            let straight = Connection {
+            let straight = LevelPath {
                 input: 0,
                 output: 0,
             };
@@ -232,7 +232,7 @@ impl Layout {
         }
         let group = &self.groups[plan.group];
         let paths = group.paths.iter();
-        let connections = paths.map(|&(input, output, _)| Connection { input, output });
+        let connections = paths.map(|&(input, output, _)| LevelPath { input, output });
         (
             connections.collect(),
             group.inputs.len(),

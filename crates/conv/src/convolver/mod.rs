@@ -23,7 +23,7 @@ pub use error::ConvolverError;
 pub(crate) use options::{CACHED_FLOATS, MAX_BATCH_SIZE};
 pub use options::{ConvolverOptions, Path};
 
-use crate::direct::Head;
+use crate::direct::DirectConvolver;
 use crate::level::filters::FilterSet;
 use crate::level::stream::LevelStream;
 use crate::level::{Fdl, FdlInfo};
@@ -31,7 +31,7 @@ use crate::response::exchange::{Exchange, ExchangeQueue, Preparer};
 use crate::schedule::LevelScheduler;
 use fft::{AlignedBuffer, Kernels, LANES};
 use frames::{add, add_level, gather, scatter};
-use layout::{FdlPlan, Layout};
+use layout::{FdlPlan, LevelLayout};
 use rt::ftz::FlushToZero;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ use std::sync::Arc;
 ///
 /// The bits of the output depend on paths, responses, options and input; not on who does the work of the levels, nor when.
 pub struct Convolver {
-    layout: Arc<Layout>,
+    layout: Arc<LevelLayout>,
     block: usize,
     kernels: Kernels,
     position: u64,
@@ -51,7 +51,7 @@ pub struct Convolver {
     output: AlignedBuffer,
     /// A block of frames of sixteen channels.
     frames: AlignedBuffer,
-    head: Head,
+    head: DirectConvolver,
     /// One for each delay line, level by level, group by group.
     streams: Box<[LevelStream]>,
     exchanges: ExchangeQueue,
@@ -72,13 +72,13 @@ impl Convolver {
         paths: &[Path],
         options: &ConvolverOptions,
     ) -> Result<Self, ConvolverError> {
-        let layout = Arc::new(Layout::new(inputs, outputs, paths, options)?);
+        let layout = Arc::new(LevelLayout::new(inputs, outputs, paths, options)?);
         let mut first = Preparer(layout.clone()).prepare(paths)?;
         let partition = &options.partition;
         let block = partition.block();
         let timing = (block, partition.latency_frames(), partition.head());
         let filters = first.head.take().expect("a new exchange has a head");
-        let head = Head::new(
+        let head = DirectConvolver::new(
             options.kernels,
             timing,
             inputs,
@@ -367,7 +367,7 @@ fn streams_of(streams: &mut [LevelStream], group: usize) -> impl Iterator<Item =
 }
 
 /// Makes a delay line and its stream.
-fn stream(layout: &Layout, plan: &FdlPlan, filters: FilterSet) -> LevelStream {
+fn stream(layout: &LevelLayout, plan: &FdlPlan, filters: FilterSet) -> LevelStream {
     let level = &layout.options.partition.levels()[plan.level];
     let (connections, inputs, outputs) = layout.connections(plan);
     let fdl = Fdl::new(plan.spec.clone(), inputs, outputs, &connections, filters);

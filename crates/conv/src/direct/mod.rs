@@ -1,6 +1,6 @@
 //! Direct convolution, in the callback: what is too short, or too near the impulse, for a transform.
 
+mod convolver;
 mod fir;
-mod head;
 
-pub(crate) use head::{Head, HeadFilters};
+pub(crate) use convolver::{DirectConvolver, HeadFilters};

@@ -17,7 +17,7 @@ use super::history::SpectrumHistory;
 use super::input::InputBuffers;
 use super::lookahead::Lookahead;
 use super::pieces::{Operation, PieceList};
-use super::spec::{Connection, Connections, FdlSpec};
+use super::spec::{FdlSpec, LevelPath, LevelPaths};
 use fft::AlignedBuffer;
 use rt::deferred::PiecewiseJob;
 use rt::ftz::FlushToZero;
@@ -26,7 +26,7 @@ use std::ops::Range;
 /// Frequency-domain delay line: one level of one group of channels.
 pub struct Fdl {
     spec: FdlSpec,
-    connections: Connections,
+    connections: LevelPaths,
     filters: ActiveFilters,
     input: InputBuffers,
     history: SpectrumHistory,
@@ -84,10 +84,10 @@ impl Fdl {
         spec: FdlSpec,
         inputs: usize,
         outputs: usize,
-        connections: &[Connection],
+        connections: &[LevelPath],
         filters: FilterSet,
     ) -> Self {
-        let connections = Connections::new(connections, outputs);
+        let connections = LevelPaths::new(connections, outputs);
         Self {
             filters: ActiveFilters::new(filters),
             input: InputBuffers::new(&spec, inputs),

@@ -12,7 +12,7 @@
 //! Costs are estimates in vector instructions, from `benches/distributed` (`--bin weigh`).
 
 use super::lookahead::{product_count, summed};
-use super::spec::{Connections, FdlSpec};
+use super::spec::{FdlSpec, LevelPaths};
 use fft::Packing;
 use std::ops::Range;
 
@@ -84,7 +84,7 @@ impl PieceList {
     pub(super) fn plain_and_fading(
         spec: &FdlSpec,
         inputs: usize,
-        connections: &Connections,
+        connections: &LevelPaths,
     ) -> [Self; 2] {
         let plain = Self::new(spec, inputs, connections, false);
         let mut spec = spec.clone();
@@ -101,7 +101,7 @@ impl PieceList {
 
     /// All operations of a period; in a cross-fade those of both sets of filters. Each input is transformed when the first
     /// output needs it.
-    fn new(spec: &FdlSpec, inputs: usize, connections: &Connections, is_fading: bool) -> Self {
+    fn new(spec: &FdlSpec, inputs: usize, connections: &LevelPaths, is_fading: bool) -> Self {
         let mut builder = PieceListBuilder {
             spec,
             operations: Vec::new(),
@@ -274,7 +274,7 @@ impl PieceListBuilder<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::Connection;
+    use super::super::spec::LevelPath;
     use super::*;
     use fft::{Kernels, Packing, RealFft};
     use std::sync::Arc;
@@ -297,9 +297,9 @@ mod tests {
     }
 
     fn lists(spec: &FdlSpec) -> [PieceList; 2] {
-        let connection = |input, output| Connection { input, output };
+        let connection = |input, output| LevelPath { input, output };
         let all = [connection(0, 0), connection(1, 0), connection(1, 1)];
-        PieceList::plain_and_fading(spec, 2, &Connections::new(&all, 2))
+        PieceList::plain_and_fading(spec, 2, &LevelPaths::new(&all, 2))
     }
 
     #[test]

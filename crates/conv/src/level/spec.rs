@@ -55,23 +55,23 @@ impl FdlSpec {
 
 /// A filter from an input to an output of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Connection {
+pub(crate) struct LevelPath {
     pub(crate) input: usize,
     pub(crate) output: usize,
 }
 
 /// All connections of a line, sorted by output.
-pub(crate) struct Connections {
-    all: Box<[Connection]>,
+pub(crate) struct LevelPaths {
+    all: Box<[LevelPath]>,
     /// Range in `all` for each output.
     of_output: Box<[Range<usize>]>,
 }
 
-impl Connections {
+impl LevelPaths {
     /// Sorts out which connections each output has; `all` are sorted by output.
     ///
     /// Real-time: setup.
-    pub(crate) fn new(all: &[Connection], outputs: usize) -> Self {
+    pub(crate) fn new(all: &[LevelPath], outputs: usize) -> Self {
         debug_assert!(all.is_sorted_by_key(|c| c.output));
         let range = |output| {
             let start = all.partition_point(|c| c.output < output);
@@ -94,7 +94,7 @@ impl Connections {
     }
 
     /// Connections at these places.
-    pub(crate) fn get(&self, range: Range<usize>) -> &[Connection] {
+    pub(crate) fn get(&self, range: Range<usize>) -> &[LevelPath] {
         &self.all[range]
     }
 }

@@ -1,4 +1,4 @@
-//! [`Responses`]: where the responses of a node come from, and the widths that they give it.
+//! [`Responses`]: the sources of a node's responses, and the widths that they give it.
 
 use crate::response::ir::{Ir, IrLimit, IrProcessing, Paths};
 use crate::response::jconvolver;
@@ -12,7 +12,7 @@ const MAX_CONFIG_BYTES: u64 = 1 << 20;
 /// Rate at which a configuration is read before the rate is known.
 const USUAL_RATE: SampleRate = SampleRate::new(48_000).expect("48000 is a rate");
 
-/// Where the responses come from.
+/// Source of the responses.
 pub(super) enum Responses {
     /// Files with a response each, as loaded, and what is done with them.
     Files(Vec<(PathBuf, Ir)>, IrProcessing),

@@ -18,16 +18,16 @@
 //! A convolver that is reset has its original filters at once. A line whose job is out gets them with
 //! its next period, all others at once. The output is the same, since all earlier sound is forgotten.
 
-use crate::convolver::layout::Layout;
+use crate::convolver::layout::LevelLayout;
 use crate::convolver::{ConvolverError, Path};
-use crate::direct::{Head, HeadFilters};
+use crate::direct::{DirectConvolver, HeadFilters};
 use crate::level::filters::{FilterSet, FilterTransformer, ScaledIr};
 use crate::level::stream::LevelStream;
 use std::sync::Arc;
 
 /// Filters for every path of one convolver: new ones, ready for use, or the old ones that they replaced.
 pub struct Exchange {
-    layout: Arc<Layout>,
+    layout: Arc<LevelLayout>,
     pub(crate) head: Option<HeadFilters>,
     /// One for each delay line; `None` while the line has it.
     pub(crate) sets: Box<[Option<FilterSet>]>,
@@ -37,14 +37,14 @@ impl Exchange {
     /// Returns true if the exchange was prepared for the convolver with this layout.
     ///
     /// Real-time: hot.
-    pub(crate) fn is_for(&self, layout: &Arc<Layout>) -> bool {
+    pub(crate) fn is_for(&self, layout: &Arc<LevelLayout>) -> bool {
         Arc::ptr_eq(&self.layout, layout)
     }
 }
 
 /// Prepares exchanges for one convolver, on any thread.
 #[derive(Clone)]
-pub struct Preparer(pub(crate) Arc<Layout>);
+pub struct Preparer(pub(crate) Arc<LevelLayout>);
 
 impl Preparer {
     /// Transforms an impulse response for each path, in the order of the paths that the convolver was made with. Inputs and
@@ -158,7 +158,7 @@ impl ExchangeQueue {
     pub(crate) fn restart(
         &mut self,
         spare: Option<Box<Exchange>>,
-        head: &mut Head,
+        head: &mut DirectConvolver,
         streams: &mut [LevelStream],
     ) {
         let queued = [&mut self.active, &mut self.pending, &mut self.retired].map(Option::take);

@@ -1,4 +1,4 @@
-//! Which cost table decides on a partition: the one measured on this machine if it covers all sizes, else the built-in one.
+//! The cost table that decides on a partition: the one measured on this machine if it covers all sizes, else the built-in one.
 //!
 //! A pure function of length, block, latency, number of channels and table: a machine chooses the same until it is measured
 //! again, and by the built-in table all machines choose the same.

@@ -10,7 +10,7 @@ use crate::convolver::{CACHED_FLOATS, MAX_BATCH_SIZE};
 use crate::level::Fdl;
 use crate::level::filters::{FilterSet, FilterSpectra};
 use crate::level::lookahead::choose_periods;
-use crate::level::spec::{Connection, FdlSpec};
+use crate::level::spec::{FdlSpec, LevelPath};
 use crate::partition::{MAX_BLOCK, MIN_PARTITION_SIZE};
 use fft::{AlignedBuffer, Kernels, LANES, Packing, RealFft};
 use rt::cache_sweep::CacheSweep;
@@ -230,7 +230,7 @@ impl LevelMeter {
             packing,
         };
         let connections: Vec<_> = (0..self.rows)
-            .map(|n| Connection {
+            .map(|n| LevelPath {
                 input: n,
                 output: n,
             })

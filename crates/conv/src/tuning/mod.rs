@@ -1,4 +1,4 @@
-//! Which partition an impulse response gets: a search over all partitions, by any measure of cost.
+//! The choice of a partition for an impulse response: a search over all partitions, by any measure of cost.
 //!
 //! | file | holds | source |
 //! |---|---|---|

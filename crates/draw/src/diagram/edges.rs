@@ -2,7 +2,7 @@
 
 use super::node::NodeBox;
 use crate::format::svg::length;
-use crate::layout::{Layout, LayoutEdge, Route};
+use crate::layout::{BoxLayout, LayoutEdge, Route};
 use crate::picture::color::{self, Color};
 use crate::picture::{Picture, Segment, Stroke, Style};
 use graph::Signal;
@@ -16,7 +16,7 @@ pub(super) fn draw(
     picture: &mut Picture,
     boxes: &[NodeBox],
     edges: &[LayoutEdge],
-    layout: &Layout,
+    layout: &BoxLayout,
 ) {
     let mut paths = BTreeMap::<(bool, usize, usize), (Vec<Segment>, BTreeSet<String>)>::new();
     let mut arrows = Vec::new();

@@ -35,13 +35,13 @@ mod route;
 mod types;
 
 use types::LayeredGraph;
-pub(crate) use types::{BoxSize, Layout, LayoutEdge, Route};
+pub(crate) use types::{BoxLayout, BoxSize, LayoutEdge, Route};
 
 /// From this many edges into one box on, packed chains are aligned at the top.
 const MANY_INPUTS: usize = 24;
 
 /// Finds a place for every box and a route for every edge.
-pub(crate) fn lay_out(boxes: &[BoxSize], edges: &[LayoutEdge]) -> Layout {
+pub(crate) fn lay_out(boxes: &[BoxSize], edges: &[LayoutEdge]) -> BoxLayout {
     let mut layers = layer::assign(boxes.len(), edges);
     let packed = pack::pack(boxes, edges, &layers);
     let is_top_aligned =

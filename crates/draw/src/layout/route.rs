@@ -2,7 +2,7 @@
 
 use super::fold::Rows;
 use super::place::Coordinates;
-use super::types::{BoxSize, LayeredGraph, Layout, LayoutEdge, Route};
+use super::types::{BoxLayout, BoxSize, LayeredGraph, LayoutEdge, Route};
 
 /// Builds the finished layout.
 pub(super) fn finish(
@@ -10,7 +10,7 @@ pub(super) fn finish(
     edges: &[LayoutEdge],
     graph: &LayeredGraph,
     coordinates: &Coordinates,
-) -> Layout {
+) -> BoxLayout {
     let router = Router {
         boxes,
         graph,
@@ -18,7 +18,7 @@ pub(super) fn finish(
         rows: Rows::of(graph, coordinates),
     };
     let routes = (0..edges.len()).map(|i| router.route(i, &edges[i]));
-    Layout {
+    BoxLayout {
         routes: routes.collect(),
         corners: (0..boxes.len()).map(|i| router.corner(i)).collect(),
         width: router.rows.size.0,

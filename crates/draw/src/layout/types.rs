@@ -63,7 +63,7 @@ pub(super) struct LayeredGraph {
 
 /// Positions of boxes and edges, in pixels.
 #[derive(Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct BoxLayout {
     /// The upper left corner of each box.
     pub(crate) corners: Vec<(f64, f64)>,
     /// The route of each edge, in the order of the edges.

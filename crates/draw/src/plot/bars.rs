@@ -124,7 +124,7 @@ fn bar(picture: &mut Picture, field: &Field, (x, width): (f64, f64), point: Data
     }
 }
 
-/// How the names of groups are written: horizontally if they have room, else vertically.
+/// Direction of the groups' names: horizontal if they have room, else vertical.
 struct GroupNames {
     /// Their height.
     room: f64,

@@ -75,7 +75,7 @@ impl Frame<'_> {
         (field, picture, legend)
     }
 
-    /// Where the names of the legend go, in rows as wide as the field.
+    /// Positions of the legend's names, in rows as wide as the field.
     fn legend_places(&self, field: &Field, top: f64) -> Vec<Point> {
         let (mut x, mut y) = (field.left, top);
         let mut places = Vec::new();

@@ -26,7 +26,7 @@ const MAX_RECOVERIES: u32 = 32;
 const MAX_RESUME_WAITS: u32 = 100;
 
 /// One direction.
-pub(super) struct Side {
+pub(super) struct DeviceStream {
     stream: Box<dyn Stream>,
     capacity: usize,
     buffer: StreamBuffer,
@@ -34,7 +34,7 @@ pub(super) struct Side {
     pub(super) channels: Vec<Box<[f32]>>,
 }
 
-impl Side {
+impl DeviceStream {
     fn new(stream: Box<dyn Stream>, params: StreamParams, period: usize) -> Self {
         Self {
             stream,
@@ -47,8 +47,8 @@ impl Side {
 
 /// An open device.
 pub(super) struct Device<C> {
-    pub(super) playback: Option<Side>,
-    pub(super) capture: Option<Side>,
+    pub(super) playback: Option<DeviceStream>,
+    pub(super) capture: Option<DeviceStream>,
     /// True if starting one stream starts the other.
     is_linked: bool,
     pub(super) period: usize,
@@ -92,7 +92,7 @@ impl<C: Clock> Device<C> {
             measured: MEASURED_PERIODS + 2 * buffer,
             timer: None,
         };
-        let side = |(stream, params)| Side::new(stream, params, period);
+        let side = |(stream, params)| DeviceStream::new(stream, params, period);
         Self {
             playback: playback.map(side),
             capture: capture.map(side),

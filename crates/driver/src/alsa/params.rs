@@ -37,7 +37,7 @@ pub(crate) struct WantedParams {
     pub(crate) period: u32,
 }
 
-/// Why a device cannot be set up.
+/// A device that cannot be set up, with the reason.
 #[derive(Debug)]
 pub(crate) enum ParamsError {
     /// A call failed; its purpose and its error.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use units::{Frames, Nanos};
 
-use super::device::{Device, Side};
+use super::device::{Device, DeviceStream};
 use super::stream::Errno;
 use crate::block_adapter::AdapterClient;
 use crate::clock::Clock;
@@ -41,7 +41,7 @@ fn play<C: Clock>(
     callback: &mut dyn AudioCallback,
     flags: &ThreadFlags,
 ) -> Result<(), Errno> {
-    let channels = |side: &Option<Side>| side.as_ref().map_or(0, |side| side.channels.len());
+    let channels = |side: &Option<DeviceStream>| side.as_ref().map_or(0, |side| side.channels.len());
     let mut input_list = SliceList::new(channels(&device.capture));
     let mut output_list = SliceList::new(channels(&device.playback));
     let mut answer = device.restart();

@@ -1,4 +1,4 @@
-//! [`BlockTimer`]: which block is due, and when.
+//! [`BlockTimer`]: the block that is due, and its time.
 
 use units::{Frames, Nanos, SampleRate};
 

@@ -117,7 +117,7 @@ pub(crate) enum Server {
 /// One libjack, open to the end of the program.
 pub(crate) struct Library {
     pub(crate) functions: Functions,
-    /// Where it was found.
+    /// Name under which it was found.
     pub(crate) path: PathBuf,
     version: String,
     _handle: Handle,

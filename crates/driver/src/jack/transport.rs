@@ -70,7 +70,7 @@ pub(super) struct Follower {
     filled: u32,
     /// Changes in the coming block.
     changes: HostTransport,
-    /// Where the server's transport is at the next frame.
+    /// Position of the server's transport at the next frame, and if it rolls.
     next: (u64, bool),
 }
 

@@ -30,7 +30,7 @@ mod history;
 
 use crate::param::channels;
 use crate::sample::channel_count;
-use crate::split::{Split, split};
+use crate::split::{BlockSplit, split};
 use crate::state;
 use design::{ImpulseResponse, TapSource};
 use graph::{Kind, Param};
@@ -84,7 +84,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
             lines: vec![History::default(); channel_count(creation.node)].into(),
         }),
         silent: 0,
-        split: Split::from_node(creation)?,
+        split: BlockSplit::from_node(creation)?,
     }))
 }
 
@@ -94,7 +94,7 @@ struct Fir {
     taps: ForkState<TapLines>,
     /// Frames since the last input that was not silent, as far as known.
     silent: usize,
-    split: Split,
+    split: BlockSplit,
 }
 
 /// The response and the input, which all parts of a block read.

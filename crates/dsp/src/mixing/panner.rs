@@ -43,7 +43,7 @@ pub(crate) fn make(
     Smoothed::make(context, panner, gains)
 }
 
-/// Where the gains come from.
+/// Source of the gains.
 enum Panner {
     /// The parameter `pan`.
     Stereo,

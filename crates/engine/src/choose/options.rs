@@ -1,4 +1,4 @@
-//! [`ChooseOptions`]: what is requested of the choice.
+//! [`ChooseOptions`]: limits and wishes for the choice of a scheduler.
 
 use crate::EngineOptions;
 use std::sync::Arc;

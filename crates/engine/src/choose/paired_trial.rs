@@ -1,10 +1,10 @@
-//! [`PairedTrial`]: a candidate beside the sequential executor, some cycles of each in turn, at the pace of the later
+//! [`PairedTrial`]: a candidate beside the sequential executor, in rounds of some cycles of each, at the pace of the later
 //! playback.
 //!
-//! Both play the same blocks, and what disturbs the machine for longer than a turn meets both. Live each cycle comes a period
-//! after the one before: so a worker sleeps before each as it will sleep later, and its wake is in the time. A turn is ten
-//! cycles, of which the first two are not counted: they find the caches full of the other executor's data. With single
-//! cycles in turn that would burden the sequential executor most, which has one core's cache for all of its data.
+//! Both play the same blocks, and what disturbs the machine for longer than a round meets both. Live each cycle comes a period
+//! after the one before: so a worker sleeps before each as it will sleep later, and its wake is in the time. In a round each plays
+//! ten cycles, of which the first two are not counted: they find the caches full of the other executor's data. With one
+//! cycle a round that would burden the sequential executor most, which has one core's cache for all of its data.
 
 use super::compare::CycleTimes;
 use super::pace::Pacer;
@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 
 /// Cycles that are not counted: memory is touched for the first time in them.
 pub(super) const WARM_UP: u64 = 4;
-/// Number of cycles of one executor before it is the other's turn, and of those at its start that are not counted.
-const TURN: (u64, u64) = (10, 2);
+/// Number of cycles of each executor in a round.
+const ROUND: u64 = 10;
+/// Number of those, from the first on, that are not counted.
+const UNCOUNTED: u64 = 2;
 /// Smallest number of counted cycles of each on which a choice rests.
 const MIN_CYCLES: usize = 40;
 /// Largest number of blocks until deferred work falls due regularly.
@@ -55,7 +57,7 @@ impl PairedTrial {
         }
     }
 
-    /// Plays turns for `limit`, but at least 40 counted cycles of each where four times the limit is enough. Returns the times of the sequential
+    /// Plays rounds for `limit`, but at least 40 counted cycles of each where four times the limit is enough. Returns the times of the sequential
     /// executor and of the candidate.
     pub(super) fn play(mut self, limit: Duration) -> (CycleTimes, CycleTimes) {
         let start = Instant::now();
@@ -67,7 +69,7 @@ impl PairedTrial {
         };
         while !is_enough(self.candidate.times.len()) {
             for one in [&mut self.sequential, &mut self.candidate] {
-                one.turn(self.scale, self.pacer.as_mut());
+                one.play_round(self.scale, self.pacer.as_mut());
             }
             for one in [&mut self.sequential, &mut self.candidate] {
                 for _ in 0..skipped {
@@ -96,26 +98,26 @@ impl PairedTrial {
         longest
     }
 
-    /// Number of blocks to leave out after each turn, so that the turns lie spread over a whole period of deferred work.
+    /// Number of blocks to leave out after each round, so that the rounds lie spread over a whole period of deferred work.
     fn skipped(&self, deferred: u64, limit: Duration) -> u64 {
         let Some(pacer) = &self.pacer else {
             return 0;
         };
         let both = 2 * pacer.period().0.max(1);
         let played = (limit.as_nanos() as u64 / both).max(1);
-        (TURN.0 * deferred / played).saturating_sub(TURN.0)
+        (ROUND * deferred / played).saturating_sub(ROUND)
     }
 }
 
 impl TimedRun {
-    /// Plays the cycles of one turn, live each at its time.
-    fn turn(&mut self, scale: TickScale, mut pacer: Option<&mut Pacer>) {
-        for number in 0..TURN.0 {
+    /// Plays the cycles of one round, live each at its time.
+    fn play_round(&mut self, scale: TickScale, mut pacer: Option<&mut Pacer>) {
+        for number in 0..ROUND {
             if let Some(pacer) = &mut pacer {
                 pacer.wait();
             }
             let time = scale.nanos(self.run.cycle());
-            if number >= TURN.1 {
+            if number >= UNCOUNTED {
                 self.times.add(time);
             }
         }

@@ -1,4 +1,4 @@
-//! [`Adaptation`]: what is lived, in windows of about a second, for [`LiveChoice`]; and its decisions as live edits.
+//! [`Adaptation`]: times of the playing graph, in windows of about a second, for [`LiveChoice`]; and its decisions as live edits.
 //!
 //! A choice rests on half a second of trials; a session plays for hours, is edited, runs beside other programs, on cores
 //! that a host may move. So an engine whose scheduler was chosen goes on choosing. A change is a swap: the sound is the same,

@@ -37,7 +37,7 @@ impl Engine {
     /// Makes changes to the graph. They take effect together, from one block on. Nodes that stay keep their state. Gives
     /// the ids of the nodes that were added, in their order.
     ///
-    /// Where sound would jump, it fades for [`edit_fade`](crate::EngineOptions::edit_fade): connections that go fade out
+    /// If sound would jump, it fades for [`edit_fade`](crate::EngineOptions::edit_fade): connections that go fade out
     /// while those that come fade in, in straight lines, so that the gains of a frame add up to 1. Removed nodes play on
     /// until then. The fade is a function of the frames since the edit, so every scheduler gives the same bits.
     ///

@@ -1,4 +1,4 @@
-//! [`Tap`]: what a meter reads, and [`TapSpec`]: what the engine keeps of it.
+//! [`Tap`]: the signal that a meter reads, and [`TapSpec`]: the engine's record of it.
 
 use graph::{NodeId, Signal};
 use rtrb::Consumer;

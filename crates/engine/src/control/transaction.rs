@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 /// Number of changes whose frames are remembered.
 const MAX_FRAMES: usize = 2 * EVENTS;
 
-/// What is held back, and the frames at which the audio thread took what was sent.
+/// Changes that are held back, and the frames at which the audio thread took what was sent.
 #[derive(Default)]
 pub(super) struct Transaction {
     held: Option<Held>,

@@ -8,7 +8,7 @@ use graph::TempoMap;
 use std::ops::Range;
 use units::SampleRate;
 
-/// Where the transport is.
+/// Position and state of the transport.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TransportPosition {
     /// True if it rolls.
@@ -139,7 +139,7 @@ impl Engine {
         self.transport_loop.as_ref()
     }
 
-    /// Where the transport is, as far as is known: some milliseconds behind the sound.
+    /// Position and state of the transport, as far as is known: some milliseconds behind the sound.
     ///
     /// Real-time: setup.
     pub fn transport(&self) -> TransportPosition {

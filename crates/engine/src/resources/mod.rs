@@ -50,12 +50,12 @@ const UNTRACED_RECORDS: usize = 1 << 10;
 /// a wake cost. No other program loses the core by it, since the host computes meanwhile.
 const SPIN_BEFORE_SLEEP: Nanos = Nanos(50_000);
 
-/// When the next cycle comes.
+/// Time of the next cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CycleSpacing {
     /// As soon as the last one is over.
     BackToBack,
-    /// When its time has come.
+    /// At its time.
     Timed,
 }
 

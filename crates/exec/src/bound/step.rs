@@ -112,7 +112,7 @@ impl PipelineLag {
 #[repr(align(128))]
 pub(crate) struct BoundStep {
     pub(crate) operation: Operation,
-    /// What is known of its output channel ([`processor::Content`]) if it has exactly one (most steps); else null.
+    /// Content of its output channel ([`processor::Content`]) if it has exactly one (most steps); else null.
     pub(crate) mono_content: *mut u8,
     pub(crate) state: UnsafeCell<StepState>,
     /// Number of tasks that the task which begins here still waits for in this cycle.

@@ -1,14 +1,14 @@
 //! Sixteen real transforms at once: each a complex one of half the length, whose spectrum is then taken apart.
 //!
 //! In time, frames 2n and 2n + 1 of sixteen channels are block n: the even frame is the real parts, the odd frame the
-//! imaginary parts, just as they are in memory. So reading costs nothing. [`Split`] does the rest.
+//! imaginary parts, just as they are in memory. So reading costs nothing. [`RealSplit`] does the rest.
 
 use crate::kernels::Kernels;
 use crate::simd::form::{BLOCKED, SWAPPED};
 use crate::simd::{BLOCK, Kernel, Vector};
 use crate::transform::butterflies::{BlockSource, BlockTarget};
 use crate::transform::lanes::LaneFft;
-use crate::transform::split::Split;
+use crate::transform::split::RealSplit;
 use std::ops::Range;
 
 /// The greatest cost of a piece without its last step, as [`BatchFft::piece_cost`] counts.
@@ -21,7 +21,7 @@ pub(crate) struct BatchFft {
     bins: usize,
     kernels: Kernels,
     inner: LaneFft,
-    split: Split,
+    split: RealSplit,
     /// End of each piece of the complex transform, in steps.
     step_ends: Vec<usize>,
     /// End of each piece that takes bins apart, in bins.
@@ -60,7 +60,7 @@ impl BatchFft {
             bins,
             kernels,
             inner,
-            split: Split::new(bins),
+            split: RealSplit::new(bins),
             step_ends,
             bin_ends: (1..=bins / 2 / each).map(|i| i * each).collect(),
         }

@@ -16,7 +16,7 @@ use crate::simd::{BLOCK, Complex, HALF, Vector, form::BLOCKED};
 use crate::transform::twiddle::twiddle;
 
 /// The factors for a batch of sixteen.
-pub(crate) struct Split {
+pub(crate) struct RealSplit {
     bins: usize,
     /// For bins 0 .. `bins / 2`: `-i · exp(-πi · k / M) / 2`.
     table: Vec<f32>,
@@ -28,7 +28,7 @@ pub(crate) fn split_factor(bin: usize, bins: usize) -> [f32; 2] {
     [(im / 2.0) as f32, (-re / 2.0) as f32]
 }
 
-impl Split {
+impl RealSplit {
     /// Real-time: setup.
     pub(crate) fn new(bins: usize) -> Self {
         Self {

@@ -34,7 +34,7 @@ pub fn free_bytes(_folder: &Path) -> Option<u64> {
     None
 }
 
-/// Whether a program runs is not known here: nothing is taken for abandoned.
+/// Returns true: running programs are not known here, so that nothing is taken for abandoned.
 pub(crate) fn is_running(_program: u32) -> bool {
     true
 }

@@ -12,20 +12,20 @@ pub(super) const PAPER_US: (f64, f64) = (0.18, 0.075);
 
 /// One implementation of the multiply-add.
 #[derive(Clone, Copy)]
-pub(super) struct Kernel {
+pub(super) struct MultiplyKernel {
     /// `None`: the kernel that convolvers use.
     style: Option<MultiplyVariant>,
     layout: ComplexLayout,
 }
 
 /// Every kernel that this machine can run.
-pub(super) fn all() -> Vec<Kernel> {
+pub(super) fn all() -> Vec<MultiplyKernel> {
     let styles = MultiplyVariant::available();
     let of_layout = |layout| {
         let styles = styles.iter().map(|style| Some(*style));
-        styles.map(move |style| Kernel { style, layout })
+        styles.map(move |style| MultiplyKernel { style, layout })
     };
-    let used = Kernel {
+    let used = MultiplyKernel {
         style: None,
         layout: ComplexLayout::Blocked,
     };
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Kernel> {
     compared.chain([used]).collect()
 }
 
-impl Kernel {
+impl MultiplyKernel {
     /// Name of the style in tables.
     pub(super) fn name(self) -> String {
         match self.style {

@@ -2,7 +2,7 @@
 
 use super::kernels::PAPER_US;
 use super::methods::{Method, ThreadCores};
-use super::runs::{CHANNELS, JITTERS, LENGTHS, Settings};
+use super::runs::{CHANNELS, JITTERS, LENGTHS, RunSettings};
 use super::sync::SCHEMES;
 use super::{BLOCK, RATE_HZ};
 use crate::Row;
@@ -101,7 +101,7 @@ impl<'a> View<'a> {
         method: Method,
         length: usize,
     ) -> Option<Row<'a>> {
-        self.0.find(Settings::most(method.name(), length, cores))
+        self.0.find(RunSettings::most(method.name(), length, cores))
     }
 
     /// Figure 5.
@@ -175,7 +175,7 @@ impl<'a> View<'a> {
     /// Figure 8.
     fn load(&self, page: &mut Page) {
         let lengths = self.lengths("load");
-        let find = |method: Method, length| self.0.find(Settings::load(method.name(), length));
+        let find = |method: Method, length| self.0.find(RunSettings::load(method.name(), length));
         let curves = Method::ALL.map(|method| {
             let percent = |length: &usize| find(method, *length)?.number("percent");
             let points = lengths
@@ -329,11 +329,14 @@ impl<'a> View<'a> {
     }
 
     fn fewer_row(&self, names: [&str; 2], length: usize) -> Option<Vec<String>> {
-        let [with, without] = names.map(|name| self.0.find(Settings::load(name, length)));
+        let [with, without] = names.map(|name| self.0.find(RunSettings::load(name, length)));
         let (with, without) = (with?, without?);
         let loads = with.number("percent").zip(without.number("percent"));
         let gain = loads.map(|(with, without)| 100.0 * (1.0 - with / without));
-        let most = |name| self.0.find(Settings::most(name, length, ThreadCores::One));
+        let most = |name| {
+            self.0
+                .find(RunSettings::most(name, length, ThreadCores::One))
+        };
         let held = match names.map(most) {
             [Some(with), Some(without)] => [with.text("held"), without.text("held")],
             // One alone says nothing.

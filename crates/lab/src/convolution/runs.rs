@@ -34,7 +34,7 @@ const WALK_SCHEME: &str = "counter-atomic";
 
 /// Settings of a run: what it measures, of which method or kernel, and how.
 #[derive(Clone, Copy)]
-pub(super) struct Settings<'a> {
+pub(super) struct RunSettings<'a> {
     what: &'static str,
     name: &'a str,
     /// Frames of the response, channels, and cores.
@@ -43,7 +43,7 @@ pub(super) struct Settings<'a> {
 }
 
 /// The cells of the key.
-impl fmt::Display for Settings<'_> {
+impl fmt::Display for RunSettings<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, name, setting) = (self.what, self.name, self.setting);
         let [length, channels, cores] = self.sizes;
@@ -51,7 +51,7 @@ impl fmt::Display for Settings<'_> {
     }
 }
 
-impl<'a> Settings<'a> {
+impl<'a> RunSettings<'a> {
     /// | `what` | `name` | `sizes` | `setting` |
     /// |---|---|---|---|
     /// | `kernel`: figure 5 | kernel | frames of a partition | layout of a spectrum |
@@ -110,7 +110,7 @@ impl RunList {
     /// Adds a run of `ms`, which is expected to take them `times` times.
     fn add(
         &mut self,
-        settings: Settings<'_>,
+        settings: RunSettings<'_>,
         ms: u64,
         times: u64,
         measure: impl Fn(Conditions, &Table, &mut Record) -> Result<(), LabError> + 'static,
@@ -134,7 +134,7 @@ impl RunList {
         for length in self.effort.choose(5..17, 5..14, 5..6).map(|bits| 1 << bits) {
             for kernel in kernels::all() {
                 let name = kernel.name();
-                let settings = Settings::new("kernel", &name, [length, 0, 1], kernel.layout());
+                let settings = RunSettings::new("kernel", &name, [length, 0, 1], kernel.layout());
                 self.add(settings, ms, 1, move |conditions, _, record| {
                     let ns = kernel.median_ns(length, Duration::from_millis(conditions.ms));
                     record.set_number("p50_us", ns / 1e3, 4);
@@ -154,7 +154,7 @@ impl RunList {
                 for periods in [PeriodPattern::Doubling, PeriodPattern::AtOnce] {
                     for name in SCHEMES {
                         let sizes = [0, levels, cores];
-                        let settings = Settings::new("sync", name, sizes, periods.name());
+                        let settings = RunSettings::new("sync", name, sizes, periods.name());
                         self.add(settings, ms, 1, move |conditions, _, record| {
                             let period = Duration::from_micros(500);
                             let trace = conditions.trace_sync(name, levels, periods, period, 0.0);
@@ -171,7 +171,7 @@ impl RunList {
     fn add_walk(&mut self) {
         let ms = self.effort.choose(200, 60, 24);
         let periods = PeriodPattern::Doubling;
-        let settings = Settings::new("walk", WALK_SCHEME, [0, 2, 2], periods.name());
+        let settings = RunSettings::new("walk", WALK_SCHEME, [0, 2, 2], periods.name());
         self.add(settings, ms, 1, move |conditions, _, record| {
             let trace = conditions.trace_sync(WALK_SCHEME, 2, periods, period(), 0.3);
             record.set("levels", trace.levels.len() + 1);
@@ -185,7 +185,7 @@ impl RunList {
         let ms = self.effort.choose(3000, 400, 10);
         for length in lengths {
             for &method in methods {
-                let settings = Settings::load(method.name(), *length);
+                let settings = RunSettings::load(method.name(), *length);
                 self.add(settings, ms, 1, move |conditions, _, record| {
                     let cores = ThreadCores::One;
                     let (stats, partition) = conditions.play(method, CHANNELS, ms, 0, cores)?;
@@ -218,7 +218,7 @@ impl RunList {
 
     fn add_most(&mut self, method: Method, length: usize, cores: ThreadCores, full_ms: u64) {
         let ms = self.effort.choose(full_ms, 1500, 10);
-        let settings = Settings::most(method.name(), length, cores);
+        let settings = RunSettings::most(method.name(), length, cores);
         self.add(settings, ms, 2, move |conditions, table, record| {
             conditions.max_channels(method, cores, table, record)
         });
@@ -230,7 +230,7 @@ impl RunList {
         for &percent in self.effort.choose(&JITTERS[..], &[0, 40], &[40]) {
             for method in Method::ALL {
                 let setting = format!("{percent}%");
-                let settings = Settings::new("jitter", method.name(), [length, 0, 1], &setting);
+                let settings = RunSettings::new("jitter", method.name(), [length, 0, 1], &setting);
                 self.add(settings, ms, 1, move |conditions, table, record| {
                     conditions.jitter(method, percent, table, record)
                 });
@@ -362,7 +362,7 @@ impl Conditions {
 
     /// Expected maximum of channels, from the load of figure 8.
     fn expected_channels(&self, method: Method, table: &Table) -> usize {
-        let load = table.find(Settings::load(method.name(), self.length));
+        let load = table.find(RunSettings::load(method.name(), self.length));
         let percent = load.and_then(|row| row.number("percent")).unwrap_or(20.0);
         let of_one = percent.max(0.1) / CHANNELS as f64;
         (75.0 * self.cores as f64 / of_one) as usize
@@ -376,7 +376,7 @@ impl Conditions {
         record: &mut Record,
     ) -> Result<(), LabError> {
         let one = ThreadCores::One;
-        let held = table.find(Settings::most(method.name(), self.length, one));
+        let held = table.find(RunSettings::most(method.name(), self.length, one));
         let held = held.and_then(|row| row.number("held")).unwrap_or(1.0);
         let channels = (held * JITTERED_SHARE).max(1.0) as usize;
         let (stats, partition) = self.play(method, channels, self.ms, percent, one)?;

@@ -2,7 +2,7 @@
 
 use super::runs::{
     BLOCKS, CONTROL, EXPENSIVE, EXPENSIVE_NS, HISTOGRAM_BLOCK, INNER, Inner, MODULATOR, REPORTED,
-    Settings, Shape, THREADS,
+    RunSettings, Shape, THREADS,
 };
 use crate::chart::{Chart, Curve};
 use crate::page::Page;
@@ -37,14 +37,14 @@ pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
         view.sizes(page, shape);
         for inner in INNER {
             let graph = GraphName { shape, inner };
-            let run = |threads, block| Settings::reported(shape, inner, threads, block);
+            let run = |threads, block| RunSettings::reported(shape, inner, threads, block);
             let threads = THREADS.map(|n| (format!("{n} threads"), run(n, 128)));
             view.bars(page, "threads", &graph, &threads);
             let loads = ["rest", "video"];
             let loads = loads.map(|load| {
                 (
                     load.into(),
-                    Settings {
+                    RunSettings {
                         load,
                         ..run(3, 128)
                     },
@@ -77,7 +77,7 @@ impl GraphName {
 }
 
 /// Runs side by side, each with its heading.
-type Columns = [(String, Settings)];
+type Columns = [(String, RunSettings)];
 
 /// A curve for each scheduler, without fusion.
 fn curves(points: impl Fn(Variant) -> Vec<(f64, f64)>) -> impl Iterator<Item = Curve> {
@@ -88,18 +88,18 @@ struct View<'a>(&'a Results<'a>);
 
 impl View<'_> {
     /// A number of a run that is not void.
-    fn number(&self, run: Settings, column: &str) -> Option<f64> {
+    fn number(&self, run: RunSettings, column: &str) -> Option<f64> {
         self.0.valid(run)?.number(column)
     }
 
     /// Speed-up over the sequential run with the same settings.
-    fn speed_up(&self, run: Settings) -> Option<f64> {
+    fn speed_up(&self, run: RunSettings) -> Option<f64> {
         let sequential = run.with(Variant::unfused(Scheduler::Sequential));
         Some(self.number(sequential, "mean_us")? / self.number(run, "mean_us")?)
     }
 
     /// A run in few words, nothing where there is none: mean / worst in µs, missed cycles where there were any.
-    fn summary(&self, run: Settings) -> String {
+    fn summary(&self, run: RunSettings) -> String {
         let Some(run) = self.0.find(run) else {
             return String::new();
         };
@@ -117,7 +117,7 @@ impl View<'_> {
     /// A table with a row for each scheduler and a column for each run.
     fn table(&self, page: &mut Page, section: &'static str, graph: &GraphName, columns: &Columns) {
         let caption = format!("{}: mean / worst, µs", graph.title());
-        let cell = |variant: &Variant, run: &Settings| self.summary(run.with(*variant));
+        let cell = |variant: &Variant, run: &RunSettings| self.summary(run.with(*variant));
         let rows = Variant::all();
         page.grid(section, &caption, "Scheduler", rows, columns, cell);
     }
@@ -147,7 +147,7 @@ impl View<'_> {
         let sizes = self.0.distinct_numbers(&[("shape", shape)], "nodes");
         for threads in THREADS.into_iter().filter(|_| sizes.len() > 1) {
             let point = |nodes: &usize, variant| {
-                let run = Settings::reported((shape, *nodes), MODULATOR, threads, 128);
+                let run = RunSettings::reported((shape, *nodes), MODULATOR, threads, 128);
                 let mean_us = self.number(run.with(variant), "mean_us")?;
                 Some((*nodes as f64, mean_us))
             };
@@ -163,10 +163,10 @@ impl View<'_> {
     /// The mean of a cycle, as a share of its period, over the frames of a block.
     fn buffers(&self, page: &mut Page, graph: &GraphName) {
         let columns = BLOCKS.map(|block| {
-            let run = Settings::reported(graph.shape, graph.inner, 3, block);
+            let run = RunSettings::reported(graph.shape, graph.inner, 3, block);
             (format!("{block} frames"), run)
         });
-        let point = |run: Settings| {
+        let point = |run: RunSettings| {
             let share = self.number(run, "mean_us")? / self.number(run, "period_us")?;
             Some((f64::from(run.block), share * 100.0))
         };
@@ -180,7 +180,7 @@ impl View<'_> {
     }
 
     /// The distribution of cycle times.
-    fn histogram(&self, page: &mut Page, graph: &GraphName, run: Settings) {
+    fn histogram(&self, page: &mut Page, graph: &GraphName, run: RunSettings) {
         let points = |variant| {
             let row = self.0.valid(run.with(variant));
             row.map_or(Vec::new(), |row| distribution(row.text("bars")))
@@ -199,14 +199,14 @@ impl View<'_> {
         for shape in REPORTED {
             for load in ["rest", "video"] {
                 let runs = |threads| {
-                    let run = |block| Settings::reported(shape, inner, threads, block).behind();
-                    BLOCKS.map(|block| Settings { load, ..run(block) })
+                    let run = |block| RunSettings::reported(shape, inner, threads, block).behind();
+                    BLOCKS.map(|block| RunSettings { load, ..run(block) })
                 };
                 columns.extend(THREADS.map(|n| (format!("{} {load} {n}", shape.0), runs(n))));
             }
         }
         let caption = format!("{inner} nodes: shape, machine, threads");
-        let cell = |variant: &Variant, runs: &[Settings; 6]| {
+        let cell = |variant: &Variant, runs: &[RunSettings; 6]| {
             self.median_cell(&runs.map(|run| run.with(*variant)))
         };
         page.grid(
@@ -220,7 +220,7 @@ impl View<'_> {
     }
 
     /// The median speed-up of several runs, and their share of missed cycles where there are any.
-    fn median_cell(&self, runs: &[Settings]) -> String {
+    fn median_cell(&self, runs: &[RunSettings]) -> String {
         let Some(speed_up) = median(runs.iter().filter_map(|run| self.speed_up(*run))) else {
             return String::new();
         };
@@ -238,14 +238,14 @@ impl View<'_> {
             .into_iter()
             .flat_map(|inner| REPORTED.map(|shape| (shape, inner)));
         let best = graphs.filter_map(|(shape, inner)| {
-            self.best_scheduler(Settings::reported(shape, inner, threads, 128).behind())
+            self.best_scheduler(RunSettings::reported(shape, inner, threads, 128).behind())
         });
         let others = [self.oversubscription(threads), self.missed_cycles()];
         best.chain(others.into_iter().flatten()).collect()
     }
 
     /// The fastest scheduler and the slowest, in a sentence.
-    fn best_scheduler(&self, run: Settings) -> Option<String> {
+    fn best_scheduler(&self, run: RunSettings) -> Option<String> {
         let parallel = Variant::all().into_iter().filter(|v| v.is_parallel());
         let speed_up = |variant| Some((self.speed_up(run.with(variant))?, variant));
         let mut found: Vec<_> = parallel.filter_map(speed_up).collect();
@@ -264,7 +264,7 @@ impl View<'_> {
         for scheduler in Scheduler::all().filter(|s| *s != Scheduler::Sequential) {
             for shape in REPORTED {
                 let [few, many] = [cores, 4].map(|threads| {
-                    let run = Settings::reported(shape, EXPENSIVE, threads, 128);
+                    let run = RunSettings::reported(shape, EXPENSIVE, threads, 128);
                     self.number(run.with(Variant::unfused(scheduler)), "mean_us")
                 });
                 ratios.extend(many.zip(few).map(|(many, few)| many / few));

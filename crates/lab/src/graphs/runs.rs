@@ -50,7 +50,7 @@ pub(super) const THREADS: [usize; 3] = [2, 3, 4];
 
 /// Settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Settings {
+pub(super) struct RunSettings {
     pub(super) shape: Shape,
     pub(super) inner: Inner,
     pub(super) threads: usize,
@@ -61,7 +61,7 @@ pub(super) struct Settings {
     pub(super) variant: Variant,
 }
 
-impl Settings {
+impl RunSettings {
     /// A run as in the report: at rest, at the beat, sequential, not fused.
     pub(super) fn reported(shape: Shape, inner: Inner, threads: usize, block: u32) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl Settings {
 }
 
 /// The cells of the key. The control has one thread, as a sequential run has.
-impl fmt::Display for Settings {
+impl fmt::Display for RunSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ((shape, nodes), Variant { scheduler, fuse }) = (self.shape, self.variant);
         let threads = self.variant.threads(self.threads);
@@ -143,7 +143,7 @@ impl fmt::Display for Settings {
 
 /// Every run, those at rest first.
 pub(super) fn runs(effort: Effort) -> Vec<Run> {
-    let as_run = |(settings, ms): (Settings, u64)| {
+    let as_run = |(settings, ms): (RunSettings, u64)| {
         // Threads, plans and the first cycles take some time too.
         let duration = Duration::from_millis(ms + 10);
         let run = Run::new(settings, ms, duration, move |calibration, _, record| {
@@ -155,7 +155,7 @@ pub(super) fn runs(effort: Effort) -> Vec<Run> {
 }
 
 /// Settings and duration in ms of every run.
-fn all_settings(effort: Effort) -> Vec<(Settings, u64)> {
+fn all_settings(effort: Effort) -> Vec<(RunSettings, u64)> {
     let mut all = Vec::new();
     for load in ["rest", "video"] {
         add_reported(effort, load, &mut all);
@@ -167,20 +167,20 @@ fn all_settings(effort: Effort) -> Vec<(Settings, u64)> {
 }
 
 /// The report's own runs, at the beat of a device, and its histograms.
-fn add_reported(effort: Effort, load: &'static str, all: &mut Vec<(Settings, u64)>) {
+fn add_reported(effort: Effort, load: &'static str, all: &mut Vec<(RunSettings, u64)>) {
     let (is_full, is_loaded) = (effort == Effort::Full, load == "video");
-    let mut add = |run: Settings, fuse| {
+    let mut add = |run: RunSettings, fuse| {
         let min_ms = f64::from(effort.choose(40_u32, 10, 2)) * period_us(Frames(run.block)) / 1e3;
         let ms = match run.pace {
             Pace::Beat => effort.choose(200, 20, 2).max(min_ms.ceil() as u64),
             Pace::Behind => effort.choose(200, 10, 2),
         };
-        add_every_scheduler(Settings { load, ..run }, ms, fuse, all);
+        add_every_scheduler(RunSettings { load, ..run }, ms, fuse, all);
     };
     for inner in INNER {
         let is_short = !is_full && inner == MODULATOR;
         for shape in &REPORTED[..if is_short { 1 } else { 3 }] {
-            let run = |threads, block| Settings::reported(*shape, inner, threads, block);
+            let run = |threads, block| RunSettings::reported(*shape, inner, threads, block);
             add(run(3, 128), true);
             if is_loaded || effort == Effort::Minimal {
                 continue;
@@ -197,20 +197,20 @@ fn add_reported(effort: Effort, load: &'static str, all: &mut Vec<(Settings, u64
     if is_full && !is_loaded {
         for shape in OTHER_SIZES {
             for threads in THREADS {
-                add(Settings::reported(shape, MODULATOR, threads, 128), false);
+                add(RunSettings::reported(shape, MODULATOR, threads, 128), false);
             }
         }
     }
 }
 
 /// The product of all settings, block after block.
-fn add_product(effort: Effort, load: &'static str, all: &mut Vec<(Settings, u64)>) {
+fn add_product(effort: Effort, load: &'static str, all: &mut Vec<(RunSettings, u64)>) {
     for &inner in effort.choose(&INNER[..], &INNER[1..], &INNER[1..]) {
         for &shape in effort.choose(&REPORTED[..], &REPORTED[..], &REPORTED[2..]) {
             for &block in effort.choose(&BLOCKS[..], &[64], &[16]) {
                 for &threads in effort.choose(&THREADS[..], &[2], &[2]) {
-                    let run = Settings::reported(shape, inner, threads, block).behind();
-                    let run = Settings { load, ..run };
+                    let run = RunSettings::reported(shape, inner, threads, block).behind();
+                    let run = RunSettings { load, ..run };
                     let ms = effort.choose(60, 10, 1);
                     add_every_scheduler(run, ms, effort == Effort::Full, all);
                 }
@@ -220,12 +220,12 @@ fn add_product(effort: Effort, load: &'static str, all: &mut Vec<(Settings, u64)
 }
 
 /// Adds the control of a run, and the run with every scheduler, fused too if `fuse`.
-fn add_every_scheduler(run: Settings, ms: u64, fuse: bool, all: &mut Vec<(Settings, u64)>) {
+fn add_every_scheduler(run: RunSettings, ms: u64, fuse: bool, all: &mut Vec<(RunSettings, u64)>) {
     let (shape, inner) = (CONTROL, MODULATOR);
     let variants = Variant::all().into_iter();
     let variants = variants.filter(|variant| fuse || variant.fuse == "off");
     let runs = variants.map(|variant| run.with(variant));
-    let control = Settings {
+    let control = RunSettings {
         shape,
         inner,
         ..run
@@ -240,15 +240,15 @@ mod tests {
     #[test]
     fn the_reports_own_runs_are_all_there() {
         let all = all_settings(Effort::Full);
-        let has = |run: Settings| {
+        let has = |run: RunSettings| {
             let stealing = run.with(Variant::unfused(Scheduler::Stealing));
             assert!(all.iter().any(|(run, _)| *run == stealing), "{stealing}");
         };
         for shape in REPORTED {
-            let run = |threads, block| Settings::reported(shape, MODULATOR, threads, block);
+            let run = |threads, block| RunSettings::reported(shape, MODULATOR, threads, block);
             THREADS.into_iter().for_each(|t| has(run(t, 128)));
             BLOCKS.into_iter().for_each(|b| has(run(3, b)));
-            has(Settings {
+            has(RunSettings {
                 load: "video",
                 ..run(3, 128)
             });
@@ -257,7 +257,7 @@ mod tests {
                 let product = THREADS
                     .iter()
                     .flat_map(|t| BLOCKS.map(|b| run(*t, b).behind()));
-                product.for_each(|run| has(Settings { load, ..run }));
+                product.for_each(|run| has(RunSettings { load, ..run }));
             }
         }
     }
@@ -266,7 +266,7 @@ mod tests {
     fn every_run_has_its_control() {
         for effort in [Effort::Full, Effort::Quick, Effort::Minimal] {
             let all = all_settings(effort);
-            let settings = |run: &Settings| (run.block, run.load, run.pace == Pace::Beat);
+            let settings = |run: &RunSettings| (run.block, run.load, run.pace == Pace::Beat);
             let controls = all.iter().filter(|(run, _)| run.shape == CONTROL);
             let controls: HashSet<_> = controls.map(|(run, _)| settings(run)).collect();
             assert!(all.iter().all(|(run, _)| controls.contains(&settings(run))));

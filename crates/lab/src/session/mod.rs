@@ -61,7 +61,7 @@ const THREADS: [usize; 2] = [2, 6];
 
 /// Settings of a run.
 #[derive(Clone, Copy)]
-struct Settings {
+struct RunSettings {
     /// One of [`STATES`], or `control`: a graph of two nodes.
     state: &'static str,
     threads: usize,
@@ -69,13 +69,13 @@ struct Settings {
 }
 
 /// An oscillator into an output.
-const CONTROL: Settings = Settings {
+const CONTROL: RunSettings = RunSettings {
     state: "control",
     threads: 1,
     variant: Variant::unfused(Scheduler::Sequential),
 };
 
-impl Settings {
+impl RunSettings {
     fn graph(self) -> Graph {
         match self.state {
             "idle" => graph::session(IDLE_NS),
@@ -106,7 +106,7 @@ impl Settings {
 }
 
 /// The cells of the key.
-impl fmt::Display for Settings {
+impl fmt::Display for RunSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Variant { scheduler, fuse } = self.variant;
         let (state, threads) = (self.state, self.variant.threads(self.threads));
@@ -126,7 +126,7 @@ fn runs(effort: Effort) -> Vec<Run> {
         for fuse in ["off", "on"] {
             let mut add = |threads, scheduler| {
                 let variant = Variant { scheduler, fuse };
-                all.push(Settings {
+                all.push(RunSettings {
                     state,
                     threads,
                     variant,

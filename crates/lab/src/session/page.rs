@@ -1,6 +1,6 @@
 //! The page of the experiment *session*.
 
-use super::{BLOCK, CONTROL, IDLE_NS, PLAYING_NS, STATES, Settings, THREADS};
+use super::{BLOCK, CONTROL, IDLE_NS, PLAYING_NS, RunSettings, STATES, THREADS};
 use crate::Row;
 use crate::chart::Chart;
 use crate::machine::period_us;
@@ -112,7 +112,7 @@ struct View<'a>(&'a Results<'a>);
 impl<'a> View<'a> {
     /// A run that is not void.
     fn valid(&self, state: &'static str, threads: usize, variant: Variant) -> Option<Row<'a>> {
-        self.0.valid(Settings {
+        self.0.valid(RunSettings {
             state,
             threads,
             variant,
@@ -165,7 +165,7 @@ impl<'a> View<'a> {
         for threads in THREADS {
             for state in STATES {
                 let rows = Variant::all().into_iter().filter_map(|variant| {
-                    let run = self.0.find(Settings {
+                    let run = self.0.find(RunSettings {
                         state,
                         threads,
                         variant,

@@ -32,7 +32,7 @@ pub enum MidiFileError {
     NotMidi {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
 }

@@ -74,7 +74,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     }))
 }
 
-/// How a point is reached from the one before.
+/// Form of the curve from the point before to this one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CurveShape {
     Linear,

@@ -98,7 +98,7 @@ pub(super) fn player(
 /// An event, or the begin or end of a note, and its time.
 type Timed = (ScoreTime, EventBody);
 
-/// What is sent, in the order of the text.
+/// Events to be sent, in the order of the text.
 fn timed(
     written: &[ScoreEvent],
     loop_beats: Option<f64>,
@@ -162,7 +162,7 @@ struct Score {
     rate: SampleRate,
     loop_beats: Option<f64>,
     timed: Vec<Timed>,
-    /// What is sent, in the order of time: the frame of the first round, the beat in a round, and the event.
+    /// Events to be sent, in the order of time: the frame of the first round, the beat in a round, and the event.
     frames: Vec<(u64, f64, EventBody)>,
     /// The notes, in frames; in beats of a round with a loop.
     notes: SoundingNotes,

@@ -77,7 +77,7 @@ struct HeldNote {
     velocity: f32,
 }
 
-/// Where a held note comes from, and how it leaves.
+/// Origin of a held note, and the end of its hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum NoteSource {
     /// A key of a MIDI channel.

@@ -9,7 +9,7 @@ const KEYS: usize = 16 * 128;
 #[derive(Clone, Debug)]
 pub(super) struct KeyTable(Box<[u8; KEYS]>);
 
-/// What a message does to a key.
+/// Change of a key by a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyAction {
     On,

@@ -1,9 +1,9 @@
-//! [`VoiceTable`]: which voice plays which note.
+//! [`VoiceTable`]: the note that each voice plays.
 
 use processor::StateError;
 use processor::state::{self, StateWords};
 
-/// Which voice a note takes where none is free.
+/// The voice that a note takes if none is free.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum StealPolicy {
     /// The one whose note began first.

@@ -1,4 +1,4 @@
-//! [`CheckError`]: why a network cannot run for ever.
+//! [`CheckError`]: a network that cannot run for ever, with the reason.
 
 use crate::topology::{QueueId, Topology, WiringError};
 use graph::NodeId;

@@ -18,7 +18,7 @@
 //! (Bellman and Ford); a cycle whose delays add up to more than 0 has no such schedule.
 
 use super::biconnected::Part;
-use crate::topology::{Ports, QueueId, Topology};
+use crate::topology::{NodePorts, QueueId, Topology};
 
 /// Sizes of a part's queues, in the part's order; `None` if there is no even schedule, or a size is too large.
 pub(super) fn even_sizes(topology: &Topology, part: &Part) -> Option<Vec<u64>> {
@@ -31,7 +31,7 @@ pub(super) fn even_sizes(topology: &Topology, part: &Part) -> Option<Vec<u64>> {
             topology.initial_frames(*queue) + input.consume + output.window - output.produce;
         // One more for rounding.
         let size = (delayed + others as f64).ceil() + 1.0;
-        let is_valid = size.is_finite() && size <= Ports::MAX as f64;
+        let is_valid = size.is_finite() && size <= NodePorts::MAX as f64;
         is_valid.then(|| (size as u64).max(topology.min_size(*queue) as u64))
     };
     part.queues.iter().map(size).collect()

@@ -5,7 +5,7 @@ use super::biconnected::parts;
 use super::error::CheckError;
 use super::even_schedule::even_sizes;
 use super::sizes::{check, sufficient_sizes, verify_sizes};
-use crate::topology::{InputPort, NodeSpec, OutputPort, Ports, QueueId, QueueSpec, Topology};
+use crate::topology::{InputPort, NodePorts, NodeSpec, OutputPort, QueueId, QueueSpec, Topology};
 use graph::{NodeId, PortRef};
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn port(node: usize, count: usize) -> PortRef {
 fn topology(nodes: usize, queues: &[QueueNumbers]) -> Topology {
     let node = |i: usize| NodeSpec {
         name: format!("n{i}"),
-        ports: Ports::default(),
+        ports: NodePorts::default(),
     };
     let mut topology = Topology {
         nodes: (0..nodes).map(node).collect(),

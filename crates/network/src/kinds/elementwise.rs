@@ -2,7 +2,7 @@
 
 use super::{KindError, nonzero};
 use crate::actor::{Actor, FireStatus, Windows};
-use crate::topology::{EndOfStream, InputPort, OutputPort, Ports};
+use crate::topology::{EndOfStream, InputPort, NodePorts, OutputPort};
 
 /// Multiplies a stream by a factor: y = x × factor.
 pub struct Gain {
@@ -89,8 +89,8 @@ fn names(stem: &str, count: usize) -> impl Iterator<Item = String> {
 }
 
 impl Actor for Gain {
-    fn ports(&self) -> Ports {
-        Ports {
+    fn ports(&self) -> NodePorts {
+        NodePorts {
             inputs: inputs(1, self.channels, self.piece),
             outputs: outputs(1, self.channels, self.piece),
         }
@@ -106,9 +106,9 @@ impl Actor for Gain {
 }
 
 impl Actor for Add {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         let inputs = inputs(self.inputs, self.channels, self.piece);
-        Ports {
+        NodePorts {
             inputs: inputs
                 .into_iter()
                 .map(|input| input.at_end(EndOfStream::Extend))
@@ -136,8 +136,8 @@ impl Actor for Add {
 }
 
 impl Actor for Split {
-    fn ports(&self) -> Ports {
-        Ports {
+    fn ports(&self) -> NodePorts {
+        NodePorts {
             inputs: inputs(1, self.channels, self.piece),
             outputs: outputs(self.outputs, self.channels, self.piece),
         }

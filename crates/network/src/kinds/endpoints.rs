@@ -2,7 +2,7 @@
 
 use super::{KindError, nonzero};
 use crate::actor::{Actor, FireStatus, InputWindow, OutputWindow, Windows};
-use crate::topology::{InputPort, OutputPort, Ports};
+use crate::topology::{InputPort, NodePorts, OutputPort};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Samples that a [`MemorySink`] has recorded, channel by channel.
@@ -118,16 +118,16 @@ impl CallbackSink {
     }
 }
 
-fn source(channels: usize, piece: usize) -> Ports {
-    Ports::source(OutputPort::new("out", piece, piece).channels(channels))
+fn source(channels: usize, piece: usize) -> NodePorts {
+    NodePorts::source(OutputPort::new("out", piece, piece).channels(channels))
 }
 
-fn sink(channels: usize, piece: usize) -> Ports {
-    Ports::sink(InputPort::new("in", piece, piece).channels(channels))
+fn sink(channels: usize, piece: usize) -> NodePorts {
+    NodePorts::sink(InputPort::new("in", piece, piece).channels(channels))
 }
 
 impl Actor for MemorySource {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         source(self.channels.len(), self.piece)
     }
 
@@ -151,7 +151,7 @@ impl Actor for MemorySource {
 }
 
 impl Actor for MemorySink {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         sink(self.channels, self.piece)
     }
 
@@ -169,7 +169,7 @@ impl Actor for MemorySink {
 }
 
 impl Actor for CallbackSource {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         source(self.channels, self.piece)
     }
 
@@ -183,7 +183,7 @@ impl Actor for CallbackSource {
 }
 
 impl Actor for CallbackSink {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         sink(self.channels, self.piece)
     }
 

@@ -11,7 +11,7 @@
 
 use super::{KindError, nonzero};
 use crate::actor::{Actor, FireStatus, Windows};
-use crate::topology::{InputPort, OutputPort, Ports};
+use crate::topology::{InputPort, NodePorts, OutputPort};
 
 /// A FIR filter of which every Nth output is kept; with N = 1, a FIR filter.
 pub struct Decimate {
@@ -117,11 +117,11 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 impl Actor for Decimate {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         let (consume, taps) = (self.piece * self.factor, self.reversed.len());
         let input = InputPort::new("in", consume + taps - 1, consume).history(taps - 1);
         let output = OutputPort::new("out", self.piece, self.piece);
-        Ports::through(input, output).channels(self.channels)
+        NodePorts::through(input, output).channels(self.channels)
     }
 
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
@@ -136,11 +136,11 @@ impl Actor for Decimate {
 }
 
 impl Actor for Interpolate {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         let (length, produce) = (self.length(), self.piece * self.phases.len());
         let input = InputPort::new("in", self.piece + length - 1, self.piece).history(length - 1);
         let output = OutputPort::new("out", produce, produce);
-        Ports::through(input, output).channels(self.channels)
+        NodePorts::through(input, output).channels(self.channels)
     }
 
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {

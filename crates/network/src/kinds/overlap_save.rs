@@ -13,7 +13,7 @@
 
 use super::{KindError, nonzero, transform};
 use crate::actor::{Actor, FireStatus, Windows};
-use crate::topology::{InputPort, OutputPort, Ports};
+use crate::topology::{InputPort, NodePorts, OutputPort};
 use fft::{AlignedBuffer, Kernels, Packing, RealFft};
 
 /// A FIR filter by overlap-save. See the module.
@@ -66,11 +66,11 @@ impl OverlapSave {
 }
 
 impl Actor for OverlapSave {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         let (size, overlap) = (self.fft.buffer_len(), self.taps - 1);
         let input = InputPort::new("in", size, size - overlap).history(overlap);
         let output = OutputPort::new("out", size, size - overlap);
-        Ports::through(input, output).channels(self.channels)
+        NodePorts::through(input, output).channels(self.channels)
     }
 
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {

@@ -14,7 +14,7 @@
 
 use super::{KindError, nonzero, transform};
 use crate::actor::{Actor, FireStatus, Windows};
-use crate::topology::{EndOfStream, InputPort, OutputPort, Ports};
+use crate::topology::{EndOfStream, InputPort, NodePorts, OutputPort};
 use fft::{AlignedBuffer, RealFft};
 use std::f64::consts::PI;
 
@@ -124,11 +124,11 @@ fn first(window: &[f32], hop: usize) -> Box<[f32]> {
 }
 
 impl Actor for Stft {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         let size = self.buffers.fft.buffer_len();
         let input = InputPort::new("in", size, self.hop).at_end(EndOfStream::Flush);
         let output = OutputPort::new("out", size, size);
-        Ports::through(input, output).channels(self.channels)
+        NodePorts::through(input, output).channels(self.channels)
     }
 
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
@@ -150,11 +150,11 @@ impl Actor for Stft {
 }
 
 impl Actor for InverseStft {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         let size = self.buffers.fft.buffer_len();
         let input = InputPort::new("in", size, size);
         let output = OutputPort::new("out", size, self.hop);
-        Ports::through(input, output).channels(self.channels)
+        NodePorts::through(input, output).channels(self.channels)
     }
 
     /// Adds to what earlier firings wrote behind the frames that they produced: the overlap-add takes place in the queue.

@@ -53,7 +53,7 @@ pub(crate) enum FireOutcome {
     Failed(Failure),
 }
 
-/// How an actor failed.
+/// Failure of an actor.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// It panicked with this message.

@@ -1,4 +1,4 @@
-//! [`ReadySet`]: which nodes may be able to fire, and which worker has which node: a bit set, and two flags for each node.
+//! [`ReadySet`]: the nodes that may be able to fire, and the worker that has each: a bit set, and two flags for each node.
 //!
 //! | state of a node | `ACTIVE` | `NOTIFIED` | in the set | who may touch it |
 //! |---|---|---|---|---|

@@ -5,14 +5,14 @@ use crate::actor::{Actor, FireStatus, Windows};
 use crate::kinds::{
     Add, Decimate, Gain, Interpolate, InverseStft, KindError, OverlapSave, Split, Stft, low_pass,
 };
-use crate::topology::{InputPort, OutputPort, Ports};
+use crate::topology::{InputPort, NodePorts, OutputPort};
 use graph::{Node, ParamRange};
 
 /// Stands for the node `input` or `output` until the caller supplies an actor for it.
-pub(crate) struct Placeholder(pub(crate) Ports);
+pub(crate) struct Placeholder(pub(crate) NodePorts);
 
 impl Actor for Placeholder {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         self.0.clone()
     }
 
@@ -70,11 +70,11 @@ pub(super) fn create(node: &Node) -> Result<Box<dyn Actor>, KindError> {
     Ok(match node.kind.as_str() {
         "input" => {
             let output = OutputPort::new("out", piece, piece).channels(channels);
-            Box::new(Placeholder(Ports::source(output)))
+            Box::new(Placeholder(NodePorts::source(output)))
         }
         "output" => {
             let input = InputPort::new("in", piece, piece).channels(channels);
-            Box::new(Placeholder(Ports::sink(input)))
+            Box::new(Placeholder(NodePorts::sink(input)))
         }
         "gain" => {
             let factor = match node.number("gain_db") {

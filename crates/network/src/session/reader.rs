@@ -57,7 +57,7 @@ pub fn read(text: &str) -> Option<NetworkReading> {
 
 /// Options of the queues of one chain, from `[network.queues]`.
 struct QueueOptions {
-    /// Where its key stands: edges of that chain stand there too.
+    /// Place of its key: edges of that chain stand there too.
     key: SourceSpan,
     initial: usize,
     size: Option<usize>,
@@ -66,7 +66,7 @@ struct QueueOptions {
 struct SectionReader<'t> {
     text: &'t str,
     index: Source<'t>,
-    /// Where the section stands.
+    /// Place of the section.
     at: SourceSpan,
     found: Vec<Diagnostic>,
 }

@@ -53,7 +53,7 @@ impl NetworkSpec {
         nodes.any(|(_, node)| matches!(node.kind.as_str(), "overlap_save" | "stft" | "istft"))
     }
 
-    /// Where a node stands in the text.
+    /// Place of a node in the text.
     pub fn place(&self, node: NodeId) -> SourceSpan {
         self.node(node).span
     }

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test uses some")]
 
 use divisi_network::{
-    Actor, FireStatus, FiringOrder, InputPort, Network, OutputPort, Ports, RunError, RunOptions,
-    RunSummary, Windows, run_on_caller, run_on_workers,
+    Actor, FireStatus, FiringOrder, InputPort, Network, NodePorts, OutputPort, RunError,
+    RunOptions, RunSummary, Windows, run_on_caller, run_on_workers,
 };
 use std::sync::{Arc, Mutex};
 use workers::{WorkerPool, WorkerPoolOptions};
@@ -27,7 +27,7 @@ pub(crate) struct TestSink {
 
 /// Computes its outputs from its inputs, its state, and what it wrote before.
 pub(crate) struct Mix {
-    pub(crate) ports: Ports,
+    pub(crate) ports: NodePorts,
     pub(crate) state: f32,
 }
 
@@ -60,8 +60,8 @@ pub(crate) fn sample(seed: u32, channel: usize, frame: usize) -> f32 {
 }
 
 impl Actor for TestSource {
-    fn ports(&self) -> Ports {
-        Ports::source(self.output.clone())
+    fn ports(&self) -> NodePorts {
+        NodePorts::source(self.output.clone())
     }
 
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
@@ -81,8 +81,8 @@ impl Actor for TestSource {
 }
 
 impl Actor for TestSink {
-    fn ports(&self) -> Ports {
-        Ports::sink(self.input.clone())
+    fn ports(&self) -> NodePorts {
+        NodePorts::sink(self.input.clone())
     }
 
     fn fire(&mut self, windows: &mut Windows<'_>) -> FireStatus {
@@ -97,7 +97,7 @@ impl Actor for TestSink {
 }
 
 impl Actor for Mix {
-    fn ports(&self) -> Ports {
+    fn ports(&self) -> NodePorts {
         self.ports.clone()
     }
 

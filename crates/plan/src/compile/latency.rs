@@ -28,9 +28,9 @@ use units::Frames;
 pub(super) struct Latencies {
     /// The cycle of each node: its smallest node.
     cycle: Vec<u32>,
-    /// When each node, or its cycle, has its inputs.
+    /// Latency of the inputs of each node, or of its cycle.
     input: Vec<u32>,
-    /// When each node has its outputs.
+    /// Latency of the outputs of each node.
     output: Vec<u32>,
 }
 
@@ -155,7 +155,7 @@ fn latency_within_cycle(wiring: &Wiring<'_>, cycle: &[u32], options: &PlanOption
         .collect()
 }
 
-/// Where cycles begin: nodes with an edge from outside; in a cycle without any, the nodes that read its delays.
+/// First nodes of cycles: nodes with an edge from outside; in a cycle without any, the nodes that read its delays.
 fn cycle_entries(wiring: &Wiring<'_>, cycle: &[u32]) -> Vec<u32> {
     let enters = |edge: &&WiredEdge| cycle[edge.from as usize] != cycle[edge.to as usize];
     let mut all: Vec<u32> = wiring.edges.iter().filter(enters).map(|e| e.to).collect();

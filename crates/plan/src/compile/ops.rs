@@ -141,7 +141,7 @@ impl Ops {
         std::iter::once(self.reader(edge)).chain(copies.map(|(_, op)| *op))
     }
 
-    /// Where `op` reads the signal of an edge to it: an operation and one of its outputs.
+    /// Source from which `op` reads the signal of an edge to it: an operation and one of its outputs.
     pub(super) fn source(&self, op: u32, edge: &WiredEdge) -> (u32, u16) {
         if let Some(copy) = self.copy_sources.get(&(op, edge.from)) {
             return (*copy, edge.output);

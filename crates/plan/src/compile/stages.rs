@@ -55,7 +55,7 @@ fn is_audio(wiring: &Wiring<'_>, edge: &WiredEdge) -> bool {
     matches!(wiring.signal(edge.from, edge.output), Signal::Audio(_))
 }
 
-/// Where a cluster must be.
+/// Range of stages in which a cluster must be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Constraint {
     First,

@@ -115,7 +115,7 @@ impl Wiring<'_> {
         it.node.outputs[usize::from(port)].signal
     }
 
-    /// Where an edge between nodes of the graph begins and ends.
+    /// Both ends of an edge between nodes of the graph.
     pub(super) fn ports(&self, edge: &WiredEdge) -> (PortRef, PortRef) {
         let port = |node: u32, port| PortRef {
             node: self.nodes[node as usize].id,

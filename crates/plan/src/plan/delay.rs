@@ -91,9 +91,9 @@ impl AlignerTap {
 /// An edge that an aligner delays, so that its signal meets those that arrive later on other paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedEdge {
-    /// Where the edge begins.
+    /// Beginning of the edge.
     pub from: PortRef,
-    /// Where the edge ends.
+    /// End of the edge.
     pub to: PortRef,
     /// The delay.
     pub tap: AlignerTap,

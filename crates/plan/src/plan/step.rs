@@ -58,7 +58,7 @@ pub enum StepOp {
     Loop(LoopId),
 }
 
-/// Where one channel of an input comes from.
+/// Source of one channel of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelSource {
     /// Nothing is connected.

@@ -12,7 +12,7 @@
 
 use crate::Plan;
 
-/// Why one step must run before another.
+/// Reason for which one step must run before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reason {
     /// The later step reads what the earlier one wrote to this slot.

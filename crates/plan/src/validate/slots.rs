@@ -9,7 +9,7 @@ use super::dependencies::{Claim, Reason};
 use crate::{ChannelSource, EventBufferId, Plan, SlotId, Step, StepInput, StepOp, StepOutput};
 use std::collections::HashMap;
 
-/// How a step uses a slot. A loop counts as one step here.
+/// Use of a slot by a step. A loop counts as one step here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     /// Reads what another step wrote.

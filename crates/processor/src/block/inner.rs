@@ -13,7 +13,7 @@
 use super::{Block, ForkState, RawParamSignal, RawPorts, StepIo};
 use crate::{Event, ProcessStatus, Processor};
 
-/// What a wrapped processor sees of its step.
+/// The part of a step that a wrapped processor sees.
 pub(crate) struct InnerIo(ForkState<InnerParts>);
 
 struct InnerParts {

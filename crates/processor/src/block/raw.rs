@@ -10,7 +10,7 @@
 
 use crate::Event;
 
-/// What is known of the samples of one channel in one block.
+/// Content of one channel in one block, as far as it is known.
 ///
 /// A channel of which nothing is known may all the same be silent or constant: the knowledge saves work, and the bits are
 /// those of the full work.
@@ -26,7 +26,7 @@ pub enum Content {
 }
 
 impl RawChannel {
-    /// What is known of its samples.
+    /// Content of its samples.
     ///
     /// # Safety
     ///
@@ -58,7 +58,7 @@ impl RawChannel {
 pub struct RawChannel {
     /// First frame of the block.
     pub data: *mut f32,
-    /// What is known of the whole slot, as [`Content`] says; written together with the samples.
+    /// Content of the whole slot, as [`Content`] says; written together with the samples.
     pub content: *mut u8,
 }
 

@@ -10,7 +10,7 @@
 use crate::exp2;
 use graph::Law;
 
-/// What drives a parameter in a range of frames.
+/// Source that drives a parameter in a range of frames.
 #[derive(Clone, Copy)]
 pub(super) enum DriveSignal<'a> {
     /// The same in every frame.

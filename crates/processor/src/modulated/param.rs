@@ -6,7 +6,7 @@ use crate::state::StateWords;
 use crate::{Block, Content, StateError};
 use graph::{DelayParams, Kind, Law, Node, Param, ParamRange, Signal};
 
-/// How a driven parameter reaches its processor.
+/// Path of a driven parameter to its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ParamDelivery {
     /// As a signal, one value a frame: [`Block::param_signal`].
@@ -177,7 +177,7 @@ impl DrivenParam {
         inputs.all(|input| matches!(input.source, DriveSignal::Constant(_)))
     }
 
-    /// What drives it in `block`. An input without an edge has no channels and is left out.
+    /// Sources that drive it in `block`. An input without an edge has no channels and is left out.
     fn inputs<'a>(
         &'a self,
         block: &'a Block<'_>,
@@ -259,7 +259,7 @@ impl Drive {
     }
 }
 
-/// What an event input has before its first event: NaN, nothing, in place of the base.
+/// Value of an event input before its first event: NaN, no number, in place of the base.
 fn first_held(law: Law) -> f32 {
     if law == Law::Set { f32::NAN } else { 0.0 }
 }

@@ -4,7 +4,7 @@ use rustix::thread::{MembarrierCommand, membarrier};
 
 /// Threads that the barrier reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum BarrierScope {
     /// The threads of this process.
     Process,
     /// Those of every process that has registered so.
@@ -12,10 +12,10 @@ pub(super) enum Scope {
 }
 
 /// Registers this process for the barrier, and returns its scope if the kernel agrees.
-pub(super) fn register(scope: Scope) -> Option<Scope> {
+pub(super) fn register(scope: BarrierScope) -> Option<BarrierScope> {
     let command = match scope {
-        Scope::Process => MembarrierCommand::RegisterPrivateExpedited,
-        Scope::Processes => MembarrierCommand::RegisterGlobalExpedited,
+        BarrierScope::Process => MembarrierCommand::RegisterPrivateExpedited,
+        BarrierScope::Processes => MembarrierCommand::RegisterGlobalExpedited,
     };
     membarrier(command).ok().map(|()| scope)
 }
@@ -26,10 +26,10 @@ pub(super) fn register(scope: Scope) -> Option<Scope> {
 ///
 /// If the kernel, which agreed to [`register`], now refuses (a filter of system calls set later): to go on without the
 /// fence would be unsound.
-pub(super) fn barrier(scope: Scope) {
+pub(super) fn barrier(scope: BarrierScope) {
     let command = match scope {
-        Scope::Process => MembarrierCommand::PrivateExpedited,
-        Scope::Processes => MembarrierCommand::GlobalExpedited,
+        BarrierScope::Process => MembarrierCommand::PrivateExpedited,
+        BarrierScope::Processes => MembarrierCommand::GlobalExpedited,
     };
     membarrier(command).expect("the process has registered for it");
 }

@@ -1,13 +1,13 @@
 //! A system without such a barrier, and loom's.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum BarrierScope {
     Process,
     Processes,
 }
 
-pub(super) fn register(_: Scope) -> Option<Scope> {
+pub(super) fn register(_: BarrierScope) -> Option<BarrierScope> {
     None
 }
 
-pub(super) fn barrier(_: Scope) {}
+pub(super) fn barrier(_: BarrierScope) {}

@@ -4,7 +4,7 @@ use units::Nanos;
 
 use crate::fence::AsymmetricFence;
 use crate::sync::atomic::{AtomicU32, Ordering};
-use crate::wake::kernel::Kernel;
+use crate::wake::kernel::WordWait;
 
 /// The word on which one end of a ring sleeps, and its state. It lies in the shared memory; a process that writes
 /// a wrong value here costs the other one a needless wake at most.
@@ -54,7 +54,7 @@ impl Bell {
 
     /// Wakes the end that sleeps here, after a count was stored. No system call where it does not sleep.
     #[inline]
-    pub(super) fn ring(&self, fences: AsymmetricFence, kernel: &Kernel) {
+    pub(super) fn ring(&self, fences: AsymmetricFence, kernel: &WordWait) {
         // pairs with the heavy fence in `sleep_unless`, as the table in `mirror` says.
         fences.light();
         // Relaxed: ordered by the fence.
@@ -64,7 +64,7 @@ impl Bell {
     }
 
     #[cold]
-    fn wake(&self, kernel: &Kernel) {
+    fn wake(&self, kernel: &WordWait) {
         // pairs with the load in `sleep_unless`; the counts carry the frames, this only a change.
         self.word.fetch_add(1, Ordering::Release);
         kernel.wake(&self.word, 1, std::num::NonZeroU32::MAX);
@@ -74,7 +74,7 @@ impl Bell {
     pub(super) fn sleep_unless(
         &self,
         fences: AsymmetricFence,
-        kernel: &Kernel,
+        kernel: &WordWait,
         limit: Nanos,
         has_come: impl FnOnce() -> bool,
     ) {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Why a ring was not made, or an end of it not taken.
+/// A ring that was not made, or an end of it that was not taken, with the reason.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RingError {
@@ -59,7 +59,7 @@ pub enum RingError {
     System(#[source] io::Error),
 }
 
-/// Why there is no chunk.
+/// Reason for which there is no chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkError {

@@ -1,7 +1,7 @@
 //! [`Header`]: the first page of the memory, with the description of the ring, the two counts and the two bells.
 
 use super::bell::Bell;
-use super::layout::Layout;
+use super::layout::RingLayout;
 use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
@@ -54,7 +54,7 @@ impl Header {
 
 impl Description {
     /// Writes the description, before another process has the ring.
-    pub(super) fn write(&self, layout: &Layout, tag: u64) {
+    pub(super) fn write(&self, layout: &RingLayout, tag: u64) {
         // Relaxed: the ring is handed over by the system or by an `Arc`, which orders this before it.
         let store = |word: &AtomicU64, value: usize| word.store(value as u64, Ordering::Relaxed);
         store(&self.frames, layout.frames);

@@ -1,4 +1,4 @@
-//! [`Layout`]: sizes and offsets in a ring's memory.
+//! [`RingLayout`]: sizes and offsets in a ring's memory.
 //!
 //! ```text
 //!   memory   │ header │ channel 0 │ channel 1 │ …            one page, then whole pages per channel
@@ -9,7 +9,7 @@ use super::RingError;
 
 /// The sizes of a ring, checked against overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct RingLayout {
     pub(super) frames: usize,
     pub(super) channels: usize,
     /// Bytes per item.
@@ -18,7 +18,7 @@ pub(super) struct Layout {
     pub(super) page: usize,
 }
 
-impl Layout {
+impl RingLayout {
     /// The layout for at least `frames` frames, rounded up to whole pages.
     pub(super) fn new(
         frames: usize,
@@ -75,36 +75,36 @@ impl Layout {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Layout, RingError};
+    use super::{RingError, RingLayout};
 
     #[test]
     fn sizes_are_rounded_up_to_pages() {
-        let frames = |frames, item| Layout::new(frames, 2, item, 4096).unwrap().frames;
+        let frames = |frames, item| RingLayout::new(frames, 2, item, 4096).unwrap().frames;
         assert_eq!(
             [frames(1, 1), frames(4097, 1), frames(1, 4)],
             [4096, 8192, 1024]
         );
         assert_eq!(frames(1, 12), 1024, "three pages");
-        let layout = Layout::new(1, 3, 4, 4096).unwrap();
+        let layout = RingLayout::new(1, 3, 4, 4096).unwrap();
         assert_eq!((layout.memory(), layout.span()), (4 * 4096, 7 * 4096));
     }
 
     #[test]
     fn what_cannot_be_is_refused_with_its_numbers() {
         assert!(matches!(
-            Layout::new(0, 1, 1, 4096),
+            RingLayout::new(0, 1, 1, 4096),
             Err(RingError::ZeroSize)
         ));
         assert!(matches!(
-            Layout::new(1, 0, 1, 4096),
+            RingLayout::new(1, 0, 1, 4096),
             Err(RingError::ZeroSize)
         ));
         assert!(matches!(
-            Layout::new(1, 1, 0, 4096),
+            RingLayout::new(1, 1, 0, 4096),
             Err(RingError::ZeroSize)
         ));
         for frames in [usize::MAX, usize::MAX / 4, usize::MAX / 16 + 1] {
-            let refused = Layout::new(frames, 2, 4, 4096).unwrap_err().to_string();
+            let refused = RingLayout::new(frames, 2, 4, 4096).unwrap_err().to_string();
             assert!(refused.contains(&frames.to_string()), "{refused}");
         }
     }

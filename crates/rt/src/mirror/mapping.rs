@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use super::RingError;
-use super::layout::Layout;
+use super::layout::RingLayout;
 
 /// A stretch of addresses: the first page of a file once, then each channel's pages twice, side by side.
 pub(super) struct Mapping {
@@ -28,7 +28,7 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Maps a file that has `layout.memory()` bytes and cannot become shorter.
-    pub(super) fn new(file: BorrowedFd<'_>, layout: &Layout) -> Result<Self, RingError> {
+    pub(super) fn new(file: BorrowedFd<'_>, layout: &RingLayout) -> Result<Self, RingError> {
         let mut mapping = Self::reserve(layout.span(), layout.page)?;
         mapping.place(0, file, 0, layout.page)?;
         let channel = layout.channel();
@@ -46,7 +46,7 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Where it begins.
+    /// Its beginning.
     #[inline]
     pub(super) fn start(&self) -> NonNull<u8> {
         self.start
@@ -127,12 +127,12 @@ impl Drop for Mapping {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Layout, Mapping, RingError};
+    use super::{Mapping, RingError, RingLayout};
     use std::os::fd::AsFd;
 
     #[test]
     fn what_the_system_refuses_to_map_is_left_alone_and_the_rest_given_back() {
-        let layout = Layout::new(4096, 2, 1, 4096).unwrap();
+        let layout = RingLayout::new(4096, 2, 1, 4096).unwrap();
         let mut mapping = Mapping::reserve(layout.span(), 4096).unwrap();
         // A folder cannot be mapped.
         let folder = std::fs::File::open("/").unwrap();

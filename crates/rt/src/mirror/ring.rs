@@ -7,7 +7,7 @@ use units::Nanos;
 
 use super::ends::{Consumer, Producer};
 use super::header::Header;
-use super::layout::Layout;
+use super::layout::RingLayout;
 use super::liveness::LivenessLock;
 use super::mapping::Mapping;
 use super::memory::{self, PageSize};
@@ -15,7 +15,7 @@ use super::shared::{RingMemory, header};
 use super::{Pod, RingError};
 use crate::fence::AsymmetricFence;
 use crate::sync::Arc;
-use crate::wake::kernel::Kernel;
+use crate::wake::kernel::WordWait;
 
 /// A ring of frames with one item of `T` on each channel.
 pub struct Ring<T> {
@@ -50,13 +50,13 @@ impl<T: Pod> Ring<T> {
         frames: usize,
         pages: PageSize,
     ) -> Result<Self, RingError> {
-        let layout = Layout::new(frames, channels, size_of::<T>(), memory::page(pages))?;
+        let layout = RingLayout::new(frames, channels, size_of::<T>(), memory::page(pages))?;
         let file = create(layout.memory(), pages)?;
         let mut ring = Self::lay_out(
             layout,
             file,
             AsymmetricFence::within_process(),
-            Kernel::new(),
+            WordWait::new(),
         )?;
         if let Some(shared) = Arc::get_mut(&mut ring.shared) {
             shared.file = None;
@@ -68,14 +68,14 @@ impl<T: Pod> Ring<T> {
     ///
     /// Real-time: setup.
     pub fn shared(channels: usize, frames: usize, pages: PageSize) -> Result<Self, RingError> {
-        let layout = Layout::new(frames, channels, size_of::<T>(), memory::page(pages))?;
+        let layout = RingLayout::new(frames, channels, size_of::<T>(), memory::page(pages))?;
         let file = memory::create(layout.memory(), pages)?;
         memory::seal(&file)?;
         Self::lay_out(
             layout,
             file,
             AsymmetricFence::across_processes(),
-            Kernel::shared(),
+            WordWait::shared(),
         )
     }
 
@@ -89,7 +89,7 @@ impl<T: Pod> Ring<T> {
             header(&head).description.read(T::TAG)
         };
         let claim = claim.map_err(RingError::Incompatible)?;
-        let layout = Layout::new(claim.frames, claim.channels, size_of::<T>(), page)?;
+        let layout = RingLayout::new(claim.frames, claim.channels, size_of::<T>(), page)?;
         let is_exact = layout.frames == claim.frames && layout.memory() == bytes;
         if !is_exact || claim.page != page || claim.item != size_of::<T>() {
             return Err(RingError::Incompatible("its sizes contradict each other"));
@@ -99,7 +99,7 @@ impl<T: Pod> Ring<T> {
                 mapping: Mapping::new(file.as_fd(), &layout)?,
                 layout,
                 fences: AsymmetricFence::across_processes(),
-                kernel: Kernel::shared(),
+                kernel: WordWait::shared(),
                 file: Some(file),
             }),
             items: PhantomData,
@@ -107,10 +107,10 @@ impl<T: Pod> Ring<T> {
     }
 
     fn lay_out(
-        layout: Layout,
+        layout: RingLayout,
         file: OwnedFd,
         fences: AsymmetricFence,
-        kernel: Kernel,
+        kernel: WordWait,
     ) -> Result<Self, RingError> {
         let mapping = Mapping::new(file.as_fd(), &layout)?;
         // SAFETY: the first page of the mapping is aligned, large enough for a header, and nobody else has it yet.

@@ -4,18 +4,18 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 
 use super::header::Header;
-use super::layout::Layout;
+use super::layout::RingLayout;
 use super::mapping::Mapping;
 use crate::fence::AsymmetricFence;
-use crate::wake::kernel::Kernel;
+use crate::wake::kernel::WordWait;
 
 /// The memory of a ring, mapped, and how its two ends wake each other. It is unmapped after the last end of this
 /// process.
 pub(super) struct RingMemory {
     pub(super) mapping: Mapping,
-    pub(super) layout: Layout,
+    pub(super) layout: RingLayout,
     pub(super) fences: AsymmetricFence,
-    pub(super) kernel: Kernel,
+    pub(super) kernel: WordWait,
     /// Descriptor of the memory, where it can be handed to another process.
     pub(super) file: Option<OwnedFd>,
 }
@@ -26,7 +26,7 @@ impl RingMemory {
         header(&self.mapping)
     }
 
-    /// Where a channel begins; twice [`Layout::channel`] bytes are good from there on.
+    /// Beginning of a channel; twice [`RingLayout::channel`] bytes are good from there on.
     #[inline]
     pub(super) fn channel(&self, channel: usize) -> NonNull<u8> {
         assert!(channel < self.layout.channels, "there is such a channel");

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 use units::Nanos;
 
 use super::ChunkError;
+use super::count::RingCount;
 use super::liveness::LivenessLock;
 use super::shared::RingMemory;
-use super::side::Side;
 use crate::sync::Arc;
 
 /// An end without the type of its items, on cache lines of its own: the two ends are often made side by side.
 #[repr(align(128))]
 pub(super) struct UntypedEnd<const IS_PRODUCER: bool> {
     pub(super) shared: Arc<RingMemory>,
-    side: Side<IS_PRODUCER>,
+    side: RingCount<IS_PRODUCER>,
     /// Frame of the ring at which the end stands, less than the capacity.
     position: usize,
     /// The lock of a ring between processes.
@@ -31,7 +31,7 @@ const _: () = assert!(LIVENESS_INTERVAL.0 <= 90_000_000);
 impl<const IS_PRODUCER: bool> UntypedEnd<IS_PRODUCER> {
     pub(super) fn new(shared: Arc<RingMemory>, liveness: Option<LivenessLock>) -> Self {
         Self {
-            side: Side::new(shared.layout.frames),
+            side: RingCount::new(shared.layout.frames),
             shared,
             position: 0,
             liveness,
@@ -52,7 +52,7 @@ impl<const IS_PRODUCER: bool> UntypedEnd<IS_PRODUCER> {
     /// Returns true if the other end is closed.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
-        Side::<IS_PRODUCER>::other_bell(self.shared.header()).is_closed()
+        RingCount::<IS_PRODUCER>::other_bell(self.shared.header()).is_closed()
     }
 
     /// Checks that the end has `frames` frames.
@@ -101,7 +101,7 @@ impl<const IS_PRODUCER: bool> UntypedEnd<IS_PRODUCER> {
     /// Returns true if the other process has ended. Makes one system call for a ring between processes, else none.
     pub(super) fn is_dead(&self) -> bool {
         let liveness = self.liveness.as_ref();
-        let bell = Side::<IS_PRODUCER>::other_bell(self.shared.header());
+        let bell = RingCount::<IS_PRODUCER>::other_bell(self.shared.header());
         liveness.is_some_and(|lock| bell.is_taken() && !lock.is_peer_alive())
     }
 
@@ -143,7 +143,7 @@ impl<const IS_PRODUCER: bool> UntypedEnd<IS_PRODUCER> {
         }
         let header = shared.header();
         self.side.advance(header, frames);
-        Side::<IS_PRODUCER>::other_bell(header).ring(shared.fences, &shared.kernel);
+        RingCount::<IS_PRODUCER>::other_bell(header).ring(shared.fences, &shared.kernel);
     }
 }
 
@@ -173,8 +173,8 @@ fn wait_in_intervals<E>(
 impl<const IS_PRODUCER: bool> Drop for UntypedEnd<IS_PRODUCER> {
     fn drop(&mut self) {
         let header = self.shared.header();
-        Side::<IS_PRODUCER>::own_bell(header).close();
-        Side::<IS_PRODUCER>::other_bell(header).ring(self.shared.fences, &self.shared.kernel);
+        RingCount::<IS_PRODUCER>::own_bell(header).close();
+        RingCount::<IS_PRODUCER>::other_bell(header).ring(self.shared.fences, &self.shared.kernel);
     }
 }
 

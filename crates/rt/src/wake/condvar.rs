@@ -12,13 +12,13 @@ use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Condvar, Mutex};
 
 #[derive(Debug)]
-pub(crate) struct Kernel {
+pub(crate) struct WordWait {
     /// Number of sleepers.
     asleep: Mutex<u32>,
     woken: Condvar,
 }
 
-impl Kernel {
+impl WordWait {
     pub(crate) fn new() -> Self {
         Self {
             asleep: Mutex::new(0),

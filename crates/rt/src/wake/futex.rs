@@ -7,11 +7,11 @@ use rustix::thread::futex::{self, Flags, Timespec};
 use units::Nanos;
 
 #[derive(Debug)]
-pub(crate) struct Kernel {
+pub(crate) struct WordWait {
     flags: Flags,
 }
 
-impl Kernel {
+impl WordWait {
     pub(crate) fn new() -> Self {
         Self {
             flags: Flags::PRIVATE,

@@ -239,7 +239,7 @@ mod tests {
         TwoLevelConvolver::new(responses, 64, ratio, Kernels::best()).unwrap()
     }
 
-    /// Why a convolver is refused.
+    /// Reason for which a convolver is refused.
     fn refused(responses: &[&[f32]], block: usize) -> ConvolverError {
         let made = TwoLevelConvolver::new(responses, block, LevelRatio::Four, Kernels::best());
         made.err().expect("it is refused")

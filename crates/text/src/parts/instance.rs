@@ -1,7 +1,7 @@
 //! Copies of definitions: the nodes of all instances, by their names, and the tree of instances that edges walk.
 
 use super::template::{Content, Template, TemplateNode};
-use super::value::{Scope, Value};
+use super::value::{InstanceScope, Value};
 use crate::ast::{AstEntry, AstNode, Ident};
 use crate::diagnostics::Diagnostics;
 use graph::ParamValue;
@@ -79,7 +79,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         let template = self.templates.len() - 1;
         self.nodes.reserve(self.templates[template].nodes.len());
         self.instances.push(self.placeholder(template));
-        let scope = Scope::new(Vec::new(), (0, 1));
+        let scope = InstanceScope::new(Vec::new(), (0, 1));
         self.fill(0, "", &scope, true);
     }
 
@@ -92,7 +92,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
     }
 
     /// Makes what is inside the instance `index`, whose name is `prefix` without its last dot.
-    fn fill(&mut self, index: usize, prefix: &str, scope: &Scope, enabled: bool) {
+    fn fill(&mut self, index: usize, prefix: &str, scope: &InstanceScope, enabled: bool) {
         let templates = self.templates;
         let template = &templates[self.instances[index].template];
         let ports = template.inputs().len() + template.outputs().len();
@@ -111,7 +111,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         &mut self,
         node: &TemplateNode<'a, 't>,
         prefix: &str,
-        scope: &Scope,
+        scope: &InstanceScope,
         enabled: bool,
     ) -> Child {
         if prefix.is_empty() {
@@ -144,7 +144,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
             if is_array {
                 name += &format!(".{copy}");
                 let numbers = (copy, copies);
-                own = Some(Scope {
+                own = Some(InstanceScope {
                     index: numbers.0,
                     count: numbers.1,
                     ..scope.clone()
@@ -176,7 +176,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
     }
 
     /// The number of copies; `None` without a count.
-    fn count(&mut self, node: &TemplateNode<'a, 't>, scope: &Scope) -> Option<u32> {
+    fn count(&mut self, node: &TemplateNode<'a, 't>, scope: &InstanceScope) -> Option<u32> {
         let (value, at) = node.count.as_ref()?;
         let written = scope.evaluate(value);
         if let Ok(ParamValue::Number(n)) = written
@@ -206,7 +206,12 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
     }
 
     /// The value of `value` in one copy. `None` if it has none, which is reported once for all copies.
-    fn value(&mut self, value: &Value, at: &Range<usize>, scope: &Scope) -> Option<ParamValue> {
+    fn value(
+        &mut self,
+        value: &Value,
+        at: &Range<usize>,
+        scope: &InstanceScope,
+    ) -> Option<ParamValue> {
         match scope.evaluate(value) {
             Ok(value) => Some(value),
             Err(message) => {
@@ -227,7 +232,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         &mut self,
         template: &TemplateNode<'a, 't>,
         name: String,
-        scope: &Scope,
+        scope: &InstanceScope,
         (enabled, copy): (bool, u32),
     ) -> AstNode<'t> {
         let written = template.written;
@@ -264,7 +269,12 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
     }
 
     /// The parameters of an instance of `part`: what the instance states, else the defaults.
-    fn params(&mut self, node: &TemplateNode<'a, 't>, part: usize, scope: &Scope) -> Scope {
+    fn params(
+        &mut self,
+        node: &TemplateNode<'a, 't>,
+        part: usize,
+        scope: &InstanceScope,
+    ) -> InstanceScope {
         let written = self.templates[part]
             .part
             .map_or(&[][..], |part| &part.params);
@@ -274,7 +284,7 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
                 params[value.param as usize] = of_copy;
             }
         }
-        Scope::new(params, (scope.index, scope.count))
+        InstanceScope::new(params, (scope.index, scope.count))
     }
 
     /// Counts nodes, bytes and work. Returns false if a bound is exceeded, which is reported once.

@@ -32,7 +32,7 @@ use graph::{Catalogue, ParamValue};
 pub(crate) use instance::MAX_NODES;
 use instance::{Copier, Instance};
 use template::{Template, expected, kind_of};
-use value::{Expected, Scope, ValueParser};
+use value::{Expected, InstanceScope, ValueParser};
 
 /// Returns `ast` without parts, counts, lists and expressions: all of them are computed. If there were any, returns the nodes
 /// that stand for several, too.
@@ -114,7 +114,7 @@ fn compute(
             params: &[],
             has_holes: false,
         },
-        Scope::new(Vec::new(), (0, 1)),
+        InstanceScope::new(Vec::new(), (0, 1)),
     );
     let before = node.entries.len();
     let mut is_computed = false;

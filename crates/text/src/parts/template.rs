@@ -30,7 +30,7 @@ pub(super) struct TemplateNode<'a, 't> {
     pub(super) work: usize,
 }
 
-/// What a node of a definition is.
+/// Kind of a node of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// A node of the graph, with so many single ports before a numbered series, as inputs and outputs.

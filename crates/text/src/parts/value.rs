@@ -58,7 +58,7 @@ impl Piece {
 
 /// The parameters of one instance of a part, and which copy is meant.
 #[derive(Clone, Debug)]
-pub(super) struct Scope {
+pub(super) struct InstanceScope {
     pub(super) params: Vec<ParamValue>,
     /// The same as numbers; texts are `NaN`.
     pub(super) numbers: Vec<f64>,
@@ -66,7 +66,7 @@ pub(super) struct Scope {
     pub(super) count: u32,
 }
 
-impl Scope {
+impl InstanceScope {
     pub(super) fn new(params: Vec<ParamValue>, (index, count): (u32, u32)) -> Self {
         let number = |value: &ParamValue| match value {
             ParamValue::Number(number) => *number,

@@ -10,18 +10,11 @@
 
 use super::instance::{Child, Instance};
 use super::template::{Content, Series, Template};
-use crate::ast::{AstEnd, PortName};
+use crate::ast::{AstEnd, PortName, PortSide};
 use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
 
-/// The side of a node that a port is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Input,
-    Output,
-}
-
-/// What one end of an edge names: one thing, or one for each copy.
+/// Target of one end of an edge: one thing, or one for each copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     pub(super) target: Target,
@@ -87,8 +80,8 @@ impl<'w> Words<'w> {
 }
 
 impl<'a, 't> Walker<'_, 'a, 't, '_> {
-    /// What `end` names in `instance`. `None` if there is nothing of that name, which is reported once for all copies.
-    pub(super) fn find(&mut self, instance: u32, end: &AstEnd<'t>, side: Side) -> Option<Ends> {
+    /// Target of `end` in `instance`. `None` if there is nothing of that name, which is reported once for all copies.
+    pub(super) fn find(&mut self, instance: u32, end: &AstEnd<'t>, side: PortSide) -> Option<Ends> {
         let words = Words::of(end);
         let here = &self.instances[instance as usize];
         let template = &self.templates[here.template];
@@ -194,15 +187,15 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
         &mut self,
         child: Child,
         part: usize,
-        side: Side,
+        side: PortSide,
         (words, next): (&Words<'_>, usize),
         end: &AstEnd<'t>,
     ) -> Option<Ends> {
         let template = &self.templates[part];
         let (inputs, outputs) = (template.inputs(), template.outputs());
         let (ports, others, first) = match side {
-            Side::Input => (inputs, outputs, 0),
-            Side::Output => (outputs, inputs, inputs.len()),
+            PortSide::Input => (inputs, outputs, 0),
+            PortSide::Output => (outputs, inputs, inputs.len()),
         };
         let word = words.all.get(next).map(|(word, _)| *word);
         let position = |word: &str| ports.iter().position(|port| port.text == word);
@@ -235,7 +228,7 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
     fn no_port(
         &mut self,
         part: usize,
-        side: Side,
+        side: PortSide,
         words: &Words<'_>,
         next: usize,
         end: &AstEnd<'t>,
@@ -244,8 +237,8 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
             return;
         };
         let (ports, side) = match side {
-            Side::Input => (&definition.inputs, "input"),
-            Side::Output => (&definition.outputs, "output"),
+            PortSide::Input => (&definition.inputs, "input"),
+            PortSide::Output => (&definition.outputs, "output"),
         };
         let word = words.all.get(next).map_or("", |(word, _)| word);
         let names: Vec<&str> = ports.iter().map(|port| port.text.as_ref()).collect();
@@ -273,15 +266,15 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
         &mut self,
         here: &Instance,
         end: &AstEnd<'t>,
-        side: Side,
+        side: PortSide,
         words: &Words<'_>,
     ) -> Option<Ends> {
         let template = &self.templates[here.template];
         let (inputs, outputs) = (template.inputs(), template.outputs());
         // Inside, the inputs of a part are where edges come from.
         let (ports, others, first) = match side {
-            Side::Output => (inputs, outputs, 0),
-            Side::Input => (outputs, inputs, inputs.len()),
+            PortSide::Output => (inputs, outputs, 0),
+            PortSide::Input => (outputs, inputs, inputs.len()),
         };
         let name = end.node.text.as_ref();
         let Some(index) = ports.iter().position(|port| port.text == name) else {
@@ -302,14 +295,14 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
         template: &Template<'a, 't>,
         end: &AstEnd<'t>,
         is_other: bool,
-        side: Side,
+        side: PortSide,
     ) {
         let name = end.node.text.as_ref();
         let at = end.node.at.clone();
         if is_other {
             let (word, may) = match side {
-                Side::Output => ("an output", "edges only lead to it"),
-                Side::Input => ("an input", "edges only come from it"),
+                PortSide::Output => ("an output", "edges only lead to it"),
+                PortSide::Input => ("an input", "edges only come from it"),
             };
             let message = format!("`{name}` is {word} of the part");
             self.diagnostics.error(at, message).help(may);

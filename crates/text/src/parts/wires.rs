@@ -9,7 +9,8 @@
 
 use super::instance::Instance;
 use super::template::Template;
-use super::walk::{Ends, Port, Side, Target, Walker};
+use super::walk::{Ends, Port, Target, Walker};
+use crate::ast::PortSide;
 use crate::ast::{AstEnd, AstEntry, AstNode, Ident, PortName};
 use crate::diagnostics::Diagnostics;
 use graph::{Amount, ParamValue};
@@ -99,8 +100,8 @@ impl<'a, 't> Wirer<'_, 'a, 't, '_> {
     /// Adds the wires of one written edge in one instance.
     fn edge(&mut self, instance: u32, written: &'a (AstEnd<'t>, AstEnd<'t>)) {
         // Both before `?`, so that both are reported.
-        let from = self.walker.find(instance, &written.0, Side::Output);
-        let to = self.walker.find(instance, &written.1, Side::Input);
+        let from = self.walker.find(instance, &written.0, PortSide::Output);
+        let to = self.walker.find(instance, &written.1, PortSide::Input);
         let (Some(from), Some(to)) = (from, to) else {
             return;
         };

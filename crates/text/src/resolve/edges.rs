@@ -4,7 +4,7 @@
 use super::Nodes;
 use super::modulation::DrivenEdge;
 use crate::ReadContext;
-use crate::ast::{Ast, AstEnd, PortName};
+use crate::ast::{Ast, AstEnd, PortName, PortSide};
 use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
 use graph::{
@@ -55,14 +55,7 @@ pub(super) fn connect(
 /// Largest number of ports of a series that has one for each channel.
 const MAX_SERIES: usize = 256;
 
-/// The side of a node that a port is on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    Input,
-    Output,
-}
-
-impl Side {
+impl PortSide {
     fn ports(self, node: &Node) -> &[Port] {
         match self {
             Self::Input => &node.inputs,
@@ -150,8 +143,8 @@ impl<'a> Resolver<'a, '_, '_, '_> {
         (from, to): &(AstEnd<'_>, AstEnd<'_>),
     ) -> bool {
         let ends = [
-            (edge.from, from, Side::Output, true),
-            (edge.to, to, Side::Input, has_input),
+            (edge.from, from, PortSide::Output, true),
+            (edge.to, to, PortSide::Input, has_input),
         ];
         for (end, written, side, is_checked) in ends {
             let node = self.nodes.graph.node(end.node);
@@ -172,7 +165,10 @@ impl<'a> Resolver<'a, '_, '_, '_> {
             return self.drive(from, to, target);
         }
         // Both before `?`, so that both are reported.
-        let (a, b) = (self.end(from, Side::Output), self.end(to, Side::Input));
+        let (a, b) = (
+            self.end(from, PortSide::Output),
+            self.end(to, PortSide::Input),
+        );
         let (a, b) = (a?, b?);
         // Events and curves of lists set parameters, and go to ports as they are.
         let set = Amount {
@@ -193,15 +189,15 @@ impl<'a> Resolver<'a, '_, '_, '_> {
 
     /// Returns true if the signals at both ends of an edge may meet; else reports it.
     fn fits(&mut self, edge: &Edge, (from, to): &(AstEnd<'_>, AstEnd<'_>)) -> bool {
-        let signal = |end: PortRef, side: Side| {
+        let signal = |end: PortRef, side: PortSide| {
             let port = side
                 .ports(self.nodes.graph.node(end.node)?)
                 .get(usize::from(end.port));
             port.map(|port| port.signal)
         };
         let ends = (
-            signal(edge.from, Side::Output),
-            signal(edge.to, Side::Input),
+            signal(edge.from, PortSide::Output),
+            signal(edge.to, PortSide::Input),
         );
         let (Some(sent), Some(accepted)) = ends else {
             return false;
@@ -226,7 +222,11 @@ impl<'a> Resolver<'a, '_, '_, '_> {
     }
 
     /// The port at one end of an edge. `None` if there is none, which is reported, or if the node's ports are unknown.
-    pub(super) fn end(&mut self, written: &AstEnd<'_>, side: Side) -> Option<(PortRef, Signal)> {
+    pub(super) fn end(
+        &mut self,
+        written: &AstEnd<'_>,
+        side: PortSide,
+    ) -> Option<(PortRef, Signal)> {
         let Some(id) = self.nodes.graph.find(&written.node.text) else {
             self.undeclared(written);
             return None;
@@ -264,11 +264,11 @@ impl<'a> Resolver<'a, '_, '_, '_> {
     }
 
     /// The series of ports on one side of a node whose number is not known before all edges are.
-    fn open_series(&self, node: &Node, side: Side) -> Option<&'a PortSpec> {
+    fn open_series(&self, node: &Node, side: PortSide) -> Option<&'a PortSpec> {
         let kind = self.catalogue.get(node.effective_kind())?;
         let specs = match side {
-            Side::Input => &kind.inputs,
-            Side::Output => &kind.outputs,
+            PortSide::Input => &kind.inputs,
+            PortSide::Output => &kind.outputs,
         };
         let is_open = |spec: &&PortSpec| spec.count == PortCount::Channels;
         specs
@@ -278,7 +278,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
     }
 
     /// Index of a port of such a series by its name.
-    fn series_index(&self, written: &AstEnd<'_>, node: &Node, side: Side) -> Option<usize> {
+    fn series_index(&self, written: &AstEnd<'_>, node: &Node, side: PortSide) -> Option<usize> {
         let PortName::Name(name) = &written.port else {
             return None;
         };
@@ -299,7 +299,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
             .did_you_mean(suggestion);
     }
 
-    fn no_port(&mut self, written: &AstEnd<'_>, id: NodeId, side: Side) {
+    fn no_port(&mut self, written: &AstEnd<'_>, id: NodeId, side: PortSide) {
         let Some(node) = self.nodes.graph.node(id) else {
             return;
         };
@@ -337,7 +337,7 @@ pub(super) fn position(ports: &[Port], name: &str) -> Option<usize> {
 fn port_help(
     written: &AstEnd<'_>,
     node: &Node,
-    side: Side,
+    side: PortSide,
     diagnostics: &mut Diagnostics<'_>,
 ) -> String {
     let PortName::Name(word) = &written.port else {

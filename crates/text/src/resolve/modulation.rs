@@ -1,6 +1,7 @@
 //! Edges that drive parameters: the last end of a chain names a live parameter of its node.
 
-use super::edges::{Resolver, Side, position};
+use super::edges::{Resolver, position};
+use crate::ast::PortSide;
 use crate::ast::{AstEnd, PortName};
 use crate::diagnostics::Diagnostics;
 use graph::{Diagnostic, Edge, Graph, Kind, Modulation, Node, NodeId, Param, PortRef, Signal};
@@ -75,7 +76,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
         to: &AstEnd<'_>,
         target: ParamTarget<'_>,
     ) -> Option<(Edge, Option<DrivenEdge>)> {
-        let (output, sent) = self.end(from, Side::Output)?;
+        let (output, sent) = self.end(from, PortSide::Output)?;
         let (name, at) = (target.param.name, from.at().start..to.at().end);
         if !target.param.can_be_driven() {
             let message = format!(

@@ -1,4 +1,4 @@
-//! [`Paths`]: which response goes from which input to which output.
+//! [`Paths`]: the response from each input to each output.
 
 use super::Ir;
 use crate::Path;

@@ -1,6 +1,6 @@
 //! Commands to a configuration. Each command is used as far as it is valid; each error has its place.
 
-use super::command::{Command, Located, Pair, Response, Statement};
+use super::command::{ConfigCommand, Located, Pair, Response, Statement};
 use super::hilbert::hilbert;
 use super::pairs::{Pairs, Part};
 use super::sources::Sources;
@@ -54,8 +54,8 @@ impl<'a> Assembler<'a> {
     pub(super) fn run(&mut self, statement: Statement) {
         let Statement { place, command } = statement;
         match command {
-            Command::Cd(folder) => self.folder = self.home.join(folder.text),
-            Command::New {
+            ConfigCommand::Cd(folder) => self.folder = self.home.join(folder.text),
+            ConfigCommand::New {
                 inputs,
                 outputs,
                 partition,
@@ -95,10 +95,10 @@ impl<'a> Assembler<'a> {
     }
 
     /// Runs a command that needs a declared convolver; `None` if it has an error, which is reported.
-    fn run_declared(&mut self, command: Command, place: SourceSpan) -> Option<()> {
+    fn run_declared(&mut self, command: ConfigCommand, place: SourceSpan) -> Option<()> {
         match command {
-            Command::Cd(_) | Command::New { .. } => None,
-            Command::Name {
+            ConfigCommand::Cd(_) | ConfigCommand::New { .. } => None,
+            ConfigCommand::Name {
                 is_input,
                 channel,
                 name,
@@ -107,7 +107,7 @@ impl<'a> Assembler<'a> {
                 self.ports(is_input)?[channel] = name;
                 Some(())
             }
-            Command::Impulse {
+            ConfigCommand::Impulse {
                 pair,
                 gain,
                 delay,
@@ -124,7 +124,7 @@ impl<'a> Assembler<'a> {
                 let added = self.add(pair?, part, (place, delay.place));
                 self.report(added)
             }
-            Command::Copy { pair, from } => {
+            ConfigCommand::Copy { pair, from } => {
                 let (pair, from) = (self.pair(pair), self.pair(from));
                 let copied = self.pairs.copy(pair?, from?, place);
                 self.report(copied.map_err(|why| Diagnostic::error(place, why)))

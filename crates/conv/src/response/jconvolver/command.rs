@@ -20,12 +20,12 @@ pub(super) type Pair = (Located, Located);
 #[derive(Debug, PartialEq)]
 pub(super) struct Statement {
     pub(super) place: SourceSpan,
-    pub(super) command: Command,
+    pub(super) command: ConfigCommand,
 }
 
 /// Command of a line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Command {
+pub(super) enum ConfigCommand {
     Cd(Word),
     New {
         inputs: usize,
@@ -131,14 +131,14 @@ struct Args<'a, 't> {
 }
 
 impl Args<'_, '_> {
-    fn command(&mut self) -> Result<Command, Diagnostic> {
+    fn command(&mut self) -> Result<ConfigCommand, Diagnostic> {
         match self.first.text.as_str() {
-            "/cd" => self.name("folder").map(Command::Cd),
+            "/cd" => self.name("folder").map(ConfigCommand::Cd),
             "/convolver/new" => self.convolver(),
             "/input/name" => self.port(true),
             "/output/name" => self.port(false),
             "/impulse/read" | "/impulse/dirac" | "/impulse/hilbert" => self.impulse(),
-            "/impulse/copy" => Ok(Command::Copy {
+            "/impulse/copy" => Ok(ConfigCommand::Copy {
                 pair: self.pair()?,
                 from: self.pair()?,
             }),
@@ -146,7 +146,7 @@ impl Args<'_, '_> {
         }
     }
 
-    fn convolver(&mut self) -> Result<Command, Diagnostic> {
+    fn convolver(&mut self) -> Result<ConfigCommand, Diagnostic> {
         let inputs = self.number("number of inputs", 1..=MAX_CHANNELS)?.value;
         let outputs = self.number("number of outputs", 1..=MAX_CHANNELS)?.value;
         let partition = self.number("partition size", PARTITIONS)?;
@@ -158,7 +158,7 @@ impl Args<'_, '_> {
             let wrong = Diagnostic::error(place, "a partition size is a power of two");
             return Err(wrong.help(format!("{} and {near} are", near / 2)));
         }
-        Ok(Command::New {
+        Ok(ConfigCommand::New {
             inputs,
             outputs,
             partition: value,
@@ -178,22 +178,22 @@ impl Args<'_, '_> {
         }
     }
 
-    fn port(&mut self, is_input: bool) -> Result<Command, Diagnostic> {
+    fn port(&mut self, is_input: bool) -> Result<ConfigCommand, Diagnostic> {
         let channel = self.number("channel", 1..=MAX_CHANNELS)?;
         let name = Some(self.name("name")?.text);
         let connect = match self.words.rest() {
             Some(_) => Some(self.name("port")?.text),
             None => None,
         };
-        Ok(Command::Name {
+        Ok(ConfigCommand::Name {
             is_input,
             channel,
             name: PortName { name, connect },
         })
     }
 
-    fn impulse(&mut self) -> Result<Command, Diagnostic> {
-        Ok(Command::Impulse {
+    fn impulse(&mut self) -> Result<ConfigCommand, Diagnostic> {
+        Ok(ConfigCommand::Impulse {
             pair: self.pair()?,
             gain: self.gain()?,
             delay: self.number("delay", FRAMES)?,

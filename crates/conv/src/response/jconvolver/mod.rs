@@ -80,7 +80,7 @@ pub fn declared_channels(bytes: impl AsRef<[u8]>) -> Option<(usize, usize)> {
         let text = String::from_utf8_lossy(bytes);
         let mut words = words::Words::new(text.trim_end_matches('\r'), line);
         match command::parse(&mut words, &mut Vec::new())?.command {
-            command::Command::New {
+            command::ConfigCommand::New {
                 inputs, outputs, ..
             } => Some((inputs, outputs)),
             _ => None,
@@ -98,8 +98,8 @@ pub fn named_files(bytes: impl AsRef<[u8]>, folder: &Path) -> Vec<PathBuf> {
         let mut words = words::Words::new(text.trim_end_matches('\r'), line);
         let parsed = command::parse(&mut words, &mut Vec::new());
         match parsed.map(|statement| statement.command) {
-            Some(command::Command::Cd(to)) => here = folder.join(to.text),
-            Some(command::Command::Impulse {
+            Some(command::ConfigCommand::Cd(to)) => here = folder.join(to.text),
+            Some(command::ConfigCommand::Impulse {
                 response: command::Response::File(part),
                 ..
             }) => files.push(here.join(part.file.text)),

@@ -97,7 +97,7 @@ impl Count for AtomicCount {
 pub(super) struct Counted<C> {
     /// One more than the last call in which a level started; `u32::MAX` to end.
     started: Mutex<u32>,
-    /// Where levels wait, by the number of levels that start together.
+    /// Positions at which levels wait, by the number of levels that start together.
     start: Vec<Condvar>,
     count: C,
 }

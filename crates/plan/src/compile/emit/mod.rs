@@ -4,7 +4,7 @@
 
 mod ports;
 
-use self::ports::Ports;
+use self::ports::PortWriter;
 use super::costs::cost;
 use super::limits::event_room;
 use super::ops::{OpKind, Ops, Relay};
@@ -27,7 +27,7 @@ pub(super) fn emit(wiring: &Wiring<'_>, ops: &Ops, order: &Order, options: &Plan
         order,
         options,
         phases: phases(wiring, options),
-        ports: Ports::new(wiring, ops, order),
+        ports: PortWriter::new(wiring, ops, order),
         lines: HashMap::new(),
         plan: Plan::empty(options.block, options.rate),
     };
@@ -69,7 +69,7 @@ struct Emitter<'a> {
     options: &'a PlanOptions,
     /// By node: (`every`, `phase`).
     phases: Vec<(u32, u32)>,
-    ports: Ports<'a>,
+    ports: PortWriter<'a>,
     /// By node: the line of a delay whose first half is emitted.
     lines: HashMap<u32, DelayLineId>,
     plan: Plan,

@@ -12,7 +12,7 @@ use std::ops::Range;
 use units::Channels;
 
 /// Writes ports into the arrays of a plan, step by step in topological order.
-pub(super) struct Ports<'a> {
+pub(super) struct PortWriter<'a> {
     wiring: &'a Wiring<'a>,
     ops: &'a Ops,
     /// By operation: number of its first output, if those of all operations are counted through.
@@ -22,7 +22,7 @@ pub(super) struct Ports<'a> {
     slots: SlotAllocator,
 }
 
-impl<'a> Ports<'a> {
+impl<'a> PortWriter<'a> {
     pub(super) fn new(wiring: &'a Wiring<'a>, ops: &'a Ops, order: &Order) -> Self {
         let mut count = 0;
         let mut first_output = vec![0];
@@ -106,7 +106,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// Where an output of an operation is written.
+    /// Slots to which an output of an operation is written.
     fn written(&self, (op, output): (u32, u16)) -> StepOutput {
         self.outputs[self.first_output[op as usize] as usize + usize::from(output)]
     }

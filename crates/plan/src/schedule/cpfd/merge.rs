@@ -73,7 +73,7 @@ fn candidates(
     all
 }
 
-/// Where virtual cores are cut.
+/// Positions at which virtual cores are cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cut {
     Never,

@@ -51,7 +51,7 @@ impl FusionOptions {
 /// Steps in an order in which they may run, cut into runs: each run is a task.
 pub(crate) struct TaskRuns {
     pub(crate) order: Vec<StepId>,
-    /// Where each run ends, in rising order; the last is the number of steps.
+    /// End of each run, in rising order; the last is the number of steps.
     pub(crate) ends: Vec<u32>,
 }
 

@@ -77,7 +77,7 @@ impl<'a> Trial<'a> {
         makespan
     }
 
-    /// Where a task starts first, and when: on the worker of its last input, or on the one that is free first.
+    /// Worker on which a task starts first, and the time: on the worker of its last input, or on the one that is free first.
     fn place(&self, task: u32, free: &[Nanos]) -> (usize, Nanos) {
         let it = &self.tasks[task as usize];
         let first = (0..free.len()).min_by_key(|w| free[*w]).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The direct head of all paths: the first taps of each impulse response.
+//! [`DirectConvolver`]: the first taps of each impulse response, multiplied frame by frame.
 
 use super::fir::{self, InputHistory};
 use crate::level::crossfade::blend;
@@ -39,7 +39,7 @@ impl HeadFilters {
 }
 
 /// Direct convolution of all paths.
-pub(crate) struct Head {
+pub(crate) struct DirectConvolver {
     kernels: Kernels,
     block: usize,
     /// Frames by which the output lags: the partition's added latency.
@@ -56,7 +56,7 @@ pub(crate) struct Head {
     sums: [Box<[f32]>; 2],
 }
 
-impl Head {
+impl DirectConvolver {
     /// Makes a head of `taps` taps for these paths from an input to an output.
     ///
     /// Real-time: setup.

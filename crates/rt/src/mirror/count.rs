@@ -1,4 +1,4 @@
-//! [`Side`]: one end's view of the two counts, which limit the frames that it may use.
+//! [`RingCount`]: one end's view of the two counts, which limit the frames that it may use.
 
 use units::Nanos;
 
@@ -7,11 +7,11 @@ use super::bell::Bell;
 use super::header::Header;
 use crate::fence::AsymmetricFence;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::wake::kernel::Kernel;
+use crate::wake::kernel::WordWait;
 
 /// One end's own count and its limit, in frames.
 #[derive(Debug)]
-pub(super) struct Side<const IS_PRODUCER: bool> {
+pub(super) struct RingCount<const IS_PRODUCER: bool> {
     /// Frames this end has given away, ever. Stored for the other one, never read back.
     own: u64,
     /// Count up to which this end may go, as it last saw it.
@@ -19,7 +19,7 @@ pub(super) struct Side<const IS_PRODUCER: bool> {
     capacity: u64,
 }
 
-impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
+impl<const IS_PRODUCER: bool> RingCount<IS_PRODUCER> {
     /// An end of a new ring with `capacity` frames.
     pub(super) fn new(capacity: usize) -> Self {
         let capacity = capacity as u64;
@@ -89,7 +89,7 @@ impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
         &mut self,
         header: &Header,
         fences: AsymmetricFence,
-        kernel: &Kernel,
+        kernel: &WordWait,
         limit: Nanos,
         wanted: usize,
     ) {
@@ -102,18 +102,18 @@ impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::Side;
+    use super::RingCount;
     use crate::fence::AsymmetricFence;
     use crate::mirror::header::Header;
     use crate::sync::{Arc, UnsafeCell};
-    use crate::wake::kernel::Kernel;
+    use crate::wake::kernel::WordWait;
     use units::Nanos;
 
     const CAPACITY: usize = 2;
 
     struct Ring {
         header: Header,
-        kernel: Kernel,
+        kernel: WordWait,
         frames: [UnsafeCell<u32>; CAPACITY],
     }
 
@@ -125,15 +125,15 @@ mod loom_tests {
     fn ring() -> Arc<Ring> {
         Arc::new(Ring {
             header: Header::new(),
-            kernel: Kernel::new(),
+            kernel: WordWait::new(),
             frames: [UnsafeCell::new(0), UnsafeCell::new(0)],
         })
     }
 
     /// Waits for a frame as `UntypedEnd` does, or for the other end to close.
-    fn wait<const IS_PRODUCER: bool>(side: &mut Side<IS_PRODUCER>, ring: &Ring) -> bool {
+    fn wait<const IS_PRODUCER: bool>(side: &mut RingCount<IS_PRODUCER>, ring: &Ring) -> bool {
         loop {
-            let is_closed = Side::<IS_PRODUCER>::other_bell(&ring.header).is_closed();
+            let is_closed = RingCount::<IS_PRODUCER>::other_bell(&ring.header).is_closed();
             if side.look(&ring.header).unwrap() > 0 {
                 return true;
             }
@@ -145,22 +145,22 @@ mod loom_tests {
         }
     }
 
-    fn give<const IS_PRODUCER: bool>(side: &mut Side<IS_PRODUCER>, ring: &Ring) {
+    fn give<const IS_PRODUCER: bool>(side: &mut RingCount<IS_PRODUCER>, ring: &Ring) {
         side.advance(&ring.header, 1);
-        let other = Side::<IS_PRODUCER>::other_bell(&ring.header);
+        let other = RingCount::<IS_PRODUCER>::other_bell(&ring.header);
         other.ring(AsymmetricFence::within_process(), &ring.kernel);
     }
 
     fn close<const IS_PRODUCER: bool>(ring: &Ring) {
-        Side::<IS_PRODUCER>::own_bell(&ring.header).close();
-        let other = Side::<IS_PRODUCER>::other_bell(&ring.header);
+        RingCount::<IS_PRODUCER>::own_bell(&ring.header).close();
+        let other = RingCount::<IS_PRODUCER>::other_bell(&ring.header);
         other.ring(AsymmetricFence::within_process(), &ring.kernel);
     }
 
     fn write(ring: &Arc<Ring>, count: u32) -> loom::thread::JoinHandle<()> {
         let ring = ring.clone();
         loom::thread::spawn(move || {
-            let mut side = Side::<true>::new(CAPACITY);
+            let mut side = RingCount::<true>::new(CAPACITY);
             for n in 0..count {
                 assert!(wait(&mut side, &ring));
                 // SAFETY: there is room, so this frame is ours.
@@ -179,7 +179,7 @@ mod loom_tests {
         model.check(|| {
             let ring = ring();
             let writer = write(&ring, 3);
-            let mut side = Side::<false>::new(CAPACITY);
+            let mut side = RingCount::<false>::new(CAPACITY);
             let mut got = Vec::new();
             // A lost wake would leave one asleep: loom calls that a deadlock.
             while wait(&mut side, &ring) {
@@ -201,7 +201,7 @@ mod loom_tests {
         model.check(|| {
             let ring = ring();
             let writer = write(&ring, 1);
-            let mut side = Side::<false>::new(CAPACITY);
+            let mut side = RingCount::<false>::new(CAPACITY);
             assert!(wait(&mut side, &ring));
             give(&mut side, &ring);
             assert!(!wait(&mut side, &ring));
@@ -212,7 +212,7 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Side;
+    use super::RingCount;
     use crate::mirror::ChunkError;
     use crate::mirror::header::Header;
     use crate::sync::atomic::Ordering::Relaxed;
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn counts_that_make_no_sense_are_believed_by_nobody() {
         let header = Header::new();
-        let (mut producer, mut consumer) = (Side::<true>::new(8), Side::<false>::new(8));
+        let (mut producer, mut consumer) = (RingCount::<true>::new(8), RingCount::<false>::new(8));
         producer.advance(&header, 3);
         assert_eq!(consumer.look(&header), Ok(3));
         for nonsense in [9, u64::MAX, 1 << 63] {
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn counts_may_pass_the_largest_number() {
         let header = Header::new();
-        let (mut producer, mut consumer) = (Side::<true>::new(8), Side::<false>::new(8));
+        let (mut producer, mut consumer) = (RingCount::<true>::new(8), RingCount::<false>::new(8));
         (producer.own, consumer.own, consumer.limit) = (u64::MAX - 1, u64::MAX - 1, u64::MAX - 1);
         header.released.store(u64::MAX - 1, Relaxed);
         assert_eq!(producer.look(&header), Ok(8));
