@@ -1,10 +1,14 @@
 //! The choice of a scheduler beside what is lived: an engine that turns out slower tries the sequential executor, and one whose
 //! graph grows tries several workers, with the same bits.
 
+use costs::MachineCosts;
 use divisi_check::fixtures::graph;
 use divisi_check::test_bench::{rate, registry};
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineOptions, ScheduleChange, Scheduler};
+use engine::{
+    ChoiceReason, ChooseOptions, Engine, EngineOptions, ScheduleChange, Scheduler, choose_scheduler,
+};
+use processor::Mode;
 use std::sync::Arc;
 use units::{Frames, Nanos, SampleRate};
 
@@ -54,6 +58,26 @@ fn a_choice_that_turns_out_slower_ends_with_the_same_bits() {
         assert!(note.unwrap().starts_with(scheduler.name()));
         assert!(played == alone, "{scheduler}");
     }
+}
+
+#[test]
+fn a_run_that_is_shorter_than_the_trials_tries_nothing() {
+    let registry = Arc::new(registry());
+    let graph = graph(SESSION, &registry);
+    let reason = |blocks: u64, use_all_workers: bool| {
+        let mut options = EngineOptions::new(Frames(BLOCK as u32), rate());
+        options.mode = Mode::Offline;
+        options.workers = 2;
+        options.use_all_workers = use_all_workers;
+        let mut options = ChooseOptions::new(options, "short");
+        options.blocks = Some(blocks);
+        let mut machine = MachineCosts::default();
+        let choice = choose_scheduler(&graph, &registry, &options, &mut machine);
+        choice.expect("the graph is valid").reason
+    };
+    assert_eq!(reason(8, false), ChoiceReason::RunTooShort);
+    assert_ne!(reason(8, true), ChoiceReason::RunTooShort);
+    assert_ne!(reason(1_000_000, false), ChoiceReason::RunTooShort);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::param::ParamSpec;
 use crate::smoother::Smoother;
-use crate::split::Split;
+use crate::split::BlockSplit;
 use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use processor::{
@@ -42,7 +42,7 @@ pub(crate) trait SmoothedKernel: Send + Sync + 'static {
 /// A node with smoothed factors.
 pub(crate) struct Smoothed<K: SmoothedKernel> {
     state: ForkState<Factors<K>>,
-    split: Split,
+    split: BlockSplit,
     /// Values of the saved parameters, as the node states them and now.
     initial: [f64; 2],
     saved: [f64; 2],
@@ -74,7 +74,7 @@ impl<K: SmoothedKernel> Smoothed<K> {
                 kernel,
                 factors: factors.into_iter().map(Smoother::new).collect(),
             }),
-            split: Split::from_node(creation)?,
+            split: BlockSplit::from_node(creation)?,
             initial,
             saved: initial,
         }))

@@ -80,6 +80,9 @@ pub fn choose_scheduler(
     if let Some(choice) = kept().find_map(|kept| unchanged_choice(kept, &now)) {
         return Ok(choice);
     }
+    if is_shorter_than_trials(options) {
+        return Ok(SchedulerChoice::sequential(ChoiceReason::RunTooShort));
+    }
     let has_machine_changed = kept().next().is_some();
     let found = try_out(graph, registry, options, machine)?;
     let mut choice = found.choice;
@@ -96,6 +99,13 @@ pub fn choose_scheduler(
         machine.keep_choice(free_key(&key, machine), choice.to_costs());
     }
     Ok(choice)
+}
+
+/// Returns true if fewer blocks will be played than one paired trial plays of each executor. Making the candidates' runs would
+/// take longer than the run: 100,000 nodes are planned in seconds.
+fn is_shorter_than_trials(options: &ChooseOptions) -> bool {
+    let is_short = |blocks| blocks < paired_trial::MIN_CYCLES as u64;
+    !options.engine.use_all_workers && options.blocks.is_some_and(is_short)
 }
 
 /// Keys of the choices for one graph and its options: one for each state of the machine that was met. A virtual machine's

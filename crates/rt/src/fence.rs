@@ -28,7 +28,7 @@ mod kernel;
 /// The fences of this process. Both sides must use the same value, or copies of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsymmetricFence {
-    scope: Option<kernel::Scope>,
+    scope: Option<kernel::BarrierScope>,
 }
 
 impl AsymmetricFence {
@@ -37,7 +37,7 @@ impl AsymmetricFence {
     /// Real-time: setup.
     pub fn within_process() -> Self {
         Self {
-            scope: kernel::register(kernel::Scope::Process),
+            scope: kernel::register(kernel::BarrierScope::Process),
         }
     }
 
@@ -47,7 +47,7 @@ impl AsymmetricFence {
     /// Real-time: setup.
     pub fn across_processes() -> Self {
         Self {
-            scope: kernel::register(kernel::Scope::Processes),
+            scope: kernel::register(kernel::BarrierScope::Processes),
         }
     }
 

@@ -21,7 +21,7 @@
 
 use crate::param::channels;
 use crate::sample::{channel_count, clamp_sample};
-use crate::split::{Split, split};
+use crate::split::{BlockSplit, split};
 use graph::{Kind, Param, PortSpec};
 use processor::{
     Block, BlockPart, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus, Processor,
@@ -49,7 +49,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         grouped: node.flag("grouped"),
         channels: channel_count(node),
         samples: node.inputs.len() + node.outputs.len(),
-        split: Split::from_node(creation)?,
+        split: BlockSplit::from_node(creation)?,
     }))
 }
 
@@ -59,7 +59,7 @@ struct Mix {
     channels: usize,
     /// Samples of a frame on one channel, in and out.
     samples: usize,
-    split: Split,
+    split: BlockSplit,
 }
 
 impl Mix {

@@ -19,7 +19,7 @@ const ROUND: u64 = 10;
 /// Number of those, from the first on, that are not counted.
 const UNCOUNTED: u64 = 2;
 /// Smallest number of counted cycles of each on which a choice rests.
-const MIN_CYCLES: usize = 40;
+pub(super) const MIN_CYCLES: usize = 40;
 /// Largest number of blocks until deferred work falls due regularly.
 const MAX_SETTLE: u64 = 8192;
 

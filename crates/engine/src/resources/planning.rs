@@ -24,13 +24,14 @@ impl EngineResources {
         }
         let compiled = plan::compile(graph, &self.catalogue, &options);
         let mut plan = compiled.map_err(|errors| EngineError::Graph(errors.0))?;
-        let dag = Dag::from_plan(&plan);
         plan.worker_tasks = match self.options.scheduler {
             Scheduler::Hlfet | Scheduler::Pipelined => {
-                plan::hlfet(&dag, self.workers()).task_order()
+                plan::hlfet(&Dag::from_plan(&plan), self.workers()).task_order()
             }
-            Scheduler::Etf => plan::etf(&dag, &machine).task_order(),
-            Scheduler::Random => plan::random(&dag, self.workers(), 1).task_order(),
+            Scheduler::Etf => plan::etf(&Dag::from_plan(&plan), &machine).task_order(),
+            Scheduler::Random => {
+                plan::random(&Dag::from_plan(&plan), self.workers(), 1).task_order()
+            }
             _ => Vec::new(),
         };
         Ok(plan)
