@@ -41,7 +41,8 @@ fn play<C: Clock>(
     callback: &mut dyn AudioCallback,
     flags: &ThreadFlags,
 ) -> Result<(), Errno> {
-    let channels = |side: &Option<DeviceStream>| side.as_ref().map_or(0, |side| side.channels.len());
+    let channels =
+        |side: &Option<DeviceStream>| side.as_ref().map_or(0, |side| side.channels.len());
     let mut input_list = SliceList::new(channels(&device.capture));
     let mut output_list = SliceList::new(channels(&device.playback));
     let mut answer = device.restart();
