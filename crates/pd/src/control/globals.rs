@@ -48,11 +48,4 @@ impl Globals {
             line: Vec::with_capacity(256),
         }
     }
-
-    /// Prints a line.
-    ///
-    /// Real-time: hot, but that the caller has made a text.
-    pub(crate) fn print(&mut self, line: String) {
-        self.console.line(|to| to.write_str(&line));
-    }
 }

@@ -6,7 +6,7 @@ use super::globals::Globals;
 use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
 use super::wire::ObjectId;
-use super::work::{Entry, Work, store};
+use super::work::{Entry, Stored, Work, store};
 use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
 
 /// Result of a method: the object understood the message, or not.
@@ -97,8 +97,13 @@ impl Context<'_> {
     ///
     /// Real-time: hot, as long as no longer chain of messages than ever before is under way.
     pub(crate) fn send(&mut self, outlet: usize, message: Message<'_>) {
+        let message = store(self.values, message);
+        self.send_stored(outlet, message);
+    }
+
+    fn send_stored(&mut self, outlet: usize, message: Stored) {
         let outlet = u32::try_from(outlet).expect("a box has few outlets");
-        let (object, message) = (self.object, store(self.values, message));
+        let object = self.object;
         self.push(
             Work::Outlet {
                 object,
@@ -147,11 +152,13 @@ impl Context<'_> {
     pub(crate) fn send_joined(&mut self, outlet: usize, first: &[Value], second: &[Value]) {
         match (first, second) {
             ([], values) | (values, []) => self.send_list(outlet, values),
-            _ => self.with_line(|line, context| {
-                line.extend_from_slice(first);
-                line.extend_from_slice(second);
-                context.send_list(outlet, line);
-            }),
+            (first, second) => {
+                let mut message = Message::of_list(first);
+                message.selector = words::LIST;
+                let mut stored = store(self.values, message);
+                stored.to = store(self.values, Message::of_list(second)).to;
+                self.send_stored(outlet, stored);
+            }
         }
     }
 
@@ -234,13 +241,6 @@ impl Context<'_> {
     /// The number of all `value` boxes of a name.
     pub(crate) fn value_mut(&mut self, name: Symbol) -> &mut f32 {
         self.globals.values.entry(name).or_insert(0.0)
-    }
-
-    /// Prints a line to the console.
-    ///
-    /// Real-time: hot, but that the caller has made a text; [`Context::print_with`] is hot.
-    pub(crate) fn print(&mut self, line: String) {
-        self.globals.print(line);
     }
 
     /// Prints a line that `write` puts together.

@@ -101,30 +101,34 @@ struct Expr {
 impl Expr {
     fn report(&mut self, fault: Fault, context: &mut Context<'_>) {
         let is_new = !std::mem::replace(&mut self.has_reported, true);
-        let line = match fault {
-            Fault::DivisionByZero if is_new => "expr divide by zero detected".to_owned(),
-            Fault::NoSymbol(inlet) if is_new => {
-                context.print(format!(
-                    "expr: syntax error: no string for inlet {}",
-                    inlet + 1
-                ));
-                context.print("expr: No more table errors will be reported".into());
-                "expr: till the next reset".to_owned()
+        match fault {
+            Fault::DivisionByZero | Fault::NoSymbol(_) if !is_new => {}
+            Fault::NoSymbol(inlet) => {
+                let inlet = inlet + 1;
+                context.print_with(|_, line| {
+                    write!(line, "expr: syntax error: no string for inlet {inlet}")
+                });
+                for text in [
+                    "expr: No more table errors will be reported",
+                    "expr: till the next reset",
+                ] {
+                    context.print_with(|_, line| line.write_str(text));
+                }
             }
-            Fault::DivisionByZero | Fault::NoSymbol(_) => return,
-            Fault::NoTable(name) => {
-                format!("error: no such table '{}'", context.symbols().text(name))
-            }
-            Fault::NoVariable(name) => {
-                format!("error: no such var '{}'", context.symbols().text(name))
-            }
-            Fault::NoArgument => "expr: abstraction argument for table not set".to_owned(),
-            Fault::WrongType => {
-                "error: expr: a name stands where a number is needed, or a number where a name is"
-                    .to_owned()
-            }
-        };
-        context.print(line);
+            fault => context.print_with(|symbols, line| match fault {
+                Fault::NoTable(name) => {
+                    write!(line, "error: no such table '{}'", symbols.text(name))
+                }
+                Fault::NoVariable(name) => {
+                    write!(line, "error: no such var '{}'", symbols.text(name))
+                }
+                Fault::NoArgument => line.write_str("expr: abstraction argument for table not set"),
+                Fault::WrongType => line.write_str(
+                    "error: expr: a name stands where a number is needed, or a number where a name is",
+                ),
+                _ => line.write_str("expr divide by zero detected"),
+            }),
+        }
     }
 }
 
@@ -132,7 +136,7 @@ impl Object for Expr {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         for (at, value) in values.iter().enumerate() {
             if !set(&self.program, &mut self.inlets, at, *value) {
-                context.print("error: expr: type mismatch".into());
+                context.print_with(|_, line| line.write_str("error: expr: type mismatch"));
             }
         }
         let last = self.program.outlet_count() - 1;
@@ -169,7 +173,7 @@ impl Object for Expr {
         if context.symbols().text(message.selector) != "version" {
             return Handled::No;
         }
-        context.print("expr, expr~, fexpr~ version 0.57".into());
+        context.print_with(|_, line| line.write_str("expr, expr~, fexpr~ version 0.57"));
         Handled::Yes
     }
 

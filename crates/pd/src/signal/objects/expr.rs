@@ -98,7 +98,7 @@ fn version(message: Message<'_>, context: &mut Context<'_>) -> Handled {
     if context.symbols().text(message.selector) != "version" {
         return Handled::No;
     }
-    context.print("expr, expr~, fexpr~ version 0.57".into());
+    context.print_with(|_, line| line.write_str("expr, expr~, fexpr~ version 0.57"));
     Handled::Yes
 }
 
@@ -183,7 +183,9 @@ impl PerSample {
                     .rev()
                     .zip(values)
                     .for_each(|(to, value)| *to = value.number()),
-                None => context.print(format!("fexpr~.set: there is no `{name}`")),
+                None => {
+                    context.print_with(|_, line| write!(line, "fexpr~.set: there is no `{name}`"))
+                }
             }
             return;
         }
@@ -199,7 +201,9 @@ impl PerSample {
             let name = context.symbols().text(*name).to_owned();
             match self.past(&name) {
                 Some(past) => past.fill(0.0),
-                None => context.print(format!("fexpr~.clear: there is no `{name}`")),
+                None => {
+                    context.print_with(|_, line| write!(line, "fexpr~.clear: there is no `{name}`"))
+                }
             }
             return;
         }

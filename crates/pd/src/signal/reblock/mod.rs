@@ -162,7 +162,9 @@ impl Object for Reblock {
     /// One block of a canvas that is off, at once.
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         if self.is_on {
-            context.print("error: bang to block~ or on-state switch~ has no effect".to_owned());
+            context.print_with(|_, line| {
+                line.write_str("error: bang to block~ or on-state switch~ has no effect")
+            });
             return Handled::Yes;
         }
         self.parts.time.set_now(context.clocks().now());
