@@ -1,12 +1,11 @@
 //! The steps of a patch as nodes and edges.
 
 use super::order_edges::OrderEdges;
-use super::printer::Printer;
+use super::printer::{LineSender, Printer};
 use super::processors::{Add, Fill, InletSource, Messages, Outputs, Perform};
 use crate::signal::{BLOCK, BoundStep, BufferId, PatchSteps, SharedName, Step};
 use graph::{Node, Port, Signal};
 use processor::{Expansion, InnerPort, ORDER, Processor};
-use rtrb::Producer;
 use std::collections::{HashMap, HashSet};
 use units::{Channels, Nanos};
 
@@ -22,7 +21,7 @@ const MESSAGES: u32 = 0;
 /// Makes the nodes of a patch; `messages` are its first.
 pub(super) fn expand(
     patch: PatchSteps,
-    (console, printer): (Producer<String>, Option<Printer>),
+    (console, printer): (LineSender, Option<Printer>),
 ) -> Expansion {
     let PatchSteps {
         messages,

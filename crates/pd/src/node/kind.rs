@@ -1,20 +1,17 @@
 //! The kind `pd`: a patch as a node.
 
 use super::expansion::{STEP_KIND, expand};
-use super::printer::Printer;
+use super::printer::{Printer, queue};
 use super::whole::WholePatch;
 use crate::Atom;
 use crate::load::{LoadedPatch, SearchPath, load_patch};
 use crate::signal::{BLOCK, PatchSteps};
 use graph::{Kind, Param, PortCount, PortSignal, PortSpec};
 use processor::{ExpandContext, Expansion, MakeContext, MakeError, Processor, Registry};
-use rtrb::RingBuffer;
 use units::{Channels, Frames};
 
 /// Most channels of a side.
 const MAX_CHANNELS: u16 = 64;
-/// Lines of the console that wait for the terminal, at most.
-const MAX_LINES: usize = 4096;
 
 /// Adds the kinds of this crate to `registry`.
 pub fn register(registry: &mut Registry) {
@@ -108,7 +105,7 @@ fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
             steps.schedule(ms, receiver, &Atom::words(words.next().unwrap_or("")));
         }
     }
-    let (producer, lines) = RingBuffer::new(MAX_LINES);
+    let (producer, lines) = queue();
     let printer = context.console.clone().map(|console| {
         let name = node.name.clone();
         Printer {

@@ -1,9 +1,8 @@
 //! What runs in the nodes of a patch.
 
-use super::printer::Printer;
+use super::printer::{LineSender, Printer};
 use crate::signal::{BLOCK, BoundStep, MessageStep, SharedCell, SignalSource, add};
 use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
-use rtrb::Producer;
 
 /// Where a step finds the signal of an inlet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +19,7 @@ pub(super) enum InletSource {
 pub(super) struct Messages {
     pub(super) step: MessageStep,
     /// Lines for the terminal.
-    pub(super) console: Producer<String>,
+    pub(super) console: LineSender,
     /// Until a thread has it that may wait.
     pub(super) printer: Option<Printer>,
 }
@@ -40,10 +39,8 @@ impl Processor for Messages {
             true => to.copy_from_slice(block.input(at).channel(0)),
             false => to.fill(0.0),
         });
-        for line in self.step.take_console() {
-            // A reader that is late loses lines and no sound.
-            let _ = self.console.push(line);
-        }
+        let console = &mut self.console;
+        self.step.drain_console(|line| console.send(line));
         ProcessStatus::Continue
     }
 

@@ -159,6 +159,13 @@ impl MessageStep {
         self.swap_arrays();
     }
 
+    /// Gives every line that was printed to `take`.
+    ///
+    /// Real-time: as `take`.
+    pub(crate) fn drain_console(&mut self, take: impl FnMut(&str)) {
+        self.machine.drain_console(take);
+    }
+
     /// Takes what was printed.
     pub(crate) fn take_console(&mut self) -> Vec<String> {
         self.machine.take_console()
