@@ -182,6 +182,37 @@ fn a_delay_that_is_bypassed_and_back_has_gone_on_in_between() {
 }
 
 #[test]
+fn a_recording_that_is_lost_stays_in_the_report_when_its_node_is_removed() {
+    let folder = std::env::temp_dir().join(format!("divisi-removed-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let full = folder.join("full.wav");
+    std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+    let mut playing = Playing::of(&format!(
+        r#"
+        a = {{ kind: "osc", freq: 220, out: 1, }};
+        r = {{ kind: "recorder", file: "{}", in: 1, out: 1, }};
+        o = {{ kind: "sink", in: 1, }};
+        a.1 -> r.1; a.1 -> o.1;
+        "#,
+        full.display()
+    ));
+    playing.play(SETTLED);
+    assert!(playing.engine.file_problems().is_empty());
+    let recorder = playing.id("r");
+    playing.engine.edit([Edit::Remove(recorder)]).unwrap();
+    playing.play(6 * SETTLED);
+    let problems = playing.engine.file_problems();
+    let report = playing.engine.report();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(playing.engine.graph().find("r").is_none());
+    assert!(
+        problems.len() == 1 && problems[0].0 == "r" && problems[0].1.is_loss(),
+        "{problems:?}"
+    );
+    assert_eq!(report.lost_recordings, 1);
+}
+
+#[test]
 fn an_edit_of_a_connection_whose_latency_is_compensated_does_not_click() {
     for frames in [10, 100, 1000] {
         let text = format!(

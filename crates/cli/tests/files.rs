@@ -132,6 +132,38 @@ fn a_report_counts_damaged_files_and_names_them() {
 }
 
 #[test]
+fn two_recorders_of_one_file_under_two_names_are_refused() {
+    let here = Folder::new();
+    here.write("a.wav", "precious");
+    std::fs::create_dir(here.path("takes")).unwrap();
+    std::os::unix::fs::symlink(here.path("a.wav"), here.path("soft.wav")).unwrap();
+    std::fs::hard_link(here.path("a.wav"), here.path("hard.wav")).unwrap();
+    for name in ["soft.wav", "hard.wav", "takes/../a.wav"] {
+        let recorder =
+            |node, file| format!("[nodes.{node}]\nkind = \"recorder\"\nfile = \"{file}\"\n");
+        let recorders = [recorder("r1", "a.wav"), recorder("r2", name)].concat();
+        let text =
+            format!("edges = [\"o -> r1\", \"o -> r2\"]\n[nodes.o]\nkind = \"osc\"\n{recorders}");
+        here.write("twice.toml", text);
+        for call in [
+            "check twice.toml",
+            "render twice.toml -o out.wav --seconds 0.1",
+        ] {
+            let called = here.call(call);
+            assert_eq!(called.code, Some(2), "{call}, {name}: {}", called.err);
+            let message = "`r1` and `r2` write the same file";
+            assert!(
+                called.err.contains(message),
+                "{call}, {name}: {}",
+                called.err
+            );
+            assert!(called.err.contains("twice.toml:"), "{}", called.err);
+        }
+        assert_eq!(here.read("a.wav"), b"precious");
+    }
+}
+
+#[test]
 fn a_damaged_costs_file_is_kept_under_another_name() {
     let here = Folder::new();
     here.write("beep.ag", BEEP);

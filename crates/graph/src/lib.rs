@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod adjacency;
+mod build_error;
 mod builder;
 mod bypass;
 mod catalogue;
@@ -25,7 +26,8 @@ pub mod shape;
 mod tempo;
 
 pub use adjacency::Adjacency;
-pub use builder::{BuildError, GraphBuilder};
+pub use build_error::BuildError;
+pub use builder::GraphBuilder;
 pub use catalogue::{Catalogue, nearest};
 pub use channels::{CHANNELS_HELP, ChannelProbe, Widths, channel_sums, inferred_channels};
 pub use diagnostic::{Diagnostic, Severity, error_chain};

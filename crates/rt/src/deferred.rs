@@ -34,29 +34,69 @@ use std::sync::OnceLock;
 
 /// Number of jobs that wait for a worker, of all that were [attached](JobRunner::attach). Workers without a task look at
 /// it again and again, instead of at each job.
+///
+/// Each job belongs to one of 64 groups, in the order in which they are attached. Where some job waits, only the jobs of its
+/// group are looked at: up to 64 jobs, that is the job alone.
+///
+/// ```text
+///   all     3
+///   groups  0 0 2 0 0 1 0 …       job n is in group n mod 64
+///               │     └─▶ jobs 5, 69, 133, …
+///               └───────▶ jobs 2, 66, 130, …
+/// ```
 #[derive(Clone)]
-pub struct WaitingJobs(Arc<CachePadded<AtomicU32>>);
+pub struct WaitingJobs(Arc<WaitingCounts>);
+
+struct WaitingCounts {
+    all: CachePadded<AtomicU32>,
+    groups: CachePadded<[AtomicU32; WaitingJobs::GROUPS]>,
+    /// Number of jobs that were attached.
+    attached: AtomicU32,
+}
 
 impl Default for WaitingJobs {
     fn default() -> Self {
-        Self(Arc::new(CachePadded(AtomicU32::new(0))))
+        Self(Arc::new(WaitingCounts {
+            all: CachePadded(AtomicU32::new(0)),
+            groups: CachePadded(std::array::from_fn(|_| AtomicU32::new(0))),
+            attached: AtomicU32::new(0),
+        }))
     }
 }
 
 impl WaitingJobs {
+    /// Number of groups.
+    pub const GROUPS: usize = 64;
+
     /// Returns true if no attached job seems to wait for a worker.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn is_empty(&self) -> bool {
         // Relaxed: a hint; the exchange in `run_piece` decides.
-        self.0.load(Ordering::Relaxed) == 0
+        self.0.all.load(Ordering::Relaxed) == 0
     }
 
-    fn add(&self, jobs: i32) {
+    /// Returns true if a job of this group seems to wait for a worker.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn has_group(&self, group: usize) -> bool {
+        // Relaxed: as in `is_empty`.
+        self.0.groups[group].load(Ordering::Relaxed) != 0
+    }
+
+    fn next_group(&self) -> usize {
+        // Relaxed: nothing travels with the number.
+        self.0.attached.fetch_add(1, Ordering::Relaxed) as usize % Self::GROUPS
+    }
+
+    fn add(&self, group: usize, jobs: i32) {
         // Relaxed: as in `is_empty`. A job is added before its state says that it waits, and removed by the one worker
-        // that changes that state, so the count is never below 0.
-        self.0.fetch_add(jobs.cast_unsigned(), Ordering::Relaxed);
+        // that changes that state, so no count is ever below 0.
+        for count in [&self.0.groups[group], &self.0.all] {
+            count.fetch_add(jobs.cast_unsigned(), Ordering::Relaxed);
+        }
     }
 }
 
@@ -76,7 +116,8 @@ pub trait PiecewiseJob: Send + 'static {
 struct Shared<T> {
     state: AtomicU8,
     deadline: AtomicU64,
-    waiting: OnceLock<WaitingJobs>,
+    /// Where it is counted when it waits, and its group there.
+    waiting: OnceLock<(WaitingJobs, usize)>,
     job: UnsafeCell<T>,
 }
 
@@ -92,6 +133,7 @@ pub struct JobRunner(std::sync::Arc<dyn Run>);
 
 trait Run: Send + Sync {
     fn attach(&self, waiting: &WaitingJobs);
+    fn group(&self) -> usize;
     fn deadline(&self) -> Option<u64>;
     fn run_piece(&self) -> bool;
 }
@@ -172,6 +214,13 @@ impl JobRunner {
         self.0.attach(waiting);
     }
 
+    /// Group of the job among those with which it was attached; 0 before.
+    ///
+    /// Real-time: hot.
+    pub fn group(&self) -> usize {
+        self.0.group()
+    }
+
     /// Frame by which the job must be done, if a piece of it can be run now.
     ///
     /// Real-time: hot.
@@ -191,11 +240,16 @@ struct SharedRunner<T>(Arc<Shared<T>>);
 
 impl<T: PiecewiseJob> Run for SharedRunner<T> {
     fn attach(&self, waiting: &WaitingJobs) {
-        let is_first = self.0.waiting.set(waiting.clone()).is_ok();
+        let group = waiting.next_group();
+        let is_first = self.0.waiting.set((waiting.clone(), group)).is_ok();
         // Relaxed: no other thread knows the job.
         if is_first && self.0.state.load(Ordering::Relaxed) == WAITING {
-            waiting.add(1);
+            waiting.add(group, 1);
         }
+    }
+
+    fn group(&self) -> usize {
+        self.0.waiting.get().map_or(0, |(_, group)| *group)
     }
 
     fn deadline(&self) -> Option<u64> {
@@ -221,8 +275,8 @@ impl<T> Drop for Shared<T> {
 
 impl<T> Shared<T> {
     fn count_waiting(&self, jobs: i32) {
-        if let Some(waiting) = self.waiting.get() {
-            waiting.add(jobs);
+        if let Some((waiting, group)) = self.waiting.get() {
+            waiting.add(*group, jobs);
         }
     }
 }

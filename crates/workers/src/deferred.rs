@@ -7,7 +7,10 @@ use rt::deferred::{JobRunner, WaitingJobs};
 /// The deferred jobs of a plan. Fixed at setup, shared by all workers.
 #[derive(Default)]
 pub struct DeferredJobs {
+    /// Sorted by their groups.
     runners: Vec<JobRunner>,
+    /// By group: the first of its runners. One more: their number.
+    starts: Vec<usize>,
     waiting: WaitingJobs,
 }
 
@@ -15,8 +18,15 @@ impl DeferredJobs {
     /// A set of these jobs, each of which is attached to `waiting`.
     ///
     /// Real-time: setup.
-    pub fn new(runners: Vec<JobRunner>, waiting: WaitingJobs) -> Self {
-        Self { runners, waiting }
+    pub fn new(mut runners: Vec<JobRunner>, waiting: WaitingJobs) -> Self {
+        runners.sort_by_key(JobRunner::group);
+        let start = |group| runners.partition_point(|runner| runner.group() < group);
+        let starts = (0..=WaitingJobs::GROUPS).map(start).collect();
+        Self {
+            runners,
+            starts,
+            waiting,
+        }
     }
 
     /// Runs one piece of the job with the earliest deadline. Returns false if no job has a piece to run. A piece that
@@ -50,12 +60,18 @@ impl DeferredJobs {
         self.runners.is_empty()
     }
 
-    /// Looks at all jobs only if one of them waits for a worker.
+    /// The jobs of all groups in which one seems to wait for a worker.
+    fn candidates(&self) -> impl Iterator<Item = &JobRunner> {
+        let bounds = self.starts.windows(2).enumerate();
+        let waiting = bounds.filter(|(group, _)| self.waiting.has_group(*group));
+        waiting.flat_map(|(_, bounds)| &self.runners[bounds[0]..bounds[1]])
+    }
+
     fn earliest(&self, from: u64) -> Option<&JobRunner> {
         if self.waiting.is_empty() {
             return None;
         }
-        let ready = self.runners.iter().filter_map(|r| Some((r.deadline()?, r)));
+        let ready = self.candidates().filter_map(|r| Some((r.deadline()?, r)));
         let ready = ready.filter(|(deadline, _)| *deadline >= from);
         let (_, runner) = ready.min_by_key(|(deadline, _)| *deadline)?;
         Some(runner)
@@ -106,6 +122,22 @@ mod tests {
             (0..pieces).for_each(|_| assert!(jobs.run_earliest()));
         }
         assert!(!jobs.run_earliest() && owners.iter().all(DeferredJob::is_available));
+    }
+
+    #[test]
+    fn a_look_at_waiting_jobs_does_not_scan_those_that_rest() {
+        for (count, max) in [(64, 1), (6400, 100)] {
+            let mut owners: Vec<_> = (0..count).map(|_| DeferredJob::new(Steps(1))).collect();
+            let jobs = jobs_of(&owners);
+            assert_eq!(jobs.candidates().count(), 0);
+            owners[17].start(100);
+            assert_eq!(jobs.candidates().count(), max, "{count}");
+            owners[40].start(50);
+            assert_eq!(jobs.candidates().count(), 2 * max, "{count}");
+            assert!(jobs.run_earliest() && owners[40].is_available());
+            assert!(!owners[17].is_available() && jobs.run_earliest());
+            assert_eq!(jobs.candidates().count(), 0);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::output::messages;
 use crate::patch::{PatchCheck, PatchOptions, PatchSession};
 use crate::session::options::{DEFAULT_BLOCK, default_rate};
 use divisi::conv::jconvolver;
-use divisi::files;
+use divisi::files::{self, FileId};
 use divisi::graph::{Diagnostic, Node, ParamRange, Signal, SourceSpan, nearest};
 use divisi::network::{self, session::NetworkReading};
 use divisi::plan::{Plan, PlanOptions};
@@ -18,7 +18,7 @@ use divisi::processor::MidiPortNames;
 use divisi::text::toml::snapshots::{Snapshots, read_snapshots, recall, snapshots_text};
 use divisi::text::toml::{LiveSections, read_live};
 use divisi::text::{self, IncludedFile, ReadContext, Session};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -359,6 +359,7 @@ impl LoadedSession {
         let read = self.named_files(false);
         let read = read.flat_map(|(node, path)| sounds_of(node, &path).into_iter().chain([path]));
         let mut guard = FileGuard::new(read.chain(self.included_files()).chain(inputs.cloned()));
+        self.check_recorders()?;
         for (node, path) in self.named_files(true) {
             let recorder = format!("the {} `{}` writes it", node.effective_kind(), node.name);
             guard
@@ -366,6 +367,25 @@ impl LoadedSession {
                 .map_err(|failure| failure.with_note(&recorder))?;
         }
         Ok(guard)
+    }
+
+    /// Refuses two nodes that write one file under different names: links, or `a/../b`. The plan refuses equal names.
+    fn check_recorders(&self) -> Result<(), Failure> {
+        let mut written: HashMap<FileId, (&Node, PathBuf)> = HashMap::new();
+        for (node, path) in self.named_files(true) {
+            let Some(id) = FileId::of(&path) else {
+                continue;
+            };
+            let (first, other) = written.entry(id).or_insert((node, path.clone()));
+            if *other != path {
+                let message = format!("`{}` and `{}` write the same file", first.name, node.name);
+                let mistake = node.mistake(message);
+                let mistake = mistake.related(first.span, "the first one is here");
+                let mistake = mistake.help("give one of them another file");
+                return Err(self.graph_failure(&[mistake]));
+            }
+        }
+        Ok(())
     }
 
     /// Makes an engine for the session. Mistakes are printed.

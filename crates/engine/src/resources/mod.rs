@@ -32,7 +32,7 @@ use graph::{Catalogue, NodeId};
 use nodes::NodeResources;
 pub(crate) use nodes::fade_frames;
 use plan::{DelayedEdge, FadeState, Plan, TraceRecord};
-use processor::{MidiPorts, MidiPortsCallback, Mode, Registry, Transport};
+use processor::{FileProblem, MidiPorts, MidiPortsCallback, Mode, Registry, Transport};
 use rt::trace::TraceReader;
 use rtrb::Producer;
 use std::collections::{HashMap, HashSet};
@@ -85,6 +85,8 @@ pub(crate) struct EngineResources {
     pub(crate) readers: Vec<TraceReader<TraceRecord>>,
     pub(crate) background: Arc<BackgroundThread>,
     nodes: HashMap<NodeId, NodeResources>,
+    /// Problems with the files of nodes that an edit has removed, with the names of the nodes.
+    removed_problems: Vec<(String, FileProblem)>,
     /// Nodes that tap: no graph of the user has them.
     taps: HashSet<NodeId>,
     /// Rings of those without a processor yet, by the names of the nodes.
@@ -142,6 +144,7 @@ impl EngineResources {
             readers,
             background: Arc::new(background),
             nodes: HashMap::new(),
+            removed_problems: Vec::new(),
             taps: HashSet::new(),
             tap_rings: Mutex::default(),
             tempo: graph::TempoMap::default(),

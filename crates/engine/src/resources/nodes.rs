@@ -28,6 +28,9 @@ pub(super) struct NodeResources {
     length: Option<u64>,
 }
 
+/// Largest number of problems that are kept of removed nodes: a client may add and remove recorders for days.
+const MAX_REMOVED_PROBLEMS: usize = 256;
+
 /// Length of an edit's fade in frames; 0 for none.
 pub(crate) fn fade_frames(options: &EngineOptions) -> u32 {
     let frames = u128::from(options.edit_fade.0) * u128::from(options.rate.hz());
@@ -116,11 +119,22 @@ impl EngineResources {
         for id in unused {
             self.processors.remove(id);
             self.not_duplicable.remove(&id);
-            let tasks = self.nodes.remove(&id).map(|there| there.tasks);
-            for task in tasks.into_iter().flatten() {
-                self.background.remove(task);
+            if let Some(there) = self.nodes.remove(&id) {
+                self.end_node(there);
             }
         }
+    }
+
+    /// Ends the tasks of a node that is removed, which complete its files. The report of the engine still has what went wrong
+    /// with them.
+    fn end_node(&mut self, there: NodeResources) {
+        for task in there.tasks {
+            self.background.remove(task);
+        }
+        let room = MAX_REMOVED_PROBLEMS.saturating_sub(self.removed_problems.len());
+        let problems = there.file_log.problems().into_iter().take(room);
+        let named = problems.map(|problem| (there.made_of.name.clone(), problem));
+        self.removed_problems.extend(named);
     }
 
     /// Prepares the processor of a node that taps.
@@ -195,9 +209,9 @@ impl EngineResources {
         values
     }
 
-    /// Problems with the processors' files, with the name of each node.
+    /// Problems with the processors' files, with the name of each node; those of removed nodes too.
     pub(crate) fn file_problems(&self, graph: &Graph) -> Vec<(String, FileProblem)> {
-        let mut all = Vec::new();
+        let mut all = self.removed_problems.clone();
         for (node, there) in self.named(graph) {
             let problems = there.file_log.problems().into_iter();
             all.extend(problems.map(|problem| (node.to_owned(), problem)));

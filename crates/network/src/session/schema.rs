@@ -89,6 +89,14 @@ fn node(kind: &Kind) -> Value {
             .expect("a key is an object")
             .extend(list.as_object().cloned().unwrap_or_default());
     }
+    keys["kind"] = json!({});
+    keys["own"] =
+        json!({ "type": "object", "description": "Keys of your own, which nothing reads." });
+    // The kinds of a network have no layouts: their ports are as wide as `channels` says.
+    if let Some(keys) = keys.as_object_mut() {
+        keys.remove("layout");
+    }
+    schema["then"]["additionalProperties"] = false.into();
     schema
 }
 
@@ -103,5 +111,29 @@ mod tests {
         let either = json!([{ "required": ["nodes"] }, { "required": ["network"] }]);
         assert_eq!((&schema["anyOf"], schema.get("required")), (&either, None));
         assert!(schema["properties"]["network"]["properties"]["queues"].is_object());
+    }
+
+    #[test]
+    fn a_node_of_a_network_has_the_keys_of_its_kind_and_no_others() {
+        for kind in KINDS.kinds() {
+            let then = &node(kind)["then"];
+            assert_eq!(then["additionalProperties"], json!(false), "{}", kind.name);
+            let keys: Vec<&String> = then["properties"].as_object().unwrap().keys().collect();
+            for key in ["kind", "channels", "piece"] {
+                assert!(
+                    keys.iter().any(|known| *known == key),
+                    "{} {key}",
+                    kind.name
+                );
+            }
+        }
+    }
+
+    /// The program guards the files that a session names against its outputs. A network that named some would need that too.
+    #[test]
+    fn no_kind_of_a_network_names_a_file() {
+        let params = KINDS.kinds().flat_map(|kind| &kind.params);
+        let mut files = params.filter(|param| matches!(param.range, graph::ParamRange::File(_)));
+        assert!(files.next().is_none());
     }
 }

@@ -29,7 +29,7 @@
 //! * Equal numbers of channels meet channel by channel, one is copied to many, and many are added into one. Any other pair is
 //!   an error: `split`, `join` and `matrix` say what goes where.
 //! * `[tempo]` has the tempo and the metre of what counts in beats (`tempo`).
-//! * `[[event]]` and `[[curve]]` say what happens when (`score`).
+//! * `[[event]]` and `[[curve]]` say what happens when (`score`, `curve`, `score_node`).
 //! * `[part.NAME]` defines a part, `include = ["other.toml"]` brings those of other files, `count` makes copies of a node, and a
 //!   text in place of a number is an expression (`parts`).
 //! * `[snapshot.NAME]` keeps values of parameters to be recalled while it plays ([`snapshots`]).
@@ -56,6 +56,7 @@
 //! comments; the sections need them, which is why `scanner` finds the statements in the text once more.
 
 mod chain;
+mod curve;
 mod include;
 mod live;
 mod part_definition;
@@ -64,6 +65,7 @@ mod scanner;
 mod schema;
 mod schema_score;
 mod score;
+mod score_node;
 mod section_graph;
 mod sections;
 pub mod snapshots;

@@ -1,4 +1,4 @@
-//! The lists `[[event]]` and `[[curve]]`: what happens when. They become nodes and edges.
+//! The list `[[event]]`: notes, values and texts at their times. They become nodes and edges.
 //!
 //! ```toml
 //! [[event]]
@@ -12,29 +12,21 @@
 //! at = 8
 //! to = "tone.freq"
 //! value = 500             # or text = "verse"
-//!
-//! [[curve]]
-//! to = "tone.freq"
-//! points = [[0, 200], [4, 2000, "exponential"], ["9s", 500, "s-curve"]]
-//! loop = 16
 //! ```
 //!
-//! The events to one place become a node `event-1` of the kind `score`, and each curve a node `curve-1` of the kind `curve`. At a
+//! The events to one place become a node `event-1` of the kind `score`, as each curve becomes a node `curve-1` (`curve`). At a
 //! parameter they take the place of its base (`set`), unless `to` states another law, as an edge does: `"tone.freq: 1 octaves"`.
 
-use super::chain;
-use super::to_ast::{Item, in_order};
+use super::score_node::{FreeNames, check_keys, source, tables, target, time};
+use super::to_ast::Item;
 use super::value::number;
-use crate::ast::{Ast, AstEnd, AstEntry, AstNode, Ident, PortName};
+use crate::ast::{Ast, Ident};
 use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
 use ::toml::de::{DeTable, DeValue};
-use graph::{Amount, Law, ParamValue, number_text};
-use std::collections::{HashMap, HashSet};
+use graph::{ParamValue, number_text};
+use std::collections::HashMap;
 use units::Pitch;
-
-/// Largest number of beats or seconds.
-const MAX_TIME: f64 = 1e9;
 
 /// The keys of an event.
 const EVENT_KEYS: [&str; 7] = ["at", "to", "note", "velocity", "length", "value", "text"];
@@ -64,113 +56,6 @@ pub(super) fn events<'t>(item: &Item<'t>, ast: &mut Ast<'t>, diagnostics: &mut D
     for (to, text, at) in places {
         let entries = vec![("events", ParamValue::Text(text))];
         source("score", names.next(at), entries, &to, ast, diagnostics);
-    }
-}
-
-/// Reads `[[curve]]`: adds a node for each, and the edge from it.
-pub(super) fn curves<'t>(item: &Item<'t>, ast: &mut Ast<'t>, diagnostics: &mut Diagnostics<'_>) {
-    let mut names = FreeNames::new("curve", ast);
-    for (at, table) in tables(item, "curve", diagnostics) {
-        check_keys(table, "curve", &["to", "points", "loop"], diagnostics);
-        let (to, points) = (
-            target(table, &at, diagnostics),
-            points(table, &at, diagnostics),
-        );
-        let (Some(to), Some(points)) = (to, points) else {
-            continue;
-        };
-        let mut entries = vec![("points", ParamValue::Text(points))];
-        match table.get("loop").map(|item| (item, number(item.get_ref()))) {
-            Some((_, Some(beats))) if (0.0..=1e6).contains(&beats) => {
-                entries.push(("loop", ParamValue::Number(beats)));
-            }
-            Some((item, _)) => {
-                diagnostics.error(item.span(), "`loop` takes 0 to 1000000 beats");
-            }
-            None => {}
-        }
-        source("curve", names.next(at), entries, &to, ast, diagnostics);
-    }
-}
-
-/// The tables of a list of them, each with the place of its header.
-fn tables<'a, 't>(
-    item: &'a Item<'t>,
-    name: &str,
-    diagnostics: &mut Diagnostics<'_>,
-) -> Vec<(ByteRange, &'a DeTable<'t>)> {
-    let all = match item.get_ref() {
-        DeValue::Array(all) => all.iter().collect(),
-        _ => vec![item],
-    };
-    let mut tables = Vec::new();
-    for each in all {
-        match each.get_ref() {
-            DeValue::Table(table) if item.get_ref().is_array() => tables.push((each.span(), table)),
-            _ => {
-                let message = format!("`{name}` is a list of tables: [[{name}]]");
-                diagnostics.error(each.span(), message);
-            }
-        }
-    }
-    tables
-}
-
-/// Reports the keys that such a table does not have.
-fn check_keys(
-    table: &DeTable<'_>,
-    name: &str,
-    keys: &[&'static str],
-    diagnostics: &mut Diagnostics<'_>,
-) {
-    for (key, _) in in_order(table) {
-        let word = key.get_ref().as_ref();
-        if keys.contains(&word) {
-            continue;
-        }
-        let meant = diagnostics.nearest(word, keys.iter().copied());
-        let message = format!("`{name}` has no key `{word}`");
-        let more = diagnostics.error(key.span(), message);
-        match meant {
-            Some(_) => more.did_you_mean(meant),
-            None => more.help(format!("it has `{}`", keys.join("`, `"))),
-        };
-    }
-}
-
-/// The text of `to`.
-fn target<'t>(
-    table: &DeTable<'t>,
-    at: &ByteRange,
-    diagnostics: &mut Diagnostics<'_>,
-) -> Option<Ident<'t>> {
-    let Some(item) = table.get("to") else {
-        let more = diagnostics.error(at.clone(), "`to` is missing");
-        more.help("write a port or a parameter: to = \"tone.freq\"");
-        return None;
-    };
-    match item.get_ref() {
-        DeValue::String(text) => Some(Ident {
-            text: text.clone(),
-            at: item.span(),
-        }),
-        _ => {
-            diagnostics.error(item.span(), "`to` takes a text: to = \"tone.freq\"");
-            None
-        }
-    }
-}
-
-/// A time in the words of a score: a number, or a text such as `2.5s`.
-fn time(item: &Item<'_>) -> Option<String> {
-    let is_valid = |time: &f64| (0.0..=MAX_TIME).contains(time);
-    match item.get_ref() {
-        DeValue::String(text) => {
-            let seconds = text.strip_suffix('s')?.trim().parse::<f64>().ok();
-            let seconds = seconds.filter(is_valid)?;
-            Some(format!("{}s", number_text(seconds)))
-        }
-        value => number(value).filter(is_valid).map(number_text),
     }
 }
 
@@ -278,141 +163,6 @@ fn text(item: &Item<'_>, diagnostics: &mut Diagnostics<'_>) -> Option<String> {
         .replace('"', "\\\"")
         .replace('\n', "\\n");
     Some(format!("text \"{escaped}\""))
-}
-
-/// The points of a curve, in its words.
-fn points(
-    table: &DeTable<'_>,
-    at: &ByteRange,
-    diagnostics: &mut Diagnostics<'_>,
-) -> Option<String> {
-    let form = "write points = [[0, 200], [4, 2000, \"exponential\"]]";
-    let Some(item) = table.get("points") else {
-        diagnostics
-            .error(at.clone(), "`points` is missing")
-            .help(form);
-        return None;
-    };
-    let DeValue::Array(rows) = item.get_ref() else {
-        diagnostics
-            .error(item.span(), "`points` is a list")
-            .help(form);
-        return None;
-    };
-    let mut points = Vec::new();
-    for row in rows.iter() {
-        let Some(point) = point(row) else {
-            let message = "a point is a time, a value, and perhaps how it is reached: linear, exponential, s-curve or step";
-            diagnostics.error(row.span(), message).help(form);
-            return None;
-        };
-        points.push(point);
-    }
-    Some(points.join("; "))
-}
-
-fn point(row: &Item<'_>) -> Option<String> {
-    let row = row.get_ref().as_array()?;
-    let (at, value) = (time(row.first()?)?, number(row.get(1)?.get_ref())?);
-    let shape = match row.get(2) {
-        None => "",
-        Some(item) => (item.get_ref().as_str())
-            .filter(|word| ["linear", "exponential", "s-curve", "step"].contains(word))?,
-    };
-    let is_valid = row.len() <= 3 && value.abs() <= MAX_TIME;
-    is_valid.then(|| format!("{at} {} {shape}", number_text(value)))
-}
-
-/// FreeNames that no node has.
-struct FreeNames {
-    stem: &'static str,
-    count: usize,
-    taken: HashSet<String>,
-}
-
-impl FreeNames {
-    fn new(stem: &'static str, ast: &Ast<'_>) -> Self {
-        let taken = ast.nodes.iter().map(|node| node.name.text.to_string());
-        Self {
-            stem,
-            count: 0,
-            taken: taken.collect(),
-        }
-    }
-
-    /// The next name, at `at`.
-    fn next<'t>(&mut self, at: ByteRange) -> Ident<'t> {
-        loop {
-            self.count += 1;
-            let name = format!("{}-{}", self.stem, self.count);
-            if !self.taken.contains(&name) {
-                let text = name.into();
-                return Ident { text, at };
-            }
-        }
-    }
-}
-
-/// Adds a source of `kind` called `name` with these parameters, and its edge to `to`.
-fn source<'t>(
-    kind: &'static str,
-    name: Ident<'t>,
-    params: Vec<(&'static str, ParamValue)>,
-    to: &Ident<'_>,
-    ast: &mut Ast<'t>,
-    diagnostics: &mut Diagnostics<'_>,
-) {
-    let at = name.at.clone();
-    // The reader of edges knows names with quotes, ways into parts, and laws.
-    let end = match chain::parse(&format!("x -> {}", to.text)) {
-        Ok(mut ends) if ends.len() == 2 => ends.pop(),
-        Ok(_) => {
-            diagnostics.error(to.at.clone(), "`to` names one place, not a chain");
-            None
-        }
-        Err(error) => {
-            diagnostics
-                .error(to.at.clone(), error.message)
-                .help(error.help);
-            None
-        }
-    };
-    let Some(mut end) = end else { return };
-    (end.node.at, end.port_at) = (to.at.clone(), to.at.clone());
-    for ident in &mut end.path {
-        ident.at = to.at.clone();
-    }
-    let set = Amount {
-        law: Law::Set,
-        factor: 1.0,
-    };
-    end.amount.get_or_insert(set);
-    let from = AstEnd {
-        node: name.clone(),
-        path: Vec::new(),
-        port: PortName::First,
-        port_at: at.clone(),
-        is_middle: false,
-        amount: None,
-    };
-    let mut node = AstNode::new(name);
-    node.kind = Some(Ident {
-        text: kind.into(),
-        at: at.clone(),
-    });
-    let entry = |(key, value): (&'static str, ParamValue)| AstEntry {
-        key: Ident {
-            text: key.into(),
-            at: at.clone(),
-        },
-        value,
-        value_at: at.clone(),
-        is_own: false,
-    };
-    node.entries = params.into_iter().map(entry).collect();
-    ast.nodes.push(node);
-    ast.edges.push((from, end));
-    ast.has_scores = true;
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! [nodes.a]  kind, freq, …      ──▶ Ast::nodes      keys of every node as fields, all others as entries
 //! [part.P]   inputs, nodes, …   ──▶ Ast::parts      (`part_definition`)
 //! [settings] rate, block        ──▶ Settings
-//! [tempo] [[event]] [[curve]]   ──▶ `tempo`, `score`
+//! [tempo] [[event]] [[curve]]   ──▶ `tempo`, `score`, `curve`
 //! other tables                                      left to the readers that own them (`sections`)
 //! ```
 //!
@@ -14,6 +14,7 @@
 //! the order of nodes and of sums.
 
 use super::chain;
+use super::curve;
 use super::recover::DUPLICATE_KEY;
 use super::score;
 use super::tempo;
@@ -75,7 +76,7 @@ pub(super) fn convert<'t>(
     for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
             "event" => score::events(value, &mut converter.ast, converter.diagnostics),
-            "curve" => score::curves(value, &mut converter.ast, converter.diagnostics),
+            "curve" => curve::curves(value, &mut converter.ast, converter.diagnostics),
             _ => {}
         }
     }
