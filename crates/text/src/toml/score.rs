@@ -18,7 +18,7 @@
 //! parameter they take the place of its base (`set`), unless `to` states another law, as an edge does: `"tone.freq: 1 octaves"`.
 
 use super::score_node::{FreeNames, check_keys, source, tables, target, time};
-use super::to_ast::Item;
+use super::to_ast::{Item, in_order};
 use super::value::number;
 use crate::ast::{Ast, Ident};
 use crate::diagnostics::Diagnostics;
