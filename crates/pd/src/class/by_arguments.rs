@@ -204,7 +204,7 @@ fn fiddle_outlets(arguments: &[Atom]) -> usize {
 
 /// One for each name of a result; pitch and envelope where none is named.
 fn sigmund_outlets(arguments: &[Atom]) -> usize {
-    let names = ["pitch", "env", "notes", "peaks", "tracks"];
+    let names = ["pitch", "env", "note", "notes", "peaks", "tracks"];
     let named = arguments.iter().filter_map(Atom::as_symbol);
     or(named.filter(|word| names.contains(word)).count(), 2)
 }

@@ -3,9 +3,12 @@
 //! | file | holds |
 //! |---|---|
 //! | `arithmetic` | one or two signals to one |
+//! | `extra` | small classes of Pd's `extra`, and `print~` |
+//! | `fourier` | spectra: `fft~`, `rfft~`, their inverses, `framp~` |
 //! | `functions` | exponential, logarithm and roots |
 //! | `oscillators` | `osc~`, `phasor~`, `cos~`, `noise~` |
 //! | `ramps` | `line~`, `vline~`, `sig~`, `snapshot~` and others between messages and signals |
+//! | `sigmund` | `sigmund~`: pitch and sinusoids |
 //! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `vcf~`, one pole and one zero |
 //! | `delays` | `delwrite~` and its readers |
 //! | `expr` | `expr~`, `fexpr~` |
@@ -18,9 +21,12 @@ mod buses;
 mod delays;
 mod expr;
 mod filters;
+mod extra;
+mod fourier;
 mod functions;
 mod oscillators;
 mod ramps;
+mod sigmund;
 
 use crate::control::{Making, Object, Value};
 
@@ -32,6 +38,9 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| delays::make(making))
         .or_else(|| expr::make(making))
         .or_else(|| filters::make(making))
+        .or_else(|| extra::make(making))
+        .or_else(|| fourier::make(making))
+        .or_else(|| sigmund::make(making))
         .or_else(|| oscillators::make(making))
         .or_else(|| ramps::make(making))
         .or_else(|| super::reblock::make(making))
@@ -44,9 +53,15 @@ pub(super) fn is_signal_class(class: &str) -> bool {
 
 /// The number at inlet `at` before any message: arguments go to the inlets that they are for.
 pub(crate) fn initial_number(class: &str, at: usize, arguments: &[Value]) -> f32 {
+    // Options of `bob~` come before its numbers.
+    let is_option = |pair: &[Value]| class == "bob~" && matches!(pair, [Value::Symbol(_), _]);
+    let arguments = match arguments.chunks(2).take_while(|pair| is_option(pair)).count() {
+        0 => arguments,
+        options => &arguments[2 * options..],
+    };
     let first = match class {
         "osc~" | "phasor~" | "cos~" | "tabosc4~" | "delread4~" | "sig~" => 0,
-        "rpole~" | "rzero~" | "rzero_rev~" | "pow~" | "log~" | "samphold~" | "slop~" => 1,
+        "rpole~" | "rzero~" | "rzero_rev~" | "pow~" | "log~" | "samphold~" | "slop~" | "bob~" => 1,
         "cpole~" | "czero~" | "czero_rev~" => 2,
         _ => return 0.0,
     };
