@@ -153,6 +153,7 @@ fn patches_with_one_object_sound_as_in_pd() {
         );
         let db = snr(&expected[..FRAMES * channels], &sound_here(patch, channels));
         compared += 1;
+        println!("{name}: {db:.1} dB");
         if db.is_nan() || db < 110.0 {
             far.push(format!(
                 "{}: {db:.1} dB",

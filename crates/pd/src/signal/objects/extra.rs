@@ -122,7 +122,8 @@ impl Object for Loop {
 /// Two times pi as Pd's `bob~` has it.
 const CIRCLE: f64 = crate::constants::TWO_PI as f64;
 
-/// A ladder filter: the equations of the circuit, solved by the method of Runge and Kutta.
+/// A ladder filter: the equations of the circuit, solved by the method of Runge and Kutta. Numbers in the box do not reach the inlets
+/// of frequency and resonance, in Pd neither.
 struct Ladder {
     state: [f64; 4],
     saturation: f64,

@@ -53,15 +53,9 @@ pub(super) fn is_signal_class(class: &str) -> bool {
 
 /// The number at inlet `at` before any message: arguments go to the inlets that they are for.
 pub(crate) fn initial_number(class: &str, at: usize, arguments: &[Value]) -> f32 {
-    // Options of `bob~` come before its numbers.
-    let is_option = |pair: &[Value]| class == "bob~" && matches!(pair, [Value::Symbol(_), _]);
-    let arguments = match arguments.chunks(2).take_while(|pair| is_option(pair)).count() {
-        0 => arguments,
-        options => &arguments[2 * options..],
-    };
     let first = match class {
         "osc~" | "phasor~" | "cos~" | "tabosc4~" | "delread4~" | "sig~" => 0,
-        "rpole~" | "rzero~" | "rzero_rev~" | "pow~" | "log~" | "samphold~" | "slop~" | "bob~" => 1,
+        "rpole~" | "rzero~" | "rzero_rev~" | "pow~" | "log~" | "samphold~" | "slop~" => 1,
         "cpole~" | "czero~" | "czero_rev~" => 2,
         _ => return 0.0,
     };
