@@ -107,7 +107,11 @@ impl Object for Loop {
         }
         for (at, speed) in speeds.iter().enumerate() {
             let step = f64::from(self.inverse * speed);
-            let step = if (0.0..1.0).contains(&step) { step } else { 0.0 };
+            let step = if (0.0..1.0).contains(&step) {
+                step
+            } else {
+                0.0
+            };
             self.phase += step;
             if self.phase >= 1.0 {
                 self.set_window(windows[at]);
@@ -158,9 +162,8 @@ impl Drive {
 
     /// Goes on by one step.
     fn step(&self, state: &mut [f64; 4], length: f64) {
-        let along = |slopes: &[f64; 4], by: f64| {
-            std::array::from_fn(|at| state[at] + by * slopes[at])
-        };
+        let along =
+            |slopes: &[f64; 4], by: f64| std::array::from_fn(|at| state[at] + by * slopes[at]);
         let first = self.slopes(state);
         let second = self.slopes(&along(&first, 0.5 * length));
         let third = self.slopes(&along(&second, 0.5 * length));
@@ -320,7 +323,10 @@ fn four_digits(x: f32) -> String {
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let trimmed = |digits: &str| match digits.contains('.') {
-        true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        true => digits
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned(),
         false => digits.to_owned(),
     };
     if (-4..4).contains(&exponent) {

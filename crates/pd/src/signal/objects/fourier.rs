@@ -179,8 +179,16 @@ impl Object for Complex {
         let frames = re.len();
         for bin in 0..frames {
             // The upper half of a real signal's spectrum mirrors the lower one. Backward in time is backward in frequency.
-            let at = if self.is_inverse { (frames - bin) % frames } else { bin };
-            let (from, sign) = if at > frames / 2 { (frames - at, -1.0) } else { (at, 1.0) };
+            let at = if self.is_inverse {
+                (frames - bin) % frames
+            } else {
+                bin
+            };
+            let (from, sign) = if at > frames / 2 {
+                (frames - at, -1.0)
+            } else {
+                (at, 1.0)
+            };
             re[bin] = a_re[from] - sign * b_im[from];
             im[bin] = sign * a_im[from] + b_re[from];
         }
@@ -231,7 +239,10 @@ impl Object for Inverse {
         outlets: &mut [Box<[f32]>],
         _: &mut SignalWorld<'_>,
     ) {
-        if !self.0.inverse(inlets.get(0), inlets.get(1), &mut outlets[0]) {
+        if !self
+            .0
+            .inverse(inlets.get(0), inlets.get(1), &mut outlets[0])
+        {
             outlets[0].fill(0.0);
         }
     }
@@ -290,7 +301,9 @@ mod tests {
         for frames in [4_usize, 8, 16, 32, 64, 128, 256, 512, 1024, 4096] {
             let mut fft = BlockFft::default();
             fft.prepare(frames);
-            let time: Vec<f32> = (0..frames).map(|at| ((at * 37 + 11) % 64) as f32 / 32.0 - 1.0).collect();
+            let time: Vec<f32> = (0..frames)
+                .map(|at| ((at * 37 + 11) % 64) as f32 / 32.0 - 1.0)
+                .collect();
             let (mut re, mut im) = (vec![0.0; frames / 2 + 1], vec![0.0; frames / 2 + 1]);
             assert!(fft.forward(&time, &mut re, &mut im));
             let mut back = vec![0.0; frames];

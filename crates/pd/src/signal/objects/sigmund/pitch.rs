@@ -134,7 +134,11 @@ fn mean_of_partials(peaks: &[Peak], salient: &[usize], frequency: f32) -> f32 {
             sum += weight * peak.frequency / partial;
         }
     }
-    if weights > 0.0 { sum / weights } else { frequency }
+    if weights > 0.0 {
+        sum / weights
+    } else {
+        frequency
+    }
 }
 
 /// Goes on with tracks: each peak to the nearest one, what is left to those that are free.

@@ -39,7 +39,9 @@ pub(super) fn to_pitch(hertz: f32) -> f32 {
 /// Power in decibels.
 pub(super) fn to_db(power: f32) -> f32 {
     match power > 0.0 {
-        true => narrow(100.0 + 10.0 / crate::constants::LN_10 * libm::log(f64::from(power))).max(0.0),
+        true => {
+            narrow(100.0 + 10.0 / crate::constants::LN_10 * libm::log(f64::from(power))).max(0.0)
+        }
         false => 0.0,
     }
 }
@@ -138,8 +140,11 @@ impl Analysis {
         let points = self.points;
         self.time[..points].copy_from_slice(window);
         self.time[points..].fill(0.0);
-        self.fft
-            .forward(&self.time, &mut self.re[NEGATIVE..], &mut self.im[NEGATIVE..]);
+        self.fft.forward(
+            &self.time,
+            &mut self.re[NEGATIVE..],
+            &mut self.im[NEGATIVE..],
+        );
         // As Pd's transform gives it: the other sign.
         for im in &mut self.im[NEGATIVE..] {
             *im = -*im;
@@ -236,9 +241,7 @@ impl Analysis {
 
     /// Measures each peak again, without what its neighbours add to the bins around it.
     fn refine(&mut self, per_bin: f32) {
-        let Self {
-            peaks, order, ..
-        } = self;
+        let Self { peaks, order, .. } = self;
         order.clear();
         order.extend(0..peaks.len());
         order.sort_by(|a, b| peaks[*a].frequency.total_cmp(&peaks[*b].frequency));
