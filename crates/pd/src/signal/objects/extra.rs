@@ -2,7 +2,6 @@
 
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
-use std::fmt::Write;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -292,13 +291,12 @@ impl Object for Print {
     }
 
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
-        context.print(format!("{}:", self.name));
+        context.print_with(|_, line| write!(line, "{}:", self.name));
         for row in self.block.chunks(8) {
-            let mut line = String::new();
-            for x in row {
-                _ = write!(line, "{}  ", four_digits(*x));
-            }
-            context.print(line);
+            context.print_with(|_, line| {
+                row.iter()
+                    .try_for_each(|x| write!(line, "{}  ", four_digits(*x)))
+            });
         }
     }
 
