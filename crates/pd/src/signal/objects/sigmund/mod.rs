@@ -234,11 +234,15 @@ impl Sigmund {
         let number = |at: usize| rest.get(at).map_or(0.0, |value| value.number());
         let (points, onset) = (whole(number(0)), whole(number(1)));
         if points < 64 || !points.is_power_of_two() || rest.len() < 4 {
-            context.print_with(|_, line| line.write_str("error: sigmund: array-name, npts, array-onset, samplerate, loud"));
+            context.print_with(|_, line| {
+                line.write_str("error: sigmund: array-name, npts, array-onset, samplerate, loud")
+            });
             return;
         }
         let Some(window) = part_of(*name, points, onset, context) else {
-            context.print_with(|_, line| line.write_str("error: sigmund~: array missing or too small"));
+            context.print_with(|_, line| {
+                line.write_str("error: sigmund~: array missing or too small")
+            });
             return;
         };
         self.analysis.prepare(points, self.max_peaks);
