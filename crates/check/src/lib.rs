@@ -10,6 +10,7 @@ pub mod fixtures;
 pub mod impulse_files;
 pub mod latency_node;
 pub mod network;
+pub mod param_frames;
 pub mod processor_bench;
 pub mod rng;
 pub mod test_bench;

@@ -2,6 +2,7 @@
 
 use divisi_check::alloc::Counting;
 use divisi_check::conformance::{check, driven, node};
+use divisi_check::param_frames;
 use graph::{ParamValue, Signal};
 use processor::Registry;
 use units::Channels;
@@ -44,6 +45,22 @@ fn keeps_them_driven(kind: &str, params: &[(&str, ParamValue)]) {
     }
 }
 
+/// Every live parameter lands at its frame in blocks of any size.
+fn lands_at_its_frame(kind: &str, params: &[(&str, ParamValue)]) {
+    let heard = param_frames::check(registry(), &node(kind, params));
+    let registry = registry();
+    let kind = registry.catalogue().get(kind).unwrap();
+    let live = kind.params.iter().filter(|param| param.live).count();
+    // Work is not heard, nor is a delay that cannot move.
+    let is_fixed = kind.name == "delay" && !params.iter().any(|(key, _)| *key == "max_time");
+    let is_quiet = is_fixed || kind.name == "work" || live == 0;
+    assert!(
+        heard > 0 || is_quiet,
+        "no change of `{}` was heard",
+        kind.name
+    );
+}
+
 macro_rules! units {
     ($($test:ident: $kind:literal $({ $($key:literal = $value:expr),+ })?;)+) => {
         /// The kinds that are tested here.
@@ -63,6 +80,17 @@ macro_rules! units {
                 #[test]
                 fn $test() {
                     keeps_them_driven($kind, &[$($(($key, $value)),+)?]);
+                }
+            )+
+        }
+
+        mod at_its_frame {
+            use super::*;
+
+            $(
+                #[test]
+                fn $test() {
+                    lands_at_its_frame($kind, &[$($(($key, $value)),+)?]);
                 }
             )+
         }
