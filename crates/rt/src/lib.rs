@@ -7,6 +7,7 @@
 //!
 //! | question | modules |
 //! |---|---|
+//! | who may use what is shared? | [`owner`] (one party after the other) |
 //! | which tasks are ready? | [`deque`] (one a worker, others steal), [`ready_queue`] (one for all, oldest first), [`rank_set`] (one for all, most urgent first), [`static_queues`] (lists of a static schedule), [`claim`] (one list) |
 //! | what is finished? | [`countdown`] (the inputs of a step), [`fork`] (the branches of a step), [`progress`] (the tasks of a cycle) |
 //! | who sleeps, and who is woken? | [`wake`] (a futex), [`idle_set`] (workers that left a cycle), [`fence`] (a fence that is free on one side) |
@@ -45,6 +46,7 @@ pub mod idle_set;
 pub mod job_service;
 #[cfg(unix)]
 pub mod mirror;
+pub mod owner;
 pub mod pad;
 pub mod progress;
 pub mod rank_set;
