@@ -66,6 +66,8 @@ struct DrainingExecutor {
     end_frame: u64,
     /// Frame of the cycle in which it runs next.
     next: u64,
+    /// Number of cycles in which it has run since.
+    cycles: u32,
 }
 
 /// The device's inputs, and the time at which this call must be over.
@@ -168,10 +170,13 @@ impl EngineCallback {
             first_frame,
             end_frame,
             next: end_frame + u64::from(self.block.0),
+            cycles: 0,
         };
         let latency = replaced.executor.latency_blocks();
         if is_full && latency > cycles {
-            self.draining = Some(replaced);
+            let mut draining = DrainingExecutor { cycles, ..replaced };
+            (draining.executor).hand_over_events(cycles, &mut *self.executor);
+            self.draining = Some(draining);
         } else {
             self.retire(replaced.executor);
         }
@@ -195,6 +200,9 @@ impl EngineCallback {
                 draining.executor.add_output(channel, output);
             }
             draining.next = self.position + block;
+            draining.cycles += 1;
+            let cycles = draining.cycles;
+            (draining.executor).hand_over_events(cycles, &mut *self.executor);
         }
         let is_released = draining.executor.try_release();
         if is_released && draining.next >= draining.end_frame + latency * block {
@@ -206,7 +214,7 @@ impl EngineCallback {
 
     /// Sends a released executor to the control thread, and what it keeps for nodes to the one that plays.
     fn retire(&mut self, mut executor: SwapMessage) {
-        executor.hand_over_events(&mut *self.executor);
+        executor.hand_over_events(u32::MAX, &mut *self.executor);
         // Counted after the release, which may have quarantined a node.
         self.retired_errors = self.retired_errors + executor.error_counts();
         // There was room, and only this thread fills it. If there were none all the same, a leak is better than a free

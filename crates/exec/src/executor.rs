@@ -49,10 +49,22 @@ pub trait Executor: Send {
     fn try_release(&mut self) -> bool;
 
     /// Passes the events that wait here for nodes which do not run in every cycle to `next`, the executor that replaces
-    /// this one. To be called after [`try_release`](Self::try_release) has returned true.
+    /// this one: those of pipeline stages that lag by at most `cycles` cycles, whose blocks have all run when this one has
+    /// run that often since it was replaced. To be called while no worker is in a step: after
+    /// [`try_release`](Self::try_release) has returned true, or after a complete cycle.
     ///
     /// Real-time: hot.
-    fn hand_over_events(&mut self, next: &mut dyn Executor);
+    fn hand_over_events(&mut self, cycles: u32, next: &mut dyn Executor);
+
+    /// As [`push_event`](Self::push_event), with an event that comes before all others of the node: it was kept by the
+    /// executor before.
+    ///
+    /// # Errors
+    ///
+    /// As for [`push_event`](Self::push_event).
+    ///
+    /// Real-time: hot.
+    fn push_kept_event(&mut self, node: NodeId, event: Event) -> Result<(), Event>;
 
     /// Errors since this executor was made.
     ///

@@ -20,11 +20,14 @@ use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Frames, SampleRate};
 
 /// Number of bytes by which the next saved state may be longer than this one.
 const STATE_MARGIN: usize = 4096;
+
+/// No plan: the processor is awake.
+pub(crate) const AWAKE: u64 = 0;
 
 /// One processor, and what belongs to it.
 pub(crate) struct ProcessorEntry {
@@ -32,6 +35,9 @@ pub(crate) struct ProcessorEntry {
     /// The processor, or a duplicate of it, panicked or did not return: none of them runs again. Shared by all of them.
     is_quarantined: Arc<AtomicBool>,
     is_stale: AtomicBool,
+    /// ID of the plan in which the processor fell asleep, or [`AWAKE`]. The next plan leaves it asleep. It may be out of
+    /// date: a plan that takes the processor for awake, and is right, does not write it. So it holds for the next plan alone.
+    asleep_in: AtomicU64,
     /// Buffer for the state that a duplicate copies.
     state: UnsafeCell<Vec<u8>>,
     pub(crate) runners: Vec<JobRunner>,
@@ -51,6 +57,7 @@ impl ProcessorEntry {
             processor: UnsafeCell::new(processor),
             is_quarantined: Arc::default(),
             is_stale: AtomicBool::new(false),
+            asleep_in: AtomicU64::new(AWAKE),
             state: UnsafeCell::default(),
             runners: Vec::new(),
         }
@@ -71,6 +78,19 @@ impl ProcessorEntry {
     pub(crate) fn quarantine(&self) -> bool {
         // Relaxed: no other memory depends on it.
         !self.is_quarantined.swap(true, Ordering::Relaxed)
+    }
+
+    /// ID of the plan in which the processor fell asleep, or [`AWAKE`].
+    pub(crate) fn asleep_in(&self) -> u64 {
+        // Relaxed: a binder may see an old value, which is looked at again in the first cycle. Then the owner of the
+        // runtime has changed, and with it everything that the last one wrote is seen.
+        self.asleep_in.load(Ordering::Relaxed)
+    }
+
+    /// Records the plan in which the processor fell asleep, or [`AWAKE`].
+    pub(crate) fn set_asleep_in(&self, plan: u64) {
+        // Relaxed: as in `asleep_in`.
+        self.asleep_in.store(plan, Ordering::Relaxed);
     }
 
     /// Makes the duplicate copy the original's state before it runs again.

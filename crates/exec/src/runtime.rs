@@ -4,28 +4,24 @@
 //! executor acquires it with its first cycle and releases it when no worker is in one of its steps, except in steps
 //! that are stuck and whose processors are quarantined.
 //!
-//! | transition | by | memory order |
-//! |---|---|---|
-//! | free to owned | [`SharedRuntime::try_acquire`], first cycle of an executor | Acquire: sees all that the last owner did |
-//! | owned to free | [`SharedRuntime::release`], when it is replaced or dropped | Release: publishes all that this owner did |
+//! [`rt::owner`] has the protocol.
 
 use crate::quarantine_log::QuarantineLog;
 use plan::{TraceEvent, TraceRecord};
 use rt::fence::AsymmetricFence;
+use rt::owner::{Acquired, Owner};
 use rt::pad::CachePadded;
 use rt::trace::TraceWriter;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// No executor owns the runtime.
-const FREE: u64 = 0;
-
 /// State shared by all executors of one engine; see the module.
 pub struct SharedRuntime {
-    /// ID of the executor that may run, or [`FREE`].
-    owner: AtomicU64,
-    next_id: AtomicU64,
+    /// The executor that may run.
+    owner: Owner,
+    /// The executor that has owned it last.
+    last_owner: AtomicU64,
     is_traced: AtomicBool,
     wakes_all: AtomicBool,
     backoff: AtomicU8,
@@ -52,17 +48,6 @@ pub enum BackoffPolicy {
     Sleep,
 }
 
-/// Result of [`SharedRuntime::try_acquire`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Acquired {
-    /// The executor owned the runtime before the call.
-    Already,
-    /// The executor owns the runtime since this call.
-    Now,
-    /// Another executor owns the runtime.
-    Refused,
-}
-
 // SAFETY: a trace writer is reached only through `trace_at`, whose contract allows one thread per writer.
 unsafe impl Sync for SharedRuntime {}
 // SAFETY: it owns all its parts; only the cells of the trace writers are not `Send` by themselves.
@@ -75,8 +60,8 @@ impl SharedRuntime {
     pub fn new(writers: Vec<TraceWriter<TraceRecord>>) -> Self {
         let cell = |writer| CachePadded(UnsafeCell::new(writer));
         Self {
-            owner: AtomicU64::new(FREE),
-            next_id: AtomicU64::new(FREE + 1),
+            owner: Owner::new(),
+            last_owner: AtomicU64::new(0),
             is_traced: AtomicBool::new(false),
             wakes_all: AtomicBool::new(false),
             backoff: AtomicU8::new(BackoffPolicy::Spin as u8),
@@ -178,35 +163,30 @@ impl SharedRuntime {
 
     /// ID for a new executor. No two are equal.
     pub(crate) fn new_id(&self) -> u64 {
-        // Relaxed: only the number matters.
-        self.next_id.fetch_add(1, Ordering::Relaxed)
+        self.owner.new_id()
     }
 
     /// Makes executor `id` the owner if the runtime is free.
     #[inline]
     pub(crate) fn try_acquire(&self, id: u64) -> Acquired {
-        if self.is_owner(id) {
-            return Acquired::Already;
-        }
-        // Acquire pairs with `release`: all that the last owner did is seen.
-        match (self.owner).compare_exchange(FREE, id, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => Acquired::Now,
-            Err(_) => Acquired::Refused,
-        }
+        self.owner.try_acquire(id)
+    }
+
+    /// Notes executor `id`, which has just become the owner; returns the owner before it, 0 if there was none.
+    pub(crate) fn succeed(&self, id: u64) -> u64 {
+        // Relaxed: written by owners alone, one after the other.
+        self.last_owner.swap(id, Ordering::Relaxed)
     }
 
     /// Returns true if executor `id` is the owner.
     #[inline]
     pub(crate) fn is_owner(&self, id: u64) -> bool {
-        // Relaxed: only this executor stores its ID. A worker that reads an old value notices a little later, nothing
-        // else.
-        self.owner.load(Ordering::Relaxed) == id
+        self.owner.is_owner(id)
     }
 
     /// Frees the runtime if executor `id` is the owner.
     pub(crate) fn release(&self, id: u64) {
-        // Release pairs with `try_acquire`: the next owner sees all that this one did.
-        let _ = (self.owner).compare_exchange(id, FREE, Ordering::Release, Ordering::Relaxed);
+        self.owner.release(id);
     }
 
     /// Writes one record to the trace: `event` happened at `stamp`.

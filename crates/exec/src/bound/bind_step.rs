@@ -5,7 +5,7 @@ use super::ring::DelayLineMemory;
 use super::stage_buffer::StageBufferMemory;
 use super::step::{BoundStep, EventInput, Operation, PipelineLag, StepCold, StepState, Sum};
 use super::table::Table;
-use crate::processors::{ProcessorEntry, ProcessorPool};
+use crate::processors::{AWAKE, ProcessorEntry, ProcessorPool};
 use graph::NodeId;
 use plan::{
     ChannelSource, DelayLineId, Plan, SlotId, StageBufferId, Step, StepInput, StepOp, StepOutput,
@@ -66,7 +66,9 @@ impl StepBinder<'_> {
             needs_preparation: has_own_rate || has_copies || !is_plain,
             state: UnsafeCell::new(StepState::new(
                 self.io((&inputs, &outputs), event_outputs, line, room),
-                processor.as_ref().is_some_and(|p| p.is_quarantined()),
+                processor.as_ref().map_or((false, false), |it| {
+                    (it.asleep_in() != AWAKE, it.is_quarantined())
+                }),
                 room,
             )),
             pending: Countdown::new(0),

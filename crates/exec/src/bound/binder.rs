@@ -18,7 +18,7 @@ use rt::arena::Arena;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use units::Frames;
 use workers::DeferredJobs;
 
@@ -80,6 +80,8 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         _ => MAX_STEPS_WITH_NEW_EVENTS,
     };
     let bound = BoundPlan {
+        id: binding.runtime.new_id(),
+        previous_id: AtomicU64::new(0),
         block: plan.block,
         latency_blocks: plan.latency_blocks,
         step_of_node: step_of_node(&steps, &loop_steps),
@@ -92,6 +94,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         sinks: sinks(plan, &arena),
         deferred: deferred_jobs(&steps, &loop_steps, binding.processors),
         transport: binding.processors.transport.clone(),
+        transport_changed_at: AtomicU64::new(0),
         quarantined: binding.runtime.quarantined.clone(),
         quarantined_before,
         seldom_steps: indexed(&steps, &loop_steps)

@@ -13,12 +13,16 @@ use rt::arena::Arena;
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use units::Frames;
 use workers::DeferredJobs;
 
 /// A plan, bound to memory and processors. See the drawing in `bound`.
 pub(crate) struct BoundPlan {
+    /// ID of its executor in the runtime.
+    pub(crate) id: u64,
+    /// ID of the executor that owned the runtime before; 0 if there was none, or before the first cycle.
+    pub(crate) previous_id: AtomicU64,
     pub(crate) block: Frames,
     /// Number of cycles by which the last pipeline stage is behind; 0 for a plan without stages.
     pub(crate) latency_blocks: u32,
@@ -38,6 +42,8 @@ pub(crate) struct BoundPlan {
     pub(crate) deferred: DeferredJobs,
     /// Its changes wake steps that sleep.
     pub(crate) transport: Arc<Transport>,
+    /// Frame of its last change, as of this cycle: it changes between cycles alone.
+    pub(crate) transport_changed_at: AtomicU64,
     pub(crate) quarantined: Arc<QuarantineLog>,
     /// Length of the log when the plan was bound.
     pub(crate) quarantined_before: u64,

@@ -47,6 +47,8 @@ pub(crate) struct StepState {
     pub(crate) io: StepIo,
     /// The processor waits for sound or events and need not run on silence.
     pub(crate) is_asleep: bool,
+    /// The processor slept when the plan was bound, and the step has not run since: it may have been woken.
+    pub(crate) is_new: bool,
     /// The processor panicked, did not return, or never existed: the step writes silence.
     pub(crate) is_quarantined: bool,
     /// `inbox` is not empty.
@@ -57,10 +59,15 @@ pub(crate) struct StepState {
 
 impl StepState {
     /// State of a step that can receive `event_room` events in a block. More are counted as lost.
-    pub(crate) fn new(io: StepIo, is_quarantined: bool, event_room: usize) -> Self {
+    pub(crate) fn new(
+        io: StepIo,
+        (is_asleep, is_quarantined): (bool, bool),
+        event_room: usize,
+    ) -> Self {
         Self {
             io,
-            is_asleep: false,
+            is_asleep,
+            is_new: is_asleep,
             is_quarantined,
             has_inbox: false,
             inbox: Vec::with_capacity(event_room),

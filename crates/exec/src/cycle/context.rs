@@ -6,8 +6,9 @@ use super::slot::{WorkerSlots, worker_slots};
 use super::wait::back_off;
 use crate::bound::{Binding, BoundPlan, bind};
 use crate::errors::ErrorKind;
-use crate::runtime::{Acquired, SharedRuntime};
+use crate::runtime::SharedRuntime;
 use processor::{ForkAbandoned, ForkTask, ProcessServices};
+use rt::owner::Acquired;
 use rt::pad::CachePadded;
 use rt::progress::CycleProgress;
 use rt::stamp::TickScale;
@@ -32,9 +33,10 @@ pub(crate) struct CycleContext {
 impl CycleContext {
     /// Binds a plan for `workers` workers.
     pub(crate) fn new(mut binding: Binding<'_>, workers: usize) -> Self {
+        let plan = bind(&mut binding);
         Self {
-            plan: bind(&mut binding),
-            id: binding.runtime.new_id(),
+            id: plan.id,
+            plan,
             runtime: binding.runtime,
             slots: worker_slots(workers),
             progress: CycleProgress::default(),
@@ -47,11 +49,23 @@ impl CycleContext {
     pub(crate) fn acquire_runtime(&self) -> bool {
         match self.runtime.try_acquire(self.id) {
             Acquired::Refused => return false,
-            // SAFETY: the runtime is ours, and no task of this plan has been given out yet.
-            Acquired::Now => unsafe { IdlePlan::new(&self.plan) }.sync_quarantined(),
+            Acquired::Now => {
+                self.note_previous();
+                // SAFETY: the runtime is ours, and no task of this plan has been given out yet.
+                unsafe { IdlePlan::new(&self.plan) }.sync_quarantined();
+            }
             Acquired::Already => {}
         }
         true
+    }
+
+    /// Notes who owned the runtime before the first cycle.
+    fn note_previous(&self) {
+        let previous = self.runtime.succeed(self.id);
+        // Relaxed: only this thread writes it, before it gives out tasks.
+        if self.plan.previous_id.load(Ordering::Relaxed) == 0 {
+            self.plan.previous_id.store(previous, Ordering::Relaxed);
+        }
     }
 
     /// Returns true if this executor owns the runtime.

@@ -13,6 +13,9 @@ use processor::Event;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// Position of an event that the executor before has kept.
+const KEPT: u64 = 0;
+
 /// Proof that no worker has a claim on a step of the plan, except on steps that are stuck for good and quarantined.
 pub(crate) struct IdlePlan<'a>(&'a BoundPlan);
 
@@ -37,6 +40,9 @@ impl<'a> IdlePlan<'a> {
     pub(crate) fn begin_cycle(&mut self, info: &CycleInfo, inputs: &[&[f32]]) {
         self.sync_copies();
         self.copy_inputs(inputs);
+        let changed_at = self.0.transport.last().frame;
+        // Relaxed: the start of the cycle publishes it.
+        (self.0.transport_changed_at).store(changed_at, Ordering::Relaxed);
         self.set_event_positions(info.position);
     }
 
@@ -154,7 +160,8 @@ impl<'a> IdlePlan<'a> {
             }
             // SAFETY: no step is claimed, and these are two different steps.
             let (from, to) = unsafe { (&*step.state.get(), &mut *copy_step.state.get()) };
-            to.is_asleep = from.is_asleep;
+            second.set_asleep_in(first.asleep_in());
+            (to.is_asleep, to.is_new) = (from.is_asleep, from.is_new);
             to.has_inbox = from.has_inbox;
             to.inbox.clear();
             to.inbox.extend_from_slice(&from.inbox);
@@ -192,16 +199,44 @@ impl<'a> IdlePlan<'a> {
         }
     }
 
-    /// Passes on the events that wait for steps which do not run in every cycle, with their nodes.
+    /// Queues an event that the executor before has kept for the step of `node`. In a later pipeline stage it comes with
+    /// the first block of this plan, which is behind the last one of the plan before.
+    ///
+    /// # Errors
+    ///
+    /// Gives the event back if there is no such step, or no room.
+    pub(crate) fn push_kept_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
+        let index = self.0.step_of_node(node);
+        let lag = index.and_then(|index| self.0.step(index).cold.lag.as_ref());
+        let Some(lag) = lag else {
+            return self.push_event(node, event);
+        };
+        // SAFETY: as in `push_lagged_event`.
+        let events = unsafe { &mut *lag.events.get() };
+        if events.len() == events.capacity() {
+            return Err(event);
+        }
+        // Earlier than any block of this plan, and behind those that were kept before it.
+        let at = events.partition_point(|(at, _)| *at == KEPT);
+        events.insert(at, (KEPT, event));
+        Ok(())
+    }
+
+    /// Passes on the events that wait for steps which do not run in every cycle, with their nodes: those of steps that lag
+    /// by at most `cycles` cycles.
     ///
     /// Real-time: hot.
-    pub(crate) fn take_kept_events(&mut self, mut pass_on: impl FnMut(NodeId, Event)) {
+    pub(crate) fn take_kept_events(&mut self, cycles: u32, mut pass_on: impl FnMut(NodeId, Event)) {
         // Relaxed: set by a worker in a cycle, all of whose tasks have run.
         if !self.0.has_kept_events.load(Ordering::Relaxed) {
             return;
         }
         for index in &self.0.seldom_steps {
-            let node = self.0.step(*index).cold.node;
+            let cold = &self.0.step(*index).cold;
+            if cold.lag.as_ref().is_some_and(|lag| lag.cycles > cycles) {
+                continue;
+            }
+            let node = cold.node;
             let state = self.state(*index);
             for event in state.inbox.drain(..) {
                 node.into_iter().for_each(|node| pass_on(node, event));

@@ -339,17 +339,25 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
         true
     }
 
-    fn hand_over_events(&mut self, next: &mut dyn Executor) {
+    fn hand_over_events(&mut self, cycles: u32, next: &mut dyn Executor) {
         if self.abandoned.is_pending() {
             // A worker may still be in a step, and its events with it.
             return;
         }
         // SAFETY: all tasks of the last cycle have run, and no cycle has begun since.
         let mut idle = unsafe { IdlePlan::new(&self.shared.context.plan) };
-        idle.take_kept_events(|node, event| {
+        idle.take_kept_events(cycles, |node, event| {
             // What finds no node or no room there is lost: its node has left the graph.
-            let _ = next.push_event(node, event);
+            let _ = next.push_kept_event(node, event);
         });
+    }
+
+    fn push_kept_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
+        if self.abandoned.is_pending() {
+            return Err(event);
+        }
+        // SAFETY: as in `push_event`.
+        unsafe { IdlePlan::new(&self.shared.context.plan) }.push_kept_event(node, event)
     }
 
     fn error_counts(&self) -> ErrorCounts {

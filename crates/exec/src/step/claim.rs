@@ -3,9 +3,11 @@
 //! Functions that run a step take a claim and are safe functions. The reasons are written here once, not at every call.
 
 use crate::bound::{BoundPlan, BoundStep, StepState};
+use crate::processors::AWAKE;
 use processor::{
     Block, Content, Event, EventTarget, ProcessInfo, ProcessStatus, Processor, RawChannel,
 };
+use std::sync::atomic::Ordering;
 
 /// Proof that a step belongs to this thread, for one block.
 ///
@@ -98,9 +100,30 @@ impl<'a> StepClaim<'a> {
         // Written only if it changes: otherwise the worker that releases this step in the next cycle would have to
         // fetch the line.
         let is_asleep = status == ProcessStatus::Sleep;
+        if self.state().is_asleep != is_asleep {
+            self.set_asleep(is_asleep);
+        }
+    }
+
+    /// Records that the step's processor sleeps, or that it does not: here, and for the plan after this one.
+    #[inline(never)]
+    fn set_asleep(&mut self, is_asleep: bool) {
         let state = self.state();
-        if state.is_asleep != is_asleep {
-            state.is_asleep = is_asleep;
+        (state.is_asleep, state.is_new) = (is_asleep, false);
+        if let Some(processor) = &self.step.cold.processor {
+            processor.set_asleep_in(if is_asleep { self.plan.id } else { AWAKE });
+        }
+    }
+
+    /// Finds out if the processor of a step that has not run yet sleeps still: it does if the plan before has left it so.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if self.state().is_new {
+            let processor = self.step.cold.processor.as_ref();
+            let asleep_in = processor.map_or(AWAKE, |it| it.asleep_in());
+            // Relaxed: written before the first task of the first cycle was given out.
+            let previous = self.plan.previous_id.load(Ordering::Relaxed);
+            self.set_asleep(asleep_in != AWAKE && asleep_in == previous);
         }
     }
 

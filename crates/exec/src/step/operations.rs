@@ -9,6 +9,7 @@ use crate::bound::{Operation, StageBufferMemory};
 use crate::errors::ErrorKind;
 use processor::{ForkAbandoned, InputBuffer, ProcessInfo, Processor, RawDelayLine};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering;
 
 /// Runs the operation of a prepared step.
 pub(super) fn run_operation(claim: &mut StepClaim<'_>) {
@@ -29,6 +30,7 @@ pub(super) fn run_operation(claim: &mut StepClaim<'_>) {
 
 /// Runs the processor, unless it is quarantined or sleeps through silence.
 fn run_processor(claim: &mut StepClaim<'_>, processor: *mut dyn Processor) {
+    claim.settle();
     let state = claim.state();
     let may_sleep = state.is_asleep && !state.io.has_events;
     let is_quarantined = state.is_quarantined;
@@ -42,7 +44,8 @@ fn run_processor(claim: &mut StepClaim<'_>, processor: *mut dyn Processor) {
 /// cycle: who follows it may not sleep on.
 pub(super) fn is_woken(claim: &mut StepClaim<'_>) -> bool {
     let frames = u64::from(claim.plan().block.0) * u64::from(claim.step().cold.every);
-    let changed = claim.plan().transport.last().frame;
+    // Relaxed: written before the first task of the cycle was given out.
+    let changed = claim.plan().transport_changed_at.load(Ordering::Relaxed);
     changed > 0 && changed.saturating_add(frames) > claim.info().position
 }
 

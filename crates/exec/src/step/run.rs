@@ -29,7 +29,8 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
 /// Runs a plain step that sleeps and was sent nothing: it looks at its inputs and at the transport alone.
 #[inline(never)]
 fn run_asleep(mut claim: StepClaim<'_>, processor: *mut dyn Processor) {
-    match claim.block().is_silent() && !is_woken(&mut claim) {
+    claim.settle();
+    match claim.state().is_asleep && claim.block().is_silent() && !is_woken(&mut claim) {
         true => claim.write_silence(),
         false => claim.process(processor),
     }

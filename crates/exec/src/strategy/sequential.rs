@@ -104,11 +104,15 @@ impl Executor for Sequential {
         true
     }
 
-    fn hand_over_events(&mut self, next: &mut dyn Executor) {
-        self.idle().take_kept_events(|node, event| {
+    fn hand_over_events(&mut self, cycles: u32, next: &mut dyn Executor) {
+        self.idle().take_kept_events(cycles, |node, event| {
             // What finds no node or no room there is lost: its node has left the graph.
-            let _ = next.push_event(node, event);
+            let _ = next.push_kept_event(node, event);
         });
+    }
+
+    fn push_kept_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
+        self.idle().push_kept_event(node, event)
     }
 
     fn error_counts(&self) -> ErrorCounts {
