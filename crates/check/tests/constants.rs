@@ -155,11 +155,9 @@ fn what_is_known_of_constant_signals_is_the_same_under_every_executor() {
     }
 }
 
-#[test]
-fn constants_pass_through_gains_sums_products_and_parameters() {
-    let mut registry = registry();
-    let marks = Arc::new(AtomicU64::new(0));
-    let seen = marks.clone();
+/// All kinds, and `look`, which counts the blocks in which both of its inputs are known to be constant.
+fn looking(marks: &Arc<AtomicU64>) -> Registry {
+    let (mut registry, seen) = (kinds(), marks.clone());
     fixtures::add(&mut registry, fixtures::kind("look", (2, 1)), move |_| {
         let seen = seen.clone();
         move |block: &mut Block<'_>| {
@@ -169,6 +167,22 @@ fn constants_pass_through_gains_sums_products_and_parameters() {
             ProcessStatus::Continue
         }
     });
+    registry
+}
+
+/// Plays `frames` frames of a session with one `look`; returns the number of blocks that it counted.
+fn blocks_known(text: &str, frames: usize) -> u64 {
+    let marks = Arc::default();
+    let registry = looking(&marks);
+    let read = text::toml::read(text, registry.catalogue());
+    assert!(!read.has_errors(), "{:?}", read.diagnostics);
+    let config = RunConfig::reference(64);
+    TestBench::new(&read.session.graph, &registry, config).render(1, frames);
+    marks.load(Ordering::Relaxed)
+}
+
+#[test]
+fn constants_pass_through_gains_sums_products_and_parameters() {
     let text = r#"
 edges = ["level -> half -> sum.in1", "level -> sum.in2", "level -> sum.in2", "sum -> all.in1", "level -> all.in2",
   "level -> driven.gain: add 1", "all -> driven -> look.in1", "level -> place.in", "place.left -> look.in2", "look -> out"]
@@ -182,10 +196,35 @@ place = { kind = "pan" }
 look = { kind = "look" }
 out = { kind = "sink" }
 "#;
-    let read = text::toml::read(text, registry.catalogue());
-    assert!(!read.has_errors(), "{:?}", read.diagnostics);
-    let config = RunConfig::reference(64);
-    TestBench::new(&read.session.graph, &registry, config).render(1, 640);
-    assert_eq!(marks.load(Ordering::Relaxed), 10);
+    assert_eq!(blocks_known(text, 640), 10);
     assert_eq!(Content::Unknown as u8, 0, "fresh memory says nothing");
+}
+
+#[test]
+fn an_envelope_that_has_come_to_rest_is_constant_and_has_the_same_bits() {
+    let text = |path: &str, gate: &str| {
+        format!(
+            r#"
+edges = ["gate -> {path} env.gate", "env -> look.in1", "env -> look.in2", "env -> out", "look -> out"]
+[nodes]
+gate = {{ kind = "curve", points = "{gate}" }}
+env = {{ kind = "envelope", attack = 0.001, decay = 0.004, sustain = 0.7, release = 0.01 }}
+copy = {{ kind = "copy" }}
+look = {{ kind = "look" }}
+out = {{ kind = "sink" }}
+"#
+        )
+    };
+    let known = blocks_known(&text("", "0 1"), 16_000);
+    assert!((200..=248).contains(&known), "{known} of 250 blocks");
+    let gate = "0 1; 0.2s 0 step; 0.25s 1 step";
+    let bits = |path: &str, block| {
+        let registry = looking(&Arc::default());
+        let read = text::toml::read(&text(path, gate), registry.catalogue());
+        assert!(!read.has_errors(), "{:?}", read.diagnostics);
+        TestBench::new(&read.session.graph, &registry, RunConfig::reference(block))
+            .render(1, 16_000)
+    };
+    let expected = bits("copy ->", 64);
+    assert!(bits("", 64) == expected && bits("", 7) == expected);
 }

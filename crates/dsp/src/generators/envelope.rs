@@ -253,6 +253,17 @@ impl Envelope {
         };
     }
 
+    /// Returns true if no frame of a block without a change changes the state: the level has come to rest at the sustain.
+    fn is_settled(&self, block: &Block<'_>) -> bool {
+        let Some(gate) = block.input(0).constant(0) else {
+            return false;
+        };
+        let mut next = self.state;
+        let level = next.next(gate, &self.rates);
+        level.to_bits() == self.state.level.to_bits()
+            && (next.segment, next.is_open) == (self.state.segment, self.state.is_open)
+    }
+
     fn handle_event(&mut self, event: &Event) {
         if event.target == EventTarget::Input(NOTES) {
             self.state.handle_gate(event.body, self.params[4] as f32);
@@ -272,6 +283,11 @@ impl Processor for Envelope {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        if self.state.segment == Segment::Decay && block.is_constant() && self.is_settled(block) {
+            block.output(0).channel(0)[0] = self.state.level;
+            block.hold_first_frame();
+            return ProcessStatus::Continue;
+        }
         let silent = block.input(0).is_silent();
         for step in block_steps(block) {
             match step {
