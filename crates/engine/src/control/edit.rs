@@ -219,7 +219,7 @@ impl Engine {
     /// Returns true if a plan can be made of `graph`.
     fn can_play(&mut self, graph: &Graph) -> bool {
         let added = self.resources.add_nodes(graph);
-        added.is_ok() && self.resources.plan(graph, Default::default()).is_ok()
+        added.is_ok() && self.resources.can_plan(graph)
     }
 
     /// Begins to fade in what the last edit adds, after what it removes has faded out.

@@ -37,6 +37,15 @@ impl EngineResources {
         Ok(plan)
     }
 
+    /// Returns true if a plan can be made of `graph`. No schedule is made.
+    pub(crate) fn can_plan(&self, graph: &Graph) -> bool {
+        let core_timings = &self.options.core_timings;
+        let machine = machine_model(self.workers(), core_timings, self.options.transfer_time);
+        let mut options = self.plan_options(&machine);
+        options.fusion = None;
+        plan::compile(graph, &self.catalogue, &options).is_ok()
+    }
+
     /// A plan with copies of nodes, and their processors. Nodes whose processors allow no copies have none.
     fn plan_with_copies(
         &mut self,
