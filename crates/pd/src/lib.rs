@@ -9,6 +9,7 @@
 //! | `class` | Pd's classes with their inlets and outlets |
 //! | `load` | a patch with everything that it names |
 //! | `control` | messages and clocks |
+//! | `disk` | files that a patch reads and writes while it plays |
 //! | `expression` | the language of `expr` |
 //! | `signal` | signals, in Pd's order |
 //! | `node` | a patch as nodes of the graph, for every executor |
@@ -17,6 +18,7 @@
 mod class;
 mod constants;
 mod control;
+mod disk;
 mod expression;
 mod file;
 mod load;

@@ -80,5 +80,5 @@ fn control_patches_print_what_pd_prints() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(patches.len() >= 13);
+    assert!(patches.len() >= 16);
 }

@@ -15,6 +15,7 @@ use crate::class::PortKind;
 use crate::file::Atom;
 use crate::load::{Instance, LoadedObject, LoadedPatch, ObjectBody};
 use graph::SourceSpan;
+use std::path::{Path, PathBuf};
 
 /// A box whose class is not built yet: it passes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +40,9 @@ impl Machine {
         let mut builder = Builder {
             machine: Self::new(rate),
             not_yet: Vec::new(),
+            folders: patch.files.iter().map(|file| folder(&file.path)).collect(),
         };
+        builder.machine.globals().files.access = patch.access.clone();
         let root = builder.canvas(&patch.root);
         builder.loadbangs(&patch.root, &root);
         builder.machine.reserve();
@@ -50,6 +53,58 @@ impl Machine {
 struct Builder {
     machine: Machine,
     not_yet: Vec<NotYet>,
+    /// Folder of each file.
+    folders: Vec<PathBuf>,
+}
+
+/// The name and the points of an `array define`, with what was saved; `None` for another box.
+fn array_definition(class: &str, object: &LoadedObject) -> Option<(Atom, Vec<f32>)> {
+    let (function, rest) = match &object.arguments[..] {
+        [first, rest @ ..] => (first.as_symbol(), rest),
+        [] => (Some("define"), &[][..]),
+    };
+    if class != "array" || !matches!(function, Some("define" | "d")) {
+        return None;
+    }
+    let (mut name, mut size, mut at) = (None, 100.0, 0);
+    while let Some(word) = rest.get(at) {
+        at += match word {
+            Atom::Symbol(flag) if matches!(&**flag, "-yrange" | "-pix") => 3,
+            Atom::Symbol(text) => {
+                if !text.starts_with('-') {
+                    name = Some(word);
+                }
+                1
+            }
+            word => {
+                size = word.as_float().unwrap_or(size);
+                1
+            }
+        };
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 1 and 2^28"
+    )]
+    let mut points = vec![0.0; size.clamp(1.0, 268_435_456.0) as usize];
+    for statement in &object.saved {
+        if let [Atom::Float(first), numbers @ ..] = &statement[..] {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "below 0 is 0"
+            )]
+            let saved = points.iter_mut().skip(*first as usize).zip(numbers);
+            saved.for_each(|(point, number)| *point = number.as_float().unwrap_or(0.0));
+        }
+    }
+    let unnamed = Atom::symbol("");
+    Some((name.unwrap_or(&unnamed).clone(), points))
+}
+
+fn folder(file: &Path) -> PathBuf {
+    file.parent().unwrap_or(Path::new("")).to_owned()
 }
 
 /// Results for a canvas's boxes, one for each.
@@ -123,10 +178,11 @@ impl Builder {
         }
     }
 
-    fn array(&mut self, name: Symbol, points: Vec<f32>) {
+    fn array(&mut self, name: Symbol, points: Vec<f32>) -> ObjectId {
         self.machine.globals().arrays.add(name, points);
         let id = self.machine.add("array", Box::new(ArrayBox { name }));
         self.machine.receive(name, id);
+        id
     }
 
     fn inner(&mut self, inner: &Instance) -> BuiltBox {
@@ -206,6 +262,10 @@ impl Builder {
             .iter()
             .map(|atom| Value::of(atom, &mut globals.symbols))
             .collect();
+        if let Some(array) = array_definition(class, object) {
+            let name = self.name(&array.0);
+            return BuiltBox::Object(self.array(name, array.1));
+        }
         if class == "table" {
             let name = object.arguments.first().map(|name| self.name(name));
             let size = object
@@ -224,10 +284,16 @@ impl Builder {
             }
             return BuiltBox::None;
         }
+        let file = usize::from(object.span.file);
         let mut making = Making {
             class,
             values: &values,
             globals,
+            folder: self
+                .folders
+                .get(file)
+                .map_or(Path::new(""), PathBuf::as_path),
+            saved: &object.saved,
         };
         let made = make(&mut making).or_else(|| crate::signal::make(&mut making));
         let Some(made) = made else {
@@ -245,6 +311,19 @@ impl Builder {
                 (*kind == PortKind::Signal).then_some(number)
             });
             self.machine.set_signal_inlets(id, signals.collect());
+        }
+        if class == "text"
+            && let [Value::Symbol(function), rest @ ..] = &values[..]
+            && matches!(
+                self.machine.globals().symbols.text(*function),
+                "define" | "d"
+            )
+            && let Some(name) = rest.iter().rev().find_map(|value| match value {
+                Value::Symbol(name) => Some(*name),
+                Value::Float(_) => None,
+            })
+        {
+            self.machine.receive(name, id);
         }
         if class == "receive"
             && let Some(name) = object.arguments.first().map(|name| self.name(name))

@@ -3,8 +3,10 @@
 use super::arrays::Arrays;
 use super::clocks::Clocks;
 use super::console::Console;
+use super::files::FileRequests;
 use super::receivers::Receivers;
 use super::symbol::{Symbol, Symbols};
+use super::text::Texts;
 use super::value::Value;
 use crate::expression::LibraryRandom;
 use std::collections::HashMap;
@@ -19,6 +21,12 @@ pub(crate) struct Globals {
     pub values: HashMap<Symbol, f32>,
     /// Random numbers of `expr`.
     pub random: LibraryRandom,
+    /// Files that objects ask for.
+    pub files: FileRequests,
+    /// Texts of `text define`.
+    pub texts: Texts,
+    /// State from which the next `array random` gets its own.
+    array_seed: u32,
     pub rate: f32,
     /// True once `; pd dsp 1` was sent, or the host turned it on.
     pub dsp: bool,
@@ -40,6 +48,9 @@ impl Globals {
             receivers: Receivers::default(),
             values: HashMap::new(),
             random: LibraryRandom::default(),
+            files: FileRequests::default(),
+            texts: Texts::default(),
+            array_seed: 584_926_371,
             rate,
             dsp: false,
             seeds: (0, 0),
@@ -47,5 +58,12 @@ impl Globals {
             is_over: false,
             line: Vec::with_capacity(256),
         }
+    }
+
+    /// The state of a new `array random`.
+    pub(crate) fn next_array_seed(&mut self) -> u32 {
+        let next = self.array_seed.wrapping_mul(435_898_247);
+        self.array_seed = next.wrapping_add(938_284_287);
+        self.array_seed
     }
 }

@@ -9,6 +9,7 @@ use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work};
+use crate::disk::FileReply;
 use crate::file::Atom;
 use crate::signal::ObjectCell;
 use std::sync::Arc;
@@ -182,6 +183,18 @@ impl Machine {
             }
         }
         self.globals.clocks.advance_to(end);
+    }
+
+    /// Gives an object the reply to what it has asked for.
+    ///
+    /// Real-time: hot, but for what the object does with it.
+    #[cfg_attr(
+        not(test),
+        allow(dead_code, reason = "a render serves requests at once")
+    )]
+    pub(crate) fn reply(&mut self, object: ObjectId, reply: FileReply) {
+        self.call(object, 0, |object, context| object.reply(reply, context));
+        self.run();
     }
 
     /// Sends a message to everything that receives under `name`, `ms` milliseconds from now.

@@ -21,6 +21,8 @@
 //! | `arrays` | arrays by name |
 //! | `receivers` | objects by the names under which they receive |
 //! | `console` | what was printed |
+//! | `text` | texts by name |
+//! | `files` | files that objects ask for |
 //! | `globals` | what all objects share |
 //! | `wire`, `work` | where messages go, and what waits |
 //! | `slot` | the place of an object |
@@ -32,6 +34,7 @@ mod arrays;
 mod build;
 mod clocks;
 mod console;
+mod files;
 mod globals;
 mod machine;
 mod object;
@@ -39,6 +42,7 @@ mod objects;
 mod receivers;
 mod slot;
 mod symbol;
+mod text;
 mod value;
 mod wire;
 mod work;

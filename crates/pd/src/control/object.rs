@@ -7,6 +7,7 @@ use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
 use super::wire::ObjectId;
 use super::work::{Entry, Stored, Work, store};
+use crate::disk::{FileReply, FileRequest};
 use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
 
 /// Result of a method: the object understood the message, or not.
@@ -55,6 +56,9 @@ pub(crate) trait Object: Send + Sync {
 
     /// What was sent before [`Context::resume`] has ended.
     fn resume(&mut self, code: u32, context: &mut Context<'_>) {}
+
+    /// A file was read or written, as [`Context::ask`] has asked.
+    fn reply(&mut self, reply: FileReply, context: &mut Context<'_>) {}
 
     /// The patch is loaded.
     fn loadbang(&mut self, context: &mut Context<'_>) {}
@@ -231,6 +235,13 @@ impl Context<'_> {
     /// All arrays.
     pub(crate) fn arrays(&mut self) -> &mut Arrays {
         &mut self.globals.arrays
+    }
+
+    /// Asks for a file. Where the patch may wait for the disk, the reply is there at once; else it comes by [`Object::reply`].
+    ///
+    /// Real-time: waits, on the disk, in a render; else it allocates.
+    pub(crate) fn ask(&mut self, request: FileRequest) -> Option<FileReply> {
+        self.globals.files.ask(self.object, request)
     }
 
     /// State that all objects share.

@@ -1,9 +1,10 @@
 //! [`LoadedPatch`] and [`Instance`]: a patch in which nothing is left to look up.
 
 use crate::class::Ports;
+use crate::disk::FileAccess;
 use crate::file::{ArrayData, Atom, Connection, Coordinates, Gui, Position};
 use graph::{Diagnostic, SourceSpan};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A patch with all its abstractions.
 #[derive(Debug)]
@@ -14,6 +15,30 @@ pub struct LoadedPatch {
     pub root: Instance,
     /// Every mistake of every file, each once.
     pub diagnostics: Vec<Diagnostic>,
+    /// Files that it may read and write while it plays.
+    pub(crate) access: FileAccess,
+}
+
+impl LoadedPatch {
+    /// Allows the patch to write files into `folder` and the folders in it, where it may also replace files. Without this it writes
+    /// nothing.
+    ///
+    /// Real-time: setup.
+    pub fn allow_write(&mut self, folder: &Path) {
+        self.access.allow(folder);
+    }
+
+    /// Keeps a file from being replaced by the patch: one that the program itself writes or needs.
+    ///
+    /// Real-time: setup.
+    pub fn protect_file(&mut self, path: &Path) {
+        self.access.protect(path);
+    }
+
+    /// Number of files that the patch could not write: they lie where it may not write, or the disk has failed.
+    pub fn lost_writes(&self) -> u64 {
+        self.access.lost_writes()
+    }
 }
 
 /// A file that was read.

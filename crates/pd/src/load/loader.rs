@@ -5,6 +5,7 @@ use super::connections::checked;
 use super::instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
 use super::search::{SearchPath, declared, read_text};
 use crate::class::{PortKind, Ports, class_name, known_names, mistake, ports_of};
+use crate::disk::FileAccess;
 use crate::file::{Atom, BoxBody, Canvas, Gui, GuiKind, PatchBox, PatchFile, read_patch};
 use graph::{Diagnostic, SourceSpan, nearest};
 use std::collections::{HashMap, HashSet};
@@ -49,10 +50,17 @@ pub fn load_patch(path: &Path, search: &SearchPath) -> io::Result<LoadedPatch> {
     let Loader {
         files, diagnostics, ..
     } = loader;
+    let mut access = FileAccess::default();
+    let folders = file.folders.iter().chain(search.folders());
+    access.search.extend(folders.cloned());
+    for file in &files {
+        access.protect(&file.path);
+    }
     Ok(LoadedPatch {
         files,
         root,
         diagnostics,
+        access,
     })
 }
 

@@ -32,6 +32,11 @@ impl SearchPath {
         }
     }
 
+    /// All folders, in their order.
+    pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        self.folders.iter()
+    }
+
     /// The abstraction `name`: searched in `near`, then in the user's folders, there also in a folder of its own name.
     pub(super) fn find(&self, near: &[PathBuf], name: &str) -> Option<PathBuf> {
         let file = PathBuf::from(format!("{name}.pd"));

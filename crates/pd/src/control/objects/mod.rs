@@ -11,7 +11,11 @@
 //! | `math` | arithmetic on numbers |
 //! | `names` | `send`, `receive`, `value`, `makefilename`, `print` |
 //! | `notes` | `poly`, `makenote`, `stripnote` |
+//! | `ranges` | `array` and its functions |
+//! | `sequence`, `texts` | `text` and its functions |
+//! | `sound_files` | `soundfiler` |
 //! | `tables` | reading and writing arrays |
+//! | `textfiles` | `textfile`, `qlist` |
 //! | `time` | clocks: `delay`, `metro`, `line`, `timer`, `pipe` |
 
 mod boxes;
@@ -23,7 +27,12 @@ mod lists;
 mod math;
 mod names;
 mod notes;
+mod ranges;
+mod sequence;
+mod sound_files;
 mod tables;
+mod textfiles;
+mod texts;
 mod time;
 
 pub(super) use boxes::{MessageBox, Passage, SignalInlet};
@@ -35,6 +44,8 @@ pub(super) use tables::ArrayBox;
 use super::globals::Globals;
 use super::object::Object;
 use super::value::Value;
+use crate::file::Atom;
+use std::path::Path;
 
 /// Material of a new object.
 pub(crate) struct Making<'m> {
@@ -42,6 +53,10 @@ pub(crate) struct Making<'m> {
     /// Its arguments.
     pub values: &'m [Value],
     pub globals: &'m mut Globals,
+    /// Folder of the file in which the box stands.
+    pub folder: &'m Path,
+    /// What was saved with the box.
+    pub saved: &'m [Vec<Atom>],
 }
 
 impl Making<'_> {
@@ -67,6 +82,10 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| math::make(making))
         .or_else(|| names::make(making))
         .or_else(|| notes::make(making))
+        .or_else(|| ranges::make(making))
+        .or_else(|| sound_files::make(making))
         .or_else(|| tables::make(making))
+        .or_else(|| textfiles::make(making))
+        .or_else(|| texts::make(making))
         .or_else(|| time::make(making))
 }

@@ -2,6 +2,7 @@
 
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, Symbols, words};
+use super::super::text::write_escaped;
 use super::super::value::{Message, Value};
 use super::{Making, Passage};
 use std::fmt::Write;
@@ -214,12 +215,16 @@ impl Print {
 
     /// Prints a line: a word, if there is one, and values.
     fn line(&self, word: Option<Symbol>, values: &[Value], context: &mut Context<'_>) -> Handled {
-        let words = word.into_iter().map(Value::Symbol);
         context.print_with(|symbols, line| {
             line.write_str(&self.prefix)?;
-            for (at, value) in words.chain(values.iter().copied()).enumerate() {
-                line.write_str(if at > 0 { " " } else { "" })?;
-                value.write(symbols, line)?;
+            let first = word.map(|word| symbols.text(word)).unwrap_or("");
+            line.write_str(first)?;
+            for (at, value) in values.iter().enumerate() {
+                line.write_str(if at > 0 || word.is_some() { " " } else { "" })?;
+                match value {
+                    Value::Symbol(symbol) => write_escaped(symbols.text(*symbol), line)?,
+                    value => value.write(symbols, line)?,
+                }
             }
             Ok(())
         });

@@ -4,7 +4,7 @@ use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, e
 use crate::expression::{
     LibraryRandom, Operand, Program, Samples, Stack, Storage, Surroundings, Touched,
 };
-use crate::signal::{Accesses, BLOCK, Inlets, SharedName, SignalWorld};
+use crate::signal::{Accesses, BLOCK, Inlets, RowFormat, SharedName, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let has_blocks = match making.class {
@@ -218,6 +218,21 @@ impl PerSample {
 }
 
 impl Object for PerSample {
+    fn prepare(&mut self, format: &RowFormat) {
+        let histories = [
+            &mut self.inputs_before,
+            &mut self.results,
+            &mut self.results_before,
+        ];
+        for block in histories.into_iter().flatten() {
+            if block.len() != format.frames {
+                // A block of another size begins with silence.
+                block.clear();
+                block.resize(format.frames, 0.0);
+            }
+        }
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         self.common.accesses(list);
     }
@@ -247,20 +262,6 @@ impl Object for PerSample {
             return outlets.iter_mut().for_each(|outlet| outlet.fill(0.0));
         }
         let frames = inlets.get(0).len();
-        let histories = [
-            &mut self.inputs_before,
-            &mut self.results,
-            &mut self.results_before,
-        ];
-        for block in histories
-            .into_iter()
-            .flatten()
-            .filter(|block| block.len() != frames)
-        {
-            // A block of another size begins with silence.
-            block.clear();
-            block.resize(frames, 0.0);
-        }
         let Common {
             program,
             names,

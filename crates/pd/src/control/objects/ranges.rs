@@ -1,0 +1,232 @@
+//! `array` and its functions over a part of an array (`x_array.c`).
+
+use super::super::object::{Context, Handled, Object};
+use super::super::symbol::{Symbol, words};
+use super::super::value::{Message, Value};
+use super::Making;
+use super::glue::to_number;
+use super::math::narrow;
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    if making.class != "array" {
+        return None;
+    }
+    let function = making.symbol(0)?;
+    let function = match making.globals.symbols.text(function) {
+        "size" => Function::Size,
+        "sum" => Function::Sum,
+        "get" => Function::Get,
+        "set" => Function::Set,
+        "quantile" => Function::Quantile,
+        "random" => Function::Random(making.globals.next_array_seed()),
+        "max" => Function::Max,
+        "min" => Function::Min,
+        _ => return None,
+    };
+    let rest = making.values.get(1..).unwrap_or_default();
+    let (name, numbers) = match rest {
+        // By a pointer.
+        [Value::Symbol(flag), ..] if making.globals.symbols.text(*flag).starts_with('-') => {
+            return None;
+        }
+        [Value::Symbol(name), numbers @ ..] => (*name, numbers),
+        numbers => (words::EMPTY, numbers),
+    };
+    let number = |at: usize, default: f32| numbers.get(at).map_or(default, |value| value.number());
+    Some(Box::new(Range {
+        function,
+        name,
+        onset: number(0, 0.0),
+        count: number(1, -1.0),
+    }))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    Size,
+    Sum,
+    Get,
+    Set,
+    Quantile,
+    /// With its state.
+    Random(u32),
+    Max,
+    Min,
+}
+
+struct Range {
+    function: Function,
+    name: Symbol,
+    onset: f32,
+    /// Points; below 0 it is all of them.
+    count: f32,
+}
+
+/// Points of an array, at most, by a message.
+const MAX_POINTS: f32 = 268_435_456.0;
+
+impl Range {
+    /// The first index and the points; `None` without an array, which is printed.
+    fn range<'c>(&self, context: &'c mut Context<'_>) -> Option<(usize, &'c mut [f32])> {
+        let Some(id) = context.arrays().find(self.name) else {
+            let name = context.symbols().text(self.name).to_owned();
+            context.print(format!("error: array: couldn't find named array '{name}'"));
+            return None;
+        };
+        let points = context.arrays().points_mut(id);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below 0 is 0"
+        )]
+        let onset = (self.onset as usize).min(points.len());
+        let left = points.len() - onset;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative"
+        )]
+        let count = if self.count < 0.0 {
+            left
+        } else {
+            (self.count as usize).min(left)
+        };
+        Some((onset, &mut points[onset..onset + count]))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+    fn quantile(&self, part: f32, context: &mut Context<'_>) {
+        let Some((_, points)) = self.range(context) else {
+            return;
+        };
+        let weight = |point: &f32| f64::from(if *point > 0.0 { *point } else { 0.0 });
+        let mut sum: f64 =
+            points.iter().fold(0.0, |sum, point| sum + weight(point)) * f64::from(part);
+        let last = points.len().saturating_sub(1);
+        let found = points[..last].iter().position(|point| {
+            sum -= weight(point);
+            sum < 0.0
+        });
+        context.send_float(0, found.unwrap_or(last) as f32);
+    }
+
+    /// The outermost value with its index.
+    #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+    fn extreme(&self, start: f32, is_better: fn(f32, f32) -> bool, context: &mut Context<'_>) {
+        let Some((onset, points)) = self.range(context) else {
+            return;
+        };
+        let mut best = (start, -1.0);
+        for (at, point) in points.iter().enumerate() {
+            if is_better(*point, best.0) {
+                best = (*point, (onset + at) as f32);
+            }
+        }
+        context.send_float(1, best.1);
+        context.send_float(0, best.0);
+    }
+
+    fn resize(&self, size: f32, context: &mut Context<'_>) {
+        if let Some(id) = context.arrays().find(self.name) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "bounded"
+            )]
+            let size = size.clamp(1.0, MAX_POINTS) as usize;
+            context.arrays().points_mut(id).resize(size, 0.0);
+        }
+    }
+}
+
+impl Object for Range {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        match &mut self.function {
+            Function::Size => {
+                if let Some(points) = context.arrays().named(self.name) {
+                    #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+                    let size = points.len() as f32;
+                    context.send_float(0, size);
+                }
+            }
+            Function::Sum => {
+                if let Some((_, points)) = self.range(context) {
+                    let sum = points
+                        .iter()
+                        .fold(0.0, |sum, point| sum + f64::from(*point));
+                    context.send_float(0, narrow(sum));
+                }
+            }
+            Function::Get => {
+                if let Some((_, points)) = self.range(context) {
+                    let list: Vec<Value> =
+                        points.iter().map(|point| Value::Float(*point)).collect();
+                    context.send_list(0, &list);
+                }
+            }
+            Function::Random(state) => {
+                *state = state.wrapping_mul(472_940_017).wrapping_add(832_416_023);
+                let part = narrow(f64::from(*state) / 4_294_967_296.0);
+                self.quantile(part, context);
+            }
+            Function::Max => self.extreme(-1e30, |a, b| a > b, context),
+            Function::Min => self.extreme(1e30, |a, b| a < b, context),
+            Function::Set | Function::Quantile => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        match self.function {
+            Function::Size => self.resize(number, context),
+            Function::Quantile => self.quantile(number, context),
+            Function::Set => return Handled::No,
+            _ => {
+                self.onset = number;
+                return self.bang(context);
+            }
+        }
+        Handled::Yes
+    }
+
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        if self.function != Function::Set {
+            return Handled::No;
+        }
+        if let Some((_, points)) = self.range(context) {
+            for (point, value) in points.iter_mut().zip(values) {
+                *point = value.number();
+            }
+        }
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match (&mut self.function, message.selector) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "any bits are a seed"
+            )]
+            (Function::Random(state), words::SEED) => *state = message.number() as i64 as u32,
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        let has_onset = matches!(self.function, Function::Set | Function::Quantile);
+        let has_count = !matches!(self.function, Function::Set | Function::Size);
+        match (inlet, has_onset, has_count) {
+            (1, true, _) => to_number(message, &mut self.onset),
+            (1, false, true) | (2, true, true) => to_number(message, &mut self.count),
+            _ => match message.values {
+                [Value::Symbol(name)] => {
+                    self.name = *name;
+                    Handled::Yes
+                }
+                _ => Handled::No,
+            },
+        }
+    }
+}

@@ -1,0 +1,588 @@
+//! `text` and its functions (`x_text.c`).
+
+use super::super::object::{Context, Handled, Object};
+use super::super::symbol::{Symbol, words};
+use super::super::text::{TextWord, line_of, parse_text, write_text};
+use super::super::value::{Message, Value};
+use super::Making;
+use super::glue::to_number;
+use super::sequence::Sequence;
+use crate::disk::{FileName, FileReply, FileRequest};
+use std::path::PathBuf;
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    if making.class != "text" {
+        return None;
+    }
+    let function = making.symbol(0);
+    let function = function.map_or("define", |symbol| making.globals.symbols.text(symbol));
+    let function = function.to_owned();
+    if matches!(function.as_str(), "define" | "d") {
+        return Some(Box::new(define(making)));
+    }
+    let (name, numbers) = named(making, 1)?;
+    let number = |at: usize, default: f32| numbers.get(at).map_or(default, |value| value.number());
+    Some(match function.as_str() {
+        "get" => Box::new(Get {
+            name,
+            field: number(0, -1.0),
+            count: number(1, 1.0),
+        }),
+        "set" => Box::new(Set {
+            name,
+            line: number(0, 0.0),
+            field: number(1, -1.0),
+        }),
+        "insert" => Box::new(Insert {
+            name,
+            line: number(0, 0.0),
+        }),
+        "delete" => Box::new(Delete(name)),
+        "size" => Box::new(Size(name)),
+        "tolist" => Box::new(ToList(name)),
+        "fromlist" => Box::new(FromList(name)),
+        "search" => Box::new(Search {
+            name,
+            keys: keys(making, &numbers),
+        }),
+        "sequence" => Box::new(Sequence::new(making, name, &numbers)),
+        _ => return None,
+    })
+}
+
+/// The name and what follows; `None` for a text in a data structure.
+fn named(making: &Making<'_>, from: usize) -> Option<(Symbol, Vec<Value>)> {
+    let rest = making.values.get(from..).unwrap_or_default();
+    match rest {
+        [Value::Symbol(name), ..] if making.globals.symbols.text(*name) == "-s" => None,
+        [Value::Symbol(name), ..] if making.globals.symbols.text(*name).starts_with('-') => {
+            Some((words::EMPTY, rest.to_vec()))
+        }
+        [Value::Symbol(name), rest @ ..] => Some((*name, rest.to_vec())),
+        rest => Some((words::EMPTY, rest.to_vec())),
+    }
+}
+
+/// Words of a text by name, or a line that says that there is none.
+pub(super) fn find<'c>(
+    name: Symbol,
+    context: &'c mut Context<'_>,
+) -> Option<&'c mut Vec<TextWord>> {
+    let Some(number) = context.globals().texts.find(name) else {
+        let text = context.symbols().text(name).to_owned();
+        context.print(format!("error: text: couldn't find text buffer '{text}'"));
+        return None;
+    };
+    Some(context.globals().texts.words(number))
+}
+
+/// Values of a message as words, and the other way round.
+pub(super) fn restored(values: &[Value], context: &mut Context<'_>) -> Vec<TextWord> {
+    let symbols = context.symbols();
+    values
+        .iter()
+        .map(|value| TextWord::of_value(*value, symbols))
+        .collect()
+}
+
+/// A number of a line: at least 0.
+fn line_number(line: f32) -> Option<usize> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative"
+    )]
+    (line > -1.0).then_some(line as usize)
+}
+
+/// `read` and `write` of everything that holds a text.
+pub(super) struct TextFile {
+    folder: PathBuf,
+    /// True while a file of lines is being read.
+    by_lines: bool,
+}
+
+impl TextFile {
+    pub(super) fn new(making: &Making<'_>) -> Self {
+        Self {
+            folder: making.folder.to_owned(),
+            by_lines: false,
+        }
+    }
+
+    /// The file that a message names, with `-c` or `cr` for lines.
+    fn name(&mut self, values: &[Value], context: &mut Context<'_>) -> Option<FileName> {
+        self.by_lines = false;
+        let mut name = None;
+        for value in values {
+            let text = value.text(context.symbols());
+            match text.as_str() {
+                "-c" | "cr" => self.by_lines = true,
+                _ if name.is_none() => name = Some(text),
+                _ => {}
+            }
+        }
+        let name = name.map(|name| FileName {
+            folder: self.folder.clone(),
+            name: name.into(),
+        });
+        if name.is_none() {
+            context.print("error: text: no file name given".into());
+        }
+        name
+    }
+
+    pub(super) fn read(
+        &mut self,
+        values: &[Value],
+        context: &mut Context<'_>,
+    ) -> Option<FileReply> {
+        let name = self.name(values, context)?;
+        context.ask(FileRequest::ReadText(name))
+    }
+
+    pub(super) fn write(&mut self, values: &[Value], text: &[TextWord], context: &mut Context<'_>) {
+        if let Some(name) = self.name(values, context) {
+            let text = write_text(text, self.by_lines, context.symbols());
+            if let Some(reply) = context.ask(FileRequest::WriteText(name, text)) {
+                self.words(reply, context);
+            }
+        }
+    }
+
+    /// The words that came, or a line that says why not.
+    pub(super) fn words(
+        &self,
+        reply: FileReply,
+        context: &mut Context<'_>,
+    ) -> Option<Vec<TextWord>> {
+        match reply {
+            FileReply::Text(Ok(text)) => {
+                return Some(parse_text(&text, self.by_lines, context.symbols()));
+            }
+            FileReply::Text(Err(why)) => context.print(format!("error: {why}: read failed")),
+            FileReply::TextWritten(Err(why)) => {
+                context.print(format!("error: {why}: write failed"))
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+/// Adds what was saved with the patch, then the object.
+fn define(making: &mut Making<'_>) -> Define {
+    let symbols = &mut making.globals.symbols;
+    let mut saved = Vec::new();
+    for statement in making.saved {
+        if let [first, rest @ ..] = &statement[..]
+            && first.as_symbol() == Some("set")
+        {
+            saved.extend(rest.iter().map(|atom| TextWord::of_atom(atom, symbols)));
+        }
+    }
+    let name = making.values.iter().skip(1).find_map(|value| match value {
+        Value::Symbol(name) if !making.globals.symbols.text(*name).starts_with('-') => Some(*name),
+        _ => None,
+    });
+    Define {
+        number: making.globals.texts.add(name, saved),
+        file: TextFile::new(making),
+    }
+}
+
+struct Define {
+    number: usize,
+    file: TextFile,
+}
+
+impl Object for Define {
+    fn bang(&mut self, _: &mut Context<'_>) -> Handled {
+        // A pointer, which nothing here takes.
+        Handled::Yes
+    }
+
+    fn reply(&mut self, reply: FileReply, context: &mut Context<'_>) {
+        if let Some(words) = self.file.words(reply, context) {
+            *context.globals().texts.words(self.number) = words;
+        }
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        match context.symbols().text(message.selector) {
+            "clear" => context.globals().texts.words(self.number).clear(),
+            "set" | "addline" => {
+                let words = restored(message.values, context);
+                context.globals().texts.words(self.number).extend(words);
+            }
+            "read" => {
+                if let Some(reply) = self.file.read(message.values, context) {
+                    self.reply(reply, context);
+                }
+            }
+            "write" => {
+                let text = context.globals().texts.words(self.number).clone();
+                self.file.write(message.values, &text, context);
+            }
+            "click" | "close" | "notify" => {}
+            _ => return Handled::No,
+        }
+        Handled::Yes
+    }
+}
+
+/// A name at the last inlet.
+fn rename(message: Message<'_>, name: &mut Symbol) -> Handled {
+    match message.values {
+        [Value::Symbol(symbol)] => *name = *symbol,
+        _ => return Handled::No,
+    }
+    Handled::Yes
+}
+
+struct Get {
+    name: Symbol,
+    field: f32,
+    count: f32,
+}
+
+impl Object for Get {
+    fn float(&mut self, line: f32, context: &mut Context<'_>) -> Handled {
+        let Some(words) = find(self.name, context) else {
+            return Handled::Yes;
+        };
+        let range = line_number(line).and_then(|line| line_of(words, line));
+        let Some(range) = range else {
+            if self.field < 0.0 {
+                context.send_float(1, 2.0);
+                context.send_list(0, &[]);
+            }
+            return Handled::Yes;
+        };
+        let is_comma = words.get(range.end) == Some(&TextWord::Comma);
+        let line = words[range].to_vec();
+        let symbols = context.symbols();
+        let line: Vec<Value> = line.iter().map(|word| word.plain_value(symbols)).collect();
+        if self.field < 0.0 {
+            context.send_float(1, f32::from(u8::from(is_comma)));
+            context.send_list(0, &line);
+            return Handled::Yes;
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below 0 is 0"
+        )]
+        let (from, count) = (self.field as usize, self.count as usize);
+        match line.get(from..from.saturating_add(count)) {
+            Some(fields) => context.send_list(0, fields),
+            None => context.print(format!(
+                "error: text get: field request ({from} {count}) out of range"
+            )),
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match inlet {
+            1 => to_number(message, &mut self.field),
+            2 => to_number(message, &mut self.count),
+            _ => rename(message, &mut self.name),
+        }
+    }
+}
+
+struct Set {
+    name: Symbol,
+    line: f32,
+    field: f32,
+}
+
+impl Object for Set {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        let new: Vec<TextWord> = values.iter().map(|value| TextWord::Value(*value)).collect();
+        let (line, field) = (self.line, line_number(self.field));
+        let Some(words) = find(self.name, context) else {
+            return Handled::Yes;
+        };
+        let Some(line) = line_number(line) else {
+            context.print(format!("error: text set: line number ({line}) < 0"));
+            return Handled::Yes;
+        };
+        match (line_of(words, line), field) {
+            (Some(range), None) => {
+                words.splice(range, new);
+            }
+            (Some(range), Some(field)) if field < range.len() => {
+                let from = range.start + field;
+                let count = new.len().min(range.end - from);
+                words[from..from + count].copy_from_slice(&new[..count]);
+            }
+            (Some(_), Some(field)) => {
+                context.print(format!(
+                    "error: text set: field number ({field}) past end of line"
+                ));
+            }
+            (None, None) => {
+                if words.last().is_some_and(|last| !last.ends_line()) {
+                    words.push(TextWord::Semicolon);
+                }
+                words.extend(new);
+                words.push(TextWord::Semicolon);
+            }
+            (None, Some(_)) => context.print(format!("text set: {line}: line number out of range")),
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match inlet {
+            1 => to_number(message, &mut self.line),
+            2 => to_number(message, &mut self.field),
+            _ => rename(message, &mut self.name),
+        }
+    }
+}
+
+struct Insert {
+    name: Symbol,
+    line: f32,
+}
+
+impl Object for Insert {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        let line = self.line;
+        let Some(words) = find(self.name, context) else {
+            return Handled::Yes;
+        };
+        let Some(line) = line_number(line) else {
+            context.print(format!("error: text insert: line number ({line}) < 0"));
+            return Handled::Yes;
+        };
+        let at = line_of(words, line).map_or(words.len(), |range| range.start);
+        let new = values.iter().map(|value| TextWord::Value(*value));
+        words.splice(at..at, new.chain([TextWord::Semicolon]));
+        Handled::Yes
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match inlet {
+            1 => to_number(message, &mut self.line),
+            _ => rename(message, &mut self.name),
+        }
+    }
+}
+
+struct Delete(Symbol);
+
+impl Object for Delete {
+    fn float(&mut self, line: f32, context: &mut Context<'_>) -> Handled {
+        let Some(words) = find(self.0, context) else {
+            return Handled::Yes;
+        };
+        match line_number(line).map(|line| line_of(words, line)) {
+            None => words.clear(),
+            Some(Some(range)) => {
+                let end = words.len().min(range.end + 1);
+                words.drain(range.start..end);
+            }
+            Some(None) => context.print(format!("text delete: {line}: line number out of range")),
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        rename(message, &mut self.0)
+    }
+}
+
+struct Size(Symbol);
+
+impl Object for Size {
+    #[expect(clippy::cast_precision_loss, reason = "texts are short")]
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        if let Some(words) = find(self.0, context) {
+            let is_open = words.last().is_some_and(|last| !last.ends_line());
+            let lines = words.iter().filter(|word| word.ends_line()).count() + usize::from(is_open);
+            context.send_float(0, lines as f32);
+        }
+        Handled::Yes
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "texts are short")]
+    fn float(&mut self, line: f32, context: &mut Context<'_>) -> Handled {
+        if let Some(words) = find(self.0, context) {
+            let range = line_number(line).and_then(|line| line_of(words, line));
+            context.send_float(0, range.map_or(-1.0, |range| range.len() as f32));
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        rename(message, &mut self.0)
+    }
+}
+
+struct ToList(Symbol);
+
+impl Object for ToList {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        if let Some(words) = find(self.0, context) {
+            let words = words.clone();
+            let symbols = context.symbols();
+            let values: Vec<Value> = words.iter().map(|word| word.to_value(symbols)).collect();
+            context.send_list(0, &values);
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        rename(message, &mut self.0)
+    }
+}
+
+struct FromList(Symbol);
+
+impl Object for FromList {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        let new = restored(values, context);
+        if let Some(words) = find(self.0, context) {
+            *words = new;
+        }
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        rename(message, &mut self.0)
+    }
+}
+
+/// How a field is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Equal,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+    /// Everything fits, and the nearest best.
+    Near,
+}
+
+fn keys(making: &Making<'_>, values: &[Value]) -> Vec<(usize, Relation)> {
+    let mut keys = Vec::new();
+    let mut relation = Relation::Equal;
+    for value in values {
+        match value {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "not negative"
+            )]
+            Value::Float(field) => {
+                keys.push((field.max(0.0) as usize, relation));
+                relation = Relation::Equal;
+            }
+            Value::Symbol(symbol) => {
+                relation = match making.globals.symbols.text(*symbol) {
+                    ">" => Relation::Greater,
+                    ">=" => Relation::GreaterOrEqual,
+                    "<" => Relation::Less,
+                    "<=" => Relation::LessOrEqual,
+                    "near" => Relation::Near,
+                    _ => Relation::Equal,
+                };
+            }
+        }
+    }
+    if keys.is_empty() {
+        keys.push((0, Relation::Equal));
+    }
+    keys
+}
+
+struct Search {
+    name: Symbol,
+    keys: Vec<(usize, Relation)>,
+}
+
+impl Search {
+    /// The field for the value at `at`: beyond the keys the fields follow one another.
+    fn key(&self, at: usize) -> (usize, Relation) {
+        let last = self.keys.len() - 1;
+        match self.keys.get(at) {
+            Some(key) => *key,
+            None => (self.keys[last].0 + (at - last), self.keys[last].1),
+        }
+    }
+
+    fn fits(&self, line: &[TextWord], values: &[Value]) -> bool {
+        values.iter().enumerate().all(|(at, value)| {
+            let (field, relation) = self.key(at);
+            match (line.get(field), value) {
+                (Some(TextWord::Value(Value::Float(found))), Value::Float(wanted)) => {
+                    match relation {
+                        Relation::Equal => found == wanted,
+                        Relation::Greater => found > wanted,
+                        Relation::GreaterOrEqual => found >= wanted,
+                        Relation::Less => found < wanted,
+                        Relation::LessOrEqual => found <= wanted,
+                        Relation::Near => true,
+                    }
+                }
+                (Some(TextWord::Value(Value::Symbol(found))), Value::Symbol(wanted)) => {
+                    relation == Relation::Equal && found == wanted
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Returns true if a line fits better than the best one so far.
+    fn is_better(&self, line: &[TextWord], best: &[TextWord], values: &[Value]) -> bool {
+        let number = |line: &[TextWord], field: usize| match line.get(field) {
+            Some(TextWord::Value(value)) => value.number(),
+            _ => 0.0,
+        };
+        for (at, value) in values.iter().enumerate() {
+            let Value::Float(wanted) = value else {
+                continue;
+            };
+            let (field, relation) = self.key(at);
+            let (new, old) = (number(line, field), number(best, field));
+            let (new, old) = match relation {
+                Relation::Equal => continue,
+                Relation::Greater | Relation::GreaterOrEqual => (new, old),
+                Relation::Less | Relation::LessOrEqual => (old, new),
+                Relation::Near => ((new - wanted).abs(), (old - wanted).abs()),
+            };
+            if new != old {
+                return new < old;
+            }
+        }
+        false
+    }
+}
+
+impl Object for Search {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        let Some(words) = find(self.name, context) else {
+            return Handled::Yes;
+        };
+        let mut best: Option<(usize, &[TextWord])> = None;
+        for (number, line) in words.split(|word| word.ends_line()).enumerate() {
+            let is_better = best.is_none_or(|(_, best)| self.is_better(line, best, values));
+            if self.fits(line, values) && is_better {
+                best = Some((number, line));
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "texts are short")]
+        let found = best.map_or(-1.0, |(number, _)| number as f32);
+        context.send_float(0, found);
+        Handled::Yes
+    }
+
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        rename(message, &mut self.name)
+    }
+}

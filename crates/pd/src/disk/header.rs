@@ -1,0 +1,460 @@
+//! Sound files of WAVE, AIFF, NeXT and CAF, as Pd knows them: where their samples lie, and what is written before samples.
+//!
+//! The room `media` reads more formats, but says neither where samples begin nor how they are stored, which `soundfiler` gives out;
+//! and it writes WAVE alone.
+
+/// Type of a sound file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileType {
+    Wave,
+    Aiff,
+    Next,
+    Caf,
+}
+
+impl FileType {
+    /// The type that a name's ending says.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        Some(match ending.to_ascii_lowercase().as_str() {
+            "wav" => Self::Wave,
+            "aif" | "aiff" | "aifc" => Self::Aiff,
+            "snd" | "au" => Self::Next,
+            "caf" => Self::Caf,
+            _ => return None,
+        })
+    }
+
+    /// The ending that is added to a name without one.
+    pub(crate) fn ending(self) -> &'static str {
+        match self {
+            Self::Wave => ".wav",
+            Self::Aiff => ".aif",
+            Self::Next => ".snd",
+            Self::Caf => ".caf",
+        }
+    }
+}
+
+/// How samples are stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SoundFormat {
+    /// Sample rate in hertz.
+    pub rate: f32,
+    /// Bytes before the first sample.
+    pub header_bytes: usize,
+    /// At least 1.
+    pub channels: usize,
+    /// 2 and 3 are integers, 4 floats.
+    pub sample_bytes: usize,
+    /// True if the high byte comes first.
+    pub is_big: bool,
+}
+
+/// Channels of a file, at most.
+pub(crate) const MAX_CHANNELS: usize = 64;
+
+/// Numbers of a file, each absent where the file ends before it.
+struct Bytes<'b> {
+    bytes: &'b [u8],
+    is_big: bool,
+}
+
+impl Bytes<'_> {
+    fn number<const N: usize>(&self, at: usize) -> Option<u64> {
+        let mut word = [0; 8];
+        word[..N].copy_from_slice(self.bytes.get(at..at.checked_add(N)?)?);
+        if self.is_big {
+            word[..N].reverse();
+        }
+        Some(u64::from_le_bytes(word))
+    }
+
+    fn size(&self, at: usize) -> Option<usize> {
+        usize::try_from(self.number::<4>(at)?).ok()
+    }
+
+    fn has(&self, at: usize, tag: &[u8]) -> bool {
+        self.bytes
+            .get(at..)
+            .is_some_and(|rest| rest.starts_with(tag))
+    }
+
+    /// Finds a chunk: its first byte and its length as it is stated.
+    fn chunk(&self, mut at: usize, tag: &[u8; 4]) -> Option<(usize, usize)> {
+        loop {
+            let length = self.size(at.checked_add(4)?)?;
+            if self.has(at, tag) {
+                return Some((at + 8, length));
+            }
+            at = at
+                .checked_add(8)?
+                .checked_add(length)?
+                .checked_add(length & 1)?;
+        }
+    }
+}
+
+/// Format and samples of a file; `None` if Pd would not read it.
+pub(super) fn parse_header(bytes: &[u8]) -> Option<(SoundFormat, &[u8])> {
+    let (format, length) = match bytes.get(..4)? {
+        b"RIFF" => wave(&Bytes {
+            bytes,
+            is_big: false,
+        })?,
+        b"FORM" => aiff(&Bytes {
+            bytes,
+            is_big: true,
+        })?,
+        b".snd" => next(&Bytes {
+            bytes,
+            is_big: true,
+        })?,
+        b"dns." => next(&Bytes {
+            bytes,
+            is_big: false,
+        })?,
+        b"caff" => caf(&Bytes {
+            bytes,
+            is_big: true,
+        })?,
+        _ => return None,
+    };
+    let is_known =
+        (1..=MAX_CHANNELS).contains(&format.channels) && (2..=4).contains(&format.sample_bytes);
+    let rest = bytes.get(format.header_bytes..).filter(|_| is_known)?;
+    Some((format, &rest[..rest.len().min(length)]))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates are small")]
+fn wave(file: &Bytes<'_>) -> Option<(SoundFormat, usize)> {
+    if !file.has(8, b"WAVE") {
+        return None;
+    }
+    let (at, length) = file.chunk(12, b"fmt ")?;
+    let mut kind = file.number::<2>(at)?;
+    if kind == 0xfffe && length >= 40 {
+        kind = file.number::<2>(at + 24)?;
+    }
+    let bits = usize::try_from(file.number::<2>(at + 14)?).ok()?;
+    if !matches!((kind, bits), (1, 16 | 24) | (3, 32)) {
+        return None;
+    }
+    let (data, length) = file.chunk(12, b"data")?;
+    let format = SoundFormat {
+        rate: file.number::<4>(at + 4)? as f32,
+        header_bytes: data,
+        channels: usize::try_from(file.number::<2>(at + 2)?).ok()?,
+        sample_bytes: bits / 8,
+        is_big: false,
+    };
+    Some((format, length))
+}
+
+fn aiff(file: &Bytes<'_>) -> Option<(SoundFormat, usize)> {
+    let is_compressed = file.has(8, b"AIFC");
+    if !is_compressed && !file.has(8, b"AIFF") {
+        return None;
+    }
+    let (at, _) = file.chunk(12, b"COMM")?;
+    let bits = usize::try_from(file.number::<2>(at + 6)?).ok()?;
+    let is_little = match is_compressed {
+        false => false,
+        true if file.has(at + 18, b"sowt") => true,
+        true if file.has(at + 18, b"NONE")
+            || file.has(at + 18, b"fl32")
+            || file.has(at + 18, b"FL32") =>
+        {
+            false
+        }
+        true => return None,
+    };
+    let (data, length) = file.chunk(12, b"SSND")?;
+    let offset = file.size(data)?;
+    let format = SoundFormat {
+        rate: extended(file.number::<2>(at + 8)?, file.number::<8>(at + 10)?),
+        header_bytes: data.checked_add(8)?.checked_add(offset)?,
+        channels: usize::try_from(file.number::<2>(at)?).ok()?,
+        sample_bytes: bits / 8,
+        is_big: !is_little,
+    };
+    Some((format, length.saturating_sub(8)))
+}
+
+/// A positive number of 80 bits.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "rates are small"
+)]
+fn extended(exponent: u64, mantissa: u64) -> f32 {
+    let exponent = i32::try_from(exponent & 0x7fff).unwrap_or(0) - 16383 - 63;
+    (mantissa as f64 * f64::from(exponent).exp2()) as f32
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates are small")]
+fn next(file: &Bytes<'_>) -> Option<(SoundFormat, usize)> {
+    let length = file.size(8)?;
+    let format = SoundFormat {
+        rate: file.number::<4>(16)? as f32,
+        header_bytes: file.size(4)?,
+        channels: file.size(20)?,
+        sample_bytes: match file.size(12)? {
+            3 => 2,
+            4 => 3,
+            6 => 4,
+            _ => return None,
+        },
+        is_big: file.is_big,
+    };
+    // A length of all ones is not known.
+    Some((
+        format,
+        if length == 0xffff_ffff {
+            usize::MAX
+        } else {
+            length
+        },
+    ))
+}
+
+fn caf(file: &Bytes<'_>) -> Option<(SoundFormat, usize)> {
+    let (mut at, mut description) = (8, None);
+    loop {
+        let length = file.number::<8>(at + 4)?;
+        let begin = at.checked_add(12)?;
+        if file.has(at, b"desc") {
+            description = Some(begin);
+        }
+        if file.has(at, b"data") {
+            let from = description?;
+            let flags = file.size(from + 12)?;
+            #[expect(clippy::cast_possible_truncation, reason = "rates are small")]
+            let rate = f64::from_bits(file.number::<8>(from)?) as f32;
+            let format = SoundFormat {
+                rate,
+                header_bytes: begin + 4,
+                channels: file.size(from + 24)?,
+                sample_bytes: file.size(from + 28)? / 8,
+                is_big: flags & 2 == 0,
+            };
+            let is_known =
+                file.has(from + 8, b"lpcm") && (flags & 1 == 1) == (format.sample_bytes == 4);
+            let length = usize::try_from(length)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(4);
+            return is_known.then_some((format, length));
+        }
+        at = begin.checked_add(usize::try_from(length).ok()?)?;
+    }
+}
+
+/// What is written before `frames` frames, and the format with its length. `None` if the file is too long for its type.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a rate in whole hertz"
+)]
+pub(super) fn header_of(
+    file_type: FileType,
+    mut format: SoundFormat,
+    frames: usize,
+) -> Option<(SoundFormat, Vec<u8>)> {
+    let length = frames.checked_mul(format.channels * format.sample_bytes)?;
+    let size = u32::try_from(length.checked_add(1024)?).ok()? - 1024;
+    let frames = u32::try_from(frames).ok()?;
+    let channels = u32::try_from(format.channels).ok()?;
+    let bits = format.sample_bytes as u32 * 8;
+    let rate = format.rate.max(0.0) as u32;
+    let is_float = format.sample_bytes == 4;
+    let mut out = Header {
+        bytes: Vec::new(),
+        is_big: false,
+    };
+    match file_type {
+        FileType::Wave => {
+            format.is_big = false;
+            let align = channels * bits / 8;
+            out.tag(b"RIFF")
+                .long(size + if is_float { 72 } else { 36 })
+                .tag(b"WAVEfmt ");
+            out.long(if is_float { 40 } else { 16 })
+                .short(if is_float { 0xfffe } else { 1 })
+                .short(channels);
+            out.long(rate)
+                .long(rate.wrapping_mul(align))
+                .short(align)
+                .short(bits);
+            if is_float {
+                out.short(22).short(bits).long(0).short(3);
+                out.bytes
+                    .extend([0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71]);
+                out.tag(b"fact").long(4).long(frames);
+            }
+            out.tag(b"data").long(size);
+        }
+        FileType::Aiff => {
+            out.is_big = true;
+            // Floats of this type have the high byte first.
+            format.is_big |= is_float;
+            let (code, name): (&[u8], &[u8]) = match is_float {
+                true => (b"fl32", b"\x1532-bit floating point"),
+                false => (b"sowt", b"\x0enot compressed\0"),
+            };
+            let is_compressed = is_float || !format.is_big;
+            let common = if is_compressed {
+                22 + name.len() as u32
+            } else {
+                18
+            };
+            let before = if is_compressed { 12 } else { 0 } + 8 + common;
+            out.tag(b"FORM").long(4 + before + 16 + size);
+            out.tag(if is_compressed { b"AIFC" } else { b"AIFF" });
+            if is_compressed {
+                out.tag(b"FVER").long(4).long(0xa280_5140);
+            }
+            out.tag(b"COMM")
+                .long(common)
+                .short(channels)
+                .long(frames)
+                .short(bits);
+            let shift = rate.max(1).leading_zeros();
+            out.short(16383 + 31 - shift)
+                .long(rate.max(1) << shift)
+                .long(0);
+            if is_compressed {
+                out.tag(code).tag(name);
+            }
+            out.tag(b"SSND").long(8 + size).long(0).long(0);
+        }
+        FileType::Next => {
+            out.is_big = format.is_big;
+            out.tag(if format.is_big { b".snd" } else { b"dns." })
+                .long(28)
+                .long(size);
+            out.long(match bits {
+                16 => 3,
+                24 => 4,
+                _ => 6,
+            })
+            .long(rate)
+            .long(channels)
+            .tag(b"Pd \0");
+        }
+        FileType::Caf => {
+            out.is_big = true;
+            out.tag(b"caff")
+                .long(0x0001_0000)
+                .tag(b"desc")
+                .long(0)
+                .long(32);
+            out.bytes.extend(f64::from(format.rate).to_be_bytes());
+            let flags = u32::from(is_float) | if format.is_big { 0 } else { 2 };
+            out.tag(b"lpcm")
+                .long(flags)
+                .long(channels * bits / 8)
+                .long(1)
+                .long(channels)
+                .long(bits);
+            out.tag(b"data").long(0).long(size + 4).long(0);
+        }
+    }
+    format.header_bytes = out.bytes.len();
+    Some((format, out.bytes))
+}
+
+struct Header {
+    bytes: Vec<u8>,
+    is_big: bool,
+}
+
+impl Header {
+    fn tag(&mut self, tag: &[u8]) -> &mut Self {
+        self.bytes.extend(tag);
+        self
+    }
+
+    fn long(&mut self, number: u32) -> &mut Self {
+        let number = if self.is_big {
+            number.to_be_bytes()
+        } else {
+            number.to_le_bytes()
+        };
+        self.bytes.extend(number);
+        self
+    }
+
+    fn short(&mut self, number: u32) -> &mut Self {
+        let number = u16::try_from(number).unwrap_or(u16::MAX);
+        let number = if self.is_big {
+            number.to_be_bytes()
+        } else {
+            number.to_le_bytes()
+        };
+        self.bytes.extend(number);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(sample_bytes: usize, is_big: bool) -> SoundFormat {
+        SoundFormat {
+            rate: 44_100.0,
+            header_bytes: 0,
+            channels: 2,
+            sample_bytes,
+            is_big,
+        }
+    }
+
+    #[test]
+    fn a_header_that_was_written_is_read_again() {
+        for file_type in [
+            FileType::Wave,
+            FileType::Aiff,
+            FileType::Next,
+            FileType::Caf,
+        ] {
+            for sample_bytes in [2, 3, 4] {
+                for is_big in [false, true] {
+                    let (written, mut bytes) =
+                        header_of(file_type, format(sample_bytes, is_big), 5).expect("it is short");
+                    bytes.resize(bytes.len() + 5 * 2 * sample_bytes, 0);
+                    let (read, data) = parse_header(&bytes).expect("it is ours");
+                    assert_eq!(read, written, "{file_type:?}");
+                    assert_eq!(data.len(), 5 * 2 * sample_bytes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn headers_that_end_early_or_lie_are_refused_or_bounded() {
+        let mut state = 1_u32;
+        for file_type in [
+            FileType::Wave,
+            FileType::Aiff,
+            FileType::Next,
+            FileType::Caf,
+        ] {
+            let (_, bytes) = header_of(file_type, format(4, true), 5).expect("it is short");
+            for end in 0..bytes.len() {
+                let _ = parse_header(&bytes[..end]);
+            }
+            for _ in 0..20_000 {
+                let mut wrong = bytes.clone();
+                for _ in 0..3 {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    let at = (state >> 8) as usize % wrong.len();
+                    wrong[at] = (state >> 24) as u8;
+                }
+                if let Some((format, _)) = parse_header(&wrong) {
+                    assert!((1..=MAX_CHANNELS).contains(&format.channels));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Files that a patch reads and writes while it plays.
+//!
+//! ```text
+//!  object ── FileRequest ──▶ served at once (render), or by another thread (play) ── FileReply ──▶ object
+//! ```
+//!
+//! A request owns everything that it needs, and serving it touches no object: the thread that serves it may be any. A patch reads
+//! what its user may read. It writes only into folders that the user has named, and never over a file that is in use.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `request` | what an object asks for, and what it gets |
+//! | `access` | where files are found, and which may be written |
+//! | `header` | sound files of WAVE, AIFF, NeXT and CAF: where their samples lie, and what is written before samples |
+//! | `samples` | bytes to samples, and back |
+
+mod access;
+mod header;
+mod request;
+mod samples;
+
+pub(crate) use access::FileAccess;
+pub(crate) use header::{FileType, SoundFormat};
+pub(crate) use request::{FileName, FileReply, FileRequest, SoundRead, SoundWrite};

@@ -1,0 +1,117 @@
+//! [`FileRequest`] and [`FileReply`]: what an object asks for, and what it gets.
+
+use super::access::FileAccess;
+use super::header::{FileType, SoundFormat, header_of, parse_header};
+use super::samples::{decode, encode};
+use std::path::PathBuf;
+
+/// Bytes of a file that are read, at most.
+const MAX_BYTES: u64 = 4 << 30;
+
+/// A name as a message gives it, and the folder of the file in which the box stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileName {
+    pub folder: PathBuf,
+    pub name: Box<str>,
+}
+
+/// A sound file to be read.
+#[derive(Clone, Debug)]
+pub(crate) struct SoundRead {
+    pub name: FileName,
+    /// Format of a file without a header.
+    pub raw: Option<SoundFormat>,
+    /// Frames that are left out at the beginning.
+    pub skip: usize,
+    /// Frames, at most.
+    pub max_frames: usize,
+}
+
+/// A sound file to be written.
+#[derive(Clone, Debug)]
+pub(crate) struct SoundWrite {
+    pub name: FileName,
+    pub file_type: FileType,
+    pub format: SoundFormat,
+    /// Factor of all samples.
+    pub factor: f64,
+    /// Samples of each channel, equally many.
+    pub channels: Vec<Vec<f32>>,
+}
+
+/// What an object asks for.
+#[derive(Clone, Debug)]
+pub(crate) enum FileRequest {
+    ReadSound(SoundRead),
+    WriteSound(SoundWrite),
+    ReadText(FileName),
+    WriteText(FileName, String),
+}
+
+/// What an object gets. A mistake is a sentence with the file's name.
+#[derive(Clone, Debug)]
+pub(crate) enum FileReply {
+    /// The format, the frames in the file behind those that were skipped, and the channels.
+    Sound(Result<(SoundFormat, usize, Vec<Vec<f32>>), String>),
+    Written(Result<SoundFormat, String>),
+    Text(Result<String, String>),
+    TextWritten(Result<(), String>),
+}
+
+impl FileRequest {
+    /// Does what is asked.
+    ///
+    /// Real-time: waits, on the disk.
+    pub(crate) fn serve(self, access: &FileAccess) -> FileReply {
+        match self {
+            Self::ReadSound(read) => FileReply::Sound(read_sound(&read, access)),
+            Self::WriteSound(write) => FileReply::Written(write_sound(write, access)),
+            Self::ReadText(name) => {
+                let bytes = files::read(access.find(&name), MAX_BYTES);
+                let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                FileReply::Text(text.map_err(|why| format!("{}: {}", name.name, reason(&why))))
+            }
+            Self::WriteText(name, text) => {
+                FileReply::TextWritten(access.write(&name, text.as_bytes()))
+            }
+        }
+    }
+}
+
+/// The words of C for the most usual reason.
+fn reason(why: &std::io::Error) -> String {
+    match why.kind() {
+        std::io::ErrorKind::NotFound => "No such file or directory".into(),
+        _ => why.to_string(),
+    }
+}
+
+fn read_sound(
+    read: &SoundRead,
+    access: &FileAccess,
+) -> Result<(SoundFormat, usize, Vec<Vec<f32>>), String> {
+    let name = &read.name.name;
+    let bytes = files::read(access.find(&read.name), MAX_BYTES);
+    let bytes = bytes.map_err(|why| format!("{name}: {}", reason(&why)))?;
+    let (format, data) = match read.raw {
+        Some(format) => (format, bytes.get(format.header_bytes..).unwrap_or_default()),
+        None => {
+            parse_header(&bytes).ok_or_else(|| format!("{name}: unknown or bad header format"))?
+        }
+    };
+    let frame_bytes = format.channels * format.sample_bytes;
+    let frames = (data.len() / frame_bytes).saturating_sub(read.skip);
+    let count = frames.min(read.max_frames);
+    let begin = data.len().min(read.skip.saturating_mul(frame_bytes));
+    let channels = decode(&data[begin..begin + count * frame_bytes], format);
+    Ok((format, frames, channels))
+}
+
+fn write_sound(write: SoundWrite, access: &FileAccess) -> Result<SoundFormat, String> {
+    let frames = write.channels.iter().map(Vec::len).min().unwrap_or(0);
+    let (format, mut bytes) = header_of(write.file_type, write.format, frames)
+        .ok_or_else(|| format!("{}: the file would be too long", write.name.name))?;
+    encode(&write.channels, frames, write.factor, format, &mut bytes);
+    access.write(&write.name, &bytes)?;
+    Ok(format)
+}

@@ -1,0 +1,99 @@
+//! Files that patches write and read, compared with those of the real Pd: what is printed, and every byte.
+
+use divisi_pd::{PatchPlayer, SearchPath, load_patch};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Lines without those that differ between programs.
+fn lines(text: &str) -> Vec<String> {
+    let is_ours = |line: &&str| {
+        let others = ["error", "verbose", "... ", "flags:", "-raw"];
+        !line.is_empty() && !others.iter().any(|other| line.starts_with(other))
+    };
+    text.lines().filter(is_ours).map(str::to_owned).collect()
+}
+
+fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    let files = paths.filter(|path| path.is_file());
+    files
+        .map(|path| {
+            let name = path.file_name().expect("a name").display().to_string();
+            (name, std::fs::read(&path).expect("readable"))
+        })
+        .collect()
+}
+
+/// A folder of its own with the patch in it.
+fn folder_with(patch: &Path, of: &str) -> (PathBuf, PathBuf) {
+    let name = format!("divisi-pd-files-{}-{of}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let copy = folder.join(patch.file_name().expect("a name"));
+    std::fs::copy(patch, &copy).expect("it can be copied");
+    (folder, copy)
+}
+
+fn printed_by_pd(patch: &Path) -> Option<Vec<String>> {
+    let output = Command::new("pd")
+        .args(["-nogui", "-noprefs", "-batch", "-noaudio", "-stderr"])
+        .args(["-send", "pd quit"])
+        .arg(patch)
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    Some(lines(&String::from_utf8_lossy(&output.stderr)))
+}
+
+fn printed_here(patch: &Path, writable: Option<&Path>) -> (Vec<String>, u64) {
+    let mut loaded = load_patch(patch, &SearchPath::only([])).expect("it is there");
+    if let Some(folder) = writable {
+        loaded.allow_write(folder);
+    }
+    let (mut player, not_yet) = PatchPlayer::new(&loaded, 44_100.0, 0, 2);
+    assert!(not_yet.is_empty(), "{not_yet:?}");
+    player.play(&[]);
+    (
+        lines(&player.take_console().join("\n")),
+        loaded.lost_writes(),
+    )
+}
+
+#[test]
+fn patches_write_and_read_the_files_of_pd() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    for name in ["soundfiler.pd", "texts.pd"] {
+        let (folder, copy) = folder_with(&source.join(name), "pd");
+        let Some(expected) = printed_by_pd(&copy) else {
+            println!("SKIPPED: needs puredata-core");
+            return;
+        };
+        let expected_files = files_in(&folder);
+        std::fs::remove_dir_all(&folder).expect("the folder is ours");
+        let (folder, copy) = folder_with(&source.join(name), "here");
+        let (found, _) = printed_here(&copy, Some(&folder));
+        let found_files = files_in(&folder);
+        std::fs::remove_dir_all(&folder).expect("the folder is ours");
+        assert_eq!(found, expected, "{name}");
+        let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&found_files), names(&expected_files), "{name}");
+        for (file, bytes) in &expected_files {
+            assert!(found_files[file] == *bytes, "{file} differs");
+        }
+        assert!(expected_files.len() >= 6, "{name}");
+    }
+}
+
+#[test]
+fn a_patch_that_may_not_write_loses_that_and_says_so() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/texts.pd");
+    let (folder, copy) = folder_with(&source, "refused");
+    let before = files_in(&folder);
+    let (_, lost) = printed_here(&copy, None);
+    assert_eq!(files_in(&folder), before);
+    assert_eq!(lost, 9);
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+}
