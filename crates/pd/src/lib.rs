@@ -27,6 +27,7 @@ mod signal;
 
 pub use class::{PortKind, Ports, class_names};
 pub use control::{Machine, NotYet};
+pub use disk::{allow_writing, lost_writes, protect_from_writing};
 pub use file::*;
 pub use load::*;
 pub use node::register;

@@ -5,6 +5,7 @@ use crate::files::check_sound_name;
 use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
+use crate::patch::PatchOptions;
 use crate::playback::control::{ControlOptions, ControlWays};
 use crate::playback::live::{FileHandles, LiveSession};
 use crate::playback::live_ports::{self, Learning, LivePorts};
@@ -132,6 +133,7 @@ enum Driver {
 impl Play {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
+        self.options.patch.allow_writing(None)?;
         let mut loaded = LoadedSession::read_valid_with(&self.options.file, &self.options.patch)?;
         self.options.recall(&mut loaded)?;
         self.options.check_input(&loaded)?;
@@ -151,7 +153,7 @@ impl Play {
         messages::print_message(&message);
         let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
         let written = json.write_report(&report);
-        played.and(written)
+        played.and(written).and(PatchOptions::check_writes())
     }
 
     /// Configuration of the driver. A graph that cannot play is refused before anything is opened.

@@ -7,6 +7,7 @@ use crate::network;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::output::progress::Progress;
+use crate::patch::PatchOptions;
 use crate::playback::file_input::InputFile;
 use crate::playback::trace::{TraceOptions, TraceOutput};
 use crate::session::file_problems::{check_damage, check_recordings, end_files};
@@ -51,6 +52,7 @@ impl Render {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let patch = &self.options.patch;
+        patch.allow_writing(Some(&self.output))?;
         let mut loaded = LoadedSession::read_valid_or_network(&self.options.file, patch)?;
         self.options.recall(&mut loaded)?;
         let mut guard = self.options.guard(&loaded)?;
@@ -121,6 +123,7 @@ impl Render {
             .and(written)
             .and(whole)
             .and(objects)
+            .and(PatchOptions::check_writes())
     }
 }
 

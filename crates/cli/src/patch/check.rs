@@ -27,19 +27,6 @@ impl PatchCheck {
         Ok(Self { patch })
     }
 
-    /// Allows the patch to write into `folders`, but not over `output`.
-    pub(crate) fn allow_write(&mut self, folders: &[PathBuf], output: &Path) -> Result<(), Failure> {
-        for folder in folders {
-            if !folder.is_dir() {
-                let message = format!("--allow-write {}: there is no such folder", folder.display());
-                return Err(Failure::bad_input(message));
-            }
-            self.patch.allow_write(folder);
-        }
-        self.patch.protect_file(output);
-        Ok(())
-    }
-
     /// The patch.
     pub(crate) fn loaded(&self) -> &LoadedPatch {
         &self.patch

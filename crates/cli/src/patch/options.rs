@@ -1,9 +1,10 @@
 //! Options of the commands that play a patch.
 
+use crate::failure::Failure;
 use clap::Args;
-use divisi::pd::Atom;
+use divisi::pd::{Atom, allow_writing, lost_writes, protect_from_writing};
 use std::fmt::{self, Display};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where a patch finds its abstractions, and what is sent to it.
 #[derive(Args, Clone, Debug, Default)]
@@ -15,6 +16,39 @@ pub(crate) struct PatchOptions {
     /// Send a message to a receiver of a patch: milliseconds, its name, words; may be given several times
     #[arg(long, value_name = "MS NAME WORDS", value_parser = PatchMessage::parse)]
     pub(crate) send: Vec<PatchMessage>,
+
+    /// Folder into which patches may write files, and in which they may replace files; may be given several times
+    #[arg(long, value_name = "DIR")]
+    pub(crate) allow_write: Vec<PathBuf>,
+}
+
+impl PatchOptions {
+    /// Allows patches to write where the user says so, but not over `output`.
+    pub(crate) fn allow_writing(&self, output: Option<&Path>) -> Result<(), Failure> {
+        for folder in &self.allow_write {
+            if !folder.is_dir() {
+                let message = format!(
+                    "--allow-write {}: there is no such folder",
+                    folder.display()
+                );
+                return Err(Failure::bad_input(message));
+            }
+            allow_writing(folder);
+        }
+        output.into_iter().for_each(protect_from_writing);
+        Ok(())
+    }
+
+    /// Fails if a patch has lost a file that it wanted to write.
+    pub(crate) fn check_writes() -> Result<(), Failure> {
+        match lost_writes() {
+            0 => Ok(()),
+            1 => Err(Failure::failed("a patch could not write a file")),
+            lost => Err(Failure::failed(format!(
+                "patches could not write {lost} files"
+            ))),
+        }
+    }
 }
 
 /// A message of `--send "MS RECEIVER WORDS"`.

@@ -9,12 +9,19 @@ pub(crate) struct FileRequests {
     pub access: FileAccess,
     /// True if another thread serves them: messages then run where nothing may wait.
     pub is_deferred: bool,
+    /// True if the patch runs only to be measured: it reads, and writes nothing.
+    pub is_dry: bool,
     waiting: Vec<(ObjectId, FileRequest)>,
 }
 
 impl FileRequests {
     /// Serves a request, or keeps it for [`FileRequests::take`].
     pub(super) fn ask(&mut self, object: ObjectId, request: FileRequest) -> Option<FileReply> {
+        if self.is_dry
+            && let Some(reply) = request.left_out()
+        {
+            return Some(reply);
+        }
         if self.is_deferred {
             self.waiting.push((object, request));
             return None;
@@ -22,11 +29,12 @@ impl FileRequests {
         Some(request.serve(&self.access))
     }
 
+    /// Returns true if a request waits.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Takes what waits. Each is served with a copy of `access`, and its reply given to [`Machine::reply`](super::Machine).
-    #[cfg_attr(
-        not(test),
-        allow(dead_code, reason = "a render serves requests at once")
-    )]
     pub(crate) fn take(&mut self) -> Vec<(ObjectId, FileRequest)> {
         std::mem::take(&mut self.waiting)
     }

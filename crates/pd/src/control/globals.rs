@@ -60,6 +60,13 @@ impl Globals {
         }
     }
 
+    /// Prints a line.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn print(&mut self, line: &str) {
+        self.console.line(|to| to.write_str(line));
+    }
+
     /// The state of a new `array random`.
     pub(crate) fn next_array_seed(&mut self) -> u32 {
         let next = self.array_seed.wrapping_mul(435_898_247);

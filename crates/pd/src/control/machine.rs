@@ -188,11 +188,8 @@ impl Machine {
     /// Gives an object the reply to what it has asked for.
     ///
     /// Real-time: hot, but for what the object does with it.
-    #[cfg_attr(
-        not(test),
-        allow(dead_code, reason = "a render serves requests at once")
-    )]
     pub(crate) fn reply(&mut self, object: ObjectId, reply: FileReply) {
+        self.left = MAX_MESSAGES;
         self.call(object, 0, |object, context| object.reply(reply, context));
         self.run();
     }

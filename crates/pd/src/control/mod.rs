@@ -51,6 +51,7 @@ pub(crate) use arrays::ArrayId;
 pub use build::NotYet;
 pub(crate) use build::{Built, BuiltBox};
 pub(crate) use clocks::UNITS_PER_MS;
+pub(crate) use files::FileRequests;
 pub use machine::Machine;
 pub(crate) use object::{Context, Handled, Object};
 pub(crate) use objects::{Making, expr, unary};

@@ -254,6 +254,13 @@ impl Context<'_> {
         self.globals.values.entry(name).or_insert(0.0)
     }
 
+    /// Prints a line that the caller has put together: where one is printed seldom.
+    ///
+    /// Real-time: hot, but for the text.
+    pub(crate) fn print(&mut self, line: String) {
+        self.globals.print(&line);
+    }
+
     /// Prints a line that `write` puts together.
     ///
     /// Real-time: hot.

@@ -193,7 +193,6 @@ fn of_word(word: &str, symbols: &mut Symbols) -> TextWord {
 /// The text of a file. With `by_lines` the end of a line stands for `;`.
 pub(crate) fn write_text(words: &[TextWord], by_lines: bool, symbols: &Symbols) -> String {
     let mut text = String::new();
-    let mut words_in_line = 0;
     for word in words {
         if word.ends_line() && text.ends_with(' ') {
             text.pop();
@@ -201,10 +200,11 @@ pub(crate) fn write_text(words: &[TextWord], by_lines: bool, symbols: &Symbols) 
         if !(by_lines && *word == TextWord::Semicolon) {
             text += &word.text(symbols);
         }
-        // Pd breaks a line by its words.
-        let is_end = *word == TextWord::Semicolon || (!by_lines && words_in_line > 65);
-        text.push(if is_end { '\n' } else { ' ' });
-        words_in_line = if is_end { 0 } else { words_in_line + 1 };
+        text.push(if *word == TextWord::Semicolon {
+            '\n'
+        } else {
+            ' '
+        });
     }
     text
 }

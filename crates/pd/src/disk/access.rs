@@ -4,8 +4,35 @@ use super::request::FileName;
 use files::{FileId, NewFile};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// What the user of the program allows all patches that are nodes.
+static GRANTED: LazyLock<Mutex<FileAccess>> = LazyLock::new(Mutex::default);
+
+fn granted() -> MutexGuard<'static, FileAccess> {
+    GRANTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Allows every patch that is a node to write into `folder` and folders in it. A session cannot allow that: only who starts the
+/// program can.
+///
+/// Real-time: setup.
+pub fn allow_writing(folder: &Path) {
+    granted().allow(folder);
+}
+
+/// Keeps a file from being replaced by patches: one that the program itself writes.
+///
+/// Real-time: setup.
+pub fn protect_from_writing(path: &Path) {
+    granted().protect(path);
+}
+
+/// Number of files that patches could not write: they lie where no patch may write, or the disk has failed.
+pub fn lost_writes() -> u64 {
+    granted().lost_writes()
+}
 
 /// Folders of a patch, and what it may write.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +41,8 @@ pub(crate) struct FileAccess {
     pub search: Vec<PathBuf>,
     /// Folders, links followed, in which files may be made and replaced.
     writable: Vec<PathBuf>,
-    /// Files that are in use: those of the patch, and the output of the program.
-    protected: Vec<FileId>,
+    /// Files that are in use: those of the patch, and the output of the program, which need not be there yet.
+    protected: Vec<(Option<FileId>, Option<PathBuf>)>,
     refused: Arc<AtomicU64>,
 }
 
@@ -31,7 +58,17 @@ impl FileAccess {
     ///
     /// Real-time: setup.
     pub(crate) fn protect(&mut self, path: &Path) {
-        self.protected.extend(FileId::of(path));
+        self.protected.push((FileId::of(path), real_target(path)));
+    }
+
+    /// Adds what the user of the program has allowed for all patches.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn add_granted(&mut self) {
+        let granted = granted();
+        self.writable.extend(granted.writable.iter().cloned());
+        self.protected.extend(granted.protected.iter().cloned());
+        self.refused = granted.refused.clone();
     }
 
     /// Number of writes that were refused or failed: something was lost.
@@ -73,7 +110,10 @@ impl FileAccess {
             return Err("a patch writes only into folders that --allow-write names".into());
         }
         let own = FileId::of(&target);
-        if own.is_some_and(|id| self.protected.contains(&id)) {
+        let is_used = |(id, path): &(Option<FileId>, Option<PathBuf>)| {
+            (own.is_some() && own == *id) || path.as_ref() == Some(&target)
+        };
+        if self.protected.iter().any(is_used) {
             return Err("the file is in use".into());
         }
         let write = || {

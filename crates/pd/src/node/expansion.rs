@@ -47,6 +47,7 @@ pub(super) fn expand(
             step: messages,
             console,
             printer,
+            files: None,
         }),
         head_outputs: vec![Port::new("order", ORDER)],
         nodes: nodes.made,

@@ -69,9 +69,10 @@ fn load(context: &MakeContext<'_>) -> Result<LoadedPatch, MakeError> {
     let folders = folders.split(':').filter(|folder| !folder.is_empty());
     let search = SearchPath::new(folders.map(|folder| context.folder.join(folder)));
     let path = context.folder.join(name);
-    let patch = load_patch(&path, &search).map_err(|why| {
+    let mut patch = load_patch(&path, &search).map_err(|why| {
         MakeError::param("file", format!("cannot read {}: {why}", path.display()))
     })?;
+    patch.access.add_granted();
     match patch.diagnostics.iter().find(|found| found.is_error()) {
         Some(found) => {
             let message = format!(

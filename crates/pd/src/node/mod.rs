@@ -16,10 +16,12 @@
 //! | `expansion` | the steps of a patch as nodes and edges |
 //! | `processors` | what runs in them |
 //! | `whole` | a patch as one processor, for those who take no nodes |
+//! | `file_server` | files that a patch reads and writes live |
 //! | `printer` | what a patch prints, to the terminal |
 //! | `kind` | the kinds, and the patch that a node names |
 
 mod expansion;
+mod file_server;
 mod kind;
 mod order_edges;
 mod printer;

@@ -1,5 +1,6 @@
 //! What runs in the nodes of a patch.
 
+use super::file_server::{FileClient, FileServer};
 use super::printer::{LineSender, Printer};
 use crate::signal::{BLOCK, BoundStep, MessageStep, SharedCell, SignalSource, add};
 use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
@@ -22,6 +23,8 @@ pub(super) struct Messages {
     pub(super) console: LineSender,
     /// Until a thread has it that may wait.
     pub(super) printer: Option<Printer>,
+    /// Ends of the queues of files, when it plays live.
+    pub(super) files: Option<FileClient>,
 }
 
 impl Processor for Messages {
@@ -31,14 +34,28 @@ impl Processor for Messages {
         {
             setup.services.spawn_background(Box::new(printer));
         }
+        let files = self.step.files();
+        files.is_dry = setup.mode == Mode::DryRun;
+        if setup.mode == Mode::Live && self.files.is_none() {
+            files.is_deferred = true;
+            let (server, client) = FileServer::new(files.access.clone());
+            setup.services.spawn_background(Box::new(server));
+            self.files = Some(client);
+        }
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        if let Some(files) = &mut self.files {
+            while let Ok((object, reply)) = files.replies.pop() {
+                self.step.keep_reply(object, reply);
+            }
+        }
         let count = block.input_count();
         self.step.run(|at, to| match at < count {
             true => to.copy_from_slice(block.input(at).channel(0)),
             false => to.fill(0.0),
         });
+        self.ask_for_files();
         let console = &mut self.console;
         self.step.drain_console(|line| console.send(line));
         ProcessStatus::Continue
@@ -48,6 +65,24 @@ impl Processor for Messages {
 
     fn tail(&self) -> Tail {
         Tail::Infinite
+    }
+}
+
+impl Messages {
+    /// Passes on what objects ask for.
+    fn ask_for_files(&mut self) {
+        let Some(files) = &mut self.files else {
+            return;
+        };
+        if !self.step.files().is_waiting() {
+            return;
+        }
+        for request in self.step.files().take() {
+            if files.requests.push(request).is_err() {
+                self.console
+                    .send("error: too many files at once: one is left out");
+            }
+        }
     }
 }
 

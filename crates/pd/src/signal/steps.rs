@@ -6,7 +6,8 @@ use super::order::order;
 use super::row::BoundStep;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
 use super::world::BlockTime;
-use crate::control::{ArrayId, Machine, NotYet, ObjectId, Symbol};
+use crate::control::{ArrayId, FileRequests, Machine, NotYet, ObjectId, Symbol};
+use crate::disk::FileReply;
 use crate::file::Atom;
 use crate::load::LoadedPatch;
 use std::collections::HashSet;
@@ -32,6 +33,8 @@ pub(crate) struct MessageStep {
     arrays: Vec<(ArrayId, SharedCell)>,
     /// Numbers of `value` that signals touch, which move in the same way.
     values: Vec<(Symbol, SharedCell)>,
+    /// Replies to requests for files, until the next block.
+    replies: Vec<(ObjectId, FileReply)>,
     /// Channels of `adc~`.
     inputs: Box<[SharedCell]>,
     outputs: Box<[SharedCell]>,
@@ -84,6 +87,7 @@ impl PatchSteps {
             clock_setters,
             arrays,
             values,
+            replies: Vec::with_capacity(16),
             inputs,
             outputs: outputs.clone(),
         };
@@ -148,6 +152,7 @@ impl MessageStep {
         for id in &self.clock_setters {
             self.machine.take_clocks(*id);
         }
+        self.give_replies();
         self.machine.tick();
         self.time.begin(self.machine.now());
         for (at, channel) in self.inputs.iter().enumerate() {
@@ -157,6 +162,31 @@ impl MessageStep {
             channel.write().samples.fill(0.0);
         }
         self.swap_arrays();
+    }
+
+    /// Files that objects ask for.
+    pub(crate) fn files(&mut self) -> &mut FileRequests {
+        &mut self.machine.globals().files
+    }
+
+    /// Keeps the reply to a request for the next block.
+    ///
+    /// Real-time: hot, as long as few wait.
+    pub(crate) fn keep_reply(&mut self, object: ObjectId, reply: FileReply) {
+        self.replies.push((object, reply));
+    }
+
+    /// Gives objects the replies that have come, and says in which block.
+    fn give_replies(&mut self) {
+        for (object, reply) in self.replies.drain(..) {
+            self.machine.reply(object, reply);
+            let block = self.time.tick() + 1;
+            let line = format!(
+                "{}: file served in block {block}",
+                self.machine.class(object)
+            );
+            self.machine.globals().print(&line);
+        }
     }
 
     /// Gives every line that was printed to `take`.
