@@ -12,7 +12,7 @@ pub(super) const NAMES: &[&str] = &[
     "notein", "ctlin", "pgmin", "bendin", "touchin", "polytouchin",
     "+~", "-~", "*~", "/~", "max~", "min~", "dac~", "adc~", "readsf~", "writesf~",
     "netreceive", "text", "array", "file", "pointer", "get", "set", "append", "fiddle~", "sigmund~",
-    "pd~",
+    "pd~", "bonk~",
 ];
 
 /// Ports of a box of the class `name`, if the class is one of these.
@@ -54,6 +54,10 @@ pub(super) fn ports(name: &str, arguments: &[Atom]) -> Option<Ports> {
         "append" => Ports::of(&many('m', fields(count) + 1), "m"),
         "pd~" => other_program(arguments),
         "fiddle~" => Ports::of("~", &many('m', fiddle_outlets(arguments))),
+        "bonk~" => {
+            let count = bonk_channels(arguments);
+            Ports::of(&many('~', count), &many('m', count + 1))
+        }
         "sigmund~" => Ports::of("~", &many('m', sigmund_outlets(arguments))),
         _ => return None,
     })
@@ -200,6 +204,26 @@ fn fiddle_outlets(arguments: &[Atom]) -> usize {
     )]
     let pitches = number(1).clamp(1.0, 3.0) as usize;
     3 + pitches + usize::from(number(3) > 0.0)
+}
+
+/// Channels: the second of two numbers, or behind `-nsigs`; 1 to 8.
+fn bonk_channels(arguments: &[Atom]) -> usize {
+    let at = match arguments.first() {
+        Some(Atom::Float(_)) => Some(1),
+        _ => {
+            let mut words = arguments.iter();
+            let flag = words.position(|word| word.as_symbol() == Some("-nsigs"));
+            flag.map(|at| at + 1)
+        }
+    };
+    let number = at.and_then(|at| arguments.get(at)?.as_float());
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 1 and 8"
+    )]
+    let count = number.unwrap_or(1.0).clamp(1.0, 8.0) as usize;
+    count
 }
 
 /// One for each name of a result; pitch and envelope where none is named.

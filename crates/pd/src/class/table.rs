@@ -183,7 +183,6 @@ pub(super) const FIXED: &[Row] = &[
     ("setsize", "mm", ""),
     ("scalar", "m", "m"),
     ("bob~", "~~~", "~"),
-    ("bonk~", "~", "mm"),
     ("choice", "m", "m"),
     ("lrshift~", "~", "~"),
     ("pique", "m", "m"),

@@ -91,6 +91,15 @@ impl RootTables {
         &ROOTS
     }
 
+    /// One over the root of `x`, 0 below 0: a guess by the tables, good to three digits.
+    #[inline(always)]
+    pub(super) fn rough_inverse_root(&self, x: f32) -> f32 {
+        let bits = x.to_bits();
+        let exponent = self.exponents[(bits >> 23) as usize & 255];
+        let root = exponent * self.mantissas[(bits >> 13) as usize & 1023];
+        if x < 0.0 { 0.0 } else { root }
+    }
+
     /// One over the root of `x`, 0 below 0: a guess by the tables, and one step of Newton's method in doubles.
     #[inline(always)]
     pub(super) fn inverse_root(&self, x: f32) -> f32 {

@@ -8,6 +8,7 @@
 //! | `functions` | exponential, logarithm and roots |
 //! | `oscillators` | `osc~`, `phasor~`, `cos~`, `noise~` |
 //! | `ramps` | `line~`, `vline~`, `sig~`, `snapshot~` and others between messages and signals |
+//! | `bonk`, `pique` | `bonk~`: attacks; `pique`: peaks of a spectrum in arrays |
 //! | `sigmund` | `sigmund~`: pitch and sinusoids |
 //! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `vcf~`, one pole and one zero |
 //! | `delays` | `delwrite~` and its readers |
@@ -17,6 +18,7 @@
 
 mod arithmetic;
 mod arrays;
+mod bonk;
 mod buses;
 mod delays;
 mod expr;
@@ -25,6 +27,7 @@ mod filters;
 mod fourier;
 mod functions;
 mod oscillators;
+mod pique;
 mod ramps;
 mod sigmund;
 
@@ -41,6 +44,8 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| extra::make(making))
         .or_else(|| fourier::make(making))
         .or_else(|| sigmund::make(making))
+        .or_else(|| bonk::make(making))
+        .or_else(|| pique::make(making))
         .or_else(|| oscillators::make(making))
         .or_else(|| ramps::make(making))
         .or_else(|| super::reblock::make(making))
