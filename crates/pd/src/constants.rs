@@ -6,6 +6,8 @@
 
 /// Half a circle.
 pub(crate) const PI: f64 = 3.14159;
+/// Where `pique` takes an angle for half a circle.
+pub(crate) const NEAR_PI: f32 = 3.14;
 /// A circle in floats.
 pub(crate) const TWO_PI: f32 = 2.0 * 3.14159;
 /// A circle of the oscillating filter.

@@ -216,8 +216,8 @@ impl Object for Ladder {
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let name = context.symbols().text(message.selector).to_owned();
-        match self.set(&name, message.number()) {
+        let name = context.symbols().text(message.selector);
+        match self.set(name, message.number()) {
             true => Handled::Yes,
             false => Handled::No,
         }

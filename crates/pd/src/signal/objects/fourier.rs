@@ -123,7 +123,7 @@ fn sum(cosines: &[f64], time: &[f32], bin: usize) -> (f32, f32) {
 #[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
 fn sample(cosines: &[f64], re: &[f32], im: &[f32], at: usize) -> f32 {
     let n = cosines.len();
-    let alternating = if at % 2 == 0 { 1.0 } else { -1.0 };
+    let alternating = if at.is_multiple_of(2) { 1.0 } else { -1.0 };
     let mut total = f64::from(re[0]) + alternating * f64::from(re[n / 2]);
     for bin in 1..n / 2 {
         let phase = at * bin;

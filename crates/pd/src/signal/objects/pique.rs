@@ -1,5 +1,6 @@
 //! `pique`: peaks of a spectrum that lies in two arrays.
 
+use crate::constants::NEAR_PI;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value};
 use std::f64::consts::PI;
 
@@ -43,7 +44,7 @@ fn hann(angle: f32, sine: f32) -> f32 {
     if (-0.01..0.01).contains(&angle) {
         return 1.0;
     }
-    if (3.14..3.143).contains(&angle.abs()) {
+    if (NEAR_PI..3.143).contains(&angle.abs()) {
         return 0.5;
     }
     let pi = narrow(PI);

@@ -362,8 +362,8 @@ impl Object for Bonk {
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let name = context.symbols().text(message.selector).to_owned();
-        match self.set(&name, message.values) {
+        let name = context.symbols().text(message.selector);
+        match self.set(name, message.values) {
             true => Handled::Yes,
             false => Handled::No,
         }

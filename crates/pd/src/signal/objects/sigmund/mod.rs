@@ -300,7 +300,7 @@ impl Object for Sigmund {
 
     fn prepare(&mut self, format: &RowFormat) {
         self.rate = format.rate;
-        if self.is_stream && self.hop % format.frames != 0 {
+        if self.is_stream && !self.hop.is_multiple_of(format.frames) {
             self.hop = format.frames * (self.hop / format.frames);
         }
     }
@@ -330,8 +330,8 @@ impl Object for Sigmund {
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let name = context.symbols().text(message.selector).to_owned();
-        match self.set(&name, message.number()) {
+        let name = context.symbols().text(message.selector);
+        match self.set(name, message.number()) {
             true => Handled::Yes,
             false => Handled::No,
         }
@@ -339,7 +339,7 @@ impl Object for Sigmund {
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let signal = inlets.get(0);
-        if !self.is_stream || self.hop % signal.len() != 0 {
+        if !self.is_stream || !self.hop.is_multiple_of(signal.len()) {
             return;
         }
         if self.countdown > 0 {

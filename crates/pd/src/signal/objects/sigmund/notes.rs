@@ -66,10 +66,11 @@ impl NoteFinder {
         self.now = (self.now + 1) % HISTORY;
         self.history[self.now] = (frequency, power);
         self.age += 1;
-        if self.high <= 0.0 && self.age > windows {
-            if let Some(short) = self.short_note(power, range, windows, rules) {
-                return self.begin(short);
-            }
+        if self.high <= 0.0
+            && self.age > windows
+            && let Some(short) = self.short_note(power, range, windows, rules)
+        {
+            return self.begin(short);
         }
         if self.high > 0.0 {
             self.stay_or_leave(frequency, range, windows);
