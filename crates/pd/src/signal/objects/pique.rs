@@ -8,7 +8,11 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     (making.class == "pique").then(|| {
         let max_peaks = whole(making.number(0, 0.0));
         Box::new(Pique {
-            max_peaks: if max_peaks == 0 { 100 } else { max_peaks.min(100_000) },
+            max_peaks: if max_peaks == 0 {
+                100
+            } else {
+                max_peaks.min(100_000)
+            },
             max_error: 0.0,
             rate: making.globals.rate,
         }) as Box<dyn Object>
@@ -87,7 +91,13 @@ impl Pique {
         ];
         if self.max_error > 0.0 {
             let side = |bin: usize, by: f32| {
-                error(windowed(re, bin), windowed(im, bin), angle + by, 2.0 * inverse, peak)
+                error(
+                    windowed(re, bin),
+                    windowed(im, bin),
+                    angle + by,
+                    2.0 * inverse,
+                    peak,
+                )
             };
             let pi = narrow(PI);
             let sides = side(bin - 1, pi) + side(bin + 1, -pi);
@@ -102,7 +112,11 @@ impl Pique {
     fn send_peaks(&self, re: &[f32], im: &[f32], max_peaks: usize, context: &mut Context<'_>) {
         let half = re.len() / 2;
         let square = |x: f32| x * x;
-        let total: f32 = re[..half].iter().zip(im).map(|(x, y)| square(*x) + square(*y)).sum();
+        let total: f32 = re[..half]
+            .iter()
+            .zip(im)
+            .map(|(x, y)| square(*x) + square(*y))
+            .sum();
         let threshold = narrow(f64::from(total) * 0.00001);
         let power = |bin: usize| match bin {
             0 => 0.0,
@@ -134,7 +148,10 @@ fn error(x: f32, y: f32, angle: f32, scale: f32, [_, _, re, im]: Peak) -> f32 {
     let sine = narrow(libm::sin(f64::from(angle)));
     let cosine = narrow(libm::cos(f64::from(angle)));
     let height = hann(angle, sine);
-    let (a, b) = (height * (re * cosine + im * sine), height * (im * cosine - re * sine));
+    let (a, b) = (
+        height * (re * cosine + im * sine),
+        height * (im * cosine - re * sine),
+    );
     let (a, b) = (a - scale * x, b - scale * y);
     a * a + b * b
 }
@@ -156,7 +173,10 @@ impl Object for Pique {
             context.print_with(|_, line| line.write_str("error: pique: bad npoints or npeak"));
             return Handled::Yes;
         }
-        let spectrum = (points_of(*re, points, context), points_of(*im, points, context));
+        let spectrum = (
+            points_of(*re, points, context),
+            points_of(*im, points, context),
+        );
         let (Some(re), Some(im)) = spectrum else {
             context.print_with(|_, line| line.write_str("error: pique: missing or bad array"));
             return Handled::Yes;

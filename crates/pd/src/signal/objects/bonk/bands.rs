@@ -123,7 +123,9 @@ impl Band {
 /// The filters of a bank; those beyond half the rate give nothing.
 pub(super) fn bands(settings: &BandSettings) -> Vec<Band> {
     let BandSettings { overlap, .. } = *settings;
-    let ratio = narrow(libm::exp((std::f64::consts::LN_2 / 12.0) * f64::from(settings.halftones)));
+    let ratio = narrow(libm::exp(
+        (std::f64::consts::LN_2 / 12.0) * f64::from(settings.halftones),
+    ));
     let spacing = (ratio - 1.0) / (ratio + 1.0);
     let min_width = settings.min_width.max(1.5);
     let mut center = settings.first_bin.max(min_width / 1.5);

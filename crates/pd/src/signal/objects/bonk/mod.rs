@@ -196,7 +196,11 @@ impl Bonk {
                 self.is_hit = true;
                 is_given = true;
             }
-            self.attack = if growth < self.low { 0 } else { self.attack + 1 };
+            self.attack = if growth < self.low {
+                0
+            } else {
+                self.attack + 1
+            };
         } else if growth > self.high {
             self.attack = 1;
             self.is_reported = false;
@@ -228,7 +232,11 @@ impl Bonk {
             let place = (at % count) as f32;
             temperature += *to * place;
         }
-        temperature = if velocity > 0.0 { temperature / velocity } else { 0.0 };
+        temperature = if velocity > 0.0 {
+            temperature / velocity
+        } else {
+            0.0
+        };
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
         let channels = self.channels.len() as f32;
         velocity *= narrow(0.5 / f64::from(channels));
@@ -351,7 +359,10 @@ impl Object for Bonk {
 
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.is_hit = false;
-        let bands = self.channels.iter_mut().flat_map(|channel| &mut channel.bands);
+        let bands = self
+            .channels
+            .iter_mut()
+            .flat_map(|channel| &mut channel.bands);
         bands.for_each(|band| band.given = band.power);
         self.give(context);
         Handled::Yes
