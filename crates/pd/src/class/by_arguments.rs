@@ -33,9 +33,16 @@ pub(super) fn ports(name: &str, arguments: &[Atom]) -> Option<Ports> {
         "pipe" => pipe(count),
         "list" => list(first),
         "expr" | "expr~" | "fexpr~" => expression(name, arguments),
-        "notein" | "polytouchin" => midi_input(3, count.min(1)),
-        "ctlin" => midi_input(3, count.min(2)),
-        "pgmin" | "bendin" | "touchin" => midi_input(2, count.min(1)),
+        "notein" | "polytouchin" => midi_input(3, &[states_channel(arguments, 0)]),
+        "ctlin" => {
+            let number = arguments.first().map(|n| n.as_float().unwrap_or(0.0));
+            let is_stated = number.is_some_and(|number| number >= 0.0);
+            match states_channel(arguments, 1) {
+                true => midi_input(1, &[]),
+                false => midi_input(3, &[is_stated]),
+            }
+        }
+        "pgmin" | "bendin" | "touchin" => midi_input(2, &[states_channel(arguments, 0)]),
         // With a number the other operand is not a signal.
         "+~" | "-~" | "*~" | "/~" | "max~" | "min~" => {
             Ports::of(if count == 0 { "~~" } else { "~m" }, "~")
@@ -104,8 +111,15 @@ pub(super) fn mistake(name: &str, arguments: &[Atom]) -> Option<String> {
 }
 
 /// A channel, or a controller, that is stated has no outlet.
-fn midi_input(outlets: usize, stated: usize) -> Ports {
+fn midi_input(outlets: usize, stated: &[bool]) -> Ports {
+    let stated = stated.iter().filter(|is_stated| **is_stated).count();
     Ports::of("", &many('m', outlets - stated))
+}
+
+/// Returns true for a channel other than 0, which is all of them.
+fn states_channel(arguments: &[Atom], at: usize) -> bool {
+    let channel = arguments.get(at).and_then(Atom::as_float);
+    channel.is_some_and(|channel| channel != 0.0)
 }
 
 /// Channels of a sound file: the first number, 1 to 64.

@@ -312,6 +312,9 @@ impl Builder {
             });
             self.machine.set_signal_inlets(id, signals.collect());
         }
+        if let Some(name) = super::midi::name_of(class) {
+            self.machine.receive(name, id);
+        }
         if class == "text"
             && let [Value::Symbol(function), rest @ ..] = &values[..]
             && matches!(

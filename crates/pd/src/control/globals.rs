@@ -4,6 +4,7 @@ use super::arrays::Arrays;
 use super::clocks::Clocks;
 use super::console::Console;
 use super::files::FileRequests;
+use super::midi::MidiOutput;
 use super::receivers::Receivers;
 use super::symbol::{Symbol, Symbols};
 use super::text::Texts;
@@ -33,6 +34,7 @@ pub(crate) struct Globals {
     /// Number of `random` and `noise~` made, from which their seeds follow.
     pub seeds: (u32, u32),
     pub console: Console,
+    pub midi_output: MidiOutput,
     /// True once `; pd quit` was sent.
     pub is_over: bool,
     /// Words of a message that an object puts together.
@@ -55,6 +57,7 @@ impl Globals {
             dsp: false,
             seeds: (0, 0),
             console: Console::default(),
+            midi_output: MidiOutput::default(),
             is_over: false,
             line: Vec::with_capacity(256),
         }

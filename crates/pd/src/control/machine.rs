@@ -3,12 +3,13 @@
 use super::arrays::ArrayId;
 use super::clocks::{Due, UNITS_PER_MS};
 use super::globals::Globals;
+use super::midi::MidiParser;
 use super::object::{Context, Handled, Object};
 use super::slot::ObjectSlot;
 use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
-use super::work::{Entry, Stored, Work};
+use super::work::{Entry, Stored, Work, store};
 use crate::disk::FileReply;
 use crate::file::Atom;
 use crate::signal::ObjectCell;
@@ -37,6 +38,7 @@ pub struct Machine {
     left: u32,
     /// Length of a tick, in units of logical time.
     tick: f64,
+    midi_parser: MidiParser,
 }
 
 impl Machine {
@@ -53,6 +55,7 @@ impl Machine {
             sent: Vec::with_capacity(256),
             delivered: Vec::with_capacity(256),
             left: MAX_MESSAGES,
+            midi_parser: MidiParser::default(),
             // Pd multiplies by an inverse that is a float.
             tick: UNITS_PER_MS * 1000.0 * 64.0 * f64::from(1.0 / rate),
         }
@@ -234,6 +237,44 @@ impl Machine {
     pub(super) fn reserve(&mut self) {
         self.globals.symbols.reserve();
         self.globals.clocks.reserve(self.objects.len());
+    }
+
+    /// Sends bytes of MIDI that came at `port` (0 has channels 1 to 16, 1 the next) to the boxes that receive them, at the logical
+    /// time of the next tick's begin.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub fn midi(&mut self, port: u8, bytes: &[u8]) {
+        for byte in bytes {
+            let mut parser = self.midi_parser;
+            let mut lists = [None; 2];
+            let mut count = 0;
+            parser.byte(port, *byte, |list| {
+                lists[count] = Some(list);
+                count += 1;
+            });
+            self.midi_parser = parser;
+            for (name, values, count) in lists.into_iter().flatten() {
+                self.left = MAX_MESSAGES;
+                let message = Message::of_list(&values[..count]);
+                let message = store(&mut self.values, message);
+                let (next, keep, depth) = (0, message.to, 0);
+                let work = Work::Receivers {
+                    name,
+                    next,
+                    message,
+                };
+                self.stack.push(Entry { work, keep, depth });
+                self.run();
+            }
+        }
+    }
+
+    /// Gives every message of MIDI that the patch has sent to `take`, with its port from 0. Returns the number of those that found no
+    /// room.
+    ///
+    /// Real-time: as `take`.
+    pub fn drain_midi(&mut self, take: impl FnMut(u8, &[u8])) -> u64 {
+        self.globals.midi_output.drain(take)
     }
 
     /// Works until no message waits.
@@ -457,5 +498,87 @@ fn to_list(object: &mut dyn Object, values: &[Value], context: &mut Context<'_>)
         Some(Value::Float(number)) => object.float(*number, context),
         Some(Value::Symbol(symbol)) => object.symbol(*symbol, context),
         None => Handled::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{SearchPath, load_patch};
+
+    /// A machine of a patch with these lines.
+    fn machine(name: &str, lines: &str) -> Machine {
+        let name = format!("divisi-machine-{name}-{}.pd", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, format!("#N canvas 0 0 9 9 12;\n{lines}"))
+            .expect("it can be written");
+        let loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
+        std::fs::remove_file(&path).expect("it is ours");
+        let (mut machine, not_yet) = Machine::build(&loaded, 44_100.0);
+        assert!(not_yet.is_empty() && loaded.diagnostics.is_empty());
+        machine.load();
+        machine
+    }
+
+    #[test]
+    fn midi_reaches_the_boxes_that_receive_it() {
+        let mut machine = machine(
+            "in",
+            "#X obj 0 0 notein;\n#X obj 0 0 pack 0 0 0;\n#X obj 0 0 print note;\n#X obj 0 0 bendin 2;\n#X obj 0 0 print bend;\n\
+             #X obj 0 0 ctlin 7;\n#X obj 0 0 print volume;\n#X obj 0 0 midirealtimein;\n#X obj 0 0 print clock;\n\
+             #X obj 0 0 pgmin;\n#X obj 0 0 print program;\n\
+             #X connect 0 0 1 0;\n#X connect 0 1 1 1;\n#X connect 0 2 1 2;\n#X connect 1 0 2 0;\n#X connect 3 0 4 0;\n\
+             #X connect 5 0 6 0;\n#X connect 7 0 8 0;\n#X connect 9 0 10 0;\n",
+        );
+        // A running status, a clock inside a message, and a note that ends.
+        machine.midi(0, &[0x90, 60, 100, 61, 0xf8, 0, 0x82, 62, 9]);
+        machine.midi(1, &[0x90, 60, 1, 0xc0, 4]);
+        machine.midi(0, &[0xe1, 0, 64, 0xb3, 7, 5, 0xb3, 8, 5, 0xff]);
+        let found = machine.take_console();
+        let expected = [
+            "note: 60 100 1",
+            "clock: 248",
+            "note: 61 0 1",
+            "note: 62 0 3",
+            "note: 60 1 17",
+            "program: 5",
+            "bend: 8192",
+            "volume: 5",
+            "clock: 255",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn boxes_send_midi() {
+        let mut machine = machine(
+            "out",
+            "#X obj 0 0 loadbang;\n#X msg 0 0 60 100;\n#X obj 0 0 noteout 17;\n#X msg 0 0 300;\n#X obj 0 0 ctlout 7 2;\n\
+             #X msg 0 0 -1;\n#X obj 0 0 bendout;\n#X obj 0 0 pgmout;\n#X msg 0 0 254;\n#X obj 0 0 midiout 2;\n\
+             #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 0 0 3 0;\n#X connect 3 0 4 0;\n#X connect 0 0 5 0;\n\
+             #X connect 5 0 6 0;\n#X connect 5 0 7 0;\n#X connect 0 0 8 0;\n#X connect 8 0 9 0;\n",
+        );
+        let mut found = Vec::new();
+        let lost = machine.drain_midi(|port, bytes| found.push((port, bytes.to_vec())));
+        let expected = [
+            (1, vec![0x90, 60, 100]),
+            (0, vec![0xb1, 7, 127]),
+            (0, vec![0xe0, 127, 63]),
+            (0, vec![0xc0, 0]),
+            (1, vec![254]),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(lost, 0);
+    }
+
+    #[test]
+    fn pd_quit_ends_the_run() {
+        let mut machine = machine(
+            "quit",
+            "#X obj 0 0 loadbang;\n#X obj 0 0 delay 10;\n#X msg 0 0 \\; pd quit;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n",
+        );
+        assert!(!machine.is_over());
+        (0..10).for_each(|_| machine.tick());
+        assert!(machine.is_over());
     }
 }

@@ -26,6 +26,7 @@
 //! | `globals` | what all objects share |
 //! | `wire`, `work` | where messages go, and what waits |
 //! | `slot` | the place of an object |
+//! | `midi` | MIDI into a patch and out of it |
 //! | `machine` | the stack, and one tick |
 //! | `build` | a loaded patch to objects and wires |
 //! | `objects` | the classes |
@@ -37,6 +38,7 @@ mod console;
 mod files;
 mod globals;
 mod machine;
+mod midi;
 mod object;
 mod objects;
 mod receivers;

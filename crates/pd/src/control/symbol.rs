@@ -50,6 +50,8 @@ words! {
     DSP = "dsp", PD = "pd", APPEND = "append", PREPEND = "prepend", ADD = "add", ADD2 = "add2", SEND = "send", RESET = "reset",
     NEXT = "next", THIS = "this", ALL = "all", RECEIVE = "receive", INIT = "init", NONZERO = "nonzero", LOADBANG = "loadbang",
     QUIT = "quit",
+    NOTEIN = "#notein", CTLIN = "#ctlin", PGMIN = "#pgmin", BENDIN = "#bendin", TOUCHIN = "#touchin",
+    POLYTOUCHIN = "#polytouchin", MIDIIN = "#midiin", SYSEXIN = "#sysexin", MIDIREALTIMEIN = "#midirealtimein",
 }
 
 impl Default for Symbols {

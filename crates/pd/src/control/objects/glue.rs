@@ -24,10 +24,9 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         }),
         "loadbang" => Box::new(Loadbang),
         // What only the host's screen and devices could answer.
-        "openpanel" | "savepanel" | "key" | "keyup" | "keyname" | "notein" | "ctlin" | "pgmin"
-        | "bendin" | "touchin" | "polytouchin" | "midiin" | "sysexin" | "midirealtimein"
-        | "noteout" | "ctlout" | "pgmout" | "bendout" | "touchout" | "polytouchout" | "midiout"
-        | "declare" | "namecanvas" => Box::new(Mute),
+        "openpanel" | "savepanel" | "key" | "keyup" | "keyname" | "declare" | "namecanvas" => {
+            Box::new(Mute)
+        }
         _ => return None,
     })
 }

@@ -9,6 +9,7 @@
 //! | `gui` | boxes that show a value |
 //! | `lists` | `list`, `pack`, `unpack`, `trigger`, `route`, `select` |
 //! | `math` | arithmetic on numbers |
+//! | `midi` | `notein`, `ctlin`, …, `noteout`, `ctlout`, … |
 //! | `names` | `send`, `receive`, `value`, `makefilename`, `print` |
 //! | `notes` | `poly`, `makenote`, `stripnote` |
 //! | `ranges` | `array` and its functions |
@@ -25,6 +26,7 @@ mod glue;
 mod gui;
 mod lists;
 mod math;
+mod midi;
 mod names;
 mod notes;
 mod ranges;
@@ -80,6 +82,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| expr::make(making))
         .or_else(|| lists::make(making))
         .or_else(|| math::make(making))
+        .or_else(|| midi::make(making))
         .or_else(|| names::make(making))
         .or_else(|| notes::make(making))
         .or_else(|| ranges::make(making))
