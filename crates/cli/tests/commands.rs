@@ -295,6 +295,12 @@ fn the_published_schema_is_up_to_date() {
         published == printed,
         "run `divisi schema > docs/session.schema.json`"
     );
+    let published = std::fs::read_to_string(repository("docs/commands.schema.json")).unwrap();
+    let printed = Folder::new().well("schema --commands").out;
+    assert!(
+        published == printed,
+        "run `divisi schema --commands > docs/commands.schema.json`"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::osc::osc;
 use common::playing::{Playing, TONE, wait_until};
 use common::{Folder, wav};
 use serde_json::Value;
@@ -103,21 +104,6 @@ fn a_saved_session_plays_at_once_and_a_broken_one_changes_nothing() {
             .contains("there already")
     );
     assert_eq!(here.read("mine.toml"), b"mine");
-}
-
-/// A message in OSC: address, type tags without the comma, arguments.
-fn osc(address: &str, tags: &str, arguments: &[u8]) -> Vec<u8> {
-    let padded = |text: &str| {
-        let mut bytes = text.as_bytes().to_vec();
-        bytes.resize((bytes.len() / 4 + 1) * 4, 0);
-        bytes
-    };
-    [
-        padded(address),
-        padded(&format!(",{tags}")),
-        arguments.to_vec(),
-    ]
-    .concat()
 }
 
 #[test]

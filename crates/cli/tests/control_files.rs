@@ -44,6 +44,48 @@ fn an_included_file_that_is_saved_plays_and_a_broken_one_changes_nothing() {
 }
 
 #[test]
+fn a_saved_tempo_and_saved_controllers_are_played_at_once() {
+    let here = Folder::new();
+    let slow = format!("{TONE}\n[tempo]\nbpm = 120\n");
+    here.write("tone.toml", &slow);
+    let mut playing = Playing::start(&here, "--reload");
+    let errors = BufReader::new(playing.child.stderr.take().unwrap());
+    let mut lines = errors.lines().map_while(Result::ok);
+    let bpm = |playing: &Playing<'_>| {
+        let asked = playing.send(&["query transport"]).unwrap();
+        asked["data"][0]["bpm"].as_f64().unwrap()
+    };
+    here.write("tone.toml", slow.replace("120", "90"));
+    assert!(lines.any(|line| line.contains("one change plays")));
+    wait_until(|| (bpm(&playing) - 90.0).abs() < 1e-9);
+    // What is saved has the tempo that plays.
+    playing.send(&["set tone.freq 441", "save"]).unwrap();
+    let saved = String::from_utf8(here.read("tone.toml")).unwrap();
+    assert!(saved.contains("bpm = 90"), "{saved}");
+    here.write(
+        "tone.toml",
+        slow.replace("bpm = 120", "bpm = 90\nmetre = \"3/4\""),
+    );
+    assert!(lines.any(|line| line.contains("needs a new start")));
+
+    let fast = slow.replace("120", "90");
+    let controller = "\n[[controller]]\ncc = 1\ntarget = \"tone.freq\"\nrange = [100, 200]\n";
+    here.write("tone.toml", format!("{fast}{controller}"));
+    assert!(lines.any(|line| line.contains("changes play") || line.contains("one change")));
+    // A wrong one is shown at its line, and one that could set nothing is refused.
+    let wrong = controller.replace("cc = 1", "cc = 128");
+    here.write("tone.toml", format!("{fast}{controller}{wrong}"));
+    let at = fast.lines().count() + 8;
+    let place = format!("tone.toml:{at}:");
+    assert!(lines.any(|line| line.contains(&place)), "no {place}");
+    here.write(
+        "tone.toml",
+        format!("{fast}{}", controller.replace("freq", "frq")),
+    );
+    assert!(lines.any(|line| line.contains("tone.frq")));
+}
+
+#[test]
 fn comments_that_a_save_loses_are_kept_beside_it() {
     let here = Folder::new();
     let commented = TONE.replace("freq = 440", "freq = 440 # concert pitch");

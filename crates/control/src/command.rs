@@ -100,6 +100,14 @@ pub enum Command {
         /// Its new name.
         to: String,
     },
+    /// Puts a node with its state in the place of another one, which goes: it gets that name, and those edges for whose ports
+    /// it has equal names, in place of its own.
+    Move {
+        /// The node that is moved.
+        from: String,
+        /// The node whose place it takes.
+        to: String,
+    },
     /// Sends a number to an event input.
     Value {
         /// `node.input`.

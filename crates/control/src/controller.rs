@@ -12,6 +12,7 @@ use crate::command::{Command, Query, Reply, Request};
 use crate::edits::{Draft, LiveSet};
 use crate::events::NodeEvent;
 use crate::history::{History, UndoEntry, go_to};
+use crate::live_controllers;
 use crate::query;
 use crate::session_file::{ReadSession, SessionFile};
 use crate::snapshot;
@@ -31,9 +32,11 @@ use units::Frames;
 /// Largest number of requests that wait.
 const MAX_WAITING: usize = 4096;
 /// Largest number of commands in a request.
-const MAX_COMMANDS: usize = 10_000;
+pub(crate) const MAX_COMMANDS: usize = 10_000;
 /// Largest number of queries in a request, and of answers in one update: each may describe the whole graph.
 const MAX_ANSWERS: usize = 16;
+/// Largest number of commands of the transport in a request, and of those that wait for later frames.
+const MAX_STEPS: usize = Engine::MAX_TRANSPORT_COMMANDS / 4;
 /// Largest number of events that wait for later frames. The engine has room for more, so those for now never wait for them.
 const MAX_LATER: usize = Engine::MAX_EVENTS / 2;
 /// A message to a client.
@@ -49,6 +52,8 @@ pub struct Controller {
     answering: VecDeque<Answering>,
     /// Frames of the events that may still wait for them.
     later: Vec<u64>,
+    /// The same of commands of the transport.
+    later_steps: Vec<u64>,
     history: History,
     snapshots: Arc<Snapshots>,
     subscriptions: Subscriptions,
@@ -98,6 +103,7 @@ impl Controller {
             waiting: VecDeque::new(),
             answering: VecDeque::new(),
             later: Vec::new(),
+            later_steps: Vec::new(),
             history: History::default(),
             snapshots: Arc::new(snapshots),
             subscriptions: Subscriptions::default(),
@@ -257,6 +263,8 @@ impl Controller {
             steps.extend(step);
         }
         has_change |= !steps.is_empty();
+        self.check_steps(&steps, engine)
+            .map_err(|error| (error, None))?;
         let mut answers = std::mem::take(&mut draft.answers);
         let heard = self.apply(draft, engine).map_err(|error| (error, None))?;
         let sent = self.send_steps(&steps, heard, engine);
@@ -366,15 +374,37 @@ impl Controller {
         Ok(())
     }
 
+    /// Refuses commands of the transport that would leave no room for others, before anything is sent.
+    fn check_steps(
+        &mut self,
+        steps: &[TransportStep],
+        engine: &Engine,
+    ) -> Result<(), ControlError> {
+        let position = engine.position();
+        self.later_steps.retain(|at| *at > position);
+        let later = steps.iter().filter(|step| step.at() > position).count();
+        if steps.len() > MAX_STEPS || self.later_steps.len() + later > MAX_STEPS {
+            let error = format!(
+                "a request has at most {MAX_STEPS} commands of the transport, and as many wait for their frames"
+            );
+            return Err(ControlError::TooMany(error));
+        }
+        if steps.len() > engine.transport_room() {
+            return Err(EngineError::Busy.into());
+        }
+        Ok(())
+    }
+
     /// Sends the steps of the transport. The frame is then the earliest one at which the first of them can be heard.
     fn send_steps(
-        &self,
+        &mut self,
         steps: &[TransportStep],
         heard: EffectTime,
         engine: &mut Engine,
     ) -> Result<EffectTime, ControlError> {
         for step in steps {
             step.send(engine, self.followed.as_deref())?;
+            self.later_steps.push(step.at());
         }
         let first = steps.iter().map(TransportStep::at).min();
         Ok(match (first, heard) {
@@ -407,9 +437,9 @@ impl Controller {
         loaded: (PathBuf, Session),
         engine: &mut Engine,
     ) -> Result<usize, ControlError> {
-        if loaded.1.graph.tempo() != engine.graph().tempo() {
-            return Err(ControlError::Tempo(loaded.0));
-        }
+        let speed = self.speed_of(&loaded, engine)?;
+        let controllers = live_controllers::bindings(&loaded.1);
+        live_controllers::check(&controllers, &loaded.1.graph, self.registry.catalogue())?;
         let before = UndoEntry::before(&[], true, engine.graph());
         let edits = go_to(&loaded.1.graph, engine, &self.registry)?;
         let text = snapshots_text(&loaded.1);
@@ -421,7 +451,39 @@ impl Controller {
         if edits > 0 || !is_kept {
             self.history.remember(before);
         }
-        Ok(edits + usize::from(!is_kept))
+        let mut changes = edits + usize::from(!is_kept);
+        if let Some(speed) = speed {
+            engine.set_tempo_scale(speed, 0)?;
+            changes += 1;
+        }
+        if engine.controllers() != controllers {
+            engine.set_controllers(controllers)?;
+            changes += 1;
+        }
+        Ok(changes)
+    }
+
+    /// The speed at which the tempo of a loaded session is played, if it is another one than before: the map of the graph
+    /// that plays stays.
+    fn speed_of(
+        &self,
+        (path, session): &(PathBuf, Session),
+        engine: &Engine,
+    ) -> Result<Option<f64>, ControlError> {
+        let tempo = session.graph.tempo();
+        if tempo == self.file.tempo() {
+            return Ok(None);
+        }
+        if self.followed.is_some() {
+            return Err(ControlError::Followed("a tempo"));
+        }
+        if engine.transport_room() == 0 {
+            return Err(EngineError::Busy.into());
+        }
+        let speed = engine.graph().tempo().ratio_to(tempo);
+        speed
+            .map(Some)
+            .ok_or_else(|| ControlError::Tempo(path.clone()))
     }
 
     /// Queries, subscriptions and saves: what changes no sound.

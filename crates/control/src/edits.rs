@@ -166,13 +166,60 @@ impl<'a> Draft<'a> {
             Command::Rename { node: name, to } => {
                 let (id, _) = node(self.builder.graph(), name)?;
                 self.builder.rename(id, to)?;
+                self.rename_in_snapshots(name, to);
             }
+            Command::Move { from, to } => self.take_place(from, to)?,
             Command::Enable { node: name } => self.enable(name, true)?,
             Command::Disable { node: name } => self.enable(name, false)?,
             _ => return Ok(false),
         }
         self.changes_graph = true;
         Ok(true)
+    }
+
+    fn rename_in_snapshots(&mut self, name: &str, to: &str) {
+        if self
+            .snapshots
+            .values()
+            .any(|nodes| nodes.contains_key(name))
+        {
+            for nodes in Arc::make_mut(&mut self.snapshots).values_mut() {
+                if let Some(state) = nodes.remove(name) {
+                    nodes.insert(to.to_owned(), state);
+                }
+            }
+        }
+    }
+
+    /// Puts the node `from` in the place of `to`: with its state and parameters it gets the name of `to`, and those edges of
+    /// `to` for whose ports it has equal names, in place of its own.
+    fn take_place(&mut self, from: &str, to: &str) -> Result<(), ControlError> {
+        let (moved, _) = node(self.builder.graph(), from)?;
+        let (place, _) = node(self.builder.graph(), to)?;
+        if moved == place {
+            return Err(ControlError::SamePlace(from.to_owned()));
+        }
+        let graph = self.builder.graph();
+        let own: Vec<_> = named_edges(graph, moved).collect();
+        let edges: Vec<_> = named_edges(graph, place).collect();
+        for ((from, output), (to, input)) in own {
+            // Equal edges go together.
+            let graph = self.builder.graph();
+            if named_edges(graph, moved)
+                .any(|it| it == ((from, output.clone()), (to, input.clone())))
+            {
+                self.builder.disconnect((from, &output), (to, &input))?;
+            }
+        }
+        self.builder.remove(place)?;
+        self.builder.rename(moved, to)?;
+        let end = |node| if node == place { moved } else { node };
+        // An edge between the two would be one to itself.
+        let edges = edges
+            .into_iter()
+            .filter(|it| it.0.0 != moved && it.1.0 != moved);
+        let edges: Vec<_> = edges.collect();
+        self.connect_where_ports_are(edges, end)
     }
 
     fn enable(&mut self, name: &str, is_enabled: bool) -> Result<(), ControlError> {
@@ -259,7 +306,15 @@ impl<'a> Draft<'a> {
         let edges: Vec<_> = named_edges(graph, id).collect();
         self.builder.remove(id)?;
         let new = self.builder.add(&name, kind, &borrowed(params))?;
-        let end = |node| if node == id { new } else { node };
+        self.connect_where_ports_are(edges, |node| if node == id { new } else { node })
+    }
+
+    /// Connects `edges`, at whose nodes others may be now, where these have ports of the names.
+    fn connect_where_ports_are(
+        &mut self,
+        edges: Vec<NamedEdge>,
+        end: impl Fn(NodeId) -> NodeId,
+    ) -> Result<(), ControlError> {
         for ((from, output), (to, input)) in edges {
             let graph = self.builder.graph();
             let has = |node: NodeId, name: &str, is_output: bool| {
@@ -278,12 +333,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The two ends of an edge: nodes and names of ports.
-    #[allow(clippy::type_complexity)]
-    fn ends(
-        &self,
-        from: &str,
-        to: &str,
-    ) -> Result<((NodeId, String), (NodeId, String)), ControlError> {
+    fn ends(&self, from: &str, to: &str) -> Result<NamedEdge, ControlError> {
         let graph = self.builder.graph();
         let (source, node, port) = split(graph, from)?;
         let output = port_name(&node.outputs, port);
@@ -293,11 +343,11 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// An edge by nodes and names of ports.
+type NamedEdge = ((NodeId, String), (NodeId, String));
+
 /// The edges at `id`, with the names of their ports.
-fn named_edges(
-    graph: &Graph,
-    id: NodeId,
-) -> impl Iterator<Item = ((NodeId, String), (NodeId, String))> + '_ {
+fn named_edges(graph: &Graph, id: NodeId) -> impl Iterator<Item = NamedEdge> + '_ {
     let edges = graph.edges().iter();
     let edges = edges.filter(move |edge| edge.from.node == id || edge.to.node == id);
     edges.filter_map(|edge| {

@@ -24,6 +24,9 @@ pub enum ControlError {
         /// The missing part.
         what: String,
     },
+    /// A node cannot be put in its own place.
+    #[error("`{0}` is in its own place already")]
+    SamePlace(String),
     /// The change does not fit the graph.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -70,6 +73,9 @@ pub enum ControlError {
     /// A preset's name would lead to another folder.
     #[error("`{0}` is no name of a preset: it is a file's name without folders")]
     PresetName(String),
+    /// A controller's parameter is missing, is not live, or has not its range.
+    #[error("a controller cannot set `{0}`: it is no parameter that may change in that range")]
+    Controller(String),
     /// A session cannot be read.
     #[error("{}: {mistakes}", file.display())]
     Session {
@@ -78,8 +84,10 @@ pub enum ControlError {
         /// Its mistakes.
         mistakes: String,
     },
-    /// The session has another tempo: what follows it cannot be made anew while it plays.
-    #[error("{}: another `[tempo]` needs a new start of the session", .0.display())]
+    /// The session has a tempo of another form: what follows it cannot be made anew while it plays.
+    #[error(
+        "{}: this `[tempo]` is not the one before at another speed, so it needs a new start of the session", .0.display()
+    )]
     Tempo(PathBuf),
     /// The file is in another folder.
     #[error("{} is not in the session's folder, where its sounds would be looked for", .0.display())]

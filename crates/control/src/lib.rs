@@ -24,8 +24,10 @@
 //! | `events` | numbers and MIDI for event inputs |
 //! | `transport` | start, stop, locate, loop and tempo, for the engine or for a server that it follows |
 //! | `edits` | one command as a change to a graph |
+//! | `schema` | the JSON Schema of requests, replies and messages |
 //! | `query` | the graph, the kinds and the figures as JSON |
 //! | `snapshot` | values kept by name, in the session and as presets |
+//! | `live_controllers` | MIDI controllers of a session, as the engine has them |
 //! | `session_file` | loads and saves the session |
 //! | `osc` | OSC packets as requests |
 //! | `server` | the sockets: JSON lines over a Unix socket, OSC over UDP and TCP |
@@ -37,9 +39,11 @@ mod edits;
 mod error;
 mod events;
 mod history;
+mod live_controllers;
 mod meters;
 pub mod osc;
 mod query;
+mod schema;
 #[cfg(unix)]
 pub mod server;
 mod session_file;
@@ -52,5 +56,7 @@ mod words;
 pub use command::{Command, PositionArg, PositionUnit, Query, Reply, Request, Topic};
 pub use controller::Controller;
 pub use error::ControlError;
+pub use live_controllers::controller_binding;
+pub use schema::schema;
 pub use transport::FollowedTransport;
 pub use words::{WordsError, read_words};

@@ -1,7 +1,7 @@
 //! The session's file: read again, and written as a whole.
 
 use crate::ControlError;
-use graph::{Catalogue, Graph};
+use graph::{Catalogue, Graph, TempoMap};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use text::Session;
@@ -39,6 +39,11 @@ impl SessionFile {
         &mut self.session
     }
 
+    /// The tempo of the session as it was read last.
+    pub(crate) fn tempo(&self) -> &TempoMap {
+        self.session.graph.tempo()
+    }
+
     /// The graph of a file; it is the session's own from [`Self::accept`] on.
     pub(crate) fn load(&self, file: Option<&Path>) -> Result<(PathBuf, Session), ControlError> {
         let path = file.unwrap_or(&self.path);
@@ -69,7 +74,10 @@ impl SessionFile {
         if !is_own && path.symlink_metadata().is_ok() {
             return Err(ControlError::Exists(path.to_owned()));
         }
+        // The graph that plays has the tempo of its start; that of the session may be another one by now.
+        let tempo = self.session.graph.tempo().clone();
         self.session.graph = graph.clone();
+        self.session.graph.set_tempo(tempo);
         let (written, _) = read_snapshots(&snapshots_text(&self.session), graph, catalogue);
         if written != *snapshots {
             set_snapshots(&mut self.session, snapshots);

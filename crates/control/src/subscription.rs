@@ -51,6 +51,17 @@ impl Subscriptions {
         every_ms: u32,
         engine: &Engine,
     ) -> Result<(), ControlError> {
+        if ports.len() > MAX_PORTS {
+            let message = format!("at most {MAX_PORTS} ports are measured for a client");
+            return Err(ControlError::TooMany(message));
+        }
+        let mut distinct: Vec<Topic> = Vec::new();
+        for topic in topics {
+            if !distinct.contains(topic) {
+                distinct.push(*topic);
+            }
+        }
+        let topics = distinct;
         let ports: Vec<String> = ports
             .iter()
             .map(|port| audio_output(engine.graph(), port))
@@ -59,15 +70,11 @@ impl Subscriptions {
         if ports.is_empty() && topics.iter().any(needs_ports) {
             return Err(ControlError::NoPorts);
         }
-        if ports.len() > MAX_PORTS {
-            let message = format!("at most {MAX_PORTS} ports are measured for a client");
-            return Err(ControlError::TooMany(message));
-        }
         self.end(client);
         if !topics.is_empty() {
             self.all.push(Subscription {
                 client,
-                topics: topics.to_vec(),
+                topics,
                 ports,
                 interval: Duration::from_millis(every_ms.clamp(10, 60_000).into()),
                 due: Instant::now(),

@@ -265,18 +265,6 @@ impl TempoMap {
         (is_same && pairs.into_iter().all(is_scaled)).then_some(ratio)
     }
 
-    /// This map with all tempos times `ratio`, held within [`BPM`](Self::BPM).
-    ///
-    /// Real-time: setup.
-    pub fn scaled(&self, ratio: f64) -> Self {
-        let mut points = self.points.to_vec();
-        for point in &mut points {
-            let bpm = point.bpm * ratio;
-            point.bpm = bpm.clamp(*Self::BPM.start(), *Self::BPM.end());
-        }
-        Self::new(points, self.metres.to_vec()).unwrap_or_else(|_| self.clone())
-    }
-
     /// The metres; 4/4 where there is none.
     fn metres_or_common(&self) -> &[MetrePoint] {
         match &*self.metres {

@@ -17,6 +17,7 @@ use crate::session::load::{LoadedSession, output_channels};
 use crate::session::losses::check_events;
 use crate::session::options::PlayOptions;
 use clap::{Args, ValueEnum};
+use divisi::control::controller_binding;
 use divisi::driver::{self, BarPosition, DriverConfig, DriverError, DriverInfo, OpenDriver};
 use divisi::engine::{ChooseOptions, TransportStart};
 use divisi::graph::{TempoMap, error_chain};
@@ -295,7 +296,14 @@ impl Play {
         let scheduler = self.options.scheduler_name(&options);
         let (mut engine, player) = loaded.make_engine(options)?;
         engine
-            .set_controllers(live_ports::bindings(&loaded.live.controllers))
+            .set_controllers(
+                loaded
+                    .live
+                    .controllers
+                    .iter()
+                    .map(controller_binding)
+                    .collect(),
+            )
             .map_err(Failure::from_input_error)?;
         check_recordings(&engine)?;
         let source = self.options.open_input(info.rate)?;

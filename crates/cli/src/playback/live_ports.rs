@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::playback::control::ControlWays;
 use crate::session::load::LoadedSession;
+use divisi::control::controller_binding;
 use divisi::driver::{PortConnections, RunningDriver};
-use divisi::engine::{ControllerBinding, ControllerSource};
 use divisi::graph::ParamRange;
 use divisi::prelude::Engine;
 use divisi::text::toml::{ControllerEntry, controller_text};
@@ -67,7 +67,7 @@ impl Learning {
         entry.channel = (status & 15) + 1;
         entry.cc = (status & 0xf0 == 0xb0).then_some(number & 127);
         let mut bindings = engine.controllers().to_vec();
-        bindings.push(binding(entry));
+        bindings.push(controller_binding(entry));
         engine
             .set_controllers(bindings)
             .map_err(|error| error.to_string())?;
@@ -121,11 +121,6 @@ impl LivePorts {
     }
 }
 
-/// Controllers of a session, for the engine.
-pub(crate) fn bindings(entries: &[ControllerEntry]) -> Vec<ControllerBinding> {
-    entries.iter().map(binding).collect()
-}
-
 /// Connections of a session, for the driver.
 pub(crate) fn connections(all: &[(String, Vec<String>)]) -> Vec<PortConnections> {
     let each = all.iter().map(|(port, others)| PortConnections {
@@ -133,23 +128,6 @@ pub(crate) fn connections(all: &[(String, Vec<String>)]) -> Vec<PortConnections>
         others: others.clone(),
     });
     each.collect()
-}
-
-fn binding(entry: &ControllerEntry) -> ControllerBinding {
-    let (node, param) = entry.target.rsplit_once('.').unwrap_or((&entry.target, ""));
-    ControllerBinding {
-        port: entry.port.clone(),
-        channel: entry.channel,
-        source: match (entry.cc, entry.is_14_bit) {
-            (None, _) => ControllerSource::PitchBend,
-            (Some(number), false) => ControllerSource::Controller(number),
-            (Some(number), true) => ControllerSource::Controller14(number),
-        },
-        node: node.to_owned(),
-        param: param.to_owned(),
-        range: entry.range,
-        is_exponential: entry.is_exponential,
-    }
 }
 
 fn parse_range(text: &str) -> Option<(f64, f64)> {

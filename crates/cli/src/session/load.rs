@@ -69,7 +69,8 @@ impl LoadedSession {
             include: &|including, name| open_included(folder, including, name),
         };
         let reading = text::read_by_extension_with(&name, &bytes, &context);
-        let (live, mistakes) = read_live(&reading.session);
+        let source = String::from_utf8_lossy(&bytes).into_owned();
+        let (live, mistakes) = read_live(&reading.session, &source);
         let mut diagnostics = reading.diagnostics;
         diagnostics.extend(mistakes);
         let mut loaded = Self {
@@ -80,7 +81,7 @@ impl LoadedSession {
             registry,
             folder: folder.to_path_buf(),
             name,
-            source: String::from_utf8_lossy(&bytes).into_owned(),
+            source,
             lacks_objects: false,
         };
         loaded.check_snapshots();

@@ -3,6 +3,8 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) mod jackd;
+pub(crate) mod json_schema;
+pub(crate) mod osc;
 pub(crate) mod playing;
 
 use std::path::{Path, PathBuf};

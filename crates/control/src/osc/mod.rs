@@ -32,8 +32,10 @@ use serde_json::Value;
 
 /// Largest nesting of bundles.
 const MAX_DEPTH: usize = 8;
-/// Largest number of commands that one pattern stands for.
+/// Largest number of commands of a packet; each of its patterns stands for many.
 const MAX_MATCHES: usize = 10_000;
+/// Largest length of all patterns of a packet together: each is compared with the name of each node.
+const MAX_PATTERN: usize = 1024;
 /// Seconds from 1900 to 1970.
 const UNIX_OFFSET_S: f64 = 2_208_988_800.0;
 
@@ -79,35 +81,63 @@ pub fn read_packet(bytes: &[u8], graph: &Graph, now: TimeReference) -> Result<Re
     }
     let (_, packet) =
         rosc::decoder::decode_udp(bytes).map_err(|error| format!("no OSC packet: {error:?}"))?;
-    let mut commands = Vec::new();
-    read(&packet, 0, graph, now, &mut commands, 0)?;
+    let mut reader = PacketReader {
+        graph,
+        now,
+        commands: Vec::new(),
+        pattern: 0,
+    };
+    reader.read(&packet, 0, 0)?;
     Ok(Request {
         id: Value::Null,
-        commands,
+        commands: reader.commands,
     })
 }
 
-fn read(
-    packet: &OscPacket,
-    at: u64,
-    graph: &Graph,
+/// What was read of a packet so far.
+struct PacketReader<'g> {
+    graph: &'g Graph,
     now: TimeReference,
-    commands: &mut Vec<Command>,
-    depth: usize,
-) -> Result<(), String> {
-    match packet {
-        OscPacket::Message(message) => commands.extend(read_message(message, at, graph)?),
-        OscPacket::Bundle(_) if depth == MAX_DEPTH => {
-            return Err(format!("bundles are nested at most {MAX_DEPTH} deep"));
-        }
-        OscPacket::Bundle(OscBundle { timetag, content }) => {
-            let at = now.frame_at(*timetag);
-            for packet in content {
-                read(packet, at, graph, now, commands, depth + 1)?;
+    commands: Vec<Command>,
+    /// Characters of all patterns.
+    pattern: usize,
+}
+
+impl PacketReader<'_> {
+    fn read(&mut self, packet: &OscPacket, at: u64, depth: usize) -> Result<(), String> {
+        match packet {
+            OscPacket::Message(message) => self.read_message(message, at),
+            OscPacket::Bundle(_) if depth == MAX_DEPTH => {
+                Err(format!("bundles are nested at most {MAX_DEPTH} deep"))
+            }
+            OscPacket::Bundle(OscBundle { timetag, content }) => {
+                let at = self.now.frame_at(*timetag);
+                let mut packets = content.iter();
+                packets.try_for_each(|packet| self.read(packet, at, depth + 1))
             }
         }
     }
-    Ok(())
+
+    fn read_message(&mut self, message: &OscMessage, at: u64) -> Result<(), String> {
+        if has_wildcards(&message.addr) {
+            self.pattern += message.addr.len();
+        }
+        if self.pattern > MAX_PATTERN {
+            return Err(format!(
+                "patterns of a packet have at most {MAX_PATTERN} characters together"
+            ));
+        }
+        self.commands.extend(read_message(message, at, self.graph)?);
+        match self.commands.len() > MAX_MATCHES {
+            true => Err(format!("a packet has at most {MAX_MATCHES} commands")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Returns true if `address` is a pattern.
+fn has_wildcards(address: &str) -> bool {
+    address.contains(['?', '*', '[', '{'])
 }
 
 fn read_message(message: &OscMessage, at: u64, graph: &Graph) -> Result<Vec<Command>, String> {
@@ -231,7 +261,7 @@ fn node_commands(
     graph: &Graph,
 ) -> Result<Vec<Command>, String> {
     let mut commands = Vec::new();
-    let has_wildcards = node.contains(['?', '*', '[', '{']);
+    let has_wildcards = has_wildcards(node);
     let one = graph.find(node).and_then(|id| graph.node(id));
     let all = graph.nodes().map(|(_, it)| it);
     let all = all.filter(|it| has_wildcards && matches(node, &it.name));
@@ -261,7 +291,7 @@ fn node_commands(
 
 /// The parameters of `node` that fit `pattern`: with wildcards those that the node states, else the one of that name.
 fn param_names(node: &graph::Node, pattern: &str) -> Vec<String> {
-    if !pattern.contains(['?', '*', '[', '{']) {
+    if !has_wildcards(pattern) {
         return vec![pattern.to_owned()];
     }
     let keys = node.params.iter().map(|(key, _)| key);
@@ -441,6 +471,30 @@ mod tests {
     }
 
     #[test]
+    fn a_bundle_of_patterns_stands_for_no_more_commands_than_a_request_has() {
+        let mut graph = Graph::default();
+        for i in 0..9000 {
+            let mut node = Node::new(&format!("n{i}"), "osc");
+            node.set("freq", 440.0.into());
+            graph.add(node).unwrap();
+        }
+        let content = vec![message("/node/*/freq", vec![OscType::Int(1)]); 70];
+        let timetag = OscTime::from((0, 1));
+        let bundle = OscPacket::Bundle(OscBundle { timetag, content });
+        let bytes = rosc::encoder::encode(&bundle).unwrap();
+        let error = read_packet(&bytes, &graph, NOW).unwrap_err();
+        assert!(error.contains("at most 10000 commands"), "{error}");
+    }
+
+    #[test]
+    fn a_time_tag_that_is_far_ahead_is_a_frame_and_one_that_has_passed_is_now() {
+        let at = |seconds| NOW.frame_at(OscTime::from((seconds, u32::MAX)));
+        assert_eq!(at(0), 0);
+        assert_eq!(at(UNIX_OFFSET_S as u32), 0);
+        assert!(at(u32::MAX) > 48_000 * 1_000_000_000);
+    }
+
+    #[test]
     fn a_button_that_is_released_does_nothing() {
         for addr in ["/transport/start", "/transport/stop", "/snapshot/verse"] {
             let sent = |number| sent(&message(addr, vec![OscType::Float(number)]));
@@ -505,6 +559,9 @@ mod tests {
             assert!(sent(&message(addr, args)).is_err(), "{addr}");
         }
         assert!(read_packet(b"/x", &graph(), NOW).is_err());
+        let long = format!("/node/{}/freq", "*".repeat(2000));
+        let error = sent(&message(&long, vec![OscType::Int(1)])).unwrap_err();
+        assert!(error.contains("at most 1024 characters"), "{error}");
         let nested = b"#bundle\0\0\0\0\0\0\0\0\x01\0\0\xff\0".repeat(100);
         assert!(read_packet(&nested, &graph(), NOW).is_err());
     }

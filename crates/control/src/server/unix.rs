@@ -8,14 +8,13 @@
 use super::no_request;
 use super::stream::BufferedStream;
 use crate::{Controller, Reply, Request};
-use files::FileId;
 use rustix::event::{PollFd, PollFlags};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
 use serde_json::Value;
 use std::fs::Permissions;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +27,7 @@ pub struct UnixServer {
     listener: UnixListener,
     path: PathBuf,
     /// The socket as a file; `None` where the system does not say.
-    id: Option<FileId>,
+    id: Option<SocketId>,
     clients: Vec<(u64, BufferedStream<UnixStream>)>,
     next_id: u64,
 }
@@ -55,7 +54,7 @@ impl UnixServer {
         Ok(Self {
             listener,
             path: path.to_owned(),
-            id: FileId::of(path),
+            id: socket_id(path),
             clients: Vec::new(),
             next_id: 0,
         })
@@ -111,10 +110,18 @@ impl UnixServer {
 
 impl Drop for UnixServer {
     fn drop(&mut self) {
-        if self.id.is_some() && FileId::of(&self.path) == self.id {
+        if self.id.is_some() && socket_id(&self.path) == self.id {
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+/// Device and inode of a socket, and when it was made: an inode is used again at once.
+type SocketId = (u64, u64, i64, i64);
+
+fn socket_id(path: &Path) -> Option<SocketId> {
+    let facts = path.symlink_metadata().ok()?;
+    Some((facts.dev(), facts.ino(), facts.mtime(), facts.mtime_nsec()))
 }
 
 /// Returns true if `path` is a socket to which nobody listens.

@@ -46,6 +46,7 @@ pub(crate) const FORMS: &[Form] = &[
     form("disable", "disable NODE", disable),
     form("bypass", "bypass NODE [on|off]", bypass),
     form("rename", "rename NODE NAME", rename),
+    form("move", "move NODE -> NODE", move_node),
     form("value", "value NODE.INPUT NUMBER [at FRAME]", send_value),
     form("midi", "midi NODE.INPUT BYTE BYTE BYTE [at FRAME]", midi),
     form("snapshot", "snapshot NAME [of PART]", snapshot),
@@ -191,6 +192,16 @@ fn rename(words: &[&str]) -> Option<Command> {
     match words {
         [node, to] => Some(Command::Rename {
             node: (*node).into(),
+            to: (*to).into(),
+        }),
+        _ => None,
+    }
+}
+
+fn move_node(words: &[&str]) -> Option<Command> {
+    match words {
+        [from, "->", to] | [from, to] => Some(Command::Move {
+            from: (*from).into(),
             to: (*to).into(),
         }),
         _ => None,

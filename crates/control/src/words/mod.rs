@@ -96,6 +96,7 @@ mod tests {
             "disable tone",
             "bypass tone off",
             "rename tone high",
+            "move tone -> old",
             "value env.notes 1",
             "midi env.notes 0x90 60 100 at 64",
             "snapshot verse of voice",

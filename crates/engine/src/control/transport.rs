@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::EngineError;
 use crate::clock::{ClockFollower, ClockPorts, ClockSender};
-use crate::transport::{MIN_LOOP, TransportAction, TransportCommand};
+use crate::transport::{COMMANDS, MIN_LOOP, TransportAction, TransportCommand};
 use graph::TempoMap;
 use std::ops::Range;
 use units::SampleRate;
@@ -28,6 +28,8 @@ pub struct TransportPosition {
 impl Engine {
     /// Largest position, in frames of the piece.
     pub const MAX_TRANSPORT_FRAME: u64 = 1 << 53;
+    /// Number of commands of the transport that may wait for their frames; beside them as many are on their way.
+    pub const MAX_TRANSPORT_COMMANDS: usize = COMMANDS;
     /// Shortest loop of the transport, in frames of the piece.
     pub const MIN_TRANSPORT_LOOP: u64 = MIN_LOOP;
 
@@ -169,6 +171,13 @@ impl Engine {
             options.clock_input.map(follower),
             options.clock_output.map(sender),
         )
+    }
+
+    /// Number of commands of the transport that can be sent now.
+    ///
+    /// Real-time: setup.
+    pub fn transport_room(&self) -> usize {
+        self.rings.transport.slots()
     }
 
     fn send_transport(&mut self, at: u64, action: TransportAction) -> Result<(), EngineError> {

@@ -1,6 +1,8 @@
 //! The sections of a session about live ports: `[connections]` and `[[controller]]`.
 
+use crate::diagnostics::Diagnostics;
 use crate::session::{Section, Session};
+use ::toml::de::{DeTable, DeValue};
 use ::toml::{Table, Value};
 use graph::Diagnostic;
 
@@ -37,13 +39,17 @@ pub struct ControllerEntry {
     pub is_exponential: bool,
 }
 
-/// Reads both sections of `session`, with their mistakes.
-pub fn read_live(session: &Session) -> (LiveSections, Vec<Diagnostic>) {
+/// Reads both sections of `session`, with their mistakes. `source` is the text of the session, in which those of controllers
+/// have their places.
+pub fn read_live(session: &Session, source: &str) -> (LiveSections, Vec<Diagnostic>) {
     let (mut live, mut mistakes) = (LiveSections::default(), Vec::new());
     for section in &session.sections {
         let read = match section.name.as_str() {
             CONNECTIONS => read_connections(section).map(|all| live.connections = all),
-            CONTROLLER => read_controllers(section).map(|all| live.controllers = all),
+            CONTROLLER => read_controllers(section).map(|(all, wrong)| {
+                live.controllers = all;
+                mistakes.extend(placed(wrong, source, section));
+            }),
             _ => continue,
         };
         if let Err(message) = read {
@@ -133,16 +139,52 @@ fn read_connections(section: &Section) -> Result<Vec<(String, Vec<String>)>, Str
     Ok(connections)
 }
 
-fn read_controllers(section: &Section) -> Result<Vec<ControllerEntry>, String> {
+/// Mistakes of controllers: the index of the entry, and what is wrong.
+type WrongEntries = Vec<(usize, String)>;
+
+/// Reads all entries. A wrong one costs only itself.
+fn read_controllers(section: &Section) -> Result<(Vec<ControllerEntry>, WrongEntries), String> {
     let all = table(section)?;
     let Some(Value::Array(entries)) = all.get(CONTROLLER) else {
         return Err("a controller is written as [[controller]]".to_owned());
     };
-    let entries = (1..).zip(entries);
-    let read = |(number, entry): (usize, &Value)| {
-        read_controller(entry).map_err(|why| format!("controller {number}: {why}"))
-    };
-    entries.map(read).collect()
+    let (mut controllers, mut wrong) = (Vec::new(), Vec::new());
+    for (index, entry) in entries.iter().enumerate() {
+        match read_controller(entry) {
+            Ok(entry) => controllers.push(entry),
+            Err(why) => wrong.push((index, why)),
+        }
+    }
+    Ok((controllers, wrong))
+}
+
+/// Mistakes at their places: that of the key that a message names first, else that of the entry.
+fn placed(wrong: WrongEntries, source: &str, section: &Section) -> Vec<Diagnostic> {
+    if wrong.is_empty() {
+        return Vec::new();
+    }
+    let (table, _) = DeTable::parse_recoverable(source);
+    let entries = table.get_ref().get(CONTROLLER).map(|it| it.get_ref());
+    let mut diagnostics = Diagnostics::new(source, &[]);
+    let mut unplaced = Vec::new();
+    for (index, why) in wrong {
+        let message = format!("controller {}: {why}", index + 1);
+        let entry = match entries {
+            Some(DeValue::Array(all)) => all.get(index),
+            _ => None,
+        };
+        let Some(entry) = entry else {
+            unplaced.push(Diagnostic::error(section.span, message));
+            continue;
+        };
+        let value = match (entry.get_ref(), why.split('`').nth(1)) {
+            (DeValue::Table(keys), Some(key)) => keys.get(key),
+            _ => None,
+        };
+        drop(diagnostics.error(value.unwrap_or(entry).span(), message));
+    }
+    unplaced.extend(diagnostics.sorted());
+    unplaced
 }
 
 fn read_controller(entry: &Value) -> Result<ControllerEntry, String> {
@@ -223,7 +265,7 @@ mod tests {
 
     fn live(text: &str) -> (LiveSections, Vec<String>) {
         let session = read(text, &Catalogue::default()).session;
-        let (live, mistakes) = read_live(&session);
+        let (live, mistakes) = read_live(&session, text);
         (live, mistakes.into_iter().map(|it| it.message).collect())
     }
 
@@ -253,9 +295,31 @@ mod tests {
         )];
         set_connections(&mut session, &[]);
         set_connections(&mut session, &connections);
-        assert_eq!(read_live(&session).0.connections, connections);
+        assert_eq!(read_live(&session, "").0.connections, connections);
         set_connections(&mut session, &[]);
         assert!(session.sections.is_empty());
+    }
+
+    #[test]
+    fn a_mistake_of_a_controller_has_its_line_and_costs_only_itself() {
+        let good = "[[controller]]\ncc = 1\ntarget = \"a.b\"\nrange = [1, 2]\n";
+        let bad = good.replace("cc = 1", "channel = 99\ncc = 1");
+        let unknown = good.replace("cc = 1", "cc = 1\nknob = 3");
+        let none = good.replace("cc = 1\n", "");
+        let text = format!("# top\n{good}[nodes]\n{bad}{good}{unknown}{none}");
+        let session = read(&text, &Catalogue::default()).session;
+        let (live, mistakes) = read_live(&session, &text);
+        assert_eq!(live.controllers.len(), 2);
+        let shown: Vec<_> = mistakes
+            .iter()
+            .map(|it| (it.span.line, it.span.column, &it.message[..12]))
+            .collect();
+        let expected = [
+            (8, 11, "controller 2"),
+            (18, 8, "controller 4"),
+            (21, 1, "controller 5"),
+        ];
+        assert_eq!(shown, expected, "{mistakes:?}");
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
             },
             "connections": connections(),
             "controller": controllers(),
+            "snapshot": snapshots(),
             "tempo": schema_score::tempo(),
             "event": schema_score::events(),
             "curve": schema_score::curves(),
@@ -103,6 +104,22 @@ fn controllers() -> Value {
                 "target": { "type": "string", "pattern": "\\.", "description": "node.param" },
                 "range": { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2, "description": "Values at the lowest and the highest position." },
                 "curve": { "enum": ["linear", "exponential"], "description": "Equal steps or equal ratios." },
+            },
+        },
+    })
+}
+
+/// The tables `snapshot.NAME`.
+fn snapshots() -> Value {
+    json!({
+        "description": "Values that are recalled by name while it plays: for each node parameters that may change, and its switches.",
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "properties": { "enabled": { "type": "boolean" }, "bypass": { "type": "boolean" } },
+                "additionalProperties": { "type": "number" },
             },
         },
     })

@@ -1,0 +1,193 @@
+//! What queries answer, and what subscriptions send.
+
+use serde_json::{Value, json};
+
+/// Topics of subscriptions, each with the definition of its data.
+pub(super) const TOPICS: [(&str, &str); 7] = [
+    ("meters", "meters"),
+    ("loudness", "loudness"),
+    ("spectrum", "spectrum"),
+    ("load", "load"),
+    ("transport", "transport"),
+    ("misses", "dropouts"),
+    ("changes", "changes"),
+];
+
+/// Definitions of values, answers and messages.
+pub(super) fn definitions() -> Value {
+    let mut all = values();
+    for part in [answers(), figures(), graph(), measured()] {
+        if let (Value::Object(all), Value::Object(part)) = (&mut all, part) {
+            all.extend(part);
+        }
+    }
+    all
+}
+
+/// An object with exactly these keys.
+fn object(doc: &str, properties: Value) -> Value {
+    let keys = properties.as_object().into_iter().flatten();
+    let required: Vec<&String> = keys.map(|(key, _)| key).collect();
+    json!({
+        "description": doc,
+        "type": "object",
+        "required": required,
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+/// Values of commands.
+fn values() -> Value {
+    let topics: Vec<&str> = TOPICS.iter().map(|(topic, _)| *topic).collect();
+    json!({
+        "name": { "type": "string" },
+        "optional_name": { "type": ["string", "null"] },
+        "target": { "type": "string", "description": "`node.port` or `node.param`; a node alone is its first port." },
+        "value": { "type": ["number", "string", "boolean"] },
+        "params": { "type": "object", "additionalProperties": { "$ref": "#/$defs/value" } },
+        "number": { "type": "number" },
+        "flag": { "type": "boolean" },
+        "frame": { "type": "integer", "minimum": 0 },
+        "milliseconds": { "type": "number", "minimum": 0, "maximum": 3_600_000 },
+        "midi": {
+            "type": "array",
+            "items": { "type": "integer", "minimum": 0, "maximum": 255 },
+            "minItems": 3,
+            "maxItems": 3,
+        },
+        "position": {
+            "type": ["number", "string"],
+            "description": "A number in `unit`, or a text: 17.1 is bar 17, beat 1; 12.5s seconds; 48000 frames.",
+        },
+        "range": {
+            "type": ["array", "null"],
+            "items": { "$ref": "#/$defs/position" },
+            "minItems": 2,
+            "maxItems": 2,
+        },
+        "unit": { "enum": ["seconds", "beats", "frames"] },
+        "bpm": { "type": "number", "minimum": 1, "maximum": 6000 },
+        "question": {
+            "enum": ["graph", "kinds", "load", "dropouts", "meters", "transport", "snapshots", "presets", "schedule"],
+        },
+        "topics": { "type": "array", "items": { "enum": topics } },
+        "ports": { "type": "array", "items": { "$ref": "#/$defs/target" }, "maxItems": 64 },
+        "interval": { "type": "integer", "minimum": 0, "description": "Milliseconds, held within 10 to 60000." },
+    })
+}
+
+/// Answers of commands, in a reply's `data`.
+fn answers() -> Value {
+    let all = [
+        "graph",
+        "kinds",
+        "load",
+        "dropouts",
+        "gauges",
+        "transport",
+        "snapshots",
+        "names",
+        "schedule",
+        "saved",
+        "recalled",
+    ];
+    let all = all.map(|name| json!({ "$ref": format!("#/$defs/{name}") }));
+    json!({
+        "answer": { "description": "One of the answers.", "anyOf": all },
+        "saved": {
+            "type": "object",
+            "required": ["saved"],
+            "additionalProperties": false,
+            "properties": { "saved": { "type": "string" }, "warning": { "type": "string" } },
+        },
+        "recalled": object("A snapshot or a preset.", json!({
+            "recalled": { "type": "string" },
+            "left_out": { "$ref": "#/$defs/names" },
+        })),
+        "names": { "type": "array", "items": { "type": "string" } },
+        "snapshots": {
+            "type": "array",
+            "items": object("A snapshot.", json!({
+                "name": { "type": "string" },
+                "nodes": { "$ref": "#/$defs/frame", "description": "Number of its nodes." },
+            })),
+        },
+        "changes": { "type": "array", "items": { "$ref": "#/$defs/command" } },
+    })
+}
+
+/// Figures of a run.
+fn figures() -> Value {
+    let count = json!({ "type": "integer", "minimum": 0 });
+    json!({
+        "load": object("Durations in nanoseconds, position in frames.", json!({
+            "frame": count, "workers": count, "cycles": count, "period_ns": count, "mean_ns": count, "p99_ns": count, "max_ns": count,
+        })),
+        "dropouts": object("What was lost.", json!({
+            "missed": count, "late": count, "abandoned": count, "faults": count, "muted": count, "xruns": count,
+            "quarantined": { "$ref": "#/$defs/names" },
+        })),
+        "transport": object("Position in frames, in beats, and as bar and beat, both counted from 1; tempo in beats a minute.", json!({
+            "is_rolling": { "type": "boolean" },
+            "frame": count,
+            "beat": { "type": "number" },
+            "bar": { "type": "integer", "minimum": 1 },
+            "bar_beat": { "type": "number" },
+            "bpm": { "type": "number" },
+            "loop": { "type": ["array", "null"], "items": count, "minItems": 2, "maxItems": 2 },
+        })),
+        "schedule": object("The schedule that plays.", json!({
+            "scheduler": { "type": "string" },
+            "threads": count,
+            "fused": { "type": "boolean" },
+            "adaptive": { "type": "boolean" },
+            "changes": { "type": "array", "items": object("A change while it played.", json!({
+                "frame": count,
+                "scheduler": { "type": "string" },
+                "workers": count,
+                "fused": { "type": "boolean" },
+                "trial": { "type": "boolean" },
+                "reason": { "type": "string" },
+            })) },
+            "steps": count,
+            "tasks": count,
+            "latency_frames": count,
+            "cost_ns": count,
+            "workers": { "type": "array", "items": count, "description": "Tasks of each worker." },
+        })),
+    })
+}
+
+/// Graphs and kinds.
+fn graph() -> Value {
+    let port = json!({ "type": "array", "items": { "type": "object", "required": ["name"] } });
+    json!({
+        "graph": object("Nodes and edges.", json!({
+            "nodes": { "type": "array", "items": object("A node.", json!({
+                "name": { "type": "string" },
+                "kind": { "type": "string" },
+                "enabled": { "type": "boolean" },
+                "bypassed": { "type": "boolean" },
+                "params": { "$ref": "#/$defs/params" },
+                "inputs": port,
+                "outputs": port,
+            })) },
+            "edges": { "type": "array", "items": object("An edge.", json!({
+                "from": { "$ref": "#/$defs/target" },
+                "to": { "$ref": "#/$defs/target" },
+            })) },
+        })),
+        "kinds": { "type": "array", "items": { "type": "object", "required": ["name", "params"] } },
+    })
+}
+
+/// What is measured, by the names of gauges and ports.
+fn measured() -> Value {
+    json!({
+        "gauges": { "type": "object", "additionalProperties": { "type": ["number", "null"] } },
+        "meters": { "type": "object", "description": "Gauges, and levels of the ports that are measured." },
+        "loudness": { "type": "object", "additionalProperties": { "type": "object" } },
+        "spectrum": { "type": "object", "additionalProperties": { "type": "object" } },
+    })
+}
