@@ -122,7 +122,7 @@ fn figures() -> Value {
     let count = json!({ "type": "integer", "minimum": 0 });
     json!({
         "load": object("Durations in nanoseconds, position in frames.", json!({
-            "frame": count, "workers": count, "cycles": count, "period_ns": count, "mean_ns": count, "p99_ns": count, "max_ns": count,
+            "frame": count, "workers": count, "cycles": count, "period_ns": count, "mean_ns": { "minimum": 0, "type": "number" }, "p99_ns": count, "max_ns": count,
         })),
         "dropouts": object("What was lost.", json!({
             "missed": count, "late": count, "abandoned": count, "faults": count, "muted": count, "xruns": count,
