@@ -128,6 +128,13 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "is_first")]
         at: u64,
     },
+    /// Sends a message in words to a patch.
+    Message {
+        /// The node of the patch.
+        to: String,
+        /// A receiver and what it receives, as in a message box of Pd: `freq 440`.
+        text: String,
+    },
     /// Keeps the values of all parameters that may change while it plays, under a name.
     Snapshot {
         /// Its name; a snapshot of that name is replaced.

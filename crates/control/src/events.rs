@@ -16,6 +16,7 @@ pub(crate) struct NodeEvent {
 enum Body {
     Value(f32),
     Midi([u8; 3]),
+    Words(String),
 }
 
 impl NodeEvent {
@@ -24,6 +25,7 @@ impl NodeEvent {
         let (to, body, at) = match command {
             Command::Value { to, value, at } => (to, Body::Value(*value), *at),
             Command::Midi { to, bytes, at } => (to, Body::Midi(*bytes), *at),
+            Command::Message { to, text } => return Self::words(to, text, graph).map(Some),
             _ => return Ok(None),
         };
         let (node, there, input) = required(graph, to, "an event input")?;
@@ -49,15 +51,29 @@ impl NodeEvent {
         }
     }
 
+    /// A message in words.
+    fn words(to: &str, text: &str, graph: &Graph) -> Result<Self, ControlError> {
+        let node = graph
+            .find(to)
+            .ok_or_else(|| EngineError::NoParam(to.to_owned()))?;
+        Ok(Self {
+            node,
+            input: String::new(),
+            body: Body::Words(text.to_owned()),
+            at: 0,
+        })
+    }
+
     /// The frame for which it is meant; 0 for the next block.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
     pub(crate) fn send(&self, engine: &mut Engine) -> Result<(), EngineError> {
-        match self.body {
-            Body::Value(value) => engine.send_value(self.node, &self.input, value, self.at),
-            Body::Midi(bytes) => engine.send_midi(self.node, &self.input, bytes, self.at),
+        match &self.body {
+            Body::Value(value) => engine.send_value(self.node, &self.input, *value, self.at),
+            Body::Midi(bytes) => engine.send_midi(self.node, &self.input, *bytes, self.at),
+            Body::Words(text) => engine.send_words(self.node, text),
         }
     }
 }

@@ -70,6 +70,10 @@ impl SessionFile {
         catalogue: &Catalogue,
     ) -> Result<(PathBuf, Option<PathBuf>), ControlError> {
         let path = file.unwrap_or(&self.path);
+        if path.extension().is_some_and(|extension| extension == "pd") {
+            let message = "a patch is not written: name a .toml file";
+            return Err(ControlError::Format(message.to_owned()));
+        }
         let is_own = files::FileId::of(path) == files::FileId::of(&self.path);
         if !is_own && path.symlink_metadata().is_ok() {
             return Err(ControlError::Exists(path.to_owned()));

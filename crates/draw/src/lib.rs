@@ -10,6 +10,7 @@
 //!  Graph ──▶ diagram ──▶ layout                                 ┌▶ format::svg
 //!  GanttChart ─────────▶ gantt      ──▶ Picture (shapes, texts) ├▶ format::pdf
 //!  PartitionChart ─────▶ partition                              └▶ format::png
+//!  PatchWindow ────────▶ patch
 //!  LinePlot, BarPlot ──▶ plot
 //! ```
 //!
@@ -29,6 +30,7 @@ mod format;
 mod gantt;
 mod layout;
 mod partition;
+mod patch;
 mod picture;
 pub mod plot;
 mod ticks;
@@ -38,4 +40,5 @@ pub use diagram::{GraphTooLarge, graph, graph_with_labels};
 pub use format::png::PngError;
 pub use gantt::{GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, gantt};
 pub use partition::{PartitionChart, PartitionLevel, PartitionRow, partitions};
+pub use patch::{PatchBoxShape, PatchCord, PatchShape, PatchWindow, patch};
 pub use picture::Picture;

@@ -22,6 +22,9 @@ pub const ORDER: Signal = Signal::Audio(Channels(0));
 /// Takes lines that nodes print: the name of the node, and the line. It is called on a thread that may wait.
 pub type Console = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
+/// Takes a message in words, for the next block; false if too many wait.
+pub type Inbox = Box<dyn FnMut(&str) -> bool + Send>;
+
 /// Argument of an expander.
 pub struct ExpandContext<'a> {
     /// The node and its surroundings.
@@ -55,4 +58,6 @@ pub struct Expansion {
     pub edges: Vec<(InnerPort, InnerPort)>,
     /// What the outputs of the node are, for its readers.
     pub outputs: Vec<InnerPort>,
+    /// Takes messages to the node, if it understands words.
+    pub inbox: Option<Inbox>,
 }

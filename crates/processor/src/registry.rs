@@ -133,6 +133,7 @@ pub struct Registry {
     makers: HashMap<&'static str, Maker>,
     probes: HashMap<&'static str, Probe>,
     expanders: HashMap<&'static str, Expander>,
+    inner_kinds: Vec<Kind>,
     console: Option<Console>,
 }
 
@@ -163,6 +164,20 @@ impl Registry {
         expand: impl Fn(&ExpandContext<'_>) -> Result<Expansion, MakeError> + Send + Sync + 'static,
     ) {
         self.expanders.insert(kind, Box::new(expand));
+    }
+
+    /// Adds a kind of inner nodes, which no session can name.
+    pub fn add_inner_kind(&mut self, kind: Kind) {
+        self.inner_kinds.push(kind);
+    }
+
+    /// The kinds for plans: those of sessions and those of inner nodes.
+    pub fn plan_catalogue(&self) -> Catalogue {
+        let mut all = self.catalogue.clone();
+        for kind in &self.inner_kinds {
+            all.insert(kind.clone());
+        }
+        all
     }
 
     /// Sets what takes the lines that nodes print.

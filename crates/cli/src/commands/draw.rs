@@ -1,12 +1,14 @@
-//! `draw`: draws a session's graph, or its process network.
+//! `draw`: draws a session's graph, its process network, or a patch.
 
 use crate::failure::Failure;
 use crate::files::{extension, write_file};
+use crate::guard::FileGuard;
 use crate::network::{self, picture};
 use crate::output::messages;
-use crate::patch::PatchOptions;
+use crate::patch::{self, PatchCheck, PatchOptions};
 use crate::session::latencies::latencies;
 use crate::session::load::LoadedSession;
+use crate::session::options::DEFAULT_BLOCK;
 use clap::Args;
 use divisi::draw::{self, Picture};
 use divisi::graph::{Edge, PortRef};
@@ -21,9 +23,11 @@ Examples:
   divisi draw examples/04-diamond-16.ag -o diamond.svg
   divisi draw examples/05-session-64.toml -o session.pdf
   divisi draw examples/05-session-64.toml --unfold -o all.svg
-  divisi draw session.toml -o session.png --scale 1";
+  divisi draw session.toml -o session.png --scale 1
+  divisi draw patch.pd -o patch.svg
+  divisi draw patch.pd --signal -o signals.svg";
 
-/// Draws a session's graph, or its process network
+/// Draws a session's graph, its process network, or a Pure Data patch
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Draw {
@@ -45,6 +49,13 @@ pub(crate) struct Draw {
     /// Draw all nodes inside parts, and all copies
     #[arg(long, conflicts_with = "fold")]
     unfold: bool,
+
+    /// Draw the signals of a patch, each object a node, and not its window
+    #[arg(long)]
+    signal: bool,
+
+    #[command(flatten)]
+    patch: PatchOptions,
 
     /// Frames in a block, on which latencies depend; default: that of the session
     #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..=16384))]
@@ -69,7 +80,14 @@ impl Draw {
         if !(self.scale > 0.0 && self.scale.is_finite()) {
             return Err(Failure::bad_input("--scale must be a number above 0"));
         }
-        let loaded = LoadedSession::read_valid_or_network(&self.file, &PatchOptions::default())?;
+        if PatchCheck::is_patch(&self.file) && !self.signal && !matches!(format, Format::Dot) {
+            return self.draw_window(&format);
+        }
+        let mut loaded = LoadedSession::read_valid_or_network(&self.file, &self.patch)?;
+        if self.signal {
+            let format = (loaded.rate_or_default(None), DEFAULT_BLOCK);
+            loaded.expand(format)?;
+        }
         loaded
             .guard(std::iter::once(&self.file))?
             .output(&self.output)?;
@@ -105,9 +123,22 @@ impl Draw {
             None if !delayed.is_empty() => DELAY_LEGEND,
             None => "",
         };
-        let catalogue = loaded.registry.catalogue();
-        let picture = draw::graph_with_labels(graph, catalogue, label, legend)
+        let catalogue = loaded.registry.plan_catalogue();
+        let picture = draw::graph_with_labels(graph, &catalogue, label, legend)
             .map_err(|refused| Failure::bad_input(format!("{refused}; .dot has no such limit")))?;
+        match format {
+            Format::Pdf => write_file(&self.output, picture.pdf()),
+            Format::Png => write_file(&self.output, self.png(&picture)?),
+            Format::Svg | Format::Dot => write_file(&self.output, picture.svg()),
+        }
+    }
+
+    /// Draws the window of a patch.
+    fn draw_window(&self, format: &Format) -> Result<(), Failure> {
+        let check = PatchCheck::read(&self.file, &self.patch.path)?;
+        FileGuard::new(check.files()).output(&self.output)?;
+        check.print_diagnostics();
+        let picture = draw::patch(&patch::window(&check.loaded().root));
         match format {
             Format::Pdf => write_file(&self.output, picture.pdf()),
             Format::Png => write_file(&self.output, self.png(&picture)?),

@@ -6,6 +6,7 @@ mod show;
 use crate::failure::Failure;
 use crate::output::json::JsonOutput;
 use crate::output::picture::{check_picture_name, write_picture};
+use crate::patch::PatchOptions;
 use crate::session::costs_store::{CostsStore, graph_key, read_machine_costs};
 use crate::session::latencies::latencies;
 use crate::session::load::LoadedSession;
@@ -39,6 +40,9 @@ The cost of a node is the measured one (`divisi measure`), else the one in the s
 pub(crate) struct Plan {
     /// The session: a .ag or .toml file
     file: PathBuf,
+
+    #[command(flatten)]
+    patch: PatchOptions,
 
     /// Number of cores; without it, those of this machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
@@ -101,7 +105,12 @@ pub(crate) enum SchedulerName {
 impl Plan {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let mut loaded = LoadedSession::read_valid(&self.file)?;
+        let mut loaded = LoadedSession::read_valid_with(&self.file, &self.patch)?;
+        let format = (
+            loaded.rate_or_default(self.rate),
+            loaded.block_or_default(self.block),
+        );
+        loaded.expand(format)?;
         let mut guard = loaded.guard([&self.file, &self.costs].into_iter())?;
         if let Some(path) = &self.svg {
             check_picture_name(path)?;

@@ -6,6 +6,7 @@ use divisi::graph::Diagnostic;
 use divisi::pd::{LoadedPatch, SearchPath, SourceFile, load_patch};
 use divisi::text::render_diagnostics_of_files;
 use serde_json::{Value, json};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// A patch that was read, and its mistakes.
@@ -35,6 +36,15 @@ impl PatchCheck {
     /// Returns true if an object could not be made.
     pub(crate) fn has_stand_ins(&self) -> bool {
         self.patch.root.stand_in_count() > 0
+    }
+
+    /// A number that changes with the text of any file.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut hash = DefaultHasher::new();
+        for file in &self.patch.files {
+            (&file.path, &file.text).hash(&mut hash);
+        }
+        format!("{:016x}", hash.finish())
     }
 
     /// The diagnostics, and the files that they are in.

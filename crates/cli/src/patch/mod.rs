@@ -3,7 +3,9 @@
 mod check;
 mod options;
 mod session;
+mod window;
 
 pub(crate) use check::PatchCheck;
 pub(crate) use options::PatchOptions;
 pub(crate) use session::PatchSession;
+pub(crate) use window::window;

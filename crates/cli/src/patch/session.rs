@@ -28,8 +28,7 @@ impl PatchSession {
         let outputs = outputs.max(MIN_OUTPUTS);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        // Names of nodes are plain words.
-        let node: String = stem.chars().map(plain).collect();
+        let node = node_name(&stem);
         let mut edges = Vec::new();
         let mut nodes = String::new();
         for channel in 1..=inputs {
@@ -55,9 +54,10 @@ impl PatchSession {
             .collect();
         let text = format!(
             "edges = [{}]\n[settings]\nrate = {RATE_HZ}\nblock = 64\n[nodes]\n{nodes}[nodes.{node}]\nkind = \"pd\"\n\
-             file = {}\npath = {}\nsend = {}\nin = {inputs}\nout = {outputs}\n",
+             file = {}\nversion = {}\npath = {}\nsend = {}\nin = {inputs}\nout = {outputs}\n",
             edges.join(", "),
             quoted(&name),
+            quoted(&check.fingerprint()),
             quoted(&folders.join(":")),
             quoted(&sent.join(";")),
         );
@@ -70,6 +70,16 @@ impl PatchSession {
             check,
             missing,
         })
+    }
+}
+
+/// Name of the node of a patch: a plain word, and none of the names of inputs and sinks.
+fn node_name(stem: &str) -> String {
+    let plain: String = stem.chars().map(plain).collect();
+    let is_word = plain.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    match is_word && !plain.starts_with("adc") && !plain.starts_with("dac") {
+        true => plain,
+        false => format!("patch_{plain}"),
     }
 }
 

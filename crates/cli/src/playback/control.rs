@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::messages;
+use crate::patch::PatchOptions;
 use crate::session::load::LoadedSession;
 use clap::Args;
 use divisi::control::server::Servers;
@@ -87,7 +88,8 @@ impl ControlOptions {
         let registry = loaded.registry.clone();
         let included = Rc::new(RefCell::new(loaded.included_files()));
         let read_included = included.clone();
-        let read = move |path: &Path| read_session(path, &read_included);
+        let patch = loaded.patch.clone();
+        let read = move |path: &Path| read_session(path, &patch, &read_included);
         let controller = Controller::new(registry, session, rate_hz, read);
         // What a killed program left beside the session.
         files::remove_abandoned(path.parent().unwrap_or(Path::new("")));
@@ -140,8 +142,12 @@ impl ControlOptions {
 }
 
 /// Reads a session; an error is its mistakes, as a terminal shows them. Keeps which files it includes.
-fn read_session(path: &Path, included: &RefCell<Vec<PathBuf>>) -> Result<text::Session, String> {
-    let loaded = LoadedSession::read(path).map_err(|failure| failure.message())?;
+fn read_session(
+    path: &Path,
+    patch: &PatchOptions,
+    included: &RefCell<Vec<PathBuf>>,
+) -> Result<text::Session, String> {
+    let loaded = LoadedSession::read_with(path, patch).map_err(|failure| failure.message())?;
     let files = loaded.included_files();
     if loaded.mistakes().is_none() || !files.is_empty() {
         *included.borrow_mut() = files;

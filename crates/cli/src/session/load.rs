@@ -7,6 +7,7 @@ use crate::output::messages;
 use crate::patch::{PatchCheck, PatchOptions, PatchSession};
 use crate::session::options::{DEFAULT_BLOCK, default_rate};
 use divisi::conv::jconvolver;
+use divisi::engine::expanded_graph;
 use divisi::files::{self, FileId};
 use divisi::graph::{Diagnostic, Node, ParamRange, Signal, SourceSpan, nearest};
 use divisi::network::{self, session::NetworkReading};
@@ -46,6 +47,8 @@ pub(crate) struct LoadedSession {
     files: Vec<IncludedFile>,
     /// A patch without some of its objects.
     pub(crate) lacks_objects: bool,
+    /// Options with which a patch was read.
+    pub(crate) patch: PatchOptions,
 }
 
 impl LoadedSession {
@@ -83,6 +86,7 @@ impl LoadedSession {
             name,
             source,
             lacks_objects: false,
+            patch: options.clone(),
         };
         loaded.check_snapshots();
         // The reader cannot know which sessions need no nodes.
@@ -125,7 +129,18 @@ impl LoadedSession {
             source: first.map_or_else(String::new, |file| file.text),
             files: files.collect(),
             lacks_objects: has_stand_ins || !patch.missing.is_empty(),
+            patch: options.clone(),
         })
+    }
+
+    /// Puts the nodes that play in place of others into the graph.
+    pub(crate) fn expand(&mut self, format: (SampleRate, Frames)) -> Result<(), Failure> {
+        let from = (&*self.registry, self.folder.as_path());
+        match expanded_graph(&self.session.graph, from, format) {
+            Ok(expanded) => self.session.graph = expanded,
+            Err(error) => return Err(self.engine_failure(error)),
+        }
+        Ok(())
     }
 
     /// Returns true if a node plays a patch.
@@ -293,8 +308,8 @@ impl LoadedSession {
 
     /// Compiles the session's graph to a plan, or returns all its mistakes.
     pub(crate) fn plan(&self, options: &PlanOptions) -> Result<Plan, Vec<Diagnostic>> {
-        let catalogue = self.registry.catalogue();
-        divisi::plan::compile(&self.session.graph, catalogue, options).map_err(|wrong| wrong.0)
+        let catalogue = self.registry.plan_catalogue();
+        divisi::plan::compile(&self.session.graph, &catalogue, options).map_err(|wrong| wrong.0)
     }
 
     /// Names of the live MIDI ports that the session's nodes use.

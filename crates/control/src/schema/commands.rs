@@ -101,6 +101,11 @@ const COMMANDS: &[(&str, &str, &[Key])] = &[
         &[key("to", "target"), key("bytes", "midi"), AT],
     ),
     (
+        "message",
+        "Sends a message in words to a patch.",
+        &[key("to", "name"), key("text", "name")],
+    ),
+    (
         "snapshot",
         "Keeps the values of all parameters that may change while it plays, and the switches.",
         &[key("name", "name"), option("part", "optional_name")],

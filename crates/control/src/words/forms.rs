@@ -49,6 +49,7 @@ pub(crate) const FORMS: &[Form] = &[
     form("move", "move NODE -> NODE", move_node),
     form("value", "value NODE.INPUT NUMBER [at FRAME]", send_value),
     form("midi", "midi NODE.INPUT BYTE BYTE BYTE [at FRAME]", midi),
+    form("message", "message NODE RECEIVER [WORD ...]", message),
     form("snapshot", "snapshot NAME [of PART]", snapshot),
     form(
         "recall",
@@ -227,6 +228,18 @@ fn midi(words: &[&str]) -> Option<Command> {
         to: (*to).into(),
         bytes: [byte(a)?, byte(b)?, byte(c)?],
         at: at(rest)?,
+    })
+}
+
+fn message(words: &[&str]) -> Option<Command> {
+    let [to, receiver, rest @ ..] = words else {
+        return None;
+    };
+    let text = std::iter::once(receiver).chain(rest);
+    let text: Vec<&str> = text.copied().collect();
+    Some(Command::Message {
+        to: (*to).into(),
+        text: text.join(" "),
     })
 }
 

@@ -127,6 +127,23 @@ impl Engine {
         self.send_to_input(node, input, EventBody::Value(value), at)
     }
 
+    /// Sends a message in words to `node`, such as `freq 440` to a patch: what receives under `freq` gets 440. It takes effect at
+    /// the next block.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoParam`] if the node understands no words, [`EngineError::Busy`] while too many messages wait.
+    ///
+    /// Real-time: setup.
+    pub fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
+        let inbox = self.resources.inbox(node);
+        let inbox = inbox.ok_or_else(|| EngineError::NoParam("messages".to_owned()))?;
+        match inbox(text) {
+            true => Ok(()),
+            false => Err(EngineError::Busy),
+        }
+    }
+
     fn send_to_input(
         &mut self,
         node: NodeId,

@@ -28,6 +28,7 @@ pub(crate) mod tap;
 
 use crate::{EngineError, EngineOptions, Scheduler};
 use exec::{BackoffPolicy, DelayLines, ProcessorPool, SharedRuntime};
+pub use expanded::expanded_graph;
 use graph::{Catalogue, NodeId};
 use nodes::NodeResources;
 pub(crate) use nodes::fade_frames;
@@ -128,7 +129,7 @@ impl EngineResources {
         });
         let (midi_ports, midi_callback) = MidiPorts::new(&options.midi);
         let transport = Arc::new(options.new_transport());
-        let mut catalogue = registry.catalogue().clone();
+        let mut catalogue = registry.plan_catalogue();
         catalogue.insert(fade::kind());
         catalogue.insert(tap::kind());
         Ok(Self {

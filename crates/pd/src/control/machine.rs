@@ -208,6 +208,37 @@ impl Machine {
         self.globals.clocks.set(Due { object, slot: 0 }, ms);
     }
 
+    /// Sends a message to everything that receives under the first word of `text`, at once.
+    ///
+    /// Real-time: hot for words that the patch knows; a new one allocates.
+    pub(crate) fn send_text(&mut self, text: &str) {
+        let mut words = text.split_ascii_whitespace();
+        let Some(receiver) = words.next() else {
+            return;
+        };
+        let symbols = &mut self.globals.symbols;
+        let name = symbols.intern(receiver);
+        let mut values = std::mem::take(&mut self.delivered);
+        values.clear();
+        values.extend(words.map(|word| match word.parse::<f32>() {
+            Ok(number) if number.is_finite() => Value::Float(number),
+            _ => Value::Symbol(symbols.intern(word)),
+        }));
+        let message = store(&mut self.values, Message::of_words(&values));
+        self.delivered = values;
+        self.left = MAX_MESSAGES;
+        self.stack.push(Entry {
+            work: Work::Receivers {
+                name,
+                next: 0,
+                message,
+            },
+            keep: message.to,
+            depth: 0,
+        });
+        self.run();
+    }
+
     /// Takes what was printed.
     ///
     /// Real-time: setup.

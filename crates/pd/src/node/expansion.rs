@@ -1,5 +1,6 @@
 //! The steps of a patch as nodes and edges.
 
+use super::lines::lines;
 use super::order_edges::OrderEdges;
 use super::printer::{LineSender, Printer};
 use super::processors::{Add, Fill, InletSource, Messages, Outputs, Perform};
@@ -42,10 +43,12 @@ pub(super) fn expand(
         nodes.add(step);
     }
     let outputs = nodes.add_outputs(outputs);
+    let (mut outside, inbox) = lines();
     Expansion {
         head: Box::new(Messages {
             step: messages,
             console,
+            inbox,
             printer,
             files: None,
         }),
@@ -53,6 +56,7 @@ pub(super) fn expand(
         nodes: nodes.made,
         edges: nodes.edges,
         outputs,
+        inbox: Some(Box::new(move |text| outside.write(text))),
     }
 }
 

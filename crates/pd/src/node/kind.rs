@@ -23,12 +23,7 @@ pub fn register(registry: &mut Registry) {
         typical_ns: 60,
         ..Kind::new(STEP_KIND, "Computes one object of a patch.")
     };
-    registry.add(step, |_| {
-        Err(MakeError {
-            message: "a step of a patch is made with its patch".into(),
-            key: None,
-        })
-    });
+    registry.add_inner_kind(step);
 }
 
 fn kind() -> Kind {
@@ -47,6 +42,7 @@ fn kind() -> Kind {
         params: vec![
             Param::file("file", true).doc("The patch."),
             Param::text("path").doc("Folders in which abstractions are looked for after those of the patch, with `:` between them."),
+            Param::text("version").doc("Fingerprint of the files of the patch: another one makes a new patch of the node."),
             Param::text("send").doc("Messages, with `;` between them: milliseconds, receiver, words."),
         ],
         duplicable: false,

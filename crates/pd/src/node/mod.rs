@@ -15,6 +15,7 @@
 //! | `order_edges` | which steps wait for which, beside sound |
 //! | `expansion` | the steps of a patch as nodes and edges |
 //! | `processors` | what runs in them |
+//! | `lines` | lines of text between the audio thread and others |
 //! | `whole` | a patch as one processor, for those who take no nodes |
 //! | `file_server` | files that a patch reads and writes live |
 //! | `printer` | what a patch prints, to the terminal |
@@ -23,6 +24,7 @@
 mod expansion;
 mod file_server;
 mod kind;
+mod lines;
 mod order_edges;
 mod printer;
 mod processors;

@@ -1,7 +1,9 @@
 //! What runs in the nodes of a patch.
 
 use super::file_server::{FileClient, FileServer};
+use super::lines::LineReader;
 use super::printer::{LineSender, Printer};
+use crate::control::Machine;
 use crate::signal::{BLOCK, BoundStep, MessageStep, SharedCell, SignalSource, add};
 use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
 
@@ -21,6 +23,8 @@ pub(super) struct Messages {
     pub(super) step: MessageStep,
     /// Lines for the terminal.
     pub(super) console: LineSender,
+    /// Messages from outside.
+    pub(super) inbox: LineReader,
     /// Until a thread has it that may wait.
     pub(super) printer: Option<Printer>,
     /// Ends of the queues of files, when it plays live.
@@ -51,7 +55,13 @@ impl Processor for Messages {
             }
         }
         let count = block.input_count();
-        self.step.run(|at, to| match at < count {
+        let inbox = &mut self.inbox;
+        let outside = |machine: &mut Machine| {
+            while let Some(text) = inbox.read() {
+                machine.send_text(text);
+            }
+        };
+        self.step.run_with(outside, |at, to| match at < count {
             true => to.copy_from_slice(block.input(at).channel(0)),
             false => to.fill(0.0),
         });

@@ -147,12 +147,22 @@ impl MessageStep {
     /// Runs the messages of a block: takes in the channels of `adc~` with `input`, and gives everything to the signals.
     ///
     /// Real-time: as [`Machine::tick`].
-    pub(crate) fn run(&mut self, mut input: impl FnMut(usize, &mut [f32])) {
+    pub(crate) fn run(&mut self, input: impl FnMut(usize, &mut [f32])) {
+        self.run_with(|_| {}, input);
+    }
+
+    /// As [`run`](Self::run), after the messages that `outside` sends.
+    pub(crate) fn run_with(
+        &mut self,
+        outside: impl FnOnce(&mut Machine),
+        mut input: impl FnMut(usize, &mut [f32]),
+    ) {
         self.swap_arrays();
         for id in &self.clock_setters {
             self.machine.take_clocks(*id);
         }
         self.give_replies();
+        outside(&mut self.machine);
         self.machine.tick();
         self.time.begin(self.machine.now());
         for (at, channel) in self.inputs.iter().enumerate() {

@@ -1,0 +1,93 @@
+//! Lines of text between the audio thread and others, without allocation.
+
+use rtrb::{Consumer, Producer, RingBuffer};
+
+/// Bytes that wait, at most.
+const CAPACITY: usize = 1 << 16;
+/// Bytes of a line, at most; the rest of a longer one is left out.
+const MAX_LINE: usize = 4096;
+
+/// The writing end.
+pub(super) struct LineWriter(Producer<u8>);
+
+/// The reading end.
+pub(super) struct LineReader {
+    bytes: Consumer<u8>,
+    line: String,
+}
+
+/// Both ends.
+///
+/// Real-time: setup.
+pub(super) fn lines() -> (LineWriter, LineReader) {
+    let (producer, bytes) = RingBuffer::new(CAPACITY);
+    let line = String::with_capacity(2 * MAX_LINE);
+    (LineWriter(producer), LineReader { bytes, line })
+}
+
+impl LineWriter {
+    /// Writes a line; false, and nothing is written, if there is no room.
+    ///
+    /// Real-time: hot.
+    pub(super) fn write(&mut self, text: &str) -> bool {
+        let mut end = text.len().min(MAX_LINE);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let bytes = text.as_bytes()[..end].iter();
+        let bytes = bytes.map(|byte| if *byte == b'\n' { b' ' } else { *byte });
+        match self.0.write_chunk_uninit(end + 1) {
+            Ok(chunk) => {
+                chunk.fill_from_iter(bytes.chain([b'\n']));
+                true
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+impl LineReader {
+    /// Reads a line; `None` if there is none.
+    ///
+    /// Real-time: hot.
+    pub(super) fn read(&mut self) -> Option<&str> {
+        let chunk = self.bytes.read_chunk(self.bytes.slots()).ok()?;
+        let (first, second) = chunk.as_slices();
+        let length = first.iter().chain(second).position(|byte| *byte == b'\n')?;
+        self.line.clear();
+        let from_first = length.min(first.len());
+        // A line is written as a whole, so both halves together are a text; a character on the edge is left out.
+        for half in [&first[..from_first], &second[..length - from_first]] {
+            self.line
+                .push_str(std::str::from_utf8(half).unwrap_or_default());
+        }
+        chunk.commit(length + 1);
+        Some(&self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_as_they_were_written() {
+        let (mut writer, mut reader) = lines();
+        for round in 0..10_000 {
+            let text = format!("freq {round} 440.5");
+            assert!(writer.write(&text) && writer.write("a\nb"));
+            assert_eq!(reader.read(), Some(text.as_str()));
+            assert_eq!(reader.read(), Some("a b"));
+            assert_eq!(reader.read(), None);
+        }
+    }
+
+    #[test]
+    fn a_full_ring_refuses_a_line() {
+        let (mut writer, mut reader) = lines();
+        let long = "x".repeat(MAX_LINE);
+        let count = (0..).take_while(|_| writer.write(&long)).count();
+        assert_eq!(count, CAPACITY / (MAX_LINE + 1));
+        assert_eq!(reader.read(), Some(long.as_str()));
+    }
+}

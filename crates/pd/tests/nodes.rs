@@ -1,0 +1,180 @@
+//! A patch as nodes of the graph: every executor gives the bits of one thread.
+
+use divisi_pd::{PatchPlayer, SearchPath, load_patch};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineOptions, Scheduler};
+use graph::{Edge, Graph, Node, ParamValue, Port, PortRef, Signal, SourceSpan};
+use processor::{Mode, Registry};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use units::{Channels, Frames, SampleRate};
+
+/// Blocks that are compared.
+const BLOCKS: usize = 120;
+/// Channels of `dac~`, and of `adc~`.
+const OUTPUTS: usize = 4;
+const INPUTS: usize = 2;
+
+fn registry() -> Arc<Registry> {
+    let mut registry = Registry::default();
+    dsp::register(&mut registry);
+    divisi_pd::register(&mut registry);
+    Arc::new(registry)
+}
+
+/// The patch between inputs and sinks.
+fn graph(patch: &Path) -> Graph {
+    let mut graph = Graph::default();
+    let mono = |name: &str| Port::new(name, Signal::Audio(Channels(1)));
+    let mut node = Node::new("patch", "pd");
+    node.set("file", ParamValue::from(patch.to_str().expect("a name")));
+    node.inputs = (0..INPUTS).map(|at| mono(&format!("in{at}"))).collect();
+    node.outputs = (0..OUTPUTS).map(|at| mono(&format!("out{at}"))).collect();
+    let patch = graph.add(node).expect("a new name");
+    let connect = |graph: &mut Graph, (from, a): (_, usize), (to, b): (_, usize)| {
+        let port = |node, port| PortRef {
+            node,
+            port: u16::try_from(port).expect("few ports"),
+        };
+        let (from, to, span) = (port(from, a), port(to, b), SourceSpan::NONE);
+        graph.connect(Edge { from, to, span });
+    };
+    for at in 0..INPUTS {
+        let mut node = Node::new(format!("adc{at}"), "input");
+        node.set("channel", ParamValue::from((at + 1) as f64));
+        node.outputs = vec![mono("out")];
+        let input = graph.add(node).expect("a new name");
+        connect(&mut graph, (input, 0), (patch, at));
+    }
+    for at in 0..OUTPUTS {
+        let mut node = Node::new(format!("dac{at}"), "sink");
+        node.inputs = vec![mono("in")];
+        let sink = graph.add(node).expect("a new name");
+        connect(&mut graph, (patch, at), (sink, 0));
+    }
+    graph
+}
+
+/// Noise for the inputs.
+fn noise(block: usize) -> [[f32; 64]; INPUTS] {
+    let mut state = block as u32 + 1;
+    [(); INPUTS].map(|()| {
+        [(); 64].map(|()| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / 8_388_608.0 - 1.0
+        })
+    })
+}
+
+/// Bits of the patch in one thread.
+fn alone(patch: &Path) -> Vec<u32> {
+    let _flush = rt::ftz::FlushToZero::enable();
+    let loaded = load_patch(patch, &SearchPath::only([])).expect("it is there");
+    let (mut player, _) = PatchPlayer::new(&loaded, 44_100.0, INPUTS, OUTPUTS);
+    let mut bits = Vec::new();
+    for block in 0..BLOCKS {
+        let inputs = noise(block);
+        let inputs: Vec<&[f32]> = inputs.iter().map(|channel| &channel[..]).collect();
+        player.play(&inputs);
+        for channel in 0..OUTPUTS {
+            // The engine lets no infinite sample out.
+            let finite = player.output(channel).iter();
+            let finite = finite.map(|x| if x.is_finite() { *x } else { 0.0 });
+            bits.extend(finite.map(f32::to_bits));
+        }
+    }
+    bits
+}
+
+/// Bits of the patch as nodes.
+fn played(patch: &Path, (scheduler, workers, fuse): (Scheduler, usize, bool)) -> Vec<u32> {
+    let rate = SampleRate::new(44_100).expect("not zero");
+    let mut options = EngineOptions::new(Frames(64), rate);
+    options.mode = Mode::Offline;
+    options.scheduler = scheduler;
+    options.workers = workers;
+    options.use_all_workers = true;
+    options.fuse = fuse;
+    options.input_channels = INPUTS as u16;
+    let (mut engine, mut callback) =
+        Engine::new(graph(patch), registry(), options).expect("the patch plays");
+    let late = engine.pipeline_latency() as usize / 64;
+    let mut bits = Vec::new();
+    for block in 0..BLOCKS + late {
+        let inputs = noise(block);
+        let inputs: Vec<&[f32]> = inputs.iter().map(|channel| &channel[..]).collect();
+        let mut outputs = [[0.0; 64]; OUTPUTS];
+        let mut channels: Vec<&mut [f32]> = outputs.iter_mut().map(|it| &mut it[..]).collect();
+        callback.process(CallbackInfo::default(), &inputs, &mut channels);
+        if block >= late {
+            bits.extend(outputs.iter().flatten().map(|x| x.to_bits()));
+        }
+        if block % 50 == 0 {
+            engine.update();
+        }
+    }
+    engine.update();
+    assert_eq!(
+        engine.quarantined(),
+        [] as [String; 0],
+        "{}",
+        patch.display()
+    );
+    bits
+}
+
+fn patches() -> Vec<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sound");
+    let entries = std::fs::read_dir(source).expect("the folder is there");
+    let mut patches: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    patches.sort();
+    patches
+}
+
+fn compare(ways: &[(Scheduler, usize, bool)]) {
+    let mut differing = Vec::new();
+    for patch in patches() {
+        let expected = alone(&patch);
+        for way in ways {
+            let found = played(&patch, *way);
+            let first = expected.iter().zip(&found).position(|(a, b)| a != b);
+            if let Some(at) = first {
+                let block = at / (64 * OUTPUTS);
+                differing.push(format!("{}: {way:?} from block {block}", patch.display()));
+            }
+        }
+    }
+    assert!(differing.is_empty(), "{differing:#?}");
+}
+
+#[test]
+fn one_worker_gives_the_bits_of_one_thread() {
+    compare(&[(Scheduler::Sequential, 1, false)]);
+}
+
+#[test]
+fn workers_that_steal_give_the_bits_of_one_thread() {
+    compare(&[
+        (Scheduler::Stealing, 2, false),
+        (Scheduler::Stealing, 4, true),
+    ]);
+}
+
+#[test]
+fn static_schedules_give_the_bits_of_one_thread() {
+    compare(&[
+        (Scheduler::Etf, 2, true),
+        (Scheduler::Random, 4, false),
+        (Scheduler::Cpfd, 2, false),
+    ]);
+}
+
+#[test]
+fn pipelines_and_queues_give_the_bits_of_one_thread() {
+    compare(&[
+        (Scheduler::Pipelined, 2, false),
+        (Scheduler::Global, 2, true),
+    ]);
+}
