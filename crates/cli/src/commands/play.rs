@@ -1,4 +1,15 @@
 //! `play`: plays a session in real time, through JACK, PipeWire, ALSA or a clock.
+//!
+//! ```text
+//!   read ─▶ guard ─▶ open driver ─▶ prepare: choose, engine, files ─▶ start ─▶ live ─▶ stop ─▶ report
+//!     │        │          │                  │                          │        │
+//!     └────────┴──────────┴──────────────────┘                          │        └ display, commands, learning, edits
+//!       a mistake ends here: no recording has begun                     └ from here on the driver calls back
+//! ```
+//!
+//! The order matters. The driver is opened before the engine is made, because it says at which rate it plays. Recordings are planned
+//! before the first callback and begin with it, so that a session which is refused leaves an older take as it was. At the
+//! end the driver stops first; then no thread writes to the rings of the recorders, and their files can be completed.
 
 use crate::failure::Failure;
 use crate::files::check_sound_name;

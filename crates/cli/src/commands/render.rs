@@ -1,4 +1,14 @@
 //! `render`: plays a session into a file, faster than real time. Nothing is ever dropped.
+//!
+//! ```text
+//!   input file ──▶ offline driver ──▶ engine ──▶ peak ──▶ output file
+//!                       │  the first frames, as many as the latency, are left out
+//!                       └─ after each block: trace, progress, Ctrl-C
+//! ```
+//!
+//! A length is `--seconds`, else that of the input and its tail, else that of a session that ends by itself. The output is written
+//! beside its name and takes the name at its end: an interrupt keeps what was rendered and ends with exit code 1, and an
+//! error before the first frame leaves an older file as it was.
 
 use crate::failure::Failure;
 use crate::files::{check_room, check_sound_name};

@@ -1,4 +1,11 @@
 //! The bars of a row, with their labels; bars that are too narrow are merged.
+//!
+//! ```text
+//!   worker 0 │▇▇ osc ▇▇│▒▒▒▒│▇▇▇▇ mix ▇▇▇▇│      72 % busy
+//!                        └ bars narrower than a pixel, as one
+//! ```
+//!
+//! A plan of 10,000 tasks has bars of a hundredth of a pixel. Drawn one by one they would make a large file that looks the same.
 
 use super::chart::{GanttBar, GanttRow};
 use super::sheet::{LegendItem, LegendItems, Sheet, last_ns, name};

@@ -1,4 +1,14 @@
 //! Bar plots.
+//!
+//! ```text
+//!   ▲        ▄
+//!   │  █     █        █ series 1   ▄ series 2
+//!   │  █▄    █▄
+//!   └──rake──diamond──▶ groups
+//! ```
+//!
+//! A value that the axis cannot show has no bar. The plot says how many there are, so that such a gap is not mistaken for a small
+//! value, and how many series and groups it leaves out. Groups whose names do not fit side by side are named vertically.
 
 use super::data::{BarPlot, BarSeries, DataPoint};
 use super::frame::{Field, Frame};

@@ -1,4 +1,16 @@
 //! Splits `.ag` text into tokens.
+//!
+//! ```text
+//!   a = { kind: "osc", freq: 220, };  a.1 -> b.1;
+//!   │ │ │ │   │ │    │                │   └ arrow
+//!   │ │ │ │   │ │    └ mark           └ port: name, dot, what follows the dot
+//!   │ │ │ │   │ └ string
+//!   │ │ │ │   └ mark
+//!   └ name, marks, name
+//! ```
+//!
+//! A `-` is part of a name unless it begins an arrow, so `a-b` is a name and `a->b` an edge. A character that begins no token is reported
+//! here and becomes [`Token::Bad`]: the parser skips its statement without a second message.
 
 use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;

@@ -1,4 +1,14 @@
 //! Copies of definitions: the nodes of all instances, by their names, and the tree of instances that edges walk.
+//!
+//! ```text
+//!   templates            instances (a tree)                 nodes (flat)
+//!   session: v × 2       session ─┬─ v.0 ─ osc, amp × 3     v.0.osc  v.0.amp.0  v.0.amp.1  v.0.amp.2
+//!   voice: osc, amp × 3           └─ v.1 ─ osc, amp × 3     v.1.osc  v.1.amp.0  v.1.amp.1  v.1.amp.2
+//! ```
+//!
+//! An [`Instance`] has a [`Child`] for each node of its definition: the index of the first copy and their number. Copies lie side by side, so
+//! the edges between all copies are found by counting and no name is looked up again. A few lines of text can stand for any
+//! number of nodes (ten parts in each other, each with a count of ten): three bounds hold for what they make.
 
 use super::template::{Content, Template, TemplateNode};
 use super::value::{InstanceScope, Value};

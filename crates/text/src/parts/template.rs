@@ -1,4 +1,15 @@
 //! Definitions: the session and each part, with their values parsed once for all copies.
+//!
+//! ```text
+//!   part voice (params freq)              Template "voice"
+//!     osc  { freq = "freq * 2" }     ──▶    osc   freq: expression (param 0 × 2)      kind osc
+//!     amp  { count = 3 }                    amp   count 3                             kind gain
+//!   session                               Template of the session, the last one
+//!     v    { kind = voice, count = 100 }    v     count 100                           instance of template 0
+//! ```
+//!
+//! Text is looked at here and nowhere later: a hundred copies of `voice` evaluate one parsed expression a hundred times. A mistake that
+//! is in every copy is therefore found, and reported, once.
 
 use super::expression::RESERVED;
 use super::value::{Expected, ParamName, Value, ValueParser};

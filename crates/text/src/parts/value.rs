@@ -1,4 +1,14 @@
 //! Values of a node that may differ from copy to copy: expressions, texts with `{expression}` in them, and lists.
+//!
+//! ```text
+//!   freq = 220                     plain: the same in every copy
+//!   freq = "220 * (i + 1)"         expression: a number in each copy
+//!   file = "take-{i}.wav"          text in pieces: `take-`, an expression, `.wav`
+//!   freq = [220, 330, 440]         list: copy k has value k modulo 3
+//! ```
+//!
+//! A [`ValueParser`] belongs to a definition and knows the names of its parameters; what it parses, an [`InstanceScope`] evaluates with
+//! the values that one instance gives them.
 
 use super::expression::{Expression, Variables};
 use crate::diagnostics::Diagnostics;

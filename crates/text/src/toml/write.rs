@@ -1,4 +1,12 @@
 //! Writes a session as `.toml`.
+//!
+//! ```text
+//!   lines of other sections ─ edges ─ [settings] ─ [tempo] ─ [nodes.*] ─ other sections with headers
+//! ```
+//!
+//! The order is that of TOML: keys without a header come first, since each header ends the table before it. Sections that nothing here
+//! reads are text and are copied. Parts are copied too, as long as flattening them would give the graph that is written; an
+//! edit of a copy has no place in the text of its part, so then the graph is written flat.
 
 use super::chain;
 use super::sections::is_table;
