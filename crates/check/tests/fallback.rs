@@ -1,7 +1,7 @@
 //! The choice of a scheduler beside what is lived: an engine that turns out slower tries the sequential executor, and one whose
 //! graph grows tries several workers, with the same bits.
 
-use costs::MachineCosts;
+use divisi::costs::MachineCosts;
 use divisi_check::fixtures::graph;
 use divisi_check::test_bench::{rate, registry};
 use driver::{AudioCallback, CallbackInfo};
