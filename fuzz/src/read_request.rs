@@ -30,6 +30,8 @@ fn read(bytes: &[u8]) {
     if let Ok(request) = read_packet(bytes, &GRAPH, NOW) {
         write_and_read(&request);
     }
+    // What a session manager sends.
+    let _ = control::nsm::read_request(bytes);
     let words = std::str::from_utf8(bytes).map(read_words);
     if let Ok(Ok(command)) = words {
         let commands = vec![command];

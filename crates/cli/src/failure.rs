@@ -61,6 +61,11 @@ impl Failure {
         self.message.unwrap_or_default()
     }
 
+    /// The message; empty if it was printed already.
+    pub(crate) fn text(&self) -> &str {
+        self.message.as_deref().unwrap_or_default()
+    }
+
     /// Prints the message and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         if let Some(message) = self.message {

@@ -27,6 +27,12 @@ impl FileGuard {
         }
     }
 
+    /// Adds an input.
+    pub(crate) fn input(&mut self, path: &Path) {
+        self.files
+            .extend(FileId::of(path).map(|id| (id, Use::Reads)));
+    }
+
     /// Adds the file of a recorder. Another recorder of the session may have it too: that is a mistake in the session, which
     /// is shown with its place.
     pub(crate) fn recording(&mut self, path: &Path) -> Result<(), Failure> {

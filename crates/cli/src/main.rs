@@ -37,7 +37,13 @@ Examples:
 Exit codes: 0 success, 1 failure, 2 wrong input or wrong call.";
 
 fn main() -> ExitCode {
-    let done = match Call::try_parse() {
+    // A session manager starts programs without an argument.
+    let is_managed = std::env::args_os().len() == 1 && playback::nsm::url().is_some();
+    let call = match is_managed {
+        true => Call::try_parse_from(["divisi", "play", "--reload", ""]),
+        false => Call::try_parse(),
+    };
+    let done = match call {
         Ok(call) => call.command.run(),
         Err(wrong) if wrong.use_stderr() => wrong.exit(),
         Err(help) => messages::print_result(&help.render().to_string()),

@@ -146,6 +146,22 @@ fn a_controller_is_learned_over_a_connection_that_is_found_again_and_both_are_sa
     let entry =
         "port = \"keys\"\nchannel = 3\ncc = 74\ntarget = \"tone.volume\"\nrange = [0.0, 0.5]";
     assert!(learned.contains(entry), "{learned}");
+    // Another parameter, while it plays.
+    here.well("learn --socket s tone.freq=440..880");
+    let other = "cc = 74\ntarget = \"tone.freq\"\nrange = [440.0, 880.0]\ncurve = \"exponential\"";
+    common::playing::wait_until(|| text().contains(other));
+    for (wrong, message) in [
+        ("tone.frequency", "frequency"),
+        ("tone.wave", "tone.wave"),
+        ("tone.freq=1..", "two numbers"),
+    ] {
+        let gave = here.call(&format!("learn --socket s {wrong}"));
+        assert!(
+            gave.code == Some(2) && gave.err.contains(message),
+            "{}",
+            gave.err
+        );
+    }
     std::thread::sleep(Duration::from_millis(700));
     let mut save = here.command("send --socket s save");
     let saved = save.output().unwrap();
@@ -199,4 +215,115 @@ fn a_render_with_live_ports_says_that_they_are_silent_and_mistakes_have_their_pl
     let gave = here.call("check wrong.toml");
     assert_eq!(gave.code, Some(2), "{}", gave.err);
     assert!(gave.err.contains("controller 1: `target`"), "{}", gave.err);
+}
+
+/// The transport of the session that listens at `socket`.
+fn transport(here: &Folder, socket: &str) -> serde_json::Value {
+    let mut ask = here.command(&format!("send --socket {socket}"));
+    let answer = ask.arg("query transport").output().unwrap();
+    match answer.status.success() {
+        true => {
+            serde_json::from_slice::<serde_json::Value>(&answer.stdout).unwrap()["data"][0].clone()
+        }
+        false => serde_json::Value::Null,
+    }
+}
+
+#[test]
+fn midi_clock_passes_through_a_real_port_and_its_follower_starts_keeps_time_and_stops() {
+    let Some(jackd) = Jackd::start("clock", &["jack_lsp"]) else {
+        return;
+    };
+    let here = Folder::new();
+    let session = RECEIVER.replace(
+        "keys = [\"sender:out\"]",
+        "clock_in = [\"giver:clock_out\"]",
+    );
+    here.write("follower.toml", session);
+    here.write("giver.toml", RECEIVER);
+    let follower = play(
+        &jackd,
+        &here,
+        "follower.toml --midi-clock follow --socket f",
+    );
+    let giver = play(
+        &jackd,
+        &here,
+        "giver.toml --midi-clock give --stopped --socket g",
+    );
+    let send = |words: &str| {
+        let mut send = here.command("send --socket g");
+        assert!(
+            send.arg(words).output().unwrap().status.success(),
+            "{words}"
+        );
+    };
+    jackd.wait_for_port("giver:clock_out");
+    let is_connected = || {
+        let lines = jackd.lines("jack_lsp", &["-c", "giver:clock_out"]);
+        lines.iter().any(|line| line.contains("follower:clock_in"))
+    };
+    common::playing::wait_until(is_connected);
+    common::playing::wait_until(|| transport(&here, "g") != serde_json::Value::Null);
+    assert_eq!(transport(&here, "f")["is_rolling"], false);
+    send("tempo 90");
+    send("start");
+    common::playing::wait_until(|| {
+        let now = transport(&here, "f");
+        let bpm = now["bpm"].as_f64().unwrap_or(0.0);
+        now["is_rolling"] == true && now["beat"].as_f64() > Some(2.0) && (bpm - 90.0).abs() < 1.0
+    });
+    send("stop");
+    common::playing::wait_until(|| transport(&here, "f")["is_rolling"] == false);
+    drop((giver, follower));
+}
+
+#[test]
+fn a_midi_file_plays_a_live_port_offline_each_message_at_its_frame() {
+    let here = Folder::new();
+    let mut file = controller_file();
+    // The first message after a quarter: half a second.
+    let first = file
+        .windows(4)
+        .position(|it| it == [0, 0xb2, 74, 127])
+        .unwrap();
+    file[first] = 96;
+    here.write("cc.mid", file);
+    let bound = "[[controller]]\ncc = 74\ntarget = \"tone.volume\"\nrange = [0.0, 0.5]\n";
+    here.write("receiver.toml", format!("{RECEIVER}{bound}"));
+    let render = |name: &str, options: &str| {
+        here.well(&format!(
+            "render receiver.toml -o {name} --seconds 1 {options}"
+        ));
+        wav(&here.read(name)).1
+    };
+    let once = render("a.wav", "--midi-in cc.mid --block 64");
+    let named = render("b.wav", "--midi-in cc.mid=keys --block 100 --workers 2");
+    assert!(once == named);
+    let heard = once.iter().position(|bits| f32::from_bits(*bits) != 0.0);
+    assert!(matches!(heard, Some(24_000..=24_002)), "{heard:?}");
+    let wrong = |options: &str, message: &str| {
+        let gave = here.call(&format!(
+            "render receiver.toml -o c.wav --seconds 1 {options}"
+        ));
+        assert_eq!(gave.code, Some(2), "{}", gave.err);
+        assert!(gave.err.contains(message), "{}", gave.err);
+    };
+    wrong(
+        "--midi-in cc.mid=pads",
+        "there is no port `pads`; the session has the ports keys",
+    );
+    wrong("--midi-in none.mid", "none.mid");
+    wrong("--midi-in cc.mid=", "a port has a name");
+    assert!(!here.has("c.wav"));
+    // A file that is read is never written.
+    let gave = here.call("render receiver.toml -o cc.mid --seconds 1 --midi-in cc.mid");
+    assert_eq!(gave.code, Some(2), "{}", gave.err);
+    here.write("none.toml", common::playing::TONE);
+    let gave = here.call("render none.toml -o c.wav --seconds 1 --midi-in cc.mid");
+    assert!(
+        gave.err.contains("the session has no `midi_input`"),
+        "{}",
+        gave.err
+    );
 }

@@ -229,6 +229,14 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "is_first")]
         at: u64,
     },
+    /// Binds the next controller that moves at a live MIDI port to a parameter, and writes that to the session's file.
+    Learn {
+        /// `node.param`.
+        target: String,
+        /// Values at the lowest and the highest position; without it the parameter's range, for a frequency 20 Hz to 20 kHz.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        range: Option<[f64; 2]>,
+    },
     /// Takes the last change back.
     Undo,
     /// Makes the last change that was taken back again.

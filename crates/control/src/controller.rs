@@ -17,9 +17,10 @@ use crate::query;
 use crate::session_file::{ReadSession, SessionFile};
 use crate::snapshot;
 use crate::subscription::Subscriptions;
+use crate::target;
 use crate::transport::{FollowedTransport, TransportStep};
 use engine::{Engine, EngineError};
-use graph::{Edit, NodeId};
+use graph::{Catalogue, Edit, Graph, NodeId, ParamRange};
 use processor::Registry;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -59,7 +60,11 @@ pub struct Controller {
     subscriptions: Subscriptions,
     /// The transport of a server, if the engine follows it.
     followed: Option<Box<dyn FollowedTransport>>,
+    learning: Option<LearnRequest>,
 }
+
+/// A parameter that waits for a controller, and its range.
+pub type LearnRequest = (String, Option<[f64; 2]>);
 
 /// A reply that waits for its frame.
 struct Answering {
@@ -108,6 +113,7 @@ impl Controller {
             snapshots: Arc::new(snapshots),
             subscriptions: Subscriptions::default(),
             followed: None,
+            learning: None,
         }
     }
 
@@ -227,6 +233,29 @@ impl Controller {
     pub fn reload(&mut self, engine: &mut Engine) -> Result<usize, ControlError> {
         let request = self.file.load(None)?;
         self.go_to_loaded(request, engine)
+    }
+
+    /// The parameter that is to be bound to the next controller that moves, if a client has asked since the last call. The
+    /// program has the controllers and the session's file.
+    pub fn take_learning(&mut self) -> Option<LearnRequest> {
+        self.learning.take()
+    }
+
+    /// All kinds of nodes.
+    pub fn catalogue(&self) -> &Catalogue {
+        self.registry.catalogue()
+    }
+
+    /// Writes the session that plays to its file. Returns a warning if comments are lost.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written; it is as it was.
+    ///
+    /// Real-time: setup.
+    pub fn save_session(&mut self, engine: &Engine) -> Result<Option<String>, ControlError> {
+        let saved = self.save(None, engine)?;
+        Ok(saved["warning"].as_str().map(str::to_owned))
     }
 
     /// Carries one request out. Gives its reply, and what the reply waits for.
@@ -502,6 +531,13 @@ impl Controller {
                 Command::Query {
                     what: Query::Presets,
                 } => snapshot::presets(self.file.folder()),
+                Command::Learn { target, range } => {
+                    let catalogue = self.registry.catalogue();
+                    check_learned(target, engine.graph(), catalogue)
+                        .map_err(|error| (error, Some(number)))?;
+                    self.learning = Some((target.clone(), *range));
+                    json!({ "learns": target })
+                }
                 Command::Query { what } => query::answer(*what, engine, self.registry.catalogue()),
                 Command::Save { file } => self
                     .save(file.as_deref(), engine)
@@ -546,6 +582,17 @@ impl Controller {
 fn frames_of(timed: &[LiveSet], events: &[NodeEvent]) -> impl Iterator<Item = u64> {
     let timed = timed.iter().map(|set| set.at);
     timed.chain(events.iter().map(NodeEvent::at))
+}
+
+/// Refuses to learn a parameter that is no number.
+fn check_learned(name: &str, graph: &Graph, catalogue: &Catalogue) -> Result<(), ControlError> {
+    let (_, node, param) = target::required(graph, name, "a parameter")?;
+    let kind = catalogue.get(node.effective_kind());
+    let range = kind.and_then(|kind| Some(kind.param(param)?.1.range.clone()));
+    match range {
+        Some(ParamRange::Number { .. }) => Ok(()),
+        _ => Err(EngineError::NoParam(name.to_owned()).into()),
+    }
 }
 
 /// Refuses a command that stands alone, in a request with others.

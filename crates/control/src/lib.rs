@@ -30,6 +30,7 @@
 //! | `live_controllers` | MIDI controllers of a session, as the engine has them |
 //! | `session_file` | loads and saves the session |
 //! | `osc` | OSC packets as requests |
+//! | `nsm` | a client of the New Session Manager |
 //! | `server` | the sockets: JSON lines over a Unix socket, OSC over UDP and TCP |
 #![forbid(unsafe_code)]
 
@@ -41,6 +42,7 @@ mod events;
 mod history;
 mod live_controllers;
 mod meters;
+pub mod nsm;
 pub mod osc;
 mod query;
 mod schema;
@@ -54,7 +56,7 @@ mod transport;
 mod words;
 
 pub use command::{Command, PositionArg, PositionUnit, Query, Reply, Request, Topic};
-pub use controller::Controller;
+pub use controller::{Controller, LearnRequest};
 pub use error::ControlError;
 pub use live_controllers::controller_binding;
 pub use schema::schema;

@@ -39,9 +39,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::{Frames, SampleRate};
 
 use crate::connections::{Connections, PortDirection};
+use crate::midi::MidiLossCounts;
 use crate::{
-    AudioCallback, BlockAdapter, DriverConfig, DriverError, DriverInfo, DriverState, OpenDriver,
-    PortConnections, RunningDriver, ServerTransport, Timebase,
+    AudioCallback, BlockAdapter, DriverConfig, DriverError, DriverInfo, DriverState, MidiLosses,
+    OpenDriver, PortConnections, RunningDriver, ServerTransport, Timebase,
 };
 use callbacks::ClientState;
 use client::Client;
@@ -129,6 +130,7 @@ struct ActiveClient {
     connections: Mutex<Connections<CString>>,
     state: Arc<ClientState>,
     follows: bool,
+    losses: Arc<MidiLossCounts>,
     /// The server reads it until the client is closed.
     _timebase: Option<Box<Timebase>>,
 }
@@ -170,7 +172,8 @@ impl OpenDriver for OpenClient {
         let own = own.into_iter().flatten();
         let own = own.map(|(port, direction)| client.own_port(port, direction));
         let connections = Connections::new(own.collect(), &config.connections);
-        let midi = MidiSide::new(midi_inputs, midi_outputs);
+        let losses = Arc::<MidiLossCounts>::default();
+        let midi = MidiSide::new(midi_inputs, midi_outputs, losses.clone());
         // Those that the configuration does not connect.
         let free = |ports: &[*mut RawPort], word: &str| -> Vec<_> {
             let named = |name: &str| config.connections.iter().any(|it| it.port == name);
@@ -192,6 +195,7 @@ impl OpenDriver for OpenClient {
             connections: Mutex::new(connections),
             state: Arc::new(state),
             follows: config.follow_transport,
+            losses,
             _timebase: timebase,
         };
         if let Some(timebase) = &active._timebase {
@@ -220,6 +224,10 @@ impl RunningDriver for ActiveClient {
         let mut connections = connections.unwrap_or_else(PoisonError::into_inner);
         connections.restore(&self.client);
         Some(connections.current(&self.client))
+    }
+
+    fn midi_losses(&self) -> MidiLosses {
+        self.losses.get()
     }
 
     fn adapter_latency(&self) -> Frames {

@@ -1,5 +1,7 @@
 //! MIDI between a driver and its callback, and [`MidiParser`], which makes whole messages of bytes that nobody has checked.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// A message at a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MidiEvent<'a> {
@@ -19,6 +21,41 @@ pub struct MidiLosses {
     pub too_long: u64,
     /// Messages that found no room: in a ring of ours, in a buffer of the server, or in that of a port.
     pub no_room: u64,
+}
+
+/// Counts of what was left out. Relaxed throughout: each is a count by itself.
+#[derive(Debug, Default)]
+pub(crate) struct MidiLossCounts {
+    too_long: AtomicU64,
+    no_room: AtomicU64,
+}
+
+impl MidiLossCounts {
+    /// Counts messages that were too long.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn add_too_long(&self, count: u64) {
+        if count > 0 {
+            self.too_long.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts a message that found no room.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn add_no_room(&self) {
+        self.no_room.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The counts.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn get(&self) -> MidiLosses {
+        MidiLosses {
+            too_long: self.too_long.load(Ordering::Relaxed),
+            no_room: self.no_room.load(Ordering::Relaxed),
+        }
+    }
 }
 
 /// Largest system exclusive message, in bytes. A larger one is left out and counted.
@@ -65,6 +102,20 @@ impl MidiParser {
                 byte => self.add(byte, &mut send),
             }
         }
+    }
+
+    /// As [`parse`](Self::parse), and counts messages that are too long.
+    ///
+    /// Real-time: hot, if `send` is.
+    pub(crate) fn parse_counted(
+        &mut self,
+        bytes: &[u8],
+        losses: &MidiLossCounts,
+        send: impl FnMut(&[u8]),
+    ) {
+        let before = self.left_out;
+        self.parse(bytes, send);
+        losses.add_too_long(self.left_out - before);
     }
 
     /// Number of messages that were too long.

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use common::{Server, is_here, skip, wait_for};
 use divisi_driver::{
-    AudioCallback, BlockAdapter, CallbackInfo, DriverConfig, RunningDriver, clock, jack,
+    AudioCallback, BlockAdapter, CallbackInfo, DriverConfig, DriverError, RunningDriver, alsa,
+    clock, jack,
 };
 use units::Frames;
 
@@ -114,6 +115,30 @@ fn the_fifo_never_allocates() {
 fn the_clock_never_allocates_while_it_plays() {
     let calls = calls_of(|callback| clock::open(&request()).unwrap().start(callback).unwrap());
     assert_eq!(calls, 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_thread_of_alsa_never_allocates_while_it_plays() {
+    let config = DriverConfig {
+        server: Some("null".to_owned()),
+        ..request()
+    };
+    // With an adapter between the device's periods and the block.
+    let config = DriverConfig {
+        block: Frames(100),
+        ..config
+    };
+    let opened = match alsa::open(&config) {
+        Err(DriverError::NoAlsaLibrary) => {
+            return skip(
+                "the_thread_of_alsa_never_allocates_while_it_plays",
+                "needs the Debian package libasound2",
+            );
+        }
+        opened => opened.unwrap(),
+    };
+    assert_eq!(calls_of(|callback| opened.start(callback).unwrap()), 0);
 }
 
 #[test]

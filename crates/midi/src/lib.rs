@@ -23,7 +23,10 @@ mod transform;
 mod translate;
 mod voice;
 
-pub use file::{FileEvent, FileEventBody, MAX_BYTES, MidiFile, MidiFileError, MidiTrack, TickUnit};
+pub use file::{
+    FileEvent, FileEventBody, MAX_BYTES, MidiFile, MidiFileError, MidiTrack, TickUnit,
+    timed_messages,
+};
 pub use port::port_names;
 
 use processor::Registry;

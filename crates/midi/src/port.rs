@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `input.rs` | `midi_input` |
 //! | `output.rs` | `midi_output` |
+//! | `held.rs` | keys and pedals that are down at an output |
 
+mod held;
 mod input;
 mod output;
 

@@ -60,7 +60,7 @@ impl Report {
     }
 
     /// Counts of failures, each with its name.
-    fn failures(&self) -> [(u64, &'static str); 10] {
+    fn failures(&self) -> [(u64, &'static str); 11] {
         let lost = match self.driver.as_str() {
             "clock" => "beats that came late",
             _ => "xruns of the device",
@@ -73,6 +73,7 @@ impl Report {
             (self.muted, "times muted"),
             (self.not_finite, "samples not finite"),
             (self.events_lost, "events lost"),
+            (self.midi_lost, "MIDI messages lost"),
             (self.damaged_files, "damaged files"),
             (self.lost_recordings, "recordings with lost sound"),
             (self.xruns, lost),

@@ -44,6 +44,8 @@ pub struct Report {
     pub not_finite: u64,
     /// Number of lost events.
     pub events_lost: u64,
+    /// Number of lost messages of live MIDI ports: too long, or without room.
+    pub midi_lost: u64,
     /// Number of damaged sound files; what they lack was silent.
     pub damaged_files: u64,
     /// Number of recordings that lost sound.

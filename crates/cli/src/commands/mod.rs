@@ -7,6 +7,7 @@ mod doctor;
 mod draw;
 mod experiment;
 mod kinds;
+mod learn;
 mod measure;
 mod plan;
 mod play;
@@ -49,6 +50,8 @@ pub(crate) enum CliCommand {
     Doctor(doctor::Doctor),
     /// Sends commands to a session that plays with --socket
     Send(send::Send),
+    /// Binds the next MIDI controller that moves to a parameter of a session that plays with --socket
+    Learn(learn::Learn),
     /// Lists the kinds of nodes, or shows the page of one
     Kinds(kinds::Kinds),
     /// Prints the JSON Schema of .toml sessions
@@ -75,6 +78,7 @@ impl CliCommand {
             Self::Devices(devices) => devices.run(),
             Self::Doctor(doctor) => doctor.run(),
             Self::Send(send) => send.run(),
+            Self::Learn(learn) => learn.run(),
             Self::Kinds(kinds) => kinds.run(),
             Self::Schema(schema) => schema.run(),
             Self::QueuePeer(peer) => peer.run(),

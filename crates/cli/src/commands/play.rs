@@ -20,6 +20,7 @@ use crate::patch::PatchOptions;
 use crate::playback::control::{ControlOptions, ControlWays};
 use crate::playback::live::{FileHandles, LiveSession};
 use crate::playback::live_ports::{self, Learning, LivePorts};
+use crate::playback::nsm::NsmSession;
 use crate::playback::recorder::TakePlan;
 use crate::playback::recording_player::RecordingPlayer;
 use crate::playback::trace::{TraceOptions, TraceOutput};
@@ -144,7 +145,11 @@ enum Driver {
 
 impl Play {
     /// Runs the command.
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(mut self) -> Result<(), Failure> {
+        let nsm = NsmSession::join(&self.options.file)?;
+        if let Some(nsm) = &nsm {
+            self.options.file = nsm.file().to_owned();
+        }
         self.options.patch.allow_writing(None)?;
         let mut loaded = LoadedSession::read_valid_with(&self.options.file, &self.options.patch)?;
         self.options.recall(&mut loaded)?;
@@ -157,11 +162,14 @@ impl Play {
         self.tracing.check(&mut guard)?;
         let json = JsonOutput::open(self.options.json.as_deref(), &mut guard)?;
         let interrupt = Interrupt::listen()?;
-        let config = self.driver_config(&loaded)?;
+        let mut config = self.driver_config(&loaded)?;
+        if let Some(nsm) = &nsm {
+            config.name = nsm.client_id().to_owned();
+        }
         let (mut opened, message) = self.open_driver(&config)?;
         let info = opened.info().clone();
         self.check_transport(&loaded, &mut *opened, &info)?;
-        let prepared = self.prepare(&loaded, &info, &config)?;
+        let prepared = self.prepare(&loaded, &info, &config, nsm)?;
         messages::print_message(&message);
         let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
         let written = json.write_report(&report);
@@ -278,6 +286,7 @@ impl Play {
         loaded: &LoadedSession,
         info: &DriverInfo,
         config: &DriverConfig,
+        nsm: Option<NsmSession>,
     ) -> Result<PreparedPlay, Failure> {
         let mut options = self.options.engine_options(loaded, info.rate);
         options.trace = self.tracing.is_on() || self.watch;
@@ -320,7 +329,8 @@ impl Play {
         let source = self.options.open_input(info.rate)?;
         let length = match &source {
             Some(source) => Some(source.frames().saturating_add(engine.tail())),
-            None if self.begins_stopped() => None,
+            // A session manager says when it ends.
+            None if self.begins_stopped() || nsm.is_some() => None,
             None => engine.length(),
         };
         let frames = self.options.frames(info.rate).or(length);
@@ -344,12 +354,13 @@ impl Play {
         }
         let control = self
             .control
-            .open(&self.options.file, loaded, info.rate.hz())?;
+            .open(&self.options.file, loaded, info.rate.hz(), nsm)?;
         let file = &self.options.file;
         let learn = self.learn.as_deref();
-        let learning = learn.map(|text| Learning::new(text, file, loaded));
+        let learning = learn.map(|text| Learning::parse(text, file, loaded));
         let ports = LivePorts {
             learning: learning.transpose()?,
+            file: file.clone(),
         };
         let watched = self
             .watch
@@ -447,7 +458,7 @@ impl PreparedPlay {
             ports: self.ports,
         };
         let ended = live.run(&self.files, interrupt);
-        let adapter_latency = running.adapter_latency();
+        let (adapter_latency, midi_losses) = (running.adapter_latency(), running.midi_losses());
         drop(running.stop());
         let traced = self.tracer.finish(&mut self.engine);
         if let (Some(chosen_with), Some(note)) = (&self.chosen_with, self.engine.fallback_note()) {
@@ -457,6 +468,9 @@ impl PreparedPlay {
         let mut report = self.engine.report();
         let clipped = messages::print_peak("the output", peak.get(), ": the device clips it");
         report.notes.extend(clipped);
+        let lost_midi = live_ports::lost_midi(&self.engine, midi_losses);
+        report.midi_lost = lost_midi.0;
+        report.notes.extend(lost_midi.1);
         report.driver = info.name.to_owned();
         report.latency_frames.driver = adapter_latency.0.saturating_add(info.device_latency.0);
         report.refused = refused_grants(info, &self.engine);

@@ -19,17 +19,20 @@ use crate::output::messages;
 use crate::output::progress::Progress;
 use crate::patch::PatchOptions;
 use crate::playback::file_input::InputFile;
+use crate::playback::live_ports;
+use crate::playback::midi_feed::{MidiFeed, MidiFeedOption};
 use crate::playback::trace::{TraceOptions, TraceOutput};
 use crate::session::file_problems::{check_damage, check_recordings, end_files};
 use crate::session::load::{LoadedSession, output_channels};
 use crate::session::losses::check_whole;
 use crate::session::options::PlayOptions;
 use clap::Args;
+use divisi::control::controller_binding;
 use divisi::driver::offline::{self, RenderError};
-use divisi::driver::{DriverConfig, DriverError};
+use divisi::driver::{DriverConfig, DriverError, MidiLosses};
 use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
-use divisi::prelude::{Engine, EngineCallback, EngineOptions, Mode, Scheduler};
+use divisi::prelude::{Engine, EngineOptions, Mode, Scheduler};
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
 use std::path::PathBuf;
@@ -38,6 +41,7 @@ const EXAMPLES: &str = "\
 Examples:
   divisi render examples/04-diamond-16.ag -o diamond.wav --seconds 10
   divisi render session.toml -o session.wav --workers 2 --json report.json
+  divisi render organ.toml -o organ.wav --midi-in tune.mid --seconds 10
   divisi render patch.pd -o patch.wav --seconds 10
   divisi render network.toml -o out.wav --input in.wav
 
@@ -54,6 +58,11 @@ pub(crate) struct Render {
     #[arg(short, long, value_name = "OUT.wav")]
     output: PathBuf,
 
+    /// Play a MIDI file into a live MIDI port of the session, each message at its frame; without a port, into its only one.
+    /// May be given several times
+    #[arg(long, value_name = "FILE.mid[=PORT]", value_parser = MidiFeedOption::parse)]
+    midi_in: Vec<MidiFeedOption>,
+
     #[command(flatten)]
     tracing: TraceOptions,
 }
@@ -66,6 +75,9 @@ impl Render {
         let mut loaded = LoadedSession::read_valid_or_network(&self.options.file, patch)?;
         self.options.recall(&mut loaded)?;
         let mut guard = self.options.guard(&loaded)?;
+        for feed in &self.midi_in {
+            guard.input(&feed.file);
+        }
         guard.output(&self.output)?;
         check_sound_name(&self.output)?;
         if network::render_network(&loaded, &self.options, &self.output, &mut guard)? {
@@ -79,6 +91,11 @@ impl Render {
         let mut options = self.options.engine_options(&loaded, rate);
         options.mode = Mode::Offline;
         options.trace = self.tracing.is_on();
+        if !self.midi_in.is_empty() {
+            // Nobody takes what an output sends.
+            options.midi.inputs = loaded.midi_ports().inputs;
+        }
+        let ports = options.midi.inputs.clone();
         let block = options.block;
         let source = self.options.open_input(rate)?;
         let frames = match self.options.frames(rate) {
@@ -91,6 +108,13 @@ impl Render {
         Interrupt::check_process("nothing is written")?;
         let scheduler = self.options.scheduler_name(&options);
         let (mut engine, player) = loaded.make_engine(options)?;
+        if !self.midi_in.is_empty() {
+            let bound = loaded.live.controllers.iter();
+            engine
+                .set_controllers(bound.map(controller_binding).collect())
+                .map_err(Failure::from_input_error)?;
+        }
+        let player = MidiFeed::new(player, &self.midi_in, &ports, rate)?;
         messages::print_notes(&engine.notes());
         request.outputs = output_channels(engine.plan());
         check_channels(&request)?;
@@ -120,6 +144,9 @@ impl Render {
         let traced = tracer.finish(&mut engine);
         let mut report = engine.report();
         report.driver = "file".into();
+        let lost_midi = live_ports::lost_midi(&engine, MidiLosses::default());
+        report.midi_lost = lost_midi.0;
+        report.notes.extend(lost_midi.1);
         let (done, notes) = match done {
             Ok(notes) => (Ok(()), notes),
             Err(failure) => (Err(failure), Vec::new()),
@@ -200,7 +227,7 @@ impl RenderJob {
         mut self,
         engine: &mut Engine,
         tracer: &mut TraceOutput,
-        player: EngineCallback,
+        player: MidiFeed,
     ) -> Result<Vec<String>, Failure> {
         let rendered = self.play(engine, tracer, player);
         self.progress.clear();
@@ -240,7 +267,7 @@ impl RenderJob {
         &mut self,
         engine: &mut Engine,
         tracer: &mut TraceOutput,
-        mut player: EngineCallback,
+        mut player: MidiFeed,
     ) -> Result<u64, RenderError> {
         let _audio_thread = AudioThread::enter();
         let (writer, progress) = (&mut self.writer, &mut self.progress);

@@ -40,10 +40,15 @@ impl Send {
         let commands = self.commands.iter().map(|words| {
             read_words(words).map_err(|error| Failure::bad_input(format!("`{words}`: {error}")))
         });
-        let commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
+        Self::run_all(commands.collect::<Result<_, _>>()?, self.socket)
+    }
+
+    /// Sends commands as one request to the session at `socket`, and prints the answer.
+    pub(super) fn run_all(commands: Vec<Command>, socket: Option<PathBuf>) -> Result<(), Failure> {
+        let count = commands.len();
         let subscribes = |command: &Command| matches!(command, Command::Subscribe { topics, .. } if !topics.is_empty());
         let has_subscription = commands.iter().any(subscribes);
-        let path = self.socket.clone().unwrap_or_else(default_socket);
+        let path = socket.unwrap_or_else(default_socket);
         let broken = |error| {
             let at = path.display();
             Failure::failed(format!(
@@ -61,7 +66,7 @@ impl Send {
         if reply["ok"] != true {
             let error = reply["error"].as_str().unwrap_or("the session refused it");
             return Err(Failure::bad_input(match reply["command"].as_u64() {
-                Some(number) if self.commands.len() > 1 => format!("command {number}: {error}"),
+                Some(number) if count > 1 => format!("command {number}: {error}"),
                 _ => error.to_owned(),
             }));
         }

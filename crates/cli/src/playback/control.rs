@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output::messages;
 use crate::patch::PatchOptions;
+use crate::playback::nsm::NsmSession;
 use crate::session::load::LoadedSession;
 use clap::Args;
 use divisi::control::server::Servers;
@@ -12,6 +13,7 @@ use divisi::control::{ControlError, Controller, FollowedTransport};
 use divisi::driver::{PortConnections, RunningDriver, ServerTransport};
 use divisi::engine::EngineError;
 use divisi::files::{self, FileId};
+use divisi::graph::Catalogue;
 use divisi::prelude::Engine;
 use divisi::text;
 use divisi::text::toml::ControllerEntry;
@@ -56,6 +58,7 @@ pub(crate) struct ControlWays {
     controller: Controller,
     servers: Servers,
     watched: Option<WatchedFiles>,
+    nsm: Option<NsmSession>,
     /// True for a session that can have sections.
     has_sections: bool,
 }
@@ -80,8 +83,9 @@ impl ControlOptions {
         path: &Path,
         loaded: &LoadedSession,
         rate_hz: u32,
+        nsm: Option<NsmSession>,
     ) -> Result<Option<ControlWays>, Failure> {
-        if self.socket.is_none() && self.osc.is_none() && !self.reload {
+        if self.socket.is_none() && self.osc.is_none() && !self.reload && nsm.is_none() {
             return Ok(None);
         }
         let session = (path.to_owned(), loaded.session.clone());
@@ -102,6 +106,7 @@ impl ControlOptions {
             controller,
             servers,
             watched,
+            nsm,
             has_sections: path
                 .extension()
                 .is_some_and(|extension| extension == "toml"),
@@ -159,6 +164,16 @@ fn read_session(
 }
 
 impl ControlWays {
+    /// The parameter that a client has asked to be learned.
+    pub(crate) fn take_learning(&mut self) -> Option<divisi::control::LearnRequest> {
+        self.controller.take_learning()
+    }
+
+    /// All kinds of nodes.
+    pub(crate) fn catalogue(&self) -> &Catalogue {
+        self.controller.catalogue()
+    }
+
     /// Keeps a controller that was learned for the next save.
     pub(crate) fn keep_controller(&mut self, entry: &ControllerEntry) {
         text::toml::add_controller(self.controller.session_mut(), entry);
@@ -184,11 +199,14 @@ impl ControlWays {
     /// Serves clients for at most `time`, and plays a file that was saved. Gives what the user is to be told.
     pub(crate) fn serve(&mut self, engine: &mut Engine, time: Duration) -> Vec<String> {
         self.servers.serve(&mut self.controller, engine, time);
-        let told = match &mut self.watched {
-            Some(watched) => watched.look(&mut self.controller, engine),
-            None => None,
+        let mut told = match &mut self.nsm {
+            Some(nsm) => nsm.serve(&mut self.controller, engine),
+            None => Vec::new(),
         };
-        told.into_iter().collect()
+        if let Some(watched) = &mut self.watched {
+            told.extend(watched.look(&mut self.controller, engine));
+        }
+        told
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::playback::control::ControlWays;
 use crate::session::load::LoadedSession;
-use divisi::control::controller_binding;
-use divisi::driver::{PortConnections, RunningDriver};
-use divisi::graph::ParamRange;
+use divisi::control::{LearnRequest, controller_binding};
+use divisi::driver::{MAX_SYSEX_BYTES, MidiLosses, PortConnections, RunningDriver};
+use divisi::graph::{Catalogue, Graph, Param, ParamRange};
 use divisi::prelude::Engine;
 use divisi::text::toml::{ControllerEntry, controller_text};
 use std::path::{Path, PathBuf};
@@ -21,32 +21,36 @@ pub(crate) struct Learning {
 
 impl Learning {
     /// Parses `NODE.PARAM` or `NODE.PARAM=LOW..HIGH`.
-    pub(crate) fn new(text: &str, file: &Path, loaded: &LoadedSession) -> Result<Self, Failure> {
+    pub(crate) fn parse(text: &str, file: &Path, loaded: &LoadedSession) -> Result<Self, Failure> {
+        let (target, range) = parse_target(text)?;
+        let known = (&loaded.session.graph, loaded.registry.catalogue());
+        Self::new((target, range), file, known)
+    }
+
+    /// Learns a parameter of a graph with kinds of `catalogue`, for a session's file.
+    fn new(
+        (target, range): LearnRequest,
+        file: &Path,
+        known: (&Graph, &Catalogue),
+    ) -> Result<Self, Failure> {
         if file.extension().is_none_or(|extension| extension != "toml") {
-            let message = "--learn writes into a .toml session; this one is none";
+            let message = "a controller is learned into a .toml session; this one is none";
             return Err(Failure::bad_input(message));
         }
-        let (target, range) = match text.split_once('=') {
-            Some((target, range)) => (target.trim(), Some(range)),
-            None => (text.trim(), None),
+        let param = find_param(known, &target);
+        let is_hz = param.is_some_and(|param| param.unit == "Hz");
+        let range = match range {
+            Some([low, high]) => (low, high),
+            None => usual_range(param, &target)?,
         };
-        let (range, is_exponential) = match range.map(parse_range) {
-            Some(Some(range)) => (range, false),
-            Some(None) => {
-                let message = "a range is two numbers: --learn tone.freq=100..8000";
-                return Err(Failure::bad_input(message));
-            }
-            None => usual_range(loaded, target)?,
-        };
-        let unit_is_hz = unit(loaded, target) == Some("Hz");
         let entry = ControllerEntry {
             port: String::new(),
             channel: 0,
             cc: None,
             is_14_bit: false,
-            target: target.to_owned(),
+            target,
             range,
-            is_exponential: is_exponential || (unit_is_hz && range.0 > 0.0 && range.1 > 0.0),
+            is_exponential: is_hz && range.0 > 0.0 && range.1 > 0.0,
         };
         Ok(Self {
             entry,
@@ -96,9 +100,10 @@ impl Learning {
 }
 
 /// Live ports of a run.
-#[derive(Default)]
 pub(crate) struct LivePorts {
     pub(crate) learning: Option<Learning>,
+    /// The session's file.
+    pub(crate) file: PathBuf,
 }
 
 impl LivePorts {
@@ -113,12 +118,48 @@ impl LivePorts {
         if let (Some(connections), Some(control)) = (running.update_connections(), &mut control) {
             control.keep_connections(connections);
         }
+        let asked = control.as_mut().and_then(|control| {
+            let asked = control.take_learning()?;
+            let known = (engine.graph(), control.catalogue());
+            Some(Learning::new(asked, &self.file, known))
+        });
+        match asked {
+            Some(Ok(learning)) => {
+                // Only what moves from now on counts.
+                engine.take_controller_messages();
+                self.learning = Some(learning);
+            }
+            Some(Err(failure)) => return Some(failure.message()),
+            None => {}
+        }
         let (port, message) = engine.take_controller_messages().pop()?;
         let learning = self.learning.take()?;
         match learning.bind(engine, &port, message, control) {
             Ok(message) | Err(message) => Some(message),
         }
     }
+}
+
+/// Number of MIDI messages that were lost, and notes that say where.
+pub(crate) fn lost_midi(engine: &Engine, losses: MidiLosses) -> (u64, Vec<String>) {
+    let mut notes = Vec::new();
+    let mut count = 0;
+    for (port, lost) in engine.lost_midi() {
+        count += lost;
+        notes.push(format!(
+            "{lost} events of the MIDI port `{port}` found no room"
+        ));
+    }
+    let max = MAX_SYSEX_BYTES;
+    let of_driver = [
+        (losses.too_long, format!("are longer than {max} bytes")),
+        (losses.no_room, "found no room at the driver".to_owned()),
+    ];
+    for (lost, what) in of_driver.into_iter().filter(|(lost, _)| *lost > 0) {
+        count += lost;
+        notes.push(format!("{lost} MIDI messages {what}"));
+    }
+    (count, notes)
 }
 
 /// Connections of a session, for the driver.
@@ -130,47 +171,46 @@ pub(crate) fn connections(all: &[(String, Vec<String>)]) -> Vec<PortConnections>
     each.collect()
 }
 
-fn parse_range(text: &str) -> Option<(f64, f64)> {
-    let (low, high) = text.split_once("..")?;
-    let number = |text: &str| text.trim().parse().ok().filter(|it: &f64| it.is_finite());
-    Some((number(low)?, number(high)?))
-}
-
-/// Unit of a parameter.
-fn unit(loaded: &LoadedSession, target: &str) -> Option<&'static str> {
-    let (node, param) = target.rsplit_once('.')?;
-    let nodes = loaded.session.graph.nodes();
-    let (_, node) = nodes.into_iter().find(|(_, it)| it.name == node)?;
-    let kind = loaded.registry.catalogue().get(node.effective_kind())?;
-    Some(kind.param(param)?.1.unit)
-}
-
-/// Range of a parameter, and true if it is a frequency.
-fn usual_range(loaded: &LoadedSession, target: &str) -> Result<((f64, f64), bool), Failure> {
-    let range = || {
-        let (node, param) = target.rsplit_once('.')?;
-        let (_, node) = loaded
-            .session
-            .graph
-            .nodes()
-            .find(|(_, it)| it.name == node)?;
-        let kind = loaded.registry.catalogue().get(node.effective_kind())?;
-        match kind.param(param)?.1.range {
-            ParamRange::Number { min, max, .. } => Some((min, max)),
-            _ => None,
-        }
+/// `NODE.PARAM`, or `NODE.PARAM=LOW..HIGH`.
+pub(crate) fn parse_target(text: &str) -> Result<LearnRequest, Failure> {
+    let Some((target, range)) = text.split_once('=') else {
+        return Ok((text.trim().to_owned(), None));
     };
-    let Some((min, max)) = range() else {
-        let message = format!("`{target}` is no parameter with a number");
+    let number = |text: &str| text.trim().parse().ok().filter(|it: &f64| it.is_finite());
+    let ends = range.split_once("..");
+    let range = ends.and_then(|(low, high)| Some([number(low)?, number(high)?]));
+    match range {
+        Some(range) => Ok((target.trim().to_owned(), Some(range))),
+        None => Err(Failure::bad_input(
+            "a range is two numbers: tone.freq=100..8000",
+        )),
+    }
+}
+
+/// A parameter of a node.
+fn find_param<'c>((graph, catalogue): (&Graph, &'c Catalogue), target: &str) -> Option<&'c Param> {
+    let (node, param) = target.rsplit_once('.')?;
+    let (_, node) = graph.nodes().find(|(_, it)| it.name == node)?;
+    Some(catalogue.get(node.effective_kind())?.param(param)?.1)
+}
+
+/// Range of a parameter; of a frequency what can be heard.
+fn usual_range(param: Option<&Param>, target: &str) -> Result<(f64, f64), Failure> {
+    let Some(param) = param else {
+        let message = format!("`{target}` is no parameter");
         return Err(Failure::bad_input(message));
     };
-    if unit(loaded, target) == Some("Hz") {
-        return Ok(((min.max(AUDIBLE_HZ.0), max.min(AUDIBLE_HZ.1)), true));
-    }
-    match min.is_finite() && max.is_finite() {
-        true => Ok(((min, max), false)),
-        false => {
-            let message = format!("`{target}` has no end: give a range, --learn {target}=0..1");
+    match param.range {
+        ParamRange::Number { min, max, .. } if param.unit == "Hz" => {
+            Ok((min.max(AUDIBLE_HZ.0), max.min(AUDIBLE_HZ.1)))
+        }
+        ParamRange::Number { min, max, .. } if min.is_finite() && max.is_finite() => Ok((min, max)),
+        ParamRange::Number { .. } => {
+            let message = format!("`{target}` has no end: give a range, {target}=0..1");
+            Err(Failure::bad_input(message))
+        }
+        _ => {
+            let message = format!("`{target}` is no parameter with a number");
             Err(Failure::bad_input(message))
         }
     }

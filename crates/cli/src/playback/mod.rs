@@ -10,6 +10,8 @@ pub(crate) mod control;
 pub(crate) mod file_input;
 pub(crate) mod live;
 pub(crate) mod live_ports;
+pub(crate) mod midi_feed;
+pub(crate) mod nsm;
 pub(crate) mod recorder;
 pub(crate) mod recording_player;
 pub(crate) mod trace;

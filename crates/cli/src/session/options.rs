@@ -9,6 +9,7 @@ use crate::playback::file_input::InputFile;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::engine::{ChooseOptions, TransportStart, choose_scheduler, forget_choice};
 use divisi::graph::{PiecePosition, PositionError, error_chain};
 use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler};
@@ -36,6 +37,8 @@ pub(crate) enum SchedulerArg {
 #[derive(Args)]
 pub(crate) struct PlayOptions {
     /// The session: a .ag or .toml file
+    // Empty under a session manager, which names none.
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) file: PathBuf,
 
     /// Duration in seconds; without it, until every node has ended

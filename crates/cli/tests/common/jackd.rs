@@ -95,7 +95,8 @@ impl Drop for Jackd {
         let id = self.process.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &id]).status();
         let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(5)
+        // One that is killed keeps one of the eight places of the machine.
+        while start.elapsed() < Duration::from_secs(60)
             && matches!(self.process.try_wait(), Ok(None))
         {
             std::thread::sleep(Duration::from_millis(10));

@@ -66,6 +66,12 @@ fn values() -> Value {
             "minItems": 2,
             "maxItems": 2,
         },
+        "values": {
+            "type": ["array", "null"],
+            "items": { "type": "number" },
+            "minItems": 2,
+            "maxItems": 2,
+        },
         "unit": { "enum": ["seconds", "beats", "frames"] },
         "bpm": { "type": "number", "minimum": 1, "maximum": 6000 },
         "question": {

@@ -152,6 +152,11 @@ const COMMANDS: &[(&str, &str, &[Key])] = &[
         "Plays on at a tempo, in beats a minute.",
         &[key("bpm", "bpm"), AT],
     ),
+    (
+        "learn",
+        "Binds the next controller that moves at a live MIDI port to a parameter.",
+        &[key("target", "name"), option("range", "values")],
+    ),
     ("undo", "Takes the last change back.", &[]),
     (
         "redo",
@@ -224,6 +229,7 @@ mod tests {
             "midi" => json!([144, 60, 100]),
             "position" => json!("17.1"),
             "range" => json!(["1.1", 8]),
+            "values" => json!([100, 800]),
             "unit" => json!("beats"),
             "question" => json!("graph"),
             "topics" => json!(["meters"]),

@@ -81,6 +81,7 @@ pub(crate) const FORMS: &[Form] = &[
         repeat,
     ),
     form("tempo", "tempo BPM [at FRAME]", tempo),
+    form("learn", "learn NODE.PARAM [LOW HIGH]", learn),
     form("undo", "undo", undo),
     form("redo", "redo", redo),
     form("load", "load [FILE]", load),
@@ -260,6 +261,19 @@ fn recall(words: &[&str]) -> Option<Command> {
         name: (*name).into(),
         over_ms,
         at,
+    })
+}
+
+fn learn(words: &[&str]) -> Option<Command> {
+    let number = |word: &str| word.parse().ok().filter(|it: &f64| it.is_finite());
+    let (target, range) = match words {
+        [target] => (target, None),
+        [target, low, high] => (target, Some([number(low)?, number(high)?])),
+        _ => return None,
+    };
+    Some(Command::Learn {
+        target: (*target).into(),
+        range,
     })
 }
 

@@ -110,6 +110,7 @@ mod tests {
             "locate 16 beats",
             "loop 5.1 9.1 at 64",
             "tempo 96.5 at 64",
+            "learn tone.freq 100 800",
             "undo",
             "redo",
             "load",

@@ -1,11 +1,11 @@
 //! The twin of `jack.rs` for systems where no libjack is looked for.
 
-use crate::{DriverError, Found, Opened, Request};
+use crate::{DriverConfig, DriverError, OpenDriver, ProbeResult};
 
 /// Always [`DriverError::NoLibrary`] here.
 ///
 /// Real-time: setup.
-pub fn open(config: &Request) -> Result<Box<dyn Opened>, DriverError> {
+pub fn open(config: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
     config.check()?;
     Err(DriverError::NoLibrary)
 }
@@ -13,15 +13,15 @@ pub fn open(config: &Request) -> Result<Box<dyn Opened>, DriverError> {
 /// As [`open`].
 ///
 /// Real-time: setup.
-pub fn open_pipewire(config: &Request) -> Result<Box<dyn Opened>, DriverError> {
+pub fn open_pipewire(config: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
     open(config)
 }
 
-pub(crate) fn probe() -> Vec<Found> {
-    vec![Found {
+pub(crate) fn probe() -> Vec<ProbeResult> {
+    vec![ProbeResult {
         driver: "jack",
-        what: "JACK: not looked for on this system".to_owned(),
-        answers: false,
+        description: "JACK: not looked for on this system".to_owned(),
+        is_available: false,
         advice: None,
     }]
 }

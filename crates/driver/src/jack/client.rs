@@ -289,6 +289,12 @@ impl Client {
         }
     }
 
+    /// Number of channels of the device that come to us and that go from us.
+    pub(crate) fn device_channels(&self) -> (usize, usize) {
+        let count = |direction| self.device_ports(direction).len();
+        (count(PortDirection::Input), count(PortDirection::Output))
+    }
+
     /// Names of the device's ports that our ports of this direction connect to.
     fn device_ports(&self, direction: PortDirection) -> Vec<CString> {
         let flags = IS_PHYSICAL | direction.theirs();

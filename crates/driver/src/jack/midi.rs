@@ -2,15 +2,18 @@
 
 use std::ffi::c_void;
 use std::slice::from_raw_parts;
+use std::sync::Arc;
 
 use super::library::{Functions, RawMidiEvent, RawPort};
 use crate::block_adapter::AdapterClient;
+use crate::midi::MidiLossCounts;
 use crate::{AudioCallback, CallbackInfo, MidiEvent, MidiParser};
 
 /// MIDI ports, with the buffers of one call of the process callback.
 pub(super) struct MidiSide {
     inputs: Vec<InputPort>,
     outputs: Vec<OutputPort>,
+    losses: Arc<MidiLossCounts>,
 }
 
 struct InputPort {
@@ -32,7 +35,11 @@ struct OutputPort {
 
 impl MidiSide {
     /// Ports that are registered.
-    pub(super) fn new(inputs: Vec<*mut RawPort>, outputs: Vec<*mut RawPort>) -> Self {
+    pub(super) fn new(
+        inputs: Vec<*mut RawPort>,
+        outputs: Vec<*mut RawPort>,
+        losses: Arc<MidiLossCounts>,
+    ) -> Self {
         let input = |port| InputPort {
             port,
             buffer: std::ptr::null_mut(),
@@ -48,6 +55,7 @@ impl MidiSide {
         Self {
             inputs: inputs.into_iter().map(input).collect(),
             outputs: outputs.into_iter().map(output).collect(),
+            losses,
         }
     }
 
@@ -113,7 +121,8 @@ impl<I: FnMut() -> CallbackInfo> AdapterClient for JackBlocks<'_, I> {
                 let frame = frame as u32;
                 // SAFETY: the server keeps the bytes of an event for this call.
                 let bytes = unsafe { from_raw_parts(event.buffer, event.size) };
-                input.parser.parse(bytes, |message| {
+                let losses = &self.midi.losses;
+                input.parser.parse_counted(bytes, losses, |message| {
                     self.callback.push_midi(MidiEvent {
                         port,
                         frame,
@@ -125,7 +134,10 @@ impl<I: FnMut() -> CallbackInfo> AdapterClient for JackBlocks<'_, I> {
     }
 
     fn write_midi(&mut self, from: usize, to: usize, frames: usize) {
-        let (functions, outputs) = (self.functions, &mut self.midi.outputs);
+        let MidiSide {
+            outputs, losses, ..
+        } = &mut *self.midi;
+        let functions = self.functions;
         if outputs.is_empty() || frames == 0 {
             return;
         }
@@ -142,13 +154,16 @@ impl<I: FnMut() -> CallbackInfo> AdapterClient for JackBlocks<'_, I> {
                 output.last = output.last.max((time as u32).min(last));
                 // SAFETY: `begin` got the buffer in this call, and the message's bytes are copied. An event that finds no
                 // room is refused.
-                unsafe {
+                let refused = unsafe {
                     (functions.jack_midi_event_write)(
                         output.buffer,
                         output.last,
                         event.message.as_ptr(),
                         event.message.len(),
-                    );
+                    )
+                };
+                if refused != 0 {
+                    losses.add_no_room();
                 }
             });
     }

@@ -26,14 +26,7 @@ fn jackd() -> ProbeResult {
     }
     let name = library.server();
     match Client::open(library, "divisi-devices", None) {
-        Ok(client) => {
-            let (rate, buffer) = (client.rate(), client.buffer());
-            found(
-                format!("JACK: {name}, {rate} Hz, buffers of {buffer} frames"),
-                true,
-                None,
-            )
-        }
+        Ok(client) => found(format!("JACK: {name}, {}", abilities(&client)), true, None),
         Err(DriverError::NoServer) => found(
             format!("JACK: {name} is installed, no server answers"),
             false,
@@ -43,13 +36,25 @@ fn jackd() -> ProbeResult {
     }
 }
 
+/// Rate, buffer and channels of a server.
+fn abilities(client: &Client) -> String {
+    let (rate, buffer) = (client.rate(), client.buffer());
+    let (inputs, outputs) = client.device_channels();
+    format!("{rate} Hz, buffers of {buffer} frames, {outputs} outputs and {inputs} inputs")
+}
+
 fn pipewire() -> ProbeResult {
     let answers = library::pipewire_answers(None);
     let library = Library::load(Server::PipeWire).ok();
     let (what, advice) = match (answers, library) {
         (true, Some(library)) => {
             let (name, path) = (library.server(), library.path.display());
-            (format!("{name} through {path}"), None)
+            let can = match Client::open(library, "divisi-devices", None) {
+                Ok(client) => format!(", {}", abilities(&client)),
+                // It may still be starting.
+                Err(_) => String::new(),
+            };
+            (format!("{name} through {path}{can}"), None)
         }
         (true, None) => (
             "PipeWire answers, its JACK library is missing".to_owned(),

@@ -1,12 +1,12 @@
 //! [`SequencerPeriods`]: MIDI of the periods of a device, on its audio thread: times become frames, and frames times.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rtrb::{Consumer, Producer};
 use units::{Nanos, SampleRate};
 
-use crate::{AudioCallback, MidiEvent, MidiLosses, MidiParser};
+use crate::midi::MidiLossCounts;
+use crate::{AudioCallback, MidiEvent, MidiParser};
 
 /// Messages, or parts of one, that wait in a ring.
 const RING: usize = 4096;
@@ -59,22 +59,6 @@ impl MidiPart {
     }
 }
 
-/// Counts of what was left out. Relaxed throughout: each is a count by itself.
-#[derive(Default)]
-pub(super) struct LossCounts {
-    pub(super) too_long: AtomicU64,
-    pub(super) no_room: AtomicU64,
-}
-
-impl LossCounts {
-    pub(super) fn get(&self) -> MidiLosses {
-        MidiLosses {
-            too_long: self.too_long.load(Ordering::Relaxed),
-            no_room: self.no_room.load(Ordering::Relaxed),
-        }
-    }
-}
-
 /// The other ends of the rings, for the thread that talks to the sequencer.
 pub(super) struct ThreadEnds {
     pub(super) to_audio: Producer<MidiPart>,
@@ -86,7 +70,7 @@ pub(crate) struct SequencerPeriods {
     input: Consumer<MidiPart>,
     output: Producer<MidiPart>,
     parsers: Box<[MidiParser]>,
-    losses: Arc<LossCounts>,
+    losses: Arc<MidiLossCounts>,
     begins: PeriodFilter,
     /// Begins of this period and of the one before.
     begin: f64,
@@ -99,7 +83,7 @@ impl SequencerPeriods {
     pub(super) fn new(
         inputs: usize,
         rate: SampleRate,
-        losses: Arc<LossCounts>,
+        losses: Arc<MidiLossCounts>,
     ) -> (Self, ThreadEnds) {
         let (to_audio, input) = rt::ring::ring(RING);
         let (output, from_audio) = rt::ring::ring(RING);
@@ -157,16 +141,13 @@ impl SequencerPeriods {
             let port = part.port;
             let frame = (frame.saturating_sub(from) + to) as u32;
             if let Some(parser) = self.parsers.get_mut(usize::from(port)) {
-                let before = parser.left_out();
-                parser.parse(part.bytes(), |message| {
+                parser.parse_counted(part.bytes(), &self.losses, |message| {
                     callback.push_midi(MidiEvent {
                         port,
                         frame,
                         message,
                     });
                 });
-                let too_long = parser.left_out() - before;
-                self.losses.too_long.fetch_add(too_long, Ordering::Relaxed);
             }
             let _ = self.input.pop();
         }
@@ -190,7 +171,7 @@ impl SequencerPeriods {
             let at = begins.to_time(begin + begins.duration(frame));
             let parts = MidiPart::split(at, event.port, event.message);
             if output.slots() < parts.len() {
-                losses.no_room.fetch_add(1, Ordering::Relaxed);
+                losses.add_no_room();
                 return;
             }
             for part in parts {
@@ -304,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_message_is_late_by_one_period_and_the_slack_however_the_audio_thread_jitters() {
-        let losses = Arc::new(LossCounts::default());
+        let losses = Arc::new(MidiLossCounts::default());
         let (mut periods, mut ends) = SequencerPeriods::new(1, RATE, losses);
         let mut heard = Heard::default();
         let mut delays = Vec::new();
@@ -337,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_message_that_is_sent_has_the_time_of_its_frame_one_period_later() {
-        let losses = Arc::new(LossCounts::default());
+        let losses = Arc::new(MidiLossCounts::default());
         let (mut periods, mut ends) = SequencerPeriods::new(0, RATE, losses.clone());
         let sysex: Vec<u8> = [0xf0].into_iter().chain(0..30).chain([0xf7]).collect();
         let mut heard = Heard {
@@ -367,7 +348,7 @@ mod tests {
 
     #[test]
     fn after_lost_sound_the_filter_starts_anew_and_what_is_late_comes_first() {
-        let losses = Arc::new(LossCounts::default());
+        let losses = Arc::new(MidiLossCounts::default());
         let (mut periods, mut ends) = SequencerPeriods::new(1, RATE, losses);
         let mut heard = Heard::default();
         periods.begin(Nanos(1_000_000_000), 480);

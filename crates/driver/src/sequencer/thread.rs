@@ -8,10 +8,11 @@ use rtrb::{Consumer, Producer};
 use units::{Nanos, SampleRate};
 use workers::Priority;
 
-use super::period::{LossCounts, MidiPart, SequencerPeriods, ThreadEnds};
+use super::period::{MidiPart, SequencerPeriods, ThreadEnds};
 use crate::alsa::stream::Errno;
 use crate::clock::{Clock, SystemClock};
 use crate::connections::{Connections, OwnPort, PortGraph};
+use crate::midi::MidiLossCounts;
 use crate::{DriverConfig, MidiLosses, PortConnections};
 
 /// Longest wait for an event. So much later a message that is to be sent is seen.
@@ -61,7 +62,7 @@ pub(super) trait Sequencer: PortGraph<i32> + Send {
 struct Shared {
     /// Relaxed: nothing travels with it.
     stop: AtomicBool,
-    losses: Arc<LossCounts>,
+    losses: Arc<MidiLossCounts>,
     /// Connections that the user does not know yet.
     connections: Mutex<Option<Vec<PortConnections>>>,
 }
@@ -195,8 +196,8 @@ impl<S: Sequencer, C: Clock> SequencerTask<S, C> {
                 Ok(Received::Midi { port, at, len }) => self.receive(port, at, len),
                 Ok(Received::PortsChanged) => self.ports_changed = true,
                 Ok(Received::Other) => {}
-                Ok(Received::TooLong) => add_one(&self.shared.losses.too_long),
-                Ok(Received::Overrun) => add_one(&self.shared.losses.no_room),
+                Ok(Received::TooLong) => self.shared.losses.add_too_long(1),
+                Ok(Received::Overrun) => self.shared.losses.add_no_room(),
                 Err(error) => return Err(error),
             }
         }
@@ -231,7 +232,7 @@ impl<S: Sequencer, C: Clock> SequencerTask<S, C> {
         let message = &self.bytes[..len.min(EVENT_BYTES)];
         let parts = MidiPart::split(at, port, message);
         if self.to_audio.slots() < parts.len() {
-            return add_one(&self.shared.losses.no_room);
+            return self.shared.losses.add_no_room();
         }
         for part in parts {
             // There is room: only this thread fills the ring.
@@ -244,15 +245,10 @@ impl<S: Sequencer, C: Clock> SequencerTask<S, C> {
             let at = Nanos(part.at.0.saturating_add_signed(-self.ahead));
             self.last_sent = part.at;
             if self.sequencer.send(part.port, at, part.bytes()).is_err() {
-                add_one(&self.shared.losses.no_room);
+                self.shared.losses.add_no_room();
             }
         }
     }
-}
-
-fn add_one(count: &std::sync::atomic::AtomicU64) {
-    // A count by itself.
-    count.fetch_add(1, Ordering::Relaxed);
 }
 
 /// A task on a double, for tests.

@@ -4,9 +4,9 @@
 //! its texts, lyrics, markers and cues, each at the frame nearest to its exact time; tempo changes take effect at their tick.
 //! With `tempo = "session"` its beats are the session's, and its own tempo is left out.
 //! The file's time is that of the transport: its position 0 is `start`. Where the transport stops or jumps, all notes of the
-//! file's channels end (controllers 64 and 123); controllers and programs before the new position are not sent again. At the end, and at the end of each round of a loop, notes and
-//! pedals that are still down are released. From a `start` within the file, the controllers, programs and bends that were set
-//! before it come first.
+//! file's channels end (controllers 64 and 123). After a jump, and from a `start` within the file, the controllers, programs
+//! and bends that were set before come first. At the end, and at the end of each round of a loop, notes and pedals that are
+//! still down are released.
 //!
 //! At most 64 events leave in 128 frames (24,000 a second at 48 kHz); of a larger crowd the rest follows in the next
 //! 128 frames, so that none finds an event buffer full.
@@ -18,6 +18,7 @@
 //! | latency | none |
 //! | tail | until the end of the file; endless in a loop |
 
+use super::chase::SettingChase;
 use super::smf::{MidiFile, MidiFileError};
 use super::timeline::{Selection, Timeline};
 use graph::{Kind, Param, PortSpec};
@@ -99,6 +100,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         channels,
         transport: Arc::default(),
         damage: damage.map(|what| format!("{} is damaged: {what}", path.display())),
+        chase: SettingChase::new(&timeline.events),
         timeline,
         is_loop,
         rate: None,
@@ -117,6 +119,8 @@ fn open_error(error: MidiFileError) -> MakeError {
 
 struct MidiFilePlayer {
     damage: Option<String>,
+    /// What is sent after a jump.
+    chase: SettingChase,
     timeline: Timeline,
     is_loop: bool,
     rate: Option<SampleRate>,
@@ -138,6 +142,9 @@ struct PlayerState {
     /// Window of the last event, and the number of events in it.
     window: u64,
     sent: u32,
+    /// Round and next event at the last jump, and the number of settings that were sent since.
+    chase_from: (u64, usize),
+    chased: usize,
 }
 
 impl MidiFilePlayer {
@@ -162,8 +169,10 @@ impl MidiFilePlayer {
             is_started: true,
             round,
             next,
+            chase_from: (round, next),
             ..PlayerState::default()
         };
+        self.chase.begin(round, next);
         self.begin_next_round();
     }
 
@@ -180,13 +189,19 @@ impl MidiFilePlayer {
         if state.next >= self.timeline.events.len() {
             return None;
         }
-        let window = state.window.saturating_mul(WINDOW_FRAMES);
-        let frame = self.frame(state.round, state.next, rate).max(window);
-        let is_full = state.sent >= EVENTS_PER_WINDOW && frame / WINDOW_FRAMES == state.window;
-        Some(match is_full {
+        Some(self.first_free(self.frame(state.round, state.next, rate)))
+    }
+
+    /// First frame from `frame` on at which another event may leave.
+    fn first_free(&self, frame: u64) -> u64 {
+        let window = self.state.window.saturating_mul(WINDOW_FRAMES);
+        let frame = frame.max(window);
+        let is_full =
+            self.state.sent >= EVENTS_PER_WINDOW && frame / WINDOW_FRAMES == self.state.window;
+        match is_full {
             true => window.saturating_add(WINDOW_FRAMES),
             false => frame,
-        })
+        }
     }
 
     fn count_sent(&mut self, frame: u64) {
@@ -195,8 +210,6 @@ impl MidiFilePlayer {
             (self.state.window, self.state.sent) = (window, 0);
         }
         self.state.sent += 1;
-        self.state.next += 1;
-        self.begin_next_round();
     }
 }
 
@@ -210,6 +223,17 @@ impl MidiFilePlayer {
     ) {
         let (from, positions) = (block.position(), segment.positions());
         let is_due = |at: &u64| (*at as f64) < positions.end;
+        while let Some(index) = self.chase.event(self.state.chased) {
+            let at = self.first_free(positions.start.ceil() as u64);
+            if !is_due(&at) {
+                return;
+            }
+            let frame = segment.frame_of((at as f64).max(positions.start)) - from;
+            let body = self.timeline.events[index].body;
+            block.send_event(0, frame as u32, body);
+            self.count_sent(at);
+            self.state.chased += 1;
+        }
         while let Some(at) = self.next_frame(rate).filter(is_due) {
             // What blocks that were left out should have sent is sent now.
             let late = (at as f64).max(positions.start);
@@ -217,6 +241,8 @@ impl MidiFilePlayer {
             let body = self.timeline.events[self.state.next].body;
             block.send_event(0, frame as u32, body);
             self.count_sent(late as u64);
+            self.state.next += 1;
+            self.begin_next_round();
         }
     }
 
@@ -262,7 +288,8 @@ impl Processor for MidiFilePlayer {
                 self.play_segment(block, &segment, rate);
             }
         }
-        match is_rolling && self.state.next < self.timeline.events.len() {
+        let is_chasing = self.chase.event(self.state.chased).is_some();
+        match is_rolling && (is_chasing || self.state.next < self.timeline.events.len()) {
             true => ProcessStatus::Continue,
             false => ProcessStatus::Sleep,
         }
@@ -270,6 +297,7 @@ impl Processor for MidiFilePlayer {
 
     fn reset(&mut self) {
         self.state = PlayerState::default();
+        self.chase.begin(0, 0);
     }
 
     fn tail(&self) -> Tail {
@@ -297,16 +325,19 @@ impl Processor for MidiFilePlayer {
                 state.window,
                 u64::from(state.sent),
                 self.timeline.events.len() as u64,
+                state.chase_from.0,
+                state.chase_from.1 as u64,
+                state.chased as u64,
             ],
         );
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let words = state::words(bytes, 6)?;
+        let words = state::words(bytes, 9)?;
         let count = self.timeline.events.len();
         // Of another file: it goes on from the position of the session.
         let is_same = words.at(5) == count as u64 && words.at(2) <= count as u64;
-        self.state = PlayerState::default();
+        self.reset();
         if is_same && words.at(0) == 1 {
             self.state = PlayerState {
                 is_started: true,
@@ -314,7 +345,11 @@ impl Processor for MidiFilePlayer {
                 next: words.at(2) as usize,
                 window: words.at(3),
                 sent: words.at(4).min(u64::from(EVENTS_PER_WINDOW)) as u32,
+                chase_from: (words.at(6), words.at(7) as usize),
+                chased: words.at(8) as usize,
             };
+            self.chase
+                .begin(words.at(6), words.at(7).min(count as u64) as usize);
             self.begin_next_round();
         }
         Ok(())

@@ -229,7 +229,7 @@ fn held_place([status, a, b]: [u8; 3]) -> Option<(usize, bool)> {
 }
 
 /// The state that a message sets until the next one of its kind: its status byte, and the number of a controller.
-fn setting(body: EventBody) -> Option<(u8, u8)> {
+pub(super) fn setting(body: EventBody) -> Option<(u8, u8)> {
     let EventBody::Midi([status, a, _]) = body else {
         return None;
     };

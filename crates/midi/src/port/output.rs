@@ -2,7 +2,7 @@
 //!
 //! Channel messages and system exclusive messages leave as they are, notes as channel messages: on channel 1, or with
 //! `mpe` each on a channel of its own. What MIDI cannot say (a value, a text, and without `mpe` a bend of one note) is
-//! counted in the gauge `lost`. Each message leaves at its frame, in blocks of any size. Where the driver has no such port
+//! counted in the gauge `lost`. A node that is removed releases the keys and pedals that are down. Each message leaves at its frame, in blocks of any size. Where the driver has no such port
 //! the node does nothing, and says so.
 //!
 //! | | |
@@ -11,6 +11,7 @@
 //! | parameters | `port`, by default the node's name; `mpe` |
 //! | latency, tail | none |
 
+use super::held::HeldNotes;
 use super::port_name;
 use crate::file::NotesToMidi;
 use graph::{Kind, Param, PortSpec};
@@ -42,6 +43,8 @@ pub(super) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         notes: NotesToMidi::new(has_mpe),
         has_begun: false,
         writer: None,
+        held: HeldNotes::default(),
+        position: 0,
         lost: Gauge::default(),
     }))
 }
@@ -52,11 +55,33 @@ struct MidiOutput {
     /// True once the size of the MPE zone was sent.
     has_begun: bool,
     writer: Option<MidiPortWriter>,
+    held: HeldNotes,
+    /// First frame behind the last block.
+    position: u64,
     lost: Gauge,
+}
+
+impl MidiOutput {
+    /// Releases what is down. Late events leave at once.
+    fn release(&mut self) {
+        let (writer, position) = (&mut self.writer, self.position);
+        self.held.release(|message| {
+            if let Some(writer) = writer {
+                writer.push(position, EventBody::Midi(message));
+            }
+        });
+    }
+}
+
+impl Drop for MidiOutput {
+    fn drop(&mut self) {
+        self.release();
+    }
 }
 
 impl Processor for MidiOutput {
     fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.release();
         self.writer = None;
         self.reset();
         self.lost = setup.services.gauge("lost");
@@ -75,6 +100,7 @@ impl Processor for MidiOutput {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let position = block.position();
+        self.position = position + block.frames() as u64;
         let Some(writer) = &mut self.writer else {
             return ProcessStatus::Sleep;
         };
@@ -94,7 +120,9 @@ impl Processor for MidiOutput {
                     writer.push(at, body);
                 }
                 body => self.notes.translate(body, |message| {
-                    writer.push(at, EventBody::Midi(message));
+                    if writer.push(at, EventBody::Midi(message)) {
+                        self.held.follow(message);
+                    }
                 }),
             }
         }
