@@ -474,7 +474,7 @@ mod tests {
     fn a_bundle_of_patterns_stands_for_no_more_commands_than_a_request_has() {
         let mut graph = Graph::default();
         for i in 0..9000 {
-            let mut node = Node::new(&format!("n{i}"), "osc");
+            let mut node = Node::new(format!("n{i}"), "osc");
             node.set("freq", 440.0.into());
             graph.add(node).unwrap();
         }

@@ -181,7 +181,7 @@ fn placed(wrong: WrongEntries, source: &str, section: &Section) -> Vec<Diagnosti
             (DeValue::Table(keys), Some(key)) => keys.get(key),
             _ => None,
         };
-        drop(diagnostics.error(value.unwrap_or(entry).span(), message));
+        diagnostics.error(value.unwrap_or(entry).span(), message);
     }
     unplaced.extend(diagnostics.sorted());
     unplaced
