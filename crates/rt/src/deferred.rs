@@ -397,7 +397,7 @@ mod tests {
         owners
             .iter()
             .for_each(|owner| owner.job_runner().attach(&waiting));
-        let count = || waiting.0.load(Ordering::Relaxed);
+        let count = || waiting.0.all.load(Ordering::Relaxed);
         assert!(count() == 1 && !waiting.is_empty());
         owners[0].start(0);
         owners[1].start(0);
