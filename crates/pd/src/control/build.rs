@@ -41,6 +41,8 @@ impl Machine {
             machine: Self::new(rate),
             not_yet: Vec::new(),
             folders: patch.files.iter().map(|file| folder(&file.path)).collect(),
+            saved_around: Vec::new(),
+            arguments: Vec::new(),
         };
         builder.machine.globals().files.access = patch.access.clone();
         let root = builder.canvas(&patch.root);
@@ -55,6 +57,10 @@ struct Builder {
     not_yet: Vec<NotYet>,
     /// Folder of each file.
     folders: Vec<PathBuf>,
+    /// What the patch around has saved for the abstraction that is being built.
+    saved_around: Vec<Vec<Atom>>,
+    /// Arguments of the canvas that is being built.
+    arguments: Vec<Value>,
 }
 
 /// The name and the points of an `array define`, with what was saved; `None` for another box.
@@ -132,11 +138,16 @@ pub(crate) enum BuiltBox {
 
 impl Builder {
     fn canvas(&mut self, instance: &Instance) -> Built {
+        let symbols = &mut self.machine.globals().symbols;
+        let arguments = instance.arguments.iter();
+        let arguments = arguments.map(|atom| Value::of(atom, symbols)).collect();
+        let around = std::mem::replace(&mut self.arguments, arguments);
         let boxes: Vec<BuiltBox> = instance
             .objects
             .iter()
             .map(|object| self.object(object, instance.number))
             .collect();
+        self.arguments = around;
         for connection in &instance.connections {
             let from = boxes[connection.from].outlet(connection.outlet);
             let to = boxes[connection.to].inlet(connection.inlet);
@@ -164,7 +175,13 @@ impl Builder {
                 }
                 BuiltBox::Object(id)
             }
-            ObjectBody::Subpatch(inner) | ObjectBody::Abstraction(inner) => self.inner(inner),
+            ObjectBody::Subpatch(inner) => self.inner(inner),
+            ObjectBody::Abstraction(inner) => {
+                let around = std::mem::replace(&mut self.saved_around, object.saved.clone());
+                let built = self.inner(inner);
+                self.saved_around = around;
+                built
+            }
             ObjectBody::Clones { first, instances } => self.clones(*first, instances, object),
             ObjectBody::Array(array) => {
                 let name = self.name(&array.name);
@@ -294,6 +311,8 @@ impl Builder {
                 .get(file)
                 .map_or(Path::new(""), PathBuf::as_path),
             saved: &object.saved,
+            saved_around: &self.saved_around,
+            canvas_arguments: &self.arguments,
         };
         let made = make(&mut making).or_else(|| crate::signal::make(&mut making));
         let Some(made) = made else {
@@ -314,6 +333,10 @@ impl Builder {
         }
         if let Some(name) = super::midi::name_of(class) {
             self.machine.receive(name, id);
+        }
+        if class == "savestate" {
+            // Before all loadbangs, as Pd does it while it reads the patch.
+            self.machine.at_load(id);
         }
         if class == "text"
             && let [Value::Symbol(function), rest @ ..] = &values[..]

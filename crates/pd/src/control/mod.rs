@@ -56,6 +56,7 @@ pub(crate) use clocks::UNITS_PER_MS;
 pub(crate) use files::FileRequests;
 pub use machine::Machine;
 pub(crate) use object::{Context, Handled, Object};
+pub use objects::SILENT_CLASSES;
 pub(crate) use objects::{Making, expr, unary};
 pub(crate) use symbol::{Symbol, words};
 pub(crate) use value::{Message, Value};

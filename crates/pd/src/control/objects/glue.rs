@@ -23,13 +23,18 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             right: making.number(0, 0.0),
         }),
         "loadbang" => Box::new(Loadbang),
-        // What only the host's screen and devices could answer.
-        "openpanel" | "savepanel" | "key" | "keyup" | "keyname" | "declare" | "namecanvas" => {
-            Box::new(Mute)
-        }
+        class if SILENT_CLASSES.contains(&class) => Box::new(Mute),
         _ => return None,
     })
 }
+
+/// Classes that take everything and send nothing: what only the host's screen and devices could answer.
+#[rustfmt::skip]
+pub const SILENT_CLASSES: &[&str] = &[
+    "openpanel", "savepanel", "key", "keyup", "keyname",
+    "declare", "namecanvas",
+    "struct", "drawcurve", "filledcurve", "drawpolygon", "filledpolygon", "plot", "drawnumber", "drawsymbol", "drawtext",
+];
 
 /// Takes everything, sends nothing.
 struct Mute;

@@ -432,6 +432,43 @@ struct Store {
     kept: Vec<Value>,
 }
 
+impl Store {
+    /// The values that an index and a count name: 1 without a count, all of the rest if it is negative.
+    fn range(&self, values: &[Value]) -> Option<std::ops::Range<usize>> {
+        let from = values.first()?.number();
+        let count = values.get(1).map_or(1.0, |value| value.number());
+        if from < 0.0 {
+            return None;
+        }
+        let from = index(from);
+        let to = match count < 0.0 {
+            true => self.kept.len(),
+            false => from.saturating_add(index(count)),
+        };
+        (from <= to && to <= self.kept.len()).then_some(from..to)
+    }
+
+    /// Sends values, or a bang from the right outlet if they are not all there.
+    fn get(&self, values: &[Value], context: &mut Context<'_>) {
+        match (self.range(values), values) {
+            (Some(range), _) => context.send_list(0, &self.kept[range]),
+            (None, []) => {
+                context.print("error: list store: bad arguments for message 'get'".into());
+            }
+            (None, _) => context.send_bang(1),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "below 0 is 0"
+)]
+fn index(number: f32) -> usize {
+    number as usize
+}
+
 impl Object for Store {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         context.send_joined(0, values, &self.kept);
@@ -444,10 +481,30 @@ impl Object for Store {
             words::PREPEND => {
                 self.kept.splice(..0, message.values.iter().copied());
             }
-            words::SET => {}
-            _ => {
-                return context.with_list(message, |values, context| self.list(values, context));
+            words::SET => {
+                if let [Value::Float(at), values @ ..] = message.values {
+                    let from = self.kept.iter_mut().skip(index(*at));
+                    from.zip(values).for_each(|(kept, value)| *kept = *value);
+                }
             }
+            _ => match context.symbols().text(message.selector) {
+                "get" => self.get(message.values, context),
+                "delete" => {
+                    if let Some(range) = self.range(message.values) {
+                        self.kept.drain(range);
+                    }
+                }
+                "insert" => {
+                    if let [Value::Float(at), values @ ..] = message.values {
+                        let at = index(*at).min(self.kept.len());
+                        self.kept.splice(at..at, values.iter().copied());
+                    }
+                }
+                _ => {
+                    return context
+                        .with_list(message, |values, context| self.list(values, context));
+                }
+            },
         }
         Handled::Yes
     }

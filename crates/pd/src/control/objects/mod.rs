@@ -5,6 +5,8 @@
 //! | `boxes` | message boxes, inlets and outlets |
 //! | `clones` | the two sides of `clone` |
 //! | `expr` | `expr` |
+//! | `formats` | OSC and FUDI: messages as bytes |
+//! | `host` | what asks the host, or keeps for it |
 //! | `glue` | what holds, tests and passes on |
 //! | `gui` | boxes that show a value |
 //! | `lists` | `list`, `pack`, `unpack`, `trigger`, `route`, `select` |
@@ -22,8 +24,10 @@
 mod boxes;
 mod clones;
 pub(crate) mod expr;
+mod formats;
 mod glue;
 mod gui;
+mod host;
 mod lists;
 mod math;
 mod midi;
@@ -39,6 +43,7 @@ mod time;
 
 pub(super) use boxes::{MessageBox, Passage, SignalInlet};
 pub(super) use clones::{Collector, Distributor, Numbered};
+pub use glue::SILENT_CLASSES;
 pub(super) use gui::GuiBox;
 pub(crate) use math::unary;
 pub(super) use tables::ArrayBox;
@@ -59,6 +64,10 @@ pub(crate) struct Making<'m> {
     pub folder: &'m Path,
     /// What was saved with the box.
     pub saved: &'m [Vec<Atom>],
+    /// What the patch around has saved for the abstraction in which the box stands.
+    pub saved_around: &'m [Vec<Atom>],
+    /// Arguments of the abstraction.
+    pub canvas_arguments: &'m [Value],
 }
 
 impl Making<'_> {
@@ -80,6 +89,8 @@ impl Making<'_> {
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     glue::make(making)
         .or_else(|| expr::make(making))
+        .or_else(|| formats::make(making))
+        .or_else(|| host::make(making))
         .or_else(|| lists::make(making))
         .or_else(|| math::make(making))
         .or_else(|| midi::make(making))
