@@ -262,13 +262,13 @@ impl SoundFiler {
 
     fn write(&mut self, values: &[Value], context: &mut Context<'_>) {
         let mut words = Words { rest: values };
-        let mut wish = Wish {
+        let mut options = WriteOptions {
             sample_bytes: 2,
             rate: context.globals().rate,
-            ..Wish::default()
+            ..WriteOptions::default()
         };
         while let Some(flag) = words.flag(context) {
-            if wish.set(&flag, &mut words).is_none() {
+            if options.set(&flag, &mut words).is_none() {
                 return self.usage(WRITE_USAGE, context);
             }
         }
@@ -280,34 +280,34 @@ impl SoundFiler {
         };
         let mut name = self.file_name(name, context);
         let by_name = FileType::of_name(&name.name);
-        let file_type = wish.file_type.or(by_name).unwrap_or(FileType::Wave);
+        let file_type = options.file_type.or(by_name).unwrap_or(FileType::Wave);
         let shown = name.name.clone();
         if by_name != Some(file_type) {
             name.name = format!("{shown}{}", file_type.ending()).into();
         }
-        if file_type == FileType::Wave && wish.is_big == Some(true) {
+        if file_type == FileType::Wave && options.is_big == Some(true) {
             context.print("wave: forced to little endian".into());
         }
         let parts = arrays.iter().map(|array| {
             let points = context.arrays().named(*array).unwrap_or_default();
-            let from = points.get(wish.skip..).unwrap_or_default();
-            from[..from.len().min(wish.frames.unwrap_or(usize::MAX))].to_vec()
+            let from = points.get(options.skip..).unwrap_or_default();
+            from[..from.len().min(options.frames.unwrap_or(usize::MAX))].to_vec()
         });
         let channels: Vec<Vec<f32>> = parts.collect();
         let frames = channels.iter().map(Vec::len).min().unwrap_or(0);
         let all = channels.iter().flat_map(|channel| &channel[..frames]);
         let peak = all.fold(0.0_f32, |peak, sample| peak.max(sample.abs()));
-        let factor = wish.factor(peak, &shown, context);
+        let factor = options.factor(peak, &shown, context);
         self.pending = Pending {
             frames,
             ..Pending::default()
         };
         let format = SoundFormat {
-            rate: wish.rate,
+            rate: options.rate,
             header_bytes: 0,
             channels: channels.len(),
-            sample_bytes: wish.sample_bytes,
-            is_big: wish
+            sample_bytes: options.sample_bytes,
+            is_big: options
                 .is_big
                 .unwrap_or(matches!(file_type, FileType::Aiff | FileType::Caf)),
         };
@@ -343,7 +343,7 @@ fn raw_format(words: &mut Words<'_>, context: &mut Context<'_>) -> Option<SoundF
 
 /// What a message wants to be written.
 #[derive(Default)]
-struct Wish {
+struct WriteOptions {
     skip: usize,
     frames: Option<usize>,
     sample_bytes: usize,
@@ -353,7 +353,7 @@ struct Wish {
     rate: f32,
 }
 
-impl Wish {
+impl WriteOptions {
     /// `None` if a flag is not understood.
     fn set(&mut self, flag: &str, words: &mut Words<'_>) -> Option<()> {
         match flag {
