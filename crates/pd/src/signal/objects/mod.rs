@@ -48,8 +48,13 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| pique::make(making))
         .or_else(|| oscillators::make(making))
         .or_else(|| ramps::make(making))
-        .or_else(|| super::reblock::make(making))
+        .or_else(|| matches!(making.class, "block~" | "switch~").then(|| Box::new(BlockBox) as _))
 }
+
+/// The box of `block~` or `switch~`, until its canvas is ordered: then the canvas itself takes its place.
+struct BlockBox;
+
+impl Object for BlockBox {}
 
 /// Returns true if Pd sorts the class with the signals.
 pub(super) fn is_signal_class(class: &str) -> bool {

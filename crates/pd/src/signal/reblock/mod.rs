@@ -18,20 +18,10 @@ use super::row::Row;
 use super::shared::SharedCell;
 use super::world::{BlockTime, BufferId, Inlets, ObjectCell, SignalWorld};
 use super::{Accesses, RowFormat};
-use crate::control::{ArrayId, Context, Handled, Making, Message, Object, ObjectId, Symbol, words};
+use crate::control::{ArrayId, Context, Handled, Message, Object, ObjectId, Symbol, words};
 use ports::{InletBuffer, OutletBuffer};
 use settings::Reblocking;
 use std::sync::Arc;
-
-/// The box alone, before its canvas is ordered.
-struct Unbound;
-
-impl Object for Unbound {}
-
-/// Makes the box of `block~` or `switch~`.
-pub(super) fn make(making: &Making<'_>) -> Option<Box<dyn Object>> {
-    matches!(making.class, "block~" | "switch~").then(|| Box::new(Unbound) as Box<dyn Object>)
-}
 
 /// What a canvas with blocks of its own consists of.
 pub(super) struct ReblockParts {
