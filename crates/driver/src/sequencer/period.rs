@@ -252,14 +252,14 @@ mod tests {
     const RATE: SampleRate = SampleRate::new(48_000).unwrap();
 
     #[derive(Default)]
-    struct Heard {
+    struct MidiRecorder {
         /// Absolute frames.
         events: Vec<(u64, u16, Vec<u8>)>,
         begin: u64,
         to_send: Vec<(u32, Vec<u8>)>,
     }
 
-    impl AudioCallback for Heard {
+    impl AudioCallback for MidiRecorder {
         fn process(&mut self, _: crate::CallbackInfo, _: &[&[f32]], _: &mut [&mut [f32]]) {}
 
         fn push_midi(&mut self, event: MidiEvent<'_>) {
@@ -287,7 +287,7 @@ mod tests {
     fn a_message_is_late_by_one_period_and_the_slack_however_the_audio_thread_jitters() {
         let losses = Arc::new(MidiLossCounts::default());
         let (mut periods, mut ends) = SequencerPeriods::new(1, RATE, losses);
-        let mut heard = Heard::default();
+        let mut heard = MidiRecorder::default();
         let mut delays = Vec::new();
         for number in 0..2_000_u64 {
             // A note somewhere in the period that ends now.
@@ -321,9 +321,9 @@ mod tests {
         let losses = Arc::new(MidiLossCounts::default());
         let (mut periods, mut ends) = SequencerPeriods::new(0, RATE, losses.clone());
         let sysex: Vec<u8> = [0xf0].into_iter().chain(0..30).chain([0xf7]).collect();
-        let mut heard = Heard {
+        let mut heard = MidiRecorder {
             to_send: vec![(0, vec![0x90, 1, 2]), (48, sysex.clone())],
-            ..Heard::default()
+            ..MidiRecorder::default()
         };
         periods.begin(Nanos(1_000), 480);
         periods.write(&mut heard, 0, 0, 48);
@@ -350,7 +350,7 @@ mod tests {
     fn after_lost_sound_the_filter_starts_anew_and_what_is_late_comes_first() {
         let losses = Arc::new(MidiLossCounts::default());
         let (mut periods, mut ends) = SequencerPeriods::new(1, RATE, losses);
-        let mut heard = Heard::default();
+        let mut heard = MidiRecorder::default();
         periods.begin(Nanos(1_000_000_000), 480);
         for at in [900_000_000, 1_500_000_000] {
             for part in MidiPart::split(Nanos(at), 0, &[0xf8]) {
