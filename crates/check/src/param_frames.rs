@@ -231,7 +231,9 @@ impl Case {
 
 /// Plays; returns the bits of all channels.
 fn play((engine, callback): &mut (Engine, EngineCallback), block: usize) -> Vec<Vec<u32>> {
-    let mut played = vec![Vec::with_capacity(FRAMES); MAX_CHANNELS];
+    let mut played: Vec<Vec<u32>> = (0..MAX_CHANNELS)
+        .map(|_| Vec::with_capacity(FRAMES))
+        .collect();
     let mut buffers = vec![vec![0.0; block]; MAX_CHANNELS];
     while played[0].len() < FRAMES {
         let mut outputs: Vec<&mut [f32]> = buffers.iter_mut().map(Vec::as_mut_slice).collect();

@@ -220,7 +220,7 @@ out = {{ kind = "sink" }}
     let gate = "0 1; 0.2s 0 step; 0.25s 1 step";
     let bits = |path: &str, block| {
         let registry = looking(&Arc::default());
-        let read = text::toml::read(&text(path, gate), registry.catalogue());
+        let read = text::toml::read(text(path, gate), registry.catalogue());
         assert!(!read.has_errors(), "{:?}", read.diagnostics);
         TestBench::new(&read.session.graph, &registry, RunConfig::reference(block))
             .render(1, 16_000)

@@ -78,16 +78,19 @@ fn what_is_played_into_the_sink_comes_out_of_its_monitor() {
     plays.stop();
 }
 
+/// Messages that came in.
+type Received = Arc<Mutex<Vec<Vec<u8>>>>;
+
 /// Sends a note in each block, and keeps what comes in.
 struct MidiClient {
     sends: bool,
     is_pending: bool,
-    received: Arc<Mutex<Vec<Vec<u8>>>>,
+    received: Received,
 }
 
 impl MidiClient {
-    fn new(sends: bool) -> (Box<Self>, Arc<Mutex<Vec<Vec<u8>>>>) {
-        let received = Arc::<Mutex<Vec<Vec<u8>>>>::default();
+    fn new(sends: bool) -> (Box<Self>, Received) {
+        let received = Received::default();
         let client = Self {
             sends,
             is_pending: false,

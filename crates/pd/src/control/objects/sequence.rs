@@ -119,7 +119,7 @@ impl Sequence {
         };
         let has_comma = !is_time && rest.get(line) == Some(&TextWord::Comma);
         let taken = rest[from..from + count].to_vec();
-        let next = begin + from + count + usize::from(!(is_time && !is_wait_word));
+        let next = begin + from + count + usize::from(!is_time || is_wait_word);
         self.at = (next < words.len()).then_some(next);
         self.has_waited = is_time;
         let values: Vec<Value> = taken
