@@ -67,7 +67,7 @@ fn problem(connection: &Connection, objects: &[LoadedObject]) -> Option<Problem>
 }
 
 /// A box by its name, for messages.
-fn name(object: &LoadedObject) -> &str {
+pub(super) fn name(object: &LoadedObject) -> &str {
     match &object.body {
         ObjectBody::Class(name) | ObjectBody::StandIn(name) => name,
         ObjectBody::Message => "message box",

@@ -4,6 +4,7 @@ use super::arguments::{with_argument, with_arguments};
 use super::connections::checked;
 use super::instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
 use super::search::{SearchPath, declared, read_text};
+use super::signal_loops::signal_loop;
 use crate::class::{PortKind, Ports, class_name, known_names, mistake, ports_of};
 use crate::disk::FileAccess;
 use crate::file::{Atom, BoxBody, Canvas, Gui, GuiKind, PatchBox, PatchFile, read_patch};
@@ -182,6 +183,9 @@ impl<'s> Loader<'s> {
         };
         let (connections, wrong) = checked(&canvas.connections, &objects, place);
         for diagnostic in wrong {
+            self.report(diagnostic);
+        }
+        if let Some(diagnostic) = signal_loop(&connections, &objects, place) {
             self.report(diagnostic);
         }
         Instance {

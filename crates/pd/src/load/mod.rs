@@ -13,12 +13,14 @@
 //! | `search` | folders in which abstractions are looked for |
 //! | `loader` | files to instances |
 //! | `connections` | which connections hold |
+//! | `signal_loops` | loops of signals, which nothing computes |
 
 mod arguments;
 mod connections;
 mod instance;
 mod loader;
 mod search;
+mod signal_loops;
 #[cfg(test)]
 mod tests;
 

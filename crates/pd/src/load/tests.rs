@@ -164,3 +164,22 @@ fn a_table_is_read_at_no_number() {
     assert!(not_yet.is_empty());
     player.play(&[]);
 }
+
+#[test]
+fn a_loop_of_signals_is_reported_with_its_boxes() {
+    let main = format!(
+        "{HEAD}#X obj 0 0 osc~ 440;\n#X obj 0 0 +~;\n#X obj 0 0 *~ 0.5;\n#X obj 0 0 lop~ 100;\n#X obj 0 0 dac~;\n\
+         #X obj 0 0 osc~ 1;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n#X connect 3 0 1 1;\n\
+         #X connect 2 0 4 0;\n#X connect 5 0 4 1;\n"
+    );
+    let loaded = load(&folder("loop", &[("main.pd", &main)]));
+    let [found] = &loaded.diagnostics[..] else {
+        panic!("{:?}", loaded.diagnostics);
+    };
+    assert_eq!(found.message, "DSP loop detected: +~, *~, lop~, +~");
+    assert!(found.help.starts_with("4 boxes"));
+    assert_eq!(found.span.line, 3);
+    let broken = main.replace("#X connect 3 0 1 1;\n", "");
+    let loaded = load(&folder("loop", &[("main.pd", &broken)]));
+    assert!(loaded.diagnostics.is_empty());
+}

@@ -36,7 +36,8 @@ impl Declared {
                 let object_in_cell = &mut cell.write().object;
                 object_in_cell.prepare(format);
                 object_in_cell.accesses(&mut accesses);
-                accesses.is_renamed &= may_be_renamed(machine, *object);
+                // The search for senders takes a look at every connection: only where it matters.
+                accesses.is_renamed = accesses.is_renamed && may_be_renamed(machine, *object);
                 self.0.insert(*object, accesses);
             }
         }
