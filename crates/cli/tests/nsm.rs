@@ -127,11 +127,14 @@ impl Manager {
     }
 
     /// Ends the client as a session manager does; its exit code and what it printed.
-    fn end(mut self) -> (Option<i32>, String) {
+    fn end(self) -> (Option<i32>, String) {
         let id = rustix::process::Pid::from_child(&self.process);
-        let term = rustix::process::Signal::TERM;
-        // It may have ended by itself.
-        let _ = rustix::process::kill_process(id, term);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        self.wait()
+    }
+
+    /// Waits for a client that ends by itself.
+    fn wait(mut self) -> (Option<i32>, String) {
         let mut printed = String::new();
         let mut errors = self.process.stderr.take().unwrap();
         std::io::Read::read_to_string(&mut errors, &mut printed).unwrap();
@@ -235,7 +238,7 @@ fn a_session_that_does_not_play_is_an_error_for_the_server_and_its_file_stays() 
         (address.as_str(), &arguments[1]),
         ("/error", &Argument::Int(-9))
     );
-    assert_eq!(manager.end().0, Some(2));
+    assert_eq!(manager.wait().0, Some(2));
     assert_eq!(here.read("broken/session.toml"), b"edges = [\"a -> b\"]\n");
     // A file that the copy would not find.
     std::fs::create_dir_all(here.path("inner")).unwrap();
@@ -250,7 +253,7 @@ fn a_session_that_does_not_play_is_an_error_for_the_server_and_its_file_stays() 
         ("/error", &Argument::Int(-10))
     );
     assert!(!here.has("kept/session.toml"));
-    let (code, printed) = manager.end();
+    let (code, printed) = manager.wait();
     assert!(code == Some(2) && printed.contains("outside"), "{printed}");
 }
 
