@@ -77,6 +77,14 @@ impl FileAccess {
         self.refused.load(Ordering::Relaxed)
     }
 
+    /// Counts a file that is not written, whatever the cause.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn count_lost(&self) {
+        // Relaxed: a number that is read at the end.
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The file of a name that is there, or the name in the box's own folder.
     pub(super) fn find(&self, name: &FileName) -> PathBuf {
         let own = name.folder.join(&*name.name);
@@ -95,7 +103,7 @@ impl FileAccess {
     pub(super) fn write(&self, name: &FileName, content: &[u8]) -> Result<(), String> {
         let result = self.write_checked(&name.folder.join(&*name.name), content);
         if result.is_err() {
-            self.refused.fetch_add(1, Ordering::Relaxed);
+            self.count_lost();
         }
         result.map_err(|why| format!("{}: {why}", name.name))
     }

@@ -219,9 +219,9 @@ fn next(file: &Bytes<'_>) -> Option<(SoundFormat, usize)> {
 }
 
 fn caf(file: &Bytes<'_>) -> Option<(SoundFormat, usize)> {
-    let (mut at, mut description) = (8, None);
+    let (mut at, mut description) = (8_usize, None);
     loop {
-        let length = file.number::<8>(at + 4)?;
+        let length = file.number::<8>(at.checked_add(4)?)?;
         let begin = at.checked_add(12)?;
         if file.has(at, b"desc") {
             description = Some(begin);
@@ -429,6 +429,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_chunk_that_ends_at_the_last_address_is_refused() {
+        let mut bytes = b"caff\0\x01\0\0free".to_vec();
+        bytes.extend((u64::MAX - 22).to_be_bytes());
+        bytes.extend([0; 32]);
+        assert!(parse_header(&bytes).is_none());
     }
 
     #[test]

@@ -68,6 +68,11 @@ impl FileRequest {
         }
     }
 
+    /// Returns true if it writes a file.
+    pub(crate) fn is_write(&self) -> bool {
+        matches!(self, Self::WriteSound(_) | Self::WriteText(..))
+    }
+
     /// Does what is asked.
     ///
     /// Real-time: waits, on the disk.
@@ -118,8 +123,11 @@ fn read_sound(
 
 fn write_sound(write: SoundWrite, access: &FileAccess) -> Result<SoundFormat, String> {
     let frames = write.channels.iter().map(Vec::len).min().unwrap_or(0);
-    let (format, mut bytes) = header_of(write.file_type, write.format, frames)
-        .ok_or_else(|| format!("{}: the file would be too long", write.name.name))?;
+    let (format, mut bytes) =
+        header_of(write.file_type, write.format, frames).ok_or_else(|| {
+            access.count_lost();
+            format!("{}: the file would be too long", write.name.name)
+        })?;
     encode(&write.channels, frames, write.factor, format, &mut bytes);
     access.write(&write.name, &bytes)?;
     Ok(format)

@@ -6,6 +6,7 @@ use super::printer::{LineSender, Printer};
 use crate::control::Machine;
 use crate::signal::{BLOCK, BoundStep, MessageStep, SharedCell, SignalSource, add};
 use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
+use rtrb::PushError;
 
 /// Where a step finds the signal of an inlet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +89,10 @@ impl Messages {
             return;
         }
         for request in self.step.files().take() {
-            if files.requests.push(request).is_err() {
+            if let Err(PushError::Full((_, request))) = files.requests.push(request) {
+                if request.is_write() {
+                    self.step.files().access.count_lost();
+                }
                 self.console
                     .send("error: too many files at once: one is left out");
             }

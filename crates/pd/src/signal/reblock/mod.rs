@@ -202,7 +202,7 @@ impl Object for Reblock {
                 self.inlets[at].write(inlets.get(at));
             } else {
                 let to = self.parts.row.buffer_mut(self.parts.inputs[at].0);
-                to.copy_from_slice(inlets.get(at));
+                copy_common(inlets.get(at), to);
             }
         }
         if self.is_on {
@@ -211,9 +211,16 @@ impl Object for Reblock {
         for (at, to) in outlets.iter_mut().enumerate() {
             match self.parts.outputs[at].0 {
                 _ if is_reblocked => self.outlets[at].take(to),
-                Some(id) if self.is_on => to.copy_from_slice(self.parts.row.buffer(id)),
+                Some(id) if self.is_on => copy_common(self.parts.row.buffer(id), to),
                 _ => to.fill(0.0),
             }
         }
     }
+}
+
+/// Copies what both have: around `block~ 100` a block is shorter than its vector of 128, and inside it may not be.
+fn copy_common(from: &[f32], to: &mut [f32]) {
+    let count = from.len().min(to.len());
+    to[..count].copy_from_slice(&from[..count]);
+    to[count..].fill(0.0);
 }

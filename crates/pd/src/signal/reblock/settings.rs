@@ -69,11 +69,12 @@ impl BlockSettings {
         };
         let overlap = self.overlap.min(vector);
         let down = self.down.min(outer.vector);
-        let (inside, outside) = (vector * down, outer.vector * overlap * self.up);
+        // Of canvases within one another the factors multiply.
+        let up = self.up.min((MAX_FRAMES as usize / outer.vector).max(1));
+        let (inside, outside) = (vector * down, outer.vector * overlap * up);
         #[expect(clippy::cast_precision_loss, reason = "powers of two")]
-        let scaled =
-            |rate: f32, overlap: usize| rate * overlap as f32 * self.up as f32 / down as f32;
-        let is_like_outside = overlap * down * self.up == 1 && vector == outer.vector;
+        let scaled = |rate: f32, overlap: usize| rate * overlap as f32 * up as f32 / down as f32;
+        let is_like_outside = overlap * down * up == 1 && vector == outer.vector;
         Reblocking {
             format: RowFormat {
                 frames,
@@ -81,10 +82,10 @@ impl BlockSettings {
                 rate: scaled(outer.rate, overlap),
                 nominal_rate: scaled(outer.nominal_rate, 1),
             },
-            outer_frames: (outer.vector * self.up / down).max(1),
+            outer_frames: (outer.vector * up / down).max(1),
             period: (inside / outside).max(1),
             frequency: (outside / inside).max(1),
-            up: self.up,
+            up,
             down,
             is_reblocked: is_root || !is_like_outside,
         }
@@ -137,5 +138,8 @@ mod tests {
             let found = within(number, number, number);
             assert!(found.format.vector <= 1 << 22, "{found:?}");
         }
+        let long = BlockSettings::new(1e30, 1.0, 1.0).format(RowFormat::outermost(48_000.0));
+        let inside = BlockSettings::new(1e30, 1.0, 65_536.0).within(long, false);
+        assert!(inside.outer_frames <= 1 << 22, "{inside:?}");
     }
 }
