@@ -150,7 +150,8 @@ impl Play {
         if let Some(nsm) = &nsm {
             self.options.file = nsm.file().to_owned();
         }
-        self.options.patch.allow_writing(None)?;
+        let recorded = self.record.as_deref();
+        self.options.patch.allow_writing(recorded)?;
         let mut loaded = LoadedSession::read_valid_with(&self.options.file, &self.options.patch)?;
         self.options.recall(&mut loaded)?;
         self.options.check_input(&loaded)?;

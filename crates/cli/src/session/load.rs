@@ -11,6 +11,7 @@ use divisi::engine::expanded_graph;
 use divisi::files::{self, FileId};
 use divisi::graph::{Diagnostic, Node, ParamRange, Signal, SourceSpan, nearest};
 use divisi::network::{self, session::NetworkReading};
+use divisi::pd::protect_from_writing;
 use divisi::plan::{Plan, PlanOptions};
 use divisi::prelude::{
     Engine, EngineCallback, EngineError, EngineOptions, Frames, Registry, SampleRate,
@@ -374,10 +375,17 @@ impl LoadedSession {
     ) -> Result<FileGuard, Failure> {
         let read = self.named_files(false);
         let read = read.flat_map(|(node, path)| sounds_of(node, &path).into_iter().chain([path]));
-        let mut guard = FileGuard::new(read.chain(self.included_files()).chain(inputs.cloned()));
+        let read: Vec<PathBuf> = read
+            .chain(self.included_files())
+            .chain(inputs.cloned())
+            .collect();
+        // Patches are made later: they may write over none of these.
+        read.iter().for_each(|path| protect_from_writing(path));
+        let mut guard = FileGuard::new(read.into_iter());
         self.check_recorders()?;
         for (node, path) in self.named_files(true) {
             let recorder = format!("the {} `{}` writes it", node.effective_kind(), node.name);
+            protect_from_writing(&path);
             guard
                 .recording(&path)
                 .map_err(|failure| failure.with_note(&recorder))?;
