@@ -40,6 +40,7 @@ fn folder() -> Folder {
     let text = page("control.md");
     let session = *blocks(&text, "toml").last().unwrap();
     here.write("tone.toml", session);
+    here.write("hello.pd", *blocks(&text, "pd").last().unwrap());
     here
 }
 

@@ -99,6 +99,7 @@ mod tests {
             "move tone -> old",
             "value env.notes 1",
             "midi env.notes 0x90 60 100 at 64",
+            "message patch freq 330",
             "snapshot verse of voice",
             "recall verse over 2000 at 96000",
             "remove_snapshot verse",

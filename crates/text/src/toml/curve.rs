@@ -7,8 +7,8 @@
 //! loop = 16
 //! ```
 
+use super::item::Item;
 use super::score_node::{FreeNames, MAX_TIME, check_keys, source, tables, target, time};
-use super::to_ast::Item;
 use super::value::number;
 use crate::ast::Ast;
 use crate::diagnostics::Diagnostics;

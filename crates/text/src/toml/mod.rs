@@ -58,6 +58,7 @@
 mod chain;
 mod curve;
 mod include;
+mod item;
 mod live;
 mod part_definition;
 mod recover;

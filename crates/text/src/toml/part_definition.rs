@@ -11,7 +11,8 @@
 //! low = { kind = "onepole", freq = "cutoff" }
 //! ```
 
-use super::to_ast::{Converter, Item, Key, ident, in_order, param_value};
+use super::item::{Item, Key, ident, in_order};
+use super::to_ast::{Converter, param_value};
 use super::value::why_no_parameter;
 use crate::ast::{AstEntry, AstPart, Ident};
 use ::toml::de::{DeTable, DeValue};

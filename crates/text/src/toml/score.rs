@@ -17,8 +17,8 @@
 //! The events to one place become a node `event-1` of the kind `score`, as each curve becomes a node `curve-1` (`curve`). At a
 //! parameter they take the place of its base (`set`), unless `to` states another law, as an edge does: `"tone.freq: 1 octaves"`.
 
+use super::item::{Item, in_order};
 use super::score_node::{FreeNames, check_keys, source, tables, target, time};
-use super::to_ast::{Item, in_order};
 use super::value::number;
 use crate::ast::{Ast, Ident};
 use crate::diagnostics::Diagnostics;

@@ -6,7 +6,7 @@
 //! ```
 
 use super::chain;
-use super::to_ast::{Item, in_order};
+use super::item::{Item, in_order};
 use super::value::number;
 use crate::ast::{Ast, AstEnd, AstEntry, AstNode, Ident, PortName};
 use crate::diagnostics::Diagnostics;

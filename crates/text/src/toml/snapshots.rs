@@ -10,7 +10,7 @@
 //! A snapshot has the nodes and parameters that it names and leaves all others as they are. The text is a
 //! [`Section`] of the session: it is kept as it is written until a snapshot changes.
 
-use super::to_ast::{Item, Key, in_order};
+use super::item::{Item, Key, in_order};
 use super::value::number;
 use super::write::{key, quoted, value};
 use crate::diagnostics::Diagnostics;

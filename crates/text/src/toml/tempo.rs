@@ -7,7 +7,7 @@
 //! metre = "4/4"                               # or points: [[0, "4/4"], [16, "7/8"]]
 //! ```
 
-use super::to_ast::{Item, in_order};
+use super::item::{Item, in_order};
 use super::value::number;
 use crate::diagnostics::Diagnostics;
 use ::toml::de::{DeArray, DeValue};

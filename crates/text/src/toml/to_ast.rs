@@ -15,6 +15,7 @@
 
 use super::chain;
 use super::curve;
+use super::item::{Item, Key, ident, in_order};
 use super::recover::DUPLICATE_KEY;
 use super::score;
 use super::tempo;
@@ -24,7 +25,6 @@ use crate::diagnostics::Diagnostics;
 use crate::session::Settings;
 use crate::source::ByteRange;
 use crate::time::from_micros;
-use ::toml::Spanned;
 use ::toml::de::{DeString, DeTable, DeValue};
 use graph::ParamValue;
 use units::{Frames, SampleRate};
@@ -94,24 +94,6 @@ fn end_of_table(text: &str, at: usize) -> usize {
     end += lines.next().map_or(0, str::len);
     let body = lines.take_while(|line| !line.trim_start().starts_with('['));
     end + body.map(str::len).sum::<usize>()
-}
-
-pub(super) type Key<'t> = Spanned<DeString<'t>>;
-pub(super) type Item<'t> = Spanned<DeValue<'t>>;
-
-/// The entries of `table` in the order of the text.
-pub(super) fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Key<'t>, &'a Item<'t>)> {
-    let mut entries: Vec<_> = table.iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    entries
-}
-
-/// The key as an identifier.
-pub(super) fn ident<'t>(key: &Key<'t>) -> Ident<'t> {
-    Ident {
-        text: key.get_ref().clone(),
-        at: key.span(),
-    }
 }
 
 /// Collects nodes, edges, parts and settings.
