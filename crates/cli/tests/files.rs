@@ -142,8 +142,9 @@ fn two_recorders_of_one_file_under_two_names_are_refused() {
         let recorder =
             |node, file| format!("[nodes.{node}]\nkind = \"recorder\"\nfile = \"{file}\"\n");
         let recorders = [recorder("r1", "a.wav"), recorder("r2", name)].concat();
-        let text =
-            format!("edges = [\"o -> r1\", \"o -> r2\"]\n[nodes.o]\nkind = \"osc\"\n{recorders}");
+        let text = format!(
+            "edges = [\"o -> r1\", \"o -> r2\"]\n[nodes.o]\nkind = \"osc\"\nfreq = 440\n{recorders}"
+        );
         here.write("twice.toml", text);
         for call in [
             "check twice.toml",
