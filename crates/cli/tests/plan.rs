@@ -145,7 +145,7 @@ fn a_plan_says_how_old_its_costs_are() {
 fn auto_reuses_its_choice_until_rechoose() {
     let here = Folder::new();
     here.well("shape random --nodes 40 --work 5000 -o graph.toml");
-    let play = "play graph.toml --driver clock --seconds 0.02 --choose 0.05 --workers 2";
+    let play = "play graph.toml --driver clock --seconds 0.2 --choose 0.05 --workers 2";
     let first = here.well(&format!("{play} --json first.json")).err;
     assert!(
         first.contains("auto: ") && first.contains("measured in"),
@@ -172,7 +172,7 @@ fn the_choice_of_auto_holds_for_a_renamed_session() {
     here.well("shape random --nodes 40 --work 5000 -o graph.toml");
     let text = String::from_utf8(here.read("graph.toml")).unwrap();
     here.write("other.toml", text);
-    let play = "--driver clock --seconds 0.02 --choose 0.05 --workers 2";
+    let play = "--driver clock --seconds 0.2 --choose 0.05 --workers 2";
     here.well(&format!("play graph.toml {play}"));
     is_reused(&here.well(&format!("play other.toml {play}")).err);
 }

@@ -381,7 +381,7 @@ impl LoadedSession {
             .collect();
         // Patches are made later: they may write over none of these.
         read.iter().for_each(|path| protect_from_writing(path));
-        let mut guard = FileGuard::new(read.into_iter());
+        let mut guard = FileGuard::new(read);
         self.check_recorders()?;
         for (node, path) in self.named_files(true) {
             let recorder = format!("the {} `{}` writes it", node.effective_kind(), node.name);

@@ -37,14 +37,16 @@ impl PortGraph<CString> for Client {
         unsafe { !(self.library.functions.jack_port_by_name)(self.raw, name.as_ptr()).is_null() }
     }
 
-    fn connect(&self, own: &OwnPort<CString>, other: &str) {
+    fn connect(&self, own: &OwnPort<CString>, other: &str) -> bool {
         let other = c_string(other);
         let (from, to) = match own.direction {
             PortDirection::Input => (&other, &own.port),
             PortDirection::Output => (&own.port, &other),
         };
         // SAFETY: the client is active, and both names are C strings.
-        unsafe { (self.library.functions.jack_connect)(self.raw, from.as_ptr(), to.as_ptr()) };
+        let error =
+            unsafe { (self.library.functions.jack_connect)(self.raw, from.as_ptr(), to.as_ptr()) };
+        matches!(error, 0 | libc::EEXIST)
     }
 
     fn connections_of(&self, own: &OwnPort<CString>) -> Vec<String> {

@@ -287,10 +287,10 @@ impl PortGraph<i32> for Client {
         self.all_ports().iter().any(|(known, _)| known == name)
     }
 
-    fn connect(&self, own: &OwnPort<i32>, other: &str) {
+    fn connect(&self, own: &OwnPort<i32>, other: &str) -> bool {
         let ports = self.all_ports();
         let Some((_, address)) = ports.iter().find(|(name, _)| name == other) else {
-            return;
+            return false;
         };
         let connect = match own.direction {
             PortDirection::Input => self.functions.snd_seq_connect_from,
@@ -298,7 +298,8 @@ impl PortGraph<i32> for Client {
         };
         let (client, port) = (address.client.into(), address.port.into());
         // SAFETY: the client is open.
-        unsafe { connect(self.raw, own.port, client, port) };
+        let error = unsafe { connect(self.raw, own.port, client, port) };
+        error == 0 || error == -libc::EBUSY
     }
 
     fn connections_of(&self, own: &OwnPort<i32>) -> Vec<String> {

@@ -55,9 +55,10 @@ impl PortGraph<i32> for Double {
         script.others.iter().any(|other| other == name)
     }
 
-    fn connect(&self, own: &OwnPort<i32>, other: &str) {
+    fn connect(&self, own: &OwnPort<i32>, other: &str) -> bool {
         let connection = (own.name.clone(), other.to_owned());
         self.script.lock().unwrap().connected.push(connection);
+        true
     }
 
     fn connections_of(&self, own: &OwnPort<i32>) -> Vec<String> {
