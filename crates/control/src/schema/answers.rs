@@ -97,6 +97,7 @@ fn answers() -> Value {
         "schedule",
         "saved",
         "recalled",
+        "learns",
     ];
     let all = all.map(|name| json!({ "$ref": format!("#/$defs/{name}") }));
     json!({
@@ -110,6 +111,9 @@ fn answers() -> Value {
         "recalled": object("A snapshot or a preset.", json!({
             "recalled": { "type": "string" },
             "left_out": { "$ref": "#/$defs/names" },
+        })),
+        "learns": object("The parameter that follows the next controller that moves.", json!({
+            "learns": { "$ref": "#/$defs/target" },
         })),
         "names": { "type": "array", "items": { "type": "string" } },
         "snapshots": {
