@@ -26,9 +26,11 @@ pub(crate) fn window(root: &Instance) -> PatchWindow {
 
 fn shape(object: &LoadedObject) -> PatchBoxShape {
     let words = || joined(&object.arguments);
-    let named = |name: &str| format!("{name} {}", words()).trim_end().to_owned();
+    let written = || joined(&object.written);
     let (shape, text, mut size) = match &object.body {
-        ObjectBody::Class(class) => (PatchShape::Object, named(class), None),
+        ObjectBody::Class(_) | ObjectBody::Abstraction(_) | ObjectBody::Clones { .. } => {
+            (PatchShape::Object, written(), None)
+        }
         ObjectBody::Message => (PatchShape::Message, words(), None),
         ObjectBody::Gui(gui) => gui_shape(gui),
         ObjectBody::Comment => (PatchShape::Comment, words(), None),
@@ -53,11 +55,9 @@ fn shape(object: &LoadedObject) -> PatchBoxShape {
                 (None, _) => (PatchShape::Object, format!("pd {}", inner.name), None),
             }
         }
-        ObjectBody::Abstraction(inner) => (PatchShape::Object, named(&inner.name), None),
-        ObjectBody::Clones { .. } => (PatchShape::Object, named("clone"), None),
         ObjectBody::Array(array) => (PatchShape::Comment, format!("array {}", array.name), None),
         ObjectBody::Scalar => (PatchShape::Comment, "scalar".to_owned(), None),
-        ObjectBody::StandIn(name) => (PatchShape::Missing, named(name), None),
+        ObjectBody::StandIn(_) => (PatchShape::Missing, written(), None),
     };
     if let (None, Some(letters)) = (size, object.width) {
         size = Some((f64::from(letters) * 7.0 + 6.0, 0.0));

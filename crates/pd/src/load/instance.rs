@@ -75,6 +75,8 @@ pub struct LoadedObject {
     /// Its words behind the class, with arguments in place. Those of a message box are as they are written: `$1` there
     /// stands for what is received.
     pub arguments: Vec<Atom>,
+    /// The words of an object box as they are written: with `r` for `receive`, and `$1` for an argument.
+    pub written: Vec<Atom>,
     /// Inlets and outlets.
     pub ports: Ports,
     /// Its top left corner.

@@ -233,9 +233,14 @@ impl<'s> Loader<'s> {
             }
             BoxBody::Scalar(words) => (ObjectBody::Scalar, words.clone(), Ports::default()),
         };
+        let written = match &patch_box.body {
+            BoxBody::Object(words) => words.clone(),
+            _ => Vec::new(),
+        };
         LoadedObject {
             body,
             arguments,
+            written,
             ports,
             position: patch_box.position,
             width: patch_box.width,
