@@ -27,14 +27,14 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
-    /// The session, a .ag or .toml file, or a Pure Data patch (.pd)
+    /// The session: a .toml or .ag file, or a Pure Data patch (.pd)
     file: PathBuf,
 
     /// Folder in which a patch's abstractions are looked for, after its own; may be given several times
     #[arg(long, value_name = "DIR")]
     path: Vec<PathBuf>,
 
-    /// End with exit code 1 if a sound file is damaged or cut off; without it, that is a warning
+    /// End with exit code 1 if a sound file is damaged or cut off, or an object of a patch is missing; without it, that is a warning
     #[arg(long)]
     strict: bool,
 

@@ -31,7 +31,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Draw {
-    /// The session: a .ag or .toml file
+    /// The session: a .toml or .ag file, or a Pure Data patch (.pd)
     file: PathBuf,
 
     /// The picture to write: .svg, .pdf or .png; or .dot, for Graphviz

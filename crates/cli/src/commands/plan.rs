@@ -38,7 +38,7 @@ The cost of a node is the measured one (`divisi measure`), else the one in the s
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Plan {
-    /// The session: a .ag or .toml file
+    /// The session: a .toml or .ag file, or a Pure Data patch (.pd)
     file: PathBuf,
 
     #[command(flatten)]

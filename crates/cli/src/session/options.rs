@@ -36,7 +36,7 @@ pub(crate) enum SchedulerArg {
 /// Options of a run.
 #[derive(Args)]
 pub(crate) struct PlayOptions {
-    /// The session: a .ag or .toml file
+    /// The session: a .toml or .ag file, or a Pure Data patch (.pd)
     // Empty under a session manager, which names none.
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) file: PathBuf,
@@ -106,7 +106,7 @@ pub(crate) struct PlayOptions {
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_switch, action = clap::ArgAction::Set)]
     pub(crate) compensate: bool,
 
-    /// End with exit code 1 if a sound file is damaged or cut off; without it, that is a note
+    /// End with exit code 1 if a sound file is damaged or cut off, or an object of a patch is missing; without it, that is a note
     #[arg(long)]
     pub(crate) strict: bool,
 
