@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use divisi::costs::costs_path;
 use divisi::files::FileId;
+use divisi::pd::protect_from_writing;
 use std::path::Path;
 
 /// The files of one call. Links of both kinds lead to one file: it is known by its device and inode.
@@ -46,8 +47,9 @@ impl FileGuard {
         }
     }
 
-    /// Adds an output.
+    /// Adds an output, over which no patch may write.
     pub(crate) fn output(&mut self, path: &Path) -> Result<(), Failure> {
+        protect_from_writing(path);
         let Some(id) = FileId::of(path) else {
             return Ok(());
         };

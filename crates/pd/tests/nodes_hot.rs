@@ -77,7 +77,6 @@ fn allocations(patch: &Path) -> u64 {
 }
 
 #[test]
-#[ignore = "has not been seen to pass yet: run it by hand"]
 fn nodes_of_a_patch_allocate_nothing() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sound");
     let mut found = Vec::new();

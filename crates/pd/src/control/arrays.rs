@@ -2,6 +2,57 @@
 
 use super::symbol::Symbol;
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Samples that the arrays and delay lines of a patch may hold together: 1 GiB.
+pub(crate) const MAX_SAMPLES: usize = 1 << 28;
+
+/// Samples that arrays and delay lines may still take.
+#[derive(Clone, Debug)]
+pub(crate) struct SampleBudget {
+    left: Arc<AtomicUsize>,
+    refused: Arc<AtomicUsize>,
+}
+
+impl Default for SampleBudget {
+    fn default() -> Self {
+        Self {
+            left: Arc::new(AtomicUsize::new(MAX_SAMPLES)),
+            refused: Arc::default(),
+        }
+    }
+}
+
+impl SampleBudget {
+    /// Takes `count` samples; false, and nothing is taken, where there are fewer.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn claim(&self, count: usize) -> bool {
+        // Relaxed: numbers alone.
+        let take = |left: usize| left.checked_sub(count);
+        let is_taken = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .is_ok();
+        if !is_taken {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        is_taken
+    }
+
+    /// Gives samples back.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn give_back(&self, count: usize) {
+        self.left.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Takes the number of claims that were refused.
+    pub(crate) fn take_refused(&self) -> usize {
+        self.refused.swap(0, Ordering::Relaxed)
+    }
+}
 
 /// An array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,13 +63,18 @@ pub(crate) struct ArrayId(u32);
 pub(crate) struct Arrays {
     names: HashMap<Symbol, ArrayId>,
     points: Vec<Vec<f32>>,
+    /// Samples that this and the delay lines may take.
+    pub(crate) budget: SampleBudget,
 }
 
 impl Arrays {
-    /// Adds an array. Of two with one name the first is found, as in Pd.
+    /// Adds an array. Of two with one name the first is found, as in Pd. One for which there is no memory has one point.
     ///
     /// Real-time: setup.
-    pub(crate) fn add(&mut self, name: Symbol, points: Vec<f32>) -> ArrayId {
+    pub(crate) fn add(&mut self, name: Symbol, mut points: Vec<f32>) -> ArrayId {
+        if !self.budget.claim(points.len()) {
+            points = vec![0.0];
+        }
         let id = ArrayId(u32::try_from(self.points.len()).expect("memory ends before"));
         self.points.push(points);
         self.names.entry(name).or_insert(id);
@@ -33,6 +89,19 @@ impl Arrays {
     /// All names.
     pub(crate) fn names(&self) -> impl Iterator<Item = Symbol> + '_ {
         self.names.keys().copied()
+    }
+
+    /// Changes the number of points; false if there is no memory for them.
+    ///
+    /// Real-time: may allocate.
+    pub(crate) fn resize(&mut self, id: ArrayId, size: usize) -> bool {
+        let before = self.points[id.0 as usize].len();
+        if size > before && !self.budget.claim(size - before) {
+            return false;
+        }
+        self.budget.give_back(before.saturating_sub(size));
+        self.points[id.0 as usize].resize(size, 0.0);
+        true
     }
 
     /// Its points.

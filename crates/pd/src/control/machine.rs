@@ -34,7 +34,7 @@ pub struct Machine {
     sent: Vec<Entry>,
     /// Values of the message that is being delivered.
     delivered: Vec<Value>,
-    /// Messages that this tick may still deliver.
+    /// Messages that may still be delivered until the end of this tick: by clocks, and by what came from outside before it.
     left: u32,
     /// Length of a tick, in units of logical time.
     tick: f64,
@@ -168,13 +168,13 @@ impl Machine {
             self.call(id, 0, |object, context| object.loadbang(context));
             self.run();
         }
+        self.left = MAX_MESSAGES;
     }
 
     /// Runs every clock that is due within the next 64 frames, then moves on to their end.
     ///
     /// Real-time: hot, but for what the classes' table names.
     pub fn tick(&mut self) {
-        self.left = MAX_MESSAGES;
         let end = self.globals.clocks.now() + self.tick;
         while let Some(due) = self.globals.clocks.take_before(end) {
             self.call(due.object, 0, |object, context| {
@@ -186,13 +186,13 @@ impl Machine {
             }
         }
         self.globals.clocks.advance_to(end);
+        self.left = MAX_MESSAGES;
     }
 
     /// Gives an object the reply to what it has asked for.
     ///
     /// Real-time: hot, but for what the object does with it.
     pub(crate) fn reply(&mut self, object: ObjectId, reply: FileReply) {
-        self.left = MAX_MESSAGES;
         self.call(object, 0, |object, context| object.reply(reply, context));
         self.run();
     }
@@ -226,7 +226,6 @@ impl Machine {
         }));
         let message = store(&mut self.values, Message::of_words(&values));
         self.delivered = values;
-        self.left = MAX_MESSAGES;
         self.stack.push(Entry {
             work: Work::Receivers {
                 name,
@@ -285,7 +284,6 @@ impl Machine {
             });
             self.midi_parser = parser;
             for (name, values, count) in lists.into_iter().flatten() {
-                self.left = MAX_MESSAGES;
                 let message = Message::of_list(&values[..count]);
                 let message = store(&mut self.values, message);
                 let (next, keep, depth) = (0, message.to, 0);

@@ -49,7 +49,7 @@ mod value;
 mod wire;
 mod work;
 
-pub(crate) use arrays::ArrayId;
+pub(crate) use arrays::{ArrayId, MAX_SAMPLES, SampleBudget};
 pub use build::NotYet;
 pub(crate) use build::{Built, BuiltBox};
 pub(crate) use clocks::UNITS_PER_MS;

@@ -50,6 +50,7 @@ pub(super) fn expand(
             console,
             inbox,
             printer,
+            is_loaded: false,
             files: None,
         }),
         head_outputs: vec![Port::new("order", ORDER)],

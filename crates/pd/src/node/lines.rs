@@ -4,7 +4,7 @@ use rtrb::{Consumer, Producer, RingBuffer};
 
 /// Bytes that wait, at most.
 const CAPACITY: usize = 1 << 16;
-/// Bytes of a line, at most; the rest of a longer one is left out.
+/// Bytes of a line, at most; a longer one is refused.
 const MAX_LINE: usize = 4096;
 
 /// The writing end.
@@ -26,17 +26,16 @@ pub(super) fn lines() -> (LineWriter, LineReader) {
 }
 
 impl LineWriter {
-    /// Writes a line; false, and nothing is written, if there is no room.
+    /// Writes a line; false, and nothing is written, if there is no room or it is longer than 4096 bytes.
     ///
     /// Real-time: hot.
     pub(super) fn write(&mut self, text: &str) -> bool {
-        let mut end = text.len().min(MAX_LINE);
-        while !text.is_char_boundary(end) {
-            end -= 1;
+        if text.len() > MAX_LINE {
+            return false;
         }
-        let bytes = text.as_bytes()[..end].iter();
+        let bytes = text.as_bytes().iter();
         let bytes = bytes.map(|byte| if *byte == b'\n' { b' ' } else { *byte });
-        match self.0.write_chunk_uninit(end + 1) {
+        match self.0.write_chunk_uninit(text.len() + 1) {
             Ok(chunk) => {
                 chunk.fill_from_iter(bytes.chain([b'\n']));
                 true
@@ -89,5 +88,12 @@ mod tests {
         let count = (0..).take_while(|_| writer.write(&long)).count();
         assert_eq!(count, CAPACITY / (MAX_LINE + 1));
         assert_eq!(reader.read(), Some(long.as_str()));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_and_not_cut() {
+        let (mut writer, mut reader) = lines();
+        assert!(!writer.write(&"x".repeat(MAX_LINE + 1)));
+        assert_eq!(reader.read(), None);
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Messages {
     pub(super) inbox: LineReader,
     /// Until a thread has it that may wait.
     pub(super) printer: Option<Printer>,
+    /// True once the loadbangs were sent.
+    pub(super) is_loaded: bool,
     /// Ends of the queues of files, when it plays live.
     pub(super) files: Option<FileClient>,
 }
@@ -41,6 +43,11 @@ impl Processor for Messages {
         }
         let files = self.step.files();
         files.is_dry = setup.mode == Mode::DryRun;
+        if !std::mem::replace(&mut self.is_loaded, true) {
+            // What is read here is there before the first block.
+            self.step.load();
+        }
+        let files = self.step.files();
         if setup.mode == Mode::Live && self.files.is_none() {
             files.is_deferred = true;
             let (server, client) = FileServer::new(files.access.clone());

@@ -2,7 +2,7 @@
 
 use crate::load::LoadedPatch;
 use crate::signal::PatchPlayer;
-use processor::{Block, ProcessStatus, Processor, Setup, Tail};
+use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
 
 /// A patch as one processor. An engine plays its nodes instead; this is for those who make processors by themselves.
 ///
@@ -11,6 +11,8 @@ pub(super) struct WholePatch {
     patch: LoadedPatch,
     channels: (usize, usize),
     rate: f32,
+    /// True in a run that is only measured.
+    is_dry: bool,
     player: Option<PatchPlayer>,
 }
 
@@ -20,13 +22,18 @@ impl WholePatch {
             patch,
             channels,
             rate: 44_100.0,
+            is_dry: false,
             player: None,
         }
     }
 
     fn begin(&mut self) {
         let (inputs, outputs) = self.channels;
-        self.player = Some(PatchPlayer::new(&self.patch, self.rate, inputs, outputs).0);
+        let player = match self.is_dry {
+            true => PatchPlayer::dry(&self.patch, self.rate, inputs, outputs),
+            false => PatchPlayer::new(&self.patch, self.rate, inputs, outputs).0,
+        };
+        self.player = Some(player);
     }
 }
 
@@ -35,6 +42,7 @@ impl Processor for WholePatch {
         #[expect(clippy::cast_precision_loss, reason = "rates are small")]
         let rate = setup.rate.hz() as f32;
         self.rate = rate;
+        self.is_dry = setup.mode == Mode::DryRun;
         self.begin();
     }
 

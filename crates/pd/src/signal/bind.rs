@@ -106,6 +106,8 @@ pub(super) struct Binder<'b> {
     pub time: &'b Arc<BlockTime>,
     /// Objects that set clocks while they compute.
     pub clock_setters: Vec<ObjectId>,
+    /// Sentences for the console.
+    pub mistakes: Vec<&'static str>,
     /// Delay lines that steps have written until now.
     pub written: HashSet<SharedName>,
 }
@@ -196,7 +198,9 @@ impl Binder<'_> {
             time: self.time.clone(),
         };
         if let Some(cell) = self.machine.signal_object(block.object) {
-            cell.write().object = Box::new(Reblock::new(parts));
+            let reblock = Reblock::new(parts);
+            self.mistakes.extend(reblock.bound());
+            cell.write().object = Box::new(reblock);
         }
         accesses
     }

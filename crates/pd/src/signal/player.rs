@@ -34,15 +34,29 @@ impl PatchPlayer {
         inputs: usize,
         outputs: usize,
     ) -> (Self, Vec<NotYet>) {
-        let (patch, not_yet) = PatchSteps::new(patch, rate, (inputs, outputs));
+        let (mut patch, not_yet) = PatchSteps::new(patch, rate, (inputs, outputs));
+        patch.messages.load();
+        (Self::of(patch), not_yet)
+    }
+
+    /// A player for a run that is only measured: it writes no files.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn dry(patch: &LoadedPatch, rate: f32, inputs: usize, outputs: usize) -> Self {
+        let (mut patch, _) = PatchSteps::new(patch, rate, (inputs, outputs));
+        patch.messages.files().is_dry = true;
+        patch.messages.load();
+        Self::of(patch)
+    }
+
+    fn of(patch: PatchSteps) -> Self {
         let silence = || vec![0.0; BLOCK].into_boxed_slice();
-        let player = Self {
+        Self {
             buffers: (0..patch.buffers).map(|_| silence()).collect(),
             outlets: Vec::with_capacity(1024),
-            sound: (0..outputs).map(|_| silence()).collect(),
+            sound: patch.outputs.iter().map(|_| silence()).collect(),
             patch,
-        };
-        (player, not_yet)
+        }
     }
 
     /// Sends a message to everything that receives under `name`, `ms` milliseconds from now.

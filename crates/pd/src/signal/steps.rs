@@ -6,7 +6,7 @@ use super::order::order;
 use super::row::BoundStep;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
 use super::world::BlockTime;
-use crate::control::{ArrayId, FileRequests, Machine, NotYet, ObjectId, Symbol};
+use crate::control::{ArrayId, FileRequests, MAX_SAMPLES, Machine, NotYet, ObjectId, Symbol};
 use crate::disk::FileReply;
 use crate::file::Atom;
 use crate::load::LoadedPatch;
@@ -42,7 +42,7 @@ pub(crate) struct MessageStep {
 
 impl PatchSteps {
     /// The steps of `patch` at `rate` hertz with `inputs` and `outputs` channels, and the boxes whose classes are not built yet: they
-    /// pass nothing. Its loadbangs have been sent.
+    /// pass nothing. Its loadbangs are not sent yet ([`MessageStep::load`]).
     ///
     /// Real-time: setup.
     pub(crate) fn new(
@@ -66,6 +66,7 @@ impl PatchSteps {
         };
         let values = values(&mut machine, &declared, &mut things);
         declared.make_things(&order, &mut things);
+        report_refused(&mut machine);
         let time = Arc::new(BlockTime::default());
         let buffers = order.buffers;
         let mut binder = Binder {
@@ -76,11 +77,14 @@ impl PatchSteps {
             values: &values,
             time: &time,
             clock_setters: Vec::new(),
+            mistakes: Vec::new(),
             written: HashSet::new(),
         };
         let bound = binder.row(order, format);
-        let clock_setters = binder.clock_setters;
-        machine.load();
+        let (clock_setters, mistakes) = (binder.clock_setters, binder.mistakes);
+        for mistake in mistakes {
+            machine.globals().print(mistake);
+        }
         let mut messages = MessageStep {
             machine,
             time,
@@ -106,6 +110,32 @@ impl PatchSteps {
     /// Real-time: setup.
     pub(crate) fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
         self.messages.machine.schedule(ms, name, words);
+    }
+}
+
+/// Prints the number of arrays and delay lines for which there is no memory.
+fn report_refused(machine: &mut Machine) {
+    let refused = machine.globals().arrays.budget.take_refused();
+    if refused > 0 {
+        machine.globals().print(&format!(
+            "error: {refused} arrays or delay lines are left out: those of a patch hold at most {MAX_SAMPLES} samples"
+        ));
+    }
+}
+
+/// Arrays and numbers that lie in the machine: they return to the signals in the end, also when a message panics.
+struct Swapped<'s>(&'s mut MessageStep);
+
+impl<'s> Swapped<'s> {
+    fn new(step: &'s mut MessageStep) -> Self {
+        step.swap_arrays();
+        Self(step)
+    }
+}
+
+impl Drop for Swapped<'_> {
+    fn drop(&mut self) {
+        self.0.swap_arrays();
     }
 }
 
@@ -157,21 +187,30 @@ impl MessageStep {
         outside: impl FnOnce(&mut Machine),
         mut input: impl FnMut(usize, &mut [f32]),
     ) {
-        self.swap_arrays();
-        for id in &self.clock_setters {
-            self.machine.take_clocks(*id);
-        }
-        self.give_replies();
-        outside(&mut self.machine);
-        self.machine.tick();
-        self.time.begin(self.machine.now());
+        // Before the messages: a bang to `switch~` computes its canvas at once, with `adc~` and `dac~` in it.
         for (at, channel) in self.inputs.iter().enumerate() {
             input(at, &mut channel.write().samples);
         }
         for channel in &self.outputs {
             channel.write().samples.fill(0.0);
         }
-        self.swap_arrays();
+        let swapped = Swapped::new(self);
+        let step = &mut *swapped.0;
+        for id in &step.clock_setters {
+            step.machine.take_clocks(*id);
+        }
+        step.give_replies();
+        outside(&mut step.machine);
+        step.machine.tick();
+        step.time.begin(step.machine.now());
+    }
+
+    /// Sends the loadbangs.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn load(&mut self) {
+        let swapped = Swapped::new(self);
+        swapped.0.machine.load();
     }
 
     /// Files that objects ask for.

@@ -134,7 +134,11 @@ impl Range {
                 reason = "bounded"
             )]
             let size = size.clamp(1.0, MAX_POINTS) as usize;
-            context.arrays().points_mut(id).resize(size, 0.0);
+            if !context.arrays().resize(id, size) {
+                context.print_with(|_, line| {
+                    write!(line, "error: array size: {size} points are too many")
+                });
+            }
         }
     }
 }

@@ -244,10 +244,12 @@ impl SoundFiler {
             let Some(id) = context.arrays().find(*name) else {
                 continue;
             };
-            let points = context.arrays().points_mut(id);
-            if pending.resizes {
-                points.resize(read.max(1), 0.0);
+            if pending.resizes && !context.arrays().resize(id, read.max(1)) {
+                context.print(format!(
+                    "error: soundfiler read: {read} points are too many for the memory of arrays"
+                ));
             }
+            let points = context.arrays().points_mut(id);
             let samples = channels.get(at).map_or(&[][..], Vec::as_slice);
             let count = samples.len().min(points.len());
             points[..count].copy_from_slice(&samples[..count]);

@@ -1,5 +1,6 @@
 //! Reading and writing arrays: `tabread`, `tabread4`, `tabwrite`, and the messages that an array takes.
 
+use super::super::arrays::{ArrayId, MAX_SAMPLES};
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
@@ -148,7 +149,19 @@ pub(in super::super) struct ArrayBox {
 const MAX_POINTS: f32 = 268_435_456.0;
 
 impl ArrayBox {
-    fn sum(points: &mut Vec<f32>, values: &[Value], is_sine: bool) {
+    /// Changes the number of points; prints why not.
+    fn resize(&self, id: ArrayId, size: usize, context: &mut Context<'_>) -> bool {
+        let is_done = context.arrays().resize(id, size);
+        if !is_done {
+            context.print_with(|symbols, line| {
+                let name = symbols.text(self.name);
+                write!(line, "error: {name}: {size} points are too many: arrays and delay lines hold at most {MAX_SAMPLES}")
+            });
+        }
+        is_done
+    }
+
+    fn sum(&self, id: ArrayId, values: &[Value], is_sine: bool, context: &mut Context<'_>) {
         let Some((size, partials)) = values.split_first() else {
             return;
         };
@@ -160,8 +173,10 @@ impl ArrayBox {
         let size = (size.number().clamp(1.0, MAX_POINTS)) as usize;
         // A power of two, and three points more for the cubic.
         let size = size.next_power_of_two();
-        points.clear();
-        points.resize(size + 3, 0.0);
+        if !self.resize(id, size + 3, context) {
+            return;
+        }
+        let points = context.arrays().points_mut(id);
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
         let step = (2.0 * PI) / size as f64;
         let mut phase = -step;
@@ -210,8 +225,8 @@ impl Object for ArrayBox {
         let points = context.arrays().points_mut(id);
         match message.selector {
             words::CONST => points.fill(message.number()),
-            words::SINESUM => Self::sum(points, message.values, true),
-            words::COSINESUM => Self::sum(points, message.values, false),
+            words::SINESUM => self.sum(id, message.values, true, context),
+            words::COSINESUM => self.sum(id, message.values, false, context),
             words::RESIZE => {
                 #[expect(
                     clippy::cast_possible_truncation,
@@ -219,7 +234,7 @@ impl Object for ArrayBox {
                     reason = "bounded"
                 )]
                 let size = message.number().clamp(1.0, MAX_POINTS) as usize;
-                points.resize(size, 0.0);
+                self.resize(id, size, context);
             }
             words::NORMALIZE => {
                 let target = if message.number() > 0.0 {

@@ -4,7 +4,7 @@
 //! newer.
 
 use super::ramps::is_odd;
-use crate::control::{Context, Handled, Making, Message, Object, Symbol, words};
+use crate::control::{Context, Handled, Making, Message, Object, SampleBudget, Symbol, words};
 use crate::signal::{Accesses, Inlets, RowFormat, SharedName, SharedSamples, SignalWorld};
 
 /// Frames that are repeated before the begin of a line, for the cubic.
@@ -17,6 +17,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             name,
             ms: making.number(1, 0.0).max(0.0),
             format: RowFormat::outermost(making.globals.rate),
+            budget: making.globals.arrays.budget.clone(),
         }),
         "delread~" => Box::new(DelayRead {
             name,
@@ -31,6 +32,7 @@ struct DelayWrite {
     name: Symbol,
     ms: f32,
     format: RowFormat,
+    budget: SampleBudget,
 }
 
 /// Longest line, in frames.
@@ -44,6 +46,7 @@ impl DelayWrite {
             reason = "bounded"
         )]
         let frames = (self.ms * self.format.rate * 0.001).clamp(1.0, MAX_FRAMES) as usize;
+        let frames = if self.budget.claim(frames) { frames } else { 1 };
         let frames = frames.next_multiple_of(4) + self.format.frames;
         SharedSamples {
             samples: vec![0.0; frames + MARGIN],

@@ -15,6 +15,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             },
             max_error: 0.0,
             rate: making.globals.rate,
+            spectrum: Default::default(),
         }) as Box<dyn Object>
     })
 }
@@ -24,6 +25,8 @@ struct Pique {
     /// Peaks are left out that differ more than this from a sinusoid; 0 for none.
     max_error: f32,
     rate: f32,
+    /// Memory for the real and the imaginary part.
+    spectrum: [Vec<f32>; 2],
 }
 
 /// Frequency, amplitude, real and imaginary part.
@@ -156,9 +159,15 @@ fn error(x: f32, y: f32, angle: f32, scale: f32, [_, _, re, im]: Peak) -> f32 {
     a * a + b * b
 }
 
-/// The first points of an array.
-fn points_of(name: Symbol, count: usize, context: &mut Context<'_>) -> Option<Vec<f32>> {
-    Some(context.arrays().named(name)?.get(..count)?.to_vec())
+/// Copies the first points of an array; false if it has fewer.
+fn copy_points(name: Symbol, count: usize, to: &mut Vec<f32>, context: &mut Context<'_>) -> bool {
+    let points = context.arrays().named(name);
+    let Some(points) = points.and_then(|points| points.get(..count)) else {
+        return false;
+    };
+    to.clear();
+    to.extend_from_slice(points);
+    true
 }
 
 impl Object for Pique {
@@ -173,15 +182,13 @@ impl Object for Pique {
             context.print_with(|_, line| line.write_str("error: pique: bad npoints or npeak"));
             return Handled::Yes;
         }
-        let spectrum = (
-            points_of(*re, points, context),
-            points_of(*im, points, context),
-        );
-        let (Some(re), Some(im)) = spectrum else {
+        let [real, imaginary] = &mut self.spectrum;
+        if !copy_points(*re, points, real, context) || !copy_points(*im, points, imaginary, context) {
             context.print_with(|_, line| line.write_str("error: pique: missing or bad array"));
             return Handled::Yes;
-        };
-        self.send_peaks(&re, &im, max_peaks.min(self.max_peaks), context);
+        }
+        let [real, imaginary] = &self.spectrum;
+        self.send_peaks(real, imaginary, max_peaks.min(self.max_peaks), context);
         Handled::Yes
     }
 

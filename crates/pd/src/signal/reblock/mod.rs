@@ -93,6 +93,13 @@ impl Reblock {
         parts.row.prepare(&self.to.format);
     }
 
+    /// A sentence where the settings were made smaller.
+    pub(super) fn bound(&self) -> Option<&'static str> {
+        let why = "error: block~: too much work: overlap and resampling are made smaller, to at most 16777216 blocks and \
+                   268435456 frames a second";
+        self.to.is_bounded.then_some(why)
+    }
+
     /// Computes one block inside. Inlets that are not reblocked were written before.
     fn run(&mut self) {
         let buffers = self.parts.inputs.iter().zip(&mut self.inlets);
@@ -169,7 +176,7 @@ impl Object for Reblock {
         Handled::Yes
     }
 
-    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         if message.selector != words::SET {
             return Handled::No;
         }
@@ -178,6 +185,9 @@ impl Object for Reblock {
         if settings != self.parts.settings {
             self.parts.settings = settings;
             self.reformat();
+            if let Some(why) = self.bound() {
+                context.print_with(|_, line| line.write_str(why));
+            }
         }
         Handled::Yes
     }

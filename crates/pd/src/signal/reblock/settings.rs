@@ -7,6 +7,11 @@ const MAX_FRAMES: u32 = 1 << 22;
 /// Largest factor of overlap or of resampling.
 const MAX_FACTOR: u32 = 1 << 16;
 
+/// Highest rate inside, in hertz: overlap and resampling of all canvases around counted.
+const MAX_RATE: f32 = 268_435_456.0;
+/// Computations in a second, at most.
+const MAX_RUNS: f32 = 16_777_216.0;
+
 /// Arguments of `block~` or `switch~`, made sound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct BlockSettings {
@@ -32,6 +37,8 @@ pub(super) struct Reblocking {
     pub down: usize,
     /// True if blocks inside differ from those outside.
     pub is_reblocked: bool,
+    /// True if overlap or resampling were made smaller: there would be no end to the work.
+    pub is_bounded: bool,
 }
 
 impl BlockSettings {
@@ -70,7 +77,16 @@ impl BlockSettings {
         let overlap = self.overlap.min(vector);
         let down = self.down.min(outer.vector);
         // Of canvases within one another the factors multiply.
-        let up = self.up.min((MAX_FRAMES as usize / outer.vector).max(1));
+        let (asked, mut overlap) = ((overlap, self.up), overlap);
+        let mut up = self.up.min((MAX_FRAMES as usize / outer.vector).max(1));
+        #[expect(clippy::cast_precision_loss, reason = "powers of two")]
+        let rate_of = |overlap: usize, up: usize| outer.rate * (overlap * up) as f32 / down as f32;
+        #[expect(clippy::cast_precision_loss, reason = "a power of two")]
+        let max_rate = MAX_RATE.min(MAX_RUNS * vector as f32);
+        while overlap * up > 1 && rate_of(overlap, up) > max_rate {
+            let larger = if up > 1 { &mut up } else { &mut overlap };
+            *larger /= 2;
+        }
         let (inside, outside) = (vector * down, outer.vector * overlap * up);
         #[expect(clippy::cast_precision_loss, reason = "powers of two")]
         let scaled = |rate: f32, overlap: usize| rate * overlap as f32 * up as f32 / down as f32;
@@ -88,6 +104,7 @@ impl BlockSettings {
             up,
             down,
             is_reblocked: is_root || !is_like_outside,
+            is_bounded: (overlap, up) != asked,
         }
     }
 
@@ -141,5 +158,17 @@ mod tests {
         let long = BlockSettings::new(1e30, 1.0, 1.0).format(RowFormat::outermost(48_000.0));
         let inside = BlockSettings::new(1e30, 1.0, 65_536.0).within(long, false);
         assert!(inside.outer_frames <= 1 << 22, "{inside:?}");
+    }
+
+    #[test]
+    fn the_work_of_a_canvas_is_bounded_also_within_another() {
+        let quick = within(1.0, 1.0, 65_536.0);
+        assert!(quick.is_bounded && quick.frequency <= 32_768, "{quick:?}");
+        let wide = within(1e9, 1e9, 1e-9);
+        assert!(wide.is_bounded && wide.format.rate <= MAX_RATE, "{wide:?}");
+        let inner = BlockSettings::new(1.0, 1.0, 65_536.0).within(quick.format, false);
+        assert!(inner.is_bounded && inner.frequency == 1, "{inner:?}");
+        assert!(!within(4096.0, 64.0, 16.0).is_bounded);
+        assert!(!within(1.0, 1.0, 64.0).is_bounded);
     }
 }
