@@ -96,7 +96,7 @@ impl Reblock {
     /// A sentence where the settings were made smaller.
     pub(super) fn bound(&self) -> Option<&'static str> {
         let why = "error: block~: too much work: overlap and resampling are made smaller, to at most 16777216 blocks and \
-                   268435456 frames a second";
+                   33554432 frames a second";
         self.to.is_bounded.then_some(why)
     }
 

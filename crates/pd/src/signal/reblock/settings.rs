@@ -8,7 +8,7 @@ const MAX_FRAMES: u32 = 1 << 22;
 const MAX_FACTOR: u32 = 1 << 16;
 
 /// Highest rate inside, in hertz: overlap and resampling of all canvases around counted.
-const MAX_RATE: f32 = 268_435_456.0;
+const MAX_RATE: f32 = 33_554_432.0;
 /// Computations in a second, at most.
 const MAX_RUNS: f32 = 16_777_216.0;
 
@@ -168,7 +168,7 @@ mod tests {
         assert!(wide.is_bounded && wide.format.rate <= MAX_RATE, "{wide:?}");
         let inner = BlockSettings::new(1.0, 1.0, 65_536.0).within(quick.format, false);
         assert!(inner.is_bounded && inner.frequency == 1, "{inner:?}");
-        assert!(!within(4096.0, 64.0, 16.0).is_bounded);
+        assert!(!within(4096.0, 32.0, 16.0).is_bounded);
         assert!(!within(1.0, 1.0, 64.0).is_bounded);
     }
 }
