@@ -93,12 +93,17 @@ fn a_bang_to_a_switch_with_a_dac_inside_is_heard() {
 #[test]
 fn arrays_and_delay_lines_together_are_bounded() {
     let lines: String = (0..3)
-        .map(|at| format!("#X obj 0 0 table t{at} 200000000;\n#X obj 0 0 delwrite~ d{at} 4000000;\n"))
+        .map(|at| {
+            format!("#X obj 0 0 table t{at} 200000000;\n#X obj 0 0 delwrite~ d{at} 4000000;\n")
+        })
         .collect();
     let text = format!(
         "#N canvas 0 0 9 9 12;\n{lines}#X obj 0 0 loadbang;\n#X msg 0 0 \\; t1 resize 200000000;\n#X connect 6 0 7 0;\n"
     );
     let (_, printed) = played("memory", &text, 1);
     assert!(printed.contains("left out"), "{printed}");
-    assert!(printed.contains("t1: 200000000 points are too many"), "{printed}");
+    assert!(
+        printed.contains("t1: 200000000 points are too many"),
+        "{printed}"
+    );
 }

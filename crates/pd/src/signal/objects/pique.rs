@@ -183,7 +183,8 @@ impl Object for Pique {
             return Handled::Yes;
         }
         let [real, imaginary] = &mut self.spectrum;
-        if !copy_points(*re, points, real, context) || !copy_points(*im, points, imaginary, context) {
+        if !copy_points(*re, points, real, context) || !copy_points(*im, points, imaginary, context)
+        {
             context.print_with(|_, line| line.write_str("error: pique: missing or bad array"));
             return Handled::Yes;
         }
