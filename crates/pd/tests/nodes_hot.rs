@@ -6,28 +6,35 @@ use engine::{Engine, EngineOptions, Scheduler};
 use graph::{Edge, Graph, Node, ParamValue, Port, PortRef, Signal, SourceSpan};
 use processor::{Mode, Registry};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Channels, Frames, SampleRate};
 
-/// Counts allocations while it is told to.
+/// Counts allocations of one thread, and what it frees, while that is switched on.
 struct Counting;
 
-static COUNTS: AtomicBool = AtomicBool::new(false);
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    static COUNTS: Cell<bool> = const { Cell::new(false) };
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    if COUNTS.get() {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+    }
+}
 
 // SAFETY: it passes everything on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if COUNTS.load(Ordering::Relaxed) {
-            ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        }
+        count();
         // SAFETY: the caller's promise is the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count();
         // SAFETY: the caller's promise is the same.
         unsafe { System.dealloc(memory, layout) }
     }
@@ -52,28 +59,29 @@ fn graph(patch: &Path) -> Graph {
     graph
 }
 
-/// Allocations in 200 blocks, after as many to warm up.
-fn allocations(patch: &Path) -> u64 {
+/// Calls of the allocator by the thread that plays, from block `warm` to block `end`. `wait` is called between two blocks.
+fn calls(patch: &Path, mode: Mode, (warm, end): (u32, u32), mut wait: impl FnMut(u32)) -> u64 {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
     register(&mut registry);
     let rate = SampleRate::new(44_100).expect("not zero");
     let mut options = EngineOptions::new(Frames(64), rate);
-    options.mode = Mode::Offline;
+    options.mode = mode;
     options.scheduler = Scheduler::Sequential;
     let made = Engine::new(graph(patch), Arc::new(registry), options);
     let (mut engine, mut callback) = made.expect("the patch plays");
-    ALLOCATIONS.store(0, Ordering::Relaxed);
-    for block in 0..400 {
+    ALLOCATIONS.set(0);
+    for block in 0..end {
         let mut output = [0.0; 64];
-        COUNTS.store(block >= 200, Ordering::Relaxed);
+        COUNTS.set(block >= warm);
         callback.process(CallbackInfo::default(), &[], &mut [&mut output]);
-        COUNTS.store(false, Ordering::Relaxed);
+        COUNTS.set(false);
         if block % 100 == 0 {
             engine.update();
         }
+        wait(block);
     }
-    ALLOCATIONS.load(Ordering::Relaxed)
+    ALLOCATIONS.get()
 }
 
 #[test]
@@ -82,10 +90,41 @@ fn nodes_of_a_patch_allocate_nothing() {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
         let patch = entry.expect("readable").path();
-        let count = allocations(&patch);
+        let count = calls(&patch, Mode::Offline, (200, 400), |_| {});
         if count > 0 {
             found.push(format!("{}: {count}", patch.display()));
         }
     }
     assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Files and arrays, over and over: each round reads, writes, and makes an array longer.
+const BUSY: &str = "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X msg 0 0 \\; first write -wave in.wav long;\n#X obj 0 0 r first;\n\
+    #X obj 0 0 soundfiler;\n#X obj 0 0 table long 3000;\n#X obj 0 0 table short 10;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n\
+    #X obj 0 0 metro 20;\n#X obj 0 0 f;\n#X obj 0 0 + 100;\n#X connect 0 0 6 0;\n#X connect 6 0 7 0;\n#X connect 7 0 8 0;\n\
+    #X connect 8 0 7 1;\n#X msg 0 0 \\; grown resize \\$1;\n#X connect 7 0 9 0;\n#X obj 0 0 table grown 1;\n\
+    #X msg 0 0 read -resize in.wav short \\, write -wave out.wav short long;\n#X obj 0 0 soundfiler;\n#X connect 6 0 11 0;\n\
+    #X connect 11 0 12 0;\n#X obj 0 0 text define words;\n#X msg 0 0 read words.txt \\, write out.txt \\, read missing.txt;\n\
+    #X connect 6 0 14 0;\n#X connect 14 0 13 0;\n#X msg 0 0 \\; wave sinesum 2048 1 0.5;\n#X obj 0 0 table wave 1;\n#X connect 6 0 15 0;\n\
+    #X obj 0 0 tabread~ grown;\n#X obj 0 0 dac~;\n#X connect 17 0 18 0;\n";
+
+#[test]
+fn files_and_longer_arrays_while_it_plays_allocate_and_free_nothing_where_it_plays() {
+    let folder = std::env::temp_dir().join(format!("divisi-pd-busy-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    std::fs::write(folder.join("busy.pd"), BUSY).expect("writable");
+    let words: String = (0..20_000).map(|at| format!("w{at} {at};\n")).collect();
+    std::fs::write(folder.join("words.txt"), &words).expect("writable");
+    divisi_pd::allow_writing(&folder);
+    let outputs = ["out.wav", "out.txt"].map(|name| folder.join(name));
+    let calls = calls(&folder.join("busy.pd"), Mode::Live, (300, 900), |block| {
+        // The other thread gets time; a bound in blocks, not in seconds, ends the wait.
+        if block % 14 == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    });
+    let found = outputs.map(|path| std::fs::read(path).map_or(0, |bytes| bytes.len()));
+    std::fs::remove_dir_all(&folder).expect("ours");
+    assert_eq!(calls, 0);
+    assert_eq!(found, [12_044, words.len()]);
 }

@@ -104,6 +104,23 @@ impl Arrays {
         true
     }
 
+    /// Exchanges the points of an array with others, which keep those that both have if `keeps`; false if there is no memory.
+    ///
+    /// Real-time: hot, by the number of points.
+    pub(crate) fn replace(&mut self, id: ArrayId, points: &mut Vec<f32>, keeps: bool) -> bool {
+        let own = &mut self.points[id.0 as usize];
+        if points.len() > own.len() && !self.budget.claim(points.len() - own.len()) {
+            return false;
+        }
+        self.budget.give_back(own.len().saturating_sub(points.len()));
+        if keeps {
+            let common = own.len().min(points.len());
+            points[..common].copy_from_slice(&own[..common]);
+        }
+        std::mem::swap(own, points);
+        true
+    }
+
     /// Its points.
     pub(crate) fn points(&self, id: ArrayId) -> &[f32] {
         &self.points[id.0 as usize]

@@ -44,7 +44,7 @@ impl Machine {
             saved_around: Vec::new(),
             arguments: Vec::new(),
         };
-        builder.machine.globals().files.access = patch.access.clone();
+        builder.machine.globals().jobs.access = patch.access.clone();
         let root = builder.canvas(&patch.root);
         builder.loadbangs(&patch.root, &root);
         builder.machine.reserve();

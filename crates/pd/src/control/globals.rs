@@ -3,7 +3,7 @@
 use super::arrays::Arrays;
 use super::clocks::Clocks;
 use super::console::Console;
-use super::files::FileRequests;
+use super::job_queue::Jobs;
 use super::midi::MidiOutput;
 use super::receivers::Receivers;
 use super::symbol::{Symbol, Symbols};
@@ -22,8 +22,8 @@ pub(crate) struct Globals {
     pub values: HashMap<Symbol, f32>,
     /// Random numbers of `expr`.
     pub random: LibraryRandom,
-    /// Files that objects ask for.
-    pub files: FileRequests,
+    /// Files and memory that objects ask for.
+    pub jobs: Jobs,
     /// Texts of `text define`.
     pub texts: Texts,
     /// State from which the next `array random` gets its own.
@@ -50,7 +50,7 @@ impl Globals {
             receivers: Receivers::default(),
             values: HashMap::new(),
             random: LibraryRandom::default(),
-            files: FileRequests::default(),
+            jobs: Jobs::default(),
             texts: Texts::default(),
             array_seed: 584_926_371,
             rate,

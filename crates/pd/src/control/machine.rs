@@ -3,14 +3,14 @@
 use super::arrays::ArrayId;
 use super::clocks::{Due, UNITS_PER_MS};
 use super::globals::Globals;
+use super::jobs::{Job, JobResult};
 use super::midi::MidiParser;
 use super::object::{Context, Handled, Object};
 use super::slot::ObjectSlot;
-use super::symbol::{Symbol, words};
+use super::symbol::{ROOM, Symbol, words};
 use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work, store};
-use crate::disk::FileReply;
 use crate::file::Atom;
 use crate::signal::ObjectCell;
 use std::sync::Arc;
@@ -189,12 +189,70 @@ impl Machine {
         self.left = MAX_MESSAGES;
     }
 
-    /// Gives an object the reply to what it has asked for.
+    /// Gives an object the result of what it has asked for. What was replaced is left in it.
     ///
-    /// Real-time: hot, but for what the object does with it.
-    pub(crate) fn reply(&mut self, object: ObjectId, reply: FileReply) {
-        self.call(object, 0, |object, context| object.reply(reply, context));
-        self.run();
+    /// Real-time: hot; a copy of the array or of the symbols where they have grown.
+    pub(crate) fn reply(&mut self, object: ObjectId, result: &mut JobResult) {
+        self.globals.jobs.end_one();
+        match result {
+            JobResult::Points { array, points, keeps } => {
+                if !self.globals.arrays.replace(*array, points, *keeps) {
+                    self.globals.print("error: array: no memory for its points");
+                }
+            }
+            JobResult::Symbols(larger) => self.globals.symbols.move_into(larger),
+            result => {
+                self.call(object, 0, |object, context| object.reply(result, context));
+                self.run();
+            }
+        }
+    }
+
+    /// Prints that the job of an object took effect in a block.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn print_served(&mut self, object: ObjectId, block: u64) {
+        let class = &self.classes[object.0 as usize];
+        let console = &mut self.globals.console;
+        console.line(|line| write!(line, "{class}: file served in block {block}"));
+    }
+
+    /// Prints that an array was given its memory in a block.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn print_resized(&mut self, block: u64) {
+        let console = &mut self.globals.console;
+        console.line(|line| write!(line, "array: resized in block {block}"));
+    }
+
+    /// Returns true if there is room for the symbols of a result.
+    pub(crate) fn fits(&self, result: &JobResult) -> bool {
+        match result {
+            JobResult::Text(Ok(text)) => text.fits(&self.globals.symbols),
+            _ => true,
+        }
+    }
+
+    /// Asks for memory for symbols where half of it is used up, or for those of a result.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn ask_for_symbols(&mut self, result: Option<&JobResult>) {
+        let symbols = &self.globals.symbols;
+        let (count, bytes) = match result {
+            Some(JobResult::Text(Ok(text))) => text.symbol_counts(),
+            _ => (0, 0),
+        };
+        let job = Job::Symbols {
+            count: symbols.len() + count,
+            bytes: symbols.bytes() + bytes,
+        };
+        self.globals.jobs.keep(ObjectId(u32::MAX), job);
+    }
+
+    /// Returns true if half of the memory for new symbols is used up.
+    pub(crate) fn is_short_of_symbols(&self) -> bool {
+        let (count, bytes) = self.globals.symbols.room();
+        count < ROOM.0 / 2 || bytes < ROOM.1 / 2
     }
 
     /// Sends a message to everything that receives under `name`, `ms` milliseconds from now.

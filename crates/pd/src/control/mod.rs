@@ -22,7 +22,8 @@
 //! | `receivers` | objects by the names under which they receive |
 //! | `console` | what was printed |
 //! | `text` | texts by name |
-//! | `files` | files that objects ask for |
+//! | `jobs`, `job_queue` | files and memory that objects ask for |
+//! | `sums` | waves in arrays |
 //! | `globals` | what all objects share |
 //! | `wire`, `work` | where messages go, and what waits |
 //! | `slot` | the place of an object |
@@ -35,14 +36,16 @@ mod arrays;
 mod build;
 mod clocks;
 mod console;
-mod files;
 mod globals;
+mod job_queue;
+mod jobs;
 mod machine;
 mod midi;
 mod object;
 mod objects;
 mod receivers;
 mod slot;
+mod sums;
 mod symbol;
 mod text;
 mod value;
@@ -53,7 +56,8 @@ pub(crate) use arrays::{ArrayId, MAX_SAMPLES, SampleBudget};
 pub use build::NotYet;
 pub(crate) use build::{Built, BuiltBox};
 pub(crate) use clocks::UNITS_PER_MS;
-pub(crate) use files::FileRequests;
+pub(crate) use job_queue::{Jobs, MAX_JOBS};
+pub(crate) use jobs::{Job, JobResult};
 pub use machine::Machine;
 pub(crate) use object::{Context, Handled, Object};
 pub use objects::SILENT_CLASSES;

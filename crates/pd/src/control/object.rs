@@ -1,13 +1,14 @@
 //! [`Object`]: the contract of a control object, and [`Context`]: what it may do.
 
-use super::arrays::Arrays;
+use super::arrays::{ArrayId, Arrays, MAX_SAMPLES};
 use super::clocks::{Clocks, Due};
 use super::globals::Globals;
+use super::jobs::{Job, JobResult, MAX_PARTS, Sum};
+use super::sums;
 use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
 use super::wire::ObjectId;
 use super::work::{Entry, Stored, Work, store};
-use crate::disk::{FileReply, FileRequest};
 use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
 
 /// Result of a method: the object understood the message, or not.
@@ -57,8 +58,8 @@ pub(crate) trait Object: Send + Sync {
     /// What was sent before [`Context::resume`] has ended.
     fn resume(&mut self, code: u32, context: &mut Context<'_>) {}
 
-    /// A file was read or written, as [`Context::ask`] has asked.
-    fn reply(&mut self, reply: FileReply, context: &mut Context<'_>) {}
+    /// What [`Context::ask`] has asked for is done. Memory that the object replaces it leaves in `result`.
+    fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {}
 
     /// The patch is loaded.
     fn loadbang(&mut self, context: &mut Context<'_>) {}
@@ -237,11 +238,48 @@ impl Context<'_> {
         &mut self.globals.arrays
     }
 
-    /// Asks for a file. Where the patch may wait for the disk, the reply is there at once; else it comes by [`Object::reply`].
+    /// Asks for a file or for memory. Where the patch may wait, the result is there at once; else it comes by [`Object::reply`].
     ///
-    /// Real-time: waits, on the disk, in a render; else it allocates.
-    pub(crate) fn ask(&mut self, request: FileRequest) -> Option<FileReply> {
-        self.globals.files.ask(self.object, request)
+    /// Real-time: waits, on the disk, in a render; hot while a patch plays live.
+    pub(crate) fn ask(&mut self, job: Job) -> Option<JobResult> {
+        self.globals.jobs.ask(self.object, job)
+    }
+
+    /// Changes the number of points of an array; prints why not. Where memory is needed while the patch plays live, it is done
+    /// before a later block.
+    ///
+    /// Real-time: hot while a patch plays live.
+    pub(crate) fn resize_array(&mut self, array: ArrayId, size: usize) {
+        self.make_points(array, size, None);
+    }
+
+    /// Fills an array of `size` points with a sum of sine waves, or of cosine waves; as [`Context::resize_array`].
+    pub(crate) fn make_points(&mut self, array: ArrayId, size: usize, sum: Option<(bool, &[Value])>) {
+        let arrays = &mut self.globals.arrays;
+        if self.globals.jobs.is_deferred && size > arrays.points_mut(array).capacity() {
+            let sum = match sum.map(|(is_sine, partials)| Sum::new(is_sine, partials)) {
+                Some(None) => return self.print_with(|_, line| {
+                    write!(line, "error: array: more than {MAX_PARTS} partials while it plays")
+                }),
+                sum => sum.flatten(),
+            };
+            if let Some(JobResult::Refused) = self.ask(Job::Points { array, size, sum }) {
+                self.print_with(|_, line| line.write_str("error: array: too many jobs at once"));
+            }
+            return;
+        }
+        if !arrays.resize(array, size) {
+            return self.print_with(|_, line| {
+                write!(
+                    line,
+                    "error: array: {size} points are too many: arrays and delay lines hold at most {MAX_SAMPLES}"
+                )
+            });
+        }
+        if let Some((is_sine, partials)) = sum {
+            let points = self.globals.arrays.points_mut(array);
+            sums::fill(points, partials.iter().map(|partial| partial.number()), is_sine);
+        }
     }
 
     /// State that all objects share.

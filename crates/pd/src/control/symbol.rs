@@ -25,7 +25,7 @@ pub(crate) struct Symbols {
 }
 
 /// Symbols and bytes of text that messages may make before that allocates.
-const ROOM: (usize, usize) = (8192, 1 << 18);
+pub(super) const ROOM: (usize, usize) = (8192, 1 << 18);
 
 macro_rules! words {
     ($($name:ident = $text:literal),* $(,)?) => {
@@ -77,6 +77,63 @@ impl Symbols {
         self.arena.reserve(ROOM.1);
         self.ends.reserve(ROOM.0);
         self.resize((self.ends.len() + ROOM.0) * 2);
+    }
+
+    /// Symbols with the memory for `count` of them in `bytes`, and for the new ones of messages.
+    ///
+    /// Real-time: setup.
+    pub(super) fn with_room(count: usize, bytes: usize) -> Self {
+        let (count, bytes) = (count + ROOM.0, bytes + ROOM.1);
+        Self {
+            arena: String::with_capacity(bytes),
+            ends: Vec::with_capacity(count),
+            table: vec![0; (count * 2 + 2).next_power_of_two()],
+            scratch: String::with_capacity(4096),
+        }
+    }
+
+    /// Moves into the memory of `other`, which was made with more room, and leaves the own one there.
+    ///
+    /// Real-time: hot, by the number of symbols.
+    pub(super) fn move_into(&mut self, other: &mut Self) {
+        if self.arena.len() > other.arena.capacity() || self.ends.len() > other.ends.capacity() {
+            return;
+        }
+        other.arena.clear();
+        other.arena.push_str(&self.arena);
+        other.ends.clear();
+        other.ends.extend_from_slice(&self.ends);
+        other.fill_table();
+        std::mem::swap(&mut self.arena, &mut other.arena);
+        std::mem::swap(&mut self.ends, &mut other.ends);
+        std::mem::swap(&mut self.table, &mut other.table);
+    }
+
+    /// Number of symbols.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Bytes of all texts.
+    pub(super) fn bytes(&self) -> usize {
+        self.arena.len()
+    }
+
+    /// Symbols and bytes for which there is room.
+    pub(super) fn room(&self) -> (usize, usize) {
+        let count = self.ends.capacity().min(self.table.len() / 2);
+        (
+            count.saturating_sub(self.ends.len()),
+            self.arena.capacity() - self.arena.len(),
+        )
+    }
+
+    /// All texts, by number.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len()).map(|at| {
+            let from = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+            &self.arena[from..self.ends[at]]
+        })
     }
 
     /// The symbol of a text.
@@ -132,7 +189,14 @@ impl Symbols {
     }
 
     fn resize(&mut self, len: usize) {
-        let mut table = vec![0; len.next_power_of_two().max(self.table.len())];
+        self.table = vec![0; len.next_power_of_two().max(self.table.len())];
+        self.fill_table();
+    }
+
+    /// Puts all symbols into the table.
+    fn fill_table(&mut self) {
+        let mut table = std::mem::take(&mut self.table);
+        table.fill(0);
         let mask = table.len() - 1;
         for number in 0..self.ends.len() {
             let number = u32::try_from(number).expect("memory ends before");

@@ -87,13 +87,22 @@ impl TextWord {
 
     /// The word as it is written in a file.
     pub(crate) fn text(self, symbols: &Symbols) -> String {
+        let mut text = String::new();
+        self.write(symbols, &mut text).expect("a text has room");
+        text
+    }
+
+    /// Writes the word as it stands in a file.
+    ///
+    /// Real-time: as writing to `to`.
+    fn write(self, symbols: &Symbols, to: &mut dyn Write) -> std::fmt::Result {
         match self {
-            Self::Value(Value::Symbol(symbol)) => escaped(symbols.text(symbol)),
-            Self::Value(value) => value.text(symbols),
-            Self::Comma => ",".into(),
-            Self::Semicolon => ";".into(),
-            Self::Dollar(number) => format!("${number}"),
-            Self::DollarSymbol(symbol) => symbols.text(symbol).to_owned(),
+            Self::Value(Value::Symbol(symbol)) => write_escaped(symbols.text(symbol), to),
+            Self::Value(value) => value.write(symbols, to),
+            Self::Comma => to.write_str(","),
+            Self::Semicolon => to.write_str(";"),
+            Self::Dollar(number) => write!(to, "${number}"),
+            Self::DollarSymbol(symbol) => to.write_str(symbols.text(symbol)),
         }
     }
 }
@@ -190,23 +199,48 @@ fn of_word(word: &str, symbols: &mut Symbols) -> TextWord {
     }
 }
 
-/// The text of a file. With `by_lines` the end of a line stands for `;`.
-pub(crate) fn write_text(words: &[TextWord], by_lines: bool, symbols: &Symbols) -> String {
-    let mut text = String::new();
+/// Writes the text of a file. With `by_lines` the end of a line stands for `;`.
+///
+/// Real-time: as writing to `to`.
+pub(crate) fn write_text(
+    words: &[TextWord],
+    by_lines: bool,
+    symbols: &Symbols,
+    to: &mut dyn Write,
+) -> std::fmt::Result {
+    let mut has_space = false;
     for word in words {
-        if word.ends_line() && text.ends_with(' ') {
-            text.pop();
+        // No space before the end of a line.
+        if has_space && !word.ends_line() {
+            to.write_char(' ')?;
         }
-        if !(by_lines && *word == TextWord::Semicolon) {
-            text += &word.text(symbols);
+        let is_end = *word == TextWord::Semicolon;
+        if !(by_lines && is_end) {
+            word.write(symbols, to)?;
         }
-        text.push(if *word == TextWord::Semicolon {
-            '\n'
-        } else {
-            ' '
-        });
+        if is_end {
+            to.write_char('\n')?;
+        }
+        has_space = !is_end;
     }
-    text
+    match has_space {
+        true => to.write_char(' '),
+        false => Ok(()),
+    }
+}
+
+/// Bytes of the text of a file.
+pub(crate) fn text_bytes(words: &[TextWord], by_lines: bool, symbols: &Symbols) -> usize {
+    struct Count(usize);
+    impl Write for Count {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0 += text.len();
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    let _ = write_text(words, by_lines, symbols, &mut count);
+    count.0
 }
 
 /// The range of a line, without its end.
@@ -247,6 +281,11 @@ impl Texts {
     /// The number of a text.
     pub(crate) fn find(&self, name: Symbol) -> Option<usize> {
         self.names.get(&name).copied()
+    }
+
+    /// Its words, to be read.
+    pub(crate) fn get(&self, number: usize) -> &[TextWord] {
+        &self.texts[number]
     }
 
     /// Its words.

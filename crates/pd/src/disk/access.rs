@@ -155,7 +155,7 @@ mod tests {
     fn name(folder: &Path, name: &str) -> FileName {
         FileName {
             folder: folder.into(),
-            name: name.into(),
+            name: crate::disk::ShortText::new(&[name]).expect("short"),
         }
     }
 

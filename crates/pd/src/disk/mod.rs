@@ -22,4 +22,4 @@ mod samples;
 pub(crate) use access::FileAccess;
 pub use access::{allow_writing, lost_writes, protect_from_writing};
 pub(crate) use header::{FileType, SoundFormat};
-pub(crate) use request::{FileName, FileReply, FileRequest, SoundRead, SoundWrite};
+pub(crate) use request::{FileName, FileReply, FileRequest, ShortText, SoundRead, SoundWrite};

@@ -3,16 +3,67 @@
 use super::access::FileAccess;
 use super::header::{FileType, SoundFormat, header_of, parse_header};
 use super::samples::{decode, encode};
-use std::path::PathBuf;
+use std::fmt::{self, Display};
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Bytes of a file that are read, at most.
 const MAX_BYTES: u64 = 4 << 30;
 
+/// Bytes of a name, at most; as in Pd.
+const MAX_NAME: usize = 1000;
+
+/// A short text that takes no memory from the system.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ShortText {
+    bytes: [u8; MAX_NAME],
+    len: usize,
+}
+
+impl ShortText {
+    /// `parts` one behind the other; `None` if they are longer than 1000 bytes.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn new(parts: &[&str]) -> Option<Self> {
+        let mut new = Self {
+            bytes: [0; MAX_NAME],
+            len: 0,
+        };
+        for part in parts {
+            let to = new.bytes.get_mut(new.len..new.len + part.len())?;
+            to.copy_from_slice(part.as_bytes());
+            new.len += part.len();
+        }
+        Some(new)
+    }
+}
+
+impl Deref for ShortText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or_default()
+    }
+}
+
+impl Display for ShortText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl fmt::Debug for ShortText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
 /// A name as a message gives it, and the folder of the file in which the box stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileName {
-    pub folder: PathBuf,
-    pub name: Box<str>,
+    pub folder: Arc<Path>,
+    pub name: ShortText,
 }
 
 /// A sound file to be read.
@@ -25,6 +76,8 @@ pub(crate) struct SoundRead {
     pub skip: usize,
     /// Frames, at most.
     pub max_frames: usize,
+    /// Channels that are wanted: those that the file lacks are silent.
+    pub channels: usize,
 }
 
 /// A sound file to be written.
@@ -44,17 +97,15 @@ pub(crate) struct SoundWrite {
 pub(crate) enum FileRequest {
     ReadSound(SoundRead),
     WriteSound(SoundWrite),
-    ReadText(FileName),
     WriteText(FileName, String),
 }
 
 /// What an object gets. A mistake is a sentence with the file's name.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum FileReply {
     /// The format, the frames in the file behind those that were skipped, and the channels.
     Sound(Result<(SoundFormat, usize, Vec<Vec<f32>>), String>),
     Written(Result<SoundFormat, String>),
-    Text(Result<String, String>),
     TextWritten(Result<(), String>),
 }
 
@@ -80,15 +131,21 @@ impl FileRequest {
         match self {
             Self::ReadSound(read) => FileReply::Sound(read_sound(&read, access)),
             Self::WriteSound(write) => FileReply::Written(write_sound(write, access)),
-            Self::ReadText(name) => {
-                let bytes = files::read(access.find(&name), MAX_BYTES);
-                let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                FileReply::Text(text.map_err(|why| format!("{}: {}", name.name, reason(&why))))
-            }
             Self::WriteText(name, text) => {
                 FileReply::TextWritten(access.write(&name, text.as_bytes()))
             }
         }
+    }
+}
+
+impl FileAccess {
+    /// Reads a text; a mistake is a sentence with the file's name.
+    ///
+    /// Real-time: waits, on the disk.
+    pub(crate) fn read_text(&self, name: &FileName) -> Result<String, String> {
+        let bytes = files::read(self.find(name), MAX_BYTES);
+        let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        text.map_err(|why| format!("{}: {}", name.name, reason(&why)))
     }
 }
 
@@ -117,7 +174,10 @@ fn read_sound(
     let frames = (data.len() / frame_bytes).saturating_sub(read.skip);
     let count = frames.min(read.max_frames);
     let begin = data.len().min(read.skip.saturating_mul(frame_bytes));
-    let channels = decode(&data[begin..begin + count * frame_bytes], format);
+    let mut channels = decode(&data[begin..begin + count * frame_bytes], format);
+    channels.resize(read.channels, vec![0.0; count]);
+    // An array has a point at least.
+    channels.iter_mut().for_each(|channel| channel.reserve(1));
     Ok((format, frames, channels))
 }
 

@@ -51,7 +51,7 @@ pub(super) fn expand(
             inbox,
             printer,
             is_loaded: false,
-            files: None,
+            jobs: None,
         }),
         head_outputs: vec![Port::new("order", ORDER)],
         nodes: nodes.made,

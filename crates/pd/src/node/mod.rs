@@ -17,12 +17,12 @@
 //! | `processors` | what runs in them |
 //! | `lines` | lines of text between the audio thread and others |
 //! | `whole` | a patch as one processor, for those who take no nodes |
-//! | `file_server` | files that a patch reads and writes live |
+//! | `job_server` | files and memory for a patch that plays live |
 //! | `printer` | what a patch prints, to the terminal |
 //! | `kind` | the kinds, and the patch that a node names |
 
 mod expansion;
-mod file_server;
+mod job_server;
 mod kind;
 mod lines;
 mod order_edges;

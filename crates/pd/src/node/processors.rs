@@ -1,12 +1,11 @@
 //! What runs in the nodes of a patch.
 
-use super::file_server::{FileClient, FileServer};
+use super::job_server::{JobClient, JobServer};
 use super::lines::LineReader;
 use super::printer::{LineSender, Printer};
 use crate::control::Machine;
 use crate::signal::{BLOCK, BoundStep, MessageStep, SharedCell, SignalSource, add};
 use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
-use rtrb::PushError;
 
 /// Where a step finds the signal of an inlet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +29,8 @@ pub(super) struct Messages {
     pub(super) printer: Option<Printer>,
     /// True once the loadbangs were sent.
     pub(super) is_loaded: bool,
-    /// Ends of the queues of files, when it plays live.
-    pub(super) files: Option<FileClient>,
+    /// Ends of the queues of jobs, when it plays live.
+    pub(super) jobs: Option<JobClient>,
 }
 
 impl Processor for Messages {
@@ -41,27 +40,22 @@ impl Processor for Messages {
         {
             setup.services.spawn_background(Box::new(printer));
         }
-        let files = self.step.files();
-        files.is_dry = setup.mode == Mode::DryRun;
+        self.step.jobs().is_dry = setup.mode == Mode::DryRun;
         if !std::mem::replace(&mut self.is_loaded, true) {
             // What is read here is there before the first block.
             self.step.load();
         }
-        let files = self.step.files();
-        if setup.mode == Mode::Live && self.files.is_none() {
-            files.is_deferred = true;
-            let (server, client) = FileServer::new(files.access.clone());
+        if setup.mode == Mode::Live && self.jobs.is_none() {
+            let jobs = self.step.jobs();
+            jobs.is_deferred = true;
+            let (server, client) = JobServer::new(jobs.access.clone());
             setup.services.spawn_background(Box::new(server));
-            self.files = Some(client);
+            self.jobs = Some(client);
         }
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        if let Some(files) = &mut self.files {
-            while let Ok((object, reply)) = files.replies.pop() {
-                self.step.keep_reply(object, reply);
-            }
-        }
+        self.take_results();
         let count = block.input_count();
         let inbox = &mut self.inbox;
         let outside = |machine: &mut Machine| {
@@ -73,7 +67,7 @@ impl Processor for Messages {
             true => to.copy_from_slice(block.input(at).channel(0)),
             false => to.fill(0.0),
         });
-        self.ask_for_files();
+        self.ask_for_jobs();
         let console = &mut self.console;
         self.step.drain_console(|line| console.send(line));
         ProcessStatus::Continue
@@ -87,22 +81,32 @@ impl Processor for Messages {
 }
 
 impl Messages {
-    /// Passes on what objects ask for.
-    fn ask_for_files(&mut self) {
-        let Some(files) = &mut self.files else {
+    /// Takes the results that have come.
+    fn take_results(&mut self) {
+        let Some(jobs) = &mut self.jobs else {
             return;
         };
-        if !self.step.files().is_waiting() {
-            return;
+        while self.step.has_room() {
+            let Ok((object, result)) = jobs.results.pop() else {
+                return;
+            };
+            self.step.keep_result(object, result);
         }
-        for request in self.step.files().take() {
-            if let Err(PushError::Full((_, request))) = files.requests.push(request) {
-                if request.is_write() {
-                    self.step.files().access.count_lost();
-                }
-                self.console
-                    .send("error: too many files at once: one is left out");
-            }
+    }
+
+    /// Passes on what objects ask for, and gives back what they have used.
+    fn ask_for_jobs(&mut self) {
+        let Some(jobs) = &mut self.jobs else {
+            return;
+        };
+        for job in self.step.jobs().drain() {
+            // There is room: no more are under way than the queue takes.
+            let _ = jobs.requests.push(job);
+        }
+        while !jobs.used.is_full()
+            && let Some(used) = self.step.take_used()
+        {
+            let _ = jobs.used.push(used);
         }
     }
 }

@@ -44,7 +44,7 @@ impl PatchPlayer {
     /// Real-time: setup.
     pub(crate) fn dry(patch: &LoadedPatch, rate: f32, inputs: usize, outputs: usize) -> Self {
         let (mut patch, _) = PatchSteps::new(patch, rate, (inputs, outputs));
-        patch.messages.files().is_dry = true;
+        patch.messages.jobs().is_dry = true;
         patch.messages.load();
         Self::of(patch)
     }

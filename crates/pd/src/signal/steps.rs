@@ -6,11 +6,10 @@ use super::order::order;
 use super::row::BoundStep;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
 use super::world::BlockTime;
-use crate::control::{ArrayId, FileRequests, MAX_SAMPLES, Machine, NotYet, ObjectId, Symbol};
-use crate::disk::FileReply;
+use crate::control::{ArrayId, JobResult, Jobs, MAX_JOBS, MAX_SAMPLES, Machine, NotYet, ObjectId, Symbol};
 use crate::file::Atom;
 use crate::load::LoadedPatch;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 /// A patch, ready to be played.
@@ -33,8 +32,12 @@ pub(crate) struct MessageStep {
     arrays: Vec<(ArrayId, SharedCell)>,
     /// Numbers of `value` that signals touch, which move in the same way.
     values: Vec<(Symbol, SharedCell)>,
-    /// Replies to requests for files, until the next block.
-    replies: Vec<(ObjectId, FileReply)>,
+    /// Results of jobs, until the next block.
+    results: VecDeque<(ObjectId, JobResult)>,
+    /// Results that objects have taken: another thread frees them.
+    used: Vec<JobResult>,
+    /// True while memory for symbols is on its way.
+    waits_for_symbols: bool,
     /// Channels of `adc~`.
     inputs: Box<[SharedCell]>,
     outputs: Box<[SharedCell]>,
@@ -91,7 +94,9 @@ impl PatchSteps {
             clock_setters,
             arrays,
             values,
-            replies: Vec::with_capacity(16),
+            results: VecDeque::with_capacity(MAX_JOBS + 1),
+            used: Vec::with_capacity(MAX_JOBS + 1),
+            waits_for_symbols: false,
             inputs,
             outputs: outputs.clone(),
         };
@@ -199,7 +204,7 @@ impl MessageStep {
         for id in &step.clock_setters {
             step.machine.take_clocks(*id);
         }
-        step.give_replies();
+        step.give_results();
         outside(&mut step.machine);
         step.machine.tick();
         step.time.begin(step.machine.now());
@@ -213,28 +218,59 @@ impl MessageStep {
         swapped.0.machine.load();
     }
 
-    /// Files that objects ask for.
-    pub(crate) fn files(&mut self) -> &mut FileRequests {
-        &mut self.machine.globals().files
+    /// Files and memory that objects ask for.
+    pub(crate) fn jobs(&mut self) -> &mut Jobs {
+        &mut self.machine.globals().jobs
     }
 
-    /// Keeps the reply to a request for the next block.
+    /// Keeps the result of a job for the next block.
     ///
-    /// Real-time: hot, as long as few wait.
-    pub(crate) fn keep_reply(&mut self, object: ObjectId, reply: FileReply) {
-        self.replies.push((object, reply));
+    /// Real-time: hot.
+    pub(crate) fn keep_result(&mut self, object: ObjectId, result: JobResult) {
+        match result {
+            // Others may wait for it.
+            JobResult::Symbols(_) => self.results.push_front((object, result)),
+            _ => self.results.push_back((object, result)),
+        }
     }
 
-    /// Gives objects the replies that have come, and says in which block.
-    fn give_replies(&mut self) {
-        for (object, reply) in self.replies.drain(..) {
-            self.machine.reply(object, reply);
+    /// Takes the results that are used up.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_used(&mut self) -> Option<JobResult> {
+        self.used.pop()
+    }
+
+    /// Returns true if the results of a block and those that are used up find room.
+    pub(crate) fn has_room(&self) -> bool {
+        self.results.len() + self.used.len() <= MAX_JOBS
+    }
+
+    /// Gives objects the results that have come, and says in which block.
+    fn give_results(&mut self) {
+        let machine = &mut self.machine;
+        while let Some((object, mut result)) = self.results.pop_front() {
+            if !machine.fits(&result) {
+                if !std::mem::replace(&mut self.waits_for_symbols, true) {
+                    machine.ask_for_symbols(Some(&result));
+                }
+                self.results.push_front((object, result));
+                break;
+            }
+            machine.reply(object, &mut result);
             let block = self.time.tick() + 1;
-            let line = format!(
-                "{}: file served in block {block}",
-                self.machine.class(object)
-            );
-            self.machine.globals().print(&line);
+            match &result {
+                JobResult::Symbols(_) => self.waits_for_symbols = false,
+                JobResult::Points { .. } => machine.print_resized(block),
+                JobResult::Samples(_) | JobResult::WriteText { .. } => {}
+                _ => machine.print_served(object, block),
+            }
+            self.used.push(result);
+        }
+        let is_live = machine.globals().jobs.is_deferred;
+        if is_live && !self.waits_for_symbols && machine.is_short_of_symbols() {
+            self.waits_for_symbols = true;
+            machine.ask_for_symbols(None);
         }
     }
 

@@ -134,11 +134,7 @@ impl Range {
                 reason = "bounded"
             )]
             let size = size.clamp(1.0, MAX_POINTS) as usize;
-            if !context.arrays().resize(id, size) {
-                context.print_with(|_, line| {
-                    write!(line, "error: array size: {size} points are too many")
-                });
-            }
+            context.resize_array(id, size);
         }
     }
 }
@@ -162,11 +158,12 @@ impl Object for Range {
                 }
             }
             Function::Get => {
-                if let Some((_, points)) = self.range(context) {
-                    let list: Vec<Value> =
-                        points.iter().map(|point| Value::Float(*point)).collect();
-                    context.send_list(0, &list);
-                }
+                context.with_line(|list, context| {
+                    if let Some((_, points)) = self.range(context) {
+                        list.extend(points.iter().map(|point| Value::Float(*point)));
+                        context.send_list(0, list);
+                    }
+                });
             }
             Function::Random(state) => {
                 *state = state.wrapping_mul(472_940_017).wrapping_add(832_416_023);

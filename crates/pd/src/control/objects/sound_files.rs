@@ -1,17 +1,22 @@
 //! `soundfiler`: sound files to arrays, and back (`d_soundfile.c`).
 
 use super::super::object::{Context, Handled, Object};
-use super::super::symbol::Symbol;
+use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
-use crate::disk::{FileName, FileReply, FileRequest, FileType, SoundFormat, SoundRead, SoundWrite};
-use std::path::PathBuf;
+use super::super::jobs::{Job, JobResult, MAX_PARTS};
+use crate::disk::{
+    FileName, FileReply, FileRequest, FileType, ShortText, SoundFormat, SoundRead, SoundWrite,
+};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     match making.class {
         "soundfiler" => Some(Box::new(SoundFiler {
-            folder: making.folder.to_owned(),
-            pending: Pending::default(),
+            folder: making.folder.into(),
+            pending: VecDeque::with_capacity(MAX_PENDING),
         })),
         _ => None,
     }
@@ -20,18 +25,47 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 /// Frames of an array, at most.
 const MAX_FRAMES: usize = 1 << 28;
 
+/// Files under way for one box, at most.
+const MAX_PENDING: usize = 16;
+
 struct SoundFiler {
-    folder: PathBuf,
-    pending: Pending,
+    folder: Arc<Path>,
+    /// What the next results are for, in order.
+    pending: VecDeque<Pending>,
 }
 
-/// What the reply is for.
-#[derive(Default)]
+/// Arrays of a message.
+#[derive(Clone, Copy, Debug)]
+struct ArrayNames {
+    names: [Symbol; MAX_PARTS],
+    count: usize,
+}
+
+impl ArrayNames {
+    fn get(&self) -> &[Symbol] {
+        &self.names[..self.count]
+    }
+}
+
+/// What a result is for.
+#[derive(Clone, Debug)]
 struct Pending {
-    arrays: Vec<Symbol>,
+    arrays: ArrayNames,
     resizes: bool,
     frames: usize,
     max_frames: usize,
+    /// File to be written once there is memory for the samples.
+    write: Option<PendingWrite>,
+}
+
+/// A file that is to be written.
+#[derive(Clone, Debug)]
+struct PendingWrite {
+    name: FileName,
+    /// Bytes of the name as the message gives it.
+    shown: usize,
+    file_type: FileType,
+    options: WriteOptions,
 }
 
 /// Words of a message: flags with their numbers, then a name, then arrays.
@@ -41,15 +75,12 @@ struct Words<'w> {
 
 impl Words<'_> {
     /// The next flag, without its dash.
-    fn flag(&mut self, context: &mut Context<'_>) -> Option<String> {
+    fn flag(&mut self, context: &mut Context<'_>) -> Option<ShortText> {
         let Some(Value::Symbol(symbol)) = self.rest.first() else {
             return None;
         };
-        let flag = context
-            .symbols()
-            .text(*symbol)
-            .strip_prefix('-')?
-            .to_owned();
+        let flag = context.symbols().text(*symbol).strip_prefix('-')?;
+        let flag = ShortText::new(&[flag])?;
         self.rest = &self.rest[1..];
         Some(flag)
     }
@@ -122,7 +153,7 @@ impl SoundFiler {
 
     fn usage(&self, lines: [&str; 3], context: &mut Context<'_>) {
         for line in lines {
-            context.print(line.into());
+            context.print_with(|_, to| to.write_str(line));
         }
         self.nothing(context);
     }
@@ -133,34 +164,42 @@ impl SoundFiler {
         words: &Words<'_>,
         verb: &str,
         context: &mut Context<'_>,
-    ) -> Option<Vec<Symbol>> {
-        let mut arrays = Vec::new();
+    ) -> Option<ArrayNames> {
+        let (names, mut count) = ([words::EMPTY; MAX_PARTS], 0);
+        let mut arrays = ArrayNames { names, count };
         for value in words.rest {
             let Value::Symbol(name) = value else {
                 return None;
             };
             if context.arrays().find(*name).is_none() {
-                let name = context.symbols().text(*name).to_owned();
-                context.print(format!("error: soundfiler {verb}: {name}: no such table"));
+                context.print_with(|symbols, line| {
+                    let name = symbols.text(*name);
+                    write!(line, "error: soundfiler {verb}: {name}: no such table")
+                });
                 return None;
             }
-            arrays.push(*name);
+            *arrays.names.get_mut(count)? = *name;
+            count += 1;
         }
+        arrays.count = count;
         Some(arrays)
     }
 
-    fn file_name(&self, name: Symbol, context: &mut Context<'_>) -> FileName {
-        FileName {
-            folder: self.folder.clone(),
-            name: context.symbols().text(name).into(),
+    /// A name with an ending; `None` if it is too long.
+    fn file_name(&self, name: Symbol, ending: &str, context: &mut Context<'_>) -> Option<FileName> {
+        let text = ShortText::new(&[context.symbols().text(name), ending]);
+        if text.is_none() {
+            context.print_with(|_, line| line.write_str("error: soundfiler: the name is too long"));
         }
+        let folder = self.folder.clone();
+        text.map(|name| FileName { folder, name })
     }
 
     fn read(&mut self, values: &[Value], context: &mut Context<'_>) {
         let mut words = Words { rest: values };
         let (mut skip, mut raw, mut resizes, mut max_frames) = (0, None, false, None);
         while let Some(flag) = words.flag(context) {
-            let is_right = match flag.as_str() {
+            let is_right = match &*flag {
                 "skip" => words.count().map(|count| skip = count).is_some(),
                 "resize" => {
                     resizes = true;
@@ -188,77 +227,98 @@ impl SoundFiler {
         let Some(arrays) = self.arrays(&words, "read", context) else {
             return self.nothing(context);
         };
-        let sizes = arrays
-            .iter()
-            .map(|name| context.arrays().named(*name).map_or(0, <[f32]>::len));
-        let sizes: Vec<usize> = sizes.collect();
-        if !resizes && sizes.windows(2).any(|pair| pair[0] != pair[1]) {
-            context.print("arrays have different lengths, resizing...".into());
+        let size = |name: &Symbol, context: &mut Context<'_>| {
+            context.arrays().named(*name).map_or(0, <[f32]>::len)
+        };
+        let last = arrays.get().last();
+        let frames = last.map_or(MAX_FRAMES, |name| size(name, context));
+        if !resizes && arrays.get().iter().any(|name| size(name, context) != frames) {
+            context.print_with(|_, line| {
+                line.write_str("arrays have different lengths, resizing...")
+            });
             resizes = true;
         }
-        self.pending = Pending {
+        let pending = Pending {
             resizes,
-            frames: sizes.last().copied().unwrap_or(MAX_FRAMES),
+            frames,
             max_frames: max_frames.unwrap_or(MAX_FRAMES).min(MAX_FRAMES),
             arrays,
+            write: None,
         };
-        let frames = if resizes {
-            self.pending.max_frames
-        } else {
-            self.pending.frames
+        let Some(name) = self.file_name(name, "", context) else {
+            return self.nothing(context);
         };
-        let name = self.file_name(name, context);
-        let max_frames = if self.pending.arrays.is_empty() {
-            0
-        } else {
-            frames
+        let max_frames = match (arrays.count, resizes) {
+            (0, _) => 0,
+            (_, true) => pending.max_frames,
+            (_, false) => pending.frames,
         };
-        self.ask(
-            FileRequest::ReadSound(SoundRead {
-                name,
-                raw,
-                skip,
-                max_frames,
-            }),
-            context,
-        );
+        let read = SoundRead {
+            name,
+            raw,
+            skip,
+            max_frames,
+            channels: arrays.count,
+        };
+        self.ask(Job::File(FileRequest::ReadSound(read)), pending, context);
     }
 
-    fn ask(&mut self, request: FileRequest, context: &mut Context<'_>) {
-        if let Some(reply) = context.ask(request) {
-            self.reply(reply, context);
+    fn ask(&mut self, job: Job, pending: Pending, context: &mut Context<'_>) {
+        if self.pending.len() == MAX_PENDING {
+            context.print_with(|_, line| {
+                line.write_str("error: soundfiler: too many files at once: one is left out")
+            });
+            if job.is_write() {
+                context.globals().jobs.access.count_lost();
+            }
+            return self.nothing(context);
+        }
+        self.pending.push_back(pending);
+        if let Some(mut result) = context.ask(job) {
+            if matches!(result, JobResult::Refused) {
+                // It is the last of those that wait.
+                self.pending.rotate_right(1);
+            }
+            self.reply(&mut result, context);
         }
     }
 
-    /// Puts what was read into the arrays.
-    fn fill(&mut self, in_file: usize, channels: &[Vec<f32>], context: &mut Context<'_>) -> usize {
-        let pending = std::mem::take(&mut self.pending);
+    /// Puts what was read into the arrays. Gives the number of frames.
+    fn fill(
+        &self,
+        pending: &Pending,
+        in_file: usize,
+        channels: &mut [Vec<f32>],
+        context: &mut Context<'_>,
+    ) -> usize {
         if pending.resizes && in_file > pending.max_frames {
             let max = pending.max_frames;
-            context.print(format!(
-                "error: soundfiler read: truncated to {max} elements"
-            ));
+            context.print_with(|_, line| {
+                write!(line, "error: soundfiler read: truncated to {max} elements")
+            });
         }
         let read = channels.first().map_or(0, Vec::len);
-        for (at, name) in pending.arrays.iter().enumerate() {
+        for (samples, name) in channels.iter_mut().zip(pending.arrays.get()) {
             let Some(id) = context.arrays().find(*name) else {
                 continue;
             };
-            if pending.resizes && !context.arrays().resize(id, read.max(1)) {
-                context.print(format!(
-                    "error: soundfiler read: {read} points are too many for the memory of arrays"
-                ));
+            if pending.resizes {
+                samples.resize(read.max(1), 0.0);
+                if !context.arrays().replace(id, samples, false) {
+                    context.print_with(|_, line| {
+                        write!(line, "error: soundfiler read: {read} points are too many for the memory of arrays")
+                    });
+                }
+                continue;
             }
             let points = context.arrays().points_mut(id);
-            let samples = channels.get(at).map_or(&[][..], Vec::as_slice);
             let count = samples.len().min(points.len());
             points[..count].copy_from_slice(&samples[..count]);
             points[count..].fill(0.0);
         }
-        if pending.arrays.is_empty() {
-            in_file
-        } else {
-            read
+        match pending.arrays.count {
+            0 => in_file,
+            _ => read,
         }
     }
 
@@ -280,48 +340,88 @@ impl SoundFiler {
         let Some(arrays) = self.arrays(&words, "write", context) else {
             return self.nothing(context);
         };
-        let mut name = self.file_name(name, context);
-        let by_name = FileType::of_name(&name.name);
+        let by_name = FileType::of_name(context.symbols().text(name));
         let file_type = options.file_type.or(by_name).unwrap_or(FileType::Wave);
-        let shown = name.name.clone();
-        if by_name != Some(file_type) {
-            name.name = format!("{shown}{}", file_type.ending()).into();
-        }
-        if file_type == FileType::Wave && options.is_big == Some(true) {
-            context.print("wave: forced to little endian".into());
-        }
-        let parts = arrays.iter().map(|array| {
-            let points = context.arrays().named(*array).unwrap_or_default();
-            let from = points.get(options.skip..).unwrap_or_default();
-            from[..from.len().min(options.frames.unwrap_or(usize::MAX))].to_vec()
-        });
-        let channels: Vec<Vec<f32>> = parts.collect();
-        let frames = channels.iter().map(Vec::len).min().unwrap_or(0);
-        let all = channels.iter().flat_map(|channel| &channel[..frames]);
-        let peak = all.fold(0.0_f32, |peak, sample| peak.max(sample.abs()));
-        let factor = options.factor(peak, &shown, context);
-        self.pending = Pending {
-            frames,
-            ..Pending::default()
+        let shown = context.symbols().text(name).len();
+        let ending = match by_name == Some(file_type) {
+            true => "",
+            false => file_type.ending(),
         };
+        let Some(name) = self.file_name(name, ending, context) else {
+            context.globals().jobs.access.count_lost();
+            return self.nothing(context);
+        };
+        if file_type == FileType::Wave && options.is_big == Some(true) {
+            context.print_with(|_, line| line.write_str("wave: forced to little endian"));
+        }
+        let frames = frames_of(&arrays, &options, context);
+        let channels = arrays.count;
+        let write = PendingWrite {
+            name,
+            shown,
+            file_type,
+            options,
+        };
+        let pending = Pending {
+            arrays,
+            resizes: false,
+            frames,
+            max_frames: frames,
+            write: Some(write),
+        };
+        self.ask(Job::Samples { channels, frames }, pending, context);
+    }
+
+    /// Copies the samples of the arrays into the memory that has come, and writes them.
+    fn copy(&mut self, pending: Pending, memory: &mut Vec<Vec<f32>>, context: &mut Context<'_>) {
+        let (Some(write), arrays) = (pending.write, pending.arrays) else {
+            return;
+        };
+        let options = write.options;
+        // An array may have become shorter.
+        let frames = pending.frames.min(frames_of(&arrays, &options, context));
+        let mut peak = 0.0_f32;
+        for (to, name) in memory.iter_mut().zip(arrays.get()) {
+            to.truncate(frames);
+            if let Some(points) = context.arrays().named(*name) {
+                to.copy_from_slice(&points[options.skip..options.skip + frames]);
+            }
+            peak = to.iter().fold(peak, |peak, sample| peak.max(sample.abs()));
+        }
+        let factor = options.factor(peak, &write.name.name[..write.shown], context);
         let format = SoundFormat {
             rate: options.rate,
             header_bytes: 0,
-            channels: channels.len(),
+            channels: memory.len(),
             sample_bytes: options.sample_bytes,
             is_big: options
                 .is_big
-                .unwrap_or(matches!(file_type, FileType::Aiff | FileType::Caf)),
+                .unwrap_or(matches!(write.file_type, FileType::Aiff | FileType::Caf)),
         };
-        let write = SoundWrite {
-            name,
-            file_type,
+        let job = Job::File(FileRequest::WriteSound(SoundWrite {
+            name: write.name,
+            file_type: write.file_type,
             format,
             factor,
-            channels,
+            channels: std::mem::take(memory),
+        }));
+        let pending = Pending {
+            frames,
+            write: None,
+            ..pending
         };
-        self.ask(FileRequest::WriteSound(write), context);
+        self.ask(job, pending, context);
     }
+}
+
+/// Frames that all arrays have behind those that are skipped.
+fn frames_of(arrays: &ArrayNames, options: &WriteOptions, context: &mut Context<'_>) -> usize {
+    let frames = arrays.get().iter().map(|name| {
+        let points = context.arrays().named(*name).map_or(0, <[f32]>::len);
+        points.saturating_sub(options.skip)
+    });
+    let frames = frames.min().unwrap_or(0);
+    frames.min(options.frames.unwrap_or(usize::MAX))
 }
 
 /// The format of a file without a header: bytes, channels, bytes of a sample, and `b`, `l` or `n`.
@@ -344,7 +444,7 @@ fn raw_format(words: &mut Words<'_>, context: &mut Context<'_>) -> Option<SoundF
 }
 
 /// What a message wants to be written.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct WriteOptions {
     skip: usize,
     frames: Option<usize>,
@@ -380,9 +480,11 @@ impl WriteOptions {
         let is_reduced = !self.is_normalized && self.sample_bytes != 4 && peak > 1.0;
         match (self.is_normalized, is_reduced) {
             (false, true) => {
-                context.print(format!("{name}: reducing max amplitude {peak:.6} to 1"))
+                context.print_with(|_, line| write!(line, "{name}: reducing max amplitude {peak:.6} to 1"));
             }
-            (false, false) => context.print(format!("{name}: biggest amplitude = {peak:.6}")),
+            (false, false) => {
+                context.print_with(|_, line| write!(line, "{name}: biggest amplitude = {peak:.6}"));
+            }
             _ => {}
         }
         match (self.is_normalized || is_reduced) && peak > 0.0 {
@@ -393,25 +495,28 @@ impl WriteOptions {
 }
 
 impl Object for SoundFiler {
-    fn reply(&mut self, reply: FileReply, context: &mut Context<'_>) {
-        match reply {
-            FileReply::Sound(Ok((format, in_file, channels))) => {
-                let frames = self.fill(in_file, &channels, context);
-                self.output(Some(format), frames, context);
+    fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {
+        let Some(mut pending) = self.pending.pop_front() else {
+            return;
+        };
+        let why = match result {
+            JobResult::File(FileReply::Sound(Ok((format, in_file, channels)))) => {
+                let frames = self.fill(&pending, *in_file, channels, context);
+                return self.output(Some(*format), frames, context);
             }
-            FileReply::Sound(Err(why)) => {
-                context.print(format!("error: soundfiler read: {why}"));
-                self.nothing(context);
+            JobResult::File(FileReply::Written(Ok(format))) => {
+                return self.output(Some(*format), pending.frames, context);
             }
-            FileReply::Written(Ok(format)) => {
-                self.output(Some(format), self.pending.frames, context)
+            JobResult::Samples(memory) => {
+                pending.frames = memory.first().map_or(0, Vec::len);
+                return self.copy(pending, memory, context);
             }
-            FileReply::Written(Err(why)) => {
-                context.print(format!("error: soundfiler write: {why}"));
-                self.nothing(context);
-            }
-            _ => {}
-        }
+            JobResult::File(FileReply::Sound(Err(why))) => ("read", &why[..]),
+            JobResult::File(FileReply::Written(Err(why))) => ("write", &why[..]),
+            _ => ("file", "too many at once"),
+        };
+        context.print_with(|_, line| write!(line, "error: soundfiler {}: {}", why.0, why.1));
+        self.nothing(context);
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {

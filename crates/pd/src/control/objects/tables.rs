@@ -1,13 +1,13 @@
 //! Reading and writing arrays: `tabread`, `tabread4`, `tabwrite`, and the messages that an array takes.
 
-use super::super::arrays::{ArrayId, MAX_SAMPLES};
+use super::super::arrays::ArrayId;
+use super::super::sums;
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
 use super::math::narrow;
-use crate::constants::PI;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -149,18 +149,6 @@ pub(in super::super) struct ArrayBox {
 const MAX_POINTS: f32 = 268_435_456.0;
 
 impl ArrayBox {
-    /// Changes the number of points; prints why not.
-    fn resize(&self, id: ArrayId, size: usize, context: &mut Context<'_>) -> bool {
-        let is_done = context.arrays().resize(id, size);
-        if !is_done {
-            context.print_with(|symbols, line| {
-                let name = symbols.text(self.name);
-                write!(line, "error: {name}: {size} points are too many: arrays and delay lines hold at most {MAX_SAMPLES}")
-            });
-        }
-        is_done
-    }
-
     fn sum(&self, id: ArrayId, values: &[Value], is_sine: bool, context: &mut Context<'_>) {
         let Some((size, partials)) = values.split_first() else {
             return;
@@ -172,24 +160,8 @@ impl ArrayBox {
         )]
         let size = (size.number().clamp(1.0, MAX_POINTS)) as usize;
         // A power of two, and three points more for the cubic.
-        let size = size.next_power_of_two();
-        if !self.resize(id, size + 3, context) {
-            return;
-        }
-        let points = context.arrays().points_mut(id);
-        #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-        let step = (2.0 * PI) / size as f64;
-        let mut phase = -step;
-        for point in points.iter_mut() {
-            let (mut angle, mut sum) = (if is_sine { phase } else { 0.0 }, 0.0);
-            for partial in partials {
-                let amount = f64::from(partial.number());
-                sum += amount * if is_sine { angle.sin() } else { angle.cos() };
-                angle += phase;
-            }
-            *point = narrow(sum);
-            phase += step;
-        }
+        let size = size.next_power_of_two() + sums::EXTRA;
+        context.make_points(id, size, Some((is_sine, partials)));
     }
 }
 
@@ -234,7 +206,7 @@ impl Object for ArrayBox {
                     reason = "bounded"
                 )]
                 let size = message.number().clamp(1.0, MAX_POINTS) as usize;
-                self.resize(id, size, context);
+                context.resize_array(id, size);
             }
             words::NORMALIZE => {
                 let target = if message.number() > 0.0 {

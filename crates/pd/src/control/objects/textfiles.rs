@@ -1,12 +1,12 @@
 //! `textfile` and `qlist`: a text of one's own, line by line or in time (`x_text.c`).
 
+use super::super::jobs::JobResult;
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::text::TextWord;
 use super::super::value::{Message, Value};
 use super::Making;
 use super::texts::TextFile;
-use crate::disk::FileReply;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let held = Held {
@@ -40,11 +40,17 @@ struct Held {
 }
 
 impl Held {
-    fn read(&mut self, reply: FileReply, context: &mut Context<'_>) {
-        if let Some(words) = self.file.words(reply, context) {
-            self.words = words;
+    /// Takes a result; true if a text was read.
+    fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) -> bool {
+        let mut text = std::mem::take(&mut self.words);
+        let words = TextFile::words(result, &text, context);
+        let is_read = words.is_some();
+        if let Some(words) = words {
+            std::mem::swap(&mut text, words);
             self.at = usize::MAX;
         }
+        self.words = text;
+        is_read
     }
 
     /// Messages that both understand.
@@ -59,13 +65,14 @@ impl Held {
             "add" => self.words.extend(words.chain([TextWord::Semicolon])),
             "add2" => self.words.extend(words),
             "read" => {
-                if let Some(reply) = self.file.read(message.values, context) {
-                    self.read(reply, context);
+                if let Some(mut result) = self.file.read(message.values, context) {
+                    self.reply(&mut result, context);
                 }
             }
             "write" => {
-                let Self { words, file, .. } = self;
-                file.write(message.values, words, context);
+                if let Some(mut result) = self.file.write(message.values, &self.words, context) {
+                    self.reply(&mut result, context);
+                }
             }
             "print" => self.print(context),
             "click" | "close" => {}
@@ -104,26 +111,25 @@ impl Object for Lines {
             return Handled::Yes;
         }
         *at += skipped + length;
-        let symbols = context.symbols();
-        let line: Vec<Value> = rest[..length]
-            .iter()
-            .map(|word| word.plain_value(symbols))
-            .collect();
-        match &line[..] {
-            [Value::Symbol(selector), values @ ..] => context.send(
-                0,
-                Message {
-                    selector: *selector,
-                    values,
-                },
-            ),
-            values => context.send_list(0, values),
-        }
+        context.with_line(|line, context| {
+            let symbols = context.symbols();
+            line.extend(rest[..length].iter().map(|word| word.plain_value(symbols)));
+            match &line[..] {
+                [Value::Symbol(selector), values @ ..] => context.send(
+                    0,
+                    Message {
+                        selector: *selector,
+                        values,
+                    },
+                ),
+                values => context.send_list(0, values),
+            }
+        });
         Handled::Yes
     }
 
-    fn reply(&mut self, reply: FileReply, context: &mut Context<'_>) {
-        self.0.read(reply, context);
+    fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {
+        self.0.reply(result, context);
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
@@ -202,9 +208,13 @@ impl List {
                 TextWord::Value(value) => Some(*value),
                 _ => None,
             });
-            let values: Vec<Value> = values.collect();
-            self.held.at += values.len().max(1);
-            if self.send(&values, context) {
+            let mut line = std::mem::take(&mut context.globals().line);
+            line.clear();
+            line.extend(values);
+            self.held.at += line.len().max(1);
+            let is_sent = self.send(&line, context);
+            context.globals().line = line;
+            if is_sent {
                 return context.resume(0);
             }
         }
@@ -214,15 +224,17 @@ impl List {
         let from = self.held.at;
         self.held.at += numbers;
         self.is_inside = false;
-        let symbols = context.symbols();
-        let times = self.held.words[from..from + numbers].iter();
-        let times: Vec<Value> = times.map(|word| word.plain_value(symbols)).collect();
         if self.is_automatic {
-            self.delay = times[0].number() * self.tempo;
+            let time = self.held.words[from].plain_value(context.symbols());
+            self.delay = time.number() * self.tempo;
             context.set_clock(0, f64::from(self.delay));
             self.set_at = Some(context.clocks().now());
         } else {
-            context.send_list(0, &times);
+            context.with_line(|line, context| {
+                let times = self.held.words[from..from + numbers].iter();
+                line.extend(times.map(|word| word.plain_value(context.symbols())));
+                context.send_list(0, line);
+            });
         }
     }
 
@@ -280,9 +292,8 @@ impl Object for List {
         self.next(false, true, context);
     }
 
-    fn reply(&mut self, reply: FileReply, context: &mut Context<'_>) {
-        self.held.read(reply, context);
-        self.is_rewound = true;
+    fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {
+        self.is_rewound |= self.held.reply(result, context);
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {

@@ -1,14 +1,17 @@
 //! `text` and its functions (`x_text.c`).
 
+use super::super::globals::Globals;
 use super::super::object::{Context, Handled, Object};
-use super::super::symbol::{Symbol, words};
-use super::super::text::{TextWord, line_of, parse_text, write_text};
+use super::super::jobs::{Job, JobResult};
+use super::super::symbol::{Symbol, Symbols, words};
+use super::super::text::{TextWord, line_of, text_bytes, write_text};
 use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
 use super::sequence::Sequence;
-use crate::disk::{FileName, FileReply, FileRequest};
-use std::path::PathBuf;
+use crate::disk::{FileName, FileReply, FileRequest, ShortText};
+use std::path::Path;
+use std::sync::Arc;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "text" {
@@ -97,77 +100,118 @@ fn line_number(line: f32) -> Option<usize> {
 
 /// `read` and `write` of everything that holds a text.
 pub(super) struct TextFile {
-    folder: PathBuf,
-    /// True while a file of lines is being read.
-    by_lines: bool,
+    folder: Arc<Path>,
 }
 
 impl TextFile {
     pub(super) fn new(making: &Making<'_>) -> Self {
         Self {
-            folder: making.folder.to_owned(),
-            by_lines: false,
+            folder: making.folder.into(),
         }
     }
 
-    /// The file that a message names, with `-c` or `cr` for lines.
-    fn name(&mut self, values: &[Value], context: &mut Context<'_>) -> Option<FileName> {
-        self.by_lines = false;
-        let mut name = None;
+    /// The file that a message names, and true for lines: `-c` or `cr`.
+    fn name(&self, values: &[Value], context: &mut Context<'_>) -> Option<(FileName, bool)> {
+        let (mut by_lines, mut name) = (false, None);
         for value in values {
-            let text = value.text(context.symbols());
-            match text.as_str() {
-                "-c" | "cr" => self.by_lines = true,
-                _ if name.is_none() => name = Some(text),
+            match value {
+                Value::Symbol(symbol) if matches!(context.symbols().text(*symbol), "-c" | "cr") => {
+                    by_lines = true;
+                }
+                value if name.is_none() => name = Some(*value),
                 _ => {}
             }
         }
-        let name = name.map(|name| FileName {
-            folder: self.folder.clone(),
-            name: name.into(),
-        });
-        if name.is_none() {
-            context.print("error: text: no file name given".into());
-        }
-        name
+        let Some(name) = name else {
+            context.print_with(|_, line| line.write_str("error: text: no file name given"));
+            return None;
+        };
+        let symbol = match name {
+            Value::Symbol(symbol) => symbol,
+            number => context.symbols().intern_with(|symbols, to| {
+                // A text has room.
+                let _ = number.write(symbols, to);
+            }),
+        };
+        let Some(name) = ShortText::new(&[context.symbols().text(symbol)]) else {
+            context.print_with(|_, line| line.write_str("error: text: the name is too long"));
+            return None;
+        };
+        let folder = self.folder.clone();
+        Some((FileName { folder, name }, by_lines))
     }
 
-    pub(super) fn read(
-        &mut self,
-        values: &[Value],
-        context: &mut Context<'_>,
-    ) -> Option<FileReply> {
-        let name = self.name(values, context)?;
-        context.ask(FileRequest::ReadText(name))
+    pub(super) fn read(&self, values: &[Value], context: &mut Context<'_>) -> Option<JobResult> {
+        let (name, by_lines) = self.name(values, context)?;
+        context.ask(Job::ReadText { name, by_lines })
     }
 
-    pub(super) fn write(&mut self, values: &[Value], text: &[TextWord], context: &mut Context<'_>) {
-        if let Some(name) = self.name(values, context) {
-            let text = write_text(text, self.by_lines, context.symbols());
-            if let Some(reply) = context.ask(FileRequest::WriteText(name, text)) {
-                self.words(reply, context);
-            }
-        }
-    }
-
-    /// The words that came, or a line that says why not.
-    pub(super) fn words(
+    pub(super) fn write(
         &self,
-        reply: FileReply,
+        values: &[Value],
+        text: &[TextWord],
         context: &mut Context<'_>,
-    ) -> Option<Vec<TextWord>> {
-        match reply {
-            FileReply::Text(Ok(text)) => {
-                return Some(parse_text(&text, self.by_lines, context.symbols()));
+    ) -> Option<JobResult> {
+        let (name, by_lines) = self.name(values, context)?;
+        let bytes = text_bytes(text, by_lines, context.symbols());
+        context.ask(Job::WriteText {
+            name,
+            by_lines,
+            bytes,
+        })
+    }
+
+    /// Takes a result: gives the words that came. `text` is written where memory for it has come.
+    pub(super) fn words<'r>(
+        result: &'r mut JobResult,
+        text: &[TextWord],
+        context: &mut Context<'_>,
+    ) -> Option<&'r mut Vec<TextWord>> {
+        let print = |what: &str, why: &str, context: &mut Context<'_>| {
+            context.print_with(|_, line| write!(line, "error: {why}: {what} failed"));
+        };
+        match result {
+            JobResult::Text(Ok(parsed)) => return Some(parsed.resolve(context.symbols())),
+            JobResult::Text(Err(why)) => print("read", why, context),
+            JobResult::File(FileReply::TextWritten(Err(why))) => print("write", why, context),
+            JobResult::WriteText {
+                name,
+                by_lines,
+                text: memory,
+            } => {
+                let job = filled(name, *by_lines, memory, text, context.symbols());
+                if let Some(JobResult::File(FileReply::TextWritten(Err(why)))) = context.ask(job) {
+                    print("write", &why, context);
+                }
             }
-            FileReply::Text(Err(why)) => context.print(format!("error: {why}: read failed")),
-            FileReply::TextWritten(Err(why)) => {
-                context.print(format!("error: {why}: write failed"))
-            }
+            JobResult::Refused => print("text", "too many files at once", context),
             _ => {}
         }
         None
     }
+}
+
+/// The file to be written; memory again if the text has grown since.
+fn filled(
+    name: &FileName,
+    by_lines: bool,
+    memory: &mut String,
+    text: &[TextWord],
+    symbols: &Symbols,
+) -> Job {
+    let bytes = text_bytes(text, by_lines, symbols);
+    let name = name.clone();
+    if bytes > memory.capacity() {
+        return Job::WriteText {
+            name,
+            by_lines,
+            bytes: bytes * 2,
+        };
+    }
+    let mut memory = std::mem::take(memory);
+    // A text has room.
+    let _ = write_text(text, by_lines, symbols, &mut memory);
+    Job::File(FileRequest::WriteText(name, memory))
 }
 
 /// Adds what was saved with the patch, then the object.
@@ -202,10 +246,12 @@ impl Object for Define {
         Handled::Yes
     }
 
-    fn reply(&mut self, reply: FileReply, context: &mut Context<'_>) {
-        if let Some(words) = self.file.words(reply, context) {
-            *context.globals().texts.words(self.number) = words;
+    fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {
+        let mut text = std::mem::take(context.globals().texts.words(self.number));
+        if let Some(words) = TextFile::words(result, &text, context) {
+            std::mem::swap(&mut text, words);
         }
+        *context.globals().texts.words(self.number) = text;
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
@@ -216,13 +262,17 @@ impl Object for Define {
                 context.globals().texts.words(self.number).extend(words);
             }
             "read" => {
-                if let Some(reply) = self.file.read(message.values, context) {
-                    self.reply(reply, context);
+                if let Some(mut result) = self.file.read(message.values, context) {
+                    self.reply(&mut result, context);
                 }
             }
             "write" => {
-                let text = context.globals().texts.words(self.number).clone();
-                self.file.write(message.values, &text, context);
+                let text = std::mem::take(context.globals().texts.words(self.number));
+                let result = self.file.write(message.values, &text, context);
+                *context.globals().texts.words(self.number) = text;
+                if let Some(mut result) = result {
+                    self.reply(&mut result, context);
+                }
             }
             "click" | "close" | "notify" => {}
             _ => return Handled::No,
@@ -260,13 +310,32 @@ impl Object for Get {
             return Handled::Yes;
         };
         let is_comma = words.get(range.end) == Some(&TextWord::Comma);
-        let line = words[range].to_vec();
-        let symbols = context.symbols();
-        let line: Vec<Value> = line.iter().map(|word| word.plain_value(symbols)).collect();
+        context.with_line(|line, context| {
+            let Globals { texts, symbols, .. } = context.globals();
+            if let Some(number) = texts.find(self.name) {
+                let words = texts.get(number)[range].iter();
+                line.extend(words.map(|word| word.plain_value(symbols)));
+            }
+            self.send(line, is_comma, context);
+        });
+        Handled::Yes
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match inlet {
+            1 => to_number(message, &mut self.field),
+            2 => to_number(message, &mut self.count),
+            _ => rename(message, &mut self.name),
+        }
+    }
+}
+
+impl Get {
+    /// Sends the line, or the fields of it that are wanted.
+    fn send(&self, line: &[Value], is_comma: bool, context: &mut Context<'_>) {
         if self.field < 0.0 {
             context.send_float(1, f32::from(u8::from(is_comma)));
-            context.send_list(0, &line);
-            return Handled::Yes;
+            return context.send_list(0, line);
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -276,18 +345,9 @@ impl Object for Get {
         let (from, count) = (self.field as usize, self.count as usize);
         match line.get(from..from.saturating_add(count)) {
             Some(fields) => context.send_list(0, fields),
-            None => context.print(format!(
-                "error: text get: field request ({from} {count}) out of range"
-            )),
-        }
-        Handled::Yes
-    }
-
-    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match inlet {
-            1 => to_number(message, &mut self.field),
-            2 => to_number(message, &mut self.count),
-            _ => rename(message, &mut self.name),
+            None => context.print_with(|_, line| {
+                write!(line, "error: text get: field request ({from} {count}) out of range")
+            }),
         }
     }
 }
