@@ -16,13 +16,16 @@ impl FileType {
     /// The type that a name's ending says.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        Some(match ending.to_ascii_lowercase().as_str() {
-            "wav" => Self::Wave,
-            "aif" | "aiff" | "aifc" => Self::Aiff,
-            "snd" | "au" => Self::Next,
-            "caf" => Self::Caf,
-            _ => return None,
-        })
+        let is = |other: &&str| ending.eq_ignore_ascii_case(other);
+        let types = [
+            (&["wav"][..], Self::Wave),
+            (&["aif", "aiff", "aifc"], Self::Aiff),
+            (&["snd", "au"], Self::Next),
+            (&["caf"], Self::Caf),
+        ];
+        let mut types = types.into_iter();
+        let found = types.find(|(endings, _)| endings.iter().any(|e| is(e)));
+        found.map(|(_, file_type)| file_type)
     }
 
     /// The ending that is added to a name without one.
