@@ -112,7 +112,8 @@ impl Arrays {
         if points.len() > own.len() && !self.budget.claim(points.len() - own.len()) {
             return false;
         }
-        self.budget.give_back(own.len().saturating_sub(points.len()));
+        self.budget
+            .give_back(own.len().saturating_sub(points.len()));
         if keeps {
             let common = own.len().min(points.len());
             points[..common].copy_from_slice(&own[..common]);

@@ -184,9 +184,7 @@ impl Job {
                     keeps: sum.is_none(),
                 }
             }
-            Self::Symbols { count, bytes } => {
-                JobResult::Symbols(Symbols::with_room(count, bytes))
-            }
+            Self::Symbols { count, bytes } => JobResult::Symbols(Symbols::with_room(count, bytes)),
         }
     }
 }

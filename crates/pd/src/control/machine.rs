@@ -195,7 +195,11 @@ impl Machine {
     pub(crate) fn reply(&mut self, object: ObjectId, result: &mut JobResult) {
         self.globals.jobs.end_one();
         match result {
-            JobResult::Points { array, points, keeps } => {
+            JobResult::Points {
+                array,
+                points,
+                keeps,
+            } => {
                 if !self.globals.arrays.replace(*array, points, *keeps) {
                     self.globals.print("error: array: no memory for its points");
                 }

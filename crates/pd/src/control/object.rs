@@ -254,13 +254,23 @@ impl Context<'_> {
     }
 
     /// Fills an array of `size` points with a sum of sine waves, or of cosine waves; as [`Context::resize_array`].
-    pub(crate) fn make_points(&mut self, array: ArrayId, size: usize, sum: Option<(bool, &[Value])>) {
+    pub(crate) fn make_points(
+        &mut self,
+        array: ArrayId,
+        size: usize,
+        sum: Option<(bool, &[Value])>,
+    ) {
         let arrays = &mut self.globals.arrays;
         if self.globals.jobs.is_deferred && size > arrays.points_mut(array).capacity() {
             let sum = match sum.map(|(is_sine, partials)| Sum::new(is_sine, partials)) {
-                Some(None) => return self.print_with(|_, line| {
-                    write!(line, "error: array: more than {MAX_PARTS} partials while it plays")
-                }),
+                Some(None) => {
+                    return self.print_with(|_, line| {
+                        write!(
+                            line,
+                            "error: array: more than {MAX_PARTS} partials while it plays"
+                        )
+                    });
+                }
                 sum => sum.flatten(),
             };
             if let Some(JobResult::Refused) = self.ask(Job::Points { array, size, sum }) {
@@ -278,7 +288,11 @@ impl Context<'_> {
         }
         if let Some((is_sine, partials)) = sum {
             let points = self.globals.arrays.points_mut(array);
-            sums::fill(points, partials.iter().map(|partial| partial.number()), is_sine);
+            sums::fill(
+                points,
+                partials.iter().map(|partial| partial.number()),
+                is_sine,
+            );
         }
     }
 

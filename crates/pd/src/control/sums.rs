@@ -8,11 +8,7 @@ pub(super) const EXTRA: usize = 3;
 /// Fills the points of an array: a period of a power of two, and [`EXTRA`] points more.
 ///
 /// Real-time: hot, points x partials.
-pub(super) fn fill(
-    points: &mut [f32],
-    partials: impl Iterator<Item = f32> + Clone,
-    is_sine: bool,
-) {
+pub(super) fn fill(points: &mut [f32], partials: impl Iterator<Item = f32> + Clone, is_sine: bool) {
     #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
     let step = (2.0 * PI) / points.len().saturating_sub(EXTRA) as f64;
     let mut phase = -step;

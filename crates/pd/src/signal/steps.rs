@@ -6,7 +6,9 @@ use super::order::order;
 use super::row::BoundStep;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
 use super::world::BlockTime;
-use crate::control::{ArrayId, JobResult, Jobs, MAX_JOBS, MAX_SAMPLES, Machine, NotYet, ObjectId, Symbol};
+use crate::control::{
+    ArrayId, JobResult, Jobs, MAX_JOBS, MAX_SAMPLES, Machine, NotYet, ObjectId, Symbol,
+};
 use crate::file::Atom;
 use crate::load::LoadedPatch;
 use std::collections::{HashSet, VecDeque};

@@ -1,10 +1,10 @@
 //! `soundfiler`: sound files to arrays, and back (`d_soundfile.c`).
 
+use super::super::jobs::{Job, JobResult, MAX_PARTS};
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
-use super::super::jobs::{Job, JobResult, MAX_PARTS};
 use crate::disk::{
     FileName, FileReply, FileRequest, FileType, ShortText, SoundFormat, SoundRead, SoundWrite,
 };
@@ -232,10 +232,14 @@ impl SoundFiler {
         };
         let last = arrays.get().last();
         let frames = last.map_or(MAX_FRAMES, |name| size(name, context));
-        if !resizes && arrays.get().iter().any(|name| size(name, context) != frames) {
-            context.print_with(|_, line| {
-                line.write_str("arrays have different lengths, resizing...")
-            });
+        if !resizes
+            && arrays
+                .get()
+                .iter()
+                .any(|name| size(name, context) != frames)
+        {
+            context
+                .print_with(|_, line| line.write_str("arrays have different lengths, resizing..."));
             resizes = true;
         }
         let pending = Pending {
@@ -480,7 +484,9 @@ impl WriteOptions {
         let is_reduced = !self.is_normalized && self.sample_bytes != 4 && peak > 1.0;
         match (self.is_normalized, is_reduced) {
             (false, true) => {
-                context.print_with(|_, line| write!(line, "{name}: reducing max amplitude {peak:.6} to 1"));
+                context.print_with(|_, line| {
+                    write!(line, "{name}: reducing max amplitude {peak:.6} to 1")
+                });
             }
             (false, false) => {
                 context.print_with(|_, line| write!(line, "{name}: biggest amplitude = {peak:.6}"));

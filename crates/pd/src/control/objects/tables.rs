@@ -1,8 +1,8 @@
 //! Reading and writing arrays: `tabread`, `tabread4`, `tabwrite`, and the messages that an array takes.
 
 use super::super::arrays::ArrayId;
-use super::super::sums;
 use super::super::object::{Context, Handled, Object};
+use super::super::sums;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;

@@ -1,8 +1,8 @@
 //! `text` and its functions (`x_text.c`).
 
 use super::super::globals::Globals;
-use super::super::object::{Context, Handled, Object};
 use super::super::jobs::{Job, JobResult};
+use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, Symbols, words};
 use super::super::text::{TextWord, line_of, text_bytes, write_text};
 use super::super::value::{Message, Value};
@@ -346,7 +346,10 @@ impl Get {
         match line.get(from..from.saturating_add(count)) {
             Some(fields) => context.send_list(0, fields),
             None => context.print_with(|_, line| {
-                write!(line, "error: text get: field request ({from} {count}) out of range")
+                write!(
+                    line,
+                    "error: text get: field request ({from} {count}) out of range"
+                )
             }),
         }
     }
