@@ -1,6 +1,6 @@
 //! One or two signals to one (`d_arithmetic.c`, `d_math.c`).
 
-use super::functions::{RootTables, exp, ln, wrap};
+use super::functions::{RootTables, exp, ln, mtof, wrap};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::{Inlets, SignalWorld};
 
@@ -165,10 +165,7 @@ fn unary(class: &str) -> Option<Box<dyn Object>> {
         "wrap~" => Box::new(Unary(wrap)),
         "sqrt~" | "q8_sqrt~" => Box::new(Unary(|x| x * roots.inverse_root(x))),
         "rsqrt~" | "q8_rsqrt~" => Box::new(Unary(|x| roots.inverse_root(x))),
-        "mtof~" => Box::new(Unary(|x: f32| {
-            let hertz = exp(0.057_762_265_f32 * x.min(1499.0)) * 8.175_799_f32;
-            if x <= -1500.0 { 0.0 } else { hertz }
-        })),
+        "mtof~" => Box::new(Unary(mtof)),
         "ftom~" => Box::new(Unary(|x| {
             let key = 17.312_34_f32 * ln(0.122_312_21_f32 * x);
             if x > 0.0 { key } else { -1500.0 }

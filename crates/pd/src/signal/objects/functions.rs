@@ -28,6 +28,38 @@ pub(super) fn exp(x: f32) -> f32 {
     if x.is_nan() { x } else { result }
 }
 
+/// The frequency of a key, as Pd computes it: in doubles. An error of one unit in the last place is heard as another phase later.
+#[inline(always)]
+pub(super) fn mtof(key: f32) -> f32 {
+    // 1.5 × 2^52, and the logarithm of 2 in two parts: as in `exp`.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
+    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    // One over the factorials from 12 down to 2.
+    const TERMS: [f64; 11] = [
+        2.087_675_698_786_81e-9,
+        2.505_210_838_544_172e-8,
+        2.755_731_922_398_589e-7,
+        2.755_731_922_398_589e-6,
+        2.480_158_730_158_73e-5,
+        1.984_126_984_126_984e-4,
+        1.388_888_888_888_889e-3,
+        8.333_333_333_333_333e-3,
+        4.166_666_666_666_666e-2,
+        0.166_666_666_666_666_66,
+        0.5,
+    ];
+    let x = 0.057_762_265_0 * f64::from(key.clamp(-1500.0, 1499.0));
+    let rounded = x * std::f64::consts::LOG2_E + ROUND;
+    let whole = rounded - ROUND;
+    let r = x - whole * LN_2_HIGH - whole * LN_2_LOW;
+    let bent = TERMS.iter().fold(0.0, |sum, term| sum * r + term);
+    let power = rounded.to_bits().wrapping_shl(52).wrapping_add(1023 << 52);
+    let exp = (1.0 + (r + r * r * bent)) * f64::from_bits(power);
+    let hertz = narrow(8.175_798_915_64 * exp);
+    if key <= -1500.0 { 0.0 } else { hertz }
+}
+
 /// The natural logarithm of a positive `x`, with an error below 2e-7 of the result. Denormal numbers count as 2^-126.
 #[inline(always)]
 pub(super) fn ln(x: f32) -> f32 {
@@ -119,7 +151,7 @@ fn narrow(x: f64) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{exp, ln, wrap};
+    use super::{exp, ln, mtof, wrap};
 
     /// Relative error.
     fn error(found: f32, truth: f64) -> f64 {
@@ -139,6 +171,19 @@ mod tests {
             (0.0, 0.0, f32::INFINITY)
         );
         assert!(exp(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn the_frequency_of_a_key_has_the_bits_of_doubles() {
+        let mut wrong = 0;
+        for i in -1_500_000_i32..=1_600_000 {
+            let key = i as f32 / 1000.0 + 0.000_37;
+            let truth = 8.175_798_915_64 * (0.057_762_265_0 * f64::from(key.min(1499.0))).exp();
+            let truth = if key <= -1500.0 { 0.0 } else { truth as f32 };
+            wrong += u32::from(mtof(key).to_bits() != truth.to_bits());
+        }
+        // Where a double lies at the middle between two floats its own last bit decides.
+        assert!(wrong < 3, "{wrong}");
     }
 
     #[test]
