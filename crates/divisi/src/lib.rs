@@ -76,6 +76,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub use cells;
 pub use control;
 pub use conv;
 pub use costs;

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod cells;
 mod check;
 mod convolve;
 mod devices;
@@ -28,6 +29,8 @@ pub(crate) enum CliCommand {
     Play(play::Play),
     /// Renders a session into a file, faster than real time
     Render(render::Render),
+    /// Plays a session whose cells are processes of their own
+    Cells(cells::Cells),
     /// Checks a session and shows every mistake; changes nothing
     Check(check::Check),
     /// Makes a test graph
@@ -59,6 +62,9 @@ pub(crate) enum CliCommand {
     /// The second process of the experiment `queues`
     #[command(hide = true)]
     QueuePeer(queue_peer::QueuePeer),
+    /// The process of a cell
+    #[command(hide = true)]
+    CellProcess(cells::CellProcess),
 }
 
 impl CliCommand {
@@ -67,6 +73,7 @@ impl CliCommand {
         match self {
             Self::Play(play) => play.run(),
             Self::Render(render) => render.run(),
+            Self::Cells(cells) => cells.run(),
             Self::Check(check) => check.run(),
             Self::Shape(shape) => shape.run(),
             Self::Draw(draw) => draw.run(),
@@ -82,6 +89,7 @@ impl CliCommand {
             Self::Kinds(kinds) => kinds.run(),
             Self::Schema(schema) => schema.run(),
             Self::QueuePeer(peer) => peer.run(),
+            Self::CellProcess(process) => process.run(),
         }
     }
 }

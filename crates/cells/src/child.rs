@@ -1,0 +1,252 @@
+//! [`run_cell`]: the process of a cell. It opens its rings, makes its engine, gives up all else, and answers requests.
+//!
+//! ```text
+//!   begin_process   descriptors closed, death with the parent
+//!   place           its cores
+//!   engine, rings   files are opened and memory is taken here
+//!   restrict        priority, limits, Landlock, seccomp: no way back
+//!   hello           the supervisor takes the rings into its graph
+//!   loop            request ─▶ one cycle ─▶ reply
+//! ```
+
+use crate::border::register_border;
+use crate::isolation::{Isolation, end_with_parent, is_parent};
+use crate::message::{CellEnd, ReplyError, RequestInfo};
+use crate::node::DrillKind;
+use crate::raw::close_descriptors;
+use crate::split::{CellPart, MAX_INPUTS};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineCallback, EngineOptions, TransportStart};
+use processor::Registry;
+use rt::mirror::Ring;
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use units::Nanos;
+use workers::AudioThread;
+
+/// Longest wait for a request before the cell looks if its supervisor lives.
+const IDLE: Nanos = Nanos(50_000_000);
+/// Blocks between two updates of the engine's figures.
+const UPDATE_INTERVAL: u64 = 64;
+
+/// Work of a cell's process.
+pub struct CellJob {
+    /// Its part of the session.
+    pub part: CellPart,
+    /// All kinds of nodes.
+    pub registry: Registry,
+    /// Options of its engine.
+    pub options: EngineOptions,
+    /// Its limits.
+    pub isolation: Isolation,
+    /// Paths of the rings of requests and of replies.
+    pub rings: (PathBuf, PathBuf),
+    /// Number of the supervisor's process.
+    pub parent: i32,
+}
+
+/// Begins the process of a cell: closes what was left open, and ends it with the supervisor, the process `parent`. To be
+/// called before anything is opened.
+///
+/// # Errors
+///
+/// The supervisor has ended, or the kernel refuses.
+///
+/// Real-time: setup.
+pub fn begin_process(parent: i32) -> io::Result<()> {
+    close_descriptors()?;
+    end_with_parent(parent)
+}
+
+/// Plays the part of a cell until the supervisor closes its rings or ends. `report` gets what the system refused.
+///
+/// # Errors
+///
+/// The rings do not fit the part, the engine cannot be made, or a request is none.
+///
+/// Real-time: waits, on the supervisor.
+pub fn run_cell(job: CellJob, report: impl Fn(&str)) -> Result<(), String> {
+    job.isolation.place().iter().for_each(|it| report(it));
+    let cell = Cell::new(job)?;
+    cell.restrict_and_play(report)
+}
+
+/// A cell that is made, but still free.
+struct Cell {
+    engine: Engine,
+    callback: EngineCallback,
+    end: CellEnd,
+    inputs: Vec<Vec<f32>>,
+    collected: Arc<[AtomicU32]>,
+    isolation: Isolation,
+    budget: Option<Nanos>,
+    parent: i32,
+}
+
+impl Cell {
+    fn new(job: CellJob) -> Result<Self, String> {
+        let CellJob {
+            part,
+            mut registry,
+            options,
+            isolation,
+            rings,
+            parent,
+        } = job;
+        let frames = options.block.count();
+        let channels = (part.input_channels(), part.output_channels());
+        let samples = (channels.0 * frames, channels.1 * frames);
+        let collected: Arc<[AtomicU32]> = (0..samples.1).map(|_| AtomicU32::new(0)).collect();
+        register_border(&mut registry, first_channels(&part), collected.clone());
+        let open = |path: &PathBuf| -> Result<Ring<u32>, String> {
+            let file = OpenOptions::new().read(true).write(true).open(path);
+            let file = file.map_err(|error| format!("its memory is not there: {error}"))?;
+            Ring::open(file.into()).map_err(|error| error.to_string())
+        };
+        let (requests, replies) = (open(&rings.0)?, open(&rings.1)?);
+        let needed = crate::message::HEADER + samples.0.max(samples.1);
+        if requests.capacity().min(replies.capacity()) < needed {
+            return Err("the session has changed since the supervisor read it".to_owned());
+        }
+        let end = CellEnd::new(
+            requests.consumer().map_err(|error| error.to_string())?,
+            replies.producer().map_err(|error| error.to_string())?,
+            samples,
+        );
+        let is_live = options.mode == processor::Mode::Live;
+        let budget = is_live.then(|| options.block.duration(options.rate));
+        let options = EngineOptions {
+            input_channels: channels.0 as u16,
+            transport: Some(TransportStart {
+                position: 0,
+                is_rolling: true,
+            }),
+            ..options
+        };
+        let (engine, callback) = Engine::new(part.graph, Arc::new(registry), options)
+            .map_err(|error| graph::error_chain(&error))?;
+        Ok(Self {
+            engine,
+            callback,
+            end,
+            inputs: vec![vec![0.0; frames]; channels.0],
+            collected,
+            isolation,
+            budget,
+            parent,
+        })
+    }
+
+    /// Gives up what the cell does not need, and answers requests.
+    fn restrict_and_play(mut self, report: impl Fn(&str)) -> Result<(), String> {
+        self.engine.notes().iter().for_each(|it| report(it));
+        let _audio_thread = AudioThread::enter();
+        // The allocator and the standard streams are set up before the limits hold.
+        self.isolation.restrict().iter().for_each(|it| report(it));
+        let latency = u64::from(self.engine.plan().latency.0);
+        let mut is_first = true;
+        let mut next = self.end.send_hello(latency).and_then(|()| self.receive());
+        loop {
+            match next {
+                Ok(info) => {
+                    if std::mem::take(&mut is_first) && info.position > 0 {
+                        let located = self.engine.locate_transport(info.position, 0);
+                        located.map_err(|error| error.to_string())?;
+                    }
+                    if let Err(error) = self.answer(info) {
+                        next = Err(error);
+                        continue;
+                    }
+                    if info.block % UPDATE_INTERVAL == 0 {
+                        self.engine.update();
+                    }
+                }
+                Err(ReplyError::Late) if is_parent(self.parent) => self.engine.update(),
+                Err(ReplyError::Late | ReplyError::Dead) => return Ok(()),
+                Err(ReplyError::Corrupt) => return Err("a request was none".to_owned()),
+            }
+            next = self.receive();
+        }
+    }
+
+    /// Waits for a request, and takes its samples.
+    fn receive(&mut self) -> Result<RequestInfo, ReplyError> {
+        let inputs = &mut self.inputs;
+        self.end.receive(IDLE, |words| {
+            let samples = inputs.iter_mut().flatten();
+            samples
+                .zip(words)
+                .for_each(|(sample, word)| *sample = f32::from_bits(*word));
+        })
+    }
+
+    /// Plays one block and sends what it gives.
+    fn answer(&mut self, info: RequestInfo) -> Result<(), ReplyError> {
+        if info.drill != 0 {
+            return self.fail_on_purpose(info.drill);
+        }
+        let call = CallbackInfo {
+            budget: self.budget,
+            ..CallbackInfo::default()
+        };
+        let inputs: [&[f32]; MAX_INPUTS] =
+            std::array::from_fn(|at| self.inputs.get(at).map_or(&[][..], Vec::as_slice));
+        let count = self.inputs.len().min(inputs.len());
+        self.callback.process(call, &inputs[..count], &mut []);
+        let collected = &self.collected;
+        self.end.send(info.block, |words| {
+            // Relaxed: the cycle that stored them has ended on this thread.
+            let samples = collected.iter().map(|it| it.load(Ordering::Relaxed));
+            words
+                .iter_mut()
+                .zip(samples)
+                .for_each(|(word, sample)| *word = sample);
+        })
+    }
+
+    /// Does what a drill asks for.
+    fn fail_on_purpose(&mut self, drill: u32) -> Result<(), ReplyError> {
+        match drill {
+            kind if kind == DrillKind::Loop as u32 => loop {
+                std::hint::spin_loop();
+            },
+            kind if kind == DrillKind::Hog as u32 => {
+                let mut all = Vec::new();
+                loop {
+                    all.push(vec![1u8; 1 << 20]);
+                }
+            }
+            kind if kind == DrillKind::Garbage as u32 => self.end.send_raw(|words| {
+                let mut state = 0x1234_5678u32;
+                words.iter_mut().for_each(|word| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    *word = state;
+                });
+            }),
+            // The supervisor sends the signal.
+            _ => loop {
+                std::thread::sleep(Duration::from_millis(1));
+            },
+        }
+    }
+}
+
+/// First channel of each output of the nodes that enter the cell.
+fn first_channels(part: &CellPart) -> HashMap<String, Vec<Option<usize>>> {
+    let mut firsts = HashMap::<String, Vec<Option<usize>>>::new();
+    let mut first = 0;
+    for input in &part.inputs {
+        if let Some(node) = part.graph.node(input.from.node) {
+            let ports = firsts.entry(node.name.clone());
+            let ports = ports.or_insert_with(|| vec![None; node.outputs.len()]);
+            ports[usize::from(input.from.port)] = Some(first);
+        }
+        first += input.channels.count();
+    }
+    firsts
+}

@@ -1,0 +1,62 @@
+//! Parts of a graph in processes of their own, which cannot hurt each other.
+//!
+//! Takes a graph and a table of cells, gives the graph that the supervisor plays, the graphs that the cells play, and
+//! the processes. May: start processes, map shared memory, restrict its own process; use `unsafe` in `raw` alone.
+//! May not: trust a byte that a cell wrote, wait for a cell longer than its budget where a deadline runs.
+//!
+//! ```text
+//!   supervisor                                     cell (a process)
+//!   ┌───────────────────────────────┐              ┌──────────────────────────┐
+//!   │ engine: a ─▶ cell ─▶ tap ─▶ c │  requests    │ engine: in ─▶ b ─▶ out   │
+//!   │              │  ▲             ├─────────────▶│                          │
+//!   │              └──┘ one node    │◀─────────────┤                          │
+//!   │                               │   replies    └──────────────────────────┘
+//!   │ monitor thread: starts,       │  mirrored rings in sealed shared memory
+//!   │ watches, kills, starts again  │
+//!   └───────────────────────────────┘
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `section` | [`CellSpec`]: the tables `[cell.NAME]` of a session |
+//! | `split` | [`Split`]: the graph cut at the borders of cells |
+//! | `message` | what the two rings carry, block by block, and what the supervisor believes of it |
+//! | `border` | nodes at both sides of a border: taps, inputs and outputs |
+//! | `node` | the cell as a node of the supervisor's graph: sends, receives, fades what is lost |
+//! | `status` | what the node and the monitor tell each other |
+//! | `monitor` | [`Monitor`]: the processes, their deaths and their new starts |
+//! | `child` | [`run_cell`]: the cell's process |
+//! | `isolation` | what a cell's process gives up before it plays, and attempts to get it back |
+//! | `raw` | the calls of the kernel that need `unsafe` |
+//!
+//! # Who owns what, when
+//!
+//! | state of a cell | rings | process | left by |
+//! |---|---|---|---|
+//! | starts | the monitor's | alive, answers nothing yet | its first message: the rings go to the node |
+//! | plays | the node's | alive | its end, a hang or nonsense in a ring: the monitor kills it, the node gives the rings back |
+//! | waits | nobody's | none | the end of its back-off: new rings, a new process |
+//!
+//! Rings are made anew for each process. So what a dying process still writes is in memory that nobody reads.
+#![deny(unsafe_code)]
+#![cfg(target_os = "linux")]
+
+mod border;
+mod child;
+mod isolation;
+mod message;
+mod monitor;
+mod node;
+mod raw;
+mod section;
+mod split;
+mod status;
+
+pub use border::BorderPort;
+pub use child::{CellJob, begin_process, run_cell};
+pub use isolation::{Isolation, try_to_leave};
+pub use monitor::{CellEvent, Launch, Monitor, Start};
+pub use node::{CellLink, Drill, DrillKind, register_cells};
+pub use section::{CellLatency, CellSpec, Policy, SECTION, read_cells};
+pub use split::{CellPart, Split, split};
+pub use status::CellStatus;

@@ -1,0 +1,403 @@
+//! What the two rings of a cell carry, and what the supervisor believes of it.
+//!
+//! A message is a fixed number of words, so no length is ever read. A request has the inputs of one block, a reply its
+//! outputs.
+//!
+//! | word | request | reply |
+//! |---|---|---|
+//! | 0 | a constant | a constant |
+//! | 1, 2 | number of the block | the same number |
+//! | 3, 4 | first frame of the block | in the first message: latency of the cell's graph, in frames |
+//! | 5 | a drill, else 0 | 0 |
+//! | 6 … | channels x frames | channels x frames |
+//!
+//! # What the supervisor believes
+//!
+//! | of a reply | then |
+//! |---|---|
+//! | the count of its ring is out of range | the ring is used no more ([`ReplyError::Corrupt`]) |
+//! | another constant, or the number of a block that was not asked for | the same |
+//! | the number of an earlier block | it is dropped: it came too late. At most a ring's length of them in a call |
+//! | a sample that is not finite | it is 0, and counted |
+//! | a sample that changes while it is read | each sample is read once |
+
+use rt::mirror::{ChunkError, Consumer, Producer};
+use units::Nanos;
+
+/// Words before the samples.
+pub(crate) const HEADER: usize = 6;
+/// First word of a request.
+const REQUEST: u32 = 0x4443_5131;
+/// First word of a reply.
+const REPLY: u32 = 0x4443_5031;
+/// Number of the first message of a cell.
+const HELLO: u64 = u64::MAX;
+/// Messages that a ring holds at least.
+pub(crate) const DEPTH: usize = 4;
+
+/// Reason for which there is no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReplyError {
+    /// It has not come within the limit.
+    Late,
+    /// The process has ended.
+    Dead,
+    /// The ring holds nonsense: use it no more.
+    Corrupt,
+}
+
+/// What a request says beside its samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RequestInfo {
+    pub(crate) block: u64,
+    pub(crate) position: u64,
+    pub(crate) drill: u32,
+}
+
+/// The supervisor's ends of a cell's rings.
+pub(crate) struct HostEnd {
+    requests: Producer<u32>,
+    replies: Consumer<u32>,
+    request_words: usize,
+    reply_words: usize,
+}
+
+impl HostEnd {
+    /// For `inputs` and `outputs` samples a block.
+    pub(crate) fn new(
+        requests: Producer<u32>,
+        replies: Consumer<u32>,
+        (inputs, outputs): (usize, usize),
+    ) -> Self {
+        Self {
+            requests,
+            replies,
+            request_words: HEADER + inputs,
+            reply_words: HEADER + outputs,
+        }
+    }
+
+    /// Sends a request, whose samples `fill` writes.
+    ///
+    /// Real-time: hot, wakes.
+    pub(crate) fn send(
+        &mut self,
+        info: RequestInfo,
+        fill: impl FnOnce(&mut [u32]),
+    ) -> Result<(), ReplyError> {
+        let words = self.request_words;
+        let mut chunk = self.requests.write_chunk(words).map_err(reason)?;
+        let (header, samples) = chunk.split_at_mut(HEADER);
+        header[0] = REQUEST;
+        put(&mut header[1..3], info.block);
+        put(&mut header[3..5], info.position);
+        header[5] = info.drill;
+        fill(samples);
+        chunk.commit(words);
+        Ok(())
+    }
+
+    /// Gives the samples of the reply to `block`, if it comes within `limit`, to `read`.
+    ///
+    /// Real-time: hot for a limit of 0; else it waits, on the cell, for `limit`.
+    pub(crate) fn receive(
+        &mut self,
+        block: u64,
+        limit: Nanos,
+        mut read: impl FnMut(&[u32]),
+    ) -> Result<(), ReplyError> {
+        for _ in 0..=2 * self.replies.capacity() / self.reply_words {
+            let chunk = self.reply(limit)?;
+            let header: [u32; HEADER] = std::array::from_fn(|at| chunk[at]);
+            let found = get(header[1], header[2]);
+            let is_hello = found == HELLO;
+            if header[0] != REPLY || (found > block && !is_hello) {
+                return Err(ReplyError::Corrupt);
+            }
+            let is_wanted = found == block;
+            if is_wanted {
+                read(&chunk[HEADER..]);
+            }
+            let words = chunk.len();
+            chunk.release(words);
+            if is_wanted {
+                return Ok(());
+            }
+        }
+        Err(ReplyError::Corrupt)
+    }
+
+    /// The first message: the latency of the cell's graph, in frames.
+    ///
+    /// Real-time: hot. A system call asks if the process is alive.
+    pub(crate) fn hello(&mut self) -> Result<u64, ReplyError> {
+        let chunk = self.reply(Nanos(0))?;
+        let header: [u32; HEADER] = std::array::from_fn(|at| chunk[at]);
+        let is_hello = header[0] == REPLY && get(header[1], header[2]) == HELLO;
+        let words = chunk.len();
+        chunk.release(words);
+        match is_hello {
+            true => Ok(get(header[3], header[4])),
+            false => Err(ReplyError::Corrupt),
+        }
+    }
+
+    fn reply(&mut self, limit: Nanos) -> Result<rt::mirror::ReadChunk<'_, u32>, ReplyError> {
+        let words = self.reply_words;
+        let chunk = match limit {
+            Nanos(0) => self.replies.read_chunk(words),
+            limit => self.replies.wait_read_chunk(words, Some(limit)),
+        };
+        chunk.map_err(reason)
+    }
+}
+
+/// The cell's ends of its rings.
+pub(crate) struct CellEnd {
+    requests: Consumer<u32>,
+    replies: Producer<u32>,
+    request_words: usize,
+    reply_words: usize,
+}
+
+impl CellEnd {
+    /// For `inputs` and `outputs` samples a block.
+    pub(crate) fn new(
+        requests: Consumer<u32>,
+        replies: Producer<u32>,
+        (inputs, outputs): (usize, usize),
+    ) -> Self {
+        Self {
+            requests,
+            replies,
+            request_words: HEADER + inputs,
+            reply_words: HEADER + outputs,
+        }
+    }
+
+    /// Sends the first message.
+    pub(crate) fn send_hello(&mut self, latency: u64) -> Result<(), ReplyError> {
+        self.send_words(HELLO, latency, |samples| samples.fill(0))
+    }
+
+    /// Sends the reply to `block`.
+    ///
+    /// Real-time: hot, wakes.
+    pub(crate) fn send(
+        &mut self,
+        block: u64,
+        fill: impl FnOnce(&mut [u32]),
+    ) -> Result<(), ReplyError> {
+        self.send_words(block, 0, fill)
+    }
+
+    /// Sends words that are no reply, for a drill.
+    pub(crate) fn send_raw(&mut self, fill: impl FnOnce(&mut [u32])) -> Result<(), ReplyError> {
+        let words = self.reply_words;
+        let mut chunk = self.replies.write_chunk(words).map_err(reason)?;
+        fill(&mut chunk);
+        chunk.commit(words);
+        Ok(())
+    }
+
+    fn send_words(
+        &mut self,
+        block: u64,
+        latency: u64,
+        fill: impl FnOnce(&mut [u32]),
+    ) -> Result<(), ReplyError> {
+        self.send_raw(|words| {
+            let (header, samples) = words.split_at_mut(HEADER);
+            header.fill(0);
+            header[0] = REPLY;
+            put(&mut header[1..3], block);
+            put(&mut header[3..5], latency);
+            fill(samples);
+        })
+    }
+
+    /// Waits for a request, for `limit` at most, and gives its samples to `read`.
+    ///
+    /// Real-time: waits, on the supervisor.
+    pub(crate) fn receive(
+        &mut self,
+        limit: Nanos,
+        read: impl FnOnce(&[u32]),
+    ) -> Result<RequestInfo, ReplyError> {
+        let words = self.request_words;
+        let chunk = self.requests.wait_read_chunk(words, Some(limit));
+        let chunk = chunk.map_err(reason)?;
+        let header: [u32; HEADER] = std::array::from_fn(|at| chunk[at]);
+        if header[0] != REQUEST {
+            return Err(ReplyError::Corrupt);
+        }
+        read(&chunk[HEADER..]);
+        chunk.release(words);
+        Ok(RequestInfo {
+            block: get(header[1], header[2]),
+            position: get(header[3], header[4]),
+            drill: header[5],
+        })
+    }
+}
+
+fn reason(error: ChunkError) -> ReplyError {
+    match error {
+        ChunkError::TooFewFrames { .. } => ReplyError::Late,
+        ChunkError::Closed { .. } | ChunkError::PeerDead { .. } => ReplyError::Dead,
+        _ => ReplyError::Corrupt,
+    }
+}
+
+fn put(words: &mut [u32], value: u64) {
+    words[0] = value as u32;
+    words[1] = (value >> 32) as u32;
+}
+
+fn get(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rt::mirror::{PageSize, Ring};
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
+    const OUTPUTS: usize = 64;
+
+    /// Both ends of a cell's rings, and the memory of the replies, as a process may write it.
+    fn ends() -> (HostEnd, CellEnd, File, u64) {
+        let ring = || Ring::<u32>::shared(1, 2048, PageSize::Default).unwrap();
+        let (requests, replies) = (ring(), ring());
+        let memory = File::from(replies.file().unwrap().try_clone_to_owned().unwrap());
+        let bytes = memory.metadata().unwrap().len();
+        let host = HostEnd::new(
+            requests.producer().unwrap(),
+            replies.consumer().unwrap(),
+            (16, OUTPUTS),
+        );
+        let cell = CellEnd::new(
+            requests.consumer().unwrap(),
+            replies.producer().unwrap(),
+            (16, OUTPUTS),
+        );
+        (host, cell, memory, bytes)
+    }
+
+    fn info(block: u64) -> RequestInfo {
+        RequestInfo {
+            block,
+            position: block * 7 + (1 << 40),
+            drill: 0,
+        }
+    }
+
+    #[test]
+    fn a_request_and_its_reply_arrive_whole() {
+        let (mut host, mut cell, ..) = ends();
+        cell.send_hello(77 + (1 << 33)).unwrap();
+        assert_eq!(host.hello(), Ok(77 + (1 << 33)));
+        for block in 0..100 {
+            host.send(info(block), |words| words.fill(block as u32))
+                .unwrap();
+            let mut sum = 0;
+            let got = cell.receive(Nanos(0), |words| sum = words.iter().sum());
+            assert_eq!((got, sum), (Ok(info(block)), 16 * block as u32));
+            cell.send(block, |words| words.fill(sum)).unwrap();
+            let mut found = 0;
+            host.receive(block, Nanos(0), |words| found = words[OUTPUTS - 1])
+                .unwrap();
+            assert_eq!(found, sum);
+        }
+    }
+
+    #[test]
+    fn a_late_reply_is_dropped_and_one_that_nobody_asked_for_ends_the_ring() {
+        let (mut host, mut cell, ..) = ends();
+        assert_eq!(host.receive(0, Nanos(0), |_| ()), Err(ReplyError::Late));
+        for block in 0..3 {
+            cell.send(block, |words| words.fill(block as u32)).unwrap();
+        }
+        let mut found = 0;
+        host.receive(2, Nanos(0), |words| found = words[0]).unwrap();
+        assert_eq!(found, 2);
+        cell.send(9, |_| ()).unwrap();
+        assert_eq!(host.receive(3, Nanos(0), |_| ()), Err(ReplyError::Corrupt));
+    }
+
+    #[test]
+    fn a_cell_that_has_ended_is_dead_after_its_last_reply() {
+        let (mut host, mut cell, ..) = ends();
+        cell.send(0, |_| ()).unwrap();
+        drop(cell);
+        assert_eq!(host.receive(0, Nanos(0), |_| ()), Ok(()));
+        assert_eq!(host.receive(1, Nanos(0), |_| ()), Err(ReplyError::Dead));
+        assert_eq!(host.send(info(1), |_| ()), Err(ReplyError::Dead));
+    }
+
+    /// A small generator, so that a failure can be repeated.
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0
+        }
+    }
+
+    /// Writes garbage into the memory of the replies between the calls of the supervisor.
+    fn write_garbage(cases: u64) {
+        let mut random = Random(0x9E37_79B9_7F4A_7C15);
+        let (mut host, mut cell, mut memory, mut bytes) = ends();
+        let mut counts = [0u64; 3];
+        for case in 0..cases {
+            let word = match random.next() % 4 {
+                0 => u64::MAX,
+                1 => random.next() % 4096,
+                2 => u64::from(REPLY) | random.next() << 32,
+                _ => random.next(),
+            };
+            // Mostly in the header of the ring, where its counts and words to sleep on are.
+            let span = if random.next() % 4 == 0 {
+                bytes - 8
+            } else {
+                1024
+            };
+            let at = random.next() % span;
+            memory.write_at(&word.to_le_bytes(), at).unwrap();
+            if random.next() % 8 == 0 {
+                let _ = cell.send(case, |words| words.fill(random.next() as u32));
+            }
+            let _ = host.send(info(case), |words| words.fill(0));
+            let mut len = OUTPUTS;
+            let got = host.receive(case, Nanos(0), |words| len = words.len());
+            assert_eq!(len, OUTPUTS);
+            match got {
+                Ok(()) => counts[0] += 1,
+                Err(ReplyError::Late) => counts[1] += 1,
+                Err(_) => {
+                    counts[2] += 1;
+                    if random.next() % 16 == 0 {
+                        (host, cell, memory, bytes) = ends();
+                    }
+                }
+            }
+        }
+        assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    }
+
+    #[test]
+    fn garbage_in_shared_memory_neither_crashes_nor_holds_the_supervisor() {
+        write_garbage(100_000);
+    }
+
+    #[test]
+    #[ignore = "long: ten million cases"]
+    fn garbage_in_shared_memory_for_long() {
+        write_garbage(10_000_000);
+    }
+}

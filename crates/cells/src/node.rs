@@ -1,0 +1,351 @@
+//! The cell as a node of the supervisor's graph: it sends, receives, and fades what is lost.
+//!
+//! ```text
+//!   block     k          k+1        k+2        k+3
+//!   cell      ▓▓▓▓▓▓▓    dies                  is back
+//!   output    ▓▓▓▓▓▓▓    ╲______    _______    ╱▓▓▓▓▓▓
+//!                        the last samples      from silence
+//!                        fade within a block   within a block
+//! ```
+//!
+//! Live it waits for a reply for half a block's period at most, and with a latency of one block not at all. Offline it waits
+//! until the reply comes or the monitor has ended the process, so that a healthy cell loses nothing.
+
+use crate::border::{CELL, hidden_kind, register_tap};
+use crate::message::{HostEnd, ReplyError, RequestInfo};
+use crate::section::CellLatency;
+use crate::status::CellStatus;
+use processor::{Block, MakeError, Mode, ProcessStatus, Processor, Registry, Setup, Tail};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use units::{Frames, Nanos};
+
+/// Longest wait, offline, before the node looks if there is another process.
+const OFFLINE_WAIT: Nanos = Nanos(5_000_000);
+
+/// A failure that is caused on purpose, to see that the rest of the session plays on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drill {
+    /// The failure.
+    pub kind: DrillKind,
+    /// First frame of the block in which it happens, rounded down to a block.
+    pub frame: u64,
+}
+
+/// Kind of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum DrillKind {
+    /// The process is killed by SIGKILL.
+    Kill = 1,
+    /// The process gets SIGSEGV.
+    Segv = 2,
+    /// The process is stopped by SIGSTOP.
+    Stop = 3,
+    /// The process computes for ever.
+    Loop = 4,
+    /// The process takes memory until it gets no more, and dies of it.
+    Hog = 5,
+    /// The process writes garbage in place of its reply.
+    Garbage = 6,
+}
+
+impl DrillKind {
+    /// All kinds, with their names on the command line.
+    pub const NAMES: [(&'static str, Self); 6] = [
+        ("kill", Self::Kill),
+        ("segv", Self::Segv),
+        ("stop", Self::Stop),
+        ("loop", Self::Loop),
+        ("hog", Self::Hog),
+        ("garbage", Self::Garbage),
+    ];
+}
+
+/// What joins the node of a cell to the monitor of its process.
+pub struct CellLink {
+    /// Rings of a new process.
+    pub(crate) fresh: rtrb::Consumer<HostEnd>,
+    /// Rings that the node uses no more.
+    pub(crate) retired: rtrb::Producer<HostEnd>,
+    pub(crate) status: Arc<CellStatus>,
+    pub(crate) latency: CellLatency,
+    /// Latency of the cell's graph.
+    pub(crate) graph_latency: Frames,
+    /// Failures to cause, in the order of their frames.
+    pub(crate) drills: Vec<Drill>,
+}
+
+/// Registers the nodes of cells: `links` has one for each, by the name of its node.
+///
+/// Real-time: setup.
+pub fn register_cells(registry: &mut Registry, links: HashMap<String, CellLink>) {
+    let links = Mutex::new(links);
+    let kind = hidden_kind(CELL, "Plays a part of the graph in a process of its own.");
+    registry.add(kind, move |context| {
+        let name = &context.node.name;
+        let mut links = links.lock().unwrap_or_else(PoisonError::into_inner);
+        let link = links.remove(name).ok_or_else(|| MakeError {
+            message: format!("`{name}` has no process, or was made twice"),
+            key: None,
+        })?;
+        let outputs = context.node.outputs.iter();
+        let channels = outputs.map(|port| match port.signal {
+            graph::Signal::Audio(channels) => channels.count(),
+            _ => 0,
+        });
+        Ok(Box::new(CellNode::new(link, channels.sum())))
+    });
+    register_tap(registry);
+}
+
+/// The running half of a cell's node.
+struct CellNode {
+    link: CellLink,
+    end: Option<HostEnd>,
+    block: usize,
+    budget: Nanos,
+    is_offline: bool,
+    /// Number of the next block.
+    next: u64,
+    /// First block that was sent to the present process.
+    first: u64,
+    /// Channels x frames of the last reply.
+    samples: Vec<f32>,
+    /// Last sample of each channel, from which a fade begins.
+    last: Vec<f32>,
+    was_lost: bool,
+}
+
+impl CellNode {
+    fn new(link: CellLink, channels: usize) -> Self {
+        Self {
+            link,
+            end: None,
+            block: 0,
+            budget: Nanos(0),
+            is_offline: false,
+            next: 0,
+            first: 0,
+            samples: Vec::new(),
+            last: vec![0.0; channels],
+            was_lost: false,
+        }
+    }
+
+    /// Takes the rings of a new process, if there is one.
+    fn take_fresh(&mut self) {
+        if let Ok(fresh) = self.link.fresh.pop() {
+            self.retire();
+            self.end = Some(fresh);
+            self.first = self.next;
+        }
+    }
+
+    /// Gives the present rings back. There is room for all that can be on their way.
+    fn retire(&mut self) {
+        if let Some(end) = self.end.take()
+            && let Err(rtrb::PushError::Full(end)) = self.link.retired.push(end)
+        {
+            // A leak is better than a free on this thread.
+            std::mem::forget(end);
+        }
+    }
+
+    /// Waits for a process, offline.
+    fn await_process(&mut self) {
+        let status = self.link.status.clone();
+        while self.end.is_none() && !status.is_gone() {
+            std::thread::sleep(Duration::from_millis(1));
+            self.take_fresh();
+        }
+    }
+
+    /// Sends the inputs of this block.
+    fn send(&mut self, block: &Block<'_>) {
+        let drill = self.drill(block.position());
+        let info = RequestInfo {
+            block: self.next,
+            position: block.position(),
+            drill,
+        };
+        let Some(end) = &mut self.end else { return };
+        let sent = end.send(info, |words| {
+            let mut words = words.iter_mut();
+            for port in 0..block.input_count() {
+                let input = block.input(port);
+                for channel in 0..input.channels().count() {
+                    let samples = input.channel(channel).iter();
+                    samples
+                        .zip(&mut words)
+                        .for_each(|(sample, word)| *word = sample.to_bits());
+                }
+            }
+        });
+        match sent {
+            Ok(()) if drill != 0 => self.link.status.drill.store(drill, Ordering::Relaxed),
+            // No room: the cell is behind by a ring's length, and this block is lost.
+            Ok(()) | Err(ReplyError::Late) => {}
+            Err(error) => self.give_up(error),
+        }
+    }
+
+    /// The drill of the block at `position`, or 0.
+    fn drill(&mut self, position: u64) -> u32 {
+        let end = position + self.block as u64;
+        let is_due = |drill: &Drill| (position..end).contains(&drill.frame);
+        let found = self.link.drills.iter().find(|drill| is_due(drill));
+        found.map_or(0, |drill| drill.kind as u32)
+    }
+
+    /// Uses the present rings no more.
+    fn give_up(&mut self, error: ReplyError) {
+        if error == ReplyError::Corrupt {
+            self.link.status.corrupt.store(true, Ordering::Relaxed);
+        }
+        self.retire();
+    }
+
+    /// Receives the reply to block `wanted` into `samples`, and returns true if it came.
+    fn receive(&mut self, wanted: u64) -> bool {
+        if wanted < self.first {
+            return false;
+        }
+        let limit = if self.is_offline {
+            OFFLINE_WAIT
+        } else {
+            self.budget
+        };
+        self.link
+            .status
+            .waits
+            .store(self.is_offline, Ordering::Relaxed);
+        let got = loop {
+            let Some(end) = &mut self.end else {
+                break false;
+            };
+            let (samples, mut not_finite) = (&mut self.samples, 0);
+            let got = end.receive(wanted, limit, |words| {
+                for (sample, word) in samples.iter_mut().zip(words) {
+                    let value = f32::from_bits(*word);
+                    *sample = if value.is_finite() { value } else { 0.0 };
+                    not_finite += u64::from(!value.is_finite());
+                }
+            });
+            if not_finite > 0 {
+                let count = &self.link.status.not_finite;
+                count.fetch_add(not_finite, Ordering::Relaxed);
+            }
+            match got {
+                Ok(()) => break true,
+                Err(ReplyError::Late) if !self.is_offline => break false,
+                // The monitor ends a process that hangs, and sends other rings or gives it up.
+                Err(ReplyError::Late) if self.link.fresh.is_empty() => {
+                    if self.link.status.is_gone() {
+                        break false;
+                    }
+                }
+                Err(ReplyError::Late) => break false,
+                Err(error) => {
+                    self.give_up(error);
+                    break false;
+                }
+            }
+        };
+        self.link.status.waits.store(false, Ordering::Relaxed);
+        got
+    }
+
+    /// Writes the outputs: the reply, or a fade from the last one.
+    fn write(&mut self, block: &mut Block<'_>, has_reply: bool) {
+        let frames = self.block;
+        let step = 1.0 / frames as f32;
+        let mut channels = self.samples.chunks_exact(frames).zip(&mut self.last);
+        let (is_fading_in, is_silent) = (has_reply && self.was_lost, !has_reply && self.was_lost);
+        for mut output in block.outputs() {
+            for (channel, (from, last)) in (0..output.channels().count()).zip(&mut channels) {
+                let to = output.channel(channel);
+                match has_reply {
+                    true if is_fading_in => {
+                        for (at, (to, from)) in (1u32..).zip(to.iter_mut().zip(from)) {
+                            *to = from * (at as f32 * step);
+                        }
+                    }
+                    true => to.copy_from_slice(from),
+                    false if is_silent => to.fill(0.0),
+                    false => {
+                        for (at, to) in (1u32..).zip(to.iter_mut()) {
+                            *to = *last * (1.0 - at as f32 * step);
+                        }
+                    }
+                }
+                *last = to[frames - 1];
+            }
+        }
+        self.was_lost = !has_reply;
+    }
+
+    fn count(&self, has_reply: bool, is_due: bool) {
+        let status = &self.link.status;
+        status.blocks.fetch_add(1, Ordering::Relaxed);
+        match has_reply || !is_due {
+            true => status.missed.store(0, Ordering::Relaxed),
+            false => {
+                status.lost.fetch_add(1, Ordering::Relaxed);
+                status.missed.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Processor for CellNode {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.block = setup.block.count();
+        self.is_offline = setup.mode != Mode::Live;
+        let period = setup.block.duration(setup.rate);
+        self.budget = match self.link.latency {
+            CellLatency::None => Nanos(period.0 / 2),
+            CellLatency::OneBlock => Nanos(0),
+        };
+        self.samples = vec![0.0; self.last.len() * self.block];
+        self.reset();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        if block.frames() != self.block {
+            // A cell in a loop of parts of a block; the splitter refuses such sessions.
+            block.silence_outputs();
+            return ProcessStatus::Continue;
+        }
+        self.take_fresh();
+        if self.is_offline {
+            self.await_process();
+        }
+        self.send(block);
+        let latency = self.link.latency.blocks();
+        let is_due = self.next >= latency;
+        let has_reply = is_due && self.receive(self.next - latency);
+        self.next += 1;
+        self.count(has_reply, is_due);
+        self.write(block, has_reply);
+        // Before the first block that is due there is nothing to fade in from.
+        self.was_lost &= is_due;
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {
+        self.last.fill(0.0);
+        self.was_lost = false;
+    }
+
+    fn latency(&self) -> Frames {
+        let blocks = self.link.latency.blocks() as u32;
+        Frames(self.link.graph_latency.0 + blocks * self.block as u32)
+    }
+
+    fn tail(&self) -> Tail {
+        Tail::Infinite
+    }
+}

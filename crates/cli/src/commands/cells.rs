@@ -1,0 +1,190 @@
+//! `cells`: plays a session whose parts are processes of their own.
+//!
+//! ```text
+//!   session ──▶ split at the borders ──▶ a process for each cell
+//!                      │                      ▲ rings
+//!                      ▼                      ▼
+//!               the rest of the graph ──▶ engine ──▶ clock, or a file
+//! ```
+
+mod drill;
+mod process;
+mod run;
+
+pub(super) use process::CellProcess;
+
+use crate::failure::Failure;
+use crate::guard::FileGuard;
+use crate::interrupt::Interrupt;
+use crate::output::messages;
+use crate::session::load::LoadedSession;
+use crate::session::options::{parse_block, parse_rate, parse_seconds};
+use clap::Args;
+use divisi::cells::{
+    CellPart, CellSpec, Drill, Launch, Monitor, Split, Start, read_cells, register_cells, split,
+};
+use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
+use drill::DrillOption;
+use run::Run;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi cells studio.toml --seconds 60
+  divisi cells studio.toml --render studio.wav --seconds 10
+  divisi cells studio.toml --render studio.wav --seconds 10 --drill reverb:kill@3
+
+A cell is a table of the session, [cell.NAME] with nodes = [\"a\", \"b\"]; docs/cells.md has all keys. Without the command
+`cells`, the same session plays in one process, with the same bits.";
+
+/// Plays a session whose cells are processes of their own
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Cells {
+    /// The session, with tables [cell.NAME]
+    file: PathBuf,
+
+    /// Render into a file, faster than real time, instead of playing by the clock
+    #[arg(long, value_name = "OUT.wav", requires = "seconds")]
+    render: Option<PathBuf>,
+
+    /// Length in seconds; without it, until Ctrl-C
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    seconds: Option<f64>,
+
+    /// Sample rate in Hz
+    #[arg(long, value_name = "HZ", value_parser = parse_rate)]
+    rate: Option<SampleRate>,
+
+    /// Frames in a block
+    #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
+    block: Option<Frames>,
+
+    /// Cause a failure, to see that the rest plays on: kill, segv, stop, loop, hog or garbage, at a time in seconds. May be
+    /// given several times
+    #[arg(long, value_name = "CELL:KIND@S", value_parser = DrillOption::parse)]
+    drill: Vec<DrillOption>,
+}
+
+impl Cells {
+    /// Runs the command.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let loaded = LoadedSession::read_valid(&self.file)?;
+        let (rate, block) = format(&loaded, self.rate, self.block);
+        let split = split_session(&loaded)?;
+        let drills = self.drills(&split.cells, rate)?;
+        let mut guard = loaded.guard(std::iter::empty())?;
+        if let Some(output) = &self.render {
+            self.check_output(output, &mut guard)?;
+        }
+        let interrupt = Interrupt::listen()?;
+        let mut options = EngineOptions::new(block, rate);
+        options.folder.clone_from(&loaded.folder);
+        options.scheduler = Scheduler::Sequential;
+        options.workers = 1;
+        options.mode = match self.render {
+            Some(_) => Mode::Offline,
+            None => Mode::Live,
+        };
+        let launch = self.launch((rate, block))?;
+        let started = Monitor::start(&split.cells, block, launch, &drills);
+        let Start { monitor, links } = started.map_err(Failure::failed)?;
+        let mut registry = divisi::registry();
+        register_cells(&mut registry, links.into_iter().collect());
+        let run = Run {
+            loaded: &loaded,
+            graph: split.outer,
+            registry,
+            options,
+            monitor,
+            interrupt,
+            frames: self
+                .seconds
+                .map(|it| (it * f64::from(rate.hz())).round() as u64),
+        };
+        match &self.render {
+            Some(output) => run.render(output),
+            None => run.play(),
+        }
+    }
+
+    fn check_output(&self, output: &Path, guard: &mut FileGuard) -> Result<(), Failure> {
+        guard.input(&self.file);
+        guard.output(output)?;
+        crate::files::check_sound_name(output)
+    }
+
+    /// The failures to cause in each cell.
+    fn drills(&self, cells: &[CellPart], rate: SampleRate) -> Result<Vec<Vec<Drill>>, Failure> {
+        let mut all = vec![Vec::new(); cells.len()];
+        for drill in &self.drill {
+            let found = cells.iter().position(|cell| cell.spec.name == drill.cell);
+            let Some(found) = found else {
+                let message = format!("--drill: the session has no cell `{}`", drill.cell);
+                return Err(Failure::bad_input(message));
+            };
+            all[found].push(Drill {
+                kind: drill.kind,
+                frame: (drill.seconds * f64::from(rate.hz())).round() as u64,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Starts this program once more, as a cell.
+    fn launch(&self, (rate, block): (SampleRate, Frames)) -> Result<Launch, Failure> {
+        let program = std::env::current_exe().map_err(Failure::from_error)?;
+        let (file, is_live) = (self.file.clone(), self.render.is_none());
+        let parent = std::process::id();
+        Ok(Box::new(move |cell, (requests, replies), is_first| {
+            use std::os::unix::process::CommandExt;
+            let mut command = Command::new(&program);
+            command.arg("cell-process").arg(&file);
+            command.arg("--cell").arg(cell.to_string());
+            command.arg("--requests").arg(requests);
+            command.arg("--replies").arg(replies);
+            command.arg("--parent").arg(parent.to_string());
+            command.arg("--rate").arg(rate.hz().to_string());
+            command.arg("--block").arg(block.0.to_string());
+            if is_live {
+                command.arg("--live");
+            }
+            if is_first {
+                command.arg("--notes");
+            }
+            // Ctrl-C is for the supervisor, which ends its cells.
+            command.process_group(0);
+            command.stdin(Stdio::null()).stdout(Stdio::null());
+            command
+        }))
+    }
+}
+
+/// Rate and block of a run.
+fn format(
+    loaded: &LoadedSession,
+    rate: Option<SampleRate>,
+    block: Option<Frames>,
+) -> (SampleRate, Frames) {
+    (loaded.rate_or_default(rate), loaded.block_or_default(block))
+}
+
+/// The session, cut at the borders of its cells. Mistakes are printed.
+fn split_session(loaded: &LoadedSession) -> Result<Split, Failure> {
+    let (cells, mistakes): (Vec<CellSpec>, _) = read_cells(&loaded.session);
+    if !mistakes.is_empty() {
+        loaded.print_diagnostics(&mistakes);
+        return Err(Failure::bad_input_reported());
+    }
+    if cells.is_empty() {
+        return Err(Failure::bad_input(
+            "this session has no cells: write [cell.NAME] and below it nodes = [\"…\"], or use `play`",
+        ));
+    }
+    split(&loaded.session.graph, &cells, loaded.registry.catalogue()).map_err(|mistakes| {
+        loaded.print_diagnostics(&mistakes);
+        messages::print_message("the session cannot be split at the borders of its cells");
+        Failure::bad_input_reported()
+    })
+}

@@ -1,0 +1,115 @@
+//! `cell-process`: the process of one cell. `cells` starts it; users do not call it.
+
+use super::{format, split_session};
+use crate::failure::Failure;
+use crate::output::messages;
+use crate::session::load::LoadedSession;
+use crate::session::options::{parse_block, parse_rate};
+use clap::Args;
+use divisi::cells::{CellJob, Isolation, Policy, begin_process, run_cell, try_to_leave};
+use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
+use divisi::workers::Priority;
+use std::path::PathBuf;
+
+/// Real-time priority of a cell with precedence 0, below that of the supervisor's driver.
+const LOWEST_PRIORITY: u8 = 50;
+
+/// Plays one cell of a session for its supervisor
+#[derive(Args)]
+pub(crate) struct CellProcess {
+    /// The session
+    #[arg(required_unless_present = "try_to_leave")]
+    file: Option<PathBuf>,
+    /// Index of the cell
+    #[arg(long, default_value_t = 0)]
+    cell: usize,
+    /// Ring of requests
+    #[arg(long, default_value = "")]
+    requests: PathBuf,
+    /// Ring of replies
+    #[arg(long, default_value = "")]
+    replies: PathBuf,
+    /// Process of the supervisor
+    #[arg(long)]
+    parent: i32,
+    #[arg(long, value_parser = parse_rate)]
+    rate: Option<SampleRate>,
+    #[arg(long, value_parser = parse_block)]
+    block: Option<Frames>,
+    /// Play with a deadline
+    #[arg(long)]
+    live: bool,
+    /// Print what the system refuses
+    #[arg(long)]
+    notes: bool,
+    /// Try to get out of the restrictions of a cell, and print the result of each attempt
+    #[arg(long)]
+    try_to_leave: bool,
+}
+
+impl CellProcess {
+    /// Runs the command.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        begin_process(self.parent).map_err(Failure::from_error)?;
+        let Some(file) = self.file.as_ref().filter(|_| !self.try_to_leave) else {
+            return Self::print_attempts(self.parent);
+        };
+        let loaded = LoadedSession::read(file)?;
+        let (rate, block) = format(&loaded, self.rate, self.block);
+        let mut split = split_session(&loaded)?;
+        if self.cell >= split.cells.len() {
+            return Err(Failure::failed("the session has fewer cells than before"));
+        }
+        let part = split.cells.swap_remove(self.cell);
+        let (spec, name) = (part.spec.clone(), part.spec.name.clone());
+        let priority = match (self.live, spec.policy) {
+            (true, Policy::Exclusive) => Priority::RealTime(LOWEST_PRIORITY + spec.precedence),
+            _ => Priority::Ordinary,
+        };
+        let mut options = EngineOptions::new(block, rate);
+        options.folder.clone_from(&loaded.folder);
+        options.workers = spec.cores.len().max(1);
+        options.scheduler = match options.workers {
+            1 => Scheduler::Sequential,
+            _ => Scheduler::Stealing,
+        };
+        options.priority = priority;
+        options.prevent_cpu_sleep = false;
+        options.mode = match self.live {
+            true => Mode::Live,
+            false => Mode::Offline,
+        };
+        let job = CellJob {
+            part,
+            registry: divisi::registry(),
+            options,
+            isolation: Isolation {
+                cores: spec.cores,
+                memory_mib: spec.memory_mib,
+                priority,
+            },
+            rings: (self.requests, self.replies),
+            parent: self.parent,
+        };
+        let report = |note: &str| {
+            if self.notes {
+                messages::print_note(&format!("cell `{name}`: {note}"));
+            }
+        };
+        run_cell(job, report).map_err(|why| Failure::failed(format!("cell `{name}`: {why}")))
+    }
+
+    fn print_attempts(parent: i32) -> Result<(), Failure> {
+        let attempts = try_to_leave(parent);
+        let line = |(what, failed): &(&str, bool)| {
+            let result = if *failed { "refused" } else { "DONE" };
+            format!("{what}: {result}\n")
+        };
+        let lines: String = attempts.iter().map(line).collect();
+        messages::print_result(&lines)?;
+        match attempts.iter().all(|(_, failed)| *failed) {
+            true => Ok(()),
+            false => Err(Failure::failed("a cell can be left")),
+        }
+    }
+}

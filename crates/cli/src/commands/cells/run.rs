@@ -1,0 +1,158 @@
+//! [`Run`]: plays the supervisor's part of the graph, by the clock or into a file, and prints what happens to the cells.
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::output::messages;
+use crate::session::load::{LoadedSession, output_channels};
+use divisi::cells::{CellEvent, Monitor};
+use divisi::driver::offline::{self, Silence};
+use divisi::driver::{DriverConfig, DriverState, clock};
+use divisi::graph::error_chain;
+use divisi::media::{SampleFormat, Writer};
+use divisi::prelude::{Engine, EngineCallback, EngineOptions, Graph, Registry};
+use divisi::units::Channels;
+use divisi::workers::AudioThread;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Time between two looks at the cells.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// A run of the supervisor.
+pub(super) struct Run<'a> {
+    pub(super) loaded: &'a LoadedSession,
+    /// The graph with a node for each cell.
+    pub(super) graph: Graph,
+    pub(super) registry: Registry,
+    pub(super) options: EngineOptions,
+    pub(super) monitor: Monitor,
+    pub(super) interrupt: Interrupt,
+    pub(super) frames: Option<u64>,
+}
+
+impl Run<'_> {
+    /// Makes the engine. Mistakes are printed.
+    fn make(&mut self) -> Result<(Engine, EngineCallback), Failure> {
+        let (graph, registry) = (
+            std::mem::take(&mut self.graph),
+            std::mem::take(&mut self.registry),
+        );
+        let made = Engine::new(graph, Arc::new(registry), self.options.clone());
+        let (engine, callback) = made.map_err(|error| self.loaded.engine_failure(error))?;
+        messages::print_notes(&engine.notes());
+        print_events(&self.monitor);
+        Ok((engine, callback))
+    }
+
+    fn request(&self, engine: &Engine) -> DriverConfig {
+        let mut request = DriverConfig::new("divisi", self.options.block);
+        request.outputs = output_channels(engine.plan());
+        request
+    }
+
+    /// Plays by the clock until the end or an interrupt.
+    pub(super) fn play(mut self) -> Result<(), Failure> {
+        let (mut engine, callback) = self.make()?;
+        let monitor = &self.monitor;
+        let mut request = self.request(&engine);
+        request.rate = Some(self.options.rate);
+        let driver = clock::open(&request).map_err(Failure::from_error)?;
+        messages::print_notes(&driver.info().refused);
+        let running = driver
+            .start(Box::new(callback))
+            .map_err(Failure::from_error)?;
+        let is_done = |engine: &Engine| self.frames.is_some_and(|it| engine.position() >= it);
+        while !self.interrupt.is_requested() && !is_done(&engine) {
+            engine.update();
+            print_events(monitor);
+            if let DriverState::Ended { reason } = running.state() {
+                return Err(Failure::failed(reason));
+            }
+            std::thread::sleep(INTERVAL);
+        }
+        drop(running.stop());
+        engine.update();
+        let missed = engine.report().late;
+        if missed > 0 {
+            messages::print_message(&format!("{missed} blocks came late"));
+        }
+        end(monitor)
+    }
+
+    /// Renders into `output`.
+    pub(super) fn render(mut self, output: &Path) -> Result<(), Failure> {
+        let (mut engine, mut callback) = self.make()?;
+        let monitor = &self.monitor;
+        let request = self.request(&engine);
+        if request.outputs == 0 {
+            let message = "the session has no `sink`, so there is nothing to render";
+            return Err(Failure::bad_input(message));
+        }
+        let rate = self.options.rate;
+        let channels = Channels(request.outputs);
+        let mut writer = Writer::create(output, rate, channels, SampleFormat::F32)
+            .map_err(Failure::from_error)?;
+        let frames = self.frames.unwrap_or(0);
+        let latency = u64::from(engine.plan().latency.0);
+        let rendered = {
+            let _audio_thread = AudioThread::enter();
+            offline::render(
+                &request,
+                (latency, frames),
+                &mut callback,
+                &mut Silence,
+                &mut |block: &[&[f32]]| writer.write(block).map_err(Into::into),
+                &mut |_| {
+                    engine.update();
+                    print_events(monitor);
+                    self.interrupt.control_flow()
+                },
+            )
+        };
+        let written = rendered.map_err(|error| Failure::failed(error_chain(&error)))?;
+        writer.finish().map_err(Failure::from_error)?;
+        messages::print_message(&format!("{}: {written} frames", output.display()));
+        if latency > 0 {
+            messages::print_message(&format!("latency: {latency} frames, left out of the file"));
+        }
+        match written < frames {
+            true => Err(Failure::failed(
+                "interrupted: the file holds the first frames",
+            )),
+            false => end(monitor),
+        }
+    }
+}
+
+/// Prints what has happened to the cells.
+fn print_events(monitor: &Monitor) {
+    for event in monitor.events() {
+        messages::print_message(&match event {
+            CellEvent::Playing { cell, process } => format!("cell `{cell}`: process {process}"),
+            CellEvent::Ended { cell, why } => format!("cell `{cell}`: {why}"),
+            CellEvent::GivenUp { cell } => {
+                format!("cell `{cell}`: it failed too often and stays silent")
+            }
+        });
+    }
+}
+
+/// Prints what the sound lacks of each cell. Fails if it lacks anything.
+fn end(monitor: &Monitor) -> Result<(), Failure> {
+    print_events(monitor);
+    let mut is_whole = true;
+    for (cell, status) in monitor.statuses() {
+        let (blocks, lost, not_finite) = (status.blocks(), status.lost(), status.not_finite());
+        messages::print_message(&format!("cell `{cell}`: {lost} of {blocks} blocks lost"));
+        if not_finite > 0 {
+            let message = format!("cell `{cell}`: {not_finite} samples were no finite numbers");
+            messages::print_message(&message);
+        }
+        is_whole &= lost == 0 && not_finite == 0;
+    }
+    match is_whole {
+        true => Ok(()),
+        false => Err(Failure::failed("the sound is not whole: cells lost blocks")),
+    }
+}
