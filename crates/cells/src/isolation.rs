@@ -8,7 +8,7 @@
 //! | network, other processes, threads, programs | seccomp: no `socket`, `kill`, `ptrace`, `clone`, `execve` | refused |
 //! | memory beyond its share | `RLIMIT_AS` | there is none; the cell ends |
 //! | its core for good, at real-time priority | `RLIMIT_RTTIME` | SIGXCPU |
-//! | files of its own, core dumps | `RLIMIT_FSIZE`, `RLIMIT_CORE`, `RLIMIT_NOFILE` | refused |
+//! | core dumps, new descriptors | `RLIMIT_CORE`, `RLIMIT_NOFILE` | refused |
 //!
 //! The list of seccomp names what is allowed. All else gives EPERM: a library that tries sees an error, as it would without
 //! the right.
@@ -107,8 +107,9 @@ impl Isolation {
         let mut refused = Vec::new();
         let mut check = |done: Result<(), String>| refused.extend(done.err());
         check(workers::set_priority(self.priority).map_err(|it| format!("{it}: {}", it.fix())));
-        check(self.limit_resources());
+        // A descriptor is needed to give up files, so their number is limited afterwards.
         check(restrict_files());
+        check(self.limit_resources());
         check(restrict_calls());
         refused
     }
@@ -120,7 +121,6 @@ impl Isolation {
         let now = pages.map(|pages: u64| pages.saturating_mul(page));
         let mut limits = vec![
             (Resource::Core, 0),
-            (Resource::Fsize, 0),
             (Resource::Nofile, 0),
             (Resource::Nproc, 0),
             (Resource::Rttime, REAL_TIME_LIMIT_US),

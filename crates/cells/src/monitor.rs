@@ -131,6 +131,7 @@ impl Monitor {
                 failed_starts: 0,
                 restarts_in_row: 0,
                 is_first: true,
+                why: String::new(),
                 latency: None,
                 hangs_on_purpose: drills
                     .iter()
@@ -242,6 +243,8 @@ struct WatchedCell {
     failed_starts: u32,
     restarts_in_row: u32,
     is_first: bool,
+    /// Reason for the last end.
+    why: String,
     /// Latency of its graph, once it is known.
     latency: Option<u64>,
     hangs_on_purpose: bool,
@@ -268,8 +271,8 @@ impl WatchThread {
             }
             if !is_up {
                 if let Some(gone) = self.cells.iter().find(|it| it.failed_starts > 0) {
-                    let name = &gone.name;
-                    let _ = came.send(Err(format!("the cell `{name}` did not come up")));
+                    let (name, why) = (&gone.name, &gone.why);
+                    let _ = came.send(Err(format!("the cell `{name}` did not come up: {why}")));
                     return;
                 }
                 let known: Option<Vec<u64>> = self.cells.iter().map(|it| it.latency).collect();
@@ -368,7 +371,11 @@ impl WatchedCell {
         let is = |kind: DrillKind| drill == kind as u32;
         match () {
             () if is(DrillKind::Kill) => process.signal(Signal::KILL),
-            () if is(DrillKind::Segv) => process.signal(Signal::SEGV),
+            () if is(DrillKind::Segv) => {
+                process.signal(Signal::SEGV);
+                // The runtime's handler takes the first one for itself and leaves the next to the system.
+                self.status.drill.store(drill, Ordering::Relaxed);
+            }
             () if is(DrillKind::Stop) => process.signal(Signal::STOP),
             () => {}
         }
@@ -419,7 +426,9 @@ impl WatchedCell {
     /// The state after a process: the back-off, or no more starts.
     fn end(&mut self, why: &str, events: &mpsc::Sender<CellEvent>) -> State {
         let (cell, why) = (self.name.clone(), why.to_owned());
+        self.why.clone_from(&why);
         let _ = events.send(CellEvent::Ended { cell, why });
+        self.status.drill.store(0, Ordering::Relaxed);
         self.failed_starts += 1;
         if self.failed_starts >= MAX_FAILED_STARTS {
             self.status.gone.store(true, Ordering::Relaxed);

@@ -24,11 +24,11 @@ pub(crate) struct CellProcess {
     #[arg(long, default_value_t = 0)]
     cell: usize,
     /// Ring of requests
-    #[arg(long, default_value = "")]
-    requests: PathBuf,
+    #[arg(long)]
+    requests: Option<PathBuf>,
     /// Ring of replies
-    #[arg(long, default_value = "")]
-    replies: PathBuf,
+    #[arg(long)]
+    replies: Option<PathBuf>,
     /// Process of the supervisor
     #[arg(long)]
     parent: i32,
@@ -88,7 +88,10 @@ impl CellProcess {
                 memory_mib: spec.memory_mib,
                 priority,
             },
-            rings: (self.requests, self.replies),
+            rings: (
+                self.requests.unwrap_or_default(),
+                self.replies.unwrap_or_default(),
+            ),
             parent: self.parent,
         };
         let report = |note: &str| {
