@@ -1,6 +1,7 @@
 //! [`FileAccess`]: where files are found, and which may be written.
 
 use super::request::FileName;
+use super::stream::SoundStreams;
 use files::{FileId, NewFile};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,8 @@ pub(crate) struct FileAccess {
     /// Files that are in use: those of the patch, and the output of the program, which need not be there yet.
     protected: Vec<(Option<FileId>, Option<PathBuf>)>,
     refused: Arc<AtomicU64>,
+    /// Sound files that are being written.
+    pub streams: SoundStreams,
 }
 
 impl FileAccess {
@@ -101,15 +104,16 @@ impl FileAccess {
     ///
     /// The file lies outside of the folders that may be written, or is in use, or the disk fails.
     pub(super) fn write(&self, name: &FileName, content: &[u8]) -> Result<(), String> {
-        let result = self.write_checked(&name.folder.join(&*name.name), content);
+        let result = self.write_checked(name, content);
         if result.is_err() {
             self.count_lost();
         }
         result.map_err(|why| format!("{}: {why}", name.name))
     }
 
-    fn write_checked(&self, path: &Path, content: &[u8]) -> Result<(), String> {
-        let target = real_target(path).ok_or("there is no such folder")?;
+    /// The path of a file that may be written.
+    pub(super) fn target(&self, name: &FileName) -> Result<PathBuf, String> {
+        let target = real_target(&name.folder.join(&*name.name)).ok_or("there is no such folder")?;
         if !self
             .writable
             .iter()
@@ -121,9 +125,14 @@ impl FileAccess {
         let is_used = |(id, path): &(Option<FileId>, Option<PathBuf>)| {
             (own.is_some() && own == *id) || path.as_ref() == Some(&target)
         };
-        if self.protected.iter().any(is_used) {
-            return Err("the file is in use".into());
+        match self.protected.iter().any(is_used) {
+            true => Err("the file is in use".into()),
+            false => Ok(target),
         }
+    }
+
+    fn write_checked(&self, name: &FileName, content: &[u8]) -> Result<(), String> {
+        let target = self.target(name)?;
         let write = || {
             let new = NewFile::create(&target)?;
             new.file().write_all(content)?;

@@ -12,14 +12,17 @@
 //! | `request` | what an object asks for, and what it gets |
 //! | `access` | where files are found, and which may be written |
 //! | `header` | sound files of WAVE, AIFF, NeXT and CAF: where their samples lie, and what is written before samples |
+//! | `stream` | sound files that are written piece by piece |
 //! | `samples` | bytes to samples, and back |
 
 mod access;
 mod header;
 mod request;
 mod samples;
+mod stream;
 
 pub(crate) use access::FileAccess;
 pub use access::{allow_writing, lost_writes, protect_from_writing};
 pub(crate) use header::{FileType, SoundFormat};
 pub(crate) use request::{FileName, FileReply, FileRequest, ShortText, SoundRead, SoundWrite};
+pub(crate) use stream::StreamOpen;

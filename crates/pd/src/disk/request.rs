@@ -3,6 +3,7 @@
 use super::access::FileAccess;
 use super::header::{FileType, SoundFormat, header_of, parse_header};
 use super::samples::{decode, encode};
+use super::stream::StreamOpen;
 use std::fmt::{self, Display};
 use std::ops::Deref;
 use std::path::Path;
@@ -98,6 +99,15 @@ pub(crate) enum FileRequest {
     ReadSound(SoundRead),
     WriteSound(SoundWrite),
     WriteText(FileName, String),
+    /// Opens a file that is written piece by piece.
+    OpenStream(StreamOpen),
+    /// Adds samples to it.
+    Append {
+        stream: u64,
+        samples: Vec<Vec<f32>>,
+    },
+    /// Closes it.
+    CloseStream(u64),
 }
 
 /// What an object gets. A mistake is a sentence with the file's name.
@@ -107,12 +117,17 @@ pub(crate) enum FileReply {
     Sound(Result<(SoundFormat, usize, Vec<Vec<f32>>), String>),
     Written(Result<SoundFormat, String>),
     TextWritten(Result<(), String>),
+    /// A file was opened or closed.
+    Stream(Result<(), String>),
+    /// The samples, to be used again.
+    Appended(Vec<Vec<f32>>, Result<(), String>),
 }
 
 impl FileRequest {
     /// The reply to a write that is left out; `None` for a read.
     pub(crate) fn left_out(&self) -> Option<FileReply> {
         match self {
+            Self::OpenStream(_) | Self::CloseStream(_) => Some(FileReply::Stream(Ok(()))),
             Self::WriteSound(write) => Some(FileReply::Written(Ok(write.format))),
             Self::WriteText(..) => Some(FileReply::TextWritten(Ok(()))),
             _ => None,
@@ -121,7 +136,7 @@ impl FileRequest {
 
     /// Returns true if it writes a file.
     pub(crate) fn is_write(&self) -> bool {
-        matches!(self, Self::WriteSound(_) | Self::WriteText(..))
+        !matches!(self, Self::ReadSound(_))
     }
 
     /// Does what is asked.
@@ -131,6 +146,16 @@ impl FileRequest {
         match self {
             Self::ReadSound(read) => FileReply::Sound(read_sound(&read, access)),
             Self::WriteSound(write) => FileReply::Written(write_sound(write, access)),
+            Self::OpenStream(open) => {
+                FileReply::Stream(counted(access.streams.open(open, access), access))
+            }
+            Self::Append { stream, samples } => {
+                let result = access.streams.append(stream, &samples);
+                FileReply::Appended(samples, counted(result, access))
+            }
+            Self::CloseStream(stream) => {
+                FileReply::Stream(counted(access.streams.close(stream), access))
+            }
             Self::WriteText(name, text) => {
                 FileReply::TextWritten(access.write(&name, text.as_bytes()))
             }
@@ -147,6 +172,14 @@ impl FileAccess {
         let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         text.map_err(|why| format!("{}: {}", name.name, reason(&why)))
     }
+}
+
+/// Counts what was lost.
+fn counted(result: Result<(), String>, access: &FileAccess) -> Result<(), String> {
+    if result.is_err() {
+        access.count_lost();
+    }
+    result
 }
 
 /// The words of C for the most usual reason.

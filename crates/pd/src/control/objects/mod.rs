@@ -16,7 +16,7 @@
 //! | `notes` | `poly`, `makenote`, `stripnote` |
 //! | `ranges` | `array` and its functions |
 //! | `sequence`, `texts` | `text` and its functions |
-//! | `sound_files` | `soundfiler` |
+//! | `sound_files`, `sound_streams` | `soundfiler`, `readsf~`, `writesf~` |
 //! | `tables` | reading and writing arrays |
 //! | `textfiles` | `textfile`, `qlist` |
 //! | `time` | clocks: `delay`, `metro`, `line`, `timer`, `pipe` |
@@ -36,6 +36,7 @@ mod notes;
 mod ranges;
 mod sequence;
 mod sound_files;
+mod sound_streams;
 mod tables;
 mod textfiles;
 mod texts;
@@ -98,6 +99,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| notes::make(making))
         .or_else(|| ranges::make(making))
         .or_else(|| sound_files::make(making))
+        .or_else(|| sound_streams::make(making))
         .or_else(|| tables::make(making))
         .or_else(|| textfiles::make(making))
         .or_else(|| texts::make(making))

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     match making.class {
         "soundfiler" => Some(Box::new(SoundFiler {
-            folder: making.folder.into(),
+            names: SoundNames::new(making.folder),
             pending: VecDeque::with_capacity(MAX_PENDING),
         })),
         _ => None,
@@ -29,7 +29,7 @@ const MAX_FRAMES: usize = 1 << 28;
 const MAX_PENDING: usize = 16;
 
 struct SoundFiler {
-    folder: Arc<Path>,
+    names: SoundNames,
     /// What the next results are for, in order.
     pending: VecDeque<Pending>,
 }
@@ -68,14 +68,42 @@ struct PendingWrite {
     options: WriteOptions,
 }
 
+/// Names of sound files, from the folder in which the box stands.
+pub(super) struct SoundNames {
+    folder: Arc<Path>,
+}
+
+impl SoundNames {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.into(),
+        }
+    }
+
+    /// A name with an ending; `None` if it is too long.
+    pub(super) fn file_name(
+        &self,
+        name: Symbol,
+        ending: &str,
+        context: &mut Context<'_>,
+    ) -> Option<FileName> {
+        let text = ShortText::new(&[context.symbols().text(name), ending]);
+        if text.is_none() {
+            context.print_with(|_, line| line.write_str("error: soundfile: the name is too long"));
+        }
+        let folder = self.folder.clone();
+        text.map(|name| FileName { folder, name })
+    }
+}
+
 /// Words of a message: flags with their numbers, then a name, then arrays.
-struct Words<'w> {
-    rest: &'w [Value],
+pub(super) struct Words<'w> {
+    pub rest: &'w [Value],
 }
 
 impl Words<'_> {
     /// The next flag, without its dash.
-    fn flag(&mut self, context: &mut Context<'_>) -> Option<ShortText> {
+    pub(super) fn flag(&mut self, context: &mut Context<'_>) -> Option<ShortText> {
         let Some(Value::Symbol(symbol)) = self.rest.first() else {
             return None;
         };
@@ -96,14 +124,14 @@ impl Words<'_> {
         clippy::cast_sign_loss,
         reason = "not negative"
     )]
-    fn count(&mut self) -> Option<usize> {
+    pub(super) fn count(&mut self) -> Option<usize> {
         match self.next()? {
             Value::Float(number) if number >= 0.0 => Some(number as usize),
             _ => None,
         }
     }
 
-    fn symbol(&mut self) -> Option<Symbol> {
+    pub(super) fn symbol(&mut self) -> Option<Symbol> {
         match self.next()? {
             Value::Symbol(symbol) => Some(symbol),
             Value::Float(_) => None,
@@ -185,16 +213,6 @@ impl SoundFiler {
         Some(arrays)
     }
 
-    /// A name with an ending; `None` if it is too long.
-    fn file_name(&self, name: Symbol, ending: &str, context: &mut Context<'_>) -> Option<FileName> {
-        let text = ShortText::new(&[context.symbols().text(name), ending]);
-        if text.is_none() {
-            context.print_with(|_, line| line.write_str("error: soundfiler: the name is too long"));
-        }
-        let folder = self.folder.clone();
-        text.map(|name| FileName { folder, name })
-    }
-
     fn read(&mut self, values: &[Value], context: &mut Context<'_>) {
         let mut words = Words { rest: values };
         let (mut skip, mut raw, mut resizes, mut max_frames) = (0, None, false, None);
@@ -249,7 +267,7 @@ impl SoundFiler {
             arrays,
             write: None,
         };
-        let Some(name) = self.file_name(name, "", context) else {
+        let Some(name) = self.names.file_name(name, "", context) else {
             return self.nothing(context);
         };
         let max_frames = match (arrays.count, resizes) {
@@ -328,11 +346,7 @@ impl SoundFiler {
 
     fn write(&mut self, values: &[Value], context: &mut Context<'_>) {
         let mut words = Words { rest: values };
-        let mut options = WriteOptions {
-            sample_bytes: 2,
-            rate: context.globals().rate,
-            ..WriteOptions::default()
-        };
+        let mut options = WriteOptions::at_rate(context.globals().rate);
         while let Some(flag) = words.flag(context) {
             if options.set(&flag, &mut words).is_none() {
                 return self.usage(WRITE_USAGE, context);
@@ -351,7 +365,7 @@ impl SoundFiler {
             true => "",
             false => file_type.ending(),
         };
-        let Some(name) = self.file_name(name, ending, context) else {
+        let Some(name) = self.names.file_name(name, ending, context) else {
             context.globals().jobs.access.count_lost();
             return self.nothing(context);
         };
@@ -398,9 +412,7 @@ impl SoundFiler {
             header_bytes: 0,
             channels: memory.len(),
             sample_bytes: options.sample_bytes,
-            is_big: options
-                .is_big
-                .unwrap_or(matches!(write.file_type, FileType::Aiff | FileType::Caf)),
+            is_big: options.is_big(write.file_type),
         };
         let job = Job::File(FileRequest::WriteSound(SoundWrite {
             name: write.name,
@@ -429,7 +441,7 @@ fn frames_of(arrays: &ArrayNames, options: &WriteOptions, context: &mut Context<
 }
 
 /// The format of a file without a header: bytes, channels, bytes of a sample, and `b`, `l` or `n`.
-fn raw_format(words: &mut Words<'_>, context: &mut Context<'_>) -> Option<SoundFormat> {
+pub(super) fn raw_format(words: &mut Words<'_>, context: &mut Context<'_>) -> Option<SoundFormat> {
     let (header_bytes, channels, sample_bytes) = (words.count()?, words.count()?, words.count()?);
     let endian = words.symbol()?;
     let is_big = match context.symbols().text(endian) {
@@ -449,19 +461,28 @@ fn raw_format(words: &mut Words<'_>, context: &mut Context<'_>) -> Option<SoundF
 
 /// What a message wants to be written.
 #[derive(Clone, Debug, Default)]
-struct WriteOptions {
+pub(super) struct WriteOptions {
     skip: usize,
     frames: Option<usize>,
-    sample_bytes: usize,
-    file_type: Option<FileType>,
+    pub sample_bytes: usize,
+    pub file_type: Option<FileType>,
     is_big: Option<bool>,
     is_normalized: bool,
-    rate: f32,
+    pub rate: f32,
 }
 
 impl WriteOptions {
+    /// Two bytes a sample.
+    pub(super) fn at_rate(rate: f32) -> Self {
+        Self {
+            sample_bytes: 2,
+            rate,
+            ..Self::default()
+        }
+    }
+
     /// `None` if a flag is not understood.
-    fn set(&mut self, flag: &str, words: &mut Words<'_>) -> Option<()> {
+    pub(super) fn set(&mut self, flag: &str, words: &mut Words<'_>) -> Option<()> {
         match flag {
             "skip" => self.skip = words.count()?,
             "nframes" => self.frames = Some(words.count()?),
@@ -477,6 +498,12 @@ impl WriteOptions {
             _ => return None,
         }
         Some(())
+    }
+
+    /// Returns true if the high byte of a sample comes first.
+    pub(super) fn is_big(&self, file_type: FileType) -> bool {
+        let usual = matches!(file_type, FileType::Aiff | FileType::Caf);
+        self.is_big.unwrap_or(usual)
     }
 
     /// Factor of all samples: so that integers are not clipped.

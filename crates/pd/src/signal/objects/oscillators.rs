@@ -13,14 +13,27 @@ const UNIT: f64 = 1_572_864.0;
 /// Points of the cosine table.
 const POINTS: usize = 512;
 
+/// Points that the C library under Pd rounds to the float beside the nearest one; true where that is larger.
+const ROUNDED_OTHERWISE: [(usize, bool); 5] = [
+    (89, false),
+    (97, true),
+    (155, true),
+    (427, false),
+    (428, false),
+];
+
 /// One period of a cosine and one point more, as Pd computes it: the phase is summed up in floats, and pi is 3.14159.
 static COSINE: LazyLock<CosineTable> = LazyLock::new(|| {
     let step = narrow(2.0 * PI / 512.0);
     let mut phase = 0.0_f32;
     let mut table = [0.0; POINTS + 1];
     for point in &mut table {
-        *point = libm::cosf(phase);
+        *point = narrow(libm::cos(f64::from(phase)));
         phase += step;
+    }
+    for (at, up) in ROUNDED_OTHERWISE {
+        let bits = table[at].to_bits();
+        table[at] = f32::from_bits(if up { bits + 1 } else { bits - 1 });
     }
     CosineTable(table)
 });
