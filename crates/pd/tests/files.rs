@@ -38,7 +38,11 @@ fn folder_with(patch: &Path, of: &str) -> (PathBuf, PathBuf) {
 }
 
 fn printed_by_pd(patch: &Path, ends_itself: bool) -> Option<Vec<String>> {
-    let end = if ends_itself { &[][..] } else { &["-send", "pd quit"] };
+    let end = if ends_itself {
+        &[][..]
+    } else {
+        &["-send", "pd quit"]
+    };
     let output = Command::new("pd")
         .args(["-nogui", "-noprefs", "-batch", "-noaudio", "-stderr"])
         .args(end)
@@ -66,11 +70,7 @@ fn printed_here(patch: &Path, writable: Option<&Path>, blocks: usize) -> (Vec<St
 #[test]
 fn patches_write_and_read_the_files_of_pd() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-    for (name, blocks) in [
-        ("soundfiler.pd", 1),
-        ("texts.pd", 1),
-        ("streams.pd", 640),
-    ] {
+    for (name, blocks) in [("soundfiler.pd", 1), ("texts.pd", 1), ("streams.pd", 640)] {
         let (folder, copy) = folder_with(&source.join(name), "pd");
         let Some(expected) = printed_by_pd(&copy, blocks > 1) else {
             println!("SKIPPED: needs puredata-core");

@@ -113,7 +113,8 @@ impl FileAccess {
 
     /// The path of a file that may be written.
     pub(super) fn target(&self, name: &FileName) -> Result<PathBuf, String> {
-        let target = real_target(&name.folder.join(&*name.name)).ok_or("there is no such folder")?;
+        let target =
+            real_target(&name.folder.join(&*name.name)).ok_or("there is no such folder")?;
         if !self
             .writable
             .iter()

@@ -105,7 +105,11 @@ impl Read {
             }
         }
         let name = words.symbol()?;
-        let skip = if words.rest.is_empty() { 0 } else { words.count()? };
+        let skip = if words.rest.is_empty() {
+            0
+        } else {
+            words.count()?
+        };
         if raw.is_none() && words.rest.len() >= 4 {
             raw = raw_format(&mut words, context);
         }
@@ -170,7 +174,10 @@ impl Object for Read {
             JobResult::File(FileReply::Sound(Ok((_, in_file, channels)))) => {
                 if *in_file > MAX_FRAMES {
                     context.print_with(|_, line| {
-                        write!(line, "error: readsf~: only the first {MAX_FRAMES} frames are read")
+                        write!(
+                            line,
+                            "error: readsf~: only the first {MAX_FRAMES} frames are read"
+                        )
                     });
                 }
                 std::mem::swap(&mut self.channels, channels);
@@ -179,7 +186,8 @@ impl Object for Read {
                 context.print_with(|_, line| write!(line, "error: readsf~: {why}"));
             }
             JobResult::Refused => {
-                context.print_with(|_, line| line.write_str("error: readsf~: too many files at once"));
+                context
+                    .print_with(|_, line| line.write_str("error: readsf~: too many files at once"));
             }
             _ => {}
         }
@@ -194,12 +202,7 @@ impl Object for Read {
         list.sets_clocks();
     }
 
-    fn perform(
-        &mut self,
-        _: &Inlets<'_>,
-        outlets: &mut [Box<[f32]>],
-        world: &mut SignalWorld<'_>,
-    ) {
+    fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         if self.state != ReadState::Playing || self.came != self.wanted {
             return outlets.iter_mut().for_each(|to| to.fill(0.0));
         }
@@ -300,7 +303,10 @@ impl Write {
         if self.lost > 0 {
             let lost = std::mem::take(&mut self.lost);
             context.print_with(|_, line| {
-                write!(line, "error: writesf~: the disk is too slow: {lost} frames are lost")
+                write!(
+                    line,
+                    "error: writesf~: the disk is too slow: {lost} frames are lost"
+                )
             });
             self.access.count_lost();
         }
@@ -322,7 +328,9 @@ impl Write {
             return;
         }
         match self.empty.pop() {
-            Some(next) => self.full.push_back(std::mem::replace(&mut self.filling, next)),
+            Some(next) => self
+                .full
+                .push_back(std::mem::replace(&mut self.filling, next)),
             None => {
                 self.lost += self.filling[0].len() as u64;
                 self.filling.iter_mut().for_each(Vec::clear);
@@ -392,12 +400,7 @@ impl Object for Write {
         list.sets_clocks();
     }
 
-    fn perform(
-        &mut self,
-        inlets: &Inlets<'_>,
-        _: &mut [Box<[f32]>],
-        world: &mut SignalWorld<'_>,
-    ) {
+    fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         if !matches!(self.state, WriteState::Recording(_)) {
             return;
         }
@@ -423,7 +426,10 @@ impl Drop for Write {
             // What comes before this is not written yet.
             return self.access.count_lost();
         }
-        let full = self.full.drain(..).chain([std::mem::take(&mut self.filling)]);
+        let full = self
+            .full
+            .drain(..)
+            .chain([std::mem::take(&mut self.filling)]);
         let appended = full
             .map(|samples| self.access.streams.append(stream, &samples))
             .find(Result::is_err);
