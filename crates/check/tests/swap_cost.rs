@@ -8,11 +8,13 @@ use graph::{Catalogue, Edge, Edit, Graph, Node, NodeId, ParamValue, PortRef, Sou
 use processor::Mode;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Frames, Nanos, SampleRate};
 
-/// Environment variable for the run under valgrind: scheduler, number of nodes, number of swaps, 1 for sound. Without sound
-/// all nodes sleep.
-const CASE: &str = "DIVISI_COUNTED_SWAPS";
+/// Environment variable for the run under valgrind: cases of scheduler, number of nodes and 1 for sound, with commas between.
+/// Without sound all nodes sleep.
+const CASES: &str = "DIVISI_COUNTED_SWAPS";
+/// A part is played with swaps and without.
 const CYCLES: usize = 16;
 const SWAPS: usize = 4;
 /// Most instructions of a swap on the audio thread: 5 µs at one instruction in a cycle of 2 GHz.
@@ -60,101 +62,160 @@ fn edge(from: NodeId, to: NodeId) -> Edge {
 #[test]
 #[ignore = "run by the tests below, under valgrind"]
 fn plays_and_swaps() {
-    let Ok(case) = std::env::var(CASE) else {
-        return;
-    };
+    let cases = std::env::var(CASES).unwrap_or_default();
+    for case in cases.split_terminator(',') {
+        play_and_swap(case);
+    }
+}
+
+/// Three counted parts: until the engine is settled, without swaps, and with them.
+fn play_and_swap(case: &str) {
     let words: Vec<&str> = case.split(' ').collect();
-    let [scheduler, nodes, swaps, sounds] = words[..] else {
+    let [scheduler, nodes, sounds] = words[..] else {
         panic!("{case}");
     };
     let graph = chains(nodes.parse().unwrap(), sounds == "1");
+    let (mut engine, mut callback) = engine_of(graph, scheduler, 1, Nanos(0));
+    let node = engine.graph().find("g0").unwrap();
+    for swaps in [0, 0, SWAPS] {
+        for cycle in 0..CYCLES {
+            if cycle % 3 == 0 && cycle / 3 < swaps {
+                let renamed = Edit::Rename(node, format!("g{cycle}.new"));
+                engine.edit([renamed]).unwrap();
+            }
+            play(&mut engine, &mut callback);
+        }
+        assert_eq!(engine.swap_frame() > 0, swaps > 0);
+        end_of_part();
+    }
+}
+
+fn engine_of(
+    graph: Graph,
+    scheduler: &str,
+    workers: usize,
+    edit_fade: Nanos,
+) -> (Engine, EngineCallback) {
     let mut options = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
     options.mode = Mode::Offline;
     options.scheduler = scheduler.parse::<Scheduler>().unwrap();
-    options.workers = 1;
-    options.edit_fade = Nanos(0);
-    let (mut engine, mut callback) = Engine::new(graph, Arc::new(registry()), options).unwrap();
-    let swaps: usize = swaps.parse().unwrap();
-    let node = engine.graph().find("g0").unwrap();
-    for cycle in 0..CYCLES {
-        // From the fourth cycle on, every third.
-        if cycle >= 4 && cycle % 3 == 0 && (cycle - 4) / 3 < swaps {
-            let renamed = Edit::Rename(node, format!("g{cycle}.new"));
-            engine.edit([renamed]).unwrap();
-        }
-        play(&mut engine, &mut callback);
-    }
-    assert_eq!(engine.swap_frame() > 0, swaps > 0);
+    (options.workers, options.edit_fade) = (workers, edit_fade);
+    Engine::new(graph, Arc::new(registry()), options).unwrap()
 }
 
-/// Instructions of all callbacks of a case. `None` if there is no valgrind.
-fn instructions(case: &str) -> Option<u64> {
+/// Where callgrind writes what it has counted, and begins anew. A function of its own, for that.
+#[inline(never)]
+fn end_of_part() {
+    std::hint::black_box(());
+}
+
+/// Instructions of `function` in each part that `test` plays. `None` if there is no valgrind.
+///
+/// All cases are one run: to start a program under valgrind takes longer than most cases.
+fn instructions(test: &str, cases: (&str, &str), function: &str) -> Option<Vec<u64>> {
+    // Tests of this file run side by side.
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let number = RUNS.fetch_add(1, Ordering::SeqCst);
+    let name = format!("divisi-swap-cost-{}-{number}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("counts");
     let mut valgrind = Command::new("valgrind");
-    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    valgrind.arg("--toggle-collect=*EngineCallback*process*");
+    valgrind.arg("--tool=callgrind");
+    valgrind.arg(format!("--callgrind-out-file={}", file.display()));
+    valgrind.arg(format!("--toggle-collect={function}"));
+    valgrind.arg("--dump-after=*end_of_part*");
     valgrind.arg(std::env::current_exe().unwrap());
-    valgrind.args(["--exact", "plays_and_swaps", "--ignored"]);
-    let output = valgrind.env(CASE, case).output().ok()?;
+    valgrind.args(["--exact", test, "--ignored"]);
+    let output = valgrind.env(cases.0, cases.1).output();
+    let parts = (1..).map_while(|part| {
+        let text = std::fs::read_to_string(folder.join(format!("counts.{part}"))).ok()?;
+        let mut lines = text.lines();
+        let total = lines.find_map(|line| line.strip_prefix("totals: "));
+        Some(total.map_or(0, |count| count.trim().parse().unwrap()))
+    });
+    let parts: Vec<u64> = parts.collect();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let output = output.ok()?;
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    let mut lines = said.lines();
-    let collected = lines.find_map(|line| line.split_once("Collected : "));
-    collected.expect("callgrind counts").1.trim().parse().ok()
+    Some(parts)
 }
 
-/// Instructions of a swap on the audio thread: of a cycle with one, less those of a cycle without.
-fn of_a_swap(scheduler: &str, nodes: usize, sounds: bool) -> Option<u64> {
-    let sounds = u8::from(sounds);
-    let with = instructions(&format!("{scheduler} {nodes} {SWAPS} {sounds}"))?;
-    let without = instructions(&format!("{scheduler} {nodes} 0 {sounds}"))?;
-    let one = with.saturating_sub(without) / SWAPS as u64;
-    eprintln!("{scheduler}, {nodes} nodes, sound {sounds}: {one} instructions a swap");
-    Some(one)
+/// Instructions of a swap on the audio thread in each case: of a cycle with one, less those of a cycle without.
+fn of_swaps(cases: &[String]) -> Option<Vec<u64>> {
+    let function = "*EngineCallback*process*";
+    let parts = instructions("plays_and_swaps", (CASES, &cases.join(",")), function)?;
+    assert_eq!(parts.len(), 3 * cases.len(), "{parts:?}");
+    let swaps = parts.chunks(3).zip(cases).map(|(parts, case)| {
+        let one = parts[2].saturating_sub(parts[1]) / SWAPS as u64;
+        eprintln!("{case} (scheduler, nodes, sound): {one} instructions a swap");
+        assert!(parts[1] > 0, "{case}: nothing was counted");
+        one
+    });
+    Some(swaps.collect())
+}
+
+const SCHEDULERS: [&str; 5] = ["sequential", "hlfet", "cpfd", "stealing", "deadline"];
+
+/// In graphs of each of these sizes a swap costs what it does in the first.
+fn costs_a_swap_little(name: &str, sizes: [usize; 2]) {
+    let case = |scheduler: &str, nodes| format!("{scheduler} {nodes} 1");
+    let cases = SCHEDULERS.map(|it| sizes.map(|nodes| case(it, nodes)));
+    let Some(swaps) = of_swaps(cases.as_flattened()) else {
+        return skip(name, "valgrind is not there");
+    };
+    for (scheduler, of_count) in SCHEDULERS.iter().zip(swaps.chunks(2)) {
+        let (few, many) = (of_count[0], of_count[1]);
+        assert!(few.max(many) <= MAX_INSTRUCTIONS, "{scheduler}: {swaps:?}");
+        assert!(many <= few + 100, "{scheduler}: {swaps:?}");
+    }
 }
 
 #[test]
 fn a_swap_costs_the_audio_thread_little_however_many_nodes_stay() {
-    for scheduler in ["sequential", "hlfet", "cpfd", "stealing", "deadline"] {
-        let of_count = [100, 500, 5000].map(|nodes| of_a_swap(scheduler, nodes, true));
-        let [Some(few), Some(some), Some(many)] = of_count else {
-            let name = "a_swap_costs_the_audio_thread_little_however_many_nodes_stay";
-            return skip(name, "valgrind is not there");
-        };
-        let most = few.max(some).max(many);
-        assert!(most <= MAX_INSTRUCTIONS, "{scheduler}: {of_count:?}");
-        assert!(many <= some + 100, "{scheduler}: {of_count:?}");
-    }
+    let name = "a_swap_costs_the_audio_thread_little_however_many_nodes_stay";
+    costs_a_swap_little(name, [250, 1000]);
+}
+
+#[test]
+#[ignore = "the long tier: it takes a minute to make and play such graphs under valgrind"]
+fn a_swap_costs_the_audio_thread_no_more_in_a_graph_of_5000_nodes() {
+    let name = "a_swap_costs_the_audio_thread_no_more_in_a_graph_of_5000_nodes";
+    costs_a_swap_little(name, [500, 5000]);
 }
 
 #[test]
 fn a_swap_leaves_nodes_at_rest_asleep() {
-    for scheduler in ["sequential", "stealing"] {
-        let [Some(some), Some(more)] = [100, 500].map(|nodes| of_a_swap(scheduler, nodes, false))
-        else {
-            let name = "a_swap_leaves_nodes_at_rest_asleep";
-            return skip(name, "valgrind is not there");
-        };
+    let case = |scheduler: &str| [100, 500].map(|nodes| format!("{scheduler} {nodes} 0"));
+    let cases = ["sequential", "stealing"].map(case);
+    let Some(swaps) = of_swaps(cases.as_flattened()) else {
+        return skip("a_swap_leaves_nodes_at_rest_asleep", "valgrind is not there");
+    };
+    for of_count in swaps.chunks(2) {
         // A node that runs on silence takes more; this is the look at its mark, and the first mark of its slot.
-        assert!(more <= some + 400 * 80, "{scheduler}: {some}, {more}");
+        assert!(of_count[1] <= of_count[0] + 400 * 80, "{swaps:?}");
     }
 }
 
-/// Environment variable for the run under valgrind: scheduler and number of nodes.
-const EDIT_CASE: &str = "DIVISI_COUNTED_EDITS";
+/// Environment variable for the run under valgrind: cases of scheduler and number of nodes, with commas between.
+const EDIT_CASES: &str = "DIVISI_COUNTED_EDITS";
 
 #[test]
-#[ignore = "run by the test below, under valgrind"]
+#[ignore = "run by the tests below, under valgrind"]
 fn edits_ten_times() {
-    let Ok(case) = std::env::var(EDIT_CASE) else {
-        return;
-    };
+    let cases = std::env::var(EDIT_CASES).unwrap_or_default();
+    for case in cases.split_terminator(',') {
+        edit_ten_times(case);
+        end_of_part();
+    }
+}
+
+fn edit_ten_times(case: &str) {
     let (scheduler, nodes) = case.split_once(' ').unwrap();
     let graph = chains(nodes.parse().unwrap(), false);
-    let mut options = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
-    options.mode = Mode::Offline;
-    options.scheduler = scheduler.parse::<Scheduler>().unwrap();
-    options.workers = 2;
-    let (mut engine, mut callback) = Engine::new(graph, Arc::new(registry()), options).unwrap();
+    let fade = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap()).edit_fade;
+    let (mut engine, mut callback) = engine_of(graph, scheduler, 2, fade);
     for _ in 0..3 {
         play(&mut engine, &mut callback);
     }
@@ -187,32 +248,37 @@ fn play(engine: &mut Engine, callback: &mut EngineCallback) {
     engine.update();
 }
 
-/// Instructions of ten edits at once and of what follows from them on the control thread. `None` if there is no valgrind.
-fn of_ten_edits(scheduler: &str, nodes: usize) -> Option<u64> {
-    let mut valgrind = Command::new("valgrind");
-    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    valgrind.arg("--toggle-collect=*control_side*");
-    valgrind.arg(std::env::current_exe().unwrap());
-    valgrind.args(["--exact", "edits_ten_times", "--ignored"]);
-    let case = format!("{scheduler} {nodes}");
-    let output = valgrind.env(EDIT_CASE, &case).output().ok()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    let mut lines = said.lines();
-    let collected = lines.find_map(|line| line.split_once("Collected : "));
-    let count = collected.expect("callgrind counts").1.trim().parse().ok()?;
-    eprintln!("{case} nodes: {count} instructions for ten edits");
-    Some(count)
+/// Ten edits at once, and what follows from them on the control thread, take a number of instructions that grows as the graph
+/// does, and by at most 1.4 times that.
+fn edits_grow_as_the_graph_does(name: &str, sizes: [usize; 2]) {
+    let schedulers = ["sequential", "etf", "stealing"];
+    let cases = schedulers.map(|it| sizes.map(|nodes| format!("{it} {nodes}")));
+    let cases = cases.as_flattened();
+    let Some(counts) = instructions(
+        "edits_ten_times",
+        (EDIT_CASES, &cases.join(",")),
+        "*control_side*",
+    ) else {
+        return skip(name, "valgrind is not there");
+    };
+    assert_eq!(counts.len(), cases.len(), "{counts:?}");
+    eprintln!("instructions for ten edits: {cases:?} {counts:?}");
+    let growth = sizes[1] as f64 / sizes[0] as f64;
+    for (scheduler, of_count) in schedulers.iter().zip(counts.chunks(2)) {
+        let most = 1.4 * growth * of_count[0] as f64;
+        assert!(of_count[1] as f64 <= most, "{scheduler}: {counts:?}");
+    }
 }
 
 #[test]
 fn what_ten_edits_cost_grows_as_the_graph_does() {
-    for scheduler in ["sequential", "etf", "stealing"] {
-        let of_count = [500, 5000].map(|nodes| of_ten_edits(scheduler, nodes));
-        let [Some(some), Some(many)] = of_count else {
-            let name = "what_ten_edits_cost_grows_as_the_graph_does";
-            return skip(name, "valgrind is not there");
-        };
-        assert!(many <= 14 * some, "{scheduler}: {some}, then {many}");
-    }
+    let name = "what_ten_edits_cost_grows_as_the_graph_does";
+    edits_grow_as_the_graph_does(name, [250, 1000]);
+}
+
+#[test]
+#[ignore = "the long tier: it takes a minute to make and edit such graphs under valgrind"]
+fn what_ten_edits_cost_grows_as_a_graph_of_5000_nodes_does() {
+    let name = "what_ten_edits_cost_grows_as_a_graph_of_5000_nodes_does";
+    edits_grow_as_the_graph_does(name, [500, 5000]);
 }

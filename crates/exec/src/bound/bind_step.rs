@@ -34,7 +34,8 @@ pub(super) struct StepBinder<'a> {
 }
 
 impl StepBinder<'_> {
-    pub(super) fn bind(&mut self, step: &Step) -> BoundStep {
+    /// Binds `step`. A step inside a loop runs several times in a block, and keeps its inbox until the last.
+    pub(super) fn bind(&mut self, step: &Step, is_in_loop: bool) -> BoundStep {
         let node = node_of(step.op);
         let (runs_node, line) = match step.op {
             StepOp::Process { line, .. } => (true, line),
@@ -59,13 +60,15 @@ impl StepBinder<'_> {
         };
         let room = usize::from(step.event_room);
         let has_own_rate = step.every != 1 || step.lag > 0;
+        let keeps_inbox = is_in_loop || has_own_rate || has_copies || !event_inputs.is_empty();
+        let block_room = if keeps_inbox { room } else { 0 };
         let is_plain = sums.is_empty() && event_inputs.is_empty() && event_outputs.is_empty();
         BoundStep {
             operation: self.operation(step.op, processor.as_deref()),
             mono_content: mono_output,
             needs_preparation: has_own_rate || has_copies || !is_plain,
             state: UnsafeCell::new(StepState::new(
-                self.io((&inputs, &outputs), event_outputs, line, room),
+                self.io((&inputs, &outputs), event_outputs, line, block_room),
                 processor.as_ref().map_or((false, false), |it| {
                     (it.asleep_in() != AWAKE, it.is_quarantined())
                 }),

@@ -71,8 +71,12 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         channels: Table::new(count_channels(plan), silence),
         ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::new(&[])),
     };
-    let steps: Box<[BoundStep]> = plan.steps.iter().map(|s| binder.bind(s)).collect();
-    let loop_steps: Box<[BoundStep]> = plan.loop_steps.iter().map(|s| binder.bind(s)).collect();
+    let steps: Box<[BoundStep]> = (plan.steps.iter())
+        .map(|step| binder.bind(step, false))
+        .collect();
+    let loop_steps: Box<[BoundStep]> = (plan.loop_steps.iter())
+        .map(|step| binder.bind(step, true))
+        .collect();
     let (channels, ports) = (binder.channels, binder.ports);
     let successors = plan.task_successors.iter();
     let new_event_capacity = match plan.latency_blocks {

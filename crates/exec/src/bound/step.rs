@@ -53,7 +53,8 @@ pub(crate) struct StepState {
     pub(crate) is_quarantined: bool,
     /// `inbox` is not empty.
     pub(crate) has_inbox: bool,
-    /// Events that the user sent for the coming block, sorted by frame.
+    /// Events that the user sent for the coming block, sorted by frame. A step that gathers none from others, and runs once
+    /// in each block, has one room for events: the inbox lends it to the block (`take_inbox`) and gets it back.
     pub(crate) inbox: Vec<Event>,
 }
 

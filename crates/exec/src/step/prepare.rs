@@ -27,27 +27,40 @@ pub(super) fn prepare(claim: &mut StepClaim<'_>) -> bool {
     true
 }
 
-/// Makes the events of the inbox this block's events, for a step that has no event inputs.
+/// Makes the events of the inbox this block's events, for a step that has no event inputs. The room goes with them, until
+/// [`clear_events`].
 #[cold]
 pub(super) fn take_inbox(state: &mut StepState) {
     let (events, inbox) = (&mut state.io.cold.events, &mut state.inbox);
-    // Both have the same room, and nothing is left of the last block.
+    // Nothing is left of the last block.
     events.clear();
-    events.append(inbox);
+    std::mem::swap(events, inbox);
     state.has_inbox = false;
     state.io.has_events = !events.is_empty();
 }
 
-/// Removes this block's events.
+/// Removes this block's events, and gives their room back to the inbox if that lent it.
 #[cold]
 pub(crate) fn clear_events(state: &mut StepState) {
-    state.io.cold.events.clear();
+    let (events, inbox) = (&mut state.io.cold.events, &mut state.inbox);
+    events.clear();
+    if inbox.capacity() == 0 {
+        std::mem::swap(events, inbox);
+    }
     state.io.has_events = false;
 }
 
 /// Merges the inbox and the events of other steps, by frame. The inbox keeps its events until the step has run: a loop
 /// gathers again in each round. Returns the number of events that found no room.
 fn gather_events(claim: &mut StepClaim<'_>) -> u64 {
+    if claim.state().io.cold.events.capacity() == 0 {
+        // The step has one room for events (`StepState::inbox`), or none.
+        let state = claim.state();
+        if state.has_inbox {
+            take_inbox(state);
+        }
+        return 0;
+    }
     let (state, received) = claim.received_events();
     let events = &mut state.io.cold.events;
     events.clear();
