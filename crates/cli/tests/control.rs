@@ -236,6 +236,59 @@ fn a_snapshot_is_kept_recalled_renamed_saved_and_played_from_the_file() {
     );
 }
 
+/// A constant through a gain. A session ends with its last point.
+const LEVEL: &str = "
+edges = [\"one -> level\", \"level -> out\"]
+[nodes]
+one = { kind = \"curve\", points = \"0 1; 100000 1\" }
+level = { kind = \"gain\", gain = 0.01 }
+out = { kind = \"sink\" }
+";
+
+#[test]
+fn a_recalled_bypass_and_a_gain_that_morphs_in_decibels_are_heard() {
+    let here = Folder::new();
+    here.write("tone.toml", LEVEL);
+    let line = "play tone.toml --driver clock --workers 1 --socket s --record r.wav";
+    let mut playing = Playing::begin(&here, line, |_| {});
+    let frame = |answer: Value| answer["frame"].as_u64().unwrap() as usize;
+    let is_bypassed = |playing: &Playing<'_>| playing.graph()["nodes"][1]["bypassed"].clone();
+    playing.send(&["snapshot low"]).unwrap();
+    playing
+        .send(&["set level.gain 1", "snapshot high"])
+        .unwrap();
+    playing
+        .send(&["set level.gain 0.01", "bypass level", "snapshot dry"])
+        .unwrap();
+    playing.send(&["recall low"]).unwrap();
+    assert_eq!(is_bypassed(&playing), false);
+    let dry = frame(playing.send(&["recall dry"]).unwrap());
+    assert_eq!(is_bypassed(&playing), true);
+    let position = |playing: &Playing<'_>| {
+        let load = playing.send(&["query load"]).unwrap();
+        load["data"][0]["frame"].as_u64().unwrap() as usize
+    };
+    let second = 48_000;
+    wait_until(|| position(&playing) > dry + second / 10);
+    playing.send(&["recall low"]).unwrap();
+    let now = position(&playing);
+    wait_until(|| position(&playing) > now + second / 10);
+    let morph = frame(playing.send(&["recall high over 400"]).unwrap());
+    wait_until(|| position(&playing) > morph + second);
+    let id = rustix::process::Pid::from_child(&playing.child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    assert!(playing.child.wait().unwrap().success());
+    let (_, samples) = wav(&here.read("r.wav"));
+    let heard = |at: usize| f64::from(f32::from_bits(samples[at]));
+    assert_eq!(heard(dry + second / 20), 1.0);
+    for (part, decibels) in [(0.0, -40.0), (0.25, -30.0), (0.5, -20.0), (1.0, 0.0)] {
+        let at = morph + (part * 0.4 * second as f64) as usize + second / 100;
+        let level = 20.0 * heard(at).log10();
+        // The gain follows in 5 ms: 10 ms later it is at most a decibel further.
+        assert!((level - decibels).abs() < 1.5, "{level} dB at {part}");
+    }
+}
+
 #[test]
 fn every_reply_to_a_change_names_its_frame_in_order() {
     let here = Folder::new();

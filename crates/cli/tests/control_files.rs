@@ -58,6 +58,10 @@ fn a_saved_tempo_and_saved_controllers_are_played_at_once() {
     here.write("tone.toml", slow.replace("120", "90"));
     assert!(lines.any(|line| line.contains("one change plays")));
     wait_until(|| (bpm(&playing) - 90.0).abs() < 1e-9);
+    playing.send(&["undo"]).unwrap();
+    wait_until(|| (bpm(&playing) - 120.0).abs() < 1e-9);
+    playing.send(&["redo"]).unwrap();
+    wait_until(|| (bpm(&playing) - 90.0).abs() < 1e-9);
     // What is saved has the tempo that plays.
     playing.send(&["set tone.freq 441", "save"]).unwrap();
     let saved = String::from_utf8(here.read("tone.toml")).unwrap();
@@ -72,6 +76,16 @@ fn a_saved_tempo_and_saved_controllers_are_played_at_once() {
     let controller = "\n[[controller]]\ncc = 1\ntarget = \"tone.freq\"\nrange = [100, 200]\n";
     here.write("tone.toml", format!("{fast}{controller}"));
     assert!(lines.any(|line| line.contains("changes play") || line.contains("one change")));
+    // Undo takes the controller out of what is saved as well, and redo brings it back.
+    let has_controller = |command: &str| {
+        playing.send(&[command]).unwrap();
+        playing.send(&["save copy.toml"]).unwrap();
+        let copy = here.read("copy.toml");
+        std::fs::remove_file(here.path("copy.toml")).unwrap();
+        String::from_utf8(copy).unwrap().contains("[[controller]]")
+    };
+    assert!(!has_controller("undo"));
+    assert!(has_controller("redo"));
     // A wrong one is shown at its line, and one that could set nothing is refused.
     let wrong = controller.replace("cc = 1", "cc = 128");
     here.write("tone.toml", format!("{fast}{controller}{wrong}"));

@@ -91,7 +91,12 @@ impl Manager {
         let (address, arguments) = decode(&bytes[..len]);
         assert_eq!(address, "/nsm/server/announce");
         let id = Argument::Int(process.id() as i32);
-        let wanted = [text("Divisi"), text(""), text("divisi"), Argument::Int(1)];
+        let wanted = [
+            text("Divisi"),
+            text(":dirty:"),
+            text("divisi"),
+            Argument::Int(1),
+        ];
         assert_eq!((&arguments[..4], &arguments[5]), (&wanted[..], &id));
         let manager = Self {
             socket,
@@ -184,9 +189,14 @@ fn a_session_is_opened_saved_and_opened_again_in_the_servers_folder_and_the_user
     let ask = |words: &str| here.command("send --socket s").arg(words).output().unwrap();
     wait_until(|| ask("undo").status.code() == Some(2));
     assert!(ask("set tone.freq 550").status.success());
+    let dirty = ("/nsm/client/is_dirty".to_owned(), vec![]);
+    assert_eq!(manager.receive(), dirty);
+    // Said once, however many changes follow.
+    assert!(ask("set tone.volume 0.2").status.success());
     manager.send("/nsm/client/save", &[]);
     let saved = [text("/nsm/client/save"), text("saved")];
     assert_eq!(manager.receive(), ("/reply".to_owned(), saved.to_vec()));
+    assert_eq!(manager.receive().0, "/nsm/client/is_clean");
     assert!(String::from_utf8(copy()).unwrap().contains("freq = 550"));
     assert_eq!(here.read("mine.toml"), SESSION.as_bytes());
     // Another open while it plays, a window that there is not, and bytes that are no message: it plays on.

@@ -11,8 +11,9 @@ use crate::ControlError;
 use crate::command::{Command, Query, Reply, Request};
 use crate::edits::{Draft, LiveSet};
 use crate::events::NodeEvent;
-use crate::history::{History, UndoEntry, go_to};
+use crate::history::{History, Playing, UndoEntry, go_to};
 use crate::live_controllers;
+use crate::loaded_state::LoadedState;
 use crate::query;
 use crate::session_file::{ReadSession, SessionFile};
 use crate::snapshot;
@@ -56,6 +57,8 @@ pub struct Controller {
     /// The same of commands of the transport.
     later_steps: Vec<u64>,
     history: History,
+    /// Number of changes at the last save or load.
+    saved_changes: u64,
     snapshots: Arc<Snapshots>,
     subscriptions: Subscriptions,
     /// The transport of a server, if the engine follows it.
@@ -110,6 +113,7 @@ impl Controller {
             later: Vec::new(),
             later_steps: Vec::new(),
             history: History::default(),
+            saved_changes: 0,
             snapshots: Arc::new(snapshots),
             subscriptions: Subscriptions::default(),
             followed: None,
@@ -221,6 +225,11 @@ impl Controller {
     /// Real-time: setup.
     pub fn session_mut(&mut self) -> &mut Session {
         self.file.session_mut()
+    }
+
+    /// Returns true if the session has changed since it was saved or loaded. What live controllers set is no change.
+    pub fn has_unsaved_changes(&self) -> bool {
+        self.saved_changes != self.history.changes()
     }
 
     /// Reads the session's file again and plays it.
@@ -444,7 +453,11 @@ impl Controller {
 
     /// Undo, redo and load: to another graph as a whole.
     fn step(&mut self, command: &Command, engine: &mut Engine) -> Result<EffectTime, ControlError> {
-        let playing = (&mut *engine, &mut self.snapshots);
+        let playing = Playing {
+            engine: &mut *engine,
+            snapshots: &mut self.snapshots,
+            session: self.file.session_mut(),
+        };
         match command {
             Command::Undo => self.history.undo(playing, &self.registry)?,
             Command::Redo => self.history.redo(playing, &self.registry)?,
@@ -476,10 +489,8 @@ impl Controller {
         let before = before.with_snapshots(&self.snapshots, &Arc::new(snapshots.clone()));
         let is_kept = *self.snapshots == snapshots;
         self.snapshots = Arc::new(snapshots);
+        let state = LoadedState::new(engine, self.file.session_mut());
         self.file.accept(loaded);
-        if edits > 0 || !is_kept {
-            self.history.remember(before);
-        }
         let mut changes = edits + usize::from(!is_kept);
         if let Some(speed) = speed {
             engine.set_tempo_scale(speed, 0)?;
@@ -489,6 +500,11 @@ impl Controller {
             engine.set_controllers(controllers)?;
             changes += 1;
         }
+        let before = before.with_loaded(state, &LoadedState::new(engine, self.file.session_mut()));
+        if changes > 0 {
+            self.history.remember(before);
+        }
+        self.saved_changes = self.history.changes();
         Ok(changes)
     }
 
@@ -568,6 +584,9 @@ impl Controller {
     fn save(&mut self, file: Option<&Path>, engine: &Engine) -> Result<Value, ControlError> {
         let now = (engine.graph(), &*self.snapshots);
         let (saved, kept) = self.file.save(file, now, self.registry.catalogue())?;
+        if file.is_none() {
+            self.saved_changes = self.history.changes();
+        }
         Ok(match kept {
             None => json!({ "saved": saved }),
             Some(kept) => json!({

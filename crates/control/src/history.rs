@@ -1,10 +1,12 @@
 //! [`History`]: the changes that can be taken back, and those that were.
 
 use crate::ControlError;
+use crate::loaded_state::LoadedState;
 use engine::Engine;
 use graph::{Edit, Graph, ParamValue, edits_between};
 use processor::Registry;
 use std::sync::Arc;
+use text::Session;
 use text::toml::snapshots::Snapshots;
 
 /// Number of nodes of all graphs that are kept, and number of changes.
@@ -16,6 +18,8 @@ const MAX_ENTRIES: usize = 1000;
 pub(crate) struct History {
     undo: Vec<UndoEntry>,
     redo: Vec<UndoEntry>,
+    /// Number of changes, those that go back included.
+    changes: u64,
 }
 
 /// A change that can be taken back: what was before it.
@@ -23,6 +27,15 @@ pub(crate) struct UndoEntry {
     change: Change,
     /// The snapshots, if they changed.
     snapshots: Option<Arc<Snapshots>>,
+    /// Tempo and controllers, if a session was loaded that has others.
+    loaded: Option<Box<LoadedState>>,
+}
+
+/// What a step of the history changes.
+pub(crate) struct Playing<'a> {
+    pub(crate) engine: &'a mut Engine,
+    pub(crate) snapshots: &'a mut Arc<Snapshots>,
+    pub(crate) session: &'a mut Session,
 }
 
 enum Change {
@@ -42,7 +55,14 @@ impl UndoEntry {
         Self {
             change,
             snapshots: None,
+            loaded: None,
         }
+    }
+
+    /// The same change, which changed tempo or controllers too if `before` is not as `after`.
+    pub(crate) fn with_loaded(self, before: LoadedState, after: &LoadedState) -> Self {
+        let loaded = before.differs(after).then(|| Box::new(before));
+        Self { loaded, ..self }
     }
 
     /// The same change, which changed the snapshots too if `before` are not `after`.
@@ -53,8 +73,8 @@ impl UndoEntry {
 
     /// The parameters that it sets, if it sets parameters alone.
     fn keys(&self) -> Option<Vec<(&str, &str)>> {
-        match (&self.change, &self.snapshots) {
-            (Change::Params(values), None) => {
+        match (&self.change, &self.snapshots, &self.loaded) {
+            (Change::Params(values), None, None) => {
                 let keys = values.iter();
                 let keys = keys.map(|(node, key, _)| (node.as_str(), key.as_str()));
                 Some(keys.collect())
@@ -76,6 +96,7 @@ impl UndoEntry {
 impl History {
     /// Keeps a change. Values of the same parameters, one after the other, are one change.
     pub(crate) fn remember(&mut self, before: UndoEntry) {
+        self.changes += 1;
         self.redo.clear();
         let is_sweep = self
             .undo
@@ -93,19 +114,28 @@ impl History {
     /// Takes the last change back.
     pub(crate) fn undo(
         &mut self,
-        playing: (&mut Engine, &mut Arc<Snapshots>),
+        playing: Playing<'_>,
         registry: &Registry,
     ) -> Result<(), ControlError> {
-        step("undo", (&mut self.undo, &mut self.redo), playing, registry)
+        step("undo", (&mut self.undo, &mut self.redo), playing, registry)?;
+        self.changes += 1;
+        Ok(())
+    }
+
+    /// Number of changes so far, those that went back included.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Makes the last change that was taken back again.
     pub(crate) fn redo(
         &mut self,
-        playing: (&mut Engine, &mut Arc<Snapshots>),
+        playing: Playing<'_>,
         registry: &Registry,
     ) -> Result<(), ControlError> {
-        step("redo", (&mut self.redo, &mut self.undo), playing, registry)
+        step("redo", (&mut self.redo, &mut self.undo), playing, registry)?;
+        self.changes += 1;
+        Ok(())
     }
 }
 
@@ -113,14 +143,31 @@ impl History {
 fn step(
     name: &'static str,
     (from, to): (&mut Vec<UndoEntry>, &mut Vec<UndoEntry>),
-    (engine, snapshots): (&mut Engine, &mut Arc<Snapshots>),
+    playing: Playing<'_>,
     registry: &Registry,
 ) -> Result<(), ControlError> {
     let entry = from.last().ok_or(ControlError::Nothing(name))?;
+    let Playing {
+        engine,
+        snapshots,
+        session,
+    } = playing;
+    let now = (entry.loaded.as_ref()).map(|_| Box::new(LoadedState::new(engine, session)));
+    let loaded = entry.loaded.as_ref().zip(now.as_ref());
+    if let Some((loaded, now)) = loaded {
+        loaded.check_room(now, engine)?;
+    }
     let change = go_back(&entry.change, engine, registry)?;
+    if let Some((loaded, now)) = loaded {
+        loaded.restore(now, (engine, session), registry.catalogue())?;
+    }
     let before = entry.snapshots.clone();
     let snapshots = before.map(|before| std::mem::replace(snapshots, before));
-    to.push(UndoEntry { change, snapshots });
+    to.push(UndoEntry {
+        change,
+        snapshots,
+        loaded: now,
+    });
     from.pop();
     Ok(())
 }

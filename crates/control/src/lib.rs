@@ -28,6 +28,7 @@
 //! | `query` | the graph, the kinds and the figures as JSON |
 //! | `snapshot` | values kept by name, in the session and as presets |
 //! | `live_controllers` | MIDI controllers of a session, as the engine has them |
+//! | `loaded_state` | tempo and controllers of a loaded session, for `undo` |
 //! | `session_file` | loads and saves the session |
 //! | `osc` | OSC packets as requests |
 //! | `nsm` | a client of the New Session Manager |
@@ -41,6 +42,7 @@ mod error;
 mod events;
 mod history;
 mod live_controllers;
+mod loaded_state;
 mod meters;
 pub mod nsm;
 pub mod osc;

@@ -105,8 +105,8 @@ impl NsmClient {
         let process = i32::try_from(std::process::id()).unwrap_or_default();
         let arguments = vec![
             OscType::String(application.to_owned()),
-            // No capabilities: the server ends us to open another session.
-            OscType::String(String::new()),
+            // No `:switch:`: the server ends us to open another session.
+            OscType::String(":dirty:".to_owned()),
             OscType::String(executable.to_owned()),
             OscType::Int(API.0),
             OscType::Int(API.1),
@@ -174,6 +174,21 @@ impl NsmClient {
                 self.send("/error", vec![address, code, text(message)])
             }
         }
+    }
+
+    /// Says whether the session has changes that are not saved.
+    ///
+    /// # Errors
+    ///
+    /// The message cannot be sent.
+    ///
+    /// Real-time: setup.
+    pub fn report_unsaved(&self, has_unsaved: bool) -> io::Result<()> {
+        let address = match has_unsaved {
+            true => "/nsm/client/is_dirty",
+            false => "/nsm/client/is_clean",
+        };
+        self.send(address, Vec::new())
     }
 
     fn send(&self, address: &str, args: Vec<OscType>) -> io::Result<()> {

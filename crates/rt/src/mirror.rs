@@ -52,8 +52,7 @@
 //! | died | notices within 100 ms | returns [`ChunkError::PeerDead`] | is served |
 //!
 //! To ask the kernel in a call that can be served would cost fifty times the call, and would change little: what was
-//! committed is good, and nothing more comes. So such calls are served for one ring's length at most. To know earlier,
-//! call [`Producer::is_peer_dead`] or [`Consumer::is_peer_dead`].
+//! committed is good, and nothing more comes. So such calls are served for one ring's length at most.
 //!
 //! # Sleeping and waking
 //!

@@ -32,6 +32,8 @@ pub(crate) struct NsmSession {
     file: PathBuf,
     /// True once the server knows that the session is open.
     is_answered: bool,
+    /// The server knows of changes that are not saved.
+    has_unsaved: bool,
 }
 
 impl NsmSession {
@@ -55,6 +57,7 @@ impl NsmSession {
                 project,
                 file,
                 is_answered: false,
+                has_unsaved: false,
             })),
             Err(failure) => {
                 let refused = (NsmErrorCode::CreateFailed, failure.text());
@@ -104,6 +107,11 @@ impl NsmSession {
                     self.client.answer(&request, Err(refused))
                 }
             };
+        }
+        let has_unsaved = controller.has_unsaved_changes();
+        if std::mem::replace(&mut self.has_unsaved, has_unsaved) != has_unsaved {
+            // A server that is gone needs no news.
+            let _ = self.client.report_unsaved(has_unsaved);
         }
         messages
     }

@@ -59,15 +59,6 @@ impl<T: Pod, const IS_PRODUCER: bool> RingEnd<T, IS_PRODUCER> {
         self.end.is_closed()
     }
 
-    /// Returns true if the process of the other end died without having closed. A call that can be served does not ask:
-    /// the producer can fill the rest of the ring, and the consumer can read what was committed. The next call that
-    /// cannot be served returns the error.
-    ///
-    /// Real-time: hot between threads, and never true there; between processes one system call that does not wait.
-    pub fn is_peer_dead(&self) -> bool {
-        self.end.is_dead()
-    }
-
     /// Capacity in frames.
     ///
     /// Real-time: hot.

@@ -83,6 +83,22 @@ pub fn set_connections(session: &mut Session, connections: &[(String, Vec<String
     }
 }
 
+/// The section of controllers, as it is written.
+pub fn controllers_section(session: &Session) -> Option<&Section> {
+    session.sections.iter().find(|it| it.name == CONTROLLER)
+}
+
+/// Puts a section of controllers into `session`, in place of its own; `None` takes that out.
+pub fn set_controllers_section(session: &mut Session, section: Option<&Section>) {
+    let sections = &mut session.sections;
+    let found = sections.iter().position(|it| it.name == CONTROLLER);
+    match (found, section) {
+        (Some(found), Some(section)) => sections[found] = section.clone(),
+        (Some(found), None) => drop(sections.remove(found)),
+        (None, section) => sections.extend(section.cloned()),
+    }
+}
+
 /// Adds a controller to `session`.
 pub fn add_controller(session: &mut Session, entry: &ControllerEntry) {
     let text = controller_text(entry);

@@ -76,7 +76,8 @@ mod value;
 mod write;
 
 pub use live::{
-    ControllerEntry, LiveSections, add_controller, controller_text, read_live, set_connections,
+    ControllerEntry, LiveSections, add_controller, controller_text, controllers_section, read_live,
+    set_connections, set_controllers_section,
 };
 pub use schema::{kind_rule, schema};
 pub use section_graph::read_section_graph;
