@@ -3,7 +3,7 @@
 // The sanitizer's shadow of the memory cannot be held in place.
 #![cfg(not(tsan))]
 
-use divisi_check::alloc::{Counting, audio_calls};
+use divisi_check::alloc::{Counting, audio_calls, live};
 use divisi_check::fixtures::{add, graph, kind, pass, skip};
 use divisi_check::impulse_files::ImpulseFiles;
 use divisi_check::test_bench::{RunConfig, TestBench, TestStrategy, rate, registry};
@@ -12,7 +12,7 @@ use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
 use exec::CycleStatus;
 use graph::{Edge, Edit, Graph, Node, ParamValue, PortRef, SourceSpan};
-use processor::{Block, Event, EventBody, EventTarget, ProcessStatus, Registry};
+use processor::{Block, Event, EventBody, EventTarget, Mode, ProcessStatus, Registry};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use units::{Frames, Nanos};
@@ -450,4 +450,33 @@ fn a_page_that_is_touched_first_in_a_cycle_is_seen() {
         let faults: u64 = faults_in(&mut bench, 10).iter().sum();
         assert!(faults >= 10, "{run_config:?}: {faults}");
     }
+}
+
+/// Allocations of a node with its step, one room for events included.
+const MAX_PER_NODE: f64 = 15.5;
+
+/// Allocations that an engine with a chain of `count` gains holds.
+fn held_by_gains(count: usize) -> i64 {
+    let registry = kinds();
+    let nodes = (0..count).map(|at| format!("g{at} = {{ kind: \"gain\", }}; "));
+    let edges = (1..count).map(|at| format!("g{}.1 -> g{at}.1; ", at - 1));
+    let graph = graph(&nodes.chain(edges).collect::<String>(), &registry);
+    let mut options = EngineOptions::new(Frames(64), rate());
+    options.mode = Mode::Offline;
+    options.scheduler = Scheduler::Sequential;
+    let before = live();
+    let engine = Engine::new(graph, Arc::new(registry), options).unwrap();
+    let held = live() - before;
+    drop(engine);
+    held
+}
+
+/// A large graph is mostly nodes that no other node sends events to. Each has one room for the events of its parameters, not
+/// one for those that come and one for those of the block.
+#[test]
+fn a_node_without_event_inputs_has_one_room_for_events() {
+    let _alone = alone();
+    let (few, many) = (held_by_gains(100), held_by_gains(300));
+    let of_a_node = (many - few) as f64 / 200.0;
+    assert!(of_a_node < MAX_PER_NODE, "{of_a_node}");
 }

@@ -4,7 +4,7 @@ use divisi_check::fixtures::graph;
 use divisi_check::rng::Rng;
 use divisi_check::test_bench::{rate, registry};
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineCallback, EngineError, EngineOptions, Scheduler};
+use engine::{Engine, EngineCallback, EngineError, EngineOptions, NodeState, Scheduler};
 use graph::{Catalogue, Edge, Edit, Graph, Node, NodeId, ParamValue, PortRef, SourceSpan};
 use processor::Mode;
 use std::sync::Arc;
@@ -384,5 +384,51 @@ fn a_pipeline_of_any_depth_takes_edits_and_parameters_and_sounds_the_same_some_b
                 fade.0
             );
         }
+    }
+}
+
+const ONE: &str = r#"b = { kind: "osc", freq: 550, }; f = { kind: "svf", freq: 700, }; t = { kind: "sink", };
+    b.1 -> f.1 -> t.1;"#;
+
+/// The nodes `b` and `f` of `ONE` in another engine.
+fn moved(states: [NodeState; 2]) -> Result<Recording, EngineError> {
+    let mut there = Recording::new(r#"t = { kind: "sink", };"#, Scheduler::Stealing, 2);
+    let next = there.engine.graph().id_bound();
+    let (b, f) = (NodeId(next as u32), NodeId(next as u32 + 1));
+    let edits = [
+        Edit::Add(node("b", "osc", &[("freq", 550.0)])),
+        Edit::Add(node("f", "svf", &[("freq", 700.0)])),
+        wire(b, f),
+        wire(f, there.id("t")),
+    ];
+    let names = ["b".to_owned(), "f".to_owned()];
+    let states = names.into_iter().zip(states);
+    there.engine.edit_with_states(edits, states)?;
+    Ok(there)
+}
+
+#[test]
+fn nodes_that_move_to_another_engine_go_on_where_they_were() {
+    let mut whole = Recording::new(ONE, Scheduler::Sequential, 1);
+    whole.play(40);
+    for (scheduler, workers) in schedulers() {
+        let mut here = Recording::new(ONE, scheduler, workers);
+        here.play(20);
+        let nodes = ["b", "f"].map(|name| here.id(name));
+        nodes.iter().for_each(|node| here.engine.keep_state(*node));
+        let removed = here.engine.edit(nodes.map(Edit::Remove));
+        removed.unwrap();
+        assert_eq!(here.engine.take_state(nodes[0]), None, "it plays still");
+        here.play(2);
+        let states = nodes.map(|node| here.engine.take_state(node).unwrap());
+        assert_eq!(here.engine.take_state(nodes[0]), None, "it was taken");
+        let swapped = [states[1].clone(), states[0].clone()];
+        assert!(matches!(moved(swapped), Err(EngineError::Graph(_))));
+        let mut there = moved(states).unwrap();
+        there.play(20);
+        let heard = &there.played[0];
+        let expected = &whole.played[0][20 * BLOCK..];
+        assert!(expected.iter().any(|x| *x != 0.0));
+        assert!(heard == expected, "{scheduler}");
     }
 }

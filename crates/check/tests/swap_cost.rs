@@ -190,7 +190,10 @@ fn a_swap_leaves_nodes_at_rest_asleep() {
     let case = |scheduler: &str| [100, 500].map(|nodes| format!("{scheduler} {nodes} 0"));
     let cases = ["sequential", "stealing"].map(case);
     let Some(swaps) = of_swaps(cases.as_flattened()) else {
-        return skip("a_swap_leaves_nodes_at_rest_asleep", "valgrind is not there");
+        return skip(
+            "a_swap_leaves_nodes_at_rest_asleep",
+            "valgrind is not there",
+        );
     };
     for of_count in swaps.chunks(2) {
         // A node that runs on silence takes more; this is the look at its mark, and the first mark of its slot.

@@ -5,7 +5,7 @@ mod common;
 
 use common::jackd::Jackd;
 use common::{Folder, repository, wav};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -77,6 +77,79 @@ fn a_voice_that_a_jack_client_plays_sounds_and_its_messages_leave_by_another_por
         text.contains("90 45 40") && text.contains("80 45 40"),
         "{text}"
     );
+}
+
+/// A note that is never released.
+const ENDLESS: &str = "
+edges = [\"song -> out\"]
+[nodes]
+song = { kind = \"score\", events = \"0 61 0.5 100000\" }
+out = { kind = \"midi_output\" }
+";
+
+#[test]
+fn a_key_that_is_down_at_the_end_of_a_run_is_released() {
+    let Some(jackd) = Jackd::start("release", &TOOLS) else {
+        return;
+    };
+    let here = Folder::new();
+    here.write("endless.toml", ENDLESS);
+    for seconds in ["", "--seconds 2"] {
+        let mut dump = jackd.command("jack_midi_dump", &["dump"]);
+        let mut dump = Program(dump.stdout(Stdio::piped()).spawn().unwrap());
+        let output = dump.0.stdout.take().unwrap();
+        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+        // Stopped until the connection is there.
+        let options = format!("endless.toml --stopped --socket s {seconds}");
+        let mut playing = play(&jackd, &here, &options);
+        jackd.connect("endless:out", "dump:input");
+        common::playing::wait_until(|| transport(&here, "s") != serde_json::Value::Null);
+        here.well("send --socket s start");
+        assert!(lines.any(|line| line.contains("90 3d")), "no key {seconds}");
+        if seconds.is_empty() {
+            let id = rustix::process::Pid::from_child(&playing.0);
+            rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+        }
+        assert!(playing.0.wait().unwrap().success());
+        assert!(
+            lines.any(|line| line.contains("80 3d")),
+            "not released {seconds}"
+        );
+    }
+}
+
+#[test]
+fn a_controller_that_is_saved_into_the_file_sets_its_parameter_at_once() {
+    let Some(jackd) = Jackd::start("reload", &["jack_lsp"]) else {
+        return;
+    };
+    let here = Folder::new();
+    here.write("cc.mid", controller_file());
+    here.write("sender.toml", SENDER);
+    here.write("receiver.toml", RECEIVER);
+    let receiver = play(&jackd, &here, "receiver.toml --reload --socket s");
+    jackd.wait_for_port("receiver:keys");
+    let sender = play(&jackd, &here, "sender.toml");
+    let volume = || {
+        let mut ask = here.command("send --socket s");
+        let answer = ask.arg("query graph").output().unwrap();
+        let answer = serde_json::from_slice::<serde_json::Value>(&answer.stdout);
+        let graph = answer.unwrap_or_default()["data"][0].clone();
+        let nodes = graph["nodes"].as_array().cloned().unwrap_or_default();
+        let tone = nodes.into_iter().find(|node| node["name"] == "tone");
+        tone.and_then(|tone| tone["params"]["volume"].as_f64())
+    };
+    common::playing::wait_until(|| volume() == Some(0.0));
+    let bound = |high: f64| {
+        format!(
+            "{RECEIVER}[[controller]]\ncc = 74\ntarget = \"tone.volume\"\nrange = [0.0, {high}]\n"
+        )
+    };
+    for high in [0.25, 0.5] {
+        here.write("receiver.toml", bound(high));
+        common::playing::wait_until(|| volume() == Some(high));
+    }
+    drop((sender, receiver));
 }
 
 /// Plays a MIDI file, in which controller 74 goes up every quarter second, to a port.

@@ -5,7 +5,7 @@ use crate::controllers::{ControllerMap, is_controller};
 use crate::messages::{
     CallbackRings, ControllerMessage, CycleMessage, CycleOutcome, EventMessage, SwapMessage,
 };
-use crate::midi::MidiExchange;
+use crate::midi::{MidiEnd, MidiExchange};
 use crate::overload::Overload;
 use crate::schedule::{Delivery, EventSchedule};
 use crate::transport::TransportSchedule;
@@ -119,9 +119,9 @@ impl EngineCallback {
         self
     }
 
-    /// With live MIDI ports.
-    pub(crate) fn with_midi(mut self, ports: MidiPortsCallback) -> Self {
-        self.midi = MidiExchange::new(ports);
+    /// With live MIDI ports, and what ends their output.
+    pub(crate) fn with_midi(mut self, ports: MidiPortsCallback, end: Arc<MidiEnd>) -> Self {
+        self.midi = MidiExchange::new(ports, end);
         self
     }
 

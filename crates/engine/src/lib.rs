@@ -66,4 +66,4 @@ pub use measure::{
 };
 pub use messages::RampLaw;
 pub use options::{EngineOptions, Scheduler, TransportStart};
-pub use resources::expanded_graph;
+pub use resources::{NodeState, expanded_graph};

@@ -12,8 +12,8 @@
 use graph::NodeId;
 use plan::{Plan, StepOp};
 use processor::{
-    BackgroundTask, FileLog, Gauge, MidiPorts, Mode, Processor, Setup, SetupServices, Tail,
-    Transport,
+    BackgroundTask, FileLog, Gauge, MidiPorts, Mode, Processor, Setup, SetupServices, StateError,
+    Tail, Transport,
 };
 use rt::deferred::{JobRunner, WaitingJobs};
 use std::cell::UnsafeCell;
@@ -325,6 +325,38 @@ impl ProcessorPool {
             *original = None;
         }
         self.copies.retain(|(of, _), _| *of != node);
+    }
+
+    /// The state of the processor of `node`, which no plan names any more. `None` if there is no processor, if it is
+    /// quarantined, or if a plan names it.
+    ///
+    /// Real-time: setup.
+    pub fn save(&mut self, node: NodeId) -> Option<Vec<u8>> {
+        let entry = self.originals.get_mut(node.0 as usize)?.as_mut()?;
+        let entry = Arc::get_mut(entry).filter(|entry| !entry.is_quarantined())?;
+        let processor = entry.processor.get_mut();
+        catch_unwind(AssertUnwindSafe(|| {
+            let mut state = Vec::new();
+            processor.save(&mut state);
+            state
+        }))
+        .ok()
+    }
+
+    /// Has the processor of `node`, which no plan names yet, continue from `state`.
+    ///
+    /// # Errors
+    ///
+    /// The state does not fit, or there is no such processor.
+    ///
+    /// Real-time: setup.
+    pub fn load(&mut self, node: NodeId, state: &[u8]) -> Result<(), StateError> {
+        let entry = self.originals.get_mut(node.0 as usize);
+        let entry = entry.and_then(|entry| Arc::get_mut(entry.as_mut()?));
+        let entry = entry.ok_or_else(|| StateError("the node plays already".into()))?;
+        let processor = entry.processor.get_mut();
+        let loaded = catch_unwind(AssertUnwindSafe(|| processor.load(state)));
+        loaded.unwrap_or_else(|_| Err(StateError("the processor panicked".into())))
     }
 
     /// Returns true if the processor of `node` panicked or did not return: it never runs again.

@@ -4,9 +4,7 @@
 //! |---|---|
 //! | `input.rs` | `midi_input` |
 //! | `output.rs` | `midi_output` |
-//! | `held.rs` | keys and pedals that are down at an output |
 
-mod held;
 mod input;
 mod output;
 

@@ -45,6 +45,7 @@ mod exp2;
 mod expansion;
 mod file_log;
 mod gauge;
+mod held_notes;
 mod midi_ports;
 mod modulated;
 mod registry;
@@ -64,6 +65,7 @@ pub use exp2::exp2;
 pub use expansion::{Console, ExpandContext, Expansion, Inbox, InnerPort, ORDER};
 pub use file_log::{FileLog, FileProblem};
 pub use gauge::Gauge;
+pub use held_notes::HeldNotes;
 pub use midi_ports::{
     MAX_NODES_PER_MIDI_PORT, MidiPortInUse, MidiPortNames, MidiPortReader, MidiPortWriter,
     MidiPorts, MidiPortsCallback, TimedMidi,

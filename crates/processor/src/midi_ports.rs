@@ -225,13 +225,6 @@ impl MidiPortsCallback {
     pub fn output_count(&self) -> usize {
         self.outputs.len()
     }
-
-    /// Name of input `port`.
-    ///
-    /// Real-time: hot.
-    pub fn input_name(&self, port: usize) -> Option<&str> {
-        Some(&self.ports.inputs.get(port)?.name)
-    }
 }
 
 /// A node's end of an input port.

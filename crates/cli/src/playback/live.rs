@@ -19,6 +19,9 @@ use std::time::Duration;
 /// Interval of `Engine::update`.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(5);
 
+/// Number of intervals in which the releases of keys have to be sent at the end.
+const MAX_RELEASE_WAITS: u32 = 60;
+
 /// Handles of the recorder and the file input of a live run.
 #[derive(Default)]
 pub(crate) struct FileHandles {
@@ -112,7 +115,19 @@ impl LiveSession<'_> {
                 None => std::thread::sleep(UPDATE_INTERVAL),
             }
         }
+        self.release_keys();
         Ok(())
+    }
+
+    /// Releases the keys that sound at MIDI outputs: other programs would play them for ever. Waits for a driver that passes
+    /// nothing on for [`MAX_RELEASE_WAITS`] intervals.
+    fn release_keys(&self) {
+        self.engine.end_midi();
+        let mut waits = 0;
+        while !self.engine.has_ended_midi() && waits < MAX_RELEASE_WAITS {
+            std::thread::sleep(UPDATE_INTERVAL);
+            waits += 1;
+        }
     }
 
     fn make_view(&mut self) -> ProgressView {

@@ -9,6 +9,7 @@
 //! | `transaction` | several changes that reach the audio thread at one block |
 //! | `controllers` | MIDI controllers that set parameters |
 //! | `events` | parameters, ramps and MIDI, at once or at a frame |
+//! | `node_states` | nodes that move from one engine to another |
 //! | `update` | the regular call: messages of the audio thread, traces, stuck steps, retired executors |
 //! | `adapt` | from one schedule to another, when what is lived asks for it |
 //! | `stats` | figures for a display and for the report |
@@ -17,6 +18,7 @@ mod adapt;
 mod controllers;
 mod edit;
 mod events;
+mod node_states;
 mod stats;
 mod tap;
 mod taps;
@@ -29,6 +31,7 @@ pub use adapt::ScheduleChange;
 
 use crate::callback::EngineCallback;
 use crate::messages::{ControlRings, rings};
+use crate::midi::MidiEnd;
 use crate::resources::EngineResources;
 use crate::summary::Summary;
 use crate::{ChooseOptions, EngineError, EngineOptions, Scheduler, choose_scheduler};
@@ -61,6 +64,8 @@ pub struct Engine {
     resources: EngineResources,
     rings: ControlRings,
     controllers: controllers::Controllers,
+    /// To the callback: the run is over for live MIDI.
+    midi_end: Arc<MidiEnd>,
     /// The executor that plays, seen from outside; and the one that is on its way.
     watchdog: Watchdog,
     next: Option<(Watchdog, StepNames)>,
@@ -145,6 +150,7 @@ impl Engine {
             plan,
             rings: control,
             controllers: controllers::Controllers::default(),
+            midi_end: Arc::default(),
             resources,
         };
         engine.acquire(scale);
@@ -156,7 +162,8 @@ impl Engine {
         let callback =
             EngineCallback::new(executor, callback, (background, transport), scale, format);
         let midi = engine.resources.midi_callback.take().unwrap_or_default();
-        let callback = callback.with_midi(midi).with_clock(engine.clock_ports());
+        let callback = callback.with_midi(midi, engine.midi_end.clone());
+        let callback = callback.with_clock(engine.clock_ports());
         Ok((engine, callback))
     }
 
@@ -190,6 +197,19 @@ impl Engine {
     /// Real-time: setup.
     pub fn lost_midi(&self) -> Vec<(&str, u64)> {
         self.resources.midi_ports.lost()
+    }
+
+    /// Asks the callback to release the keys and sustain pedals that live MIDI outputs hold. After that nothing is sent to
+    /// them: this is the end of a run.
+    ///
+    /// Real-time: setup.
+    pub fn end_midi(&self) {
+        self.midi_end.ask();
+    }
+
+    /// Returns true when the releases of [`end_midi`](Self::end_midi) have been sent; at once where there is no output.
+    pub fn has_ended_midi(&self) -> bool {
+        self.resources.options.midi.outputs.is_empty() || self.midi_end.is_done()
     }
 
     /// The graph that plays, or that is about to.

@@ -107,11 +107,6 @@ impl Engine {
         self.send_transport(at, TransportAction::Speed(scale))
     }
 
-    /// The factor between the tempo that plays and that of the graph, as it was set last.
-    pub fn tempo_scale(&self) -> f64 {
-        self.resources.transport().last().speed
-    }
-
     /// Repeats a range of positions, in frames of the piece, from absolute frame `at` on; with `None` no more.
     ///
     /// # Errors

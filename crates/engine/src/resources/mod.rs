@@ -15,6 +15,7 @@
 //! | `ending` | the frame at which a graph has ended |
 //! | `expanded` | the inner nodes of those that play as several |
 //! | `fade` | the node that an edit puts into a connection to fade it |
+//! | `node_state` | what a node holds, on its way from one engine to another |
 //! | `nodes` | what each node's processor brought along, and what follows for the whole graph |
 //! | `tap` | the node that copies a port for a meter |
 //! | `planning` | the plan of a graph, and the executor of a plan |
@@ -22,6 +23,7 @@
 mod ending;
 mod expanded;
 pub(crate) mod fade;
+mod node_state;
 mod nodes;
 mod planning;
 pub(crate) mod tap;
@@ -30,6 +32,8 @@ use crate::{EngineError, EngineOptions, Scheduler};
 use exec::{BackoffPolicy, DelayLines, ProcessorPool, SharedRuntime};
 pub use expanded::expanded_graph;
 use graph::{Catalogue, NodeId};
+pub use node_state::NodeState;
+use node_state::NodeStates;
 use nodes::NodeResources;
 pub(crate) use nodes::fade_frames;
 use plan::{DelayedEdge, FadeState, Plan, TraceRecord};
@@ -96,6 +100,8 @@ pub(crate) struct EngineResources {
     tempo: graph::TempoMap,
     /// Nodes whose processors turned out not to allow copies.
     not_duplicable: HashSet<NodeId>,
+    /// States of nodes that leave, and of those that come.
+    pub(crate) states: NodeStates,
     /// Nodes that play as several.
     expansions: HashMap<NodeId, expanded::PlacedExpansion>,
 }
@@ -150,6 +156,7 @@ impl EngineResources {
             tap_rings: Mutex::default(),
             tempo: graph::TempoMap::default(),
             not_duplicable: HashSet::new(),
+            states: NodeStates::default(),
             expansions: HashMap::new(),
             options,
         })

@@ -48,7 +48,12 @@ impl EngineResources {
                 continue;
             }
             match self.make(node) {
-                Ok(processor) => self.add_node(id, node.clone(), processor),
+                Ok(processor) => {
+                    self.add_node(id, node.clone(), processor);
+                    if let Err(error) = self.load_state(id, node) {
+                        errors.push(node.mistake(format!("`{}`: {error}", node.name)));
+                    }
+                }
                 Err(error) => {
                     let message = format!("`{}`: {error}", node.name);
                     errors.push(node.mistake(message));
@@ -117,6 +122,7 @@ impl EngineResources {
             .filter(|id| graph.node(*id).is_none() && !self.taps.contains(id) && !is_inner(*id))
             .collect();
         for id in unused {
+            self.keep_state(id);
             self.processors.remove(id);
             self.not_duplicable.remove(&id);
             if let Some(there) = self.nodes.remove(&id) {

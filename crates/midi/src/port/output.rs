@@ -11,13 +11,12 @@
 //! | parameters | `port`, by default the node's name; `mpe` |
 //! | latency, tail | none |
 
-use super::held::HeldNotes;
 use super::port_name;
 use crate::file::NotesToMidi;
 use graph::{Kind, Param, PortSpec};
 use processor::{
-    Block, EventBody, EventTarget, Gauge, MakeContext, MakeError, MidiPortWriter, ProcessStatus,
-    Processor, Setup,
+    Block, EventBody, EventTarget, Gauge, HeldNotes, MakeContext, MakeError, MidiPortWriter,
+    ProcessStatus, Processor, Setup,
 };
 
 pub(super) const KIND: &str = "midi_output";

@@ -4,8 +4,8 @@
 const PEDALS: [u8; 3] = [64, 66, 69];
 
 /// Keys and pedals that are down, a bit each.
-#[derive(Debug, Default)]
-pub(super) struct HeldNotes {
+#[derive(Clone, Debug, Default)]
+pub struct HeldNotes {
     keys: [u128; 16],
     pedals: [u8; 16],
 }
@@ -14,7 +14,7 @@ impl HeldNotes {
     /// Follows a channel message.
     ///
     /// Real-time: hot.
-    pub(super) fn follow(&mut self, [status, number, value]: [u8; 3]) {
+    pub fn follow(&mut self, [status, number, value]: [u8; 3]) {
         let channel = usize::from(status & 15);
         let key = 1_u128 << (number & 127);
         match status & 0xf0 {
@@ -37,7 +37,7 @@ impl HeldNotes {
     /// Passes the messages that release all to `send`, and forgets them.
     ///
     /// Real-time: hot, if `send` is.
-    pub(super) fn release(&mut self, mut send: impl FnMut([u8; 3])) {
+    pub fn release(&mut self, mut send: impl FnMut([u8; 3])) {
         for channel in 0..16_u8 {
             let mut keys = std::mem::take(&mut self.keys[usize::from(channel)]);
             while keys != 0 {
