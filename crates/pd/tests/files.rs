@@ -47,6 +47,7 @@ fn printed_by_pd(patch: &Path, ends_itself: bool) -> Option<Vec<String>> {
         .args(["-nogui", "-noprefs", "-batch", "-noaudio", "-stderr"])
         .args(end)
         .arg(patch)
+        .current_dir(patch.parent().expect("a folder"))
         .stdin(Stdio::null())
         .output()
         .ok()?;
@@ -70,7 +71,12 @@ fn printed_here(patch: &Path, writable: Option<&Path>, blocks: usize) -> (Vec<St
 #[test]
 fn patches_write_and_read_the_files_of_pd() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-    for (name, blocks) in [("soundfiler.pd", 1), ("texts.pd", 1), ("streams.pd", 640)] {
+    for (name, blocks) in [
+        ("soundfiler.pd", 1),
+        ("texts.pd", 1),
+        ("paths.pd", 1),
+        ("streams.pd", 15_000),
+    ] {
         let (folder, copy) = folder_with(&source.join(name), "pd");
         let Some(expected) = printed_by_pd(&copy, blocks > 1) else {
             println!("SKIPPED: needs puredata-core");
@@ -79,7 +85,10 @@ fn patches_write_and_read_the_files_of_pd() {
         let expected_files = files_in(&folder);
         std::fs::remove_dir_all(&folder).expect("the folder is ours");
         let (folder, copy) = folder_with(&source.join(name), "here");
+        // `file` counts from the folder in which the program was started. Nothing else here does.
+        std::env::set_current_dir(&folder).expect("the folder is there");
         let (found, _) = printed_here(&copy, Some(&folder), blocks);
+        std::env::set_current_dir(std::env::temp_dir()).expect("the folder is there");
         let found_files = files_in(&folder);
         std::fs::remove_dir_all(&folder).expect("the folder is ours");
         assert_eq!(found, expected, "{name}");
@@ -95,7 +104,7 @@ fn patches_write_and_read_the_files_of_pd() {
                 bytes.len()
             );
         }
-        assert!(expected_files.len() >= 6, "{name}");
+        assert!(expected_files.len() >= 3, "{name}");
     }
 }
 

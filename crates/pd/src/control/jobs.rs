@@ -8,7 +8,7 @@ use super::sums;
 use super::symbol::{Symbol, Symbols};
 use super::text::{TextWord, parse_text};
 use super::value::Value;
-use crate::disk::{FileAccess, FileName, FileReply, FileRequest};
+use crate::disk::{FileAccess, FileAnswer, FileName, FileReply, FileRequest};
 
 /// Channels of a sound file, and partials of a sum, at most.
 pub(crate) const MAX_PARTS: usize = 64;
@@ -107,7 +107,7 @@ impl ParsedText {
 
     /// The words, with symbols of the patch. Call it once.
     ///
-    /// Real-time: hot where there is room for its symbols ([`ParsedText::fits`]).
+    /// Real-time: hot where there is room for its symbols ([`JobResult::symbol_counts`]).
     pub(crate) fn resolve(&mut self, symbols: &mut Symbols) -> &mut Vec<TextWord> {
         for text in self.symbols.texts() {
             self.map.push(symbols.intern(text));
@@ -119,16 +119,19 @@ impl ParsedText {
         }
         &mut self.words
     }
+}
 
-    /// Returns true if its symbols find room.
-    pub(crate) fn fits(&self, symbols: &Symbols) -> bool {
-        let (count, bytes) = symbols.room();
-        self.symbols.len() <= count && self.symbols.bytes() <= bytes
-    }
-
-    /// Number and bytes of its symbols.
-    pub(crate) fn symbol_counts(&self) -> (usize, usize) {
-        (self.symbols.len(), self.symbols.bytes())
+impl JobResult {
+    /// Number and bytes of the symbols that it brings, at most.
+    pub(super) fn symbol_counts(&self) -> (usize, usize) {
+        match self {
+            Self::Text(Ok(text)) => (text.symbols.len(), text.symbols.bytes()),
+            Self::File(FileReply::Answer(FileAnswer::Found(found))) => {
+                let bytes = found.iter().map(|(path, _)| path.len()).sum();
+                (found.len(), bytes)
+            }
+            _ => (0, 0),
+        }
     }
 }
 

@@ -231,10 +231,9 @@ impl Machine {
 
     /// Returns true if there is room for the symbols of a result.
     pub(crate) fn fits(&self, result: &JobResult) -> bool {
-        match result {
-            JobResult::Text(Ok(text)) => text.fits(&self.globals.symbols),
-            _ => true,
-        }
+        let (count, bytes) = result.symbol_counts();
+        let room = self.globals.symbols.room();
+        count <= room.0 && bytes <= room.1
     }
 
     /// Asks for memory for symbols where half of it is used up, or for those of a result.
@@ -242,10 +241,7 @@ impl Machine {
     /// Real-time: hot.
     pub(crate) fn ask_for_symbols(&mut self, result: Option<&JobResult>) {
         let symbols = &self.globals.symbols;
-        let (count, bytes) = match result {
-            Some(JobResult::Text(Ok(text))) => text.symbol_counts(),
-            _ => (0, 0),
-        };
+        let (count, bytes) = result.map_or((0, 0), JobResult::symbol_counts);
         let job = Job::Symbols {
             count: symbols.len() + count,
             bytes: symbols.bytes() + bytes,

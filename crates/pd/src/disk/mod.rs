@@ -10,6 +10,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `request` | what an object asks for, and what it gets |
+//! | `query` | questions about files and folders |
 //! | `access` | where files are found, and which may be written |
 //! | `header` | sound files of WAVE, AIFF, NeXT and CAF: where their samples lie, and what is written before samples |
 //! | `stream` | sound files that are written piece by piece |
@@ -17,6 +18,7 @@
 
 mod access;
 mod header;
+mod query;
 mod request;
 mod samples;
 mod stream;
@@ -24,5 +26,6 @@ mod stream;
 pub(crate) use access::FileAccess;
 pub use access::{allow_writing, lost_writes, protect_from_writing};
 pub(crate) use header::{FileType, SoundFormat};
+pub(crate) use query::{FileAnswer, FileFacts, FileQuery, FileQuestion};
 pub(crate) use request::{FileName, FileReply, FileRequest, ShortText, SoundRead, SoundWrite};
 pub(crate) use stream::StreamOpen;

@@ -2,6 +2,7 @@
 
 use super::access::FileAccess;
 use super::header::{FileType, SoundFormat, header_of, parse_header};
+use super::query::{FileAnswer, FileQuery};
 use super::samples::{decode, encode};
 use super::stream::StreamOpen;
 use std::fmt::{self, Display};
@@ -108,6 +109,7 @@ pub(crate) enum FileRequest {
     },
     /// Closes it.
     CloseStream(u64),
+    Query(FileQuery),
 }
 
 /// What an object gets. A mistake is a sentence with the file's name.
@@ -121,12 +123,16 @@ pub(crate) enum FileReply {
     Stream(Result<(), String>),
     /// The samples, to be used again.
     Appended(Vec<Vec<f32>>, Result<(), String>),
+    Answer(FileAnswer),
 }
 
 impl FileRequest {
     /// The reply to a write that is left out; `None` for a read.
     pub(crate) fn left_out(&self) -> Option<FileReply> {
         match self {
+            Self::Query(query) if query.question.is_write() => {
+                Some(FileReply::Answer(FileAnswer::Done))
+            }
             Self::OpenStream(_) | Self::CloseStream(_) => Some(FileReply::Stream(Ok(()))),
             Self::WriteSound(write) => Some(FileReply::Written(Ok(write.format))),
             Self::WriteText(..) => Some(FileReply::TextWritten(Ok(()))),
@@ -136,7 +142,11 @@ impl FileRequest {
 
     /// Returns true if it writes a file.
     pub(crate) fn is_write(&self) -> bool {
-        !matches!(self, Self::ReadSound(_))
+        match self {
+            Self::ReadSound(_) => false,
+            Self::Query(query) => query.question.is_write(),
+            _ => true,
+        }
     }
 
     /// Does what is asked.
@@ -146,6 +156,7 @@ impl FileRequest {
         match self {
             Self::ReadSound(read) => FileReply::Sound(read_sound(&read, access)),
             Self::WriteSound(write) => FileReply::Written(write_sound(write, access)),
+            Self::Query(query) => FileReply::Answer(query.serve(access)),
             Self::OpenStream(open) => {
                 FileReply::Stream(counted(access.streams.open(open, access), access))
             }

@@ -14,6 +14,7 @@
 //! | `midi` | `notein`, `ctlin`, …, `noteout`, `ctlout`, … |
 //! | `names` | `send`, `receive`, `value`, `makefilename`, `print` |
 //! | `notes` | `poly`, `makenote`, `stripnote` |
+//! | `paths` | `file` |
 //! | `ranges` | `array` and its functions |
 //! | `sequence`, `texts` | `text` and its functions |
 //! | `sound_files`, `sound_streams` | `soundfiler`, `readsf~`, `writesf~` |
@@ -33,6 +34,7 @@ mod math;
 mod midi;
 mod names;
 mod notes;
+mod paths;
 mod ranges;
 mod sequence;
 mod sound_files;
@@ -97,6 +99,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| midi::make(making))
         .or_else(|| names::make(making))
         .or_else(|| notes::make(making))
+        .or_else(|| paths::make(making))
         .or_else(|| ranges::make(making))
         .or_else(|| sound_files::make(making))
         .or_else(|| sound_streams::make(making))
