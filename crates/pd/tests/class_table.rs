@@ -64,7 +64,10 @@ const DIFFERS: &[(&str, &str)] = &[
     ("expr~", "`random()` counts for each box alone"),
     ("fexpr~", "`random()` counts for each box alone"),
     ("fft~", "the last bits differ"),
-    ("file", "changes files only with `--allow-write`; times are of UTC; no verbosity"),
+    (
+        "file",
+        "changes files only with `--allow-write`; times are of UTC; no verbosity",
+    ),
     ("framp~", "the last bits differ"),
     ("ifft~", "the last bits differ"),
     (
@@ -77,7 +80,10 @@ const DIFFERS: &[(&str, &str)] = &[
     ),
     ("print~", "prints after the block"),
     ("qlist", "writes only with `--allow-write`"),
-    ("readsf~", "reads the file as a whole, at most 67,108,864 frames"),
+    (
+        "readsf~",
+        "reads the file as a whole, at most 67,108,864 frames",
+    ),
     ("realtime", "measures logical time"),
     ("rfft~", "the last bits differ"),
     ("rifft~", "the last bits differ"),
@@ -93,7 +99,10 @@ const DIFFERS: &[(&str, &str)] = &[
     ),
     ("textfile", "writes only with `--allow-write`"),
     ("trace", "passes on, and prints nothing"),
-    ("writesf~", "writes only with `--allow-write`; the header of 24 bits counts all frames; a file takes its place once it is closed"),
+    (
+        "writesf~",
+        "writes only with `--allow-write`; the header of 24 bits counts all frames; a file takes its place once it is closed",
+    ),
 ];
 
 /// Classes of MIDI.

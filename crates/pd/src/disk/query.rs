@@ -83,7 +83,11 @@ impl FileQuery {
             FileQuestion::MakeFolder => make_folder(&self.name, access),
             FileQuestion::Delete => access.target(&self.name).and_then(|path| {
                 let is_folder = path.is_dir() && !path.is_symlink();
-                let removed = if is_folder { fs::remove_dir(&path) } else { fs::remove_file(&path) };
+                let removed = if is_folder {
+                    fs::remove_dir(&path)
+                } else {
+                    fs::remove_file(&path)
+                };
                 removed.map_err(text)
             }),
             FileQuestion::Copy | FileQuestion::Move => self.transfer(&path, access),
@@ -102,7 +106,10 @@ impl FileQuery {
         let to = self.to.as_ref().ok_or("no destination")?;
         let mut inside = to.clone();
         if to.folder.join(&*to.name).is_dir() {
-            let name = from.file_name().and_then(|name| name.to_str()).unwrap_or("");
+            let name = from
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or("");
             let parts = [&*to.name, "/", name];
             inside.name = super::ShortText::new(&parts).ok_or("the name is too long")?;
         }
@@ -140,7 +147,10 @@ fn make_folder(name: &FileName, access: &FileAccess) -> Result<(), String> {
     if path.is_dir() {
         return Ok(());
     }
-    if path.components().any(|part| part == std::path::Component::ParentDir) {
+    if path
+        .components()
+        .any(|part| part == std::path::Component::ParentDir)
+    {
         return Err("a new folder is named without `..`".into());
     }
     let mut around = path.as_path();
@@ -175,10 +185,18 @@ fn facts(path: &Path) -> Option<FileFacts> {
         kind if kind.is_socket() => "socket",
         _ => "unknown",
     };
-    let time = |seconds: i64| civil(UNIX_EPOCH + Duration::from_secs(seconds.max(0).cast_unsigned()));
+    let time =
+        |seconds: i64| civil(UNIX_EPOCH + Duration::from_secs(seconds.max(0).cast_unsigned()));
     Some(FileFacts {
         numbers: [
-            ("size", if data.is_dir() { 0.0 } else { number(data.len()) }),
+            (
+                "size",
+                if data.is_dir() {
+                    0.0
+                } else {
+                    number(data.len())
+                },
+            ),
             ("readable", yes(readable)),
             ("writable", yes(!data.permissions().readonly())),
             ("executable", yes(data.mode() & 0o111 != 0)),
@@ -197,7 +215,9 @@ fn facts(path: &Path) -> Option<FileFacts> {
 
 /// Year, month, day, hour, minute and second of a time, in UTC.
 fn civil(time: std::time::SystemTime) -> [f32; 6] {
-    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let seconds = time
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Days from 0000-03-01, in eras of 400 years: a leap day is the last of its year.
     let days = days + 719_468;
@@ -315,7 +335,11 @@ mod tests {
             ("[", "[", true),
             ("", "", true),
         ] {
-            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), is, "{pattern} {name}");
+            assert_eq!(
+                matches(pattern.as_bytes(), name.as_bytes()),
+                is,
+                "{pattern} {name}"
+            );
         }
         let stars = "*a".repeat(50);
         assert!(!matches(stars.as_bytes(), "a".repeat(49).as_bytes()));

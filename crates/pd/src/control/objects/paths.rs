@@ -5,7 +5,9 @@ use super::super::object::{Context, Handled, Object};
 use super::super::symbol::Symbol;
 use super::super::value::{Message, Value};
 use super::Making;
-use crate::disk::{FileAnswer, FileName, FileQuery, FileQuestion, FileReply, FileRequest, ShortText};
+use crate::disk::{
+    FileAnswer, FileName, FileQuery, FileQuestion, FileReply, FileRequest, ShortText,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -101,7 +103,10 @@ fn split_extension(path: Symbol, context: &mut Context<'_>) {
     let (length, name) = (text.len(), text.rfind('/').map_or(0, |at| at + 1));
     match text.rfind('.') {
         Some(dot) if dot >= name && dot + 1 < length => {
-            let both = [part(path, 0, dot, context), part(path, dot + 1, length, context)];
+            let both = [
+                part(path, 0, dot, context),
+                part(path, dot + 1, length, context),
+            ];
             context.send_list(0, &both);
         }
         _ => context.send_value(1, Value::Symbol(path)),
@@ -117,7 +122,10 @@ fn split_name(path: Symbol, context: &mut Context<'_>) {
             context.send_value(0, folder);
         }
         Some(slash) if slash > 0 => {
-            let both = [part(path, 0, slash, context), part(path, slash + 1, length, context)];
+            let both = [
+                part(path, 0, slash, context),
+                part(path, slash + 1, length, context),
+            ];
             context.send_list(0, &both);
         }
         _ => context.send_value(1, Value::Symbol(path)),
@@ -230,9 +238,14 @@ impl Files {
 
 impl Object for Files {
     fn symbol(&mut self, name: Symbol, context: &mut Context<'_>) -> Handled {
-        if matches!(self.function, Function::Asks(FileQuestion::Copy | FileQuestion::Move)) {
+        if matches!(
+            self.function,
+            Function::Asks(FileQuestion::Copy | FileQuestion::Move)
+        ) {
             context.print_with(|_, line| {
-                line.write_str("error: file: bad arguments: should be 'source:symbol destination:symbol'")
+                line.write_str(
+                    "error: file: bad arguments: should be 'source:symbol destination:symbol'",
+                )
             });
             return Handled::Yes;
         }
