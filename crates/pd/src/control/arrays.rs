@@ -86,6 +86,12 @@ impl Arrays {
         self.names.get(&name).copied()
     }
 
+    /// The name of an array: for errors, it looks at all.
+    pub(crate) fn name(&self, id: ArrayId) -> Option<Symbol> {
+        let mut all = self.names.iter();
+        all.find(|(_, other)| **other == id).map(|(name, _)| *name)
+    }
+
     /// All names.
     pub(crate) fn names(&self) -> impl Iterator<Item = Symbol> + '_ {
         self.names.keys().copied()

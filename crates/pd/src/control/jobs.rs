@@ -14,6 +14,10 @@ use crate::disk::{FileAccess, FileAnswer, FileName, FileReply, FileRequest};
 pub(crate) const MAX_PARTS: usize = 64;
 
 /// Work that messages ask for.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "where it is made nothing may be allocated: it moves through queues of fixed size"
+)]
 #[derive(Clone, Debug)]
 pub(crate) enum Job {
     /// Reads or writes a file.
@@ -64,6 +68,10 @@ impl Sum {
 }
 
 /// Result of a [`Job`]. An object that takes something out of it leaves in it what it had before.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "where it is made nothing may be allocated: it moves through queues of fixed size"
+)]
 #[derive(Debug)]
 pub(crate) enum JobResult {
     File(FileReply),

@@ -279,10 +279,12 @@ impl Context<'_> {
             return;
         }
         if !arrays.resize(array, size) {
-            return self.print_with(|_, line| {
+            let name = self.globals.arrays.name(array).unwrap_or(words::EMPTY);
+            return self.print_with(|symbols, line| {
+                let name = symbols.text(name);
                 write!(
                     line,
-                    "error: array: {size} points are too many: arrays and delay lines hold at most {MAX_SAMPLES}"
+                    "error: {name}: {size} points are too many: arrays and delay lines hold at most {MAX_SAMPLES}"
                 )
             });
         }

@@ -1,6 +1,6 @@
 //! [`FileAccess`]: where files are found, and which may be written.
 
-use super::request::FileName;
+use super::name::FileName;
 use super::stream::SoundStreams;
 use files::{FileId, NewFile};
 use std::io::Write;

@@ -24,7 +24,7 @@ impl FileType {
             (&["caf"], Self::Caf),
         ];
         let mut types = types.into_iter();
-        let found = types.find(|(endings, _)| endings.iter().any(|e| is(e)));
+        let found = types.find(|(endings, _)| endings.iter().any(is));
         found.map(|(_, file_type)| file_type)
     }
 

@@ -9,6 +9,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `name` | the name of a file |
 //! | `request` | what an object asks for, and what it gets |
 //! | `query` | questions about files and folders |
 //! | `access` | where files are found, and which may be written |
@@ -18,6 +19,7 @@
 
 mod access;
 mod header;
+mod name;
 mod query;
 mod request;
 mod samples;
@@ -26,6 +28,7 @@ mod stream;
 pub(crate) use access::FileAccess;
 pub use access::{allow_writing, lost_writes, protect_from_writing};
 pub(crate) use header::{FileType, SoundFormat};
+pub(crate) use name::{FileName, ShortText};
 pub(crate) use query::{FileAnswer, FileFacts, FileQuery, FileQuestion};
-pub(crate) use request::{FileName, FileReply, FileRequest, ShortText, SoundRead, SoundWrite};
+pub(crate) use request::{FileReply, FileRequest, SoundRead, SoundWrite};
 pub(crate) use stream::StreamOpen;

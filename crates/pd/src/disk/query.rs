@@ -1,7 +1,7 @@
 //! [`FileQuery`]: questions about files and folders, and changes to them (`x_file.c`).
 
 use super::access::FileAccess;
-use super::request::FileName;
+use super::name::{FileName, ShortText};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -111,7 +111,7 @@ impl FileQuery {
                 .and_then(|name| name.to_str())
                 .unwrap_or("");
             let parts = [&*to.name, "/", name];
-            inside.name = super::ShortText::new(&parts).ok_or("the name is too long")?;
+            inside.name = ShortText::new(&parts).ok_or("the name is too long")?;
         }
         let target = access.target(&inside)?;
         if from.is_dir() {
@@ -159,7 +159,7 @@ fn make_folder(name: &FileName, access: &FileAccess) -> Result<(), String> {
     }
     let inside = FileName {
         folder: around.into(),
-        name: super::ShortText::new(&["new"]).ok_or("too long")?,
+        name: ShortText::new(&["new"]).ok_or("too long")?,
     };
     access.target(&inside)?;
     fs::create_dir_all(&path).map_err(text)

@@ -2,7 +2,7 @@
 
 use super::access::FileAccess;
 use super::header::{FileType, SoundFormat, header_of};
-use super::request::FileName;
+use super::name::FileName;
 use super::samples::encode;
 use files::NewFile;
 use std::collections::HashMap;

@@ -300,3 +300,54 @@ impl MessageStep {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{SearchPath, load_patch};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    fn steps(name: &str, lines: &str) -> (PatchSteps, std::path::PathBuf) {
+        let folder = std::env::temp_dir().join(format!("divisi-steps-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder can be made");
+        let path = folder.join("p.pd");
+        std::fs::write(&path, format!("#N canvas 0 0 9 9 12;\n{lines}")).expect("writable");
+        let mut loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
+        loaded.allow_write(&folder);
+        (PatchSteps::new(&loaded, 44_100.0, (0, 1)).0, folder)
+    }
+
+    #[test]
+    fn a_run_that_is_only_measured_writes_no_files() {
+        let lines = "#X obj 0 0 loadbang;\n#X msg 0 0 write -wave out.wav t;\n#X obj 0 0 soundfiler;\n#X obj 0 0 table t 10;\n\
+             #X obj 0 0 print;\n#X msg 0 0 symbol made;\n#X obj 0 0 file mkdir;\n#X obj 0 0 text define w;\n#X msg 0 0 write w.txt;\n\
+             #X obj 0 0 writesf~;\n#X msg 0 0 open s.wav \\, start \\, stop;\n\
+             #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 4 0;\n#X connect 0 0 5 0;\n#X connect 5 0 6 0;\n\
+             #X connect 0 0 8 0;\n#X connect 8 0 7 0;\n#X connect 0 0 10 0;\n#X connect 10 0 9 0;\n";
+        let (mut patch, folder) = steps("dry", lines);
+        patch.messages.jobs().is_dry = true;
+        patch.messages.load();
+        patch.messages.run(|_, _| {});
+        let printed = patch.messages.take_console().join("\n");
+        drop(patch);
+        let files: Vec<_> = std::fs::read_dir(&folder).expect("there").flatten().collect();
+        std::fs::remove_dir_all(&folder).expect("ours");
+        assert!(printed.ends_with("print: 10"), "{printed}");
+        assert_eq!(files.len(), 1, "{files:?}");
+    }
+
+    #[test]
+    fn a_panic_in_a_message_leaves_arrays_with_the_signals() {
+        let lines = "#X obj 0 0 table t 10;\n#X obj 0 0 tabread~ t;\n#X obj 0 0 dac~;\n#X connect 1 0 2 0;\n";
+        let (mut patch, folder) = steps("panic", lines);
+        patch.messages.load();
+        let found = catch_unwind(AssertUnwindSafe(|| {
+            patch.messages.run_with(|_| panic!("a mistake"), |_, _| {});
+        }));
+        assert!(found.is_err());
+        assert_eq!(patch.messages.arrays[0].1.read().samples.len(), 10);
+        patch.messages.run(|_, _| {});
+        assert_eq!(patch.messages.arrays[0].1.read().samples.len(), 10);
+        std::fs::remove_dir_all(&folder).expect("ours");
+    }
+}
