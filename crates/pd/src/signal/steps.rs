@@ -308,7 +308,8 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     fn steps(name: &str, lines: &str) -> (PatchSteps, std::path::PathBuf) {
-        let folder = std::env::temp_dir().join(format!("divisi-steps-{name}-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("divisi-steps-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder can be made");
         let path = folder.join("p.pd");
         std::fs::write(&path, format!("#N canvas 0 0 9 9 12;\n{lines}")).expect("writable");
@@ -330,7 +331,10 @@ mod tests {
         patch.messages.run(|_, _| {});
         let printed = patch.messages.take_console().join("\n");
         drop(patch);
-        let files: Vec<_> = std::fs::read_dir(&folder).expect("there").flatten().collect();
+        let files: Vec<_> = std::fs::read_dir(&folder)
+            .expect("there")
+            .flatten()
+            .collect();
         std::fs::remove_dir_all(&folder).expect("ours");
         assert!(printed.ends_with("print: 10"), "{printed}");
         assert_eq!(files.len(), 1, "{files:?}");
