@@ -5,7 +5,7 @@ use crate::page::Page;
 use crate::results::Results;
 use crate::run::make_missing_runs;
 use crate::{Effort, LabError, MachineInfo, RunObserver, Table, state};
-use crate::{convolution, graphs, queues, scale, session};
+use crate::{channels, convolution, graphs, queues, scale, session};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,7 @@ impl Experiment {
     /// | `scale` | cycle times on 1 to 128 cores, simulated from costs measured here |
     /// | `convolution` | partitioned convolution with and without threads (Battenberg and Avižienis 2011) |
     /// | `queues` | FFT filters that read from mirrored rings in place (Allen, Zucknick and Evans) |
+    /// | `channels` | round trips between two processes, as between cells (Colmenares et al.) |
     pub fn all() -> impl Iterator<Item = Self> {
         let all = [
             &graphs::DEFINITION,
@@ -45,6 +46,7 @@ impl Experiment {
             &scale::DEFINITION,
             &convolution::DEFINITION,
             &queues::DEFINITION,
+            &channels::DEFINITION,
         ];
         all.into_iter().map(Self)
     }

@@ -22,6 +22,7 @@
 
 mod background_load;
 mod calibration;
+mod channels;
 mod chart;
 mod convolution;
 mod definition;
@@ -42,6 +43,7 @@ mod state;
 mod table;
 mod usage;
 
+pub use channels::serve_channel;
 pub use error::LabError;
 pub use experiment::{Experiment, ExperimentResult};
 pub use queues::{PeerRole, serve_peer};

@@ -1,4 +1,4 @@
-//! `queue-peer`: the second process of `experiment queues`. Users do not call it.
+//! `queue-peer`: the second process of the experiments `queues` and `channels`. Users do not call it.
 
 use crate::failure::Failure;
 use clap::Args;
@@ -17,6 +17,12 @@ pub(crate) struct QueuePeer {
     /// Answer the first message only
     #[arg(long)]
     sink: bool,
+    /// Echo and never sleep
+    #[arg(long, requires = "output_ring")]
+    awake: bool,
+    /// Play each message as a block of a graph
+    #[arg(long, requires = "awake")]
+    graph: bool,
 }
 
 impl QueuePeer {
@@ -27,6 +33,10 @@ impl QueuePeer {
             false => PeerRole::Echo,
         };
         let rings = self.input_ring.as_deref().zip(self.output_ring.as_deref());
-        lab::serve_peer(role, self.bytes, rings).map_err(|error| Failure::failed(error.to_string()))
+        let failed = |error: std::io::Error| Failure::failed(error.to_string());
+        if let (true, Some(rings)) = (self.awake, rings) {
+            return lab::serve_channel(self.bytes, rings, self.graph).map_err(failed);
+        }
+        lab::serve_peer(role, self.bytes, rings).map_err(failed)
     }
 }

@@ -34,6 +34,7 @@ mod transfer;
 
 use crate::definition::Definition;
 
+pub(crate) use peer::program;
 pub use peer::{PeerRole, serve_peer};
 
 pub(crate) const DEFINITION: Definition = Definition {

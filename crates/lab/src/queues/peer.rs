@@ -33,7 +33,7 @@ pub(super) struct Peer<E> {
 }
 
 /// The program `divisi`, which can start itself again; `None` in a test or another program, which does not know [`COMMAND`].
-pub(super) fn program() -> Option<PathBuf> {
+pub(crate) fn program() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let is_divisi = program.file_stem().is_some_and(|name| name == "divisi");
     is_divisi.then_some(program)
