@@ -104,28 +104,29 @@ impl Isolation {
     ///
     /// Real-time: setup.
     pub fn restrict(&self) -> Vec<String> {
+        // Read first: afterwards no file can be opened.
+        let now = address_bytes();
         let mut refused = Vec::new();
         let mut check = |done: Result<(), String>| refused.extend(done.err());
         check(workers::set_priority(self.priority).map_err(|it| format!("{it}: {}", it.fix())));
         // A descriptor is needed to give up files, so their number is limited afterwards.
         check(restrict_files());
-        check(self.limit_resources());
+        check(self.limit_resources(now));
         check(restrict_calls());
         refused
     }
 
-    fn limit_resources(&self) -> Result<(), String> {
-        let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-        let pages = pages.split(' ').next().and_then(|it| it.parse().ok());
-        let page = rustix::param::page_size() as u64;
-        let now = pages.map(|pages: u64| pages.saturating_mul(page));
-        let mut limits = vec![
+    /// Limits what the process may take, which has `now` bytes of addresses.
+    fn limit_resources(&self, now: Option<u64>) -> Result<(), String> {
+        let now = now.ok_or("no limit of memory: /proc/self/statm cannot be read: mount /proc")?;
+        let memory = now.saturating_add(self.memory_mib << 20);
+        let limits = [
+            (Resource::As, memory),
             (Resource::Core, 0),
             (Resource::Nofile, 0),
             (Resource::Nproc, 0),
             (Resource::Rttime, REAL_TIME_LIMIT_US),
         ];
-        limits.extend(now.map(|now| (Resource::As, now.saturating_add(self.memory_mib << 20))));
         for (resource, limit) in limits {
             let both = Rlimit {
                 current: Some(limit),
@@ -137,6 +138,13 @@ impl Isolation {
         }
         Ok(())
     }
+}
+
+/// Bytes of addresses that this process has.
+fn address_bytes() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = pages.split(' ').next()?.parse().ok()?;
+    Some(pages.saturating_mul(rustix::param::page_size() as u64))
 }
 
 /// Ends this process with its parent, which has the number `parent`.

@@ -57,6 +57,6 @@ pub use child::{CellJob, begin_process, run_cell};
 pub use isolation::{Isolation, try_to_leave};
 pub use monitor::{CellEvent, Launch, Monitor, Start};
 pub use node::{CellLink, Drill, DrillKind, register_cells};
-pub use section::{CellLatency, CellSpec, Policy, SECTION, read_cells};
+pub use section::{CellLatency, CellSpec, Policy, SECTION, extend_schema, read_cells};
 pub use split::{CellPart, Split, split};
 pub use status::CellStatus;

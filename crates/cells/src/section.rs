@@ -12,6 +12,7 @@
 
 use ::toml::{Table, Value};
 use graph::{Diagnostic, SourceSpan};
+use serde_json::json;
 use text::Session;
 
 /// The session's section of cells.
@@ -131,6 +132,30 @@ fn shared_cores(cells: &[CellSpec]) -> Vec<Diagnostic> {
         }
     }
     mistakes
+}
+
+/// Adds cells to the schema of a session.
+///
+/// Real-time: setup.
+pub fn extend_schema(schema: &mut serde_json::Value) {
+    let count = |max: i64, default: i64, doc: &str| json!({ "type": "integer", "minimum": 0, "maximum": max, "default": default, "description": doc });
+    schema["properties"][SECTION] = json!({
+        "description": "Parts that `divisi cells` plays in processes of their own, by name.",
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "required": ["nodes"],
+            "additionalProperties": false,
+            "properties": {
+                "nodes": { "type": "array", "minItems": 1, "items": { "type": "string" }, "description": "Names of its nodes." },
+                "cores": { "type": "array", "items": { "type": "integer", "minimum": 0 }, "description": "Cores that its threads may run on; without it, all." },
+                "memory_mib": count(MAX_MEMORY_MIB, DEFAULT_MEMORY_MIB, "Memory in MiB that it may take after its start."),
+                "policy": { "enum": ["best-effort", "none"], "description": "none: its cores are its alone." },
+                "precedence": count(9, 0, "A higher one runs before a lower one."),
+                "latency": count(1, 0, "In blocks; 0: the graph waits for it within the block."),
+            },
+        },
+    });
 }
 
 fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, String> {

@@ -191,6 +191,8 @@ fn a_failure_costs_one_block_of_one_cell_which_fades_and_comes_back() {
         assert_eq!(gave.code, Some(1), "{kind}: {}", gave.err);
         assert!(gave.err.contains("`filter`: 1 of "), "{kind}: {}", gave.err);
         assert!(gave.err.contains("`hum`: 0 of "), "{kind}: {}", gave.err);
+        let is_limited = kind != "hog" || gave.err.contains("memory allocation of");
+        assert!(is_limited, "{kind}: {}", gave.err);
         let all = processes(&gave.err);
         assert_eq!(all.len(), 3, "{kind}: {}", gave.err);
         assert!(!all.into_iter().any(runs), "{kind}: no process is left");
@@ -395,6 +397,9 @@ fn a_session_that_cannot_be_split_is_refused_with_the_place() {
         here.write("bad.toml", format!("{graph}[cell.a]\n{cell}\n"));
         let gave = here.call("cells bad.toml --seconds 0.1");
         assert_eq!(gave.code, Some(2), "{cell}: {}", gave.err);
+        let checked = here.call("check bad.toml");
+        let is_named = checked.code == Some(2) && checked.err.contains(message);
+        assert!(is_named, "check, {cell}: {}", checked.err);
         assert!(
             gave.err.contains(message) && gave.err.contains("bad.toml:"),
             "{cell}: {}",

@@ -23,6 +23,7 @@ use clap::Args;
 use divisi::cells::{
     CellPart, CellSpec, Drill, Launch, Monitor, Split, Start, read_cells, register_cells, split,
 };
+use divisi::graph::Diagnostic;
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
 use drill::DrillOption;
 use run::Run;
@@ -168,6 +169,16 @@ fn format(
     block: Option<Frames>,
 ) -> (SampleRate, Frames) {
     (loaded.rate_or_default(rate), loaded.block_or_default(block))
+}
+
+/// Mistakes of the session's cells, for `check`.
+pub(crate) fn cell_mistakes(loaded: &LoadedSession) -> Vec<Diagnostic> {
+    let (cells, mut mistakes) = read_cells(&loaded.session);
+    if mistakes.is_empty() && !cells.is_empty() {
+        let split = split(&loaded.session.graph, &cells, loaded.registry.catalogue());
+        mistakes.extend(split.err().unwrap_or_default());
+    }
+    mistakes
 }
 
 /// The session, cut at the borders of its cells. Mistakes are printed.

@@ -63,6 +63,8 @@ impl Check {
         let network = NetworkCheck::check(&loaded, &mut found);
         found.extend(loaded.left_out_channels());
         found.extend(channel_sums(&loaded.session.graph));
+        #[cfg(target_os = "linux")]
+        found.extend(super::cell_mistakes(&loaded));
         // On a graph that was read only in part, later passes would report mistakes that are not in the file.
         let plan = if has_errors(&found) {
             None

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+#[cfg(target_os = "linux")]
 mod cells;
 mod check;
 mod convolve;
@@ -19,6 +20,9 @@ mod send;
 mod shape;
 mod tune;
 
+#[cfg(target_os = "linux")]
+pub(crate) use cells::cell_mistakes;
+
 use crate::failure::Failure;
 use clap::Subcommand;
 
@@ -30,6 +34,7 @@ pub(crate) enum CliCommand {
     /// Renders a session into a file, faster than real time
     Render(render::Render),
     /// Plays a session whose cells are processes of their own
+    #[cfg(target_os = "linux")]
     Cells(cells::Cells),
     /// Checks a session and shows every mistake; changes nothing
     Check(check::Check),
@@ -63,6 +68,7 @@ pub(crate) enum CliCommand {
     #[command(hide = true)]
     QueuePeer(queue_peer::QueuePeer),
     /// The process of a cell
+    #[cfg(target_os = "linux")]
     #[command(hide = true)]
     CellProcess(cells::CellProcess),
 }
@@ -73,6 +79,7 @@ impl CliCommand {
         match self {
             Self::Play(play) => play.run(),
             Self::Render(render) => render.run(),
+            #[cfg(target_os = "linux")]
             Self::Cells(cells) => cells.run(),
             Self::Check(check) => check.run(),
             Self::Shape(shape) => shape.run(),
@@ -89,6 +96,7 @@ impl CliCommand {
             Self::Kinds(kinds) => kinds.run(),
             Self::Schema(schema) => schema.run(),
             Self::QueuePeer(peer) => peer.run(),
+            #[cfg(target_os = "linux")]
             Self::CellProcess(process) => process.run(),
         }
     }

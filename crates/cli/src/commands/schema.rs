@@ -31,6 +31,8 @@ impl Schema {
         }
         let mut schema = text::toml::schema(divisi::registry().catalogue());
         extend_schema(&mut schema);
+        #[cfg(target_os = "linux")]
+        divisi::cells::extend_schema(&mut schema);
         messages::print_result(&format!("{schema:#}\n"))
     }
 }
