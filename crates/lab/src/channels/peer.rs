@@ -3,7 +3,7 @@
 use super::{GRAPH_BYTES, GRAPH_CHANNELS, GRAPH_FRAMES};
 use divisi::driver::{AudioCallback, CallbackInfo};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Frames, Mode, SampleRate, Scheduler};
-use divisi::rt::mirror::{Consumer, PageSize, Producer, Ring};
+use divisi::rt::mirror::{ChunkError, Consumer, PageSize, Producer, Ring};
 use divisi::rt::stamp;
 use std::fs::OpenOptions;
 use std::io;
@@ -126,7 +126,7 @@ pub fn serve_channel(size: usize, (there, back): (&str, &str), has_graph: bool) 
         if incoming.available() < size {
             std::hint::spin_loop();
             looks += 1;
-            if incoming.is_closed() || (looks % PATIENCE == 0 && incoming.is_peer_dead()) {
+            if looks % PATIENCE == 0 && has_ended(&mut incoming, size) {
                 return Ok(());
             }
             continue;
@@ -141,6 +141,12 @@ pub fn serve_channel(size: usize, (there, back): (&str, &str), has_graph: bool) 
             return Ok(());
         }
     }
+}
+
+/// Returns true if the other process has closed its end or ended. It asks the system.
+fn has_ended(incoming: &mut Consumer<u8>, size: usize) -> bool {
+    let chunk = incoming.read_chunk(size).map(drop);
+    !matches!(chunk, Ok(()) | Err(ChunkError::TooFewFrames { .. }))
 }
 
 /// A graph whose outputs are its inputs.
