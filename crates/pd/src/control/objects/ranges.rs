@@ -69,8 +69,10 @@ impl Range {
     /// The first index and the points; `None` without an array, which is printed.
     fn range<'c>(&self, context: &'c mut Context<'_>) -> Option<(usize, &'c mut [f32])> {
         let Some(id) = context.arrays().find(self.name) else {
-            let name = context.symbols().text(self.name).to_owned();
-            context.print(format!("error: array: couldn't find named array '{name}'"));
+            context.print_with(|symbols, to| {
+                let name = symbols.text(self.name);
+                write!(to, "error: array: couldn't find named array '{name}'")
+            });
             return None;
         };
         let points = context.arrays().points_mut(id);

@@ -82,7 +82,7 @@ impl Held {
     }
 
     fn print(&self, context: &mut Context<'_>) {
-        context.print("--------- textfile or qlist contents: -----------".into());
+        context.print_with(|_, to| to.write_str("--------- textfile or qlist contents: -----------"));
         for line in self
             .words
             .split_inclusive(|word| *word == TextWord::Semicolon)
@@ -173,7 +173,7 @@ impl List {
 
     fn next(&mut self, drops: bool, is_automatic: bool, context: &mut Context<'_>) {
         if self.is_inside {
-            return context.print("error: qlist sent 'next' from within itself".into());
+            return context.print_with(|_, to| to.write_str("error: qlist sent 'next' from within itself"));
         }
         self.is_inside = true;
         self.drops = drops;

@@ -72,8 +72,10 @@ pub(super) fn find<'c>(
     context: &'c mut Context<'_>,
 ) -> Option<&'c mut Vec<TextWord>> {
     let Some(number) = context.globals().texts.find(name) else {
-        let text = context.symbols().text(name).to_owned();
-        context.print(format!("error: text: couldn't find text buffer '{text}'"));
+        context.print_with(|symbols, to| {
+            let name = symbols.text(name);
+            write!(to, "error: text: couldn't find text buffer '{name}'")
+        });
         return None;
     };
     Some(context.globals().texts.words(number))
@@ -369,7 +371,7 @@ impl Object for Set {
             return Handled::Yes;
         };
         let Some(line) = line_number(line) else {
-            context.print(format!("error: text set: line number ({line}) < 0"));
+            context.print_with(|_, to| write!(to, "error: text set: line number ({line}) < 0"));
             return Handled::Yes;
         };
         match (line_of(words, line), field) {
@@ -382,9 +384,7 @@ impl Object for Set {
                 words[from..from + count].copy_from_slice(&new[..count]);
             }
             (Some(_), Some(field)) => {
-                context.print(format!(
-                    "error: text set: field number ({field}) past end of line"
-                ));
+                context.print_with(|_, to| write!(to, "error: text set: field number ({field}) past end of line"));
             }
             (None, None) => {
                 if words.last().is_some_and(|last| !last.ends_line()) {
@@ -393,7 +393,7 @@ impl Object for Set {
                 words.extend(new);
                 words.push(TextWord::Semicolon);
             }
-            (None, Some(_)) => context.print(format!("text set: {line}: line number out of range")),
+            (None, Some(_)) => context.print_with(|_, to| write!(to, "text set: {line}: line number out of range")),
         }
         Handled::Yes
     }
@@ -419,7 +419,7 @@ impl Object for Insert {
             return Handled::Yes;
         };
         let Some(line) = line_number(line) else {
-            context.print(format!("error: text insert: line number ({line}) < 0"));
+            context.print_with(|_, to| write!(to, "error: text insert: line number ({line}) < 0"));
             return Handled::Yes;
         };
         let at = line_of(words, line).map_or(words.len(), |range| range.start);
@@ -449,7 +449,7 @@ impl Object for Delete {
                 let end = words.len().min(range.end + 1);
                 words.drain(range.start..end);
             }
-            Some(None) => context.print(format!("text delete: {line}: line number out of range")),
+            Some(None) => context.print_with(|_, to| write!(to, "text delete: {line}: line number out of range")),
         }
         Handled::Yes
     }
