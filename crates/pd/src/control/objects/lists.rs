@@ -453,7 +453,9 @@ impl Store {
         match (self.range(values), values) {
             (Some(range), _) => context.send_list(0, &self.kept[range]),
             (None, []) => {
-                context.print_with(|_, to| to.write_str("error: list store: bad arguments for message 'get'"));
+                context.print_with(|_, to| {
+                    to.write_str("error: list store: bad arguments for message 'get'")
+                });
             }
             (None, _) => context.send_bang(1),
         }

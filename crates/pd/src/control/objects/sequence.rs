@@ -146,7 +146,8 @@ impl Sequence {
             TextWord::Dollar(number) => match argument(number) {
                 Some(value) => *value,
                 None => {
-                    context.print_with(|_, to| write!(to, "error: argument ${number} out of range"));
+                    context
+                        .print_with(|_, to| write!(to, "error: argument ${number} out of range"));
                     Value::Float(0.0)
                 }
             },
@@ -298,7 +299,9 @@ impl Object for Sequence {
                     let range = line_of(words, line as usize);
                     self.at = range.map(|range| range.start);
                     if self.at.is_none() {
-                        context.print_with(|_, to| write!(to, "error: text sequence: line number {line} out of range"));
+                        context.print_with(|_, to| {
+                            write!(to, "error: text sequence: line number {line} out of range")
+                        });
                     }
                 }
             }

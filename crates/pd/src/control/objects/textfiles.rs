@@ -82,7 +82,8 @@ impl Held {
     }
 
     fn print(&self, context: &mut Context<'_>) {
-        context.print_with(|_, to| to.write_str("--------- textfile or qlist contents: -----------"));
+        context
+            .print_with(|_, to| to.write_str("--------- textfile or qlist contents: -----------"));
         for line in self
             .words
             .split_inclusive(|word| *word == TextWord::Semicolon)
@@ -173,7 +174,8 @@ impl List {
 
     fn next(&mut self, drops: bool, is_automatic: bool, context: &mut Context<'_>) {
         if self.is_inside {
-            return context.print_with(|_, to| to.write_str("error: qlist sent 'next' from within itself"));
+            return context
+                .print_with(|_, to| to.write_str("error: qlist sent 'next' from within itself"));
         }
         self.is_inside = true;
         self.drops = drops;

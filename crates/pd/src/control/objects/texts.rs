@@ -384,7 +384,12 @@ impl Object for Set {
                 words[from..from + count].copy_from_slice(&new[..count]);
             }
             (Some(_), Some(field)) => {
-                context.print_with(|_, to| write!(to, "error: text set: field number ({field}) past end of line"));
+                context.print_with(|_, to| {
+                    write!(
+                        to,
+                        "error: text set: field number ({field}) past end of line"
+                    )
+                });
             }
             (None, None) => {
                 if words.last().is_some_and(|last| !last.ends_line()) {
@@ -393,7 +398,9 @@ impl Object for Set {
                 words.extend(new);
                 words.push(TextWord::Semicolon);
             }
-            (None, Some(_)) => context.print_with(|_, to| write!(to, "text set: {line}: line number out of range")),
+            (None, Some(_)) => {
+                context.print_with(|_, to| write!(to, "text set: {line}: line number out of range"))
+            }
         }
         Handled::Yes
     }
@@ -449,7 +456,8 @@ impl Object for Delete {
                 let end = words.len().min(range.end + 1);
                 words.drain(range.start..end);
             }
-            Some(None) => context.print_with(|_, to| write!(to, "text delete: {line}: line number out of range")),
+            Some(None) => context
+                .print_with(|_, to| write!(to, "text delete: {line}: line number out of range")),
         }
         Handled::Yes
     }
