@@ -10,6 +10,7 @@ use crate::wav_header::{HEADER_BYTES, WavFormat};
 use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError};
 use files::NewFile;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use units::{Channels, SampleRate};
 
@@ -34,11 +35,19 @@ impl SampleFormat {
         }
     }
 
-    fn put(self, sample: f32, bytes: &mut Vec<u8>) {
+    /// Writes each sample into the first of the next `stride` bytes.
+    fn put(self, samples: &[f32], bytes: &mut [u8], stride: usize) {
+        let slots = bytes.chunks_mut(stride).zip(samples);
         match self {
-            Self::F32 => bytes.extend(sample.to_le_bytes()),
-            Self::I24 => bytes.extend(&integer(sample, 23).to_le_bytes()[..3]),
-            Self::I16 => bytes.extend(&integer(sample, 15).to_le_bytes()[..2]),
+            Self::F32 => slots.for_each(|(slot, sample)| {
+                slot[..4].copy_from_slice(&sample.to_le_bytes());
+            }),
+            Self::I24 => slots.for_each(|(slot, sample)| {
+                slot[..3].copy_from_slice(&integer(*sample, 23).to_le_bytes()[..3]);
+            }),
+            Self::I16 => slots.for_each(|(slot, sample)| {
+                slot[..2].copy_from_slice(&integer(*sample, 15).to_le_bytes()[..2]);
+            }),
         }
     }
 }
@@ -153,7 +162,14 @@ impl Writer {
             planar.iter().all(|c| c.len() == frames),
             "channels of one length"
         );
-        self.append(frames, |frame, channel| planar[channel][frame])
+        let samples = self.format.samples;
+        let bytes_each = usize::from(samples.bits() / 8);
+        self.append(frames, |portion, bytes| {
+            for (channel, all) in planar.iter().enumerate() {
+                let own = &mut bytes[channel * bytes_each..];
+                samples.put(&all[portion.clone()], own, channels * bytes_each);
+            }
+        })
     }
 
     /// Appends whole frames, interleaved.
@@ -170,8 +186,10 @@ impl Writer {
     pub fn write_interleaved(&mut self, samples: &[f32]) -> Result<(), MediaError> {
         let channels = usize::from(self.format.channels);
         assert_eq!(samples.len() % channels, 0, "whole frames");
-        self.append(samples.len() / channels, |frame, channel| {
-            samples[frame * channels + channel]
+        let format = self.format.samples;
+        self.append(samples.len() / channels, |portion, bytes| {
+            let all = &samples[portion.start * channels..portion.end * channels];
+            format.put(all, bytes, usize::from(format.bits() / 8));
         })
     }
 
@@ -183,24 +201,20 @@ impl Writer {
     ///
     /// Real-time: waits, on the disk.
     pub fn write_silence(&mut self, frames: usize) -> Result<(), MediaError> {
-        self.append(frames, |_, _| 0.0)
+        self.append(frames, |_, bytes| bytes.fill(0))
     }
 
+    /// Appends frames; `convert` writes a portion of them as bytes.
     fn append(
         &mut self,
         frames: usize,
-        sample: impl Fn(usize, usize) -> f32,
+        convert: impl Fn(Range<usize>, &mut [u8]),
     ) -> Result<(), MediaError> {
-        let channels = usize::from(self.format.channels);
         for begin in (0..frames).step_by(PORTION) {
             let end = (begin + PORTION).min(frames);
-            self.bytes.clear();
-            for frame in begin..end {
-                for channel in 0..channels {
-                    let sample = sample(frame, channel);
-                    self.format.samples.put(sample, &mut self.bytes);
-                }
-            }
+            let len = (end - begin) * self.format.frame_bytes() as usize;
+            self.bytes.resize(len, 0);
+            convert(begin..end, &mut self.bytes);
             let bytes = &self.bytes;
             let written = self.out.as_mut().map_or(Ok(()), |out| out.write_all(bytes));
             self.check(written)?;

@@ -21,6 +21,7 @@ use crate::patch::PatchOptions;
 use crate::playback::file_input::InputFile;
 use crate::playback::live_ports;
 use crate::playback::midi_feed::{MidiFeed, MidiFeedOption};
+use crate::playback::recording_player::loudest;
 use crate::playback::trace::{TraceOptions, TraceOutput};
 use crate::session::file_problems::{check_damage, check_recordings, end_files};
 use crate::session::load::{LoadedSession, output_channels};
@@ -273,8 +274,7 @@ impl RenderJob {
         let (writer, progress) = (&mut self.writer, &mut self.progress);
         let peak = &mut self.peak;
         let mut write_output = |block: &[&[f32]]| {
-            let samples = block.iter().flat_map(|channel| channel.iter());
-            *peak = samples.fold(*peak, |max, sample| max.max(sample.abs()));
+            *peak = peak.max(loudest(block.iter().copied()));
             writer.write(block).map_err(Into::into)
         };
         let mut on_progress = |done| {
