@@ -151,7 +151,10 @@ fn compare(ways: &[(Scheduler, usize, bool)]) {
 
 #[test]
 fn one_worker_gives_the_bits_of_one_thread() {
-    compare(&[(Scheduler::Sequential, 1, false)]);
+    compare(&[
+        (Scheduler::Sequential, 1, false),
+        (Scheduler::Sequential, 1, true),
+    ]);
 }
 
 #[test]

@@ -25,14 +25,23 @@ pub type Console = Arc<dyn Fn(&str, &str) + Send + Sync>;
 /// Takes a message in words, for the next block; false if too many wait.
 pub type Inbox = Box<dyn FnMut(&str) -> bool + Send>;
 
-/// Argument of an expander.
-pub struct ExpandContext<'a> {
-    /// The node and its surroundings.
-    pub make: MakeContext<'a>,
+/// How an expansion will be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExpandFormat {
     /// Sample rate.
     pub rate: SampleRate,
     /// Frames in a block.
     pub block: Frames,
+    /// True if cheap parts may become one node.
+    pub fuse: bool,
+}
+
+/// Argument of an expander.
+pub struct ExpandContext<'a> {
+    /// The node and its surroundings.
+    pub make: MakeContext<'a>,
+    /// How it will be played.
+    pub format: ExpandFormat,
     /// Takes what is printed, where somebody reads it.
     pub console: Option<Console>,
 }

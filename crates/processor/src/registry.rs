@@ -1,11 +1,10 @@
 //! [`Registry`]: from the name of a kind to the function that makes its processor.
 
 use crate::modulated::Modulated;
-use crate::{Console, ExpandContext, Expansion, Processor};
+use crate::{Console, ExpandContext, ExpandFormat, Expansion, Processor};
 use graph::{Catalogue, Kind, Node, ParamRange, TempoMap, Widths};
 use std::collections::HashMap;
 use std::path::Path;
-use units::{Frames, SampleRate};
 
 /// Argument of a maker: the node, its kind, the folder of its files, and the tempo.
 pub struct MakeContext<'a> {
@@ -201,7 +200,7 @@ impl Registry {
         &self,
         (node, tempo): (&Node, &TempoMap),
         folder: &Path,
-        (rate, block): (SampleRate, Frames),
+        format: ExpandFormat,
     ) -> Option<Result<Expansion, MakeError>> {
         let name = node.effective_kind();
         let (kind, expand) = (self.catalogue.get(name)?, self.expanders.get(name)?);
@@ -214,8 +213,7 @@ impl Registry {
         };
         Some(expand(&ExpandContext {
             make,
-            rate,
-            block,
+            format,
             console: self.console.clone(),
         }))
     }

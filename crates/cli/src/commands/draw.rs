@@ -14,6 +14,7 @@ use divisi::draw::{self, Picture};
 use divisi::graph::{Edge, PortRef};
 use divisi::plan::{DelayedEdge, PlanOptions};
 use divisi::prelude::Frames;
+use divisi::processor::ExpandFormat;
 use divisi::text::dot;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -85,7 +86,11 @@ impl Draw {
         }
         let mut loaded = LoadedSession::read_valid_or_network(&self.file, &self.patch)?;
         if self.signal {
-            let format = (loaded.rate_or_default(None), DEFAULT_BLOCK);
+            let format = ExpandFormat {
+                rate: loaded.rate_or_default(None),
+                block: DEFAULT_BLOCK,
+                fuse: false,
+            };
             loaded.expand(format)?;
         }
         loaded

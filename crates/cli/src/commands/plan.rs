@@ -18,6 +18,7 @@ use divisi::engine;
 use divisi::graph::{Catalogue, Graph};
 use divisi::plan::{self, FusionOptions, MachineModel, PlanOptions};
 use divisi::prelude::{Frames, Nanos, SampleRate};
+use divisi::processor::ExpandFormat;
 use std::path::PathBuf;
 
 /// Bytes on a typical edge: one channel of 64 frames.
@@ -106,10 +107,11 @@ impl Plan {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let mut loaded = LoadedSession::read_valid_with(&self.file, &self.patch)?;
-        let format = (
-            loaded.rate_or_default(self.rate),
-            loaded.block_or_default(self.block),
-        );
+        let format = ExpandFormat {
+            rate: loaded.rate_or_default(self.rate),
+            block: loaded.block_or_default(self.block),
+            fuse: self.fuse,
+        };
         loaded.expand(format)?;
         let mut guard = loaded.guard([&self.file, &self.costs].into_iter())?;
         if let Some(path) = &self.svg {

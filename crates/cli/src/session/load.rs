@@ -16,7 +16,7 @@ use divisi::plan::{Plan, PlanOptions};
 use divisi::prelude::{
     Engine, EngineCallback, EngineError, EngineOptions, Frames, Registry, SampleRate,
 };
-use divisi::processor::MidiPortNames;
+use divisi::processor::{ExpandFormat, MidiPortNames};
 use divisi::text::toml::snapshots::{Snapshots, read_snapshots, recall, snapshots_text};
 use divisi::text::toml::{LiveSections, read_live};
 use divisi::text::{self, IncludedFile, ReadContext, Session};
@@ -135,7 +135,7 @@ impl LoadedSession {
     }
 
     /// Puts the nodes that play in place of others into the graph.
-    pub(crate) fn expand(&mut self, format: (SampleRate, Frames)) -> Result<(), Failure> {
+    pub(crate) fn expand(&mut self, format: ExpandFormat) -> Result<(), Failure> {
         let from = (&*self.registry, self.folder.as_path());
         match expanded_graph(&self.session.graph, from, format) {
             Ok(expanded) => self.session.graph = expanded,

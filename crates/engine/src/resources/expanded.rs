@@ -6,10 +6,9 @@
 use super::EngineResources;
 use crate::EngineError;
 use graph::{Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, SourceSpan};
-use processor::{Expansion, Inbox, InnerPort, Processor, Registry};
+use processor::{ExpandFormat, Expansion, Inbox, InnerPort, Processor, Registry};
 use std::borrow::Cow;
 use std::path::Path;
-use units::{Frames, SampleRate};
 
 /// A node that plays as several, with the ids of its inner nodes.
 pub(super) struct PlacedExpansion {
@@ -105,7 +104,7 @@ impl PlacedExpansion {
 pub fn expanded_graph(
     graph: &Graph,
     (registry, folder): (&Registry, &Path),
-    format: (SampleRate, Frames),
+    format: ExpandFormat,
 ) -> Result<Graph, EngineError> {
     let mut expanded = graph.without_bypasses().into_owned();
     let heads: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
@@ -147,7 +146,11 @@ impl EngineResources {
             let Some(node) = graph.node(id).cloned() else {
                 continue;
             };
-            let format = (self.options.rate, self.options.block);
+            let format = ExpandFormat {
+                rate: self.options.rate,
+                block: self.options.block,
+                fuse: self.options.fuse,
+            };
             let made = registry.expand((&node, graph.tempo()), &self.options.folder, format);
             match made {
                 Some(Ok(made)) => {

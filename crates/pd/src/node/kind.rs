@@ -83,17 +83,17 @@ fn load(context: &MakeContext<'_>) -> Result<LoadedPatch, MakeError> {
 }
 
 fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
-    if context.block != Frames(BLOCK as u32) {
+    if context.format.block != Frames(BLOCK as u32) {
         let message = format!(
             "a patch plays in blocks of {BLOCK} frames, and not of {}",
-            context.block.0
+            context.format.block.0
         );
         return Err(MakeError { message, key: None });
     }
     let node = context.make.node;
     let patch = load(&context.make)?;
     #[expect(clippy::cast_precision_loss, reason = "rates are small")]
-    let rate = context.rate.hz() as f32;
+    let rate = context.format.rate.hz() as f32;
     let channels = (node.inputs.len(), node.outputs.len());
     let (mut steps, _) = PatchSteps::new(&patch, rate, channels);
     for message in node.text("send").unwrap_or_default().split(';') {
@@ -111,5 +111,5 @@ fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
             lines,
         }
     });
-    Ok(expand(steps, (producer, printer)))
+    Ok(expand(steps, (producer, printer), context.format.fuse))
 }

@@ -6,14 +6,16 @@
 //!      └───────▶ throw~ ─order─▶ catch~
 //! ```
 //!
-//! The messages of a block come first, in one node. Each step of Pd's order is a node behind it, with an edge of sound for each signal.
+//! The messages of a block come first, in one node. The steps of Pd's order are nodes behind it, cheap ones together, with an edge of sound for each signal.
 //! Two steps that touch one thing, of which one changes it, keep Pd's order by an edge without channels. So every executor gives the
 //! bits of one thread.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `order_edges` | which steps wait for which, beside sound |
-//! | `expansion` | the steps of a patch as nodes and edges |
+//! | `groups` | which steps share a node |
+//! | `wiring` | where each step finds its signals |
+//! | `expansion` | the groups as nodes and edges |
 //! | `processors` | what runs in them |
 //! | `lines` | lines of text between the audio thread and others |
 //! | `whole` | a patch as one processor, for those who take no nodes |
@@ -22,6 +24,7 @@
 //! | `kind` | the kinds, and the patch that a node names |
 
 mod expansion;
+mod groups;
 mod job_server;
 mod kind;
 mod lines;
@@ -29,5 +32,6 @@ mod order_edges;
 mod printer;
 mod processors;
 mod whole;
+mod wiring;
 
 pub use kind::register;

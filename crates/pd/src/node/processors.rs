@@ -4,7 +4,7 @@ use super::job_server::{JobClient, JobServer};
 use super::lines::LineReader;
 use super::printer::{LineSender, Printer};
 use crate::control::Machine;
-use crate::signal::{BLOCK, BoundStep, MessageStep, SharedCell, SignalSource, add};
+use crate::signal::{BLOCK, BoundStep, MessageStep, SharedCell, SignalSource, Step, add};
 use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
 
 /// Where a step finds the signal of an inlet.
@@ -12,6 +12,13 @@ use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
 pub(super) enum InletSource {
     /// At an input of its node.
     Port(u16),
+    /// At an outlet of an earlier step of its node.
+    Step {
+        /// Its place among the steps of the node.
+        step: u16,
+        /// The outlet.
+        outlet: u16,
+    },
     /// The number at this inlet of its own object: the block of this index.
     Number(u16),
     /// Nowhere.
@@ -111,28 +118,41 @@ impl Messages {
     }
 }
 
-/// An object's signals.
-pub(super) struct Perform {
+/// A step of a group.
+pub(super) struct GroupStep {
     pub(super) step: BoundStep,
     pub(super) inlets: Box<[InletSource]>,
     /// The inlets that are numbers, each with a block of it.
     pub(super) numbers: Box<[(usize, Box<[f32]>)]>,
-    pub(super) outlets: Box<[Box<[f32]>]>,
 }
 
-/// Inlets that read the inputs of a node.
-struct NodeInlets<'b> {
+/// Steps that run one after the other in one node.
+#[derive(Default)]
+pub(super) struct Group {
+    steps: Vec<GroupStep>,
+    /// The blocks of each step's outlets.
+    outlets: Vec<Box<[Box<[f32]>]>>,
+    /// Step and outlet of each output of the node.
+    pub(super) outputs: Box<[(usize, usize)]>,
+}
+
+/// Inlets of a step that read the inputs of the node and the outlets of earlier steps.
+struct StepInlets<'b> {
     block: &'b Block<'b>,
     inlets: &'b [InletSource],
     numbers: &'b [(usize, Box<[f32]>)],
+    earlier: &'b [Box<[Box<[f32]>]>],
 }
 
 const SILENCE: [f32; BLOCK] = [0.0; BLOCK];
 
-impl SignalSource for NodeInlets<'_> {
+impl SignalSource for StepInlets<'_> {
     fn signal(&self, at: usize) -> &[f32] {
         match self.inlets[at] {
             InletSource::Port(port) => self.block.input(port.into()).channel(0),
+            InletSource::Step { step, outlet } => {
+                &self.earlier[usize::from(step)][usize::from(outlet)]
+            }
             InletSource::Number(at) => &self.numbers[usize::from(at)].1,
             InletSource::Silence => &SILENCE,
         }
@@ -143,19 +163,50 @@ impl SignalSource for NodeInlets<'_> {
     }
 }
 
-impl Processor for Perform {
+impl Group {
+    /// Adds a step, with blocks for its outlets.
+    pub(super) fn add(&mut self, step: GroupStep, outlets: Box<[Box<[f32]>]>) {
+        self.steps.push(step);
+        self.outlets.push(outlets);
+    }
+
+    /// Number of its steps.
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Computes a block.
+    ///
+    /// Real-time: hot.
+    fn run(&mut self, block: &Block<'_>) {
+        for (at, this) in self.steps.iter_mut().enumerate() {
+            let (earlier, rest) = self.outlets.split_at_mut(at);
+            let outlets = &mut *rest[0];
+            this.step.read_numbers(&mut this.numbers);
+            let inlets = StepInlets {
+                block,
+                inlets: &this.inlets,
+                numbers: &this.numbers,
+                earlier,
+            };
+            match &this.step.step {
+                Step::Fill { inlet, .. } => this.step.fill(*inlet, &mut outlets[0]),
+                Step::Add { .. } => add(inlets.signal(0), inlets.signal(1), &mut outlets[0]),
+                Step::Perform { .. } => this.step.perform(&inlets, outlets),
+            }
+        }
+    }
+}
+
+impl Processor for Group {
     fn setup(&mut self, _: &mut Setup<'_>) {}
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        self.step.read_numbers(&mut self.numbers);
-        let inlets = NodeInlets {
-            block,
-            inlets: &self.inlets,
-            numbers: &self.numbers,
-        };
-        self.step.perform(&inlets, &mut self.outlets);
-        for (mut output, from) in block.outputs().zip(&self.outlets) {
-            output.channel(0).copy_from_slice(from);
+        self.run(block);
+        for (mut output, (step, outlet)) in block.outputs().zip(&self.outputs) {
+            output
+                .channel(0)
+                .copy_from_slice(&self.outlets[*step][*outlet]);
         }
         ProcessStatus::Continue
     }
@@ -167,37 +218,31 @@ impl Processor for Perform {
     }
 }
 
-/// A number as a signal.
-pub(super) struct Fill {
-    pub(super) step: BoundStep,
-    pub(super) inlet: usize,
+/// A patch that costs less than waking a worker: its messages, then all its steps.
+pub(super) struct SmallPatch {
+    pub(super) messages: Messages,
+    pub(super) steps: Option<Group>,
+    pub(super) outputs: Outputs,
 }
 
-impl Processor for Fill {
-    fn setup(&mut self, _: &mut Setup<'_>) {}
+impl Processor for SmallPatch {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.messages.setup(setup);
+    }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let number = self.step.number(self.inlet);
-        block.output(0).fill_constant(0, number);
-        ProcessStatus::Continue
+        self.messages.process(block);
+        if let Some(steps) = &mut self.steps {
+            steps.run(block);
+        }
+        self.outputs.process(block)
     }
 
     fn reset(&mut self) {}
-}
 
-/// The sum of two signals.
-pub(super) struct Add;
-
-impl Processor for Add {
-    fn setup(&mut self, _: &mut Setup<'_>) {}
-
-    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let (new, sum) = (block.input(0), block.input(1));
-        add(new.channel(0), sum.channel(0), block.output(0).channel(0));
-        ProcessStatus::Continue
+    fn tail(&self) -> Tail {
+        Tail::Infinite
     }
-
-    fn reset(&mut self) {}
 }
 
 /// The channels of `dac~`, once all have been added.

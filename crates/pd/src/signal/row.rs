@@ -21,10 +21,20 @@ pub(crate) struct BoundStep {
 }
 
 impl BoundStep {
+    /// Fills a block with the number at an inlet of the step's object. A block that begins with it is full of it.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn fill(&self, inlet: usize, block: &mut [f32]) {
+        let number = self.number(inlet);
+        if block[0].to_bits() != number.to_bits() {
+            block.fill(number);
+        }
+    }
+
     /// Number at an inlet of the step's object.
     ///
     /// Real-time: hot.
-    pub(crate) fn number(&self, inlet: usize) -> f32 {
+    fn number(&self, inlet: usize) -> f32 {
         let object = self.object.as_ref();
         object.map_or(0.0, |object| object.write().number(inlet))
     }
