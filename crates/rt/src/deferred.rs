@@ -32,32 +32,49 @@ use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::OnceLock;
 
-/// Number of jobs that wait for a worker, of all that were [attached](JobRunner::attach). Workers without a task look at
-/// it again and again, instead of at each job.
+/// Groups of jobs in which some job waits for a worker, of all that were [attached](JobRunner::attach). Workers without a
+/// task look at this word again and again, instead of at each job.
 ///
 /// Each job belongs to one of 64 groups, in the order in which they are attached. Where some job waits, only the jobs of its
 /// group are looked at: up to 64 jobs, that is the job alone.
 ///
 /// ```text
-///   all     3
+///   mask    0 0 1 0 0 1 0 …       a bit for each group
 ///   groups  0 0 2 0 0 1 0 …       job n is in group n mod 64
 ///               │     └─▶ jobs 5, 69, 133, …
 ///               └───────▶ jobs 2, 66, 130, …
 /// ```
+///
+/// # Protocol
+///
+/// The mask is two words of 32 bits, each with a number in its upper half that every new job changes.
+///
+/// | who | what it does |
+/// |---|---|
+/// | adds a job | counts it, then changes the number, then sets the bit if it was not set |
+/// | takes a job | counts it off; if it was the last one, reads the word, then the count, and clears the bit if both are as they were |
+///
+/// A job that is added before the word is read is seen in the count. One that is added later has changed the number. So the
+/// bit of a job that waits is never cleared, not even for a moment, and a bit stays set only while a job of its group waits.
 #[derive(Clone)]
 pub struct WaitingJobs(Arc<WaitingCounts>);
 
 struct WaitingCounts {
-    all: CachePadded<AtomicU32>,
+    mask: CachePadded<[AtomicU64; WaitingJobs::GROUPS / WORD]>,
     groups: CachePadded<[AtomicU32; WaitingJobs::GROUPS]>,
     /// Number of jobs that were attached.
     attached: AtomicU32,
 }
 
+/// Number of groups in one word of the mask.
+const WORD: usize = 32;
+/// The lower half of such a word: its bits.
+const BITS: u64 = u32::MAX as u64;
+
 impl Default for WaitingJobs {
     fn default() -> Self {
         Self(Arc::new(WaitingCounts {
-            all: CachePadded(AtomicU32::new(0)),
+            mask: CachePadded(std::array::from_fn(|_| AtomicU64::new(0))),
             groups: CachePadded(std::array::from_fn(|_| AtomicU32::new(0))),
             attached: AtomicU32::new(0),
         }))
@@ -74,16 +91,25 @@ impl WaitingJobs {
     #[inline]
     pub fn is_empty(&self) -> bool {
         // Relaxed: a hint; the exchange in `run_piece` decides.
-        self.0.all.load(Ordering::Relaxed) == 0
+        let mut words = self.0.mask.iter();
+        words.all(|word| word.load(Ordering::Relaxed) & BITS == 0)
     }
 
-    /// Returns true if a job of this group seems to wait for a worker.
+    /// The groups in which a job seems to wait for a worker.
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn has_group(&self, group: usize) -> bool {
+    pub fn groups(&self) -> impl Iterator<Item = usize> {
         // Relaxed: as in `is_empty`.
-        self.0.groups[group].load(Ordering::Relaxed) != 0
+        let words = self.0.mask.iter();
+        let words = words.map(|word| word.load(Ordering::Relaxed) & BITS);
+        words.enumerate().flat_map(|(index, mut bits)| {
+            std::iter::from_fn(move || {
+                let first = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+                bits &= bits - 1;
+                Some(index * WORD + first)
+            })
+        })
     }
 
     fn next_group(&self) -> usize {
@@ -91,11 +117,34 @@ impl WaitingJobs {
         self.0.attached.fetch_add(1, Ordering::Relaxed) as usize % Self::GROUPS
     }
 
-    fn add(&self, group: usize, jobs: i32) {
-        // Relaxed: as in `is_empty`. A job is added before its state says that it waits, and removed by the one worker
-        // that changes that state, so no count is ever below 0.
-        for count in [&self.0.groups[group], &self.0.all] {
-            count.fetch_add(jobs.cast_unsigned(), Ordering::Relaxed);
+    /// Counts a job of `group` that waits from now on. Its state says so only later, so no count is ever below 0.
+    fn add(&self, group: usize) {
+        let (word, bit) = (&self.0.mask[group / WORD], 1 << (group % WORD));
+        // Relaxed: the count travels with the word.
+        self.0.groups[group].fetch_add(1, Ordering::Relaxed);
+        // pairs with the load in `remove`: the count goes along. The number wraps around.
+        if word.fetch_add(BITS + 1, Ordering::Release) & bit == 0 {
+            // Release keeps what the exchange above released.
+            word.fetch_or(bit, Ordering::Release);
+        }
+    }
+
+    /// Counts a job of `group` off, which waits no more. Called by the one worker that changes its state.
+    fn remove(&self, group: usize) {
+        let (word, bit) = (&self.0.mask[group / WORD], 1 << (group % WORD));
+        // Acquire and Release: whoever counts the last one off has seen the bits of all that were counted.
+        if self.0.groups[group].fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
+        // pairs with `add`: the counts of the jobs in this word come with it.
+        let mut seen = word.load(Ordering::Acquire);
+        // Each further round follows a job of the word that another thread has added or taken.
+        while seen & bit != 0 && self.0.groups[group].load(Ordering::Relaxed) == 0 {
+            let cleared = seen & !bit;
+            match word.compare_exchange(seen, cleared, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
         }
     }
 }
@@ -192,7 +241,7 @@ impl<T: PiecewiseJob> DeferredJob<T> {
         if self.is_available() {
             // Relaxed: travels with the state below.
             self.0.deadline.store(deadline, Ordering::Relaxed);
-            self.0.count_waiting(1);
+            self.0.count_waiting();
             // pairs with the exchange in `run_piece`: what the owner filled in goes along.
             self.0.state.store(WAITING, Ordering::Release);
         }
@@ -244,7 +293,7 @@ impl<T: PiecewiseJob> Run for SharedRunner<T> {
         let is_first = self.0.waiting.set((waiting.clone(), group)).is_ok();
         // Relaxed: no other thread knows the job.
         if is_first && self.0.state.load(Ordering::Relaxed) == WAITING {
-            waiting.add(group, 1);
+            waiting.add(group);
         }
     }
 
@@ -268,15 +317,21 @@ impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         // Relaxed: no other thread has it any more.
         if self.state.load(Ordering::Relaxed) == WAITING {
-            self.count_waiting(-1);
+            self.count_off();
         }
     }
 }
 
 impl<T> Shared<T> {
-    fn count_waiting(&self, jobs: i32) {
+    fn count_waiting(&self) {
         if let Some((waiting, group)) = self.waiting.get() {
-            waiting.add(*group, jobs);
+            waiting.add(*group);
+        }
+    }
+
+    fn count_off(&self) {
+        if let Some((waiting, group)) = self.waiting.get() {
+            waiting.remove(*group);
         }
     }
 }
@@ -290,7 +345,7 @@ impl<T: PiecewiseJob> Shared<T> {
         if won.is_err() {
             return false;
         }
-        self.count_waiting(-1);
+        self.count_off();
         let mut piece = PieceGuard {
             state: &self.state,
             next: PANICKED,
@@ -299,7 +354,7 @@ impl<T: PiecewiseJob> Shared<T> {
         let done = self.job.with_mut(|job| unsafe { (*job).run_piece() });
         piece.next = if done { AVAILABLE } else { WAITING };
         if !done {
-            self.count_waiting(1);
+            self.count_waiting();
         }
         true
     }
@@ -321,7 +376,7 @@ impl Drop for PieceGuard<'_> {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::{DeferredJob, PiecewiseJob};
+    use super::{DeferredJob, PiecewiseJob, WaitingJobs};
 
     struct Count(u32);
     impl PiecewiseJob for Count {
@@ -348,6 +403,34 @@ mod loom_tests {
             assert_eq!(owner.get().unwrap().0, 2);
             worker.join().unwrap();
         });
+    }
+
+    /// Two jobs of one group come and go on two threads; a third job stays if `stays`.
+    fn a_group_with(stays: bool) {
+        loom::model(move || {
+            let waiting = WaitingJobs::default();
+            let other = waiting.clone();
+            let thread = loom::thread::spawn(move || {
+                other.add(3);
+                // Its own job is seen, whatever the others do.
+                assert!(other.groups().eq([3]));
+                other.remove(3);
+            });
+            waiting.add(3);
+            waiting.remove(3);
+            if stays {
+                waiting.add(3);
+                assert!(waiting.groups().eq([3]));
+            }
+            thread.join().unwrap();
+            assert_eq!(waiting.is_empty(), !stays);
+        });
+    }
+
+    #[test]
+    fn a_group_is_marked_exactly_while_a_job_of_it_waits() {
+        a_group_with(false);
+        a_group_with(true);
     }
 }
 
@@ -397,8 +480,9 @@ mod tests {
         owners
             .iter()
             .for_each(|owner| owner.job_runner().attach(&waiting));
-        let count = || waiting.0.all.load(Ordering::Relaxed);
-        assert!(count() == 1 && !waiting.is_empty());
+        let counts = || waiting.0.groups.iter();
+        let count = || counts().map(|it| it.load(Ordering::Relaxed)).sum::<u32>();
+        assert!(count() == 1 && waiting.groups().eq([2]));
         owners[0].start(0);
         owners[1].start(0);
         assert_eq!(count(), 3);

@@ -62,13 +62,12 @@ impl DeferredJobs {
 
     /// The jobs of all groups in which one seems to wait for a worker.
     fn candidates(&self) -> impl Iterator<Item = &JobRunner> {
-        let bounds = self.starts.windows(2).enumerate();
-        let waiting = bounds.filter(|(group, _)| self.waiting.has_group(*group));
-        waiting.flat_map(|(_, bounds)| &self.runners[bounds[0]..bounds[1]])
+        let groups = self.waiting.groups();
+        groups.flat_map(|group| &self.runners[self.starts[group]..self.starts[group + 1]])
     }
 
     fn earliest(&self, from: u64) -> Option<&JobRunner> {
-        if self.waiting.is_empty() {
+        if self.runners.is_empty() || self.waiting.is_empty() {
             return None;
         }
         let ready = self.candidates().filter_map(|r| Some((r.deadline()?, r)));
