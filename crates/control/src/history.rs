@@ -24,7 +24,7 @@ pub(crate) struct History {
 
 /// A change that can be taken back: what was before it.
 pub(crate) struct UndoEntry {
-    change: Change,
+    change: PreviousState,
     /// The snapshots, if they changed.
     snapshots: Option<Arc<Snapshots>>,
     /// Tempo and controllers, if a session was loaded that has others.
@@ -38,7 +38,7 @@ pub(crate) struct Playing<'a> {
     pub(crate) session: &'a mut Session,
 }
 
-enum Change {
+enum PreviousState {
     /// Back to this graph.
     Graph(Box<Graph>),
     /// Back to these values: node, parameter, value.
@@ -49,8 +49,8 @@ impl UndoEntry {
     /// The state before `edits`. Graphs are kept where nodes or edges change.
     pub(crate) fn before(edits: &[Edit], changes_graph: bool, graph: &Graph) -> Self {
         let change = match changes_graph {
-            true => Change::Graph(Box::new(graph.clone())),
-            false => Change::Params(old_values(edits, graph)),
+            true => PreviousState::Graph(Box::new(graph.clone())),
+            false => PreviousState::Params(old_values(edits, graph)),
         };
         Self {
             change,
@@ -74,7 +74,7 @@ impl UndoEntry {
     /// The parameters that it sets, if it sets parameters alone.
     fn keys(&self) -> Option<Vec<(&str, &str)>> {
         match (&self.change, &self.snapshots, &self.loaded) {
-            (Change::Params(values), None, None) => {
+            (PreviousState::Params(values), None, None) => {
                 let keys = values.iter();
                 let keys = keys.map(|(node, key, _)| (node.as_str(), key.as_str()));
                 Some(keys.collect())
@@ -87,8 +87,8 @@ impl UndoEntry {
         let kept = self.snapshots.iter().flat_map(|all| all.values());
         let kept: usize = kept.map(|snapshot| snapshot.len()).sum();
         match &self.change {
-            Change::Graph(graph) => graph.len() + kept,
-            Change::Params(_) => 1 + kept,
+            PreviousState::Graph(graph) => graph.len() + kept,
+            PreviousState::Params(_) => 1 + kept,
         }
     }
 }
@@ -190,17 +190,17 @@ fn old_values(edits: &[Edit], graph: &Graph) -> Vec<(String, String, f64)> {
 
 /// Goes back to `entry`. Gives the entry that leads to the present again.
 fn go_back(
-    entry: &Change,
+    entry: &PreviousState,
     engine: &mut Engine,
     registry: &Registry,
-) -> Result<Change, ControlError> {
+) -> Result<PreviousState, ControlError> {
     match entry {
-        Change::Graph(graph) => {
+        PreviousState::Graph(graph) => {
             let now = Box::new(engine.graph().clone());
             go_to(graph, engine, registry)?;
-            Ok(Change::Graph(now))
+            Ok(PreviousState::Graph(now))
         }
-        Change::Params(values) => {
+        PreviousState::Params(values) => {
             let mut edits = Vec::new();
             for (name, key, value) in values {
                 let id = engine.graph().find(name);
@@ -212,7 +212,7 @@ fn go_back(
                 };
                 edits.extend(value.map(|v| Edit::Set(id, key.clone(), ParamValue::Number(v))));
             }
-            let now = Change::Params(old_values(&edits, engine.graph()));
+            let now = PreviousState::Params(old_values(&edits, engine.graph()));
             engine.edit(edits)?;
             Ok(now)
         }

@@ -39,7 +39,7 @@ pub struct MetrePoint {
 /// Tempo and metre of a piece; 120 beats a minute and 4/4 by default. A clone shares the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TempoMap {
-    segments: Arc<[Segment]>,
+    segments: Arc<[TempoSegment]>,
     points: Arc<[TempoPoint]>,
     metres: Arc<[MetrePoint]>,
 }
@@ -70,7 +70,7 @@ pub enum TempoError {
 
 /// The time between two points, ready for conversions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Segment {
+struct TempoSegment {
     beat: f64,
     seconds: f64,
     bpm: f64,
@@ -78,7 +78,7 @@ struct Segment {
     slope: f64,
 }
 
-impl Segment {
+impl TempoSegment {
     /// Seconds from the segment's begin to `beats` later.
     fn seconds(&self, beats: f64) -> f64 {
         if self.slope == 0.0 {
@@ -314,15 +314,15 @@ fn check_beats(beats: impl ExactSizeIterator<Item = f64>) -> Result<(), (usize, 
     Ok(())
 }
 
-fn segments(points: &[TempoPoint]) -> Vec<Segment> {
-    let mut segments: Vec<Segment> = Vec::with_capacity(points.len());
+fn segments(points: &[TempoPoint]) -> Vec<TempoSegment> {
+    let mut segments: Vec<TempoSegment> = Vec::with_capacity(points.len());
     let mut seconds = 0.0;
     for (i, point) in points.iter().enumerate() {
         let next = points.get(i + 1).filter(|next| next.is_linear);
         let slope = next.map_or(0.0, |next| {
             (next.bpm - point.bpm) / (next.beat - point.beat)
         });
-        let segment = Segment {
+        let segment = TempoSegment {
             beat: point.beat,
             seconds,
             bpm: point.bpm,

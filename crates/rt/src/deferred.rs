@@ -162,7 +162,7 @@ pub trait PiecewiseJob: Send + 'static {
     fn run_piece(&mut self) -> bool;
 }
 
-struct Shared<T> {
+struct JobCell<T> {
     state: AtomicU8,
     deadline: AtomicU64,
     /// Where it is counted when it waits, and its group there.
@@ -171,10 +171,10 @@ struct Shared<T> {
 }
 
 // SAFETY: the table above lets one thread at a time reach `job`, and `T: Send` lets it travel.
-unsafe impl<T: Send> Sync for Shared<T> {}
+unsafe impl<T: Send> Sync for JobCell<T> {}
 
 /// The owner's end of a job: fills it with data, starts it and takes it back.
-pub struct DeferredJob<T>(Arc<Shared<T>>);
+pub struct DeferredJob<T>(Arc<JobCell<T>>);
 
 /// The workers' end of a job of any type; see [`DeferredJob::job_runner`].
 #[derive(Clone)]
@@ -192,7 +192,7 @@ impl<T: PiecewiseJob> DeferredJob<T> {
     ///
     /// Real-time: setup.
     pub fn new(job: T) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(JobCell {
             state: AtomicU8::new(AVAILABLE),
             deadline: AtomicU64::new(0),
             waiting: OnceLock::new(),
@@ -204,7 +204,7 @@ impl<T: PiecewiseJob> DeferredJob<T> {
     ///
     /// Real-time: setup.
     pub fn job_runner(&self) -> JobRunner {
-        JobRunner(std::sync::Arc::new(SharedRunner(self.0.clone())))
+        JobRunner(std::sync::Arc::new(JobCellRunner(self.0.clone())))
     }
 
     /// Returns true if the job is done or was not started: then it is the owner's.
@@ -285,9 +285,9 @@ impl JobRunner {
     }
 }
 
-struct SharedRunner<T>(Arc<Shared<T>>);
+struct JobCellRunner<T>(Arc<JobCell<T>>);
 
-impl<T: PiecewiseJob> Run for SharedRunner<T> {
+impl<T: PiecewiseJob> Run for JobCellRunner<T> {
     fn attach(&self, waiting: &WaitingJobs) {
         let group = waiting.next_group();
         let is_first = self.0.waiting.set((waiting.clone(), group)).is_ok();
@@ -313,7 +313,7 @@ impl<T: PiecewiseJob> Run for SharedRunner<T> {
     }
 }
 
-impl<T> Drop for Shared<T> {
+impl<T> Drop for JobCell<T> {
     fn drop(&mut self) {
         // Relaxed: no other thread has it any more.
         if self.state.load(Ordering::Relaxed) == WAITING {
@@ -322,7 +322,7 @@ impl<T> Drop for Shared<T> {
     }
 }
 
-impl<T> Shared<T> {
+impl<T> JobCell<T> {
     fn count_waiting(&self) {
         if let Some((waiting, group)) = self.waiting.get() {
             waiting.add(*group);
@@ -336,7 +336,7 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T: PiecewiseJob> Shared<T> {
+impl<T: PiecewiseJob> JobCell<T> {
     fn run_piece(&self) -> bool {
         // Acquire pairs with `start` and with the end of the piece before: the job comes with it.
         let won =

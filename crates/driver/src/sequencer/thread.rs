@@ -59,7 +59,7 @@ pub(super) trait Sequencer: PortGraph<i32> + Send {
 
 /// What the threads share.
 #[derive(Default)]
-struct Shared {
+struct ThreadState {
     /// Relaxed: nothing travels with it.
     stop: AtomicBool,
     losses: Arc<MidiLossCounts>,
@@ -69,7 +69,7 @@ struct Shared {
 
 /// The thread. It ends when this is dropped.
 pub(crate) struct SequencerHandle {
-    shared: Arc<Shared>,
+    shared: Arc<ThreadState>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn start(
     config: &DriverConfig,
     rate: SampleRate,
 ) -> Result<(SequencerHandle, SequencerPeriods), String> {
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(ThreadState::default());
     let losses = shared.losses.clone();
     let (periods, ends) = SequencerPeriods::new(config.midi_inputs.len(), rate, losses);
     let mut task = SequencerTask::new(sequencer, SystemClock, ends, shared.clone(), config);
@@ -128,7 +128,7 @@ pub(super) struct SequencerTask<S, C> {
     clock: C,
     to_audio: Producer<MidiPart>,
     from_audio: Consumer<MidiPart>,
-    shared: Arc<Shared>,
+    shared: Arc<ThreadState>,
     connections: Connections<i32>,
     /// Connections of the session's other ports, which this sequencer cannot have: they stay in the session.
     of_other_ports: Vec<PortConnections>,
@@ -146,7 +146,7 @@ impl<S: Sequencer, C: Clock> SequencerTask<S, C> {
         sequencer: S,
         clock: C,
         ends: ThreadEnds,
-        shared: Arc<Shared>,
+        shared: Arc<ThreadState>,
         config: &DriverConfig,
     ) -> Self {
         let ports = sequencer.own_ports();
@@ -258,7 +258,7 @@ pub(super) fn task_on<S: Sequencer, C: Clock>(
     clock: C,
     config: &DriverConfig,
 ) -> (SequencerTask<S, C>, SequencerPeriods, SequencerHandle) {
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(ThreadState::default());
     let rate = crate::clock::DEFAULT_RATE;
     let inputs = config.midi_inputs.len();
     let (periods, ends) = SequencerPeriods::new(inputs, rate, shared.losses.clone());

@@ -85,7 +85,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         initial: time,
         range,
         rate: None,
-        fade: Fade::default(),
+        fade: TapFade::default(),
         channels,
     }))
 }
@@ -95,13 +95,13 @@ struct Delay {
     initial: f64,
     range: (f64, f64),
     rate: Option<SampleRate>,
-    fade: Fade,
+    fade: TapFade,
     channels: usize,
 }
 
 /// Crossfade between two taps of the line, in frames of delay.
 #[derive(Clone, Copy, Default)]
-struct Fade {
+struct TapFade {
     from: u32,
     to: u32,
     /// Tap of the crossfade after this one.
@@ -110,7 +110,7 @@ struct Fade {
     length: u32,
 }
 
-impl Fade {
+impl TapFade {
     fn set(&mut self, tap: u32) {
         (self.from, self.to, self.next, self.left) = (tap, tap, tap, 0);
     }
@@ -206,7 +206,7 @@ impl Processor for Delay {
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
-        let Fade {
+        let TapFade {
             from,
             to,
             next,

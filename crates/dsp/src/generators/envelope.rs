@@ -117,7 +117,7 @@ struct SegmentRates {
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Segment {
+enum EnvelopeSegment {
     #[default]
     Idle,
     Attack,
@@ -140,7 +140,7 @@ enum Held {
 /// State that changes from frame to frame.
 #[derive(Clone, Copy)]
 struct EnvelopeState {
-    segment: Segment,
+    segment: EnvelopeSegment,
     level: f32,
     held: Held,
     /// Level of the peak.
@@ -152,7 +152,7 @@ struct EnvelopeState {
 impl Default for EnvelopeState {
     fn default() -> Self {
         Self {
-            segment: Segment::Idle,
+            segment: EnvelopeSegment::Idle,
             level: 0.0,
             held: Held::Nothing,
             peak: 1.0,
@@ -168,27 +168,27 @@ impl EnvelopeState {
         if is_open != self.is_open {
             self.is_open = is_open;
             self.segment = if is_open {
-                Segment::Attack
+                EnvelopeSegment::Attack
             } else {
-                Segment::Release
+                EnvelopeSegment::Release
             };
         }
         match self.segment {
-            Segment::Idle => {}
-            Segment::Attack => {
+            EnvelopeSegment::Idle => {}
+            EnvelopeSegment::Attack => {
                 self.level += rates.rise * self.peak;
                 if self.level >= self.peak {
-                    (self.level, self.segment) = (self.peak, Segment::Decay);
+                    (self.level, self.segment) = (self.peak, EnvelopeSegment::Decay);
                 }
             }
-            Segment::Decay => {
+            EnvelopeSegment::Decay => {
                 let sustain = rates.sustain * self.peak;
                 self.level = sustain + (self.level - sustain) * rates.decay_factor;
             }
-            Segment::Release => {
+            EnvelopeSegment::Release => {
                 self.level *= rates.release_factor;
                 if self.level < SILENCE {
-                    (self.level, self.segment) = (0.0, Segment::Idle);
+                    (self.level, self.segment) = (0.0, EnvelopeSegment::Idle);
                 }
             }
         }
@@ -221,7 +221,7 @@ impl EnvelopeState {
                 if self.held == Held::Note(id) || self.held == Held::Nothing =>
             {
                 self.held = Held::Nothing;
-                (self.level, self.segment) = (0.0, Segment::Idle);
+                (self.level, self.segment) = (0.0, EnvelopeSegment::Idle);
             }
             _ => {}
         }
@@ -283,7 +283,10 @@ impl Processor for Envelope {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        if self.state.segment == Segment::Decay && block.is_constant() && self.is_settled(block) {
+        if self.state.segment == EnvelopeSegment::Decay
+            && block.is_constant()
+            && self.is_settled(block)
+        {
             block.output(0).channel(0)[0] = self.state.level;
             block.hold_first_frame();
             return ProcessStatus::Continue;
@@ -308,7 +311,7 @@ impl Processor for Envelope {
             is_open,
             ..
         } = self.state;
-        if !silent || segment != Segment::Idle || held != Held::Nothing || is_open {
+        if !silent || segment != EnvelopeSegment::Idle || held != Held::Nothing || is_open {
             return ProcessStatus::Continue;
         }
         let mut output = block.output(0);
@@ -367,10 +370,10 @@ impl Processor for Envelope {
         }
         self.state = EnvelopeState {
             segment: match words.at(10) {
-                1 => Segment::Attack,
-                2 => Segment::Decay,
-                3 => Segment::Release,
-                _ => Segment::Idle,
+                1 => EnvelopeSegment::Attack,
+                2 => EnvelopeSegment::Decay,
+                3 => EnvelopeSegment::Release,
+                _ => EnvelopeSegment::Idle,
             },
             level,
             held: match (words.at(12) as u32, (words.at(12) >> 32) as u32) {

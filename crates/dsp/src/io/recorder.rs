@@ -85,7 +85,7 @@ struct Recorder {
 
 /// Shared by both threads.
 #[derive(Default)]
-struct Shared {
+struct TakeState {
     /// Frames of silence to be written after the content of the ring, in place of lost frames.
     pending_silence: AtomicU64,
     /// Frames that found no room, in all.
@@ -97,7 +97,7 @@ struct Shared {
 /// The end on the audio thread.
 struct BlockWriter {
     ring: Producer<f32>,
-    shared: Arc<Shared>,
+    shared: Arc<TakeState>,
     pending_silence: u64,
     lost: u64,
     /// True if another thread writes the file beside the callback.
@@ -109,7 +109,7 @@ struct BlockWriter {
 /// The end that writes the file, in the background.
 struct FileWriter {
     ring: Consumer<f32>,
-    shared: Arc<Shared>,
+    shared: Arc<TakeState>,
     file: RecordingFile,
     log: FileLog,
     samples: Vec<f32>,
@@ -142,7 +142,7 @@ impl Recorder {
         let behind = MIN_BUFFER_S * setup.rate.hz() as usize;
         let room = behind.max(MIN_BUFFER_BLOCKS * setup.block.count());
         let (producer, consumer) = rt::ring::ring(room * self.channels);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(TakeState::default());
         setup.services.spawn_background(Box::new(FileWriter {
             ring: consumer,
             shared: shared.clone(),

@@ -30,7 +30,7 @@ pub(super) type Reversal = (NodeId, bool);
 pub(super) struct Transition {
     pub(super) graph: Graph,
     /// By connection, in an order that does not depend on the run: it decides the order of additions.
-    fades: BTreeMap<Ends, Fade>,
+    fades: BTreeMap<Ends, ConnectionFade>,
     /// Absolute frame after which all fades are over; `None` until it plays.
     pub(super) ends_at: Option<u64>,
     /// The graph in which it ends, if that is not yet the one after the edit: all that the edit adds comes then.
@@ -39,7 +39,7 @@ pub(super) struct Transition {
 
 /// The fade of one connection.
 #[derive(Clone, Copy)]
-struct Fade {
+struct ConnectionFade {
     node: NodeId,
     is_in: bool,
     /// Number of equal edges that it stands for.
@@ -49,12 +49,12 @@ struct Fade {
 }
 
 /// The graphs before and after an edit, and the edges of both.
-struct Change<'a> {
+struct EditedGraphs<'a> {
     before: &'a Graph,
     after: &'a Graph,
     catalogue: &'a Catalogue,
     /// Fades that run before the edit.
-    running: BTreeMap<Ends, Fade>,
+    running: BTreeMap<Ends, ConnectionFade>,
     /// Edges before the edit, without the nodes that fade.
     edges_before: Vec<Ends>,
 }
@@ -68,7 +68,7 @@ impl Transition {
         catalogue: &Catalogue,
     ) -> Option<(Self, Vec<Reversal>)> {
         let before = running.map_or(before, |running| &running.graph);
-        let change = Change::new((before, running), after, catalogue);
+        let change = EditedGraphs::new((before, running), after, catalogue);
         let faded = change.faded();
         let kept = change.kept(&faded);
         let is_there = |to: PortRef| change.after.node(to.node).is_some();
@@ -82,12 +82,12 @@ impl Transition {
         let (mut fades, mut reversals) = (BTreeMap::new(), Vec::new());
         for (ends, fade) in audible {
             let is_in = fade.is_in;
-            let old: Option<&Fade> = running.get(&ends);
+            let old: Option<&ConnectionFade> = running.get(&ends);
             let node = old.map_or_else(|| after.reserve_id(), |old| old.node);
             if old.is_some_and(|old| old.is_in != is_in) {
                 reversals.push((node, is_in));
             }
-            fades.insert(ends, Fade { node, ..fade });
+            fades.insert(ends, ConnectionFade { node, ..fade });
         }
         let graph = union(before, after, (&kept, &fades, &edges_before));
         let transition = Self {
@@ -108,7 +108,7 @@ impl Transition {
     ) -> Option<(Self, Vec<Reversal>)> {
         let mut between = after.clone();
         let playing = before.1.map_or(before.0, |running| &running.graph);
-        let edges_before = Change::new((playing, before.1), after, catalogue).edges_before;
+        let edges_before = EditedGraphs::new((playing, before.1), after, catalogue).edges_before;
         let edges_before: BTreeSet<Ends> = edges_before.into_iter().collect();
         for edge in after.edges() {
             if !edges_before.contains(&(edge.from, edge.to)) {
@@ -126,7 +126,7 @@ impl Transition {
     }
 }
 
-impl<'a> Change<'a> {
+impl<'a> EditedGraphs<'a> {
     fn new(
         (before, running): (&'a Graph, Option<&Transition>),
         after: &'a Graph,
@@ -165,7 +165,7 @@ impl<'a> Change<'a> {
     }
 
     /// The connections that fade. Their nodes are not chosen yet.
-    fn faded(&self) -> Vec<(Ends, Fade)> {
+    fn faded(&self) -> Vec<(Ends, ConnectionFade)> {
         let mut counts: BTreeMap<Ends, (usize, usize)> = BTreeMap::new();
         for ends in &self.edges_before {
             let is_audible = self.is_audible(self.before, *ends);
@@ -187,7 +187,7 @@ impl<'a> Change<'a> {
             };
             // Of equal edges, those that are there before and after stay as they are.
             let stays = running.map_or(before, |fade| fade.stays).min(after);
-            let fade = Fade {
+            let fade = ConnectionFade {
                 node: NodeId(0),
                 is_in: after > stays,
                 count: (before.max(after) - stays).max(1),
@@ -205,7 +205,7 @@ impl<'a> Change<'a> {
     }
 
     /// The removed nodes that play on: those from which a connection fades out, and all nodes that they read.
-    fn kept(&self, faded: &[(Ends, Fade)]) -> BTreeSet<NodeId> {
+    fn kept(&self, faded: &[(Ends, ConnectionFade)]) -> BTreeSet<NodeId> {
         let is_removed = |id: &NodeId| self.after.node(*id).is_none();
         let ends = faded.iter().filter(|(_, fade)| !fade.is_in);
         let sources = ends.clone().map(|((from, _), _)| from.node);
@@ -241,7 +241,7 @@ fn signal(graph: &Graph, from: PortRef) -> Option<Signal> {
 fn union(
     before: &Graph,
     after: &Graph,
-    (kept, fades, edges_before): (&BTreeSet<NodeId>, &BTreeMap<Ends, Fade>, &[Ends]),
+    (kept, fades, edges_before): (&BTreeSet<NodeId>, &BTreeMap<Ends, ConnectionFade>, &[Ends]),
 ) -> Graph {
     let mut graph = after.clone();
     for id in kept {
@@ -269,7 +269,7 @@ fn union(
 }
 
 /// Puts the node that fades into a connection.
-fn insert(graph: &mut Graph, (from, to): Ends, fade: Fade) {
+fn insert(graph: &mut Graph, (from, to): Ends, fade: ConnectionFade) {
     let Some(signal) = signal(graph, from) else {
         return;
     };

@@ -96,7 +96,7 @@ type RecordedEvent = (u64, EventBody);
 
 /// Shared by both threads.
 #[derive(Default)]
-struct Shared {
+struct WriterState {
     /// Frames that have been played.
     frames: AtomicU64,
     /// Events that found no room.
@@ -108,7 +108,7 @@ struct Shared {
 /// The end on the audio thread.
 struct EventWriter {
     ring: Producer<RecordedEvent>,
-    shared: Arc<Shared>,
+    shared: Arc<WriterState>,
     frames: u64,
     lost: u64,
     /// Another thread writes the file beside the callback.
@@ -158,7 +158,7 @@ fn is_input(event: &Event) -> bool {
 /// The end that writes the file, in the background.
 struct MidiFileWriter {
     ring: Consumer<RecordedEvent>,
-    shared: Arc<Shared>,
+    shared: Arc<WriterState>,
     path: PathBuf,
     clock: WriterClock,
     file: RecordingFile,
@@ -221,7 +221,7 @@ impl MidiWriter {
         };
         let room = MIN_RING.max(16 * setup.block.count());
         let (producer, consumer) = rt::ring::ring(room);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(WriterState::default());
         setup.services.spawn_background(Box::new(MidiFileWriter {
             ring: consumer,
             shared: shared.clone(),

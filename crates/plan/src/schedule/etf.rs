@@ -27,7 +27,7 @@ use units::Nanos;
 /// start something; its makespan is at most `(2 - 1/p)` times the optimum without transfers, plus the transfers on one
 /// path. Real-time: setup.
 pub fn etf(dag: &Dag, machine: &MachineModel) -> Schedule {
-    let mut search = Search::new(dag, machine);
+    let mut search = EtfSearch::new(dag, machine);
     while let Some((worker, task, start)) = search.earliest() {
         search.place(worker, task, start);
     }
@@ -48,7 +48,7 @@ struct ReadyTasks {
     arriving: BinaryHeap<(Reverse<Nanos>, Rank)>,
 }
 
-struct Search<'a> {
+struct EtfSearch<'a> {
     dag: &'a Dag,
     machine: &'a MachineModel,
     levels: Vec<Nanos>,
@@ -60,7 +60,7 @@ struct Search<'a> {
     schedule: Schedule,
 }
 
-impl<'a> Search<'a> {
+impl<'a> EtfSearch<'a> {
     fn new(dag: &'a Dag, machine: &'a MachineModel) -> Self {
         let workers = machine.workers();
         let mut search = Self {

@@ -28,7 +28,7 @@ pub fn optimal(dag: &Dag, machine: &MachineModel, limit: u64) -> Option<Schedule
     if sequential.makespan < best.makespan {
         best = sequential;
     }
-    let mut search = Search {
+    let mut search = BranchAndBound {
         levels: dag.static_levels(),
         bound: dag.lower_bound(machine.workers()),
         placed: vec![None; dag.len()],
@@ -60,7 +60,7 @@ type Placement = Option<(usize, Nanos)>;
 /// worker is free, the latest start.
 type State = (Vec<Placement>, Vec<Nanos>, Nanos);
 
-struct Search<'a> {
+struct BranchAndBound<'a> {
     dag: &'a Dag,
     machine: &'a MachineModel,
     levels: Vec<Nanos>,
@@ -73,7 +73,7 @@ struct Search<'a> {
     best: Schedule,
 }
 
-impl Search<'_> {
+impl BranchAndBound<'_> {
     /// Tries every placement of the `left` tasks, which cost `work` together, none of them before `now`.
     fn visit(&mut self, left: usize, work: Nanos, now: Nanos) {
         self.visited += 1;
