@@ -34,6 +34,8 @@ pub(crate) struct MessageStep {
     arrays: Vec<(ArrayId, SharedCell)>,
     /// Numbers of `value` that signals touch, which move in the same way.
     values: Vec<(Symbol, SharedCell)>,
+    /// Messages of the host, until the loadbangs are sent: their clocks come first.
+    after_load: Option<Vec<(f64, String, Vec<Atom>)>>,
     /// Results of jobs, until the next block.
     results: VecDeque<(ObjectId, JobResult)>,
     /// Results that objects have taken: another thread frees them.
@@ -96,6 +98,7 @@ impl PatchSteps {
             clock_setters,
             arrays,
             values,
+            after_load: Some(Vec::new()),
             results: VecDeque::with_capacity(MAX_JOBS + 1),
             used: Vec::with_capacity(MAX_JOBS + 1),
             waits_for_symbols: false,
@@ -116,7 +119,11 @@ impl PatchSteps {
     ///
     /// Real-time: setup.
     pub(crate) fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
-        self.messages.machine.schedule(ms, name, words);
+        let messages = &mut self.messages;
+        match &mut messages.after_load {
+            Some(waiting) => waiting.push((ms, name.to_owned(), words.to_vec())),
+            None => messages.machine.schedule(ms, name, words),
+        }
     }
 }
 
@@ -217,7 +224,11 @@ impl MessageStep {
     /// Real-time: setup.
     pub(crate) fn load(&mut self) {
         let swapped = Swapped::new(self);
-        swapped.0.machine.load();
+        let step = &mut *swapped.0;
+        step.machine.load();
+        for (ms, name, words) in step.after_load.take().into_iter().flatten() {
+            step.machine.schedule(ms, &name, &words);
+        }
     }
 
     /// Files and memory that objects ask for.
@@ -338,6 +349,18 @@ mod tests {
         std::fs::remove_dir_all(&folder).expect("ours");
         assert!(printed.ends_with("print: 10"), "{printed}");
         assert_eq!(files.len(), 1, "{files:?}");
+    }
+
+    #[test]
+    fn messages_of_the_host_come_behind_what_loadbangs_set() {
+        let lines = "#X obj 0 0 loadbang;\n#X obj 0 0 delay 0;\n#X obj 0 0 print patch;\n#X obj 0 0 r x;\n#X obj 0 0 print host;\n\
+             #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 3 0 4 0;\n";
+        let (mut patch, folder) = steps("host", lines);
+        patch.schedule(0.0, "x", &[]);
+        patch.messages.load();
+        patch.messages.run(|_, _| {});
+        std::fs::remove_dir_all(&folder).expect("ours");
+        assert_eq!(patch.messages.take_console(), ["patch: bang", "host: bang"]);
     }
 
     #[test]
