@@ -2,14 +2,21 @@
 //!
 //! `pd [--seconds 60] [--rounds 5] FOLDER…` plays every `.pd` of the folders that has a `dac~`; a folder of folders with one patch each
 //! will do too. Pd renders with `-batch -noaudio`, once a second long and once with `--seconds` more: the difference is its time, so
-//! that its start counts for nothing. `--control` switches the signals of both off: what is left is the time of messages.
+//! that its start counts for nothing. `--control` switches the signals of both off: what is left is the time of messages. `--workers 2`
+//! compares two workers with one, by the clock.
 //!
 //! A row: nanoseconds a block of 64 frames, medians of the rounds, and the median of the ratios Pd / Divisi.
 
 use divisi_benches::stats::median;
-use pd::{PatchPlayer, SearchPath, load_patch};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
+use pd::{Machine, SearchPath, load_patch};
+use processor::{Mode, Registry};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Instant;
+use units::{Frames, SampleRate};
 
 const RATE: f64 = 44_100.0;
 
@@ -18,6 +25,8 @@ struct Call {
     rounds: usize,
     /// Messages only.
     is_control: bool,
+    /// Workers that are compared with one; 1 compares with Pd.
+    workers: usize,
     patches: Vec<PathBuf>,
 }
 
@@ -25,19 +34,26 @@ fn main() {
     let call = Call::read();
     let folder = std::env::temp_dir().join(format!("divisi-bench-pd-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for patches that end");
+    let (first, second) = match call.workers {
+        1 => ("Pd", "Divisi"),
+        _ => ("one", "all"),
+    };
     println!(
-        "{} rounds of {} s; ns of processor time a block\n\n{:32} {:>9} {:>9} {:>7}  signal objects",
-        call.rounds, call.seconds, "patch", "Pd", "Divisi", "ratio"
+        "{} rounds of {} s; ns a block\n\n{:32} {first:>9} {second:>9} {:>7}",
+        call.rounds, call.seconds, "patch", "ratio"
     );
     let mut ratios = Vec::new();
     for patch in &call.patches {
-        ratios.extend(call.compare(patch, &folder));
+        ratios.extend(match call.workers {
+            1 => call.compare(patch, &folder),
+            _ => call.compare_workers(patch),
+        });
     }
     let _ = std::fs::remove_dir_all(&folder);
     let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
     let slower = ratios.iter().filter(|ratio| **ratio < 1.0).count();
     println!(
-        "\n{} patches: geometric mean {:.2}, {slower} slower than Pd",
+        "\n{} patches: geometric mean {:.2}, {slower} below 1",
         ratios.len(),
         (sum / ratios.len() as f64).exp()
     );
@@ -49,6 +65,7 @@ impl Call {
             seconds: 60.0,
             rounds: 5,
             is_control: false,
+            workers: 1,
             patches: Vec::new(),
         };
         let mut words = std::env::args().skip(1);
@@ -57,6 +74,7 @@ impl Call {
             match word.as_str() {
                 "--seconds" => call.seconds = number().expect("--seconds NUMBER"),
                 "--rounds" => call.rounds = number().expect("--rounds NUMBER") as usize,
+                "--workers" => call.workers = number().expect("--workers NUMBER") as usize,
                 "--control" => call.is_control = true,
                 path => collect(Path::new(path), &mut call.patches),
             }
@@ -77,36 +95,123 @@ impl Call {
         };
         let (short, long) = (ending(1.0), ending(1.0 + self.seconds));
         let blocks = self.seconds * RATE / 64.0;
-        let (mut theirs, mut ours, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-        let mut count = 0;
+        let mut rows = Rows::default();
         for _ in 0..self.rounds {
             let pd = time_of_pd(&long, patch)? - time_of_pd(&short, patch)?;
-            let (here, signals) = self.time_here(patch)?;
-            count = signals;
-            theirs.push(pd / blocks * 1e9);
-            ours.push(here / blocks * 1e9);
-            ratios.push(pd / here);
+            let mut player = self.player(patch)?;
+            player.play(1.0);
+            let begin = processor_time(libc::RUSAGE_SELF);
+            player.play(self.seconds);
+            let here = processor_time(libc::RUSAGE_SELF) - begin;
+            rows.add(pd / blocks, here / blocks);
         }
-        let (theirs, ours, ratio) = (median(&mut theirs), median(&mut ours), median(&mut ratios));
-        println!("{name:32} {theirs:9.0} {ours:9.0} {ratio:7.2}  {count}");
-        Some(ratio)
+        Some(rows.print(name))
     }
 
-    /// Seconds of processor time for the blocks after the first second, and the number of signal objects.
-    fn time_here(&self, patch: &Path) -> Option<(f64, usize)> {
+    /// Compares one worker with several, by the clock.
+    fn compare_workers(&self, patch: &Path) -> Option<f64> {
+        let blocks = self.seconds * RATE / 64.0;
+        let time = |scheduler, workers| {
+            let mut player = Player::of_engine(patch, scheduler, workers)?;
+            player.play(1.0);
+            let begin = Instant::now();
+            player.play(self.seconds);
+            Some(begin.elapsed().as_secs_f64() / blocks)
+        };
+        let mut rows = Rows::default();
+        for _ in 0..self.rounds {
+            let one = time(Scheduler::Sequential, 1)?;
+            rows.add(one, time(Scheduler::Stealing, self.workers)?);
+        }
+        Some(rows.print(patch.file_stem()?.to_str()?))
+    }
+
+    fn player(&self, patch: &Path) -> Option<Player> {
         let loaded = load_patch(patch, &SearchPath::new([])).ok()?;
-        let (mut player, not_yet) = PatchPlayer::new(&loaded, RATE as f32, 0, 2);
-        if !not_yet.is_empty() {
-            let first = &not_yet[0].class;
-            println!("{:32} needs {first}", patch.file_stem()?.to_str()?);
+        let (machine, not_yet) = Machine::build(&loaded, RATE as f32);
+        if let Some(missing) = not_yet.first() {
+            let name = patch.file_stem()?.to_str()?;
+            println!("{name:32} needs {}", missing.class);
             return None;
         }
-        let blocks = |seconds: f64| (seconds * RATE / 64.0) as usize;
-        (0..blocks(1.0)).for_each(|_| player.play(&[]));
-        let begin = processor_time(libc::RUSAGE_SELF);
-        (0..blocks(self.seconds)).for_each(|_| player.play(&[]));
-        let time = processor_time(libc::RUSAGE_SELF) - begin;
-        Some((time, player.signal_count()))
+        if !self.is_control {
+            return Player::of_engine(patch, Scheduler::Sequential, 1);
+        }
+        let mut machine = Box::new(machine);
+        machine.load();
+        Some(Player::Messages(machine))
+    }
+}
+
+/// What plays a patch here.
+enum Player {
+    Messages(Box<Machine>),
+    Whole(Engine, EngineCallback),
+}
+
+impl Player {
+    fn of_engine(patch: &Path, scheduler: Scheduler, workers: usize) -> Option<Self> {
+        let mut registry = Registry::default();
+        dsp::register(&mut registry);
+        pd::register(&mut registry);
+        let session = format!(
+            "edges = [\"patch.out1 -> left\", \"patch.out2 -> right\"]\n[nodes]\n\
+             patch = {{ kind = \"pd\", out = 2, file = {:?} }}\n\
+             left = {{ kind = \"sink\", channel = 1 }}\nright = {{ kind = \"sink\", channel = 2 }}\n",
+            std::path::absolute(patch).ok()?
+        );
+        let read = text::toml::read(&session, registry.catalogue());
+        assert!(!read.has_errors(), "{:?}", read.diagnostics);
+        let rate = SampleRate::new(RATE as u32)?;
+        let mut options = EngineOptions::new(Frames(64), rate);
+        (options.mode, options.scheduler) = (Mode::Offline, scheduler);
+        (options.workers, options.use_all_workers) = (workers, true);
+        match Engine::new(read.session.graph, Arc::new(registry), options) {
+            Ok((engine, callback)) => Some(Self::Whole(engine, callback)),
+            Err(why) => {
+                println!("{:32} {why}", patch.file_stem()?.to_str()?);
+                None
+            }
+        }
+    }
+
+    fn play(&mut self, seconds: f64) {
+        let (mut left, mut right) = ([0.0; 64], [0.0; 64]);
+        for block in 0..(seconds * RATE / 64.0) as usize {
+            match self {
+                Self::Messages(machine) => machine.tick(),
+                Self::Whole(engine, callback) => {
+                    let mut outputs = [&mut left[..], &mut right[..]];
+                    callback.process(CallbackInfo::default(), &[], &mut outputs);
+                    if block % 1024 == 0 {
+                        engine.update();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Seconds a block of the rounds.
+#[derive(Default)]
+struct Rows {
+    first: Vec<f64>,
+    second: Vec<f64>,
+    ratios: Vec<f64>,
+}
+
+impl Rows {
+    fn add(&mut self, first: f64, second: f64) {
+        self.first.push(first * 1e9);
+        self.second.push(second * 1e9);
+        self.ratios.push(first / second);
+    }
+
+    fn print(&mut self, name: &str) -> f64 {
+        let (first, second) = (median(&mut self.first), median(&mut self.second));
+        let ratio = median(&mut self.ratios);
+        println!("{name:32} {first:9.0} {second:9.0} {ratio:7.2}");
+        ratio
     }
 }
 
