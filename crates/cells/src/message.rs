@@ -362,14 +362,14 @@ mod tests {
                 _ => random.next(),
             };
             // Mostly in the header of the ring, where its counts and words to sleep on are.
-            let span = if random.next() % 4 == 0 {
+            let span = if random.next().is_multiple_of(4) {
                 bytes - 8
             } else {
                 1024
             };
             let at = random.next() % span;
             memory.write_at(&word.to_le_bytes(), at).unwrap();
-            if random.next() % 8 == 0 {
+            if random.next().is_multiple_of(8) {
                 let _ = cell.send(case, |words| words.fill(random.next() as u32));
             }
             let _ = host.send(info(case), |words| words.fill(0));
@@ -381,7 +381,7 @@ mod tests {
                 Err(ReplyError::Late) => counts[1] += 1,
                 Err(_) => {
                     counts[2] += 1;
-                    if random.next() % 16 == 0 {
+                    if random.next().is_multiple_of(16) {
                         (host, cell, memory, bytes) = ends();
                     }
                 }

@@ -225,7 +225,7 @@ enum State {
     /// No process until then.
     Waiting(Instant),
     /// It has not answered yet.
-    Starting(Process, HostEnd),
+    Starting(Process, Box<HostEnd>),
     Playing(Process),
     /// Given up.
     Gone,
@@ -299,7 +299,7 @@ impl WatchedCell {
         self.state = match state {
             State::Waiting(until) if Instant::now() < until => State::Waiting(until),
             State::Waiting(_) => match self.launch(launch) {
-                Ok((process, end)) => State::Starting(process, end),
+                Ok((process, end)) => State::Starting(process, Box::new(end)),
                 Err(error) => self.end(&format!("it cannot be started: {error}"), events),
             },
             State::Starting(process, end) => self.look_at_start(process, end, events),
@@ -336,7 +336,7 @@ impl WatchedCell {
     fn look_at_start(
         &mut self,
         mut process: Process,
-        mut end: HostEnd,
+        mut end: Box<HostEnd>,
         events: &mpsc::Sender<CellEvent>,
     ) -> State {
         match end.hello() {
@@ -344,7 +344,7 @@ impl WatchedCell {
                 if *self.latency.get_or_insert(latency) != latency {
                     return self.end("its latency is another than before", events);
                 }
-                if self.fresh.push(end).is_err() {
+                if self.fresh.push(*end).is_err() {
                     return self.end("the graph takes no new process", events);
                 }
                 let _ = events.send(CellEvent::Playing {
