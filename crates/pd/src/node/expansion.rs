@@ -8,6 +8,7 @@ use super::wiring::{MadeGroup, Places, WiredSteps};
 use crate::signal::PatchSteps;
 use graph::{Node, Port, Signal};
 use processor::{Expansion, InnerPort, ORDER, Processor};
+use std::collections::BTreeSet;
 use units::{Channels, Nanos};
 
 /// Kind of the inner nodes. No session can have it: names of kinds in sessions have no space.
@@ -119,12 +120,12 @@ impl Nodes {
         let mut node = Node::new(made.name, STEP_KIND);
         node.cost = Some(Nanos(made.cost_ns));
         let this = self.next();
-        for (port, (step, outlet)) in (0..).zip(&made.inputs) {
+        for (port, outlet) in (0..).zip(&made.inputs) {
             node.inputs
                 .push(Port::new(format!("in{}", port + 1), SOUND));
             let from = InnerPort {
-                node: number(places.of_step[*step].0),
-                port: places.ports[&(*step, *outlet)],
+                node: number(places.of_step[outlet.0]),
+                port: places.ports[outlet],
             };
             self.edges.push((from, InnerPort { node: this, port }));
         }
@@ -137,7 +138,7 @@ impl Nodes {
     }
 
     /// Lets a node wait for groups, or for the messages if it waits for nothing else.
-    fn wait(&mut self, node: &mut Node, before: &[usize], is_silent: bool) {
+    fn wait(&mut self, node: &mut Node, before: &BTreeSet<usize>, is_silent: bool) {
         let port = clamp(node.inputs.len());
         node.inputs.push(Port::new("order", ORDER));
         let to = InnerPort {
@@ -156,7 +157,7 @@ impl Nodes {
     }
 
     /// Adds the node that gives the channels of `dac~`.
-    fn add_outputs(&mut self, outputs: Outputs, before: &[usize]) {
+    fn add_outputs(&mut self, outputs: Outputs, before: &BTreeSet<usize>) {
         let mut node = Node::new("out", STEP_KIND);
         node.cost = Some(Nanos(20));
         let this = self.next();

@@ -4,26 +4,9 @@ use super::job_server::{JobClient, JobServer};
 use super::lines::LineReader;
 use super::printer::{LineSender, Printer};
 use crate::control::Machine;
-use crate::signal::{BLOCK, BoundStep, MessageStep, SharedCell, SignalSource, Step, add};
+use crate::signal::{BLOCK, BoundStep, BufferId, MessageStep, SharedCell, Step, add};
 use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
-
-/// Where a step finds the signal of an inlet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum InletSource {
-    /// At an input of its node.
-    Port(u16),
-    /// At an outlet of an earlier step of its node.
-    Step {
-        /// Its place among the steps of the node.
-        step: u16,
-        /// The outlet.
-        outlet: u16,
-    },
-    /// The number at this inlet of its own object: the block of this index.
-    Number(u16),
-    /// Nowhere.
-    Silence,
-}
+use std::ops::Range;
 
 /// The messages of a patch.
 pub(super) struct Messages {
@@ -121,78 +104,58 @@ impl Messages {
 /// A step of a group.
 pub(super) struct GroupStep {
     pub(super) step: BoundStep,
-    pub(super) inlets: Box<[InletSource]>,
-    /// The inlets that are numbers, each with a block of it.
-    pub(super) numbers: Box<[(usize, Box<[f32]>)]>,
+    /// The block at each inlet.
+    pub(super) inlets: Box<[BufferId]>,
+    /// The inlets that are numbers, each with the block that is filled with it.
+    pub(super) numbers: Box<[(usize, BufferId)]>,
+    /// The blocks of its outlets: behind all that it reads.
+    pub(super) outlets: Range<usize>,
 }
 
 /// Steps that run one after the other in one node.
+///
+/// ```text
+///   blocks │ silence │ inputs of the node │ numbers of a step │ its outlets │ numbers of the next │ its outlets │ …
+/// ```
 #[derive(Default)]
 pub(super) struct Group {
-    steps: Vec<GroupStep>,
-    /// The blocks of each step's outlets.
-    outlets: Vec<Box<[Box<[f32]>]>>,
-    /// Step and outlet of each output of the node.
-    pub(super) outputs: Box<[(usize, usize)]>,
-}
-
-/// Inlets of a step that read the inputs of the node and the outlets of earlier steps.
-struct StepInlets<'b> {
-    block: &'b Block<'b>,
-    inlets: &'b [InletSource],
-    numbers: &'b [(usize, Box<[f32]>)],
-    earlier: &'b [Box<[Box<[f32]>]>],
-}
-
-const SILENCE: [f32; BLOCK] = [0.0; BLOCK];
-
-impl SignalSource for StepInlets<'_> {
-    fn signal(&self, at: usize) -> &[f32] {
-        match self.inlets[at] {
-            InletSource::Port(port) => self.block.input(port.into()).channel(0),
-            InletSource::Step { step, outlet } => {
-                &self.earlier[usize::from(step)][usize::from(outlet)]
-            }
-            InletSource::Number(at) => &self.numbers[usize::from(at)].1,
-            InletSource::Silence => &SILENCE,
-        }
-    }
-
-    fn count(&self) -> usize {
-        self.inlets.len()
-    }
+    pub(super) steps: Vec<GroupStep>,
+    pub(super) blocks: Vec<Box<[f32]>>,
+    /// The blocks of the node's inputs.
+    pub(super) inputs: Vec<BufferId>,
+    /// The blocks of the node's outputs.
+    pub(super) outputs: Vec<BufferId>,
 }
 
 impl Group {
-    /// Adds a step, with blocks for its outlets.
-    pub(super) fn add(&mut self, step: GroupStep, outlets: Box<[Box<[f32]>]>) {
-        self.steps.push(step);
-        self.outlets.push(outlets);
-    }
-
-    /// Number of its steps.
-    pub(super) fn len(&self) -> usize {
-        self.steps.len()
+    /// Adds a silent block.
+    pub(super) fn add_block(&mut self) -> BufferId {
+        self.blocks.push(vec![0.0; BLOCK].into_boxed_slice());
+        BufferId(u32::try_from(self.blocks.len() - 1).expect("steps are bounded"))
     }
 
     /// Computes a block.
     ///
     /// Real-time: hot.
     fn run(&mut self, block: &Block<'_>) {
-        for (at, this) in self.steps.iter_mut().enumerate() {
-            let (earlier, rest) = self.outlets.split_at_mut(at);
-            let outlets = &mut *rest[0];
-            this.step.read_numbers(&mut this.numbers);
-            let inlets = StepInlets {
-                block,
-                inlets: &this.inlets,
-                numbers: &this.numbers,
-                earlier,
-            };
+        for (port, to) in self.inputs.iter().enumerate() {
+            self.blocks[to.0 as usize].copy_from_slice(block.input(port).channel(0));
+        }
+        for this in &self.steps {
+            let outlets = this.outlets.clone();
             match &this.step.step {
-                Step::Fill { inlet, .. } => this.step.fill(*inlet, &mut outlets[0]),
-                Step::Add { .. } => add(inlets.signal(0), inlets.signal(1), &mut outlets[0]),
-                Step::Perform { .. } => this.step.perform(&inlets, outlets),
+                Step::Fill { inlet, .. } => {
+                    this.step.fill(*inlet, &mut self.blocks[outlets.start]);
+                }
+                Step::Add { .. } => {
+                    let (read, to) = self.blocks.split_at_mut(outlets.start);
+                    let [new, sum] = [0, 1].map(|at| &read[this.inlets[at].0 as usize]);
+                    add(new, sum, &mut to[0]);
+                }
+                Step::Perform { .. } => {
+                    let (numbers, inlets) = (&this.numbers, &this.inlets);
+                    (this.step).perform_among(&mut self.blocks, numbers, inlets, outlets);
+                }
             }
         }
     }
@@ -203,10 +166,10 @@ impl Processor for Group {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         self.run(block);
-        for (mut output, (step, outlet)) in block.outputs().zip(&self.outputs) {
+        for (mut output, from) in block.outputs().zip(&self.outputs) {
             output
                 .channel(0)
-                .copy_from_slice(&self.outlets[*step][*outlet]);
+                .copy_from_slice(&self.blocks[from.0 as usize]);
         }
         ProcessStatus::Continue
     }

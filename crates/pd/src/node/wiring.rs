@@ -2,15 +2,18 @@
 
 use super::groups::{MAX_GROUP_NS, StepCost, group};
 use super::order_edges::OrderEdges;
-use super::processors::{Group, GroupStep, InletSource};
-use crate::signal::{BLOCK, BoundStep, BufferId, SharedName, Step};
+use super::processors::{Group, GroupStep};
+use crate::signal::{BoundStep, BufferId, SharedName, Step};
 use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// A step, and its outlet.
+pub(super) type Outlet = (usize, usize);
 
 /// Where an inlet finds its signal.
 #[derive(Clone, Copy)]
 enum Source {
     /// At an outlet of a step.
-    Step(usize, usize),
+    Outlet(Outlet),
     /// At an inlet of its own object, which is a number.
     Number(usize),
     /// Nowhere.
@@ -56,12 +59,12 @@ impl WiredSteps {
             let inlets: Vec<Source> = inlets.collect();
             let mut before = order.before(this, &bound.accesses);
             before.extend(inlets.iter().filter_map(|source| match source {
-                Source::Step(step, _) => Some(*step),
+                Source::Outlet((step, _)) => Some(*step),
                 _ => None,
             }));
             let (class, cost_ns) = class_and_cost(&bound);
             for (outlet, buffer) in outlets.iter().enumerate() {
-                sources.insert(buffer.0, Source::Step(this, outlet));
+                sources.insert(buffer.0, Source::Outlet((this, outlet)));
             }
             wired.push(WiredStep {
                 name: format!("{at} {class}"),
@@ -92,52 +95,64 @@ impl WiredSteps {
 
     /// The groups at `places`, in their order.
     pub(super) fn into_groups(self, places: &Places) -> Vec<MadeGroup> {
-        let mut made: Vec<MadeGroup> = (0..places.outputs.len())
-            .map(|_| MadeGroup::default())
-            .collect();
+        let inputs = self.inputs(places);
+        let mut made: Vec<MadeGroup> = inputs.into_iter().map(MadeGroup::new).collect();
         for (at, step) in self.steps.into_iter().enumerate() {
-            let (group, _) = places.of_step[at];
-            made[group].add(step, group, places);
+            let group = places.of_step[at];
+            made[group].add(at, step, (group, places));
         }
         for (made, outputs) in made.iter_mut().zip(&places.outputs) {
-            made.group.outputs = outputs
-                .iter()
-                .map(|(step, outlet)| (places.of_step[*step].1, *outlet))
-                .collect();
+            let blocks = outputs.iter().map(|outlet| made.blocks[outlet]);
+            made.group.outputs = blocks.collect();
         }
         made
+    }
+
+    /// By group: the outlets of other groups that it reads, each once.
+    fn inputs(&self, places: &Places) -> Vec<Vec<Outlet>> {
+        let mut inputs = vec![Vec::new(); places.outputs.len()];
+        for (step, group) in self.steps.iter().zip(&places.of_step) {
+            for source in &step.inlets {
+                if let Source::Outlet(outlet) = source
+                    && places.of_step[outlet.0] != *group
+                    && !inputs[*group].contains(outlet)
+                {
+                    inputs[*group].push(*outlet);
+                }
+            }
+        }
+        inputs
     }
 }
 
 /// Where steps lie.
 pub(super) struct Places {
-    /// By step: its group, and its place in it.
-    pub(super) of_step: Vec<(usize, usize)>,
+    /// By step: its group.
+    pub(super) of_step: Vec<usize>,
     /// By group: outlets of its steps that other groups read.
-    outputs: Vec<Vec<(usize, usize)>>,
-    /// By step and outlet: the output of its group.
-    pub(super) ports: HashMap<(usize, usize), u16>,
+    outputs: Vec<Vec<Outlet>>,
+    /// By outlet: the output of its group.
+    pub(super) ports: HashMap<Outlet, u16>,
 }
 
 impl Places {
     pub(super) fn new(wired: &WiredSteps, groups: &[Vec<usize>]) -> Self {
-        let mut of_step = vec![(0, 0); wired.steps.len()];
-        for (group, steps) in groups.iter().enumerate() {
-            for (place, step) in steps.iter().enumerate() {
-                of_step[*step] = (group, place);
-            }
-        }
         let mut places = Self {
-            of_step,
+            of_step: vec![0; wired.steps.len()],
             outputs: vec![Vec::new(); groups.len()],
             ports: HashMap::new(),
         };
+        for (group, steps) in groups.iter().enumerate() {
+            for step in steps {
+                places.of_step[*step] = group;
+            }
+        }
         for (at, step) in wired.steps.iter().enumerate() {
             for source in &step.inlets {
-                if let Source::Step(from, outlet) = *source
-                    && places.of_step[from].0 != places.of_step[at].0
+                if let Source::Outlet(outlet) = *source
+                    && places.of_step[outlet.0] != places.of_step[at]
                 {
-                    places.give(from, outlet);
+                    places.give(outlet);
                 }
             }
         }
@@ -145,82 +160,91 @@ impl Places {
     }
 
     /// Makes an outlet an output of its group.
-    fn give(&mut self, step: usize, outlet: usize) {
-        let outputs = &mut self.outputs[self.of_step[step].0];
-        self.ports.entry((step, outlet)).or_insert_with(|| {
-            outputs.push((step, outlet));
-            clamp(outputs.len() - 1)
+    fn give(&mut self, outlet: Outlet) {
+        let outputs = &mut self.outputs[self.of_step[outlet.0]];
+        self.ports.entry(outlet).or_insert_with(|| {
+            outputs.push(outlet);
+            u16::try_from(outputs.len() - 1).expect("a node has few ports")
         });
     }
 
     /// The groups of `steps`, each once.
-    pub(super) fn groups_of(&self, steps: &[usize]) -> Vec<usize> {
-        let groups = steps.iter().map(|step| self.of_step[*step].0);
-        BTreeSet::from_iter(groups).into_iter().collect()
+    pub(super) fn groups_of(&self, steps: &[usize]) -> BTreeSet<usize> {
+        steps.iter().map(|step| self.of_step[*step]).collect()
     }
 }
 
 /// A group, and what its node needs.
-#[derive(Default)]
 pub(super) struct MadeGroup {
     pub(super) group: Group,
     /// Its first steps by name.
     pub(super) name: String,
     pub(super) cost_ns: u64,
-    /// Step and outlet of each input.
-    pub(super) inputs: Vec<(usize, usize)>,
+    /// Outlet at each input.
+    pub(super) inputs: Vec<Outlet>,
     /// Groups for which it waits, beside sound.
-    pub(super) before: Vec<usize>,
+    pub(super) before: BTreeSet<usize>,
+    /// The block of each outlet that is there.
+    blocks: HashMap<Outlet, BufferId>,
 }
 
+/// The block of [`Group::blocks`] that stays silent.
+const SILENCE: BufferId = BufferId(0);
+
 impl MadeGroup {
-    fn add(&mut self, step: WiredStep, group: usize, places: &Places) {
-        let mut numbers = Vec::new();
-        let inlets = step.inlets.iter().map(|source| match *source {
-            Source::Silence => InletSource::Silence,
-            Source::Number(inlet) => {
-                numbers.push((inlet, silence()));
-                InletSource::Number(clamp(numbers.len() - 1))
-            }
-            Source::Step(from, outlet) if places.of_step[from].0 == group => InletSource::Step {
-                step: clamp(places.of_step[from].1),
-                outlet: clamp(outlet),
-            },
-            Source::Step(from, outlet) => InletSource::Port(clamp(self.input(from, outlet))),
-        });
-        let inlets: Box<[InletSource]> = inlets.collect();
-        let sound: BTreeSet<usize> = (self.inputs.iter())
-            .map(|(step, _)| places.of_step[*step].0)
-            .collect();
-        let before = places.groups_of(&step.cost.before).into_iter();
-        self.before.extend(before.filter(|other| *other != group));
-        self.before.retain(|other| !sound.contains(other));
-        self.before.sort_unstable();
-        self.before.dedup();
-        self.cost_ns += step.cost.cost_ns;
-        self.add_name(&step.name);
-        self.group.add(
-            GroupStep {
-                step: step.bound,
-                inlets,
-                numbers: numbers.into(),
-            },
-            (0..step.outlets).map(|_| silence()).collect(),
-        );
+    /// A group without steps that reads `inputs`.
+    fn new(inputs: Vec<Outlet>) -> Self {
+        let mut made = Self {
+            group: Group::default(),
+            name: String::new(),
+            cost_ns: 0,
+            before: BTreeSet::new(),
+            blocks: HashMap::new(),
+            inputs,
+        };
+        made.group.add_block();
+        for outlet in &made.inputs {
+            let block = made.group.add_block();
+            made.group.inputs.push(block);
+            made.blocks.insert(*outlet, block);
+        }
+        made
     }
 
-    /// The input that carries an outlet of another group.
-    fn input(&mut self, step: usize, outlet: usize) -> usize {
-        let known = self.inputs.iter().position(|it| *it == (step, outlet));
-        known.unwrap_or_else(|| {
-            self.inputs.push((step, outlet));
-            self.inputs.len() - 1
-        })
+    /// Adds the step `at`.
+    fn add(&mut self, at: usize, step: WiredStep, (group, places): (usize, &Places)) {
+        let mut numbers = Vec::new();
+        let inlets = step.inlets.iter().map(|source| match source {
+            Source::Silence => SILENCE,
+            Source::Outlet(outlet) => self.blocks[outlet],
+            Source::Number(inlet) => {
+                let block = self.group.add_block();
+                numbers.push((*inlet, block));
+                block
+            }
+        });
+        let inlets = inlets.collect();
+        let sound = self.inputs.iter().map(|outlet| places.of_step[outlet.0]);
+        let sound: BTreeSet<usize> = sound.collect();
+        let before = places.groups_of(&step.cost.before).into_iter();
+        (self.before).extend(before.filter(|other| *other != group && !sound.contains(other)));
+        self.cost_ns += step.cost.cost_ns;
+        self.add_name(&step.name);
+        let first = self.group.blocks.len();
+        for outlet in 0..step.outlets {
+            self.blocks.insert((at, outlet), self.group.add_block());
+        }
+        self.group.steps.push(GroupStep {
+            step: step.bound,
+            inlets,
+            numbers: numbers.into(),
+            outlets: first..first + step.outlets,
+        });
     }
 
     /// Adds the name of a step: the first whole, three more by class, then dots.
     fn add_name(&mut self, step: &str) {
-        match self.group.len() {
+        match self.group.steps.len() {
             0 => self.name.push_str(step),
             1..4 => {
                 let class = step.split_once(' ').map_or(step, |(_, class)| class);
@@ -231,10 +255,6 @@ impl MadeGroup {
             _ => {}
         }
     }
-}
-
-fn silence() -> Box<[f32]> {
-    vec![0.0; BLOCK].into_boxed_slice()
 }
 
 /// Buffers that a step reads and writes.
@@ -297,8 +317,4 @@ fn own_numbers(steps: &[BoundStep]) -> HashSet<usize> {
         }
     }
     own
-}
-
-fn clamp(number: usize) -> u16 {
-    u16::try_from(number).expect("a node has few ports")
 }

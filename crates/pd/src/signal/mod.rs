@@ -32,7 +32,7 @@ pub(crate) use row::{BoundStep, add};
 pub(crate) use shared::SharedCell;
 pub(crate) use shared::{Accesses, SharedName, SharedSamples};
 pub(crate) use steps::{MessageStep, PatchSteps};
-pub(crate) use world::{BufferId, SignalSource};
+pub(crate) use world::BufferId;
 pub(crate) use world::{Inlets, ObjectCell, SignalObject, SignalWorld};
 
 /// Frames of a block.

@@ -3,7 +3,10 @@
 use super::RowFormat;
 use super::order::Step;
 use super::shared::{Grants, SharedName};
-use super::world::{BlockTime, BufferId, Inlets, ObjectCell, SignalSource, SignalWorld};
+use super::world::{
+    BlockTime, BufferId, Inlets, ObjectCell, SignalObject, SignalSource, SignalWorld,
+};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A step with all that it touches.
@@ -21,14 +24,11 @@ pub(crate) struct BoundStep {
 }
 
 impl BoundStep {
-    /// Fills a block with the number at an inlet of the step's object. A block that begins with it is full of it.
+    /// Fills a block of this step alone with the number at an inlet of its object.
     ///
     /// Real-time: hot.
     pub(crate) fn fill(&self, inlet: usize, block: &mut [f32]) {
-        let number = self.number(inlet);
-        if block[0].to_bits() != number.to_bits() {
-            block.fill(number);
-        }
+        fill(self.number(inlet), block);
     }
 
     /// Number at an inlet of the step's object.
@@ -39,31 +39,44 @@ impl BoundStep {
         object.map_or(0.0, |object| object.write().number(inlet))
     }
 
-    /// Fills each block with the number at its inlet, where that has changed.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn read_numbers(&self, numbers: &mut [(usize, Box<[f32]>)]) {
-        let Some(object) = self.object.as_ref().filter(|_| !numbers.is_empty()) else {
-            return;
-        };
-        let object = object.write();
-        for (inlet, block) in numbers {
-            let number = object.number(*inlet);
-            if block[0].to_bits() != number.to_bits() {
-                block.fill(number);
-            }
-        }
-    }
-
     /// Computes a block of the step's object.
     ///
     /// Real-time: hot.
-    pub(crate) fn perform(&self, inlets: &dyn SignalSource, outlets: &mut [Box<[f32]>]) {
+    fn perform(&self, inlets: &dyn SignalSource, outlets: &mut [Box<[f32]>]) {
+        if let Some(cell) = &self.object {
+            self.perform_claimed(&mut cell.write(), inlets, outlets);
+        }
+    }
+
+    /// Fills the blocks of `numbers` with the numbers at these inlets, and computes a block from the blocks at `inlets` into those
+    /// of `outlets`, which lie behind all that it reads.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn perform_among(
+        &self,
+        blocks: &mut [Box<[f32]>],
+        numbers: &[(usize, BufferId)],
+        inlets: &[BufferId],
+        outlets: Range<usize>,
+    ) {
         let Some(cell) = &self.object else {
             return;
         };
-        let mut claimed = cell.write();
-        let object = &mut *claimed;
+        let mut object = cell.write();
+        for (inlet, to) in numbers {
+            fill(object.number(*inlet), &mut blocks[to.0 as usize]);
+        }
+        let (read, rest) = blocks.split_at_mut(outlets.start);
+        let inlets = Buffers(read, inlets);
+        self.perform_claimed(&mut object, &inlets, &mut rest[..outlets.len()]);
+    }
+
+    fn perform_claimed(
+        &self,
+        object: &mut SignalObject,
+        inlets: &dyn SignalSource,
+        outlets: &mut [Box<[f32]>],
+    ) {
         let mut world = SignalWorld {
             clocks: &mut object.clocks,
             grants: &self.grants,
@@ -71,6 +84,13 @@ impl BoundStep {
             rate: self.rate,
         };
         object.object.perform(&Inlets(inlets), outlets, &mut world);
+    }
+}
+
+/// Fills a block with a number. A block that begins with it is full of it.
+fn fill(number: f32, block: &mut [f32]) {
+    if block[0].to_bits() != number.to_bits() {
+        block.fill(number);
     }
 }
 
@@ -84,7 +104,7 @@ pub(super) struct Row {
     observers: Vec<Arc<ObjectCell>>,
 }
 
-/// Inlets that read the buffers.
+/// Inlets that read these of the buffers.
 struct Buffers<'b>(&'b [Box<[f32]>], &'b [BufferId]);
 
 impl SignalSource for Buffers<'_> {
