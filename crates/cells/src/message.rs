@@ -58,23 +58,32 @@ pub(crate) struct RequestInfo {
 pub(crate) struct HostEnd {
     requests: Producer<u32>,
     replies: Consumer<u32>,
+    /// Number of the process, from 1.
+    process: u32,
     request_words: usize,
     reply_words: usize,
 }
 
 impl HostEnd {
-    /// For `inputs` and `outputs` samples a block.
+    /// To the process of this number, for `inputs` and `outputs` samples a block.
     pub(crate) fn new(
+        process: u32,
         requests: Producer<u32>,
         replies: Consumer<u32>,
         (inputs, outputs): (usize, usize),
     ) -> Self {
         Self {
+            process,
             requests,
             replies,
             request_words: HEADER + inputs,
             reply_words: HEADER + outputs,
         }
+    }
+
+    /// Number of the process, from 1.
+    pub(crate) fn process(&self) -> u32 {
+        self.process
     }
 
     /// Sends a request, whose samples `fill` writes.
@@ -274,6 +283,7 @@ mod tests {
         let memory = File::from(replies.file().unwrap().try_clone_to_owned().unwrap());
         let bytes = memory.metadata().unwrap().len();
         let host = HostEnd::new(
+            1,
             requests.producer().unwrap(),
             replies.consumer().unwrap(),
             (16, OUTPUTS),

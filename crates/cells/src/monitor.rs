@@ -130,7 +130,7 @@ impl Monitor {
                 state: State::Waiting(Instant::now()),
                 failed_starts: 0,
                 restarts_in_row: 0,
-                is_first: true,
+                launches: 0,
                 why: String::new(),
                 latency: None,
                 hangs_on_purpose: drills
@@ -242,7 +242,8 @@ struct WatchedCell {
     state: State,
     failed_starts: u32,
     restarts_in_row: u32,
-    is_first: bool,
+    /// Number of processes that were started.
+    launches: u32,
     /// Reason for the last end.
     why: String,
     /// Latency of its graph, once it is known.
@@ -321,13 +322,14 @@ impl WatchedCell {
         };
         let paths = (path(&requests), path(&replies));
         let paths = (Path::new(&paths.0), Path::new(&paths.1));
+        self.launches += 1;
         let end = HostEnd::new(
+            self.launches,
             requests.producer().map_err(|error| error.to_string())?,
             replies.consumer().map_err(|error| error.to_string())?,
             self.samples,
         );
-        let is_first = std::mem::take(&mut self.is_first);
-        let child = launch(self.index, paths, is_first).spawn();
+        let child = launch(self.index, paths, self.launches == 1).spawn();
         let child = child.map_err(|error| error.to_string())?;
         let began = Instant::now();
         Ok((Process { child, began }, end))
@@ -385,12 +387,12 @@ impl WatchedCell {
         if self.status.blocks() > self.blocks_before {
             self.failed_starts = 0;
         }
+        // Asked first: such a process ends by itself too, when its rings are gone.
+        let is_corrupt = self.status.corrupt.load(Ordering::Relaxed) == self.launches;
         let why = match process.child.try_wait() {
+            _ if is_corrupt => "it wrote nonsense into shared memory".to_owned(),
             Ok(Some(status)) => format!("it has ended: {status}"),
             Err(error) => error.to_string(),
-            Ok(None) if self.status.corrupt.swap(false, Ordering::Relaxed) => {
-                "it wrote nonsense into shared memory".to_owned()
-            }
             Ok(None) if self.hangs() => "it hangs".to_owned(),
             Ok(None) => return State::Playing(process),
         };

@@ -202,8 +202,9 @@ impl CellNode {
 
     /// Uses the present rings no more.
     fn give_up(&mut self, error: ReplyError) {
-        if error == ReplyError::Corrupt {
-            self.link.status.corrupt.store(true, Ordering::Relaxed);
+        if let (ReplyError::Corrupt, Some(end)) = (error, &self.end) {
+            let process = end.process();
+            self.link.status.corrupt.store(process, Ordering::Relaxed);
         }
         self.retire();
     }

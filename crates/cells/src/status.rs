@@ -3,7 +3,7 @@
 //! | word | stored by | read by |
 //! |---|---|---|
 //! | `blocks`, `lost`, `not_finite`, `missed`, `waits` | the node | the monitor, reports |
-//! | `corrupt` | the node, when a ring holds nonsense | the monitor, which kills the process |
+//! | `corrupt` | the node: the number of the process whose ring holds nonsense | the monitor, which kills it if it still runs |
 //! | `drill` | the node, in the block of a drill | the monitor, which sends the signal |
 //! | `gone` | the monitor, when it starts the cell no more | the node, which waits no longer |
 //!
@@ -24,7 +24,7 @@ pub struct CellStatus {
     pub(crate) missed: AtomicU32,
     /// True while the node waits without a deadline.
     pub(crate) waits: AtomicBool,
-    pub(crate) corrupt: AtomicBool,
+    pub(crate) corrupt: AtomicU32,
     pub(crate) drill: AtomicU32,
     pub(crate) gone: AtomicBool,
 }
