@@ -59,6 +59,54 @@ fn a_missing_object_is_named_with_its_place_and_strict_ends_with_1() {
     here.well("render tone.pd -o out.wav --seconds 0.1");
     let strict = here.call("render tone.pd -o strict.wav --seconds 0.1 --strict");
     assert_eq!(strict.code, Some(1));
+    let play = "play tone.pd --driver clock --seconds 0.05 --workers 1";
+    here.well(play);
+    assert_eq!(here.call(&format!("{play} --strict")).code, Some(1));
+}
+
+#[test]
+fn a_patch_in_a_cycle_that_is_shorter_than_its_block_is_refused() {
+    let here = Folder::new();
+    let through = "#N canvas 0 0 450 300 12;
+#X obj 20 20 adc~ 1;
+#X obj 20 60 *~ 0.5;
+#X obj 20 90 dac~ 1;
+#X connect 0 0 1 0;
+#X connect 1 0 2 0;
+";
+    here.write("through.pd", through);
+    let session = |seconds: f64| {
+        format!(
+            "edges = [\"osc -> mix.in1 -> p.in1\", \"p.out1 -> echo -> mix.in2\", \"mix -> out\"]
+[settings]
+rate = 44100
+block = 64
+[nodes]
+osc = {{ kind = \"osc\", freq = 100, volume = 0.1 }}
+mix = {{ kind = \"mixer\", in = 2 }}
+p = {{ kind = \"pd\", file = \"through.pd\", in = 1, out = 1 }}
+echo = {{ kind = \"delay\", time = {seconds} }}
+out = {{ kind = \"sink\" }}
+"
+        )
+    };
+    here.write("long.toml", session(0.002));
+    here.well("check long.toml");
+    here.well("render long.toml -o long.wav --seconds 0.1");
+    here.write("short.toml", session(0.0005));
+    for call in [
+        "check short.toml",
+        "render short.toml -o short.wav --seconds 0.1",
+    ] {
+        let refused = here.call(call);
+        assert_eq!(refused.code, Some(2), "{call}: {}", refused.err);
+        assert!(
+            refused.err.contains("plays 64 frames at once"),
+            "{}",
+            refused.err
+        );
+    }
+    assert!(!here.has("short.wav"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A kind of node as its users see it: ports, parameters with units and ranges, and facts that a plan needs.
 
-use units::Channels;
+use units::{Channels, Frames};
 
 /// Role of a node in the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -247,6 +247,8 @@ pub struct Kind {
     pub duplicable: bool,
     /// True if nodes of such kinds share state, so that a pipeline may not cut the edges between them.
     pub shares_state: bool,
+    /// Fewest frames that it can play at once: a loop with a shorter delay refuses it.
+    pub min_block: Frames,
     /// Typical cost of 64 frames of one channel, in nanoseconds, until it is measured. With a series of ports it is that
     /// of the default number of ports.
     pub typical_ns: u32,
@@ -271,6 +273,7 @@ impl Kind {
             delay: None,
             duplicable: true,
             shares_state: false,
+            min_block: Frames(1),
             typical_ns: 100,
             cost_param: None,
         }

@@ -174,7 +174,11 @@ impl Play {
         messages::print_message(&message);
         let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
         let written = json.write_report(&report);
-        played.and(written).and(PatchOptions::check_writes())
+        let objects = self.options.check_objects(&loaded);
+        played
+            .and(written)
+            .and(objects)
+            .and(PatchOptions::check_writes())
     }
 
     /// Configuration of the driver. A graph that cannot play is refused before anything is opened.

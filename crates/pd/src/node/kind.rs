@@ -20,6 +20,7 @@ pub fn register(registry: &mut Registry) {
     let step = Kind {
         duplicable: false,
         shares_state: true,
+        min_block: Frames(BLOCK as u32),
         typical_ns: 60,
         ..Kind::new(STEP_KIND, "Computes one object of a patch.")
     };
@@ -47,6 +48,7 @@ fn kind() -> Kind {
         ],
         duplicable: false,
         shares_state: true,
+        min_block: Frames(BLOCK as u32),
         typical_ns: 5000,
         ..Kind::new("pd", "Plays a Pure Data patch: its adc~ are inputs, its dac~ are outputs.")
     }

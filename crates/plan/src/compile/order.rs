@@ -70,6 +70,15 @@ pub(super) fn order(wiring: &Wiring<'_>, ops: &Ops) -> Result<Order, PlanError> 
         return Err(PlanError(mistakes));
     }
     let loops = feedback_loops(ops, &component, &inside);
+    let mut names: Vec<&u32> = loops.keys().collect();
+    names.sort_unstable();
+    let mistakes = names
+        .iter()
+        .filter_map(|name| short_loop(wiring, ops, &loops[name]));
+    let mistakes: Vec<Diagnostic> = mistakes.collect();
+    if !mistakes.is_empty() {
+        return Err(PlanError(mistakes));
+    }
     Ok(order_components(ops, &component, loops))
 }
 
@@ -160,6 +169,20 @@ fn report_cycles(wiring: &Wiring<'_>, ops: &Ops, left: &Adjacency) -> Vec<Diagno
     cycles
         .map(|cycle| cycle_mistake(wiring, ops, &cycle))
         .collect()
+}
+
+/// The mistake of a loop that is shorter than a node in it can play at once.
+fn short_loop(wiring: &Wiring<'_>, ops: &Ops, found: &FeedbackLoop) -> Option<Diagnostic> {
+    let nodes = found.ops.iter().map(|op| ops.all[*op as usize].node);
+    let nodes = nodes.map(|node| &wiring.nodes[node as usize]);
+    let mut nodes = nodes.filter(|it| it.kind.min_block > found.sub_block);
+    let first = nodes.next()?;
+    let message = format!(
+        "`{}` plays {} frames at once, and is in a cycle with a delay of {}",
+        first.node.name, first.kind.min_block.0, found.sub_block.0
+    );
+    let help = "make the delay longer, or take the node out of the cycle";
+    Some(Diagnostic::error(first.node.span, message).help(help))
 }
 
 fn cycle_mistake(wiring: &Wiring<'_>, ops: &Ops, cycle: &[u32]) -> Diagnostic {
