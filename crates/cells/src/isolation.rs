@@ -1,4 +1,4 @@
-//! What a cell's process gives up before it plays, and attempts to get it back.
+//! Isolation of a cell's process: the rights that it gives up before it plays, and attempts to get them back.
 //!
 //! | given up | by | what happens to an attempt |
 //! |---|---|---|

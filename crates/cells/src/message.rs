@@ -1,4 +1,4 @@
-//! What the two rings of a cell carry, and what the supervisor believes of it.
+//! Messages in the two rings of a cell, and the checks of the supervisor.
 //!
 //! A message is a fixed number of words, so no length is ever read. A request has the inputs of one block, a reply its
 //! outputs.
@@ -46,7 +46,7 @@ pub(crate) enum ReplyError {
     Corrupt,
 }
 
-/// What a request says beside its samples.
+/// Header of a request, beside its samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RequestInfo {
     pub(crate) block: u64,

@@ -55,7 +55,7 @@ const IN_FLIGHT: usize = 16;
 /// first start.
 pub type Launch = Box<dyn Fn(usize, (&Path, &Path), bool) -> Command + Send>;
 
-/// What happened to a cell.
+/// Event in the life of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CellEvent {
     /// It plays, as the process of this number.
@@ -177,7 +177,7 @@ impl Monitor {
         Ok(Start { monitor, links })
     }
 
-    /// What happened since the last call.
+    /// Events since the last call.
     ///
     /// Real-time: setup.
     pub fn events(&self) -> impl Iterator<Item = CellEvent> {

@@ -64,7 +64,7 @@ impl DrillKind {
     ];
 }
 
-/// What joins the node of a cell to the monitor of its process.
+/// Link of a cell's node to the monitor of its process.
 pub struct CellLink {
     /// Rings of a new process.
     pub(crate) fresh: rtrb::Consumer<HostEnd>,

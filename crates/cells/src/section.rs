@@ -18,7 +18,7 @@ use text::Session;
 /// The session's section of cells.
 pub const SECTION: &str = "cell";
 
-/// When a cell's result is due.
+/// Time at which a cell's result is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellLatency {
     /// In the block that asks for it: the graph waits for it, within a budget.
@@ -35,7 +35,7 @@ impl CellLatency {
     }
 }
 
-/// How a cell shares its cores.
+/// Rule by which a cell shares its cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// With every other program, at ordinary priority.
@@ -56,11 +56,11 @@ pub struct CellSpec {
     pub cores: Vec<usize>,
     /// Memory in MiB that it may take after its start.
     pub memory_mib: u64,
-    /// How it shares its cores.
+    /// Rule by which it shares its cores.
     pub policy: Policy,
     /// From 0 to 9; a higher one runs before a lower one.
     pub precedence: u8,
-    /// When its result is due.
+    /// Time at which its result is due.
     pub latency: CellLatency,
     /// Place of the section.
     pub span: SourceSpan,

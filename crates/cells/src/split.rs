@@ -25,7 +25,7 @@ pub(crate) const MAX_INPUTS: usize = 256;
 /// A graph, cut at the borders of its cells.
 #[derive(Clone, Debug)]
 pub struct Split {
-    /// What the supervisor plays: each cell is a node of it.
+    /// Graph that the supervisor plays: each cell is a node of it.
     pub outer: Graph,
     /// The cells, in the order of their specifications.
     pub cells: Vec<CellPart>,
@@ -40,9 +40,9 @@ pub struct CellPart {
     pub node: String,
     /// Its nodes, with stand-ins for what enters and a node that collects what leaves.
     pub graph: Graph,
-    /// What enters, in the order of the node's inputs.
+    /// Signals that enter, in the order of the node's inputs.
     pub inputs: Vec<BorderPort>,
-    /// What leaves, in the order of the node's outputs.
+    /// Signals that leave, in the order of the node's outputs.
     pub outputs: Vec<BorderPort>,
 }
 

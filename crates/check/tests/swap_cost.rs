@@ -103,7 +103,7 @@ fn engine_of(
     Engine::new(graph, Arc::new(registry()), options).unwrap()
 }
 
-/// Where callgrind writes what it has counted, and begins anew. A function of its own, for that.
+/// Marks the point at which callgrind writes its counts and begins anew. A function of its own, for that.
 #[inline(never)]
 fn end_of_part() {
     std::hint::black_box(());

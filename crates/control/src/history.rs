@@ -31,7 +31,7 @@ pub(crate) struct UndoEntry {
     loaded: Option<Box<LoadedState>>,
 }
 
-/// What a step of the history changes.
+/// Changes of a step of the history.
 pub(crate) struct Playing<'a> {
     pub(crate) engine: &'a mut Engine,
     pub(crate) snapshots: &'a mut Arc<Snapshots>,

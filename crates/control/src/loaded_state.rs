@@ -16,7 +16,7 @@ pub(crate) struct LoadedState {
 }
 
 impl LoadedState {
-    /// What plays now.
+    /// Session that plays now.
     pub(crate) fn new(engine: &Engine, session: &Session) -> Self {
         Self {
             tempo: session.graph.tempo().clone(),

@@ -19,7 +19,7 @@ const MAX_PACKETS: usize = 64;
 /// Version of the protocol.
 const API: (i32, i32) = (1, 2);
 
-/// What the server asks for.
+/// Request of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NsmRequest {
     /// Open the session at a path, or make it there.
@@ -53,7 +53,7 @@ pub enum NsmErrorCode {
     CreateFailed = -10,
 }
 
-/// Why there is no server to talk to.
+/// Reason for which there is no server to talk to.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NsmError {

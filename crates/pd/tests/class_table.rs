@@ -56,7 +56,7 @@ const FUNCTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What is not as in Pd, though the class is built.
+/// Differences from Pd of classes that are built.
 const DIFFERS: &[(&str, &str)] = &[
     ("array", "no `-s` (data structures)"),
     ("bob~", "takes frequency and resonance at its inlets alone"),

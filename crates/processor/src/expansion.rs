@@ -25,7 +25,7 @@ pub type Console = Arc<dyn Fn(&str, &str) + Send + Sync>;
 /// Takes a message in words, for the next block; false if too many wait.
 pub type Inbox = Box<dyn FnMut(&str) -> bool + Send>;
 
-/// How an expansion will be played.
+/// Format in which an expansion will be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpandFormat {
     /// Sample rate.
@@ -40,7 +40,7 @@ pub struct ExpandFormat {
 pub struct ExpandContext<'a> {
     /// The node and its surroundings.
     pub make: MakeContext<'a>,
-    /// How it will be played.
+    /// Format in which it will be played.
     pub format: ExpandFormat,
     /// Takes what is printed, where somebody reads it.
     pub console: Option<Console>,

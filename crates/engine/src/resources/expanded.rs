@@ -188,7 +188,7 @@ impl EngineResources {
         Cow::Owned(expanded)
     }
 
-    /// Where messages in words to `node` go, if it understands any.
+    /// Inbox for messages in words to `node`, if it understands any.
     pub(crate) fn inbox(&mut self, node: NodeId) -> Option<&mut Inbox> {
         self.expansions.get_mut(&node)?.inbox.as_mut()
     }

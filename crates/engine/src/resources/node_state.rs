@@ -5,7 +5,7 @@ use graph::{Node, NodeId};
 use std::collections::HashMap;
 use units::{Frames, SampleRate};
 
-/// What a node's processor holds: phases, filters, delays. A node of the same kind in another engine of the same rate and
+/// State of a node's processor: phases, filters, delays. A node of the same kind in another engine of the same rate and
 /// block continues from it. Kinds that cannot be duplicated (players, recorders, networks) may leave things out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeState {

@@ -119,7 +119,7 @@ fn open_error(error: MidiFileError) -> MakeError {
 
 struct MidiFilePlayer {
     damage: Option<String>,
-    /// What is sent after a jump.
+    /// Messages that are sent after a jump.
     chase: SettingChase,
     timeline: Timeline,
     is_loop: bool,

@@ -57,7 +57,7 @@ struct Builder {
     not_yet: Vec<NotYet>,
     /// Folder of each file.
     folders: Vec<PathBuf>,
-    /// What the patch around has saved for the abstraction that is being built.
+    /// Words that the patch around has saved for the abstraction that is being built.
     saved_around: Vec<Vec<Atom>>,
     /// Arguments of the canvas that is being built.
     arguments: Vec<Value>,

@@ -58,7 +58,7 @@ pub(crate) trait Object: Send + Sync {
     /// What was sent before [`Context::resume`] has ended.
     fn resume(&mut self, code: u32, context: &mut Context<'_>) {}
 
-    /// What [`Context::ask`] has asked for is done. Memory that the object replaces it leaves in `result`.
+    /// Takes the result of a job of [`Context::ask`]. Memory that the object replaces it leaves in `result`.
     fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {}
 
     /// The patch is loaded.

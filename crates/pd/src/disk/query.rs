@@ -11,10 +11,10 @@ use std::time::{Duration, UNIX_EPOCH};
 /// Files that `file glob` finds, at most.
 const MAX_FOUND: usize = 4096;
 
-/// What is asked.
+/// Question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileQuestion {
-    /// Where a name is found.
+    /// Path at which a name is found.
     Which,
     /// Files whose names match.
     Glob,

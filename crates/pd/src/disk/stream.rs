@@ -18,7 +18,7 @@ struct SoundStream {
     frames: usize,
 }
 
-/// What a file is opened with.
+/// Settings with which a file is opened.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamOpen {
     /// Number that nobody else uses.

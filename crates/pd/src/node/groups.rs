@@ -1,4 +1,4 @@
-//! Which steps become one node.
+//! Groups of steps that become one node.
 //!
 //! An object of a patch computes for some tens of nanoseconds, less than an executor needs to pass from one node to the next. So steps
 //! that could not run side by side anyway become one node, up to a cost that is worth the way to another core:

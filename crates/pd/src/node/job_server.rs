@@ -1,4 +1,4 @@
-//! What messages ask for while a patch plays live, done on a thread that may wait.
+//! Thread that may wait, for the jobs of messages while a patch plays live.
 //!
 //! ```text
 //!  messages ── requests ──▶ server ── results ──▶ messages ── used ──▶ server, which frees

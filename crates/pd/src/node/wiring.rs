@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// A step, and its outlet.
 pub(super) type Outlet = (usize, usize);
 
-/// Where an inlet finds its signal.
+/// Source of an inlet's signal.
 #[derive(Clone, Copy)]
 enum Source {
     /// At an outlet of a step.
@@ -125,7 +125,7 @@ impl WiredSteps {
     }
 }
 
-/// Where steps lie.
+/// Places of steps in groups.
 pub(super) struct Places {
     /// By step: its group.
     pub(super) of_step: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What asks the host, and what keeps for it: `bag`, `trace`, `stdout`, `savestate`, `pdcontrol`, `loadbang`'s relatives.
+//! Boxes that ask the host, and boxes that keep things for it: `bag`, `trace`, `stdout`, `savestate`, `pdcontrol`, `loadbang`'s relatives.
 
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::Symbol;

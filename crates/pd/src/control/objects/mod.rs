@@ -67,7 +67,7 @@ pub(crate) struct Making<'m> {
     pub folder: &'m Path,
     /// What was saved with the box.
     pub saved: &'m [Vec<Atom>],
-    /// What the patch around has saved for the abstraction in which the box stands.
+    /// Words that the patch around has saved for the abstraction in which the box stands.
     pub saved_around: &'m [Vec<Atom>],
     /// Arguments of the abstraction.
     pub canvas_arguments: &'m [Value],

@@ -30,7 +30,7 @@ const MAX_PENDING: usize = 16;
 
 struct SoundFiler {
     names: SoundNames,
-    /// What the next results are for, in order.
+    /// Purposes of the next results, in order.
     pending: VecDeque<Pending>,
 }
 
@@ -47,7 +47,7 @@ impl ArrayNames {
     }
 }
 
-/// What a result is for.
+/// Purpose of a result.
 #[derive(Clone, Debug)]
 struct Pending {
     arrays: ArrayNames,
