@@ -3,11 +3,11 @@
 //! Found by asking the real program: connections that it refuses, and signals that it does not accept. A test asks it again.
 
 /// Name, inlets and outlets of a class: `~` takes or gives a signal, `m` messages alone.
-pub(super) type Row = (&'static str, &'static str, &'static str);
+pub(super) type ClassRow = (&'static str, &'static str, &'static str);
 
 /// In the order of Pd's own help.
 #[rustfmt::skip]
-pub(super) const FIXED: &[Row] = &[
+pub(super) const FIXED: &[ClassRow] = &[
     ("bang", "m", "m"),
     ("float", "mm", "m"),
     ("symbol", "mm", "m"),

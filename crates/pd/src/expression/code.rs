@@ -4,9 +4,9 @@ use super::functions::Function;
 use super::operators::{BinaryOperator, UnaryOperator};
 use crate::class::Ports;
 
-/// One operation. It takes its operands from the stack and leaves its result there.
+/// One instruction. It takes its operands from the stack and leaves its result there.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Operation {
+pub(super) enum Instruction {
     Int(i64),
     Float(f32),
     /// The name of an array, for a function: its number in the program.
@@ -41,7 +41,7 @@ pub(super) enum Operation {
     Unary(UnaryOperator),
     Binary(BinaryOperator),
     Call(Function),
-    /// Looks at a condition: goes on if it is true or a block, else leaves a zero and goes to the operation of this number.
+    /// Looks at a condition: goes on if it is true or a block, else leaves a zero and goes to the instruction of this number.
     If(u32),
     /// Ends the first branch of a condition that is one number.
     Else(u32),
@@ -75,7 +75,7 @@ pub(crate) struct Program {
     /// Types of the inlets, at least one. The first one of `expr~` and `fexpr~` is a signal.
     pub(crate) inlets: Vec<InletType>,
     /// Code of each outlet.
-    pub(super) outlets: Vec<Vec<Operation>>,
+    pub(super) outlets: Vec<Vec<Instruction>>,
     /// Names of arrays and variables.
     pub(crate) names: Vec<Box<str>>,
     /// Operands on the stack at once, at most.
@@ -98,16 +98,18 @@ impl Program {
     /// Arrays and variables that the program reads or, where true, changes.
     pub(crate) fn touched(&self) -> impl Iterator<Item = Touched> + '_ {
         let code = self.outlets.iter().flatten();
-        code.filter_map(|operation| {
-            Some(match *operation {
-                Operation::Name(name) | Operation::Table(name) => {
+        code.filter_map(|instruction| {
+            Some(match *instruction {
+                Instruction::Name(name) | Instruction::Table(name) => {
                     Touched::Array(name.into(), false)
                 }
-                Operation::StoreTable(name) => Touched::Array(name.into(), true),
-                Operation::Variable(name) => Touched::Variable(name.into(), false),
-                Operation::StoreVariable(name) => Touched::Variable(name.into(), true),
-                Operation::NameOfInlet(_) | Operation::TableOfInlet(_) => Touched::AnyArray(false),
-                Operation::StoreTableOfInlet(_) => Touched::AnyArray(true),
+                Instruction::StoreTable(name) => Touched::Array(name.into(), true),
+                Instruction::Variable(name) => Touched::Variable(name.into(), false),
+                Instruction::StoreVariable(name) => Touched::Variable(name.into(), true),
+                Instruction::NameOfInlet(_) | Instruction::TableOfInlet(_) => {
+                    Touched::AnyArray(false)
+                }
+                Instruction::StoreTableOfInlet(_) => Touched::AnyArray(true),
                 _ => return None,
             })
         })

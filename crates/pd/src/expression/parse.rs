@@ -4,7 +4,7 @@
 //! operator: `!!3` is a mistake, as in Pd.
 
 use super::Dialect;
-use super::code::{InletType, Operation, Program};
+use super::code::{InletType, Instruction, Program};
 use super::functions::Function;
 use super::lex::{MAX_PORTS, Token, tokens};
 use super::operators::{BinaryOperator, UnaryOperator};
@@ -71,9 +71,10 @@ fn number_signals(program: &mut Program) {
         numbers.push(next);
         next += u8::from(*kind == InletType::Signal);
     }
-    for operation in program.outlets.iter_mut().flatten() {
-        if let Operation::Block(inlet) | Operation::Sample(inlet) | Operation::SampleAt(inlet) =
-            operation
+    for instruction in program.outlets.iter_mut().flatten() {
+        if let Instruction::Block(inlet)
+        | Instruction::Sample(inlet)
+        | Instruction::SampleAt(inlet) = instruction
         {
             *inlet = numbers[usize::from(*inlet)];
         }
@@ -102,7 +103,7 @@ struct Parser<'p> {
     nesting: usize,
     /// Operands on the stack after the code so far.
     height: usize,
-    code: Vec<Operation>,
+    code: Vec<Instruction>,
     program: &'p mut Program,
 }
 
@@ -130,9 +131,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Adds an operation that takes `takes` operands and gives one.
-    fn emit(&mut self, operation: Operation, takes: usize) {
-        self.code.push(operation);
+    /// Adds an instruction that takes `takes` operands and gives one.
+    fn emit(&mut self, instruction: Instruction, takes: usize) {
+        self.code.push(instruction);
         self.height = self.height + 1 - takes;
         self.program.depth = self.program.depth.max(self.height);
     }
@@ -156,16 +157,16 @@ impl Parser<'_> {
             }
             self.at += 1;
             self.expression(operator.precedence() + 1)?;
-            self.emit(Operation::Binary(operator), 2);
+            self.emit(Instruction::Binary(operator), 2);
         }
     }
 
     /// `name = …` and `name[…] = …`; what stands on the left has been read as a value.
     fn store(&mut self) -> Result<(), String> {
         let (store, takes) = match self.code.last() {
-            Some(Operation::Variable(name)) => (Operation::StoreVariable(*name), 1),
-            Some(Operation::Table(name)) => (Operation::StoreTable(*name), 2),
-            Some(Operation::TableOfInlet(inlet)) => (Operation::StoreTableOfInlet(*inlet), 2),
+            Some(Instruction::Variable(name)) => (Instruction::StoreVariable(*name), 1),
+            Some(Instruction::Table(name)) => (Instruction::StoreTable(*name), 2),
+            Some(Instruction::TableOfInlet(inlet)) => (Instruction::StoreTableOfInlet(*inlet), 2),
             _ => {
                 return Err(
                     "left of `=` there is neither a variable nor a point of an array".into(),
@@ -191,7 +192,7 @@ impl Parser<'_> {
             return Err("two operators follow one another, and each takes one value".into());
         }
         self.value()?;
-        self.emit(Operation::Unary(operator), 1);
+        self.emit(Instruction::Unary(operator), 1);
         Ok(())
     }
 
@@ -199,10 +200,10 @@ impl Parser<'_> {
         match self.take() {
             Some(Token::Int(0)) if self.peek() == Some(&Token::OpenBracket) => {
                 self.index()?;
-                self.emit(Operation::NoTable, 1);
+                self.emit(Instruction::NoTable, 1);
             }
-            Some(Token::Int(number)) => self.emit(Operation::Int(number), 0),
-            Some(Token::Float(number)) => self.emit(Operation::Float(number), 0),
+            Some(Token::Int(number)) => self.emit(Instruction::Int(number), 0),
+            Some(Token::Float(number)) => self.emit(Instruction::Float(number), 0),
             Some(Token::Inlet(letter, inlet)) => self.variable(letter, inlet)?,
             Some(Token::Name(name)) => self.named(&name)?,
             Some(Token::OpenParenthesis) => self.inside(&Token::CloseParenthesis)?,
@@ -248,18 +249,18 @@ impl Parser<'_> {
         match (letter, is_indexed) {
             ('x', true) => {
                 self.index()?;
-                self.emit(Operation::SampleAt(inlet), 1);
+                self.emit(Instruction::SampleAt(inlet), 1);
             }
             ('s', true) => {
                 self.index()?;
-                self.emit(Operation::TableOfInlet(inlet), 1);
+                self.emit(Instruction::TableOfInlet(inlet), 1);
             }
             ('s', false) => {
                 return Err("`$s` names an array, and is followed by `[`, or by `\"`".into());
             }
-            ('x', false) => self.emit(Operation::Sample(inlet), 0),
-            ('v', _) => self.emit(Operation::Block(inlet), 0),
-            _ => self.emit(Operation::Inlet(inlet), 0),
+            ('x', false) => self.emit(Instruction::Sample(inlet), 0),
+            ('v', _) => self.emit(Instruction::Block(inlet), 0),
+            _ => self.emit(Instruction::Inlet(inlet), 0),
         }
         Ok(())
     }
@@ -268,9 +269,9 @@ impl Parser<'_> {
     fn result(&mut self, outlet: u8) -> Result<(), String> {
         if self.peek() == Some(&Token::OpenBracket) {
             self.index()?;
-            self.emit(Operation::ResultAt(outlet), 1);
+            self.emit(Instruction::ResultAt(outlet), 1);
         } else {
-            self.emit(Operation::Result(outlet), 0);
+            self.emit(Instruction::Result(outlet), 0);
         }
         Ok(())
     }
@@ -297,16 +298,16 @@ impl Parser<'_> {
             Some(Token::OpenBracket) => {
                 self.index()?;
                 let name = self.name(name)?;
-                self.emit(Operation::Table(name), 1);
+                self.emit(Instruction::Table(name), 1);
             }
             Some(Token::OpenParenthesis) => {
                 self.at += 1;
                 self.call(name)?;
             }
-            _ if name == "sys_idx" => self.emit(Operation::Index, 0),
+            _ if name == "sys_idx" => self.emit(Instruction::Index, 0),
             _ => {
                 let name = self.name(name)?;
-                self.emit(Operation::Variable(name), 0);
+                self.emit(Instruction::Variable(name), 0);
             }
         }
         Ok(())
@@ -344,7 +345,7 @@ impl Parser<'_> {
             self.argument()?;
             if is_if && argument < 2 {
                 jumps.push(self.code.len());
-                self.code.push(Operation::If(0));
+                self.code.push(Instruction::If(0));
             }
         }
         self.nesting -= 1;
@@ -353,12 +354,12 @@ impl Parser<'_> {
         }
         self.expect(&Token::CloseParenthesis)?;
         if is_if {
-            self.emit(Operation::Select, 3);
+            self.emit(Instruction::Select, 3);
             let place = |at: usize| u32::try_from(at).expect("a text has fewer tokens");
-            self.code[jumps[0]] = Operation::If(place(jumps[1] + 1));
-            self.code[jumps[1]] = Operation::Else(place(self.code.len()));
+            self.code[jumps[0]] = Instruction::If(place(jumps[1] + 1));
+            self.code[jumps[1]] = Instruction::Else(place(self.code.len()));
         } else {
-            self.emit(Operation::Call(function), expected);
+            self.emit(Instruction::Call(function), expected);
         }
         Ok(())
     }
@@ -372,11 +373,11 @@ impl Parser<'_> {
         match *inner {
             Token::Name(name) => {
                 let name = self.name(&name)?;
-                self.emit(Operation::Name(name), 0);
+                self.emit(Instruction::Name(name), 0);
             }
             Token::Inlet(_, inlet) => {
                 self.set_type(usize::from(inlet), InletType::Symbol)?;
-                self.emit(Operation::NameOfInlet(inlet), 0);
+                self.emit(Instruction::NameOfInlet(inlet), 0);
             }
             _ => return Err("a name is missing".into()),
         }

@@ -1,6 +1,6 @@
 //! Evaluation: one loop over the code of an outlet.
 
-use super::code::{Operation, Program};
+use super::code::{Instruction, Program};
 use super::functions::{ArrayFunction, Function, random_between};
 use super::operators::{BinaryOperator, UnaryOperator, word};
 use super::random::LibraryRandom;
@@ -114,12 +114,12 @@ impl Surroundings<'_> {
     }
 
     /// The array's name, if it is known.
-    fn table(&mut self, operation: Operation) -> Option<Symbol> {
-        match operation {
-            Operation::Table(name) | Operation::StoreTable(name) => {
+    fn table(&mut self, instruction: Instruction) -> Option<Symbol> {
+        match instruction {
+            Instruction::Table(name) | Instruction::StoreTable(name) => {
                 Some(self.names[usize::from(name)])
             }
-            Operation::TableOfInlet(inlet) | Operation::StoreTableOfInlet(inlet) => {
+            Instruction::TableOfInlet(inlet) | Instruction::StoreTableOfInlet(inlet) => {
                 let Operand::Name(Some(name)) = self.inlets[usize::from(inlet)] else {
                     self.fail(Fault::NoSymbol(inlet));
                     return None;
@@ -134,11 +134,11 @@ impl Surroundings<'_> {
     }
 
     /// A point of an array, which gets the number `new` if there is one: indices beyond the ends are those of the ends.
-    fn point(&mut self, operation: Operation, index: Operand, new: Option<f32>) -> Option<f32> {
+    fn point(&mut self, instruction: Instruction, index: Operand, new: Option<f32>) -> Option<f32> {
         if matches!(index, Operand::Name(_) | Operand::Block | Operand::Inlet(_)) {
             self.fail(Fault::WrongType);
         }
-        let name = self.table(operation)?;
+        let name = self.table(instruction)?;
         let index = usize::try_from(index.index().max(0)).unwrap_or(usize::MAX);
         let mut found = None;
         let is_there = match new {
@@ -189,18 +189,18 @@ impl Surroundings<'_> {
     }
 
     /// A sample of an inlet or of an outlet, at an index of the past.
-    fn past(&mut self, operation: Operation, index: Operand) -> f32 {
+    fn past(&mut self, instruction: Instruction, index: Operand) -> f32 {
         let Some(samples) = &self.samples else {
             return 0.0;
         };
         let at = index.number();
-        let (now, before, is_output) = match operation {
-            Operation::SampleAt(inlet) => (
+        let (now, before, is_output) = match instruction {
+            Instruction::SampleAt(inlet) => (
                 self.block(inlet),
                 samples.inputs_before.get(usize::from(inlet)),
                 false,
             ),
-            Operation::ResultAt(outlet) => (
+            Instruction::ResultAt(outlet) => (
                 samples
                     .results
                     .get(usize::from(outlet))
@@ -277,8 +277,8 @@ impl Stack {
         self.operands.clear();
         let code = &program.outlets[outlet];
         let mut at = 0;
-        while let Some(operation) = code.get(at) {
-            at = self.step(*operation, at + 1, around);
+        while let Some(instruction) = code.get(at) {
+            at = self.step(*instruction, at + 1, around);
         }
         self.operands.pop().unwrap_or(Operand::Int(0))
     }
@@ -296,37 +296,42 @@ impl Stack {
         self.operands.pop().expect("the parser counts operands")
     }
 
-    /// Does one operation; gives the number of the next.
-    fn step(&mut self, operation: Operation, next: usize, around: &mut Surroundings<'_>) -> usize {
-        let result = match operation {
-            Operation::Int(number) => Operand::Int(number),
-            Operation::Float(number) => Operand::Float(number),
-            Operation::Name(name) => Operand::Name(Some(around.names[usize::from(name)])),
-            Operation::NameOfInlet(inlet) | Operation::Inlet(inlet) => {
+    /// Does one instruction; gives the number of the next.
+    fn step(
+        &mut self,
+        instruction: Instruction,
+        next: usize,
+        around: &mut Surroundings<'_>,
+    ) -> usize {
+        let result = match instruction {
+            Instruction::Int(number) => Operand::Int(number),
+            Instruction::Float(number) => Operand::Float(number),
+            Instruction::Name(name) => Operand::Name(Some(around.names[usize::from(name)])),
+            Instruction::NameOfInlet(inlet) | Instruction::Inlet(inlet) => {
                 around.inlets[usize::from(inlet)]
             }
-            Operation::Block(inlet) => Operand::Inlet(inlet),
-            Operation::Sample(inlet) => {
+            Instruction::Block(inlet) => Operand::Inlet(inlet),
+            Instruction::Sample(inlet) => {
                 let index = around.samples.as_ref().map_or(0, |samples| samples.index);
                 Operand::Float(around.block(inlet).get(index).copied().unwrap_or(0.0))
             }
-            Operation::Result(outlet) => {
-                Operand::Float(around.past(Operation::ResultAt(outlet), Operand::Int(-1)))
+            Instruction::Result(outlet) => {
+                Operand::Float(around.past(Instruction::ResultAt(outlet), Operand::Int(-1)))
             }
-            Operation::SampleAt(_) | Operation::ResultAt(_) => {
+            Instruction::SampleAt(_) | Instruction::ResultAt(_) => {
                 let index = self.pop();
-                Operand::Float(around.past(operation, index))
+                Operand::Float(around.past(instruction, index))
             }
-            Operation::Table(_) | Operation::TableOfInlet(_) => {
+            Instruction::Table(_) | Instruction::TableOfInlet(_) => {
                 let index = self.pop();
-                Operand::Float(around.point(operation, index, None).unwrap_or(0.0))
+                Operand::Float(around.point(instruction, index, None).unwrap_or(0.0))
             }
-            Operation::NoTable => {
+            Instruction::NoTable => {
                 self.pop();
                 around.fail(Fault::NoArgument);
                 Operand::Int(0)
             }
-            Operation::Variable(name) => {
+            Instruction::Variable(name) => {
                 let name = around.names[usize::from(name)];
                 let value = around.storage.value(name);
                 if value.is_none() {
@@ -334,18 +339,18 @@ impl Stack {
                 }
                 Operand::Float(value.unwrap_or(0.0))
             }
-            Operation::Index => {
+            Instruction::Index => {
                 let index = around.samples.as_ref().map_or(0, |samples| samples.index);
                 #[expect(clippy::cast_precision_loss, reason = "an index in a block")]
                 Operand::Float(index as f32)
             }
-            Operation::StoreVariable(_)
-            | Operation::StoreTable(_)
-            | Operation::StoreTableOfInlet(_) => self.store(operation, around),
-            Operation::Unary(operator) => self.unary(operator, around),
-            Operation::Binary(operator) => self.binary(operator, around),
-            Operation::Call(function) => self.call(function, around),
-            Operation::If(otherwise) => {
+            Instruction::StoreVariable(_)
+            | Instruction::StoreTable(_)
+            | Instruction::StoreTableOfInlet(_) => self.store(instruction, around),
+            Instruction::Unary(operator) => self.unary(operator, around),
+            Instruction::Binary(operator) => self.binary(operator, around),
+            Instruction::Call(function) => self.call(function, around),
+            Instruction::If(otherwise) => {
                 let condition = *self.operands.last().expect("the parser counts operands");
                 if matches!(condition, Operand::Block | Operand::Inlet(_)) || condition.is_true() {
                     return next;
@@ -353,7 +358,7 @@ impl Stack {
                 self.operands.push(Operand::Int(0));
                 return otherwise as usize;
             }
-            Operation::Else(end) => {
+            Instruction::Else(end) => {
                 let condition = self.operands.len() - 2;
                 if matches!(self.operands[condition], Operand::Block | Operand::Inlet(_)) {
                     return next;
@@ -361,7 +366,7 @@ impl Stack {
                 self.drop_below(1);
                 return end as usize;
             }
-            Operation::Select => {
+            Instruction::Select => {
                 self.select(around);
                 return next;
             }
@@ -380,12 +385,12 @@ impl Stack {
         self.operands.truncate(top - count + 1);
     }
 
-    fn store(&mut self, operation: Operation, around: &mut Surroundings<'_>) -> Operand {
+    fn store(&mut self, instruction: Instruction, around: &mut Surroundings<'_>) -> Operand {
         let value = self.pop();
         if !matches!(value, Operand::Int(_) | Operand::Float(_)) {
             around.fail(Fault::WrongType);
         }
-        if let Operation::StoreVariable(name) = operation {
+        if let Instruction::StoreVariable(name) = instruction {
             let name = around.names[usize::from(name)];
             if !around.storage.set_value(name, value.number()) {
                 around.fail(Fault::NoVariable(name));
@@ -394,7 +399,7 @@ impl Stack {
         } else {
             let index = self.pop();
             if around
-                .point(operation, index, Some(value.number()))
+                .point(instruction, index, Some(value.number()))
                 .is_none()
             {
                 return Operand::Float(0.0);

@@ -118,7 +118,7 @@ pub(super) struct GroupStep {
 ///   blocks │ silence │ inputs of the node │ numbers of a step │ its outlets │ numbers of the next │ its outlets │ …
 /// ```
 #[derive(Default)]
-pub(super) struct Group {
+pub(super) struct StepGroup {
     pub(super) steps: Vec<GroupStep>,
     pub(super) blocks: Vec<Box<[f32]>>,
     /// The blocks of the node's inputs.
@@ -127,7 +127,7 @@ pub(super) struct Group {
     pub(super) outputs: Vec<BufferId>,
 }
 
-impl Group {
+impl StepGroup {
     /// Adds a silent block.
     pub(super) fn add_block(&mut self) -> BufferId {
         self.blocks.push(vec![0.0; BLOCK].into_boxed_slice());
@@ -161,7 +161,7 @@ impl Group {
     }
 }
 
-impl Processor for Group {
+impl Processor for StepGroup {
     fn setup(&mut self, _: &mut Setup<'_>) {}
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
@@ -184,7 +184,7 @@ impl Processor for Group {
 /// A patch that costs less than waking a worker: its messages, then all its steps.
 pub(super) struct SmallPatch {
     pub(super) messages: Messages,
-    pub(super) steps: Option<Group>,
+    pub(super) steps: Option<StepGroup>,
     pub(super) outputs: Outputs,
 }
 

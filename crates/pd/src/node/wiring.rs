@@ -2,7 +2,7 @@
 
 use super::groups::{MAX_GROUP_NS, StepCost, group};
 use super::order_edges::OrderEdges;
-use super::processors::{Group, GroupStep};
+use super::processors::{GroupStep, StepGroup};
 use crate::signal::{BoundStep, BufferId, SharedName, Step};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -176,7 +176,7 @@ impl Places {
 
 /// A group, and what its node needs.
 pub(super) struct MadeGroup {
-    pub(super) group: Group,
+    pub(super) group: StepGroup,
     /// Its first steps by name.
     pub(super) name: String,
     pub(super) cost_ns: u64,
@@ -188,14 +188,14 @@ pub(super) struct MadeGroup {
     blocks: HashMap<Outlet, BufferId>,
 }
 
-/// The block of [`Group::blocks`] that stays silent.
+/// The block of [`StepGroup::blocks`] that stays silent.
 const SILENCE: BufferId = BufferId(0);
 
 impl MadeGroup {
     /// A group without steps that reads `inputs`.
     fn new(inputs: Vec<Outlet>) -> Self {
         let mut made = Self {
-            group: Group::default(),
+            group: StepGroup::default(),
             name: String::new(),
             cost_ns: 0,
             before: BTreeSet::new(),
