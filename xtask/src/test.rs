@@ -34,7 +34,7 @@ pub(crate) fn run(only: &[&str]) -> Summary {
     summary.run(
         "tests",
         cargo(&["test", "--workspace", "--no-fail-fast"]),
-        20,
+        25,
     );
     deny::run(&mut summary);
     if let Some(mut models) = loom() {

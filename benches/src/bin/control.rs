@@ -72,8 +72,9 @@ fn main() {
         }
     }
     println!("\n10 edits, in ms{:>22}{:>9}{:>9}", "p50", "p99", "max");
-    for nodes in [500, 10_000] {
-        print_row(&format!("{nodes} nodes"), edits(nodes, times / 10));
+    for (nodes, block) in [(500, 64), (500, 256), (500, 1024), (10_000, 1024)] {
+        let name = format!("{nodes} nodes, {block} frames");
+        print_row(&name, edits(nodes, block, times / 10));
     }
 }
 
@@ -111,7 +112,7 @@ fn latencies(block: u32, times: usize, open: Open) -> Vec<f64> {
 }
 
 /// From the write of ten edits to the reply, which comes when they play, in ms.
-fn edits(nodes: usize, times: usize) -> Vec<f64> {
+fn edits(nodes: usize, block: u32, times: usize) -> Vec<f64> {
     let mut session = String::from("edges = [\"hiss -> n0\"");
     for i in 1..nodes {
         // Chains of ten behind the first node.
@@ -122,7 +123,7 @@ fn edits(nodes: usize, times: usize) -> Vec<f64> {
     for i in 0..nodes {
         session += &format!("n{i} = {{ kind = \"gain\", gain = 0.5 }}\n");
     }
-    run(&session, 1024, driver::clock::open, move |running| {
+    run(&session, block, driver::clock::open, move |running| {
         let mut client = Connection::open(&running.socket).expect("it listens");
         let mut all = Vec::new();
         for round in 0..times.max(3) {

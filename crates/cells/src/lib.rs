@@ -19,6 +19,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `section` | [`CellSpec`]: the tables `[cell.NAME]` of a session |
+//! | `admission` | [`admit`]: the cells that fit the cores, and by how much the others do not |
 //! | `split` | [`Split`]: the graph cut at the borders of cells |
 //! | `message` | what the two rings carry, block by block, and what the supervisor believes of it |
 //! | `border` | nodes at both sides of a border: taps, inputs and outputs |
@@ -41,6 +42,7 @@
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+mod admission;
 mod border;
 mod child;
 mod isolation;
@@ -52,6 +54,7 @@ mod section;
 mod split;
 mod status;
 
+pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
 pub use isolation::{Isolation, try_to_leave};

@@ -50,6 +50,24 @@ fn the_session_has_64_tracks_and_everything_it_plays_is_there() {
 }
 
 #[test]
+fn the_mastering_chain_and_the_desk_of_96_tracks_can_be_made() {
+    let count = |name: &str, kind: &str| {
+        let session = read(name).session;
+        let mut registry = processor::Registry::default();
+        dsp::register(&mut registry);
+        for (_, node) in session.graph.nodes() {
+            let made = registry.make(node, &examples());
+            assert!(made.is_ok(), "{}: {}", node.name, made.err().unwrap());
+        }
+        let kinds = session.graph.nodes().filter(|(_, node)| node.kind == kind);
+        kinds.count()
+    };
+    assert_eq!(count("11-mastering.toml", "compressor"), 3);
+    assert_eq!(count("12-desk-96.toml", "eq"), 96);
+    assert_eq!(count("12-desk-96.toml", "limiter"), 1);
+}
+
+#[test]
 fn the_sounds_stay_below_a_megabyte() {
     let size = std::fs::metadata(examples().join("media/loop.wav"))
         .unwrap()

@@ -1,5 +1,8 @@
 //! Costs counted in instructions: of 500 nodes at rest, whose voices wait for notes, and of parameters that a constant drives.
 
+// An instrumented program does not run under valgrind, and its instructions are others.
+#![cfg(not(tsan))]
+
 use divisi_check::fixtures::skip;
 use divisi_check::test_bench::registry;
 use driver::{AudioCallback, CallbackInfo};

@@ -1,5 +1,8 @@
 //! Cost of a swap, counted in instructions: on the audio thread, whatever the number of nodes that stay.
 
+// An instrumented program does not run under valgrind, and its instructions are others.
+#![cfg(not(tsan))]
+
 use divisi_check::fixtures::skip;
 use divisi_check::test_bench::registry;
 use driver::{AudioCallback, CallbackInfo};

@@ -429,3 +429,61 @@ fn a_session_that_cannot_be_split_is_refused_with_the_place() {
     );
     assert!(Path::new(&here.path("s.toml")).exists() && here.read("s.toml") == SESSION.as_bytes());
 }
+
+#[test]
+fn cells_that_do_not_fit_are_refused_with_their_excess_and_precedence_decides() {
+    let here = Folder::new();
+    // A block of 480 frames at 48 kHz lasts 10 ms; 9 ms of it are not reserved.
+    let session = |latency: u8| {
+        format!(
+            r#"
+edges = ["a -> out", "b -> out"]
+[nodes]
+a = {{ kind = "osc", freq = 220, cost_us = 6000 }}
+b = {{ kind = "osc", freq = 330, cost_us = 4000 }}
+out = {{ kind = "sink", cost_us = 0 }}
+[cell.first]
+nodes = ["a"]
+cores = [0]
+latency = {latency}
+[cell.second]
+nodes = ["b"]
+cores = [0]
+latency = 1
+precedence = 2
+"#
+        )
+    };
+    here.write("s.toml", session(1));
+    let line = "--rate 48000 --block 480 --seconds 0.05";
+    let gave = here.call(&format!("cells s.toml {line}"));
+    assert_eq!(gave.code, Some(2), "{}", gave.err);
+    for part in [
+        "the cell `first` does not fit: it needs 6 ms of each block on core 0: 1 ms too much",
+        "the cell `second`",
+        "a block lasts 10 ms, of which 10 % stay idle",
+        "s.toml:7:1",
+    ] {
+        assert!(gave.err.contains(part), "{part}: {}", gave.err);
+    }
+    assert!(processes(&gave.err).is_empty(), "nothing was started");
+    // Exactly at the bound it is accepted, and a render has no deadline.
+    let accepted = [
+        format!("cells s.toml {line} --reserve 0"),
+        format!("cells s.toml {line} --no-admission"),
+        format!("cells s.toml {line} --render o.wav"),
+    ];
+    for line in accepted {
+        let gave = here.call(&line);
+        assert!(!gave.err.contains("does not fit"), "{line}: {}", gave.err);
+        assert_eq!(processes(&gave.err).len(), 2, "{line}: {}", gave.err);
+    }
+    here.write("s.toml", session(0));
+    let gave = here.call(&format!("cells s.toml {line}"));
+    let part = "it needs 6 ms of each block and may take 4.5 ms: 1.5 ms too much";
+    assert!(
+        gave.code == Some(2) && gave.err.contains(part),
+        "{}",
+        gave.err
+    );
+}

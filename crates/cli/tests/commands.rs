@@ -366,3 +366,37 @@ fn queue_peer_echoes_until_its_input_ends() {
         assert!(child.wait().unwrap().success());
     }
 }
+
+#[test]
+fn what_a_unit_does_is_drawn_with_its_parameters() {
+    let here = Folder::new();
+    for unit in [
+        "svf freq=500 q=5",
+        "lfo shape=drift",
+        "slew rise=0.1",
+        "math op=fold b=0.5",
+        "osc freq=440",
+    ] {
+        here.well(&format!("draw --unit {unit} -o unit.svg"));
+        let svg = String::from_utf8(here.read("unit.svg")).unwrap();
+        assert!(svg.contains("<svg"), "{unit}");
+        let first = unit.split(' ').next().unwrap();
+        assert!(svg.contains(first), "the title names {unit}");
+    }
+    for (call, why) in [
+        ("draw --unit svff -o a.svg", "did you mean `svf`?"),
+        ("draw --unit svf qq=2 -o a.svg", "has no parameter `qq`"),
+        ("draw --unit svf q=wide -o a.svg", "takes a number"),
+        ("draw --unit svf wide -o a.svg", "KEY=VALUE"),
+        ("draw --unit score -o a.svg", "no audio output"),
+        ("draw --unit svf -o a.dot", ".svg"),
+        ("draw -o a.svg", "FILE"),
+    ] {
+        let called = here.call(call);
+        assert!(
+            called.code == Some(2) && called.err.contains(why),
+            "{call}: {}",
+            called.err
+        );
+    }
+}

@@ -193,3 +193,224 @@ fn a_patch_that_plays_is_replaced_when_its_file_is_saved_and_takes_messages() {
     wait_until(|| says("second words"));
     playing.send(&["message patch nobody 1"]).unwrap();
 }
+
+/// A sine at the pitch of the key that is down, which sends each key on, a fifth higher and behind `poly`.
+const KEYS: &str = "#N canvas 0 0 450 300 12;
+#X obj 20 20 notein;
+#X obj 20 50 stripnote;
+#X obj 20 80 mtof;
+#X obj 20 110 osc~;
+#X obj 20 140 *~ 0.1;
+#X obj 20 170 dac~ 1;
+#X obj 150 50 + 7;
+#X obj 150 80 noteout 2;
+#X connect 0 0 1 0;
+#X connect 0 1 1 1;
+#X connect 0 1 7 1;
+#X connect 0 0 6 0;
+#X connect 1 0 2 0;
+#X connect 2 0 3 0;
+#X connect 3 0 4 0;
+#X connect 4 0 5 0;
+#X connect 6 0 7 0;
+";
+
+#[test]
+fn notes_of_a_score_reach_the_boxes_of_a_patch_and_its_own_leave_it() {
+    let here = Folder::new();
+    here.write("keys.pd", KEYS);
+    let session = |patch: &str| {
+        format!(
+            "edges = [\"notes -> keys.midi\", \"keys.midi -> take\", \"keys.out1 -> out\"]
+[settings]
+rate = 44100
+block = 64
+[tempo]
+bpm = 120
+[nodes]
+notes = {{ kind = \"score\", events = \"0 69 0.8 1; 1 81 0.8 1\" }}
+take = {{ kind = \"midi_writer\", file = \"take.mid\" }}
+keys = {{ kind = \"pd\", file = \"{patch}\", out = 1 }}
+out = {{ kind = \"sink\" }}
+"
+        )
+    };
+    here.write("s.toml", session("keys.pd"));
+    here.well("render s.toml -o out.wav --seconds 1");
+    let bytes = here.read("out.wav");
+    let samples: Vec<f32> = bytes[bytes.len() - 4 * 44_100..]
+        .chunks_exact(4)
+        .map(|four| f32::from_le_bytes(four.try_into().expect("four")))
+        .collect();
+    let crossings = |part: &[f32]| {
+        part.windows(2)
+            .filter(|two| two[0] < 0.0 && two[1] >= 0.0)
+            .count()
+    };
+    // 440 and 880 Hz for half a second each.
+    assert!(crossings(&samples[..22_000]).abs_diff(220) <= 2);
+    assert!(crossings(&samples[22_100..44_100]).abs_diff(440) <= 3);
+    let take = here.read("take.mid");
+    let has = |message: [u8; 2]| take.windows(2).any(|two| two == message);
+    // Channel 2, a fifth higher.
+    assert!(has([0x91, 76]) && has([0x91, 88]));
+}
+
+#[test]
+fn a_patch_with_midi_boxes_has_live_ports() {
+    let here = Folder::new();
+    here.write("keys.pd", KEYS);
+    let played = here.well("play keys.pd --driver clock --seconds 0.05 --workers 1");
+    // This driver has none, and the machine need not have ALSA's: either is said.
+    assert!(played.err.contains("MIDI"), "{}", played.err);
+    here.write("tone.pd", TONE);
+    let played = here.well("play tone.pd --driver clock --seconds 0.05 --workers 1");
+    assert!(!played.err.contains("MIDI"), "{}", played.err);
+}
+
+/// A session with `TONE`, whose node states `params`.
+fn tone_session(params: &str) -> String {
+    format!(
+        "edges = [\"tone.out1 -> left\"]
+[settings]
+rate = 44100
+block = 64
+[nodes]
+tone = {{ kind = \"pd\", file = \"tone.pd\"{params} }}
+left = {{ kind = \"sink\" }}
+"
+    )
+}
+
+#[test]
+fn what_a_patch_receives_is_a_parameter_of_its_node() {
+    let here = Folder::new();
+    here.write("tone.pd", TONE);
+    let render = |name: &str, params: &str| {
+        here.write(&format!("{name}.toml"), tone_session(params));
+        here.well(&format!("render {name}.toml -o {name}.wav --seconds 0.1"));
+        here.read(&format!("{name}.wav"))
+    };
+    let stated = render("stated", ", freq = 440");
+    assert_eq!(stated, render("sent", ", send = \"0 freq 440\""));
+    assert_ne!(stated, render("plain", ""));
+    here.write("wrong.toml", tone_session(", frq = 440"));
+    let wrong = here.call("render wrong.toml -o wrong.wav --seconds 0.1");
+    assert_eq!(wrong.code, Some(2), "{}", wrong.err);
+    assert!(wrong.err.contains("did you mean `freq`"), "{}", wrong.err);
+    let checked = here.call("check wrong.toml");
+    assert_eq!(checked.code, Some(2));
+    assert!(checked.err.contains("wrong.toml:6"), "{}", checked.err);
+    here.write("text.toml", tone_session(", freq = \"high\""));
+    let text = here.call("check text.toml");
+    assert!(text.err.contains("`high`"), "{}", text.err);
+}
+
+#[test]
+fn parameters_of_a_patch_are_set_undone_learned_and_saved_while_it_plays() {
+    let here = Folder::new();
+    here.write("tone.pd", TONE);
+    here.write("s.toml", tone_session(", freq = 300"));
+    let playing = Playing::begin(
+        &here,
+        "play s.toml --driver clock --workers 1 --socket s",
+        |_| {},
+    );
+    let node = || {
+        let graph = playing.graph();
+        let nodes = graph["nodes"].as_array().unwrap();
+        nodes
+            .iter()
+            .find(|node| node["name"] == "tone")
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(node()["own_params"], serde_json::json!(["freq"]));
+    playing.send(&["set tone.freq 440"]).unwrap();
+    assert_eq!(node()["params"]["freq"], 440.0);
+    playing.send(&["undo"]).unwrap();
+    assert_eq!(node()["params"]["freq"], 300.0);
+    playing.send(&["set tone.freq 500 over 50"]).unwrap();
+    let refused = playing.send(&["set tone.volumne 1"]).unwrap_err();
+    assert!(refused.contains("volumne"), "{refused}");
+    playing.send(&["save kept.toml"]).unwrap();
+    let kept = String::from_utf8(here.read("kept.toml")).unwrap();
+    assert!(kept.contains("freq = 500"), "{kept}");
+    here.well("check kept.toml");
+}
+
+/// A session that plays `patch.pd` with two arguments.
+const NAMING: &str = "edges = [\"p.out1 -> out\"]
+[settings]
+rate = 44100
+block = 64
+[nodes]
+p = { kind = \"pd\", file = \"patch.pd\", args = \"seven 7\", out = 1 }
+out = { kind = \"sink\" }
+";
+
+#[test]
+fn a_session_gives_its_patch_arguments_and_shows_its_mistakes() {
+    let here = Folder::new();
+    here.write("s.toml", NAMING);
+    here.write(
+        "patch.pd",
+        printer("ready").replace("print", "print \\$1-\\$2"),
+    );
+    let said = here
+        .well("render s.toml -o out.wav --seconds 0.1 --strict")
+        .err;
+    assert!(said.contains("seven-7: ready"), "{said}");
+    here.write("patch.pd", TONE);
+    let said = here.well("check s.toml").err;
+    for part in ["`osccc~`", "patch.pd:6"] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert_eq!(here.call("check s.toml --strict").code, Some(1));
+    here.well("render s.toml -o lax.wav --seconds 0.1");
+    let strict = here.call("render s.toml -o strict.wav --seconds 0.1 --strict");
+    assert_eq!(strict.code, Some(1), "{}", strict.err);
+}
+
+#[test]
+fn a_patch_of_a_session_that_plays_is_replaced_when_its_file_is_saved() {
+    let here = Folder::new();
+    here.write("s.toml", NAMING);
+    here.write("patch.pd", printer("first words"));
+    let line = "play s.toml --driver clock --workers 1 --reload --socket s";
+    let mut playing = Playing::begin(&here, line, |_| {});
+    let stderr = BufReader::new(playing.child.stderr.take().unwrap());
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let heard = lines.clone();
+    std::thread::spawn(move || {
+        for line in stderr.lines().map_while(Result::ok) {
+            heard.lock().unwrap().push(line);
+        }
+    });
+    let says = |words: &str| {
+        let lines = lines.lock().unwrap();
+        lines.iter().any(|line: &String| line.contains(words))
+    };
+    wait_until(|| says("first words"));
+    here.write("patch.pd", printer("second words"));
+    wait_until(|| says("second words"));
+}
+
+#[test]
+fn messages_to_canvases_make_boxes_in_a_render() {
+    let here = Folder::new();
+    let patch = "#N canvas 0 0 450 300 12;
+#X obj 20 20 loadbang;
+#X msg 20 50 \\; pd-made obj 10 10 r go \\, obj 10 40 print made \\, connect 0 0 1 0 \\, obj 10 70 osc~ 440 \\; go 5;
+#X connect 0 0 1 0;
+#N canvas 0 0 450 300 made 0;
+#X restore 20 80 pd made;
+";
+    here.write("p.pd", patch);
+    let said = here.well("render p.pd -o out.wav --seconds 0.1").err;
+    assert!(said.contains("made: 5"), "{said}");
+    assert!(
+        said.contains("error: osc~: signals are put in order"),
+        "{said}"
+    );
+}

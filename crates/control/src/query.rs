@@ -2,13 +2,13 @@
 
 use crate::Query;
 use engine::{Engine, ScheduleChange};
-use graph::{Catalogue, Graph, Kind, Node, ParamRange, ParamValue, Port, PortCount, Signal};
+use graph::{Catalogue, Kind, Node, ParamRange, ParamValue, Port, PortCount, Signal};
 use serde_json::{Map, Value, json};
 
 /// The answer to `query`.
 pub(crate) fn answer(query: Query, engine: &Engine, catalogue: &Catalogue) -> Value {
     match query {
-        Query::Graph => graph(engine.graph()),
+        Query::Graph => graph(engine),
         Query::Kinds => catalogue.kinds().map(kind).collect(),
         Query::Load => load(engine),
         Query::Dropouts => dropouts(engine),
@@ -63,8 +63,12 @@ pub(crate) fn dropouts(engine: &Engine) -> Value {
     })
 }
 
-fn graph(graph: &Graph) -> Value {
-    let nodes: Vec<Value> = graph.nodes().map(|(_, one)| node(one)).collect();
+fn graph(engine: &Engine) -> Value {
+    let graph = engine.graph();
+    let nodes = graph.nodes();
+    let nodes: Vec<Value> = nodes
+        .map(|(id, one)| node(one, engine.own_params(id)))
+        .collect();
     let port = |node: &Node, ports: &[Port], port: u16| {
         let port = ports.get(usize::from(port)).map(|port| port.name.as_str());
         format!("{}.{}", node.name, port.unwrap_or_default())
@@ -79,7 +83,8 @@ fn graph(graph: &Graph) -> Value {
     json!({ "nodes": nodes, "edges": edges.collect::<Vec<_>>() })
 }
 
-fn node(node: &Node) -> Value {
+/// A node; `own` are the names of parameters beside those of its kind.
+fn node(node: &Node, own: &[String]) -> Value {
     let ports = |ports: &[Port]| -> Vec<Value> { ports.iter().map(port).collect() };
     let params: Map<String, Value> = node
         .params
@@ -92,6 +97,7 @@ fn node(node: &Node) -> Value {
         "enabled": node.enabled,
         "bypassed": node.bypassed,
         "params": params,
+        "own_params": own,
         "inputs": ports(&node.inputs),
         "outputs": ports(&node.outputs),
     })

@@ -47,6 +47,8 @@ pub struct ChosenSchedule {
     pub sequential_mean_ns: Option<u64>,
     /// State of the machine when the choice was made; `None` in files of earlier versions.
     pub probe: Option<MachineProbe>,
+    /// True if other programs took much of the machine during the trials.
+    pub was_disturbed: bool,
 }
 
 /// A quick look at the state of a machine. Each reading compares with an earlier one of the same kind only.

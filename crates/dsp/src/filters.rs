@@ -1,9 +1,17 @@
-//! Filters: one-pole, biquad and state-variable filters on a shared processor (`kernel.rs`), and FIR filters.
+//! Filters: one-pole, biquad and state-variable filters on a shared processor (`kernel.rs`), FIR filters, and filters that are
+//! kernels of the library (`crate::kernel`).
 
+pub(crate) mod allpass;
 mod biquad;
+mod comb;
+mod crossover;
+mod dc;
 mod driven;
+mod eq;
 mod fir;
+mod hilbert;
 mod kernel;
+mod ladder;
 mod onepole;
 mod svf;
 
@@ -13,4 +21,11 @@ pub(crate) fn register(registry: &mut processor::Registry) {
     registry.add(svf::kind(), svf::make);
     registry.add(onepole::kind(), onepole::make);
     registry.add(fir::kind(), fir::make);
+    registry.add(ladder::kind(), ladder::make);
+    registry.add(allpass::kind(), allpass::make);
+    registry.add(comb::kind(), comb::make);
+    registry.add(dc::kind(), dc::make);
+    registry.add(eq::kind(), eq::make);
+    registry.add(crossover::kind(), crossover::make);
+    registry.add(hilbert::kind(), hilbert::make);
 }

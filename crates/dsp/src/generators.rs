@@ -2,10 +2,13 @@
 
 pub(crate) mod driven;
 pub(crate) mod envelope;
+pub(crate) mod lfo;
 pub(crate) mod metro;
 pub(crate) mod noise;
+pub(crate) mod operator;
 pub(crate) mod osc;
 pub(crate) mod sine;
+pub(crate) mod wavetable;
 
 /// Adds the kinds of this folder to `registry`.
 pub(crate) fn register(registry: &mut processor::Registry) {
@@ -13,4 +16,7 @@ pub(crate) fn register(registry: &mut processor::Registry) {
     registry.add(noise::kind(), noise::make);
     registry.add(envelope::kind(), envelope::make);
     registry.add(metro::kind(), metro::make);
+    registry.add(lfo::kind(), lfo::make);
+    registry.add(operator::kind(), operator::make);
+    registry.add(wavetable::kind(), wavetable::make);
 }

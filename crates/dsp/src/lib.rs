@@ -10,6 +10,10 @@
 //! | `filters` | one-pole, biquad, state-variable and FIR filters |
 //! | `mixing` | gain, pan, mixers, products, meter |
 //! | `effects` | delay, ring modulator, wave shaper |
+//! | `dynamics` | compressor, limiter, gate, expander, de-esser, transient shaper |
+//! | `signals` | arithmetic, slew, sample and hold |
+//! | `kernel` | the arithmetic of a unit, and the processor that does the rest |
+//! | `space` | reverbs, pitch shifter |
 //! | `io` | device inputs, sinks, file player and recorder |
 //! | `work.rs` | a unit that only costs time, for test graphs |
 //! | `param.rs` | parameters: their descriptions, and the events that change them |
@@ -24,15 +28,19 @@
 //! not infinity); silence is +0.0; what does not depend on the block's size does not see it, not even in the last bit.
 #![forbid(unsafe_code)]
 
+mod dynamics;
 mod effects;
 mod filters;
 mod generators;
 mod io;
+mod kernel;
 mod mixing;
 mod param;
 mod sample;
+mod signals;
 mod smoothed;
 mod smoother;
+mod space;
 mod split;
 mod work;
 
@@ -46,6 +54,9 @@ pub fn register(registry: &mut Registry) {
     filters::register(registry);
     mixing::register(registry);
     effects::register(registry);
+    signals::register(registry);
+    dynamics::register(registry);
+    space::register(registry);
     io::register(registry);
     registry.add(work::kind(), work::make);
 }

@@ -8,19 +8,21 @@
 //! ```
 //!
 //! Live the candidates play as a driver does: asleep until each period begins, at the priority of the later playback where
-//! that is granted, with the deadline of a period, over whole periods of deferred work. A candidate must be better than
-//! the sequential executor in the mean *and* at the 95th percentile, by more than a wake costs. Files are read and none
+//! that is granted, with the deadline of a period, over whole periods of deferred work and seconds of sound. A candidate must be
+//! better than the sequential executor in the mean *and* at the 95th percentile, by more than a wake costs and by a quarter. Files are read and none
 //! is written.
 //!
 //! The choice is kept by machine, graph, block, rate, workers, priority and waiting policy, with a reading of the machine's
 //! state (`probe`). It is taken from there the next time the machine is in that state; in a new state the trials are made
 //! again, and both choices are kept.
+//! A choice that was made beside other programs is made again at the first start on a quiet machine (`disturbance`).
 //! While it plays, `live` goes on: it compares what is lived with what was promised, and tries another schedule where
 //! graph or load have changed. A broken promise drops the kept choice ([`forget_choice`]).
 
 mod candidates;
 mod choice;
 mod compare;
+mod disturbance;
 mod fingerprint;
 pub(crate) mod live;
 mod options;
@@ -32,6 +34,7 @@ mod trials;
 use crate::{EngineError, EngineOptions};
 use choice::from_costs;
 use costs::{ChosenSchedule, MachineCosts, MachineProbe};
+use disturbance::Disturbance;
 use graph::{Catalogue, Graph};
 use processor::{Mode, Registry};
 use rt::stamp::TickScale;
@@ -76,16 +79,17 @@ pub fn choose_scheduler(
     if options.ignore_cached {
         forget_choice(graph, options, machine);
     }
-    let kept = || state_keys(&key).filter_map(|key| machine.choices.get(&key));
-    if let Some(choice) = kept().find_map(|kept| unchanged_choice(kept, &now)) {
+    if let Some(choice) = kept_choice(&key, &now, machine, disturbance::is_quiet()) {
         return Ok(choice);
     }
     if is_shorter_than_trials(options) {
         return Ok(SchedulerChoice::sequential(ChoiceReason::RunTooShort));
     }
-    let has_machine_changed = kept().next().is_some();
+    let has_machine_changed = state_keys(&key).any(|key| machine.choices.contains_key(&key));
+    let disturbance = Disturbance::begin();
     let found = try_out(graph, registry, options, machine)?;
     let mut choice = found.choice;
+    choice.was_disturbed = disturbance.was_large();
     choice.elapsed = start.elapsed();
     choice.has_machine_changed = has_machine_changed;
     choice.probe = Some(now);
@@ -119,6 +123,26 @@ fn free_key(key: &str, machine: &MachineCosts) -> String {
     let age = |key: &String| machine.choices.get(key).map_or(0, |kept| kept.at_s);
     let oldest = state_keys(key).min_by_key(age);
     oldest.expect("there is at least one state")
+}
+
+/// The choice that was kept for the machine as it is now. One that other programs disturbed is dropped where `is_quiet`.
+fn kept_choice(
+    key: &str,
+    now: &MachineProbe,
+    machine: &mut MachineCosts,
+    is_quiet: bool,
+) -> Option<SchedulerChoice> {
+    for key in state_keys(key) {
+        let kept = machine.choices.get(&key);
+        match kept.and_then(|kept| unchanged_choice(kept, now)) {
+            Some(choice) if is_quiet && choice.was_disturbed => {
+                machine.choices.remove(&key);
+            }
+            Some(choice) => return Some(choice),
+            None => {}
+        }
+    }
+    None
 }
 
 /// The kept choice, if the machine is still in the state in which it was made.
@@ -231,5 +255,28 @@ mod tests {
         assert!(unchanged_choice(&chosen(Some(now)), &now).is_some());
         assert!(unchanged_choice(&chosen(Some(there)), &now).is_none());
         assert!(unchanged_choice(&chosen(None), &now).is_none());
+    }
+
+    #[test]
+    fn a_choice_that_was_made_on_a_busy_machine_holds_until_it_is_quiet() {
+        let now = MachineProbe {
+            computation_ns: 2_700.0,
+            ..MachineProbe::default()
+        };
+        let mut machine = MachineCosts::default();
+        let mut keep = |was_disturbed| {
+            let chosen = ChosenSchedule {
+                scheduler: "sequential".into(),
+                workers: 1,
+                probe: Some(now),
+                was_disturbed,
+                ..ChosenSchedule::default()
+            };
+            machine.keep_choice("graph state 1".into(), chosen);
+            let mut kept = |is_quiet| kept_choice("graph", &now, &mut machine, is_quiet).is_some();
+            [kept(false), kept(true), kept(false)]
+        };
+        assert_eq!(keep(true), [true, false, false]);
+        assert_eq!(keep(false), [true, true, true]);
     }
 }

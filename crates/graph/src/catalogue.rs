@@ -35,7 +35,7 @@ impl Catalogue {
     }
 
     /// Gives `node` the ports of `kind`, before inputs that drive its parameters. The parameters `in`, `out` and `channels` of
-    /// the node are the numbers of inputs, outputs and channels. Without `channels` the ports are as wide as [`Node::channels`]
+    /// the node are the numbers of inputs and outputs of a series, and of channels. Without `channels` the ports are as wide as [`Node::channels`]
     /// says.
     ///
     /// # Errors
@@ -133,7 +133,6 @@ fn ports(
     mistakes: &mut Vec<(&'static str, String)>,
 ) -> Vec<Port> {
     let layout = node.text("layout").and_then(Layout::named);
-    let single = specs.iter().filter(|s| s.count == PortCount::One).count() as u32;
     let mut all = Vec::with_capacity(specs.len());
     for spec in specs {
         let signal = match spec.signal {
@@ -158,11 +157,8 @@ fn ports(
                 min: least,
                 max: most,
             } => {
-                let range = (
-                    single + u32::from(least),
-                    (single + u32::from(most)).min(MAX_PORTS),
-                );
-                let n = count(node, key, single + u32::from(default), range, mistakes) - single;
+                let range = (u32::from(least), u32::from(most).min(MAX_PORTS));
+                let n = count(node, key, u32::from(default), range, mistakes);
                 all.extend((1..=n).map(|i| Port::new(numbered(spec.name, i), signal)));
             }
         }

@@ -96,6 +96,23 @@ impl PortSpec {
     }
 }
 
+/// Number of ports of the series among `specs`, of a node with `all` ports on that side: what its `in` or `out` states.
+///
+/// Real-time: setup.
+pub fn series_len(specs: &[PortSpec], all: usize) -> usize {
+    let has_series = specs
+        .iter()
+        .any(|spec| matches!(spec.count, PortCount::Many { .. }));
+    let single = specs
+        .iter()
+        .filter(|spec| spec.count == PortCount::One)
+        .count();
+    match has_series {
+        true => all.saturating_sub(single),
+        false => all,
+    }
+}
+
 /// Values that a parameter accepts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamRange {
@@ -191,6 +208,18 @@ impl Param {
         Self { live: true, ..self }
     }
 
+    /// The same parameter, live, for keys of a node's own.
+    const fn own(self) -> Self {
+        Self {
+            name: self.name,
+            unit: self.unit,
+            range: self.range,
+            live: true,
+            audio_rate: false,
+            doc: self.doc,
+        }
+    }
+
     /// The same parameter, live, which an input can drive at audio rate.
     #[must_use]
     pub fn audio_rate(self) -> Self {
@@ -201,9 +230,9 @@ impl Param {
         }
     }
 
-    /// Returns true if an input can drive it: a live number.
+    /// Returns true if an input can drive it: a live number of the kind.
     pub fn can_be_driven(&self) -> bool {
-        self.live && matches!(self.range, ParamRange::Number { .. })
+        self.live && !self.name.is_empty() && matches!(self.range, ParamRange::Number { .. })
     }
 }
 
@@ -216,6 +245,24 @@ pub struct DelayParams {
     pub min: &'static str,
     /// The longest delay while it plays; by default the delay itself.
     pub max: &'static str,
+}
+
+/// The picture that shows what a kind does (`divisi draw --unit`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KindPicture {
+    /// By its ports: with an audio input its response, with an audio output alone its waveform, else none.
+    #[default]
+    ByPorts,
+    /// Its outputs over time, without an input.
+    Waveform,
+    /// The level of its outputs over frequency, for an impulse at its first input.
+    Response,
+    /// Output over input, for a slow ramp at its first input.
+    Transfer,
+    /// Level of the output over level of the input, for a sine of 1 kHz.
+    Levels,
+    /// Its outputs over time, for a step up and down at its first input and pulses at its second.
+    Step,
 }
 
 /// One kind of node.
@@ -254,9 +301,27 @@ pub struct Kind {
     pub typical_ns: u32,
     /// The parameter that states the cost of a block in nanoseconds, if the kind has one.
     pub cost_param: Option<&'static str>,
+    /// The picture that shows what it does.
+    pub picture: KindPicture,
+    /// True if other keys of a node are parameters of its own, live numbers: what a patch receives by name.
+    pub has_own_params: bool,
 }
 
+/// A parameter of a node's own. Its name is the node's key, and its index is known once the node is made.
+static OWN_PARAM: Param = Param::number("", (-MAX_OWN, MAX_OWN), f64::NAN).own();
+/// Largest value of a node's own parameter.
+const MAX_OWN: f64 = 1e37;
+
+/// Keys that no parameter of a node's own has, since every node may have them.
+const COMMON_KEYS: [&str; 11] = [
+    "bypass", "channels", "cost_us", "enabled", "every", "in", "kind", "layout", "out", "own",
+    "stand_in",
+];
+
 impl Kind {
+    /// Index of a parameter of a node's own, before the node is made. Behind the kind's parameters those of the node follow.
+    pub const OWN: u16 = u16::MAX;
+
     /// A kind without ports or parameters.
     pub const fn new(name: &'static str, summary: &'static str) -> Self {
         Self {
@@ -276,6 +341,8 @@ impl Kind {
             min_block: Frames(1),
             typical_ns: 100,
             cost_param: None,
+            picture: KindPicture::ByPorts,
+            has_own_params: false,
         }
     }
 
@@ -288,10 +355,15 @@ impl Kind {
         }
     }
 
-    /// The parameter called `name` and its index.
+    /// The parameter called `name` and its index: [`Kind::OWN`] if it is one of a node's own.
     pub fn param(&self, name: &str) -> Option<(u16, &Param)> {
-        let index = self.params.iter().position(|p| p.name == name)?;
-        Some((index as u16, &self.params[index]))
+        match self.params.iter().position(|p| p.name == name) {
+            Some(index) => Some((index as u16, &self.params[index])),
+            None if self.has_own_params && !COMMON_KEYS.contains(&name) => {
+                Some((Self::OWN, &OWN_PARAM))
+            }
+            None => None,
+        }
     }
 
     /// The key that replaced `old`; `None` if `old` is no old key of this kind.

@@ -34,7 +34,10 @@ pub use diagnostic::{Diagnostic, Severity, error_chain};
 pub use difference::edits_between;
 pub use edit::{Edit, EditError};
 pub use gains::{Gains, GainsError};
-pub use kind::{DelayParams, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec, Role};
+pub use kind::{
+    DelayParams, Kind, KindPicture, Param, ParamRange, PortCount, PortSignal, PortSpec, Role,
+    series_len,
+};
 pub use layout::{LFE, Layout, Speaker};
 pub use modulation::{Amount, AmountError, Law, MAX_MODULATIONS, Modulation};
 pub use node::{Node, ParamValue, Port, Signal};

@@ -6,8 +6,8 @@
 use crate::{Edge, Graph, Node, NodeId, ParamValue, Port, PortRef, Signal, SourceSpan};
 use units::{Channels, SplitMix64};
 
-/// Maximum number of nodes of a shape.
-pub const MAX_NODES: usize = 1_000_000;
+/// Maximum number of nodes of a shape, and of a session.
+pub const MAX_NODES: usize = 262_144;
 
 /// There is no such shape of that size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use crate::page::Page;
 use crate::results::Results;
 use crate::run::make_missing_runs;
 use crate::{Effort, LabError, MachineInfo, RunObserver, Table, state};
-use crate::{channels, convolution, graphs, queues, scale, session};
+use crate::{channels, convolution, graphs, isolation, queues, scale, session};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,7 @@ impl Experiment {
     /// | `convolution` | partitioned convolution with and without threads (Battenberg and Avižienis 2011) |
     /// | `queues` | FFT filters that read from mirrored rings in place (Allen, Zucknick and Evans) |
     /// | `channels` | round trips between two processes, as between cells (Colmenares et al.) |
+    /// | `isolation` | response times beside a load in a cell, a process and a control group (Colmenares et al.) |
     pub fn all() -> impl Iterator<Item = Self> {
         let all = [
             &graphs::DEFINITION,
@@ -47,6 +48,7 @@ impl Experiment {
             &convolution::DEFINITION,
             &queues::DEFINITION,
             &channels::DEFINITION,
+            &isolation::DEFINITION,
         ];
         all.into_iter().map(Self)
     }
@@ -79,7 +81,8 @@ impl Experiment {
         self.write_results(folder, &table, &machine, is_complete)
     }
 
-    /// Writes charts and page again from the runs in `folder`; makes no runs.
+    /// Writes charts and page again from the runs in `folder`, and from results of other programs that lie there; makes no
+    /// runs.
     ///
     /// # Errors
     ///
@@ -90,7 +93,8 @@ impl Experiment {
         let path = folder.join(TABLE);
         fs::metadata(&path).map_err(LabError::io(&path))?;
         let machine = MachineInfo::detect();
-        let table = self.open_table(folder, &machine)?;
+        let mut table = self.open_table(folder, &machine)?;
+        (self.0.import)(folder, &mut table)?;
         self.write_results(folder, &table, &machine, true)
     }
 

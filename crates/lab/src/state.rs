@@ -13,8 +13,9 @@ use crate::machine::now;
 use crate::page::Page;
 use crate::record::Record;
 use crate::results::{Results, min_max};
-use crate::usage::{CpuTime, ThreadTimes};
+
 use crate::{MachineInfo, Row, Table};
+use divisi::workers::MachineTime;
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::Instant;
@@ -41,8 +42,7 @@ pub(crate) struct StateProbe {
     begun: Instant,
     date: String,
     load_average: String,
-    cpu: CpuTime,
-    stolen_ns: u64,
+    machine: MachineTime,
 }
 
 impl StateProbe {
@@ -53,20 +53,21 @@ impl StateProbe {
             begun: Instant::now(),
             date: now(),
             load_average: load.split(' ').next().unwrap_or_default().to_owned(),
-            cpu: CpuTime::so_far(),
-            stolen_ns: ThreadTimes::so_far(|_| false).stolen_ns,
+            machine: MachineTime::so_far(),
         }
     }
 
     /// Records the state over the run that ends now. Of `ms` and `stolen_ms` a run's own values stay: it may have
     /// measured a part of itself only.
     pub(crate) fn finish(self, record: &mut Record) {
-        let stolen_ns = ThreadTimes::so_far(|_| false).stolen_ns;
-        let stolen_ns = stolen_ns.saturating_sub(self.stolen_ns);
-        let others = CpuTime::so_far().others_since(self.cpu);
+        let end = MachineTime::so_far();
+        let (stolen, others) = (
+            end.stolen_since(self.machine),
+            end.others_since(self.machine),
+        );
         record.set("date", self.date);
         record.set_default("ms", self.begun.elapsed().as_millis().to_string());
-        record.set_default("stolen_ms", format!("{:.0}", stolen_ns as f64 / 1e6));
+        record.set_default("stolen_ms", format!("{:.0}", stolen.as_secs_f64() * 1e3));
         record.set("loadavg", self.load_average);
         record.set("nice", niceness().map_or(String::new(), |n| n.to_string()));
         record.set_number("others_ms", others.as_secs_f64() * 1e3, 0);

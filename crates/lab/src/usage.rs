@@ -1,10 +1,7 @@
-//! Processor time as the system counts it: of this process's threads, of the host, and of other programs.
+//! Processor time of this process's threads, as the system counts it.
 
+use divisi::workers::MachineTime;
 use std::fs;
-use std::time::Duration;
-
-/// Nanoseconds in a tick of `/proc/stat`, a hundredth of a second.
-const TICK_NS: u64 = 10_000_000;
 
 /// Times of several threads together since each began, and what the host took from the whole machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,8 +17,9 @@ pub(crate) struct ThreadTimes {
 impl ThreadTimes {
     /// Times so far of the threads whose name satisfies `is_counted`. Zeros where the system has no numbers.
     pub(crate) fn so_far(is_counted: impl Fn(&str) -> bool) -> Self {
+        let stolen = MachineTime::so_far().stolen_since(MachineTime::default());
         let mut times = Self {
-            stolen_ns: machine_ticks(7) * TICK_NS,
+            stolen_ns: stolen.as_nanos() as u64,
             ..Self::default()
         };
         let Ok(threads) = fs::read_dir("/proc/self/task") else {
@@ -50,44 +48,6 @@ impl ThreadTimes {
     }
 }
 
-/// Busy time of the machine's cores, and this process's share of it, in ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CpuTime {
-    all: u64,
-    own: u64,
-}
-
-impl CpuTime {
-    /// So far. Zeros where the system has no numbers.
-    pub(crate) fn so_far() -> Self {
-        let own = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        let behind = own.rsplit_once(')').map_or("", |(_, behind)| behind);
-        // Of this process, and of those that it started and waited for.
-        let own = behind.split_whitespace().skip(11).take(4);
-        Self {
-            // User, nice, system, then (not work: idle, waiting for a disk) interrupts.
-            all: [0, 1, 2, 5, 6].map(machine_ticks).iter().sum(),
-            own: own.map_while(|t| t.parse::<u64>().ok()).sum(),
-        }
-    }
-
-    /// Time for which other programs were busy since `before`, about.
-    pub(crate) fn others_since(self, before: Self) -> Duration {
-        let all = self.all.saturating_sub(before.all);
-        let own = self.own.saturating_sub(before.own);
-        Duration::from_nanos(TICK_NS * all.saturating_sub(own))
-    }
-}
-
-/// A number of the first line of `/proc/stat`, which sums up all cores (see `man proc_stat`): 0 user, 1 nice, 2 system, 3
-/// idle, 4 waiting for a disk, 5 and 6 interrupts, 7 stolen by the host.
-fn machine_ticks(at: usize) -> u64 {
-    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
-    let line = stat.lines().next().unwrap_or_default();
-    let number = line.split_whitespace().nth(1 + at);
-    number.and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,13 +66,5 @@ mod tests {
         let is_readable = fs::read_to_string("/proc/self/schedstat").is_ok();
         assert!(counted > 0 || !is_readable);
         assert_eq!(others, 0);
-    }
-
-    #[test]
-    fn time_of_others_is_all_busy_time_less_our_own() {
-        let busy = |all, own| CpuTime { all, own };
-        let ms = Duration::from_millis;
-        assert_eq!(busy(130, 25).others_since(busy(100, 5)), ms(100));
-        assert_eq!(busy(100, 25).others_since(busy(100, 5)), ms(0));
     }
 }

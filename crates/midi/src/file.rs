@@ -20,7 +20,7 @@ mod smf_bytes;
 mod timeline;
 mod writer;
 
-pub(crate) use notes_to_midi::NotesToMidi;
+pub use notes_to_midi::NotesToMidi;
 pub use smf::{FileEvent, FileEventBody, MAX_BYTES, MidiFile, MidiFileError, MidiTrack, TickUnit};
 
 use processor::{EventBody, Registry};

@@ -24,7 +24,7 @@ mod translate;
 mod voice;
 
 pub use file::{
-    FileEvent, FileEventBody, MAX_BYTES, MidiFile, MidiFileError, MidiTrack, TickUnit,
+    FileEvent, FileEventBody, MAX_BYTES, MidiFile, MidiFileError, MidiTrack, NotesToMidi, TickUnit,
     timed_messages,
 };
 pub use port::port_names;

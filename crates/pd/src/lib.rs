@@ -30,5 +30,5 @@ pub use control::{Machine, NotYet, SILENT_CLASSES};
 pub use disk::{allow_writing, lost_writes, protect_from_writing};
 pub use file::*;
 pub use load::*;
-pub use node::register;
+pub use node::{load_node, register};
 pub use signal::PatchPlayer;

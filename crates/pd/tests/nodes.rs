@@ -28,8 +28,11 @@ fn graph(patch: &Path) -> Graph {
     let mono = |name: &str| Port::new(name, Signal::Audio(Channels(1)));
     let mut node = Node::new("patch", "pd");
     node.set("file", ParamValue::from(patch.to_str().expect("a name")));
+    let midi = || Port::new("midi", Signal::Event);
     node.inputs = (0..INPUTS).map(|at| mono(&format!("in{at}"))).collect();
     node.outputs = (0..OUTPUTS).map(|at| mono(&format!("out{at}"))).collect();
+    node.inputs.insert(0, midi());
+    node.outputs.insert(0, midi());
     let patch = graph.add(node).expect("a new name");
     let connect = |graph: &mut Graph, (from, a): (_, usize), (to, b): (_, usize)| {
         let port = |node, port| PortRef {
@@ -44,13 +47,13 @@ fn graph(patch: &Path) -> Graph {
         node.set("channel", ParamValue::from((at + 1) as f64));
         node.outputs = vec![mono("out")];
         let input = graph.add(node).expect("a new name");
-        connect(&mut graph, (input, 0), (patch, at));
+        connect(&mut graph, (input, 0), (patch, at + 1));
     }
     for at in 0..OUTPUTS {
         let mut node = Node::new(format!("dac{at}"), "sink");
         node.inputs = vec![mono("in")];
         let sink = graph.add(node).expect("a new name");
-        connect(&mut graph, (patch, at), (sink, 0));
+        connect(&mut graph, (patch, at + 1), (sink, 0));
     }
     graph
 }

@@ -69,4 +69,6 @@ pub struct Expansion {
     pub outputs: Vec<InnerPort>,
     /// Takes messages to the node, if it understands words.
     pub inbox: Option<Inbox>,
+    /// Names of the node's own parameters. Their indices follow those of the kind.
+    pub own_params: Vec<String>,
 }

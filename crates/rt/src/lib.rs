@@ -7,7 +7,7 @@
 //!
 //! | question | modules |
 //! |---|---|
-//! | who may use what is shared? | [`owner`] (one party after the other) |
+//! | who may use what is shared? | [`owner`] (one party after the other), [`claim_cell`] (who comes first) |
 //! | which tasks are ready? | [`deque`] (one a worker, others steal), [`ready_queue`] (one for all, oldest first), [`rank_set`] (one for all, most urgent first), [`static_queues`] (lists of a static schedule), [`claim`] (one list) |
 //! | what is finished? | [`countdown`] (the inputs of a step), [`fork`] (the branches of a step), [`progress`] (the tasks of a cycle) |
 //! | who sleeps, and who is woken? | [`wake`] (a futex), [`idle_set`] (workers that left a cycle), [`fence`] (a fence that is free on one side) |
@@ -35,6 +35,7 @@ pub mod arena;
 pub mod background;
 pub mod cache_sweep;
 pub mod claim;
+pub mod claim_cell;
 pub mod countdown;
 pub mod deferred;
 pub mod deque;

@@ -138,6 +138,9 @@ fn params(page: &mut String, kind: &Kind) {
             cells(first)
         );
     }
+    if kind.has_own_params {
+        page.push_str("\nOther keys are the node's own: numbers that may change while it plays.\n");
+    }
 }
 
 /// Returns true for the keys of a series: they end in a number.

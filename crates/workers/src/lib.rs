@@ -12,6 +12,7 @@
 //! | `deferred` | pieces of work with a later deadline, for idle workers |
 //! | `background` | one ordinary thread for disks and decoding |
 //! | `system` | cores, priority, locked memory, wake-up latency; a file for each operating system |
+//! | `machine_time` | processor time of all cores: of this process, of others |
 //! | `thread_usage` | processor time of a thread, seen from another one |
 //! | `grants`, `refusal` | what the system grants and refuses |
 
@@ -19,6 +20,7 @@ mod audio_thread;
 mod background;
 mod deferred;
 mod grants;
+mod machine_time;
 mod pool;
 mod refusal;
 mod sync;
@@ -29,6 +31,7 @@ pub use audio_thread::AudioThread;
 pub use background::{BackgroundTaskId, BackgroundThread};
 pub use deferred::DeferredJobs;
 pub use grants::{Finding, Grants};
+pub use machine_time::{MachineTime, load_average};
 pub use pool::{
     Job, JobHandle, StopResult, WaitPolicy, WorkerPool, WorkerPoolOptions, WorkerPoolStatus,
     WorkerWaker,

@@ -7,6 +7,7 @@
 //!               the rest of the graph ──▶ engine ──▶ clock, or a file
 //! ```
 
+mod admission;
 mod drill;
 mod process;
 mod run;
@@ -19,6 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate, parse_seconds};
+use admission::check_admission;
 use clap::Args;
 use divisi::cells::{
     CellPart, CellSpec, Drill, Launch, Monitor, Split, Start, read_cells, register_cells, split,
@@ -66,6 +68,14 @@ pub(crate) struct Cells {
     /// given several times
     #[arg(long, value_name = "CELL:KIND@S", value_parser = DrillOption::parse)]
     drill: Vec<DrillOption>,
+
+    /// Part of each block that the cores keep idle, in percent. Live, cells that do not fit beside it are refused
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=90))]
+    reserve: u8,
+
+    /// Play cells even if they do not fit the cores
+    #[arg(long)]
+    no_admission: bool,
 }
 
 impl Cells {
@@ -75,6 +85,11 @@ impl Cells {
         let (rate, block) = format(&loaded, self.rate, self.block);
         let split = split_session(&loaded)?;
         let drills = self.drills(&split.cells, rate)?;
+        // A render has no deadline.
+        if self.render.is_none() && !self.no_admission {
+            let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
+            check_admission((&loaded, &self.file), &cells, (rate, block), self.reserve)?;
+        }
         let mut guard = loaded.guard(std::iter::empty())?;
         if let Some(output) = &self.render {
             self.check_output(output, &mut guard)?;

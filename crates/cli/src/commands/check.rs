@@ -63,6 +63,9 @@ impl Check {
         let network = NetworkCheck::check(&loaded, &mut found);
         found.extend(loaded.left_out_channels());
         found.extend(channel_sums(&loaded.session.graph));
+        if loaded.has_patch() && !has_errors(&found) {
+            found.extend(loaded.patch_mistakes());
+        }
         #[cfg(target_os = "linux")]
         found.extend(super::cell_mistakes(&loaded));
         // On a graph that was read only in part, later passes would report mistakes that are not in the file.
@@ -94,6 +97,9 @@ impl Check {
         }
         if let Some(path) = &self.write {
             write_as_ag(&loaded, path)?;
+        }
+        if self.strict && loaded.lacks_objects {
+            return Err(Failure::failed("objects of a patch are missing"));
         }
         check_damage(damaged_count, self.strict)
     }

@@ -1,4 +1,4 @@
-//! `draw`: draws a session's graph, its process network, or a patch.
+//! `draw`: draws a session's graph, its process network, a patch, or what a unit does.
 
 use crate::failure::Failure;
 use crate::files::{extension, write_file};
@@ -17,7 +17,8 @@ use divisi::prelude::Frames;
 use divisi::processor::ExpandFormat;
 use divisi::text::dot;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,14 +27,20 @@ Examples:
   divisi draw examples/05-session-64.toml --unfold -o all.svg
   divisi draw session.toml -o session.png --scale 1
   divisi draw patch.pd -o patch.svg
-  divisi draw patch.pd --signal -o signals.svg";
+  divisi draw patch.pd --signal -o signals.svg
+  divisi draw --unit svf freq=500 q=5 -o svf.svg";
 
-/// Draws a session's graph, its process network, or a Pure Data patch
+/// Draws a session's graph, its process network, a Pure Data patch, or what a unit does
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Draw {
-    /// The session: a .toml or .ag file, or a Pure Data patch (.pd)
-    file: PathBuf,
+    /// The session: a .toml or .ag file, or a Pure Data patch (.pd); with --unit parameters, each KEY=VALUE
+    #[arg(value_name = "FILE", required_unless_present = "unit", num_args = 0..)]
+    input: Vec<PathBuf>,
+
+    /// Draw what a node of this kind does: its response, waveform, curve or step
+    #[arg(long, value_name = "KIND", conflicts_with_all = ["fold", "unfold", "signal", "block"])]
+    unit: Option<String>,
 
     /// The picture to write: .svg, .pdf or .png; or .dot, for Graphviz
     #[arg(short, long, value_name = "OUT.svg")]
@@ -81,10 +88,16 @@ impl Draw {
         if !(self.scale > 0.0 && self.scale.is_finite()) {
             return Err(Failure::bad_input("--scale must be a number above 0"));
         }
-        if PatchCheck::is_patch(&self.file) && !self.signal && !matches!(format, Format::Dot) {
-            return self.draw_window(&format);
+        if let Some(kind) = &self.unit {
+            return self.draw_unit(kind, &format);
         }
-        let mut loaded = LoadedSession::read_valid_or_network(&self.file, &self.patch)?;
+        let [file] = &self.input[..] else {
+            return Err(Failure::bad_input("it draws one file at a time"));
+        };
+        if PatchCheck::is_patch(file) && !self.signal && !matches!(format, Format::Dot) {
+            return self.draw_window(file, &format);
+        }
+        let mut loaded = LoadedSession::read_valid_or_network(file, &self.patch)?;
         if self.signal {
             let format = ExpandFormat {
                 rate: loaded.rate_or_default(None),
@@ -93,9 +106,7 @@ impl Draw {
             };
             loaded.expand(format)?;
         }
-        loaded
-            .guard(std::iter::once(&self.file))?
-            .output(&self.output)?;
+        loaded.guard(std::iter::once(file))?.output(&self.output)?;
         // A session that has both is drawn as the graph.
         let network = match loaded.session.graph.is_empty() {
             true => network::read_valid(&loaded)?,
@@ -131,22 +142,44 @@ impl Draw {
         let catalogue = loaded.registry.plan_catalogue();
         let picture = draw::graph_with_labels(graph, &catalogue, label, legend)
             .map_err(|refused| Failure::bad_input(format!("{refused}; .dot has no such limit")))?;
-        match format {
-            Format::Pdf => write_file(&self.output, picture.pdf()),
-            Format::Png => write_file(&self.output, self.png(&picture)?),
-            Format::Svg | Format::Dot => write_file(&self.output, picture.svg()),
-        }
+        self.write(&picture, &format)
     }
 
     /// Draws the window of a patch.
-    fn draw_window(&self, format: &Format) -> Result<(), Failure> {
-        let check = PatchCheck::read(&self.file, &self.patch.path)?;
+    fn draw_window(&self, file: &Path, format: &Format) -> Result<(), Failure> {
+        let check = PatchCheck::read(file, &self.patch.path)?;
         FileGuard::new(check.files()).output(&self.output)?;
         check.print_diagnostics();
         let picture = draw::patch(&patch::window(&check.loaded().root));
+        self.write(&picture, format)
+    }
+
+    /// Draws what a unit of `kind` does.
+    fn draw_unit(&self, kind: &str, format: &Format) -> Result<(), Failure> {
+        if matches!(format, Format::Dot) {
+            return Err(Failure::bad_input(
+                "what a unit does is drawn as .svg, .pdf or .png",
+            ));
+        }
+        let mut params = Vec::new();
+        for text in &self.input {
+            let text = text.to_string_lossy();
+            let (key, value) = text.split_once('=').ok_or_else(|| {
+                Failure::bad_input(format!("`{text}` is not a parameter: write KEY=VALUE"))
+            })?;
+            params.push((key.to_string(), value.to_string()));
+        }
+        FileGuard::new(std::iter::empty::<PathBuf>()).output(&self.output)?;
+        let registry = Arc::new(divisi::registry());
+        let picture =
+            lab::unit_picture(registry, kind, &params).map_err(Failure::from_input_error)?;
+        self.write(&picture, format)
+    }
+
+    fn write(&self, picture: &Picture, format: &Format) -> Result<(), Failure> {
         match format {
             Format::Pdf => write_file(&self.output, picture.pdf()),
-            Format::Png => write_file(&self.output, self.png(&picture)?),
+            Format::Png => write_file(&self.output, self.png(picture)?),
             Format::Svg | Format::Dot => write_file(&self.output, picture.svg()),
         }
     }

@@ -22,6 +22,7 @@ Examples:
   convolution  long impulse responses with and without threads: kernels, load, maximum of channels, cores, jitter
   queues       FFT filters on mirrored rings and on copying rings; round trips between threads and between processes
   channels     round trips of 512 to 4480 bytes between two cells, alone and through a graph, beside a bare ping-pong
+  isolation    response times of a session and a patch beside a load in a cell, a process and a control group
 
 It writes results.csv with every run, plots as SVG, and index.html, which explains the results. After an interruption
 the same command continues where it stopped.";
@@ -30,7 +31,7 @@ the same command continues where it stopped.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Experiment {
-    /// The experiment: graphs, session, scale, convolution, queues or channels
+    /// The experiment: graphs, session, scale, convolution, queues, channels or isolation
     #[arg(value_parser = experiment)]
     name: lab::Experiment,
 

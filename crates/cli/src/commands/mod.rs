@@ -8,6 +8,8 @@ mod devices;
 mod doctor;
 mod draw;
 mod experiment;
+#[cfg(target_os = "linux")]
+mod isolation_peer;
 mod kinds;
 mod learn;
 mod measure;
@@ -67,6 +69,10 @@ pub(crate) enum CliCommand {
     /// The second process of the experiment `queues`
     #[command(hide = true)]
     QueuePeer(queue_peer::QueuePeer),
+    /// A process of the experiment `isolation`
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    IsolationPeer(isolation_peer::IsolationPeer),
     /// The process of a cell
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -96,6 +102,8 @@ impl CliCommand {
             Self::Kinds(kinds) => kinds.run(),
             Self::Schema(schema) => schema.run(),
             Self::QueuePeer(peer) => peer.run(),
+            #[cfg(target_os = "linux")]
+            Self::IsolationPeer(peer) => peer.run(),
             #[cfg(target_os = "linux")]
             Self::CellProcess(process) => process.run(),
         }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::messages;
 use divisi::graph::Diagnostic;
-use divisi::pd::{LoadedPatch, SearchPath, SourceFile, load_patch};
+use divisi::pd::{LoadedPatch, Machine, SearchPath, SourceFile, load_patch};
 use divisi::text::render_diagnostics_of_files;
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,6 +26,11 @@ impl PatchCheck {
         let patch = load_patch(path, &search)
             .map_err(|why| Failure::bad_input(format!("cannot read {}: {why}", path.display())))?;
         Ok(Self { patch })
+    }
+
+    /// A patch that was read.
+    pub(super) fn of(patch: LoadedPatch) -> Self {
+        Self { patch }
     }
 
     /// The patch.
@@ -104,4 +109,16 @@ impl PatchCheck {
             "stand_ins": self.patch.root.stand_in_count(),
         })
     }
+}
+
+/// Classes that are not built yet, each once, sorted; none where the patch has errors.
+pub(super) fn missing_classes(check: &PatchCheck) -> Vec<String> {
+    if check.has_errors() {
+        return Vec::new();
+    }
+    let (_, not_yet) = Machine::build(check.loaded(), 44_100.0);
+    let mut classes: Vec<String> = not_yet.into_iter().map(|one| one.class).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    classes
 }

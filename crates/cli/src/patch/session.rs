@@ -1,8 +1,8 @@
 //! A patch as a session of one node, so that every command that plays a session plays a patch.
 
+use super::check::missing_classes;
 use super::{PatchCheck, PatchOptions};
 use crate::failure::Failure;
-use divisi::pd::Machine;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -45,6 +45,15 @@ impl PatchSession {
                 "dac{channel} = {{ kind = \"sink\", channel = {channel} }}"
             );
         }
+        let (receives, sends) = check.loaded().uses_midi();
+        if receives {
+            edges.push(format!("\"midi_in -> {node}.midi\""));
+            nodes.push_str("midi_in = { kind = \"midi_input\" }\n");
+        }
+        if sends {
+            edges.push(format!("\"{node}.midi -> midi_out\""));
+            nodes.push_str("midi_out = { kind = \"midi_output\" }\n");
+        }
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let folders: Vec<_> = options.path.iter().map(|folder| absolute(folder)).collect();
         let sent: Vec<_> = options
@@ -61,10 +70,7 @@ impl PatchSession {
             quoted(&folders.join(":")),
             quoted(&sent.join(";")),
         );
-        let missing = match check.has_errors() {
-            true => Vec::new(),
-            false => missing_classes(&check),
-        };
+        let missing = missing_classes(&check);
         Ok(Self {
             text,
             check,
@@ -73,11 +79,12 @@ impl PatchSession {
     }
 }
 
-/// Name of the node of a patch: a plain word, and none of the names of inputs and sinks.
+/// Name of the node of a patch: a plain word, and none of the names of other nodes.
 fn node_name(stem: &str) -> String {
     let plain: String = stem.chars().map(plain).collect();
     let is_word = plain.starts_with(|letter: char| letter.is_ascii_alphabetic());
-    match is_word && !plain.starts_with("adc") && !plain.starts_with("dac") {
+    let is_taken = ["adc", "dac", "midi_in", "midi_out"].map(|name| plain.starts_with(name));
+    match is_word && !is_taken.contains(&true) {
         true => plain,
         false => format!("patch_{plain}"),
     }
@@ -94,13 +101,4 @@ fn plain(letter: char) -> char {
 fn absolute(folder: &Path) -> String {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
     absolute.to_string_lossy().into_owned()
-}
-
-/// Each class once, sorted.
-fn missing_classes(check: &PatchCheck) -> Vec<String> {
-    let (_, not_yet) = Machine::build(check.loaded(), 44_100.0);
-    let mut classes: Vec<String> = not_yet.into_iter().map(|one| one.class).collect();
-    classes.sort_unstable();
-    classes.dedup();
-    classes
 }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files::read_file;
 use crate::guard::FileGuard;
 use crate::output::messages;
-use crate::patch::{PatchCheck, PatchOptions, PatchSession};
+use crate::patch::{PatchCheck, PatchOptions, PatchSession, SessionPatches};
 use crate::session::options::{DEFAULT_BLOCK, default_rate};
 use divisi::conv::jconvolver;
 use divisi::engine::expanded_graph;
@@ -72,11 +72,14 @@ impl LoadedSession {
             probe: &|node| registry.probe(node, folder),
             include: &|including, name| open_included(folder, including, name),
         };
-        let reading = text::read_by_extension_with(&name, &bytes, &context);
+        let mut reading = text::read_by_extension_with(&name, &bytes, &context);
+        let patches = SessionPatches::read(&mut reading.session, folder, 1 + reading.files.len());
+        reading.files.extend(patches.files);
         let source = String::from_utf8_lossy(&bytes).into_owned();
         let (live, mistakes) = read_live(&reading.session, &source);
         let mut diagnostics = reading.diagnostics;
         diagnostics.extend(mistakes);
+        diagnostics.extend(patches.diagnostics);
         let mut loaded = Self {
             session: reading.session,
             diagnostics,
@@ -86,7 +89,7 @@ impl LoadedSession {
             folder: folder.to_path_buf(),
             name,
             source,
-            lacks_objects: false,
+            lacks_objects: patches.lacks_objects,
             patch: options.clone(),
         };
         loaded.check_snapshots();
@@ -142,6 +145,20 @@ impl LoadedSession {
             Err(error) => return Err(self.engine_failure(error)),
         }
         Ok(())
+    }
+
+    /// The mistakes of nodes that play patches: files that are not there, names that nothing receives.
+    pub(crate) fn patch_mistakes(&self) -> Vec<Diagnostic> {
+        let format = ExpandFormat {
+            rate: self.rate_or_default(None),
+            block: Frames(64),
+            fuse: true,
+        };
+        let from = (&*self.registry, self.folder.as_path());
+        match expanded_graph(&self.session.graph, from, format) {
+            Err(EngineError::Graph(mistakes)) => mistakes,
+            _ => Vec::new(),
+        }
     }
 
     /// Returns true if a node plays a patch.

@@ -180,6 +180,7 @@ fn graph() -> Value {
                 "enabled": { "type": "boolean" },
                 "bypassed": { "type": "boolean" },
                 "params": { "$ref": "#/$defs/params" },
+                "own_params": { "type": "array", "items": { "type": "string" }, "description": "Names of parameters beside those of the kind." },
                 "inputs": port,
                 "outputs": port,
             })) },

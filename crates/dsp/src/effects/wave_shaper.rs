@@ -41,6 +41,7 @@ pub(crate) fn kind() -> Kind {
             channels(),
         ],
         typical_ns: 70,
+        picture: graph::KindPicture::Transfer,
         ..Kind::effect("shape", "A wave shaper: soft or hard clip.")
     }
 }

@@ -1,8 +1,9 @@
-//! `noise`: white or pink noise from a seed, the same in every run.
+//! `noise`: white, pink or brown noise from a seed, the same in every run.
 //!
 //! ```text
 //! white[n] = SplitMix64(seed, n), the upper 24 bits as a number from -1 to 1
 //! pink     = 0.11 × Kellet(white): six one-pole filters in parallel, a delayed and a direct path
+//! brown    = 0.0306 × s, s = 0.9975 s + white: a leaky sum, which falls 6 dB per octave from 19 Hz on at 48 kHz
 //! ```
 //!
 //! White: the counter-based generator SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
@@ -39,12 +40,12 @@ pub(crate) fn kind() -> Kind {
         outputs: vec![PortSpec::mono("out")],
         params: vec![
             VOLUME.param(),
-            Param::choice("color", &["white", "pink"])
-                .doc("Spectrum: flat, or falling 3 dB per octave."),
+            Param::choice("color", &["white", "pink", "brown"])
+                .doc("Spectrum: flat, or falling 3 or 6 dB per octave."),
             Param::number("seed", (0.0, max_seed), 0.0).doc(seed),
         ],
         typical_ns: 150,
-        ..Kind::new("noise", "White or pink noise from a seed.")
+        ..Kind::new("noise", "White, pink or brown noise from a seed.")
     }
 }
 
@@ -56,10 +57,21 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     Ok(Box::new(Noise {
         seed,
         count: 0,
-        pink: creation.choice("color")? == 1,
+        color: match creation.choice("color")? {
+            0 => NoiseColor::White,
+            1 => NoiseColor::Pink,
+            _ => NoiseColor::Brown,
+        },
         poles: [0.0; 7],
         volume: Smoother::new(VOLUME.read(creation)? as f32),
     }))
+}
+
+#[derive(Clone, Copy)]
+enum NoiseColor {
+    White,
+    Pink,
+    Brown,
 }
 
 #[derive(Clone)]
@@ -67,7 +79,7 @@ struct Noise {
     seed: u64,
     /// Samples generated so far.
     count: u64,
-    pink: bool,
+    color: NoiseColor,
     poles: [f32; 7],
     volume: Smoother,
 }
@@ -99,6 +111,10 @@ const POLES: [(f32, f32); 6] = [
 /// Gain that brings the filter's sum near the level of its input: rarely above 1, never above 7.6.
 const PINK_LEVEL: f32 = 0.11;
 
+/// Pole of brown noise, and the gain that brings its RMS to a quarter of full scale.
+const BROWN_POLE: f32 = 0.9975;
+const BROWN_LEVEL: f32 = 0.0306;
+
 impl Noise {
     fn generate(&mut self, out: &mut [f32]) {
         let (seed, count) = (self.seed, self.count);
@@ -106,10 +122,17 @@ impl Noise {
             *y = white(seed, count.wrapping_add(i));
         }
         self.count = count.wrapping_add(out.len() as u64);
-        if self.pink {
-            out.iter_mut().for_each(|y| *y = self.pink(*y));
+        match self.color {
+            NoiseColor::White => {}
+            NoiseColor::Pink => out.iter_mut().for_each(|y| *y = self.pink(*y)),
+            NoiseColor::Brown => out.iter_mut().for_each(|y| *y = self.brown(*y)),
         }
         self.volume.apply(out);
+    }
+
+    fn brown(&mut self, white: f32) -> f32 {
+        self.poles[0] = BROWN_POLE * self.poles[0] + white;
+        self.poles[0] * BROWN_LEVEL
     }
 
     fn pink(&mut self, white: f32) -> f32 {

@@ -27,6 +27,9 @@ pub struct SchedulerChoice {
     pub reason: ChoiceReason,
     /// True if another choice was kept, but the machine is no longer what it was then.
     pub has_machine_changed: bool,
+    /// True if other programs took much of the machine during the trials. It is made again at a start at which the machine
+    /// is quiet.
+    pub was_disturbed: bool,
     /// State of the machine when the choice was made.
     pub(super) probe: Option<MachineProbe>,
 }
@@ -84,6 +87,7 @@ impl SchedulerChoice {
             elapsed: Duration::ZERO,
             reason,
             has_machine_changed: false,
+            was_disturbed: false,
             probe: None,
         }
     }
@@ -130,6 +134,7 @@ impl SchedulerChoice {
             sequential_upper_ns: self.sequential.map(|t| t.upper.0),
             sequential_mean_ns: self.sequential.map(|t| t.mean.0),
             probe: self.probe,
+            was_disturbed: self.was_disturbed,
         }
     }
 }
@@ -154,6 +159,7 @@ pub(super) fn from_costs(chosen: &ChosenSchedule) -> Option<SchedulerChoice> {
         latency_blocks: chosen.latency_blocks.map(|ahead| ahead.min(256)),
         times: tried(scheduler, workers, chosen.mean_ns, chosen.upper_ns),
         sequential: tried(Scheduler::Sequential, 1, sequential.0, sequential.1),
+        was_disturbed: chosen.was_disturbed,
         probe: chosen.probe,
         ..SchedulerChoice::of(scheduler, workers, ChoiceReason::Cached)
     })
@@ -174,12 +180,10 @@ impl fmt::Display for SchedulerChoice {
         }
         let elapsed = self.elapsed.as_secs_f64();
         match self.reason {
-            ChoiceReason::Measured if self.has_machine_changed => {
-                write!(
-                    f,
-                    ", measured again in {elapsed:.1} s, since the machine has changed"
-                )
-            }
+            ChoiceReason::Measured if self.has_machine_changed => write!(
+                f,
+                ", measured again in {elapsed:.1} s, since the machine has changed"
+            ),
             ChoiceReason::Measured => write!(f, ", measured in {elapsed:.1} s"),
             ChoiceReason::Cached => write!(f, ", as chosen before"),
             ChoiceReason::OneWorker => write!(f, ", since one worker is all there is"),
@@ -193,6 +197,10 @@ impl fmt::Display for SchedulerChoice {
             }
             ChoiceReason::Panicked => write!(f, ", since trying it broke"),
             ChoiceReason::Interrupted => write!(f, ", since the trials were interrupted"),
+        }?;
+        match self.was_disturbed {
+            true => write!(f, ", on a busy machine"),
+            false => Ok(()),
         }
     }
 }
@@ -225,6 +233,12 @@ mod tests {
         assert!(choice.to_string().ends_with(
             "(sequential 19.0 µs), measured again in 0.3 s, since the machine has changed"
         ));
+        choice.was_disturbed = true;
+        assert!(
+            choice
+                .to_string()
+                .ends_with("the machine has changed, on a busy machine")
+        );
         let again = from_costs(&choice.to_costs()).unwrap();
         let as_kept = SchedulerChoice {
             elapsed: Duration::ZERO,

@@ -5,12 +5,16 @@
 //! after the one before: so a worker sleeps before each as it will sleep later, and its wake is in the time. In a round each plays
 //! ten cycles, of which the first two are not counted: they find the caches full of the other executor's data. With one
 //! cycle a round that would burden the sequential executor most, which has one core's cache for all of its data.
+//!
+//! Between two rounds both play many blocks at once, which are not counted. So the rounds lie spread over seconds of sound, or
+//! over a whole period of deferred work: all drums play on the first beat of a piece, and few of them between the beats.
 
 use super::compare::CycleTimes;
 use super::pace::Pacer;
 use crate::measure::DryRun;
 use rt::stamp::TickScale;
 use std::time::{Duration, Instant};
+use units::Nanos;
 
 /// Cycles that are not counted: memory is touched for the first time in them.
 pub(super) const WARM_UP: u64 = 4;
@@ -20,6 +24,8 @@ const ROUND: u64 = 10;
 const UNCOUNTED: u64 = 2;
 /// Smallest number of counted cycles of each on which a choice rests.
 pub(super) const MIN_CYCLES: usize = 40;
+/// Sound over which the rounds lie spread, in nanoseconds.
+const SPREAD: Nanos = Nanos(4_000_000_000);
 /// Largest number of blocks until deferred work falls due regularly.
 const MAX_SETTLE: u64 = 8192;
 
@@ -71,13 +77,25 @@ impl PairedTrial {
             for one in [&mut self.sequential, &mut self.candidate] {
                 one.play_round(self.scale, self.pacer.as_mut());
             }
-            for one in [&mut self.sequential, &mut self.candidate] {
-                for _ in 0..skipped {
-                    one.run.cycle();
-                }
-            }
+            self.skip(skipped);
         }
         (self.sequential.times, self.candidate.times)
+    }
+
+    /// Plays at most `blocks` at once, for at most as long as a round takes.
+    fn skip(&mut self, blocks: u64) {
+        let Some(pacer) = &self.pacer else {
+            return;
+        };
+        let (start, limit) = (Instant::now(), 2 * ROUND * pacer.period().0);
+        for _ in 0..blocks {
+            if start.elapsed().as_nanos() as u64 > limit {
+                break;
+            }
+            for one in [&mut self.sequential, &mut self.candidate] {
+                one.run.cycle();
+            }
+        }
     }
 
     /// Plays the first blocks at once, until deferred work falls due as it will all the time. Returns the number of blocks
@@ -98,14 +116,15 @@ impl PairedTrial {
         longest
     }
 
-    /// Number of blocks to leave out after each round, so that the rounds lie spread over a whole period of deferred work.
+    /// Number of blocks to leave out after each round.
     fn skipped(&self, deferred: u64, limit: Duration) -> u64 {
         let Some(pacer) = &self.pacer else {
             return 0;
         };
-        let both = 2 * pacer.period().0.max(1);
-        let played = (limit.as_nanos() as u64 / both).max(1);
-        (ROUND * deferred / played).saturating_sub(ROUND)
+        let period = pacer.period().0.max(1);
+        let blocks = deferred.max(SPREAD.0 / period);
+        let played = (limit.as_nanos() as u64 / (2 * period)).max(1);
+        (ROUND * blocks / played).saturating_sub(ROUND)
     }
 }
 

@@ -5,7 +5,7 @@
 //! | one worker alone | a few at once | reasons to try nothing |
 //! | machine, nodes | – | what static schedules must know; the cost of a wake now, after a sleep of a period |
 //! | each candidate | some at its pace | the one with the best times |
-//! | [`PairedTrial`] | turns of each, at their pace | the candidate, if it wins by more than a wake costs; else the sequential executor |
+//! | [`PairedTrial`] | turns of each, at their pace | the candidate, if it wins by more than a wake costs and by a quarter; else the sequential executor |
 
 use super::candidates::{Candidate, candidates};
 use super::choice::{ChoiceReason, SchedulerChoice, SchedulerTrial};

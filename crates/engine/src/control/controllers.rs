@@ -85,7 +85,11 @@ impl Engine {
             self.keep_delay_bounds(&mut graph, change.node);
             if let Some(node) = graph.node_mut(change.node) {
                 let kind = self.resources.catalogue.get(node.effective_kind());
-                let name = kind.and_then(|kind| Some(kind.params.get(usize::from(param))?.name));
+                let (at, own) = (usize::from(param), self.resources.own_params(change.node));
+                let name = kind.and_then(|kind| match kind.params.get(at) {
+                    Some(param) => Some(param.name),
+                    None => Some(own.get(at.checked_sub(kind.params.len())?)?.as_str()),
+                });
                 if let Some(name) = name {
                     node.set(name, ParamValue::Number(f64::from(value)));
                 }

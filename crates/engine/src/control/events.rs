@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::EngineError;
 use crate::messages::{EVENTS, EventMessage, Ramp, RampLaw};
-use graph::{Graph, Node, NodeId, ParamRange, ParamValue, Signal};
+use graph::{Graph, Kind, Node, NodeId, ParamRange, ParamValue, Signal};
 use processor::{Event, EventBody, EventTarget};
 use units::Frames;
 
@@ -144,6 +144,13 @@ impl Engine {
         }
     }
 
+    /// Names of the parameters that `node` has beside those of its kind: what a patch receives. Empty for a node without any.
+    ///
+    /// Real-time: setup.
+    pub fn own_params(&self, node: NodeId) -> &[String] {
+        self.resources.own_params(node)
+    }
+
     fn send_to_input(
         &mut self,
         node: NodeId,
@@ -198,6 +205,14 @@ impl Engine {
             .param(name)
             .filter(|(_, param)| param.live)
             .ok_or_else(error)?;
+        let index = match index {
+            Kind::OWN => {
+                let own = self.resources.own_params(node);
+                let at = own.iter().position(|own| own == name).ok_or_else(error)?;
+                u16::try_from(kind.params.len() + at).map_err(|_| error())?
+            }
+            index => index,
+        };
         let (mut min, mut max) = match param.range {
             ParamRange::Number { min, max, .. } => (min, max),
             _ => (f64::NEG_INFINITY, f64::INFINITY),

@@ -19,6 +19,7 @@ pub(super) struct PlacedExpansion {
     edges: Vec<(InnerPort, InnerPort)>,
     outputs: Vec<InnerPort>,
     inbox: Option<Inbox>,
+    own_params: Vec<String>,
 }
 
 /// The processor of a node, and those of its inner nodes.
@@ -39,6 +40,7 @@ impl PlacedExpansion {
             edges: made.edges,
             outputs: made.outputs,
             inbox: made.inbox,
+            own_params: made.own_params,
         };
         (placed, (made.head, processors))
     }
@@ -191,6 +193,12 @@ impl EngineResources {
     /// Inbox for messages in words to `node`, if it understands any.
     pub(crate) fn inbox(&mut self, node: NodeId) -> Option<&mut Inbox> {
         self.expansions.get_mut(&node)?.inbox.as_mut()
+    }
+
+    /// Names of the node's own parameters, whose indices follow those of its kind.
+    pub(crate) fn own_params(&self, node: NodeId) -> &[String] {
+        let placed = self.expansions.get(&node);
+        placed.map_or(&[], |placed| &placed.own_params)
     }
 
     /// The node of the user to which `id` belongs: itself, or the one that it plays for.

@@ -21,8 +21,9 @@ pub(crate) fn silence_non_finite(samples: &mut [f32]) -> u64 {
 /// Real-time: hot.
 #[inline]
 pub(crate) fn has_non_finite(samples: &[f32]) -> bool {
-    let is_bad = |x: &f32| u32::from(x.to_bits() & EXPONENT == EXPONENT);
-    samples.iter().fold(0, |any, x| any | is_bad(x)) != 0
+    // The sum has the highest bit where the exponent is full.
+    let carry = |x: &f32| (x.to_bits() & EXPONENT).wrapping_add(1 << 23);
+    samples.iter().fold(0, |any, x| any | carry(x)) >> 31 != 0
 }
 
 #[cfg(test)]

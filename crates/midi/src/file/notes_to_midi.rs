@@ -19,7 +19,7 @@ const AUDIBLE: f32 = 0.005;
 
 /// Notes become channel messages.
 #[derive(Debug)]
-pub(crate) struct NotesToMidi {
+pub struct NotesToMidi {
     has_mpe: bool,
     /// The notes that sound, each with channel, key and difference of its pitch to the key.
     notes: HashMap<u32, SoundingNote>,
@@ -39,7 +39,10 @@ struct SoundingNote {
 }
 
 impl NotesToMidi {
-    pub(crate) fn new(has_mpe: bool) -> Self {
+    /// No notes yet; with `has_mpe` each has a channel of its own.
+    ///
+    /// Real-time: setup.
+    pub fn new(has_mpe: bool) -> Self {
         Self {
             has_mpe,
             // Twice the room, so that a table in which notes come and go never grows.
@@ -53,13 +56,15 @@ impl NotesToMidi {
     /// Forgets all notes.
     ///
     /// Real-time: hot.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.notes.clear();
         (self.members, self.last, self.lost) = ([0; MEMBERS], MEMBERS - 1, 0);
     }
 
     /// Messages at the begin of a file: with MPE the size of the zone.
-    pub(crate) fn preamble(&self) -> &'static [[u8; 3]] {
+    ///
+    /// Real-time: hot.
+    pub fn preamble(&self) -> &'static [[u8; 3]] {
         const MPE: [[u8; 3]; 3] = [[0xb0, 101, 0], [0xb0, 100, 6], [0xb0, 6, MEMBERS as u8]];
         match self.has_mpe {
             true => &MPE,
@@ -68,14 +73,16 @@ impl NotesToMidi {
     }
 
     /// Number of events that no message says, or only roughly.
-    pub(crate) fn lost(&self) -> u64 {
+    ///
+    /// Real-time: hot.
+    pub fn lost(&self) -> u64 {
         self.lost
     }
 
     /// Sends the messages of `body`, which is no text.
     ///
     /// Real-time: hot, if `send` is.
-    pub(crate) fn translate(&mut self, body: EventBody, mut send: impl FnMut([u8; 3])) {
+    pub fn translate(&mut self, body: EventBody, mut send: impl FnMut([u8; 3])) {
         match body {
             EventBody::Midi([status @ 0x80..0xf0, a, b]) => send([status, a & 127, b & 127]),
             EventBody::NoteOn {

@@ -81,6 +81,16 @@ impl Arrays {
         id
     }
 
+    /// Lets nothing find the array of this name any more, and takes all of its points but one.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn remove(&mut self, name: Symbol) {
+        if let Some(id) = self.names.remove(&name) {
+            self.resize(id, 1);
+            self.points[id.0 as usize].shrink_to_fit();
+        }
+    }
+
     /// The array of this name.
     pub(crate) fn find(&self, name: Symbol) -> Option<ArrayId> {
         self.names.get(&name).copied()

@@ -3,17 +3,18 @@
 //! Each box becomes an object, in the order of the file; an inlet of a subpatch is an object that passes on what it gets. Loadbangs
 //! come in Pd's order: abstractions first, then subpatches, then the canvas's own boxes.
 
+use super::canvases::{BoxPlace, CanvasBox, CanvasId, CanvasState};
 use super::machine::Machine;
 use super::objects::{
-    ArrayBox, Collector, Distributor, GuiBox, Making, MessageBox, Numbered, Passage, SignalInlet,
-    make,
+    ArrayBox, CanvasReceiver, Collector, Distributor, GuiBox, Making, MessageBox, Numbered,
+    Passage, SignalInlet, make,
 };
 use super::symbol::Symbol;
 use super::value::Value;
 use super::wire::{ObjectId, Wire};
 use crate::class::PortKind;
 use crate::file::Atom;
-use crate::load::{Instance, LoadedObject, LoadedPatch, ObjectBody};
+use crate::load::{BoxLoader, Instance, LoadedObject, LoadedPatch, ObjectBody};
 use graph::SourceSpan;
 use std::path::{Path, PathBuf};
 
@@ -37,30 +38,33 @@ impl Machine {
 
     /// As [`Machine::build`], with what became of each box.
     pub(crate) fn build_with_boxes(patch: &LoadedPatch, rate: f32) -> (Self, Vec<NotYet>, Built) {
-        let mut builder = Builder {
-            machine: Self::new(rate),
-            not_yet: Vec::new(),
-            folders: patch.files.iter().map(|file| folder(&file.path)).collect(),
-            saved_around: Vec::new(),
-            arguments: Vec::new(),
-        };
-        builder.machine.globals().jobs.access = patch.access.clone();
-        let root = builder.canvas(&patch.root);
+        let mut machine = Self::new(rate);
+        machine.globals().jobs.access = patch.access.clone();
+        let loader = BoxLoader::new(patch);
+        let mut builder = Builder::new(&mut machine, loader.folders());
+        let (_, root) = builder.canvas(&patch.root, true);
         builder.loadbangs(&patch.root, &root);
-        builder.machine.reserve();
-        (builder.machine, builder.not_yet, root)
+        let not_yet = builder.not_yet;
+        machine.canvases.loader = Some(loader);
+        machine.reserve();
+        (machine, not_yet, root)
     }
 }
 
-struct Builder {
-    machine: Machine,
-    not_yet: Vec<NotYet>,
+/// Makes the objects of boxes.
+pub(super) struct Builder<'m> {
+    machine: &'m mut Machine,
+    /// True while the patch is loaded: signals are ordered afterwards, and no more later.
+    pub(super) has_signals: bool,
+    pub(super) not_yet: Vec<NotYet>,
     /// Folder of each file.
     folders: Vec<PathBuf>,
     /// Words that the patch around has saved for the abstraction that is being built.
     saved_around: Vec<Vec<Atom>>,
     /// Arguments of the canvas that is being built.
     arguments: Vec<Value>,
+    /// Canvases around.
+    depth: usize,
 }
 
 /// The name and the points of an `array define`, with what was saved; `None` for another box.
@@ -109,10 +113,6 @@ fn array_definition(class: &str, object: &LoadedObject) -> Option<(Atom, Vec<f32
     Some((name.unwrap_or(&unnamed).clone(), points))
 }
 
-fn folder(file: &Path) -> PathBuf {
-    file.parent().unwrap_or(Path::new("")).to_owned()
-}
-
 /// Results for a canvas's boxes, one for each.
 pub(crate) struct Built {
     pub(crate) boxes: Vec<BuiltBox>,
@@ -124,6 +124,7 @@ pub(crate) enum BuiltBox {
     Object(ObjectId),
     /// A canvas, with its inlets and outlets from the left.
     Canvas {
+        id: CanvasId,
         inside: Built,
         inlets: Vec<Option<ObjectId>>,
         outlets: Vec<Option<ObjectId>>,
@@ -136,17 +137,77 @@ pub(crate) enum BuiltBox {
     },
 }
 
-impl Builder {
-    fn canvas(&mut self, instance: &Instance) -> Built {
+impl<'m> Builder<'m> {
+    pub(super) fn new(machine: &'m mut Machine, folders: Vec<PathBuf>) -> Self {
+        Self {
+            machine,
+            has_signals: true,
+            not_yet: Vec::new(),
+            folders,
+            saved_around: Vec::new(),
+            arguments: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// Adds a box to a canvas that is there.
+    pub(super) fn add(&mut self, canvas: CanvasId, object: &LoadedObject) -> BuiltBox {
+        let state = self.machine.canvases.get_mut(canvas);
+        self.arguments = std::mem::take(&mut state.arguments);
+        self.saved_around = std::mem::take(&mut state.saved_around);
+        self.depth = state.depth + 1;
+        let built = self.box_of(canvas, object);
+        let state = self.machine.canvases.get_mut(canvas);
+        state.arguments = std::mem::take(&mut self.arguments);
+        state.saved_around = std::mem::take(&mut self.saved_around);
+        built
+    }
+
+    fn box_of(&mut self, canvas: CanvasId, object: &LoadedObject) -> BuiltBox {
+        let first = self.machine.object_count();
+        let built = self.object(object);
+        let objects = first..self.machine.object_count();
+        let made = CanvasBox::new(object, built.place(&object.body), objects);
+        self.machine.canvases.add(canvas, made);
+        built
+    }
+
+    /// Opens a canvas, which receives under `pd-` and its name.
+    fn open(&mut self, instance: &Instance, is_file: bool) -> CanvasId {
+        let ending = if is_file { ".pd" } else { "" };
+        let symbols = &mut self.machine.globals().symbols;
+        let name = (!instance.name.is_empty())
+            .then(|| symbols.intern(&format!("pd-{}{ending}", instance.name)));
+        let id = self.machine.canvases.open(CanvasState {
+            name,
+            scope: instance.scope.clone(),
+            arguments: self.arguments.clone(),
+            saved_around: self.saved_around.clone(),
+            boxes: Vec::with_capacity(instance.objects.len()),
+            depth: self.depth,
+        });
+        let receiver = self
+            .machine
+            .add("canvas", Box::new(CanvasReceiver { canvas: id }));
+        if let Some(name) = name {
+            self.machine.receive(name, receiver);
+        }
+        id
+    }
+
+    fn canvas(&mut self, instance: &Instance, is_file: bool) -> (CanvasId, Built) {
         let symbols = &mut self.machine.globals().symbols;
         let arguments = instance.arguments.iter();
         let arguments = arguments.map(|atom| Value::of(atom, symbols)).collect();
         let around = std::mem::replace(&mut self.arguments, arguments);
+        let id = self.open(instance, is_file);
+        self.depth += 1;
         let boxes: Vec<BuiltBox> = instance
             .objects
             .iter()
-            .map(|object| self.object(object, instance.number))
+            .map(|object| self.box_of(id, object))
             .collect();
+        self.depth -= 1;
         self.arguments = around;
         for connection in &instance.connections {
             let from = boxes[connection.from].outlet(connection.outlet);
@@ -155,14 +216,14 @@ impl Builder {
                 self.machine.connect(from, outlet, wire);
             }
         }
-        Built { boxes }
+        (id, Built { boxes })
     }
 
-    fn object(&mut self, object: &LoadedObject, number: u32) -> BuiltBox {
+    fn object(&mut self, object: &LoadedObject) -> BuiltBox {
         match &object.body {
             ObjectBody::Message => {
                 let symbols = &mut self.machine.globals().symbols;
-                let message_box = MessageBox::new(&object.arguments, number, symbols);
+                let message_box = MessageBox::new(&object.arguments, symbols);
                 BuiltBox::Object(self.machine.add("messagebox", Box::new(message_box)))
             }
             ObjectBody::Gui(gui) => {
@@ -175,10 +236,10 @@ impl Builder {
                 }
                 BuiltBox::Object(id)
             }
-            ObjectBody::Subpatch(inner) => self.inner(inner),
+            ObjectBody::Subpatch(inner) => self.inner(inner, false),
             ObjectBody::Abstraction(inner) => {
                 let around = std::mem::replace(&mut self.saved_around, object.saved.clone());
-                let built = self.inner(inner);
+                let built = self.inner(inner, true);
                 self.saved_around = around;
                 built
             }
@@ -202,8 +263,8 @@ impl Builder {
         id
     }
 
-    fn inner(&mut self, inner: &Instance) -> BuiltBox {
-        let inside = self.canvas(inner);
+    fn inner(&mut self, inner: &Instance, is_file: bool) -> BuiltBox {
+        let (id, inside) = self.canvas(inner, is_file);
         let side = |names: [&str; 2]| {
             let ports = inner.ports(names);
             ports.into_iter().map(|at| inside.boxes[at].id()).collect()
@@ -211,6 +272,7 @@ impl Builder {
         let inlets = side(["inlet~", "inlet"]);
         let outlets = side(["outlet~", "outlet"]);
         BuiltBox::Canvas {
+            id,
             inside,
             inlets,
             outlets,
@@ -219,7 +281,10 @@ impl Builder {
 
     /// An object that distributes what comes in, and for each outlet of each instance one that adds its number.
     fn clones(&mut self, first: i32, instances: &[Instance], object: &LoadedObject) -> BuiltBox {
-        let all: Vec<BuiltBox> = instances.iter().map(|inner| self.inner(inner)).collect();
+        let all: Vec<BuiltBox> = instances
+            .iter()
+            .map(|inner| self.inner(inner, true))
+            .collect();
         let inlets = object.ports.inlets.len();
         let distributor = Distributor::new(first, all.len(), inlets);
         let distributor = self.machine.add("clone", Box::new(distributor));
@@ -262,6 +327,9 @@ impl Builder {
     }
 
     fn class(&mut self, class: &str, object: &LoadedObject) -> BuiltBox {
+        if !self.has_signals && class.ends_with('~') {
+            return self.not_built(class, object);
+        }
         if matches!(class, "inlet" | "outlet" | "inlet~" | "outlet~") {
             let object: Box<dyn super::object::Object> = match class {
                 "inlet~" => Box::new(SignalInlet),
@@ -316,11 +384,7 @@ impl Builder {
         };
         let made = make(&mut making).or_else(|| crate::signal::make(&mut making));
         let Some(made) = made else {
-            self.not_yet.push(NotYet {
-                class: class.into(),
-                span: object.span,
-            });
-            return BuiltBox::None;
+            return self.not_built(class, object);
         };
         let id = self.machine.add(class, made);
         if class.ends_with('~') {
@@ -357,6 +421,14 @@ impl Builder {
             self.machine.receive(name, id);
         }
         BuiltBox::Object(id)
+    }
+
+    fn not_built(&mut self, class: &str, object: &LoadedObject) -> BuiltBox {
+        self.not_yet.push(NotYet {
+            class: class.into(),
+            span: object.span,
+        });
+        BuiltBox::None
     }
 
     fn name(&mut self, atom: &Atom) -> Symbol {
@@ -406,6 +478,33 @@ impl Builder {
 }
 
 impl BuiltBox {
+    /// Its place in the canvas.
+    fn place(&self, body: &ObjectBody) -> BoxPlace {
+        match self {
+            Self::None => BoxPlace::None,
+            Self::Object(id) => BoxPlace::Object(*id),
+            Self::Canvas { id, .. } => BoxPlace::Canvas {
+                id: *id,
+                is_abstraction: matches!(body, ObjectBody::Abstraction(_)),
+            },
+            Self::Clones {
+                distributor,
+                collector,
+                instances,
+            } => {
+                let canvas = |one: &Self| match one {
+                    Self::Canvas { id, .. } => Some(*id),
+                    _ => None,
+                };
+                BoxPlace::Clones {
+                    distributor: *distributor,
+                    collector: *collector,
+                    canvases: instances.iter().filter_map(canvas).collect(),
+                }
+            }
+        }
+    }
+
     fn id(&self) -> Option<ObjectId> {
         match self {
             Self::Object(id) => Some(*id),

@@ -1,6 +1,7 @@
 //! [`Globals`]: the state that all objects share.
 
 use super::arrays::Arrays;
+use super::canvases::CanvasMessage;
 use super::clocks::Clocks;
 use super::console::Console;
 use super::job_queue::Jobs;
@@ -37,6 +38,8 @@ pub(crate) struct Globals {
     pub midi_output: MidiOutput,
     /// True once `; pd quit` was sent.
     pub is_over: bool,
+    /// A message to a canvas, until the handler of its receiver has ended.
+    pub(super) edit: Option<Box<CanvasMessage>>,
     /// Words of a message that an object puts together.
     pub(super) line: Vec<Value>,
 }
@@ -59,6 +62,7 @@ impl Globals {
             console: Console::default(),
             midi_output: MidiOutput::default(),
             is_over: false,
+            edit: None,
             line: Vec::with_capacity(256),
         }
     }

@@ -1,6 +1,7 @@
 //! [`Machine`]: objects, wires, the stack of messages, and one tick.
 
 use super::arrays::ArrayId;
+use super::canvases::Canvases;
 use super::clocks::{Due, UNITS_PER_MS};
 use super::globals::Globals;
 use super::jobs::{Job, JobResult};
@@ -12,7 +13,8 @@ use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work, store};
 use crate::file::Atom;
-use crate::signal::ObjectCell;
+use crate::signal::{ObjectGroup, ObjectPlace};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Messages within one tick, at most: a patch that never comes to an end is stopped, and says so.
@@ -39,6 +41,8 @@ pub struct Machine {
     /// Length of a tick, in units of logical time.
     tick: f64,
     midi_parser: MidiParser,
+    /// Canvases, for messages to them.
+    pub(super) canvases: Canvases,
 }
 
 impl Machine {
@@ -56,6 +60,7 @@ impl Machine {
             delivered: Vec::with_capacity(256),
             left: MAX_MESSAGES,
             midi_parser: MidiParser::default(),
+            canvases: Canvases::default(),
             // Pd multiplies by an inverse that is a float.
             tick: UNITS_PER_MS * 1000.0 * 64.0 * f64::from(1.0 / rate),
         }
@@ -70,25 +75,95 @@ impl Machine {
         id
     }
 
+    /// Number of objects.
+    pub(super) fn object_count(&self) -> u32 {
+        u32::try_from(self.objects.len()).expect("boxes are bounded")
+    }
+
+    /// Disconnects an outlet; false if there is no such connection.
+    pub(super) fn disconnect(&mut self, from: ObjectId, outlet: usize, to: Wire) -> bool {
+        let wires = self.wires[from.0 as usize].get_mut(outlet);
+        let found = wires.and_then(|wires| {
+            let at = wires.iter().position(|wire| *wire == to)?;
+            Some(wires.remove(at))
+        });
+        found.is_some()
+    }
+
+    /// Lets objects be called when what is under way has ended, the first of them first.
+    pub(super) fn load_objects(&mut self, objects: &[ObjectId], depth: u32) {
+        let keep = u32::try_from(self.values.len()).expect("fewer values than memory");
+        let work = |object: &ObjectId| Work::Load { object: *object };
+        let entries = objects.iter().rev().map(|object| Entry {
+            work: work(object),
+            keep,
+            depth,
+        });
+        self.stack.extend(entries);
+    }
+
+    /// Removes objects; what they have under way does nothing. Their numbers are not given again.
+    ///
+    /// Real-time: setup.
+    pub(super) fn remove(&mut self, ranges: &[Range<u32>]) {
+        let mut is_removed = vec![false; self.objects.len()];
+        for at in ranges.iter().flat_map(Clone::clone) {
+            is_removed[at as usize] = true;
+            self.objects[at as usize].clear();
+            self.wires[at as usize].clear();
+        }
+        let removed = |id: ObjectId| is_removed[id.0 as usize];
+        for wires in self.wires.iter_mut().flatten() {
+            wires.retain(|wire| !removed(wire.object));
+        }
+        for (name, id) in self.globals.receivers.remove_all(removed) {
+            if &*self.classes[id.0 as usize] == "array" {
+                self.globals.arrays.remove(name);
+            }
+        }
+    }
+
+    /// Returns true if one of the objects has signals.
+    pub(super) fn has_signals(&self, ranges: &[Range<u32>]) -> bool {
+        let mut all = ranges.iter().flat_map(Clone::clone);
+        all.any(|at| matches!(self.objects[at as usize], ObjectSlot::Signal(_)))
+    }
+
     /// Makes an object one of signals, with a number for each inlet that is one of signals.
     pub(super) fn set_signal_inlets(&mut self, id: ObjectId, numbers: Box<[Option<f32>]>) {
         self.objects[id.0 as usize].share(numbers);
     }
 
     /// The place of a signal object, which its step shares; `None` for another object.
-    pub(crate) fn signal_object(&self, id: ObjectId) -> Option<&Arc<ObjectCell>> {
+    pub(crate) fn signal_object(&self, id: ObjectId) -> Option<&ObjectPlace> {
         match &self.objects[id.0 as usize] {
-            ObjectSlot::Signal(cell) => Some(cell),
+            ObjectSlot::Signal(place) => Some(place),
             ObjectSlot::Control(_) => None,
         }
+    }
+
+    /// Moves these objects of signals together. Copies of their places that were made before lead to nothing.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn join(&mut self, ids: &[ObjectId]) -> Arc<ObjectGroup> {
+        let places = ids.iter().filter_map(|id| self.signal_object(*id));
+        let objects = Vec::from_iter(places.map(ObjectPlace::take));
+        let group = Arc::new(ObjectGroup::new(objects));
+        let mut places = ObjectPlace::all_of(&group);
+        for id in ids {
+            if let ObjectSlot::Signal(place) = &mut self.objects[id.0 as usize] {
+                *place = places.next().expect("as many as were taken");
+            }
+        }
+        group
     }
 
     /// Sets the clocks that an object has set while it computed.
     ///
     /// Real-time: hot.
     pub(crate) fn take_clocks(&mut self, id: ObjectId) {
-        if let ObjectSlot::Signal(cell) = &self.objects[id.0 as usize] {
-            for (slot, delay_ms) in cell.write().clocks.drain(..) {
+        if let ObjectSlot::Signal(place) = &self.objects[id.0 as usize] {
+            for (slot, delay_ms) in place.write().clocks.drain(..) {
                 self.globals.clocks.set(Due { object: id, slot }, delay_ms);
             }
         }
@@ -151,6 +226,26 @@ impl Machine {
     /// Lets an object know when the patch is loaded, after those that were named before.
     pub(super) fn at_load(&mut self, object: ObjectId) {
         self.loadbangs.push(object);
+    }
+
+    /// Names under which objects receive, sorted; not those that begin with a digit, as `$0` does, nor those of
+    /// canvases and of MIDI.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn received(&self) -> Vec<String> {
+        let globals = &self.globals;
+        let names = globals
+            .receivers
+            .names()
+            .map(|name| globals.symbols.text(name));
+        let is_plain = |name: &&str| {
+            let is_of_pd = name.starts_with('#') || name.starts_with("pd-");
+            !is_of_pd && !name.starts_with(|c: char| c.is_ascii_digit())
+        };
+        let plain = names.filter(is_plain);
+        let mut names: Vec<String> = plain.map(str::to_owned).collect();
+        names.sort_unstable();
+        names
     }
 
     /// State that all objects share.
@@ -296,6 +391,29 @@ impl Machine {
         self.run();
     }
 
+    /// The symbol of a name.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn symbol(&mut self, name: &str) -> Symbol {
+        self.globals.symbols.intern(name)
+    }
+
+    /// Sends a number to everything that receives under `name`, at once.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub(crate) fn send_number(&mut self, name: Symbol, number: f32) {
+        let value = Value::Float(number);
+        let message = store(&mut self.values, Message::of_words(&[value]));
+        let (next, keep, depth) = (0, message.to, 0);
+        let work = Work::Receivers {
+            name,
+            next,
+            message,
+        };
+        self.stack.push(Entry { work, keep, depth });
+        self.run();
+    }
+
     /// Takes what was printed.
     ///
     /// Real-time: setup.
@@ -395,7 +513,7 @@ impl Machine {
                 message,
             } => {
                 let wires = self.wires[object.0 as usize].get(outlet as usize);
-                let Some((wire, rest)) = wires.and_then(|w| w[next as usize..].split_first())
+                let Some((wire, rest)) = wires.and_then(|w| w.get(next as usize..)?.split_first())
                 else {
                     return;
                 };
@@ -416,20 +534,22 @@ impl Machine {
                 next,
                 message,
             } => {
-                let Some(object) = self.globals.receivers.get(name, next as usize) else {
+                let Some((object, after)) = self.globals.receivers.next(name, next) else {
                     if next == 0 && name == words::PD {
                         self.tell_pd(message);
                     }
                     return;
                 };
-                let next = next + 1;
                 let work = Work::Receivers {
                     name,
-                    next,
+                    next: after,
                     message,
                 };
                 self.stack.push(Entry { work, ..entry });
                 self.deliver(Wire { object, inlet: 0 }, message, depth);
+            }
+            Work::Load { object } => {
+                self.call(object, depth, |object, context| object.loadbang(context));
             }
             Work::Resume { object, code } => {
                 self.call(object, depth, |object, context| {
@@ -493,6 +613,9 @@ impl Machine {
             });
         }
         self.delivered = delivered;
+        if let Some(edit) = self.globals.edit.take() {
+            self.edit(&edit, depth);
+        }
     }
 
     /// Calls a method of an object, then puts what it sent on the stack, so that the first is taken first.

@@ -30,12 +30,15 @@
 //! | `midi` | MIDI into a patch and out of it |
 //! | `machine` | the stack, and one tick |
 //! | `build` | a loaded patch to objects and wires |
+//! | `canvases`, `edit` | canvases, and messages that change them |
 //! | `objects` | the classes |
 
 mod arrays;
 mod build;
+mod canvases;
 mod clocks;
 mod console;
+mod edit;
 mod globals;
 mod job_queue;
 mod jobs;

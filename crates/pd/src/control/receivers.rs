@@ -28,8 +28,44 @@ impl Receivers {
         }
     }
 
-    /// The receiver at `at`.
-    pub(crate) fn get(&self, name: Symbol, at: usize) -> Option<ObjectId> {
-        self.by_name.get(name.index())?.get(at).copied()
+    /// Removes objects, and gives each with the name under which it received.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn remove_all(
+        &mut self,
+        is_removed: impl Fn(ObjectId) -> bool,
+    ) -> Vec<(Symbol, ObjectId)> {
+        let mut removed = Vec::new();
+        for (index, objects) in self.by_name.iter_mut().enumerate() {
+            objects.retain(|id| {
+                let keeps = !is_removed(*id);
+                if !keeps {
+                    removed.push((Symbol::at(index), *id));
+                }
+                keeps
+            });
+        }
+        removed
+    }
+
+    /// The next receiver of a message, and the `next` of the one after it; 0 begins. Objects that are added meanwhile come before those
+    /// that were there, and do not get it.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn next(&self, name: Symbol, next: u32) -> Option<(ObjectId, u32)> {
+        let objects = self.by_name.get(name.index())?;
+        let left = match next.checked_sub(1) {
+            Some(left) => left as usize,
+            None => objects.len(),
+        };
+        let object = *objects.get(objects.len().saturating_sub(left))?;
+        Some((object, u32::try_from(left).ok()?))
+    }
+
+    /// All names under which an object receives.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Symbol> + '_ {
+        let all = self.by_name.iter().enumerate();
+        all.filter(|(_, objects)| !objects.is_empty())
+            .map(|(at, _)| Symbol::at(at))
     }
 }

@@ -9,6 +9,11 @@ impl Symbol {
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The symbol of an index.
+    pub(super) fn at(index: usize) -> Self {
+        Self(u32::try_from(index).expect("memory ends before"))
+    }
 }
 
 /// The texts of all symbols, with room for some that messages make while a patch plays.
@@ -49,7 +54,7 @@ words! {
     CONST = "const", NORMALIZE = "normalize", SINESUM = "sinesum", COSINESUM = "cosinesum",
     DSP = "dsp", PD = "pd", APPEND = "append", PREPEND = "prepend", ADD = "add", ADD2 = "add2", SEND = "send", RESET = "reset",
     NEXT = "next", THIS = "this", ALL = "all", RECEIVE = "receive", INIT = "init", NONZERO = "nonzero", LOADBANG = "loadbang",
-    QUIT = "quit",
+    QUIT = "quit", CONNECT = "connect", DISCONNECT = "disconnect", RENAME = "rename",
     NOTEIN = "#notein", CTLIN = "#ctlin", PGMIN = "#pgmin", BENDIN = "#bendin", TOUCHIN = "#touchin",
     POLYTOUCHIN = "#polytouchin", MIDIIN = "#midiin", SYSEXIN = "#sysexin", MIDIREALTIMEIN = "#midirealtimein",
 }

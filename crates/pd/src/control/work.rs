@@ -30,6 +30,8 @@ pub(super) enum Work {
         next: u32,
         message: Stored,
     },
+    /// The object learns that the patch is loaded.
+    Load { object: ObjectId },
     /// The object goes on.
     Resume { object: ObjectId, code: u32 },
 }

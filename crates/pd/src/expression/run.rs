@@ -435,7 +435,13 @@ impl Stack {
                 };
                 operator.of_floats(a, b)
             }),
-            _ => self.zip(left, right, around, |a, b| operator.of_floats(a, b)),
+            // Loops of their own: they run in vectors.
+            _ => match operator {
+                BinaryOperator::Add => self.zip(left, right, around, |a, b| a + b),
+                BinaryOperator::Subtract => self.zip(left, right, around, |a, b| a - b),
+                BinaryOperator::Multiply => self.zip(left, right, around, |a, b| a * b),
+                _ => self.zip(left, right, around, |a, b| operator.of_floats(a, b)),
+            },
         };
         if has_divided_by_zero && operator.divides() {
             around.fail(Fault::DivisionByZero);

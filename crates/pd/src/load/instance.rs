@@ -1,10 +1,13 @@
 //! [`LoadedPatch`] and [`Instance`]: a patch in which nothing is left to look up.
 
+use super::scope::Scope;
+use super::search::SearchPath;
 use crate::class::Ports;
 use crate::disk::FileAccess;
 use crate::file::{ArrayData, Atom, Connection, Coordinates, Gui, Position};
 use graph::{Diagnostic, SourceSpan};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A patch with all its abstractions.
 #[derive(Debug)]
@@ -17,6 +20,10 @@ pub struct LoadedPatch {
     pub diagnostics: Vec<Diagnostic>,
     /// Files that it may read and write while it plays.
     pub(crate) access: FileAccess,
+    /// Folders in which messages to canvases look for abstractions.
+    pub(crate) search: SearchPath,
+    /// `$0` of the next abstraction.
+    pub(crate) next_number: u32,
 }
 
 impl LoadedPatch {
@@ -65,6 +72,8 @@ pub struct Instance {
     pub connections: Vec<Connection>,
     /// The part of it that is shown outside.
     pub coordinates: Option<Coordinates>,
+    /// What its boxes know of the canvases around.
+    pub(crate) scope: Arc<Scope>,
 }
 
 /// A box.
@@ -124,7 +133,40 @@ impl LoadedPatch {
     pub fn channels(&self) -> (u16, u16) {
         (self.root.channels("adc~"), self.root.channels("dac~"))
     }
+
+    /// True where boxes receive MIDI, and where they send it.
+    pub fn uses_midi(&self) -> (bool, bool) {
+        let has = |classes: &[&str]| {
+            self.root.count(
+                &|body| matches!(body, ObjectBody::Class(class) if classes.contains(&&**class)),
+            ) > 0
+        };
+        (has(&MIDI_IN), has(&MIDI_OUT))
+    }
 }
+
+/// Classes that receive MIDI.
+const MIDI_IN: [&str; 9] = [
+    "notein",
+    "ctlin",
+    "pgmin",
+    "bendin",
+    "touchin",
+    "polytouchin",
+    "midiin",
+    "sysexin",
+    "midirealtimein",
+];
+/// Classes that send MIDI.
+const MIDI_OUT: [&str; 7] = [
+    "noteout",
+    "ctlout",
+    "pgmout",
+    "bendout",
+    "touchout",
+    "polytouchout",
+    "midiout",
+];
 
 /// Channels that a patch may have.
 const MAX_CHANNELS: f32 = 64.0;

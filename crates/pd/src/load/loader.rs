@@ -3,6 +3,7 @@
 use super::arguments::{with_argument, with_arguments};
 use super::connections::checked;
 use super::instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
+use super::scope::Scope;
 use super::search::{SearchPath, declared, read_text};
 use super::signal_loops::signal_loop;
 use crate::class::{PortKind, Ports, class_name, known_names, mistake, ports_of};
@@ -12,12 +13,12 @@ use graph::{Diagnostic, SourceSpan, nearest};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Canvases of a loaded patch, at most: abstractions in abstractions multiply.
 pub const MAX_INSTANCES: usize = 65_536;
 /// Boxes of a loaded patch, at most.
-const MAX_BOXES: usize = 1 << 21;
+pub(crate) const MAX_PATCH_BOXES: usize = 1 << 21;
 /// Canvases inside one another beyond which no abstraction is opened: with the depth of one file this bounds every recursion over
 /// a loaded patch.
 const MAX_DEPTH: usize = 256;
@@ -40,6 +41,21 @@ const FIRST_NUMBER: u32 = 1003;
 ///
 /// Real-time: waits, on the disk.
 pub fn load_patch(path: &Path, search: &SearchPath) -> io::Result<LoadedPatch> {
+    load_patch_with(path, search, Vec::new())
+}
+
+/// As [`load_patch`]; `arguments` are `$1` and further ones, as those of an abstraction.
+///
+/// # Errors
+///
+/// The file itself cannot be read.
+///
+/// Real-time: waits, on the disk.
+pub fn load_patch_with(
+    path: &Path,
+    search: &SearchPath,
+    arguments: Vec<Atom>,
+) -> io::Result<LoadedPatch> {
     let mut loader = Loader::new(search);
     let file = loader.read(path)?;
     let scope = Scope {
@@ -47,9 +63,12 @@ pub fn load_patch(path: &Path, search: &SearchPath) -> io::Result<LoadedPatch> {
         folders: file.folders.clone(),
         ..Scope::default()
     };
-    let root = loader.instance(&file, scope, Vec::new());
+    let root = loader.instance(&file, scope, arguments);
     let Loader {
-        files, diagnostics, ..
+        files,
+        diagnostics,
+        next_number,
+        ..
     } = loader;
     let mut access = FileAccess::default();
     let folders = file.folders.iter().chain(search.folders());
@@ -62,6 +81,8 @@ pub fn load_patch(path: &Path, search: &SearchPath) -> io::Result<LoadedPatch> {
         root,
         diagnostics,
         access,
+        search: search.clone(),
+        next_number,
     })
 }
 
@@ -74,38 +95,25 @@ struct ParsedFile {
     folders: Vec<PathBuf>,
 }
 
-/// Facts about the canvases around a canvas.
-#[derive(Clone, Default)]
-struct Scope {
-    /// Files that are being loaded, the outermost first.
-    chain: Vec<u16>,
-    /// Folders of these files, the innermost first.
-    folders: Vec<PathBuf>,
-    /// `$0`.
-    number: u32,
-    arguments: Rc<Vec<Atom>>,
-    file: u16,
-}
-
-struct Loader<'s> {
-    search: &'s SearchPath,
-    files: Vec<SourceFile>,
-    parsed: HashMap<PathBuf, Rc<ParsedFile>>,
+pub(super) struct Loader {
+    search: SearchPath,
+    pub(super) files: Vec<SourceFile>,
+    parsed: HashMap<PathBuf, Arc<ParsedFile>>,
     /// Paths of abstractions that were found, by folders and name.
     found: HashMap<(Vec<PathBuf>, String), Option<PathBuf>>,
     diagnostics: Vec<Diagnostic>,
     reported: HashSet<(SourceSpan, String)>,
     next_number: u32,
-    instances: usize,
-    boxes: usize,
+    pub(super) instances: usize,
+    pub(super) boxes: usize,
     /// Canvases that are being loaded, one inside the other.
     depth: usize,
 }
 
-impl<'s> Loader<'s> {
-    fn new(search: &'s SearchPath) -> Self {
+impl Loader {
+    pub(super) fn new(search: &SearchPath) -> Self {
         Self {
-            search,
+            search: search.clone(),
             files: Vec::new(),
             parsed: HashMap::new(),
             found: HashMap::new(),
@@ -119,7 +127,7 @@ impl<'s> Loader<'s> {
     }
 
     /// The file at `path`, from the disk the first time.
-    fn read(&mut self, path: &Path) -> io::Result<Rc<ParsedFile>> {
+    fn read(&mut self, path: &Path) -> io::Result<Arc<ParsedFile>> {
         let key = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if let Some(file) = self.parsed.get(&key) {
             return Ok(file.clone());
@@ -146,7 +154,7 @@ impl<'s> Loader<'s> {
             text,
         });
         let stem = path.file_stem().unwrap_or_default();
-        let file = Rc::new(ParsedFile {
+        let file = Arc::new(ParsedFile {
             number,
             name: stem.to_string_lossy().into_owned(),
             patch,
@@ -160,16 +168,16 @@ impl<'s> Loader<'s> {
     fn instance(&mut self, file: &ParsedFile, scope: Scope, arguments: Vec<Atom>) -> Instance {
         let number = self.next_number;
         self.next_number += 1;
-        let scope = Scope {
+        let scope = Arc::new(Scope {
             number,
-            arguments: Rc::new(arguments),
+            arguments: Arc::new(arguments),
             file: file.number,
             ..scope
-        };
+        });
         self.canvas(&file.patch.canvas, file.name.clone(), &scope)
     }
 
-    fn canvas(&mut self, canvas: &Canvas, name: String, scope: &Scope) -> Instance {
+    fn canvas(&mut self, canvas: &Canvas, name: String, scope: &Arc<Scope>) -> Instance {
         self.instances += 1;
         self.depth += 1;
         let mut objects = Vec::with_capacity(canvas.boxes.len());
@@ -195,10 +203,11 @@ impl<'s> Loader<'s> {
             objects,
             connections,
             coordinates: canvas.coordinates,
+            scope: scope.clone(),
         }
     }
 
-    fn object(&mut self, patch_box: &PatchBox, scope: &Scope) -> LoadedObject {
+    pub(super) fn object(&mut self, patch_box: &PatchBox, scope: &Arc<Scope>) -> LoadedObject {
         self.boxes += 1;
         let span = SourceSpan {
             file: scope.file,
@@ -362,10 +371,10 @@ impl<'s> Loader<'s> {
         name: &str,
         span: SourceSpan,
         scope: &Scope,
-    ) -> Option<(Rc<ParsedFile>, Scope)> {
-        if self.instances >= MAX_INSTANCES || self.boxes >= MAX_BOXES {
+    ) -> Option<(Arc<ParsedFile>, Scope)> {
+        if self.instances >= MAX_INSTANCES || self.boxes >= MAX_PATCH_BOXES {
             let message = format!(
-                "the patch is too large: at most {MAX_INSTANCES} canvases and {MAX_BOXES} boxes"
+                "the patch is too large: at most {MAX_INSTANCES} canvases and {MAX_PATCH_BOXES} boxes"
             );
             self.report(Diagnostic::error(
                 SourceSpan {
@@ -436,6 +445,18 @@ impl<'s> Loader<'s> {
             .collect();
         let message = format!("the abstraction `{}` contains itself", file.name);
         Diagnostic::error(span, message).help(names.join(" → "))
+    }
+
+    /// Takes the mistakes that were found.
+    pub(super) fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        self.reported.clear();
+        std::mem::take(&mut self.diagnostics)
+    }
+
+    /// Begins behind the numbers and files that another loader has given.
+    pub(super) fn continue_from(&mut self, next_number: u32, files: Vec<SourceFile>) {
+        self.next_number = next_number;
+        self.files = files;
     }
 
     /// Keeps a mistake once, however many instances have it.

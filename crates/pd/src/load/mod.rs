@@ -10,20 +10,27 @@
 //! |---|---|
 //! | `instance` | what a loaded patch consists of |
 //! | `arguments` | `$1` and `$0` in words |
+//! | `scope` | what a canvas sees of those around it |
 //! | `search` | folders in which abstractions are looked for |
 //! | `loader` | files to instances |
+//! | `box_loader` | boxes that messages make |
 //! | `connections` | which connections hold |
 //! | `signal_loops` | loops of signals, which nothing computes |
 
 mod arguments;
+mod box_loader;
 mod connections;
 mod instance;
 mod loader;
+mod scope;
 mod search;
 mod signal_loops;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use box_loader::BoxLoader;
 pub use instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
-pub use loader::{MAX_INSTANCES, load_patch};
+pub(crate) use loader::MAX_PATCH_BOXES;
+pub use loader::{MAX_INSTANCES, load_patch, load_patch_with};
+pub(crate) use scope::Scope;
 pub use search::SearchPath;

@@ -2,10 +2,11 @@
 
 use super::groups::MAX_GROUP_NS;
 use super::lines::lines;
+use super::midi::MidiExchange;
 use super::printer::{LineSender, Printer};
-use super::processors::{Messages, Outputs, SmallPatch};
+use super::processors::{Messages, Outputs, OwnParams, SmallPatch};
 use super::wiring::{MadeGroup, Places, WiredSteps};
-use crate::signal::PatchSteps;
+use crate::signal::{MessageStep, PatchSteps};
 use graph::{Node, Port, Signal};
 use processor::{Expansion, InnerPort, ORDER, Processor};
 use std::collections::BTreeSet;
@@ -20,60 +21,85 @@ const SOUND: Signal = Signal::Audio(Channels(1));
 /// Number of the node of the messages.
 const MESSAGES: u32 = 0;
 
-/// Makes the nodes of a patch; `messages` are its first. With `fuse`, cheap steps share a node.
+/// Makes the nodes of a patch; `messages` are its first. With `fuse`, cheap steps share a node. Its own parameters have the indices from
+/// `first_own` on.
 pub(super) fn expand(
     patch: PatchSteps,
     (console, printer): (LineSender, Option<Printer>),
-    fuse: bool,
+    (fuse, first_own): (bool, usize),
 ) -> Expansion {
     let PatchSteps {
-        messages,
+        mut messages,
         steps,
         outputs,
         ..
     } = patch;
     let (mut outside, inbox) = lines();
-    let messages = Messages {
+    let names = messages.machine().received();
+    let symbols = names.iter().map(|name| messages.machine().symbol(name));
+    let own_params = OwnParams {
+        first: first_own,
+        names: symbols.collect(),
+    };
+    let wired = WiredSteps::new(steps, outputs.len());
+    let groups = wired.groups(fuse);
+    let is_small = fuse && groups.len() <= 1 && wired.cost_ns() <= MAX_GROUP_NS;
+    // Behind what the inner nodes read.
+    let midi_output = if is_small { outputs.len() } else { 1 };
+    let outputs = Outputs { channels: outputs };
+    let mut messages = Messages {
         step: messages,
         console,
         inbox,
         printer,
         is_loaded: false,
         jobs: None,
+        midi: MidiExchange::new(midi_output),
+        own_params,
     };
-    let wired = WiredSteps::new(steps, outputs.len());
-    let groups = wired.groups(fuse);
-    let outputs = Outputs { channels: outputs };
-    let mut expansion = match fuse && groups.len() <= 1 && wired.cost_ns() <= MAX_GROUP_NS {
+    let mut expansion = match is_small {
         true => small(messages, (wired, &groups), outputs),
-        false => Nodes::of(wired, &groups, outputs).into_expansion(Box::new(messages)),
+        false => Nodes::of((wired, &groups), outputs, &mut messages.step)
+            .into_expansion(Box::new(messages)),
     };
+    expansion.own_params = names;
     expansion.inbox = Some(Box::new(move |text| outside.write(text)));
     expansion
 }
 
 /// A patch that is one node.
 fn small(
-    messages: Messages,
+    mut messages: Messages,
     (wired, groups): (WiredSteps, &[Vec<usize>]),
     outputs: Outputs,
 ) -> Expansion {
     let channels = 0..clamp(outputs.channels.len());
     let sound = |port| Port::new(format!("out{}", port + 1), SOUND);
+    let midi = channels.end;
     let places = Places::new(&wired, groups);
+    let steps = wired.into_groups(&places, &mut messages.step).pop();
     let head = SmallPatch {
         messages,
-        steps: wired.into_groups(&places).pop().map(|made| made.group),
+        steps: steps.map(|made| made.group.row),
         outputs,
     };
     Expansion {
         head: Box::new(head),
-        head_outputs: channels.clone().map(sound).collect(),
+        head_outputs: channels.clone().map(sound).chain([midi_port()]).collect(),
         nodes: Vec::new(),
         edges: Vec::new(),
-        outputs: channels.map(|port| InnerPort { node: 0, port }).collect(),
+        outputs: std::iter::once(midi)
+            .chain(channels)
+            .map(|port| InnerPort { node: 0, port })
+            .collect(),
         inbox: None,
+        own_params: Vec::new(),
     }
+}
+
+/// The output of MIDI.
+fn midi_port() -> Port {
+    Port::new("midi", Signal::Event)
 }
 
 /// The nodes of a patch, and the edges between them.
@@ -85,15 +111,19 @@ struct Nodes {
 
 impl Nodes {
     /// The nodes of `groups`, and behind them that of the channels of `dac~`.
-    fn of(wired: WiredSteps, groups: &[Vec<usize>], outputs: Outputs) -> Self {
+    fn of(
+        (wired, groups): (WiredSteps, &[Vec<usize>]),
+        outputs: Outputs,
+        messages: &mut MessageStep,
+    ) -> Self {
         let mut nodes = Self {
             made: Vec::with_capacity(groups.len() + 1),
             edges: Vec::new(),
-            outputs: Vec::new(),
+            outputs: vec![InnerPort { node: 0, port: 1 }],
         };
         let places = Places::new(&wired, groups);
         let before_end = places.groups_of(&wired.before_end);
-        for made in wired.into_groups(&places) {
+        for made in wired.into_groups(&places, messages) {
             nodes.add_group(made, &places);
         }
         nodes.add_outputs(outputs, &before_end);
@@ -103,11 +133,12 @@ impl Nodes {
     fn into_expansion(self, head: Box<dyn Processor>) -> Expansion {
         Expansion {
             head,
-            head_outputs: vec![Port::new("order", ORDER)],
+            head_outputs: vec![Port::new("order", ORDER), midi_port()],
             nodes: self.made,
             edges: self.edges,
             outputs: self.outputs,
             inbox: None,
+            own_params: Vec::new(),
         }
     }
 
@@ -120,12 +151,13 @@ impl Nodes {
         let mut node = Node::new(made.name, STEP_KIND);
         node.cost = Some(Nanos(made.cost_ns));
         let this = self.next();
-        for (port, outlet) in (0..).zip(&made.inputs) {
+        for (port, signal) in (0..).zip(&made.inputs) {
             node.inputs
                 .push(Port::new(format!("in{}", port + 1), SOUND));
+            let (group, output) = places.outputs[signal];
             let from = InnerPort {
-                node: number(places.of_step[outlet.0]),
-                port: places.ports[outlet],
+                node: number(group),
+                port: output,
             };
             self.edges.push((from, InnerPort { node: this, port }));
         }

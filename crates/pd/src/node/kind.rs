@@ -4,10 +4,12 @@ use super::expansion::{STEP_KIND, expand};
 use super::printer::{Printer, queue};
 use super::whole::WholePatch;
 use crate::Atom;
-use crate::load::{LoadedPatch, SearchPath, load_patch};
+use crate::load::{LoadedPatch, SearchPath, load_patch_with};
 use crate::signal::{BLOCK, PatchSteps};
-use graph::{Kind, Param, PortCount, PortSignal, PortSpec};
+use graph::{Kind, Node, Param, Port, PortCount, PortSignal, PortSpec, Signal};
 use processor::{ExpandContext, Expansion, MakeContext, MakeError, Processor, Registry};
+use std::io;
+use std::path::{Path, PathBuf};
 use units::{Channels, Frames};
 
 /// Most channels of a side.
@@ -38,11 +40,12 @@ fn kind() -> Kind {
         },
     };
     Kind {
-        inputs: vec![channels("in", 0)],
-        outputs: vec![channels("out", 2)],
+        inputs: vec![PortSpec::events("midi"), channels("in", 0)],
+        outputs: vec![PortSpec::events("midi"), channels("out", 2)],
         params: vec![
             Param::file("file", true).doc("The patch."),
             Param::text("path").doc("Folders in which abstractions are looked for after those of the patch, with `:` between them."),
+            Param::text("args").doc("Arguments of the patch, `$1` and further ones in it: words with spaces between them."),
             Param::text("version").doc("Fingerprint of the files of the patch: another one makes a new patch of the node."),
             Param::text("send").doc("Messages, with `;` between them: milliseconds, receiver, words."),
         ],
@@ -50,24 +53,43 @@ fn kind() -> Kind {
         shares_state: true,
         min_block: Frames(BLOCK as u32),
         typical_ns: 5000,
-        ..Kind::new("pd", "Plays a Pure Data patch: its adc~ are inputs, its dac~ are outputs.")
+        has_own_params: true,
+        ..Kind::new("pd", "Plays a Pure Data patch: its adc~ are inputs, its dac~ are outputs, and MIDI reaches notein and the like.")
     }
 }
 
 /// One processor for the whole patch, where nobody takes its nodes.
 fn make(context: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
-    let channels = (context.node.inputs.len(), context.node.outputs.len());
+    let channels = channels(context.node);
     Ok(Box::new(WholePatch::new(load(context)?, channels)))
+}
+
+/// Channels of `adc~` and `dac~`: all ports but those of MIDI.
+fn channels(node: &Node) -> (usize, usize) {
+    let sound = |ports: &[Port]| {
+        let all = ports.iter();
+        all.filter(|port| matches!(port.signal, Signal::Audio(_)))
+            .count()
+    };
+    (sound(node.kind_inputs()), sound(&node.outputs))
+}
+
+/// Path and patch of a node of kind `pd` in a session in `folder`.
+///
+/// Real-time: waits, on the disk.
+pub fn load_node(node: &Node, folder: &Path) -> (PathBuf, io::Result<LoadedPatch>) {
+    let text = |key| node.text(key).unwrap_or_default();
+    let folders = text("path").split(':').filter(|it| !it.is_empty());
+    let search = SearchPath::new(folders.map(|it| folder.join(it)));
+    let path = folder.join(text("file"));
+    let patch = load_patch_with(&path, &search, Atom::words(text("args")));
+    (path, patch)
 }
 
 /// The patch that a node names.
 fn load(context: &MakeContext<'_>) -> Result<LoadedPatch, MakeError> {
-    let name = context.node.text("file").unwrap_or_default();
-    let folders = context.node.text("path").unwrap_or_default();
-    let folders = folders.split(':').filter(|folder| !folder.is_empty());
-    let search = SearchPath::new(folders.map(|folder| context.folder.join(folder)));
-    let path = context.folder.join(name);
-    let mut patch = load_patch(&path, &search).map_err(|why| {
+    let (path, patch) = load_node(context.node, context.folder);
+    let mut patch = patch.map_err(|why| {
         MakeError::param("file", format!("cannot read {}: {why}", path.display()))
     })?;
     patch.access.add_granted();
@@ -84,6 +106,15 @@ fn load(context: &MakeContext<'_>) -> Result<LoadedPatch, MakeError> {
     }
 }
 
+/// What a node states for the names that its patch receives.
+fn own_values<'n>(make: &MakeContext<'n>) -> impl Iterator<Item = (&'n str, f64)> {
+    let (node, kind) = (make.node, make.kind);
+    let is_own = |name: &str| matches!(kind.param(name), Some((Kind::OWN, _)));
+    let keys = node.params.iter().map(|(key, _)| key.as_str());
+    keys.filter(move |key| is_own(key))
+        .filter_map(|key| Some((key, node.number(key)?)))
+}
+
 fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
     if context.format.block != Frames(BLOCK as u32) {
         let message = format!(
@@ -96,13 +127,25 @@ fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
     let patch = load(&context.make)?;
     #[expect(clippy::cast_precision_loss, reason = "rates are small")]
     let rate = context.format.rate.hz() as f32;
-    let channels = (node.inputs.len(), node.outputs.len());
+    let channels = channels(node);
     let (mut steps, _) = PatchSteps::new(&patch, rate, channels);
     for message in node.text("send").unwrap_or_default().split(';') {
         let mut words = message.trim().splitn(3, char::is_whitespace);
         if let (Some(Ok(ms)), Some(receiver)) = (words.next().map(str::parse), words.next()) {
             steps.schedule(ms, receiver, &Atom::words(words.next().unwrap_or("")));
         }
+    }
+    let own = own_values(&context.make);
+    let received = steps.messages.machine().received();
+    for (name, value) in own {
+        if !received.iter().any(|known| known == name) {
+            let nearest = graph::nearest(name, received.iter().map(String::as_str));
+            let hint = nearest.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let message = format!("nothing in the patch receives `{name}`{hint}");
+            return Err(MakeError { message, key: None });
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "Pd's numbers are floats")]
+        steps.schedule(0.0, name, &[Atom::Float(value as f32)]);
     }
     let (producer, lines) = queue();
     let printer = context.console.clone().map(|console| {
@@ -113,5 +156,10 @@ fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
             lines,
         }
     });
-    Ok(expand(steps, (producer, printer), context.format.fuse))
+    let first_own = context.make.kind.params.len();
+    Ok(expand(
+        steps,
+        (producer, printer),
+        (context.format.fuse, first_own),
+    ))
 }

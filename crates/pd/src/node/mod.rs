@@ -17,6 +17,7 @@
 //! | `wiring` | where each step finds its signals |
 //! | `expansion` | the groups as nodes and edges |
 //! | `processors` | what runs in them |
+//! | `midi` | MIDI between events and bytes |
 //! | `lines` | lines of text between the audio thread and others |
 //! | `whole` | a patch as one processor, for those who take no nodes |
 //! | `job_server` | files and memory for a patch that plays live |
@@ -28,10 +29,11 @@ mod groups;
 mod job_server;
 mod kind;
 mod lines;
+mod midi;
 mod order_edges;
 mod printer;
 mod processors;
 mod whole;
 mod wiring;
 
-pub use kind::register;
+pub use kind::{load_node, register};

@@ -2,11 +2,13 @@
 
 use super::job_server::{JobClient, JobServer};
 use super::lines::LineReader;
+use super::midi::MidiExchange;
 use super::printer::{LineSender, Printer};
-use crate::control::Machine;
-use crate::signal::{BLOCK, BoundStep, BufferId, MessageStep, SharedCell, Step, add};
-use processor::{Block, Mode, ProcessStatus, Processor, Setup, Tail};
-use std::ops::Range;
+use crate::control::{Machine, Symbol};
+use crate::signal::{MessageStep, Row, SharedCell};
+use processor::{
+    Block, EventBody, EventTarget, Events, Mode, ProcessStatus, Processor, Setup, Tail,
+};
 
 /// The messages of a patch.
 pub(super) struct Messages {
@@ -21,10 +23,40 @@ pub(super) struct Messages {
     pub(super) is_loaded: bool,
     /// Ends of the queues of jobs, when it plays live.
     pub(super) jobs: Option<JobClient>,
+    pub(super) midi: MidiExchange,
+    pub(super) own_params: OwnParams,
 }
+
+/// The names that a patch receives, as parameters of its node.
+pub(super) struct OwnParams {
+    /// Index of the first.
+    pub(super) first: usize,
+    pub(super) names: Box<[Symbol]>,
+}
+
+impl OwnParams {
+    /// Sends the changes of a block.
+    ///
+    /// Real-time: as [`Machine::send_number`].
+    fn receive(&self, events: Events<'_>, machine: &mut Machine) {
+        for event in events.iter() {
+            if let EventTarget::Param(param) = event.target
+                && let Some(at) = usize::from(param).checked_sub(self.first)
+                && let Some(name) = self.names.get(at)
+                && let EventBody::Value(number) | EventBody::Glide(number) = event.body
+            {
+                machine.send_number(*name, number);
+            }
+        }
+    }
+}
+
+/// Inputs of the node before the channels of `adc~`.
+const MIDI_INPUTS: usize = 1;
 
 impl Processor for Messages {
     fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.midi.setup(setup);
         if let Some(printer) = self.printer.take()
             && setup.mode != Mode::DryRun
         {
@@ -47,16 +79,21 @@ impl Processor for Messages {
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         self.take_results();
         let count = block.input_count();
-        let inbox = &mut self.inbox;
+        let (inbox, midi, events) = (&mut self.inbox, &mut self.midi, block.events());
+        let own_params = &self.own_params;
         let outside = |machine: &mut Machine| {
+            own_params.receive(events, machine);
+            midi.receive(events, machine);
             while let Some(text) = inbox.read() {
                 machine.send_text(text);
             }
         };
-        self.step.run_with(outside, |at, to| match at < count {
-            true => to.copy_from_slice(block.input(at).channel(0)),
-            false => to.fill(0.0),
-        });
+        self.step
+            .run_with(outside, |at, to| match at + MIDI_INPUTS {
+                port if port < count => to.copy_from_slice(block.input(port).channel(0)),
+                _ => to.fill(0.0),
+            });
+        self.midi.send(&mut self.step, block);
         self.ask_for_jobs();
         let console = &mut self.console;
         self.step.drain_console(|line| console.send(line));
@@ -101,75 +138,26 @@ impl Messages {
     }
 }
 
-/// A step of a group.
-pub(super) struct GroupStep {
-    pub(super) step: BoundStep,
-    /// The block at each inlet.
-    pub(super) inlets: Box<[BufferId]>,
-    /// The inlets that are numbers, each with the block that is filled with it.
-    pub(super) numbers: Box<[(usize, BufferId)]>,
-    /// The blocks of its outlets: behind all that it reads.
-    pub(super) outlets: Range<usize>,
-}
-
 /// Steps that run one after the other in one node.
-///
-/// ```text
-///   blocks │ silence │ inputs of the node │ numbers of a step │ its outlets │ numbers of the next │ its outlets │ …
-/// ```
-#[derive(Default)]
 pub(super) struct StepGroup {
-    pub(super) steps: Vec<GroupStep>,
-    pub(super) blocks: Vec<Box<[f32]>>,
+    pub(super) row: Row,
     /// The blocks of the node's inputs.
-    pub(super) inputs: Vec<BufferId>,
+    pub(super) inputs: Vec<u32>,
     /// The blocks of the node's outputs.
-    pub(super) outputs: Vec<BufferId>,
-}
-
-impl StepGroup {
-    /// Adds a silent block.
-    pub(super) fn add_block(&mut self) -> BufferId {
-        self.blocks.push(vec![0.0; BLOCK].into_boxed_slice());
-        BufferId(u32::try_from(self.blocks.len() - 1).expect("steps are bounded"))
-    }
-
-    /// Computes a block.
-    ///
-    /// Real-time: hot.
-    fn run(&mut self, block: &Block<'_>) {
-        for (port, to) in self.inputs.iter().enumerate() {
-            self.blocks[to.0 as usize].copy_from_slice(block.input(port).channel(0));
-        }
-        for this in &self.steps {
-            let outlets = this.outlets.clone();
-            match &this.step.step {
-                Step::Fill { inlet, .. } => {
-                    this.step.fill(*inlet, &mut self.blocks[outlets.start]);
-                }
-                Step::Add { .. } => {
-                    let (read, to) = self.blocks.split_at_mut(outlets.start);
-                    let [new, sum] = [0, 1].map(|at| &read[this.inlets[at].0 as usize]);
-                    add(new, sum, &mut to[0]);
-                }
-                Step::Perform { .. } => {
-                    let (numbers, inlets) = (&this.numbers, &this.inlets);
-                    (this.step).perform_among(&mut self.blocks, numbers, inlets, outlets);
-                }
-            }
-        }
-    }
+    pub(super) outputs: Vec<u32>,
 }
 
 impl Processor for StepGroup {
     fn setup(&mut self, _: &mut Setup<'_>) {}
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        self.run(block);
+        for (port, to) in self.inputs.iter().enumerate() {
+            let to = self.row.block_mut(*to);
+            to.copy_from_slice(block.input(port).channel(0));
+        }
+        self.row.run();
         for (mut output, from) in block.outputs().zip(&self.outputs) {
-            output
-                .channel(0)
-                .copy_from_slice(&self.blocks[from.0 as usize]);
+            output.channel(0).copy_from_slice(self.row.block(*from));
         }
         ProcessStatus::Continue
     }
@@ -184,7 +172,7 @@ impl Processor for StepGroup {
 /// A patch that costs less than waking a worker: its messages, then all its steps.
 pub(super) struct SmallPatch {
     pub(super) messages: Messages,
-    pub(super) steps: Option<StepGroup>,
+    pub(super) steps: Option<Row>,
     pub(super) outputs: Outputs,
 }
 
@@ -196,7 +184,7 @@ impl Processor for SmallPatch {
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         self.messages.process(block);
         if let Some(steps) = &mut self.steps {
-            steps.run(block);
+            steps.run();
         }
         self.outputs.process(block)
     }

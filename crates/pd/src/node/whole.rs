@@ -52,8 +52,9 @@ impl Processor for WholePatch {
             block.silence_outputs();
             return ProcessStatus::Continue;
         };
-        player.play_with(|at, to| to.copy_from_slice(block.input(at).channel(0)));
-        for (channel, mut output) in block.outputs().enumerate() {
+        // The first input and the first output are those of MIDI, which this one leaves alone.
+        player.play_with(|at, to| to.copy_from_slice(block.input(at + 1).channel(0)));
+        for (channel, mut output) in block.outputs().skip(1).enumerate() {
             output.channel(0).copy_from_slice(player.output(channel));
         }
         ProcessStatus::Continue

@@ -1,11 +1,13 @@
 //! Ordered steps to steps with all that they touch.
 
 use super::RowFormat;
+use super::bound_step::{BoundStep, fold_numbers};
 use super::order::{BlockOrder, Order, Step};
+use super::place::ObjectPlace;
 use super::reblock::{Reblock, ReblockParts};
-use super::row::{BoundStep, Row};
+use super::row::Row;
 use super::shared::{Accesses, SharedCell, SharedName, SharedThings};
-use super::world::{BlockTime, ObjectCell};
+use super::world::{BlockTime, BufferId};
 use crate::control::{ArrayId, Machine, ObjectId, Symbol};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,18 +26,18 @@ impl Declared {
 
     fn ask(&mut self, machine: &Machine, order: &Order, format: &RowFormat) {
         for id in &order.observers {
-            if let Some(cell) = machine.signal_object(*id) {
-                cell.write().object.prepare(format);
+            if let Some(place) = machine.signal_object(*id) {
+                place.write().object.prepare(format);
             }
         }
         for step in &order.steps {
             if let Step::Perform { object, .. } = step
-                && let Some(cell) = machine.signal_object(*object)
+                && let Some(place) = machine.signal_object(*object)
             {
                 let mut accesses = Accesses::default();
-                let object_in_cell = &mut cell.write().object;
-                object_in_cell.prepare(format);
-                object_in_cell.accesses(&mut accesses);
+                let claimed = &mut place.write().object;
+                claimed.prepare(format);
+                claimed.accesses(&mut accesses);
                 // The search for senders takes a look at every connection: only where it matters.
                 accesses.is_renamed = accesses.is_renamed && may_be_renamed(machine, *object);
                 self.0.insert(*object, accesses);
@@ -98,7 +100,7 @@ fn may_be_renamed(machine: &Machine, object: ObjectId) -> bool {
 
 /// Gives steps what they touch, in the order in which they run.
 pub(super) struct Binder<'b> {
-    pub machine: &'b Machine,
+    pub machine: &'b mut Machine,
     pub declared: &'b Declared,
     pub things: &'b SharedThings,
     pub arrays: &'b [(ArrayId, SharedCell)],
@@ -121,7 +123,7 @@ impl Binder<'_> {
             .map(|block| (block.object, block))
             .collect();
         let steps = order.steps.into_iter();
-        steps
+        let bound = steps
             .map(|step| {
                 let id = match &step {
                     Step::Perform { object, .. } => Some(*object),
@@ -135,19 +137,17 @@ impl Binder<'_> {
                 grants.mark_written(&self.written);
                 self.written
                     .extend(accesses.iter().filter(|a| a.1).map(|a| a.0));
-                let object = step.object().and_then(|id| self.machine.signal_object(id));
                 let class = step.object().map_or("", |id| self.machine.class(id));
                 BoundStep {
                     class: class.into(),
-                    object: object.cloned(),
+                    numbers: Vec::new(),
                     grants,
                     accesses,
-                    time: self.time.clone(),
-                    rate: format.rate,
                     step,
                 }
             })
-            .collect()
+            .collect();
+        fold_numbers(bound)
     }
 
     /// What the step of an object touches.
@@ -165,7 +165,7 @@ impl Binder<'_> {
     fn block(&mut self, block: BlockOrder, outer: RowFormat) -> Vec<(SharedName, bool)> {
         let first_setter = self.clock_setters.len();
         let inside = block.settings.format(outer);
-        let (buffers, observers) = (block.order.buffers, self.cells(&block.order.observers));
+        let observers = self.places(&block.order.observers);
         let steps = self.row(block.order, inside);
         let mut all: HashMap<SharedName, bool> = HashMap::new();
         for (name, is_write) in steps.iter().flat_map(|step| &step.accesses) {
@@ -173,6 +173,11 @@ impl Binder<'_> {
         }
         let mut accesses: Vec<(SharedName, bool)> = all.into_iter().collect();
         accesses.sort_unstable();
+        let signals = |ports: &[(BufferId, _)]| Vec::from_iter(ports.iter().map(|port| port.0));
+        let inputs = signals(&block.inputs);
+        let outputs = block.outputs.iter().filter_map(|port| port.0);
+        let ports = (&inputs[..], &Vec::from_iter(outputs)[..]);
+        let (row, blocks) = Row::new(self.machine, steps, ports, (&inside, self.time.clone()));
         let setters = self.clock_setters[first_setter..].iter();
         let setters =
             setters.filter_map(|id| Some((*id, self.machine.signal_object(*id)?.clone())));
@@ -189,24 +194,29 @@ impl Binder<'_> {
             is_switch: block.is_switch,
             is_root: block.is_root,
             outer,
-            row: Row::new(steps, buffers, observers),
-            inputs: block.inputs,
-            outputs: block.outputs,
+            row,
+            observers,
+            inputs: (block.inputs.into_iter())
+                .map(|(signal, method)| (blocks.block(signal), method))
+                .collect(),
+            outputs: (block.outputs.into_iter())
+                .map(|(signal, method)| (signal.map(|signal| blocks.block(signal)), method))
+                .collect(),
             clock_setters: setters.collect(),
             arrays: arrays.cloned().collect(),
             values: values.cloned().collect(),
             time: self.time.clone(),
         };
-        if let Some(cell) = self.machine.signal_object(block.object) {
+        if let Some(place) = self.machine.signal_object(block.object) {
             let reblock = Reblock::new(parts);
             self.mistakes.extend(reblock.bound());
-            cell.write().object = Box::new(reblock);
+            place.write().object = Box::new(reblock);
         }
         accesses
     }
 
-    fn cells(&self, ids: &[ObjectId]) -> Vec<Arc<ObjectCell>> {
-        let cells = ids.iter().filter_map(|id| self.machine.signal_object(*id));
-        cells.cloned().collect()
+    fn places(&self, ids: &[ObjectId]) -> Vec<ObjectPlace> {
+        let places = ids.iter().filter_map(|id| self.machine.signal_object(*id));
+        places.cloned().collect()
     }
 }

@@ -3,18 +3,16 @@
 //! The plan orders the steps, so a claim never fails. The claim proves it: where two steps would touch a thing at once, the second
 //! one panics, and the executor reports its node. Nobody ever waits.
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
-};
+use rt::claim_cell::{ClaimCell, ReadClaim, WriteClaim};
 
 /// A thing that belongs to whichever step claims it.
 #[derive(Debug, Default)]
-pub(crate) struct Claimed<T>(RwLock<T>);
+pub(crate) struct Claimed<T>(ClaimCell<T>);
 
 impl<T> Claimed<T> {
     /// A thing that nobody holds.
     pub(crate) fn new(thing: T) -> Self {
-        Self(RwLock::new(thing))
+        Self(ClaimCell::new(thing))
     }
 
     /// Claims it, to read it.
@@ -24,12 +22,10 @@ impl<T> Claimed<T> {
     /// Another step writes it now: the plan lacks an order.
     ///
     /// Real-time: hot. It never waits.
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
-        match self.0.try_read() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
-            Err(TryLockError::WouldBlock) => panic!("a step writes what another one reads"),
-        }
+    #[inline]
+    pub(crate) fn read(&self) -> ReadClaim<'_, T> {
+        let claim = self.0.try_read();
+        claim.expect("no step writes what another one reads")
     }
 
     /// Claims it, to change it.
@@ -39,37 +35,9 @@ impl<T> Claimed<T> {
     /// Another step holds it now: the plan lacks an order.
     ///
     /// Real-time: hot. It never waits.
-    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
-        match self.0.try_write() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
-            Err(TryLockError::WouldBlock) => panic!("two steps touch one thing at once"),
-        }
-    }
-}
-
-/// A thing that belongs to whichever step claims it, and that only one may even look at.
-#[derive(Debug, Default)]
-pub(crate) struct ClaimedAlone<T>(Mutex<T>);
-
-impl<T> ClaimedAlone<T> {
-    /// A thing that nobody holds.
-    pub(crate) fn new(thing: T) -> Self {
-        Self(Mutex::new(thing))
-    }
-
-    /// Claims it.
-    ///
-    /// # Panics
-    ///
-    /// Another step holds it now: the plan lacks an order.
-    ///
-    /// Real-time: hot. It never waits.
-    pub(crate) fn write(&self) -> MutexGuard<'_, T> {
-        match self.0.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
-            Err(TryLockError::WouldBlock) => panic!("two steps touch one object at once"),
-        }
+    #[inline]
+    pub(crate) fn write(&self) -> WriteClaim<'_, T> {
+        let claim = self.0.try_write();
+        claim.expect("no two steps touch one thing at once")
     }
 }

@@ -6,34 +6,40 @@
 //! | `order` | a canvas to the row of its objects, sorted as Pd sorts them |
 //! | `claimed`, `shared` | what several objects share, and who may touch it |
 //! | `steps` | a patch as its messages and a row of steps |
-//! | `bind` | ordered steps to steps with all that they touch |
-//! | `row` | such steps, run one after the other |
+//! | `bind`, `bound_step` | ordered steps to steps with all that they touch |
+//! | `place` | where an object lies; those of one row lie together |
+//! | `row`, `row_blocks` | such steps, run one after the other, and the blocks between them |
 //! | `format`, `reblock` | canvases with blocks and rates of their own |
 //! | `player` | a patch that plays in one thread: messages, then signals, 64 frames at a time |
 //! | `objects` | the classes |
 
 mod bind;
+mod bound_step;
 mod claimed;
 mod format;
 mod objects;
 mod order;
+mod place;
 mod player;
 mod reblock;
 mod row;
+mod row_blocks;
 mod shared;
 mod steps;
 mod world;
 
+pub(crate) use bound_step::BoundStep;
 pub(crate) use format::RowFormat;
 pub(crate) use objects::{initial_number, make};
 pub(crate) use order::Step;
+pub(crate) use place::{ObjectGroup, ObjectPlace};
 pub use player::PatchPlayer;
-pub(crate) use row::{BoundStep, add};
+pub(crate) use row::Row;
 pub(crate) use shared::SharedCell;
 pub(crate) use shared::{Accesses, SharedName, SharedSamples};
 pub(crate) use steps::{MessageStep, PatchSteps};
 pub(crate) use world::BufferId;
-pub(crate) use world::{Inlets, ObjectCell, SignalObject, SignalWorld};
+pub(crate) use world::{Inlets, SignalWorld};
 
 /// Frames of a block.
 pub(crate) const BLOCK: usize = 64;

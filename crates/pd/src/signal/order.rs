@@ -43,9 +43,26 @@ impl Step {
             Self::Add { .. } => None,
         }
     }
+
+    /// Signals that it reads.
+    pub(crate) fn inlets(&self) -> Vec<BufferId> {
+        match self {
+            Self::Fill { .. } => Vec::new(),
+            Self::Add { new, sum, .. } => vec![*new, *sum],
+            Self::Perform { inlets, .. } => inlets.clone(),
+        }
+    }
+
+    /// Signals that it writes.
+    pub(crate) fn outlets(&self) -> Vec<BufferId> {
+        match self {
+            Self::Fill { to, .. } | Self::Add { to, .. } => vec![*to],
+            Self::Perform { outlets, .. } => outlets.clone(),
+        }
+    }
 }
 
-/// Steps of a block, and the number of buffers that they need.
+/// Steps of a block. Each signal has a buffer of its own, whose number is higher than those of all that it is made from.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     pub steps: Vec<Step>,

@@ -1,9 +1,9 @@
 //! [`PatchPlayer`]: a patch that plays in one thread, 64 frames at a time.
 
 use super::BLOCK;
-use super::order::Step;
-use super::row::run;
-use super::steps::PatchSteps;
+use super::row::Row;
+use super::shared::SharedCell;
+use super::steps::{MessageStep, PatchSteps};
 use crate::control::NotYet;
 use crate::file::Atom;
 use crate::load::LoadedPatch;
@@ -12,9 +12,9 @@ use crate::load::LoadedPatch;
 ///
 /// It plays in one thread, and is what every other way to play a patch is compared with. `dac~` and `adc~` are its channels.
 pub struct PatchPlayer {
-    patch: PatchSteps,
-    buffers: Vec<Box<[f32]>>,
-    outlets: Vec<Box<[f32]>>,
+    messages: MessageStep,
+    row: Row,
+    outputs: Box<[SharedCell]>,
     sound: Vec<Box<[f32]>>,
 }
 
@@ -49,13 +49,14 @@ impl PatchPlayer {
         Self::of(patch)
     }
 
-    fn of(patch: PatchSteps) -> Self {
+    fn of(mut patch: PatchSteps) -> Self {
         let silence = || vec![0.0; BLOCK].into_boxed_slice();
+        let steps = std::mem::take(&mut patch.steps);
         Self {
-            buffers: (0..patch.buffers).map(|_| silence()).collect(),
-            outlets: Vec::with_capacity(1024),
+            row: patch.messages.row(steps, (&[], &[])).0,
             sound: patch.outputs.iter().map(|_| silence()).collect(),
-            patch,
+            messages: patch.messages,
+            outputs: patch.outputs,
         }
     }
 
@@ -63,15 +64,12 @@ impl PatchPlayer {
     ///
     /// Real-time: setup.
     pub fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
-        self.patch.schedule(ms, name, words);
+        self.messages.schedule(ms, name, words);
     }
 
     /// Number of signal objects.
     pub fn signal_count(&self) -> usize {
-        let steps = self.patch.steps.iter();
-        steps
-            .filter(|bound| matches!(bound.step, Step::Perform { .. }))
-            .count()
+        self.row.object_count()
     }
 
     /// Plays 64 frames. `inputs` are channels x 64 frames; [`PatchPlayer::output`] has the result.
@@ -84,9 +82,9 @@ impl PatchPlayer {
 
     /// Plays 64 frames; `input` writes each channel of `adc~`.
     pub(crate) fn play_with(&mut self, input: impl FnMut(usize, &mut [f32])) {
-        self.patch.messages.run(input);
-        run(&self.patch.steps, &mut self.buffers, &mut self.outlets);
-        for (to, from) in self.sound.iter_mut().zip(&self.patch.outputs) {
+        self.messages.run(input);
+        self.row.run();
+        for (to, from) in self.sound.iter_mut().zip(&self.outputs) {
             to.copy_from_slice(&from.read().samples);
         }
     }
@@ -98,6 +96,6 @@ impl PatchPlayer {
 
     /// Takes what the patch printed.
     pub fn take_console(&mut self) -> Vec<String> {
-        self.patch.messages.take_console()
+        self.messages.take_console()
     }
 }

@@ -1,212 +1,215 @@
-//! [`Row`]: steps with everything that they touch, run one after the other.
+//! [`Row`]: steps with everything that they touch, run one after the other by one node.
 
 use super::RowFormat;
+use super::bound_step::BoundStep;
 use super::order::Step;
-use super::shared::{Grants, SharedName};
-use super::world::{
-    BlockTime, BufferId, Inlets, ObjectCell, SignalObject, SignalSource, SignalWorld,
-};
-use std::ops::Range;
+use super::place::{ObjectGroup, ObjectPlace, SignalObject};
+use super::row_blocks::RowBlocks;
+use super::shared::Grants;
+use super::world::{BlockTime, BufferId, Inlets, SignalWorld};
+use crate::control::{Machine, ObjectId};
+use std::slice;
 use std::sync::Arc;
 
-/// A step with all that it touches.
-pub(crate) struct BoundStep {
-    pub(crate) step: Step,
-    /// Class of its object.
-    pub(crate) class: Box<str>,
-    /// Its object, if it has one.
-    pub(super) object: Option<Arc<ObjectCell>>,
-    pub(super) grants: Grants,
-    /// What it shares with other steps, and true where it changes that.
-    pub(crate) accesses: Vec<(SharedName, bool)>,
-    pub(super) time: Arc<BlockTime>,
-    pub(super) rate: f32,
-}
-
-impl BoundStep {
-    /// Fills a block of this step alone with the number at an inlet of its object.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn fill(&self, inlet: usize, block: &mut [f32]) {
-        fill(self.number(inlet), block);
-    }
-
-    /// Number at an inlet of the step's object.
-    ///
-    /// Real-time: hot.
-    fn number(&self, inlet: usize) -> f32 {
-        let object = self.object.as_ref();
-        object.map_or(0.0, |object| object.write().number(inlet))
-    }
-
-    /// Computes a block of the step's object.
-    ///
-    /// Real-time: hot.
-    fn perform(&self, inlets: &dyn SignalSource, outlets: &mut [Box<[f32]>]) {
-        if let Some(cell) = &self.object {
-            self.perform_claimed(&mut cell.write(), inlets, outlets);
-        }
-    }
-
-    /// Fills the blocks of `numbers` with the numbers at these inlets, and computes a block from the blocks at `inlets` into those
-    /// of `outlets`, which lie behind all that it reads.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn perform_among(
-        &self,
-        blocks: &mut [Box<[f32]>],
-        numbers: &[(usize, BufferId)],
-        inlets: &[BufferId],
-        outlets: Range<usize>,
-    ) {
-        let Some(cell) = &self.object else {
-            return;
-        };
-        let mut object = cell.write();
-        for (inlet, to) in numbers {
-            fill(object.number(*inlet), &mut blocks[to.0 as usize]);
-        }
-        let (read, rest) = blocks.split_at_mut(outlets.start);
-        let inlets = Buffers(read, inlets);
-        self.perform_claimed(&mut object, &inlets, &mut rest[..outlets.len()]);
-    }
-
-    fn perform_claimed(
-        &self,
-        object: &mut SignalObject,
-        inlets: &dyn SignalSource,
-        outlets: &mut [Box<[f32]>],
-    ) {
-        let mut world = SignalWorld {
-            clocks: &mut object.clocks,
-            grants: &self.grants,
-            time: &self.time,
-            rate: self.rate,
-        };
-        object.object.perform(&Inlets(inlets), outlets, &mut world);
-    }
-}
-
-/// Fills a block with a number. A block that begins with it is full of it.
-fn fill(number: f32, block: &mut [f32]) {
-    if block[0].to_bits() != number.to_bits() {
-        block.fill(number);
-    }
-}
-
-/// Steps of a canvas with blocks of its own, and their buffers.
-pub(super) struct Row {
-    steps: Vec<BoundStep>,
-    buffers: Vec<Box<[f32]>>,
+/// Steps that run one after the other, and the blocks between them.
+///
+/// A block is used again as soon as the last step has read it, so that few of them are in use: they stay near the core.
+pub(crate) struct Row {
+    steps: Vec<RowStep>,
+    blocks: Vec<Box<[f32]>>,
+    /// The objects of the steps, which are claimed together.
+    objects: Arc<ObjectGroup>,
     /// Outlets of the object that computes.
-    outlets: Vec<Box<[f32]>>,
-    /// Objects without signals that depend on the rate.
-    observers: Vec<Arc<ObjectCell>>,
+    taken: Vec<Box<[f32]>>,
+    time: Arc<BlockTime>,
+    /// Sample rate in hertz.
+    rate: f32,
 }
 
-/// Inlets that read these of the buffers.
-struct Buffers<'b>(&'b [Box<[f32]>], &'b [BufferId]);
+/// A step of a row. Blocks are numbers of [`Row::blocks`].
+struct RowStep {
+    action: Action,
+    /// Inlets that are numbers, each with the block that is filled with it.
+    numbers: Box<[(usize, u32)]>,
+    inlets: Box<[u32]>,
+    outlets: Box<[u32]>,
+    grants: Grants,
+}
 
-impl SignalSource for Buffers<'_> {
-    fn signal(&self, at: usize) -> &[f32] {
-        &self.0[self.1[at].0 as usize]
-    }
-
-    fn count(&self) -> usize {
-        self.1.len()
-    }
+/// What a step does.
+enum Action {
+    /// Fills its outlet with the number at an inlet of an object that does not compute.
+    Fill(ObjectPlace, usize),
+    /// Adds the second signal to the first.
+    Add,
+    /// Lets an object of the group compute.
+    Perform(usize),
 }
 
 impl Row {
-    /// A row of `buffers` buffers, without frames until it is prepared.
-    pub(super) fn new(
+    /// A row of `steps`, whose objects it moves together. The signals of `inputs` come from outside and those of `outputs` go there:
+    /// their blocks are used for nothing else.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn new(
+        machine: &mut Machine,
         steps: Vec<BoundStep>,
-        buffers: u32,
-        observers: Vec<Arc<ObjectCell>>,
-    ) -> Self {
-        Self {
-            steps,
-            buffers: (0..buffers).map(|_| Box::default()).collect(),
-            outlets: Vec::with_capacity(1024),
-            observers,
+        (inputs, outputs): (&[BufferId], &[BufferId]),
+        (format, time): (&RowFormat, Arc<BlockTime>),
+    ) -> (Self, RowBlocks) {
+        let mut blocks = RowBlocks::new(&steps, inputs, outputs);
+        let performed = steps.iter().filter_map(BoundStep::performed);
+        let performs = |id: &ObjectId| machine.signal_object(*id).is_some();
+        let performed = Vec::from_iter(performed.filter(performs));
+        let objects = machine.join(&performed);
+        let mut next = 0;
+        let mut row_steps = Vec::with_capacity(steps.len());
+        for (at, bound) in steps.into_iter().enumerate() {
+            let action = match &bound.step {
+                Step::Fill { object, inlet, .. } => (machine.signal_object(*object))
+                    .map(|place| Action::Fill(place.clone(), *inlet)),
+                Step::Add { .. } => Some(Action::Add),
+                Step::Perform { object, .. } => machine.signal_object(*object).map(|_| {
+                    next += 1;
+                    Action::Perform(next - 1)
+                }),
+            };
+            let Some(action) = action else {
+                // An object without signals writes none: its outlets are silent.
+                continue;
+            };
+            let [inlets, outlets] = blocks.of_step(at, &bound);
+            let numbers = bound.numbers.iter();
+            let numbers = numbers.map(|(inlet, buffer)| (*inlet, blocks.block(*buffer)));
+            row_steps.push(RowStep {
+                action,
+                numbers: numbers.collect(),
+                inlets,
+                outlets,
+                grants: bound.grants,
+            });
         }
+        let mut row = Self {
+            steps: row_steps,
+            blocks: vec![Box::default(); blocks.count()],
+            objects,
+            taken: Vec::with_capacity(1024),
+            time,
+            rate: format.rate,
+        };
+        row.resize(format);
+        (row, blocks)
     }
 
-    /// Adjusts buffers and objects to a format.
+    /// Adjusts blocks and objects to a format.
     ///
     /// Real-time: setup.
     pub(super) fn prepare(&mut self, format: &RowFormat) {
-        for buffer in &mut self.buffers {
-            if buffer.len() != format.frames {
-                *buffer = vec![0.0; format.frames].into_boxed_slice();
+        for object in self.objects.write().iter_mut() {
+            object.object.prepare(format);
+        }
+        self.rate = format.rate;
+        self.resize(format);
+    }
+
+    fn resize(&mut self, format: &RowFormat) {
+        for block in &mut self.blocks {
+            if block.len() != format.frames {
+                *block = vec![0.0; format.frames].into_boxed_slice();
             }
         }
-        for step in &mut self.steps {
-            step.rate = format.rate;
-            if let (Step::Perform { .. }, Some(cell)) = (&step.step, &step.object) {
-                cell.write().object.prepare(format);
-            }
-        }
-        for observer in &self.observers {
-            observer.write().object.prepare(format);
+        for object in self.objects.write().iter_mut() {
+            object.has_new_numbers = true;
         }
     }
 
-    /// A buffer.
-    pub(super) fn buffer(&self, id: BufferId) -> &[f32] {
-        &self.buffers[id.0 as usize]
+    /// A block.
+    #[inline]
+    pub(crate) fn block(&self, at: u32) -> &[f32] {
+        &self.blocks[at as usize]
     }
 
-    /// A buffer, to be written.
-    pub(super) fn buffer_mut(&mut self, id: BufferId) -> &mut [f32] {
-        &mut self.buffers[id.0 as usize]
+    /// A block, to be written.
+    #[inline]
+    pub(crate) fn block_mut(&mut self, at: u32) -> &mut [f32] {
+        &mut self.blocks[at as usize]
+    }
+
+    /// Number of objects that compute.
+    pub(super) fn object_count(&self) -> usize {
+        self.objects.read().len()
     }
 
     /// Computes a block.
     ///
     /// Real-time: hot.
-    pub(super) fn run(&mut self) {
-        run(&self.steps, &mut self.buffers, &mut self.outlets);
-    }
-}
-
-/// Runs steps one after the other. `taken` is memory for outlets.
-///
-/// Real-time: hot.
-pub(super) fn run(steps: &[BoundStep], buffers: &mut [Box<[f32]>], taken: &mut Vec<Box<[f32]>>) {
-    for bound in steps {
-        match &bound.step {
-            Step::Fill { inlet, to, .. } => {
-                let number = bound.number(*inlet);
-                buffers[to.0 as usize].fill(number);
-            }
-            Step::Add { new, sum, to } => {
-                let mut result = std::mem::take(&mut buffers[to.0 as usize]);
-                add(
-                    &buffers[new.0 as usize],
-                    &buffers[sum.0 as usize],
-                    &mut result,
-                );
-                buffers[to.0 as usize] = result;
-            }
-            Step::Perform {
-                inlets, outlets, ..
-            } => {
-                let outlet_buffers = outlets
-                    .iter()
-                    .map(|id| std::mem::take(&mut buffers[id.0 as usize]));
-                taken.extend(outlet_buffers);
-                bound.perform(&Buffers(buffers, inlets), taken);
-                for (id, outlet) in outlets.iter().zip(taken.drain(..)) {
-                    buffers[id.0 as usize] = outlet;
+    pub(crate) fn run(&mut self) {
+        let (mut objects, blocks) = (self.objects.write(), &mut self.blocks);
+        for step in &self.steps {
+            match &step.action {
+                Action::Fill(place, inlet) => {
+                    let number = place.write().number(*inlet);
+                    blocks[step.outlets[0] as usize].fill(number);
+                }
+                Action::Add => {
+                    let [new, sum] = [0, 1].map(|at| step.inlets[at] as usize);
+                    let mut to = std::mem::take(&mut blocks[step.outlets[0] as usize]);
+                    add(&blocks[new], &blocks[sum], &mut to);
+                    blocks[step.outlets[0] as usize] = to;
+                }
+                Action::Perform(at) => {
+                    let object = &mut objects[*at];
+                    if std::mem::take(&mut object.has_new_numbers) {
+                        for (inlet, to) in &step.numbers {
+                            blocks[*to as usize].fill(object.number(*inlet));
+                        }
+                    }
+                    let surroundings = (&step.grants, &*self.time, self.rate);
+                    match &*step.outlets {
+                        [] => perform(object, (blocks, &step.inlets), &mut [], surroundings),
+                        [outlet] => {
+                            let mut to = std::mem::take(&mut blocks[*outlet as usize]);
+                            let outlets = slice::from_mut(&mut to);
+                            perform(object, (blocks, &step.inlets), outlets, surroundings);
+                            blocks[*outlet as usize] = to;
+                        }
+                        outlets => {
+                            let all = outlets.iter();
+                            (self.taken)
+                                .extend(all.map(|to| std::mem::take(&mut blocks[*to as usize])));
+                            let taken = &mut self.taken;
+                            perform(object, (blocks, &step.inlets), taken, surroundings);
+                            for (outlet, to) in outlets.iter().zip(self.taken.drain(..)) {
+                                blocks[*outlet as usize] = to;
+                            }
+                        }
+                    }
                 }
             }
         }
     }
 }
 
+/// Lets an object compute a block.
+#[inline(always)]
+fn perform(
+    object: &mut SignalObject,
+    (blocks, at): (&[Box<[f32]>], &[u32]),
+    outlets: &mut [Box<[f32]>],
+    (grants, time, rate): (&Grants, &BlockTime, f32),
+) {
+    let mut world = SignalWorld {
+        clocks: &mut object.clocks,
+        grants,
+        time,
+        rate,
+    };
+    let inlets = Inlets { blocks, at };
+    object.object.perform(&inlets, outlets, &mut world);
+}
+
 /// The sum of two signals.
-pub(crate) fn add(new: &[f32], sum: &[f32], to: &mut [f32]) {
+fn add(new: &[f32], sum: &[f32], to: &mut [f32]) {
     for ((to, new), sum) in to.iter_mut().zip(new).zip(sum) {
         *to = new + sum;
     }

@@ -5,9 +5,9 @@
 
 use super::claimed::Claimed;
 use crate::control::Symbol;
+use rt::claim_cell::{ReadClaim, WriteClaim};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
 /// A thing that several objects share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -210,14 +210,14 @@ impl Grants {
     /// Claims a thing, to read it; `None` if it is not there.
     ///
     /// Real-time: hot.
-    pub(super) fn read(&self, name: SharedName) -> Option<RwLockReadGuard<'_, SharedSamples>> {
+    pub(super) fn read(&self, name: SharedName) -> Option<ReadClaim<'_, SharedSamples>> {
         self.find(name).map(|cell| cell.read())
     }
 
     /// Claims a thing, to change it; `None` if it is not there.
     ///
     /// Real-time: hot.
-    pub(super) fn write(&self, name: SharedName) -> Option<RwLockWriteGuard<'_, SharedSamples>> {
+    pub(super) fn write(&self, name: SharedName) -> Option<WriteClaim<'_, SharedSamples>> {
         self.find(name).map(|cell| cell.write())
     }
 }

@@ -2,10 +2,12 @@
 
 use super::RowFormat;
 use super::bind::{Binder, Declared};
+use super::bound_step::BoundStep;
 use super::order::order;
-use super::row::BoundStep;
+use super::row::Row;
+use super::row_blocks::RowBlocks;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
-use super::world::BlockTime;
+use super::world::{BlockTime, BufferId};
 use crate::control::{
     ArrayId, JobResult, Jobs, MAX_JOBS, MAX_SAMPLES, Machine, NotYet, ObjectId, Symbol,
 };
@@ -18,8 +20,6 @@ use std::sync::Arc;
 pub(crate) struct PatchSteps {
     pub(crate) messages: MessageStep,
     pub(crate) steps: Vec<BoundStep>,
-    /// Number of buffers between the steps.
-    pub(super) buffers: u32,
     /// Channels of `dac~`.
     pub(crate) outputs: Box<[SharedCell]>,
 }
@@ -27,6 +27,8 @@ pub(crate) struct PatchSteps {
 /// The messages of a patch: they come before all signals of a block.
 pub(crate) struct MessageStep {
     machine: Machine,
+    /// Block length and rate of the patch.
+    format: RowFormat,
     time: Arc<BlockTime>,
     /// Objects that set clocks while they compute, in Pd's order.
     clock_setters: Vec<ObjectId>,
@@ -75,9 +77,8 @@ impl PatchSteps {
         declared.make_things(&order, &mut things);
         report_refused(&mut machine);
         let time = Arc::new(BlockTime::default());
-        let buffers = order.buffers;
         let mut binder = Binder {
-            machine: &machine,
+            machine: &mut machine,
             declared: &declared,
             things: &things,
             arrays: &arrays,
@@ -94,6 +95,7 @@ impl PatchSteps {
         }
         let mut messages = MessageStep {
             machine,
+            format,
             time,
             clock_setters,
             arrays,
@@ -109,7 +111,6 @@ impl PatchSteps {
         let steps = Self {
             messages,
             steps: bound,
-            buffers,
             outputs,
         };
         (steps, not_yet)
@@ -119,11 +120,7 @@ impl PatchSteps {
     ///
     /// Real-time: setup.
     pub(crate) fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
-        let messages = &mut self.messages;
-        match &mut messages.after_load {
-            Some(waiting) => waiting.push((ms, name.to_owned(), words.to_vec())),
-            None => messages.machine.schedule(ms, name, words),
-        }
+        self.messages.schedule(ms, name, words);
     }
 }
 
@@ -219,6 +216,26 @@ impl MessageStep {
         step.time.begin(step.machine.now());
     }
 
+    /// A row of some of the patch's steps, and where its signals lie. `inputs` come from other rows, `outputs` go there.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn row(
+        &mut self,
+        steps: Vec<BoundStep>,
+        ports: (&[BufferId], &[BufferId]),
+    ) -> (Row, RowBlocks) {
+        let format = (&self.format, self.time.clone());
+        Row::new(&mut self.machine, steps, ports, format)
+    }
+
+    /// As [`PatchSteps::schedule`].
+    pub(super) fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
+        match &mut self.after_load {
+            Some(waiting) => waiting.push((ms, name.to_owned(), words.to_vec())),
+            None => self.machine.schedule(ms, name, words),
+        }
+    }
+
     /// Sends the loadbangs.
     ///
     /// Real-time: setup.
@@ -285,6 +302,18 @@ impl MessageStep {
             self.waits_for_symbols = true;
             machine.ask_for_symbols(None);
         }
+    }
+
+    /// The messages themselves.
+    pub(crate) fn machine(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+
+    /// Gives every message of MIDI that was sent to `take`, and returns the number of those that found no room.
+    ///
+    /// Real-time: as `take`.
+    pub(crate) fn drain_midi(&mut self, take: impl FnMut(u8, &[u8])) -> u64 {
+        self.machine.drain_midi(take)
     }
 
     /// Gives every line that was printed to `take`.

@@ -1,66 +1,31 @@
 //! What an object sees while it computes.
 
-use super::claimed::ClaimedAlone;
 use super::shared::{Grants, SharedName, SharedSamples};
-use crate::control::{Object, UNITS_PER_MS};
+use crate::control::UNITS_PER_MS;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct BufferId(pub u32);
 
 /// The signals at an object's inlets, each one block long.
-pub(crate) struct Inlets<'s>(pub(super) &'s dyn SignalSource);
-
-/// Where the signals of inlets lie.
-pub(crate) trait SignalSource {
-    /// The signal at inlet `at`.
-    fn signal(&self, at: usize) -> &[f32];
-    /// Number of inlets.
-    fn count(&self) -> usize;
+pub(crate) struct Inlets<'s> {
+    pub(super) blocks: &'s [Box<[f32]>],
+    /// Number of the block at each inlet.
+    pub(super) at: &'s [u32],
 }
 
 impl Inlets<'_> {
     /// The signal at inlet `at`.
+    #[inline]
     pub(crate) fn get(&self, at: usize) -> &[f32] {
-        self.0.signal(at)
+        &self.blocks[self.at[at] as usize]
     }
 
     /// Number of inlets.
     pub(crate) fn len(&self) -> usize {
-        self.0.count()
-    }
-}
-
-/// A signal object: between two blocks it belongs to the messages, within a block to its step.
-pub(crate) struct SignalObject {
-    pub object: Box<dyn Object>,
-    /// Numbers at its inlets of signals, for those that nothing is connected to.
-    pub numbers: Box<[Option<f32>]>,
-    /// Clocks that it has set in this block: number and delay in milliseconds.
-    pub clocks: Vec<(u32, f64)>,
-}
-
-/// The place of a signal object, which messages and its step share.
-pub(crate) type ObjectCell = ClaimedAlone<SignalObject>;
-
-impl SignalObject {
-    /// Clocks that an object may set in a block.
-    const MAX_CLOCKS: usize = 16;
-
-    /// An object with the numbers at its inlets.
-    pub(crate) fn new(object: Box<dyn Object>, numbers: Box<[Option<f32>]>) -> Self {
-        Self {
-            object,
-            numbers,
-            clocks: Vec::with_capacity(Self::MAX_CLOCKS),
-        }
-    }
-
-    /// The number at an inlet.
-    pub(crate) fn number(&self, inlet: usize) -> f32 {
-        self.numbers.get(inlet).copied().flatten().unwrap_or(0.0)
+        self.at.len()
     }
 }
 

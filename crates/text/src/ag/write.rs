@@ -4,7 +4,10 @@ use crate::resolve::params::TOML_ONLY;
 use crate::resolve::stand_in;
 use crate::session::Session;
 use crate::time::to_micros;
-use graph::{Catalogue, Edge, Graph, Node, ParamRange, ParamValue, Signal, TempoMap};
+use graph::{
+    Catalogue, Edge, Graph, Kind, Node, ParamRange, ParamValue, PortSpec, Signal, TempoMap,
+    series_len,
+};
 
 /// A part of a session that `.ag` has no syntax for. Remove it from the session, or write `.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -131,6 +134,14 @@ impl Writer<'_> {
         for (key, value) in &node.params {
             self.param(node, key, value);
         }
+        let kind = self.catalogue.get(node.effective_kind());
+        let series = |specs: fn(&Kind) -> &Vec<PortSpec>, all: usize| {
+            kind.map_or(all, |kind| series_len(specs(kind), all))
+        };
+        let (inputs, outputs) = (
+            series(|kind| &kind.inputs, inputs),
+            series(|kind| &kind.outputs, outputs),
+        );
         self.text += &format!("in: {inputs}, out: {outputs}, ");
         if let Some(cost) = node.cost {
             self.text += &format!("wcet: {}, ", to_micros(cost));

@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 /// Largest number of nodes that parts and counts make, instances included.
-pub(crate) const MAX_NODES: u32 = 262_144;
+pub(crate) const MAX_NODES: u32 = graph::shape::MAX_NODES as u32;
 /// Largest number of bytes of their names and texts.
 const MAX_BYTES: usize = 64 << 20;
 /// Largest number of operations and values of their parameters.

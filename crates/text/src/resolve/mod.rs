@@ -17,7 +17,7 @@ pub(crate) mod params;
 use crate::ReadContext;
 use crate::ast::{Ast, AstNode, Dialect, Ident};
 use crate::diagnostics::Diagnostics;
-use graph::{Catalogue, Graph, Kind, Node, ParamValue, PortCount, PortSpec};
+use graph::{Catalogue, Graph, Kind, Node, ParamValue, PortCount, PortSpec, series_len};
 use params::{Count, Counts};
 
 /// Number of diagnostics after which the list of all kinds is no longer added to an unknown one.
@@ -244,10 +244,12 @@ impl<'a> Resolver<'a, '_, '_> {
         self.count_of(kind, "inputs", node.inputs.len(), &inputs);
         self.count_of(kind, "outputs", node.outputs.len(), &outputs);
         if inputs.2 {
-            node.set("in", ParamValue::Number(node.inputs.len() as f64));
+            let count = series_len(&kind.inputs, node.inputs.len());
+            node.set("in", ParamValue::Number(count as f64));
         }
         if outputs.2 {
-            node.set("out", ParamValue::Number(node.outputs.len() as f64));
+            let count = series_len(&kind.outputs, node.outputs.len());
+            node.set("out", ParamValue::Number(count as f64));
         }
         self.channels(kind, &channels, node);
         self.has_room(written, node)

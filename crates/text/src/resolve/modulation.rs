@@ -60,7 +60,9 @@ impl<'a> Resolver<'a, '_, '_, '_> {
             return None;
         }
         let kind = self.catalogue.get(node.effective_kind())?;
-        let (index, param) = kind.param(kind.new_key(name).unwrap_or(name))?;
+        let found = kind.param(kind.new_key(name).unwrap_or(name));
+        // A node's own parameters take numbers and no edges.
+        let (index, param) = found.filter(|(index, _)| *index != Kind::OWN)?;
         Some(ParamTarget {
             node: id,
             kind,

@@ -284,7 +284,11 @@ fn convert(
     kind: &Kind,
     dialect: Dialect,
 ) -> Result<ParamValue, String> {
-    let (key, value) = (param.name, &entry.value);
+    let key = match param.name {
+        "" => entry.key.text.as_ref(),
+        name => name,
+    };
+    let value = &entry.value;
     match &param.range {
         ParamRange::Number { min, max, .. } => {
             let n = number(value, dialect)

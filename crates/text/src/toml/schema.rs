@@ -219,10 +219,12 @@ pub fn kind_rule(kind: &Kind) -> Value {
         let channels = json!({ "type": ["integer", "string"], "minimum": 1, "maximum": 256, "description": "Number of channels of its ports; without it that of the widest signal that enters." });
         keys.insert("channels".into(), channels);
     }
-    json!({
-        "if": { "properties": { "kind": { "const": kind.name } } },
-        "then": { "description": description(kind), "properties": keys, "required": required },
-    })
+    let mut then =
+        json!({ "description": description(kind), "properties": keys, "required": required });
+    if kind.has_own_params {
+        then["additionalProperties"] = true.into();
+    }
+    json!({ "if": { "properties": { "kind": { "const": kind.name } } }, "then": then })
 }
 
 /// The summary of a kind, and the names of its ports, which edges need.
@@ -292,14 +294,13 @@ fn param_schema(param: &Param) -> (Value, bool) {
 
 /// The schema of `in` or `out`; `None` if the kind has a fixed number of these ports.
 fn count_schema(specs: &[PortSpec]) -> Option<Value> {
-    let single = specs.iter().filter(|s| s.count == PortCount::One).count() as u32;
     specs.iter().find_map(|spec| match spec.count {
         PortCount::One | PortCount::Channels => None,
         PortCount::Many { default, min, max } => Some(json!({
             "type": ["integer", "string"],
-            "minimum": single + u32::from(min),
-            "maximum": single + u32::from(max),
-            "default": single + u32::from(default),
+            "minimum": min,
+            "maximum": max,
+            "default": default,
             "description": "Number of these ports.",
         })),
     })

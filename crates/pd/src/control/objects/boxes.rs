@@ -9,8 +9,6 @@ use std::fmt::Write;
 /// A message box: words with `$1`, sent by anything that comes in.
 pub(in super::super) struct MessageBox {
     words: Vec<Word>,
-    /// `$0`.
-    number: f32,
     /// Words of one message, made anew for each.
     line: Vec<Value>,
 }
@@ -28,7 +26,7 @@ enum Word {
 }
 
 impl MessageBox {
-    pub(in super::super) fn new(words: &[Atom], number: u32, symbols: &mut Symbols) -> Self {
+    pub(in super::super) fn new(words: &[Atom], symbols: &mut Symbols) -> Self {
         let word = |atom: &Atom| match atom {
             Atom::Comma => Word::Comma,
             Atom::Semicolon => Word::Semicolon,
@@ -36,12 +34,9 @@ impl MessageBox {
             Atom::DollarSymbol(text) => Word::DollarSymbol(text.clone()),
             atom => Word::Value(Value::of(atom, symbols)),
         };
-        #[expect(clippy::cast_precision_loss, reason = "numbers of patches are small")]
-        let number = number as f32;
         Self {
             line: Vec::with_capacity(words.len()),
             words: words.iter().map(word).collect(),
-            number,
         }
     }
 
@@ -54,7 +49,7 @@ impl MessageBox {
             for message in words.split(|word| *word == Word::Comma) {
                 self.line.clear();
                 for word in message {
-                    let value = expand(word, arguments, self.number, context);
+                    let value = expand(word, arguments, context);
                     self.line.push(value);
                 }
                 let mut line = &self.line[..];
@@ -95,11 +90,11 @@ impl MessageBox {
     }
 }
 
-/// A word with what was received in place of its dollars.
-fn expand(word: &Word, arguments: &[Value], number: f32, context: &mut Context<'_>) -> Value {
+/// A word with what was received in place of its dollars. `$0` is 0 here: a message belongs to no patch, in Pd as well.
+fn expand(word: &Word, arguments: &[Value], context: &mut Context<'_>) -> Value {
     match word {
         Word::Value(value) => *value,
-        Word::Dollar(0) => Value::Float(number),
+        Word::Dollar(0) => Value::Float(0.0),
         Word::Dollar(n) => match arguments.get(*n as usize - 1) {
             Some(value) => *value,
             None => {
@@ -112,7 +107,7 @@ fn expand(word: &Word, arguments: &[Value], number: f32, context: &mut Context<'
         Word::DollarSymbol(text) => {
             let expanded = context.symbols().intern_with(|symbols, to| {
                 // A `String` takes all.
-                let _ = expand_text(text, arguments, number, symbols, to);
+                let _ = expand_text(text, arguments, symbols, to);
             });
             Value::Symbol(expanded)
         }
@@ -124,7 +119,6 @@ fn expand(word: &Word, arguments: &[Value], number: f32, context: &mut Context<'
 fn expand_text(
     text: &str,
     arguments: &[Value],
-    number: f32,
     symbols: &Symbols,
     to: &mut String,
 ) -> std::fmt::Result {
@@ -134,7 +128,7 @@ fn expand_text(
         let end = behind.find(|c: char| !c.is_ascii_digit());
         let (digits, behind) = behind.split_at(end.unwrap_or(behind.len()));
         let found = match digits.parse::<usize>() {
-            Ok(0) => Some(Value::Float(number)),
+            Ok(0) => Some(Value::Float(0.0)),
             Ok(n) => arguments.get(n - 1).copied(),
             Err(_) => None,
         };

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `boxes` | message boxes, inlets and outlets |
+//! | `canvas` | the receiver of messages to a canvas |
 //! | `clones` | the two sides of `clone` |
 //! | `expr` | `expr` |
 //! | `formats` | OSC and FUDI: messages as bytes |
@@ -23,6 +24,7 @@
 //! | `time` | clocks: `delay`, `metro`, `line`, `timer`, `pipe` |
 
 mod boxes;
+mod canvas;
 mod clones;
 pub(crate) mod expr;
 mod formats;
@@ -45,6 +47,7 @@ mod texts;
 mod time;
 
 pub(super) use boxes::{MessageBox, Passage, SignalInlet};
+pub(super) use canvas::CanvasReceiver;
 pub(super) use clones::{Collector, Distributor, Numbered};
 pub use glue::SILENT_CLASSES;
 pub(super) use gui::GuiBox;

@@ -1,7 +1,7 @@
 //! Reading and writing arrays (`d_array.c`).
 
-use super::delays::cubic;
-use super::oscillators::wrapped;
+use super::cubic::{CubicRun, RUN, floor, index};
+use super::phases::{UNIT, fraction, whole, wrapped};
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
 use crate::signal::{Accesses, Inlets, SharedName, SignalWorld};
@@ -98,26 +98,25 @@ impl Object for Read4 {
         let Some(last) = points.len().checked_sub(3).filter(|last| *last >= 1) else {
             return outlets[0].fill(0.0);
         };
-        for (to, index) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            let place = f64::from(*index) + f64::from(self.onset);
-            #[expect(clippy::cast_possible_truncation, reason = "larger ones saturate")]
-            let whole = place as i64;
-            let (index, fraction) = match usize::try_from(whole) {
-                Ok(index) if (1..=last).contains(&index) => {
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        clippy::cast_precision_loss,
-                        reason = "as in Pd"
-                    )]
-                    let fraction = (place - whole as f64) as f32;
-                    (index, fraction)
-                }
-                Ok(index) if index > last => (last, 1.0),
-                _ => (1, 0.0),
-            };
-            if let [a, b, c, d] = points[index - 1..index + 3] {
-                *to = cubic([a, b, c, d], fraction);
+        #[expect(clippy::cast_precision_loss, reason = "indices of arrays")]
+        let (last, end) = (last as f64, (last + 1) as f64);
+        let runs = inlets.get(0).chunks(RUN);
+        for (to, indices) in outlets[0].chunks_mut(RUN).zip(runs) {
+            let mut run = CubicRun::new();
+            for ((first, fraction), x) in run.places().zip(indices) {
+                let place = f64::from(*x) + f64::from(self.onset);
+                // Also where it is no number.
+                let held = if place >= 1.0 { place } else { 1.0 };
+                let held = if held < end { held } else { end };
+                let whole = floor(held);
+                let whole = if whole < last { whole } else { last };
+                // The point before it is the first.
+                *first = index(whole - 1.0);
+                #[expect(clippy::cast_possible_truncation, reason = "as in Pd")]
+                let part = (held - whole) as f32;
+                *fraction = part;
             }
+            run.read::<false>(points, to);
         }
     }
 }
@@ -161,20 +160,20 @@ impl Object for Oscillator {
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
         let length = count as f32;
         let step = length / world.rate;
-        let unit = 1_572_864.0;
-        let mut phase = f64::from(length) * self.phase + unit;
-        for (to, frequency) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            let bits = phase.to_bits();
-            let index = (bits >> 32) as usize & (count - 1);
-            #[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
-            let fraction = wrapped(phase, unit) as f32;
-            phase += f64::from(frequency * step);
-            if let [a, b, c, d] = points[index..index + 4] {
-                *to = cubic([a, b, c, d], fraction);
+        let mut phase = f64::from(length) * self.phase + UNIT;
+        let runs = inlets.get(0).chunks(RUN);
+        for (to, frequencies) in outlets[0].chunks_mut(RUN).zip(runs) {
+            let mut run = CubicRun::new();
+            for ((first, part), frequency) in run.places().zip(frequencies) {
+                #[expect(clippy::cast_possible_truncation, reason = "an index of the array")]
+                let index = (whole(phase) & (count - 1)) as u32;
+                (*first, *part) = (index, fraction(phase));
+                phase += f64::from(frequency * step);
             }
+            run.read::<false>(points, to);
         }
-        let whole = unit * f64::from(length);
-        self.phase = wrapped(phase + (whole - unit), whole) / f64::from(length);
+        let period = UNIT * f64::from(length);
+        self.phase = wrapped(phase + (period - UNIT), period) / f64::from(length);
     }
 }
 

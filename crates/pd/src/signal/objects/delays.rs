@@ -3,6 +3,7 @@
 //! A reader that computes before its writer reads the block before: it then subtracts one block from its time, and cannot read what is
 //! newer.
 
+use super::cubic::{CubicRun, RUN, floor, index};
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, SampleBudget, Symbol, words};
 use crate::signal::{Accesses, Inlets, RowFormat, SharedName, SharedSamples, SignalWorld};
@@ -171,43 +172,48 @@ impl Object for DelayRead4 {
             return out.fill(0.0);
         }
         let per_ms = per_ms(world.rate);
-        let mut behind = block - 1.0;
-        for (to, ms) in out.iter_mut().zip(inlets.get(0)) {
-            let delay = per_ms * ms - before;
-            let delay = if delay >= 1.00001 { delay } else { 1.00001 };
-            let delay = if delay > limit { limit } else { delay } + behind;
-            behind -= 1.0;
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "at least 1"
-            )]
-            let whole = delay as usize;
-            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-            let fraction = delay - whole as f32;
-            let size = line.samples.len() - MARGIN;
-            let at = match line.phase.checked_sub(whole) {
-                Some(at) if at >= MARGIN => at,
-                _ => line.phase + size - whole,
-            };
-            if let [d, c, b, a] = line.samples[at - 3..=at] {
-                *to = cubic([a, b, c, d], fraction);
+        let (size, phase) = (bounded(line.samples.len() - MARGIN), bounded(line.phase));
+        let mut last = block - 1.0;
+        let runs = inlets.get(0).chunks(RUN);
+        for (to, times) in out.chunks_mut(RUN).zip(runs) {
+            let mut run = CubicRun::new();
+            for ((frame, (first, fraction)), ms) in FRAMES.iter().zip(run.places()).zip(times) {
+                let delay = per_ms * ms - before;
+                let delay = if delay >= 1.00001 { delay } else { 1.00001 };
+                let delay = if delay > limit { limit } else { delay } + (last - frame);
+                let whole = floor(f64::from(delay));
+                #[expect(clippy::cast_possible_truncation, reason = "a fraction of a float")]
+                let part = (f64::from(delay) - whole) as f32;
+                *fraction = part;
+                let at = phase - index(whole).cast_signed();
+                let at = if at < MARGIN as i32 { at + size } else { at };
+                // Its last point is three before.
+                *first = (at - 3).cast_unsigned();
             }
+            run.read::<true>(&line.samples, to);
+            last -= RUN as f32;
         }
     }
+}
+
+/// Frames of a run, counted from 0.
+const FRAMES: [f32; RUN] = {
+    let mut frames = [0.0; RUN];
+    let mut at = 1;
+    while at < RUN {
+        frames[at] = frames[at - 1] + 1.0;
+        at += 1;
+    }
+    frames
+};
+
+/// An index of a line, which is at most [`MAX_FRAMES`] long.
+fn bounded(index: usize) -> i32 {
+    i32::try_from(index).unwrap_or(i32::MAX)
 }
 
 /// Frames in a millisecond, rounded once.
 #[expect(clippy::cast_possible_truncation, reason = "Pd's numbers are floats")]
 fn per_ms(rate: f32) -> f32 {
     (f64::from(rate) * 0.001) as f32
-}
-
-/// Between `b` and `c` by the cubic of Pd, in which `1 - fraction` is a double.
-#[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
-pub(super) fn cubic([a, b, c, d]: [f32; 4], fraction: f32) -> f32 {
-    let slope = c - b;
-    let inner = (d - a - 3.0 * slope) * fraction + (d + 2.0 * a - 3.0 * b);
-    let bent = f64::from(0.166_666_7_f32) * (1.0 - f64::from(fraction)) * f64::from(inner);
-    (f64::from(b) + f64::from(fraction) * (f64::from(slope) - bent)) as f32
 }

@@ -1,6 +1,6 @@
 //! Filters (`d_filter.c`). State outside 2⁻⁶³ to 2⁶⁵ becomes 0 at the end of a block.
 
-use super::oscillators::CosineTable;
+use super::phases::{CosineTable, UNIT};
 use super::ramps::is_odd;
 use crate::constants::{CIRCLE, TWO_PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
@@ -305,31 +305,66 @@ impl Object for Vcf {
         let inverse = if q > 0.0 { 1.0 / q } else { 0.0 };
         let correction = 2.0 - 2.0 / (q + 2.0);
         let to_radians = CIRCLE / world.rate;
-        let table = CosineTable::get();
         let (mut re, mut im) = (self.re, self.im);
         let [first, second] = outlets else {
             return;
         };
-        let signals = inlets.get(0).iter().zip(inlets.get(1));
-        for ((low, band), (x, hz)) in first.iter_mut().zip(second.iter_mut()).zip(signals) {
-            let center = (hz * to_radians).max(0.0);
+        let table = CosineTable::get();
+        let runs = inlets.get(0).chunks(RUN).zip(inlets.get(1).chunks(RUN));
+        let outputs = first.chunks_mut(RUN).zip(second.chunks_mut(RUN));
+        for ((low, band), (signal, hz)) in outputs.zip(runs) {
+            let poles = Poles::new(signal, hz, (inverse, correction, to_radians));
+            let all = poles.signal.iter().zip(poles.radii).zip(poles.angles);
+            for ((low, band), ((x, radius), angle)) in low.iter_mut().zip(band).zip(all) {
+                let (cosine, sine) = table.cosine_and_sine(f64::from(angle) + UNIT);
+                let (pole_re, pole_im) = (radius * cosine, radius * sine);
+                let before = re;
+                re = x + pole_re * before - pole_im * im;
+                im = pole_im * before + pole_re * im;
+                (*low, *band) = (re, im);
+            }
+        }
+        self.re = if is_odd(re) { 0.0 } else { re };
+        self.im = if is_odd(im) { 0.0 } else { im };
+    }
+}
+
+/// Frames of `vcf~` that are computed in one go.
+const RUN: usize = 64;
+
+/// What a run of `vcf~` does not compute sample after sample, and so in vectors.
+struct Poles {
+    radii: [f32; RUN],
+    /// In points of the table.
+    angles: [f32; RUN],
+    /// The signal, with the gain of its pole.
+    signal: [f32; RUN],
+}
+
+impl Poles {
+    #[inline(always)]
+    fn new(signal: &[f32], hz: &[f32], (inverse, correction, to_radians): (f32, f32, f32)) -> Self {
+        let mut poles = Self {
+            radii: [0.0; RUN],
+            angles: [0.0; RUN],
+            signal: [0.0; RUN],
+        };
+        let all = (poles.radii.iter_mut())
+            .zip(&mut poles.angles)
+            .zip(&mut poles.signal);
+        for (((radius, angle), to), (x, hz)) in all.zip(signal.iter().zip(hz)) {
+            let center = hz * to_radians;
+            let center = if center < 0.0 { 0.0 } else { center };
             let r = if inverse > 0.0 {
                 1.0 - center * inverse
             } else {
                 0.0
-            }
-            .max(0.0);
-            let gain = correction * (1.0 - r);
-            let phase = f64::from(center * (512.0_f32 / CIRCLE)) + 1_572_864.0;
-            let (coefficient_re, coefficient_im) = (r * table.cosine(phase), r * table.sine(phase));
-            let before = re;
-            re = gain * x + coefficient_re * before - coefficient_im * im;
-            im = coefficient_im * before + coefficient_re * im;
-            *low = re;
-            *band = im;
+            };
+            *radius = if r < 0.0 { 0.0 } else { r };
+            *angle = center * (512.0_f32 / CIRCLE);
+            *to = correction * (1.0 - *radius) * x;
         }
-        self.re = if is_odd(re) { 0.0 } else { re };
-        self.im = if is_odd(im) { 0.0 } else { im };
+        poles
     }
 }
 

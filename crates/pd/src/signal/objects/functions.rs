@@ -82,22 +82,12 @@ pub(super) fn ln(x: f32) -> f32 {
 /// `x` less the next whole number below it.
 #[inline(always)]
 pub(super) fn wrap(x: f32) -> f32 {
-    // Larger ones are whole, and not what an `i32` holds.
-    let held = x.clamp(-2_147_483_600.0, 2_147_483_500.0);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        reason = "it was held in the range"
-    )]
-    let toward_zero = held as i32 as f32;
-    let floor = if toward_zero > held {
-        toward_zero - 1.0
-    } else {
-        toward_zero
-    };
-    let is_finite = x.abs() < f32::INFINITY;
-    let beyond = if is_finite { 0.0 } else { f32::NAN };
-    if held == x { x - floor } else { beyond }
+    // Above 2^23 all are whole. Below, what is added to it loses its fraction, to the nearest whole number.
+    const ROUND: f32 = 8_388_608.0;
+    let size = x.abs();
+    let nearest = ((size + ROUND) - ROUND).copysign(x) + 0.0;
+    let floor = if nearest > x { nearest - 1.0 } else { nearest };
+    x - if size < ROUND { floor } else { x }
 }
 
 /// Pd's tables for roots: one over the root of each exponent, and of each mantissa of ten bits.
@@ -202,10 +192,33 @@ mod tests {
     #[test]
     fn wrapping_is_the_distance_to_the_floor() {
         for x in [
-            0.0, 0.25, 1.0, -0.25, -1.0, 7.75, -7.75, 1e9, -1e9, 3e9, -3e9, 1e30, -0.0,
+            0.0,
+            0.25,
+            1.0,
+            -0.25,
+            -1.0,
+            7.75,
+            -7.75,
+            1e9,
+            -1e9,
+            3e9,
+            -3e9,
+            1e30,
+            -0.0,
+            4_194_304.5,
+            -4_194_304.5,
+            8_388_607.5,
+            -8_388_607.5,
+            -1e-9,
+            0.5,
+            1.5,
+            2.5,
+            -0.5,
+            -1.5,
         ] {
             assert_eq!(wrap(x), x - x.floor(), "{x}");
         }
+        assert_eq!(wrap(-0.0).to_bits(), (-0.0_f32).to_bits());
         assert!(wrap(f32::NAN).is_nan() && wrap(f32::INFINITY).is_nan());
     }
 }

@@ -7,10 +7,12 @@
 //! | `fourier` | spectra: `fft~`, `rfft~`, their inverses, `framp~` |
 //! | `functions` | exponential, logarithm and roots |
 //! | `oscillators` | `osc~`, `phasor~`, `cos~`, `noise~` |
+//! | `phases` | phases added up, and the table of a cosine |
 //! | `ramps` | `line~`, `vline~`, `sig~`, `snapshot~` and others between messages and signals |
 //! | `bonk`, `pique` | `bonk~`: attacks; `pique`: peaks of a spectrum in arrays |
 //! | `sigmund` | `sigmund~`: pitch and sinusoids |
 //! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `vcf~`, one pole and one zero |
+//! | `cubic` | four points to a sample between them |
 //! | `delays` | `delwrite~` and its readers |
 //! | `expr` | `expr~`, `fexpr~` |
 //! | `arrays` | reading and writing arrays |
@@ -20,6 +22,7 @@ mod arithmetic;
 mod arrays;
 mod bonk;
 mod buses;
+mod cubic;
 mod delays;
 mod expr;
 mod extra;
@@ -27,6 +30,7 @@ mod filters;
 mod fourier;
 mod functions;
 mod oscillators;
+mod phases;
 mod pique;
 mod ramps;
 mod sigmund;

@@ -1,89 +1,8 @@
 //! `osc~`, `phasor~`, `cos~`, `noise~` (`d_osc.c`).
-//!
-//! Phases are doubles to which 3·2¹⁹ is added, so that the lower half of their bits is the fraction: that bounds the resolution to
-//! 2⁻³², and the sound depends on it.
 
-use crate::constants::PI;
+use super::phases::{CosineTable, UNIT, fraction, with_fraction, wrapped};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::{Inlets, SignalWorld};
-use std::sync::LazyLock;
-
-/// Offset of a phase.
-const UNIT: f64 = 1_572_864.0;
-/// Points of the cosine table.
-const POINTS: usize = 512;
-
-/// Points that the C library under Pd rounds to the float beside the nearest one; true where that is larger.
-const ROUNDED_OTHERWISE: [(usize, bool); 5] = [
-    (89, false),
-    (97, true),
-    (155, true),
-    (427, false),
-    (428, false),
-];
-
-/// One period of a cosine and one point more, as Pd computes it: the phase is summed up in floats, and pi is 3.14159.
-static COSINE: LazyLock<CosineTable> = LazyLock::new(|| {
-    let step = narrow(2.0 * PI / 512.0);
-    let mut phase = 0.0_f32;
-    let mut table = [0.0; POINTS + 1];
-    for point in &mut table {
-        *point = narrow(libm::cos(f64::from(phase)));
-        phase += step;
-    }
-    for (at, up) in ROUNDED_OTHERWISE {
-        let bits = table[at].to_bits();
-        table[at] = f32::from_bits(if up { bits + 1 } else { bits - 1 });
-    }
-    CosineTable(table)
-});
-
-/// The table of `osc~`, `cos~` and `vcf~`, read between its points by a line.
-pub(super) struct CosineTable([f32; POINTS + 1]);
-
-impl CosineTable {
-    /// The table of this process.
-    pub(super) fn get() -> &'static Self {
-        &COSINE
-    }
-
-    /// The cosine at a phase in points of the table, to which [`UNIT`] was added.
-    #[inline(always)]
-    pub(super) fn cosine(&self, phase: f64) -> f32 {
-        self.at(phase, 0)
-    }
-
-    /// The sine: the cosine a quarter of a period before.
-    #[inline(always)]
-    pub(super) fn sine(&self, phase: f64) -> f32 {
-        self.at(phase, 128)
-    }
-
-    #[inline(always)]
-    fn at(&self, phase: f64, points_before: u64) -> f32 {
-        let bits = phase.to_bits();
-        let index = (bits >> 32).wrapping_sub(points_before) as usize & (POINTS - 1);
-        let fraction = narrow(with_fraction(phase, UNIT) - UNIT);
-        let (a, b) = (self.0[index], self.0[index + 1]);
-        a + fraction * (b - a)
-    }
-}
-
-/// `unit`, with the fraction of `phase`: the lower half of its bits.
-#[inline(always)]
-fn with_fraction(phase: f64, unit: f64) -> f64 {
-    f64::from_bits((unit.to_bits() & !0xffff_ffff) | (phase.to_bits() & 0xffff_ffff))
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
-fn narrow(x: f64) -> f32 {
-    x as f32
-}
-
-/// Keeps the phase's fraction and drops whole numbers.
-pub(super) fn wrapped(phase: f64, unit: f64) -> f64 {
-    with_fraction(phase, unit) - unit
-}
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -156,10 +75,12 @@ impl Object for Phasor {
     ) {
         let step = 1.0 / world.rate;
         let mut phase = self.phase + UNIT;
-        for (to, frequency) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            phase = with_fraction(phase, UNIT);
-            *to = narrow(phase - UNIT);
-            phase += f64::from(frequency * step);
+        let runs = inlets.get(0).chunks(RUN);
+        for (to, frequencies) in outlets[0].chunks_mut(RUN).zip(runs) {
+            phase = match frequencies.iter().fold(0, |any, x| any | is_long(x * step)) {
+                0 => ramps(with_fraction(phase, UNIT), frequencies, step, to),
+                _ => ramps_of_long_steps(phase, frequencies, step, to),
+            };
         }
         self.phase = wrapped(phase, UNIT);
     }
@@ -171,6 +92,37 @@ impl Object for Phasor {
         self.phase = f64::from(number);
         Handled::Yes
     }
+}
+
+/// Frames of `phasor~` that are computed in one go.
+const RUN: usize = 64;
+
+/// 1 if a run of such steps may leave the range in which phases have one resolution, or if it is no number.
+#[inline(always)]
+fn is_long(step: f32) -> u32 {
+    u32::from(step.to_bits() & 0x7fff_ffff >= 4096_f32.to_bits())
+}
+
+/// Fractions of phases, each with `frequency * step` more than the one before. Whole periods stay in the phase: they change no
+/// fraction as long as the steps are short. Gives the next phase.
+#[inline(always)]
+fn ramps(mut phase: f64, frequencies: &[f32], step: f32, to: &mut [f32]) -> f64 {
+    for (to, frequency) in to.iter_mut().zip(frequencies) {
+        *to = fraction(phase);
+        phase += f64::from(frequency * step);
+    }
+    phase
+}
+
+/// As [`ramps`]; whole periods are dropped after each step, as Pd does.
+#[cold]
+fn ramps_of_long_steps(mut phase: f64, frequencies: &[f32], step: f32, to: &mut [f32]) -> f64 {
+    for (to, frequency) in to.iter_mut().zip(frequencies) {
+        phase = with_fraction(phase, UNIT);
+        *to = fraction(phase);
+        phase += f64::from(frequency * step);
+    }
+    phase
 }
 
 struct Cosine;

@@ -14,9 +14,10 @@ mod settings;
 pub(super) use ports::Upsampling;
 pub(super) use settings::BlockSettings;
 
+use super::place::ObjectPlace;
 use super::row::Row;
 use super::shared::SharedCell;
-use super::world::{BlockTime, BufferId, Inlets, ObjectCell, SignalWorld};
+use super::world::{BlockTime, Inlets, SignalWorld};
 use super::{Accesses, RowFormat};
 use crate::control::{ArrayId, Context, Handled, Message, Object, ObjectId, Symbol, words};
 use ports::{InletBuffer, OutletBuffer};
@@ -33,12 +34,14 @@ pub(super) struct ReblockParts {
     /// Format of the canvas around.
     pub outer: RowFormat,
     pub row: Row,
-    /// Buffers of the row that hold the signals of inlets.
-    pub inputs: Vec<(BufferId, Upsampling)>,
-    /// Buffers of the row with the signals of outlets; `None` where an outlet is never reached.
-    pub outputs: Vec<(Option<BufferId>, Upsampling)>,
+    /// Objects without signals that depend on the rate.
+    pub observers: Vec<ObjectPlace>,
+    /// Blocks of the row that hold the signals of inlets.
+    pub inputs: Vec<(u32, Upsampling)>,
+    /// Blocks of the row with the signals of outlets; `None` where an outlet is never reached.
+    pub outputs: Vec<(Option<u32>, Upsampling)>,
     /// Objects inside that set clocks.
-    pub clock_setters: Vec<(ObjectId, Arc<ObjectCell>)>,
+    pub clock_setters: Vec<(ObjectId, ObjectPlace)>,
     /// Arrays that signals inside touch.
     pub arrays: Vec<(ArrayId, SharedCell)>,
     /// Numbers of `value` that signals inside touch.
@@ -91,6 +94,9 @@ impl Reblock {
         }
         self.phase = tick & (self.to.period - 1);
         parts.row.prepare(&self.to.format);
+        for observer in &parts.observers {
+            observer.write().object.prepare(&self.to.format);
+        }
     }
 
     /// A sentence where the settings were made smaller.
@@ -104,16 +110,16 @@ impl Reblock {
     fn run(&mut self) {
         let buffers = self.parts.inputs.iter().zip(&mut self.inlets);
         if self.to.is_reblocked {
-            for ((id, _), inlet) in buffers {
-                inlet.read(self.parts.row.buffer_mut(*id), self.to.format.vector);
+            for ((block, _), inlet) in buffers {
+                inlet.read(self.parts.row.block_mut(*block), self.to.format.vector);
             }
         }
         self.parts.row.run();
         let buffers = self.parts.outputs.iter().zip(&mut self.outlets);
         if self.to.is_reblocked {
-            for ((id, _), outlet) in buffers {
-                if let Some(id) = id {
-                    outlet.add(self.parts.row.buffer(*id));
+            for ((block, _), outlet) in buffers {
+                if let Some(block) = block {
+                    outlet.add(self.parts.row.block(*block));
                 }
             }
         }
@@ -168,8 +174,8 @@ impl Object for Reblock {
         self.swap_arrays(context);
         self.run();
         self.swap_arrays(context);
-        for (id, cell) in &self.parts.clock_setters {
-            for (slot, delay_ms) in cell.write().clocks.drain(..) {
+        for (id, place) in &self.parts.clock_setters {
+            for (slot, delay_ms) in place.write().clocks.drain(..) {
                 context.set_clock_of(*id, slot, delay_ms);
             }
         }
@@ -211,7 +217,7 @@ impl Object for Reblock {
             if is_reblocked {
                 self.inlets[at].write(inlets.get(at));
             } else {
-                let to = self.parts.row.buffer_mut(self.parts.inputs[at].0);
+                let to = self.parts.row.block_mut(self.parts.inputs[at].0);
                 copy_common(inlets.get(at), to);
             }
         }
@@ -221,7 +227,7 @@ impl Object for Reblock {
         for (at, to) in outlets.iter_mut().enumerate() {
             match self.parts.outputs[at].0 {
                 _ if is_reblocked => self.outlets[at].take(to),
-                Some(id) if self.is_on => copy_common(self.parts.row.buffer(id), to),
+                Some(block) if self.is_on => copy_common(self.parts.row.block(block), to),
                 _ => to.fill(0.0),
             }
         }

@@ -1,0 +1,222 @@
+//! Dynamics against their curves, and the limiter against a measurement of its own.
+
+use crate::kit::*;
+
+/// Level behind a unit of a sine of 1 kHz, after a second.
+fn settled_db(kind: &str, params: &[(&str, graph::ParamValue)], level_db: f64) -> f64 {
+    let input = sine(1000.0, 10f64.powf(level_db / 20.0), 2 * RATE);
+    let silence = vec![0.0; input.len()];
+    let mut unit = bench(kind, params);
+    let inputs: &[&[f32]] = match unit.input_channels() {
+        1 => &[&input],
+        _ => &[&input, &silence],
+    };
+    let heard = play(&mut unit, inputs, &[]).swap_remove(0);
+    db(peak(&heard[RATE..]))
+}
+
+#[test]
+fn a_compressor_has_the_curve_of_its_parameters() {
+    // A fast attack and a slow release: the detector stays at the peaks.
+    let params = [
+        ("threshold_db", number(-20.0)),
+        ("ratio", number(4.0)),
+        ("knee_db", number(10.0)),
+        ("attack", number(0.0)),
+        ("release", number(5.0)),
+        ("makeup_db", number(2.0)),
+    ];
+    for level in [-60.0, -26.0, -24.0, -20.0, -16.0, -10.0, 0.0] {
+        let over: f64 = level + 20.0;
+        let reduction = match over {
+            over if over < -5.0 => 0.0,
+            over if over < 5.0 => 0.75 * (over + 5.0).powi(2) / 20.0,
+            over => 0.75 * over,
+        };
+        near(
+            settled_db("compressor", &params, level),
+            level - reduction + 2.0,
+            0.05,
+        );
+    }
+}
+
+#[test]
+fn a_compressor_is_its_recursion_with_a_look_ahead() {
+    let (attack, release) = (0.003, 0.04);
+    let params = [
+        ("threshold_db", number(-18.0)),
+        ("ratio", number(3.0)),
+        ("knee_db", number(0.0)),
+        ("attack", number(attack)),
+        ("release", number(release)),
+        ("lookahead", number(0.002)),
+        ("key", word("side")),
+    ];
+    let (input, side) = (noise(1, 9000), noise(2, 9000));
+    let mut unit = bench("compressor", &params);
+    assert_eq!(unit.processor.latency().0, 96);
+    let heard = play(&mut unit, &[&input, &side], &[]).swap_remove(0);
+    let mut s = 0.0;
+    for n in 0..9000usize {
+        let wanted = (2.0 / 3.0 * (db(f64::from(side[n].abs())) + 18.0)).max(0.0);
+        let time: f64 = if wanted > s { attack } else { release };
+        s += (wanted - s) * (1.0 - (-1.0 / (time * RATE as f64)).exp());
+        let x = n.checked_sub(96).map_or(0.0, |at| f64::from(input[at]));
+        near(f64::from(heard[n]), x * 10f64.powf(-s / 20.0), 1e-5);
+    }
+}
+
+#[test]
+fn an_expander_and_a_gate_reduce_what_is_below_the_threshold() {
+    let expander = [
+        ("threshold_db", number(-30.0)),
+        ("ratio", number(3.0)),
+        ("range_db", number(40.0)),
+    ];
+    for (level, want) in [
+        (-10.0, -10.0),
+        (-29.0, -29.0),
+        (-40.0, -60.0),
+        (-60.0, -100.0),
+    ] {
+        near(settled_db("expander", &expander, level), want, 0.3);
+    }
+    let gate = [
+        ("threshold_db", number(-30.0)),
+        ("hysteresis_db", number(6.0)),
+        ("range_db", number(50.0)),
+    ];
+    for (level, want) in [(-20.0, -20.0), (-33.0, -83.0), (-45.0, -95.0)] {
+        near(settled_db("gate", &gate, level), want, 0.3);
+    }
+}
+
+#[test]
+fn a_gate_stays_open_within_its_hysteresis_and_its_hold() {
+    let loud = sine(1000.0, 0.1, RATE / 2);
+    let between = sine(1000.0, 0.07, RATE / 2);
+    let soft = sine(1000.0, 0.001, RATE / 2);
+    let input = [loud, between, soft].concat();
+    let silence = vec![0.0; input.len()];
+    let params = [
+        ("threshold_db", number(-22.0)),
+        ("hysteresis_db", number(4.0)),
+        ("hold", number(0.1)),
+        ("release", number(0.001)),
+        ("range_db", number(120.0)),
+    ];
+    let heard = out("gate", &params, &[&input, &silence]);
+    near(peak(&heard[RATE - 4800..RATE]), 0.07, 1e-3);
+    // The level falls within 40 ms, and 100 ms later it shuts.
+    near(peak(&heard[RATE + 2400..RATE + 4700]), 0.001, 1e-5);
+    assert!(peak(&heard[RATE + 9600..]) < 1e-6);
+}
+
+#[test]
+fn a_deesser_reduces_loud_high_frequencies_alone() {
+    let params = [("threshold_db", number(-30.0)), ("range_db", number(12.0))];
+    let level = |hz: f64, peak: f64| {
+        let input = sine(hz, peak, RATE);
+        let heard = out("deesser", &params, &[&input]);
+        sine_db(&heard[RATE / 2..], hz) - db(peak)
+    };
+    near(level(200.0, 0.5), 0.0, 0.05);
+    near(level(12_000.0, 0.01), 0.0, 0.05);
+    near(level(12_000.0, 0.5), -12.0, 1.0);
+}
+
+#[test]
+fn a_transient_shaper_lifts_beginnings_and_not_the_rest() {
+    let mut input = vec![0.0; RATE / 2];
+    input.extend(sine(1000.0, 0.3, RATE));
+    let heard = out("transient", &[("attack_db", number(12.0))], &[&input]);
+    let at = |ms: usize| RATE / 2 + ms * RATE / 1000;
+    let gain = |from, to| db(peak(&heard[from..to]) / 0.3);
+    assert!(gain(at(2), at(6)) > 6.0, "{}", gain(at(2), at(6)));
+    assert!(
+        gain(at(500), at(900)).abs() < 1.0,
+        "{}",
+        gain(at(500), at(900))
+    );
+    let plain = out("transient", &[], &[&input]);
+    assert_eq!(plain, input, "without gains it is the input");
+}
+
+/// The largest magnitude of `samples` at eight times the rate, by a long sinc of another window than the limiter's.
+fn true_peak(samples: &[f32]) -> f64 {
+    const HALF: i32 = 48;
+    let mut largest = 0f64;
+    for part in 1..8 {
+        let part = f64::from(part) / 8.0;
+        let taps: Vec<f64> = (1 - HALF..=HALF)
+            .map(|k| {
+                let x = f64::from(k) - part;
+                let window = (TAU / 4.0 * x / f64::from(HALF)).cos().powi(2);
+                (TAU / 2.0 * x).sin() / (TAU / 2.0 * x) * window
+            })
+            .collect();
+        for around in samples.windows(taps.len()) {
+            let y: f64 = taps
+                .iter()
+                .zip(around)
+                .map(|(a, b)| a * f64::from(*b))
+                .sum();
+            largest = largest.max(y.abs());
+        }
+    }
+    largest.max(peak(samples))
+}
+
+#[test]
+fn no_true_peak_of_a_limiter_is_above_its_ceiling() {
+    let frames = 16_000;
+    // Bursts of noise, a sine whose peaks lie between samples, and clicks.
+    let mut bursts = noise(3, frames);
+    for (i, x) in bursts.iter_mut().enumerate() {
+        *x *= if i / 700 % 3 == 0 { 1.0 } else { 0.02 };
+    }
+    let between: Vec<f32> = (0..frames)
+        .map(|i| (TAU / 4.0 * i as f64 + TAU / 8.0).sin() as f32)
+        .collect();
+    let mut clicks = sine(997.0, 0.3, frames);
+    (0..frames).step_by(1234).for_each(|i| clicks[i] = 1.0);
+    let program: Vec<f32> = noise(4, frames)
+        .windows(8)
+        .map(|around| around.iter().sum::<f32>() / 3.0)
+        .collect();
+    for (what, input) in [
+        ("bursts", bursts),
+        ("between", between),
+        ("clicks", clicks),
+        ("program", program),
+    ] {
+        for ceiling in [-1.0, -6.0] {
+            let params = [
+                ("ceiling_db", number(ceiling)),
+                ("gain_db", number(12.0)),
+                ("release", number(0.02)),
+            ];
+            let heard = out("limiter", &params, &[&input]);
+            let highest = db(true_peak(&heard));
+            assert!(
+                highest <= ceiling,
+                "{highest} dB above a ceiling of {ceiling}"
+            );
+            assert!(
+                highest > ceiling - 1.0,
+                "{what}: {highest} dB is too careful for {ceiling}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_limiter_leaves_what_is_below_its_ceiling() {
+    let input = noise(5, 5000).iter().map(|x| x * 0.4).collect::<Vec<_>>();
+    let mut unit = bench("limiter", &[]);
+    let latency = unit.processor.latency().0 as usize;
+    assert_eq!(latency, 175);
+    let heard = play(&mut unit, &[&input], &[]).swap_remove(0);
+    assert_eq!(heard[latency..], input[..5000 - latency]);
+}

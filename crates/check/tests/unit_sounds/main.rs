@@ -1,0 +1,11 @@
+//! The library of units against slow, obvious versions of their sound, one file for each family.
+
+mod color;
+mod delays;
+mod dynamics;
+mod filters;
+mod kit;
+mod meters;
+mod signals;
+mod sources;
+mod space;

@@ -1,0 +1,120 @@
+//! Admission: refuses to play cells that do not fit the cores of this machine, and names each with its excess.
+
+use crate::failure::Failure;
+use crate::output::messages;
+use crate::session::costs_store::{CostsStore, graph_key};
+use crate::session::load::LoadedSession;
+use divisi::cells::{CellDemand, CellSpec, CoreCapacity, Misfit, admit};
+use divisi::graph::{Diagnostic, SourceSpan};
+use divisi::units::{Frames, Nanos, SampleRate};
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+/// Refuses cells that do not fit beside each other and the rest of the session. The cost of a node is its worst measured
+/// one, else the one that the session states; nodes with neither are named in a note and count as nothing.
+pub(super) fn check_admission(
+    (loaded, file): (&LoadedSession, &Path),
+    cells: &[&CellSpec],
+    (rate, block): (SampleRate, Frames),
+    reserve_percent: u8,
+) -> Result<(), Failure> {
+    let costs = WorstCosts::of(loaded, file, block);
+    costs.print_unknown(cells);
+    let in_cells: HashSet<&String> = cells.iter().flat_map(|cell| &cell.nodes).collect();
+    let nodes = loaded.session.graph.nodes();
+    let rest: Vec<&String> = (nodes.map(|(_, node)| &node.name))
+        .filter(|name| !in_cells.contains(name))
+        .collect();
+    let mut demands: Vec<CellDemand> = (cells.iter())
+        .map(|cell| CellDemand::new(cell, &costs.all(cell.nodes.iter())))
+        .collect();
+    demands.push(CellDemand::of_rest(&costs.all(rest.into_iter())));
+    let capacity = CoreCapacity {
+        cores: divisi::workers::cores().iter().map(|core| core.0).collect(),
+        period: block.duration(rate),
+        reserve_percent,
+    };
+    let refused = admit(&demands, &capacity);
+    if refused.is_empty() {
+        return Ok(());
+    }
+    let name = |at: usize| match cells.get(at) {
+        Some(cell) => format!("the cell `{}`", cell.name),
+        None => "the rest of the session".to_owned(),
+    };
+    let mistakes = refused.iter().map(|(at, why)| {
+        let span = cells.get(*at).map_or(SourceSpan::NONE, |cell| cell.span);
+        let message = format!("{} does not fit: {why}", name(*at));
+        Diagnostic::error(span, message).help(help(why, name))
+    });
+    loaded.print_diagnostics(&mistakes.collect::<Vec<_>>());
+    messages::print_message(&format!(
+        "a block lasts {}, of which {reserve_percent} % stay idle; `--no-admission` plays it nevertheless",
+        capacity.period
+    ));
+    Err(Failure::bad_input_reported())
+}
+
+/// Advice for a cell that does not fit.
+fn help(why: &Misfit, name: impl Fn(usize) -> String) -> String {
+    match why {
+        Misfit::Overload { others, .. } if !others.is_empty() => {
+            let others: Vec<String> = others.iter().map(|at| name(*at)).collect();
+            let others = others.join(", ");
+            format!(
+                "on these cores are also {others}: name others in `cores`, or choose a longer block"
+            )
+        }
+        Misfit::Overload { .. } => "name more `cores`, or choose a longer block".to_owned(),
+        _ => "with `latency = 1` it has the whole block; a longer block or fewer nodes help too"
+            .to_owned(),
+    }
+}
+
+/// The known worst cost of each node, by name.
+struct WorstCosts<'a>(BTreeMap<&'a str, Option<Nanos>>);
+
+impl<'a> WorstCosts<'a> {
+    fn of(loaded: &'a LoadedSession, file: &Path, block: Frames) -> Self {
+        let graph = &loaded.session.graph;
+        let mut store = CostsStore::load();
+        let measured = store.machine_costs().of_graph(
+            &graph_key(file),
+            graph,
+            loaded.registry.catalogue(),
+            block,
+        );
+        let cost = |id, stated: Option<Nanos>| match measured.0.get(&id) {
+            Some(cost) => Some(Nanos(cost.worst_ns.unwrap_or(cost.ns))),
+            None => stated,
+        };
+        let nodes = graph.nodes();
+        Self(
+            nodes
+                .map(|(id, node)| (node.name.as_str(), cost(id, node.cost)))
+                .collect(),
+        )
+    }
+
+    /// The costs of `nodes` that are known.
+    fn all<'b>(&self, nodes: impl Iterator<Item = &'b String>) -> Vec<Nanos> {
+        nodes
+            .filter_map(|name| *self.0.get(name.as_str())?)
+            .collect()
+    }
+
+    /// Prints the cells that have nodes without a cost.
+    fn print_unknown(&self, cells: &[&CellSpec]) {
+        for cell in cells {
+            let is_unknown = |name: &&String| matches!(self.0.get(name.as_str()), Some(None));
+            let count = cell.nodes.iter().filter(is_unknown).count();
+            if count > 0 {
+                let (name, of) = (&cell.name, cell.nodes.len());
+                messages::print_note(&format!(
+                    "cell `{name}`: the costs of {count} of {of} nodes are not known and count as nothing; \
+                     `divisi measure` finds them"
+                ));
+            }
+        }
+    }
+}

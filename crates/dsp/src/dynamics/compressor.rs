@@ -1,0 +1,184 @@
+//! `compressor`: reduces what is above a threshold, on all channels alike.
+//!
+//! ```text
+//! L = 20 log10 of the loudest channel of `in` (or of `side`)
+//! c = 0 below the knee, slope × (L - threshold) above it, slope × (L - threshold + knee / 2)² / (2 knee) within
+//! s += (c - s) × (1 - exp(-1 / (time × rate))), time: `attack` while c > s, else `release`        slope = 1 - 1 / ratio
+//! y[n] = x[n - lookahead] × 10^((makeup_db - s) / 20)
+//! ```
+//!
+//! Dimitrios Giannoulis, Michael Massberg and Joshua Reiss, "Digital dynamic range compressor design", *J. Audio Eng. Soc.* 60
+//! (2012): a feed-forward design in dB with a smooth branching detector. The gauge `reduction` shows s in dB.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `in`, `side`, `out`, as wide as `channels` says |
+//! | parameters | `threshold_db`, `ratio`, `knee_db`, `attack`, `release`, `makeup_db`; `key`: which input is measured; `lookahead` 0 to 0.02 s |
+//! | latency | `lookahead` |
+//! | tail | `lookahead` |
+//! | driven | all live ones at audio rate |
+
+use crate::dynamics::detector::{
+    GainCurve, LookAhead, decibels, follow, gain_of, level_db, loudest, moving_gain, seconds,
+};
+use crate::kernel::{
+    FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_factor,
+};
+use crate::param::{ParamSpec, channels};
+use crate::sample::to_sample;
+use graph::{Kind, KindPicture, Param, PortSpec};
+use processor::{Gauge, MakeContext, MakeError, Processor, SetupServices, Tail};
+use units::Frames;
+
+const THRESHOLD: ParamSpec = decibels(
+    0,
+    "threshold_db",
+    (-80.0, 20.0),
+    -20.0,
+    "Level above which it reduces.",
+);
+const RATIO: ParamSpec = ParamSpec::new(1, "ratio", (1.0, 100.0), 4.0)
+    .doc("Change of the input, in dB, for one of 1 dB in the output.")
+    .audio_rate();
+const KNEE: ParamSpec = decibels(2, "knee_db", (0.0, 40.0), 6.0, "Width of the bend.");
+const ATTACK: ParamSpec = seconds(3, "attack", 1.0, 0.005, "Time of 63 % of a reduction.");
+const RELEASE: ParamSpec = seconds(4, "release", 5.0, 0.1, "Time of 63 % of its end.");
+const MAKEUP: ParamSpec = decibels(5, "makeup_db", (-24.0, 48.0), 0.0, "Gain behind it.");
+
+/// A reduction below this is none.
+const NO_REDUCTION_DB: f64 = 1e-6;
+
+pub(crate) fn kind() -> Kind {
+    let mut params: Vec<_> = Compressor::PARAMS.iter().map(ParamSpec::param).collect();
+    params.extend([
+        Param::choice("key", &["in", "side"]).doc("The input whose level is measured."),
+        Param::number("lookahead", (0.0, 0.02), 0.0)
+            .unit("s")
+            .doc("Delay of the sound behind its level; it is latency."),
+        channels(),
+    ]);
+    Kind {
+        inputs: ["in", "side"].map(PortSpec::audio).into(),
+        params,
+        typical_ns: 1500,
+        duplicable: false,
+        picture: KindPicture::Levels,
+        ..Kind::effect("compressor", "Reduces what is above a threshold.")
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let kernel = Compressor {
+        key: creation.choice("key")?,
+        lookahead_s: creation.number("lookahead")?,
+        lookahead: LookAhead::default(),
+        rate: 0.0,
+        shown: Gauge::default(),
+    };
+    KernelNode::make(creation, kernel)
+}
+
+struct Compressor {
+    /// Input whose level is measured.
+    key: usize,
+    lookahead_s: f64,
+    lookahead: LookAhead,
+    rate: f64,
+    shown: Gauge,
+}
+
+#[derive(Clone, Copy)]
+struct CompressorValues {
+    curve: GainCurve,
+    /// What is left of a distance after a frame.
+    attack: f64,
+    release: f64,
+    makeup_db: f64,
+    makeup: f64,
+    /// Level that is never reduced.
+    quiet: f64,
+}
+
+impl UnitKernel for Compressor {
+    type Values = CompressorValues;
+    const PARAMS: &'static [ParamSpec] = &[THRESHOLD, RATIO, KNEE, ATTACK, RELEASE, MAKEUP];
+    const LINKED: bool = true;
+
+    fn setup(&mut self, rate: f64, channels: usize) -> MemorySize {
+        self.rate = rate;
+        self.lookahead = LookAhead {
+            frames: (self.lookahead_s * rate + 0.5) as usize,
+            channels,
+        };
+        MemorySize {
+            numbers: 1,
+            counts: 1,
+            line: self.lookahead.samples(),
+        }
+    }
+
+    fn values(&self, params: &[f64]) -> CompressorValues {
+        CompressorValues {
+            curve: GainCurve {
+                threshold_db: params[0],
+                slope: 1.0 - 1.0 / params[1],
+                knee_db: params[2],
+            },
+            attack: decay_factor(params[3], self.rate),
+            release: decay_factor(params[4], self.rate),
+            makeup_db: params[5],
+            makeup: gain_of(params[5]),
+            // A little below the knee, for the level's rounding.
+            quiet: gain_of(params[0] - params[2] / 2.0 - 0.001),
+        }
+    }
+
+    fn process(
+        &self,
+        values: FrameValues<'_, CompressorValues>,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+    ) {
+        for (i, values) in values.iter().enumerate() {
+            let level = loudest(io.input(self.key), i);
+            let wanted = match level > values.quiet {
+                true => values.curve.reduction_db(level_db(level)),
+                false => 0.0,
+            };
+            let reduction = follow(memory.numbers[0], wanted, values.attack, values.release);
+            let reduction = if reduction < NO_REDUCTION_DB {
+                0.0
+            } else {
+                reduction
+            };
+            memory.numbers[0] = reduction;
+            let gain = match reduction > 0.0 {
+                true => moving_gain(values.makeup_db - reduction),
+                false => values.makeup,
+            };
+            let at = memory.counts[0];
+            for c in 0..io.output(0).len() {
+                let x = f64::from(io.input(0)[c][i]);
+                let x = self.lookahead.delay(memory, at, c, x);
+                io.output(0)[c][i] = to_sample(x * gain);
+            }
+            memory.counts[0] = at.wrapping_add(1);
+        }
+    }
+
+    fn tail(&self, _: &[f64]) -> Tail {
+        Tail::Frames(self.lookahead.frames as u64)
+    }
+
+    fn latency(&self) -> Frames {
+        Frames(self.lookahead.frames as u32)
+    }
+
+    fn add_gauges(&mut self, services: &mut dyn SetupServices) {
+        self.shown = services.gauge("reduction");
+    }
+
+    fn show(&self, memory: &Memory) {
+        self.shown.set(memory.numbers[0] as f32);
+    }
+}

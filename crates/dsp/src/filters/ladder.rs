@@ -1,0 +1,166 @@
+//! `ladder`: the four-pole ladder filter of analog synthesizers, with a soft clip before its poles.
+//!
+//! ```text
+//! g = tan(π freq / rate)    G = g / (1 + g)    k = 4 resonance
+//! S = what the four states alone give at the end of the ladder
+//! u = clip((drive x - k S) / (1 + k G⁴))        clip(x) = x (27 + x²) / (27 + 9 x²) within ±3, then ±1
+//! four one-poles in a row: y1 … y4               low24 = y4, low12 = y2, band12 = 2 (y1 - y2),
+//! high12 = u - 2 y1 + y2, band24 = 4 (y2 - 2 y3 + y4), high24 = u - 4 y1 + 6 y2 - 4 y3 + y4
+//! ```
+//!
+//! Vadim Zavalishin, *The Art of VA Filter Design* (2012), chapter 5: trapezoidal one-poles in a loop without a delay. What
+//! enters the poles is within ±1, and each pole is stable for itself, so the filter is bounded on every path of its
+//! parameters. Below the clip the response is that of 1 / ((1 + s)⁴ + k). At a resonance of 1 it rings, ever more quietly. The clip is
+//! not oversampled.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `in`, `out`, as wide as `channels` says |
+//! | parameters | `freq` 1 Hz to 0.49 of the rate, `resonance` 0 to 1, `drive_db` -40 to 40; `mode` |
+//! | latency | none |
+//! | tail | until the slowest pole has decayed; endless at a resonance of 1; endless while a parameter is driven |
+//! | driven | all three at audio rate |
+
+use crate::filters::kernel::FREQ;
+use crate::kernel::{
+    FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_tail, integrator_gain,
+};
+use crate::param::{ParamSpec, channels};
+use crate::sample::{db_to_gain, to_sample};
+use graph::{Kind, Param};
+use processor::{MakeContext, MakeError, Processor, Tail};
+
+const RESONANCE: ParamSpec = ParamSpec::new(1, "resonance", (0.0, 1.0), 0.0)
+    .doc("Feedback: 0 none, 1 rings for seconds.")
+    .audio_rate();
+const DRIVE: ParamSpec = ParamSpec::new(2, "drive_db", (-40.0, 40.0), 0.0)
+    .unit("dB")
+    .doc("Gain before the clip.")
+    .audio_rate();
+
+const MODES: &[&str] = &["low24", "low12", "band12", "high12", "band24", "high24"];
+/// Weights of u, y1 … y4 in each mode.
+const WEIGHTS: [[f64; 5]; 6] = [
+    [0.0, 0.0, 0.0, 0.0, 1.0],
+    [0.0, 0.0, 1.0, 0.0, 0.0],
+    [0.0, 2.0, -2.0, 0.0, 0.0],
+    [1.0, -2.0, 1.0, 0.0, 0.0],
+    [0.0, 0.0, 4.0, -8.0, 4.0],
+    [1.0, -4.0, 6.0, -4.0, 1.0],
+];
+
+pub(crate) fn kind() -> Kind {
+    let mode = "What passes, and its slope in dB an octave.";
+    Kind {
+        params: vec![
+            FREQ.param(),
+            RESONANCE.param(),
+            DRIVE.param(),
+            Param::choice("mode", MODES).doc(mode),
+            channels(),
+        ],
+        typical_ns: 900,
+        ..Kind::effect(
+            "ladder",
+            "The resonant four-pole filter of analog synthesizers.",
+        )
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let weights = WEIGHTS[creation.choice("mode")?];
+    KernelNode::make(creation, Ladder { weights, rate: 0.0 })
+}
+
+struct Ladder {
+    weights: [f64; 5],
+    rate: f64,
+}
+
+/// Gain of a resolved one-pole, feedback, and gain of the input.
+#[derive(Clone, Copy)]
+struct LadderValues {
+    gain: f64,
+    feedback: f64,
+    drive: f64,
+}
+
+#[inline(always)]
+fn clip(x: f64) -> f64 {
+    let x = x.clamp(-3.0, 3.0);
+    let s = x * x;
+    x * (27.0 + s) / (27.0 + 9.0 * s)
+}
+
+impl UnitKernel for Ladder {
+    type Values = LadderValues;
+    const PARAMS: &'static [ParamSpec] = &[FREQ, RESONANCE, DRIVE];
+    const IS_LOOP: bool = true;
+
+    fn setup(&mut self, rate: f64, _: usize) -> MemorySize {
+        self.rate = rate;
+        MemorySize {
+            numbers: 4,
+            ..MemorySize::default()
+        }
+    }
+
+    fn values(&self, params: &[f64]) -> LadderValues {
+        let g = integrator_gain(params[0], self.rate);
+        LadderValues {
+            gain: g / (1.0 + g),
+            feedback: 4.0 * params[1],
+            drive: db_to_gain(params[2]),
+        }
+    }
+
+    fn process(
+        &self,
+        values: FrameValues<'_, LadderValues>,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+    ) {
+        for (i, values) in values.iter().enumerate() {
+            let LadderValues {
+                gain,
+                feedback,
+                drive,
+            } = *values;
+            let x = f64::from(io.input(0)[0][i]) * drive;
+            let states = &mut memory.numbers;
+            // Each pole gives (1 - G) of its state to the next ones.
+            let sum = states
+                .iter()
+                .fold(0.0, |sum, s| gain * sum + (1.0 - gain) * s);
+            let loop_gain = feedback * gain * gain * gain * gain;
+            let mut y = clip((x - feedback * sum) / (1.0 + loop_gain));
+            let mut out = self.weights[0] * y;
+            for (state, weight) in states.iter_mut().zip(&self.weights[1..]) {
+                let v = (y - *state) * gain;
+                y = v + *state;
+                *state = y + v;
+                out += weight * y;
+            }
+            io.output(0)[0][i] = to_sample(out);
+        }
+    }
+
+    fn tail(&self, params: &[f64]) -> Tail {
+        let g = integrator_gain(params[0], self.rate);
+        // Poles of (1 + s)⁴ + k: s = -1 + k^(1/4) e^(±jπ/4), at a frequency of 1.
+        let way = libm::sqrt(libm::sqrt(4.0 * params[1])) * std::f64::consts::FRAC_1_SQRT_2;
+        let radius = |(re, im): (f64, f64)| {
+            let (re, im) = (re * g, im * g);
+            libm::hypot(1.0 + re, im) / libm::hypot(1.0 - re, im)
+        };
+        let radius = radius((way - 1.0, way)).max(radius((-1.0 - way, way)));
+        match radius < 1.0 - 1e-7 {
+            // Four poles at one place: n³ r^n takes a little longer than r^n.
+            true => match decay_tail(radius) {
+                Tail::Frames(frames) => Tail::Frames(2 * frames),
+                Tail::Infinite => Tail::Infinite,
+            },
+            false => Tail::Infinite,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! [`UnitKernel`]: the arithmetic of a unit; [`KernelNode`]: the processor that does the rest for any of them.
+//!
+//! ```text
+//!  parameters of each frame ──values()──▶ Values of 64 frames ┐
+//!  (driven, or a smoothed number)                             ├─ process ──▶ outputs
+//!  inputs, 64 frames, copied ─────────────────────────────────┘    │
+//!                                                          Memory of each lane: numbers, counts, a line
+//! ```
+//!
+//! A kernel has no state of its own after its setup: the node owns a [`Memory`] for each *lane*. A lane is one channel, or
+//! all of them where the kernel is linked. So save, load, reset, cleaning and sleep are written once. The values of a
+//! frame are a function of its parameters alone, and are computed anew only where a parameter has moved: they are the
+//! same bits for a parameter that is set, glides or is driven.
+
+mod frame_values;
+mod memory;
+mod node;
+mod oversampler;
+mod tap;
+mod trapezoid;
+
+pub(crate) use frame_values::FrameValues;
+pub(crate) use memory::{Memory, MemorySize};
+pub(crate) use node::KernelNode;
+pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
+pub(crate) use tap::DelayRing;
+pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole};
+
+use crate::param::ParamSpec;
+use processor::Tail;
+use units::Frames;
+
+/// Frames that are computed at once at most: those of a block step.
+pub(crate) const FRAMES: usize = 64;
+
+/// The samples of one channel for these frames.
+pub(crate) type Samples = [f32; FRAMES];
+
+/// A state of smaller magnitude counts as silence: -300 dB.
+pub(crate) const SILENT_STATE: f64 = 1e-15;
+/// Nepers from a state of 1e9 to silence.
+const NEPERS_TO_SILENCE: f64 = 55.3;
+
+/// The arithmetic of one unit.
+pub(crate) trait UnitKernel: Send + 'static {
+    /// What the parameters of a frame come to: coefficients.
+    type Values: Copy + Send;
+
+    /// The live parameters, in the order of their indices, which begin with 0.
+    const PARAMS: &'static [ParamSpec];
+    /// True if one memory serves all channels.
+    const LINKED: bool = false;
+    /// True if with silent inputs and a memory of zeros the outputs are silent and nothing changes.
+    const SLEEPS: bool = true;
+    /// True if a parameter decides how long it sounds on: while one is driven the tail has no bound.
+    const IS_LOOP: bool = false;
+
+    /// Prepares for a rate in Hz and a number of channels, and returns the size of a lane's memory.
+    fn setup(&mut self, rate: f64, channels: usize) -> MemorySize;
+
+    /// The values of a frame with these parameters.
+    ///
+    /// Real-time: hot.
+    fn values(&self, params: &[f64]) -> Self::Values;
+
+    /// Processes the frames of `values` of one lane.
+    ///
+    /// Real-time: hot.
+    fn process(
+        &self,
+        values: FrameValues<'_, Self::Values>,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+    );
+
+    /// Duration of the outputs after the inputs have become silent, with these parameters.
+    fn tail(&self, params: &[f64]) -> Tail;
+
+    /// Delay of the outputs relative to the inputs.
+    fn latency(&self) -> Frames {
+        Frames(0)
+    }
+
+    /// Registers gauges.
+    fn add_gauges(&mut self, _services: &mut dyn processor::SetupServices) {}
+
+    /// Shows values of the first lane's memory on gauges, once a block.
+    ///
+    /// Real-time: hot.
+    fn show(&self, _memory: &Memory) {}
+}
+
+/// The samples of one lane: for each port its channel in this lane, or all channels if the kernel is linked.
+pub(crate) struct LaneIo<'a> {
+    inputs: &'a [Samples],
+    outputs: &'a mut [Samples],
+    /// First channel and number of channels of each port.
+    ports: [&'a [(usize, usize)]; 2],
+    /// The lane of a kernel that is not linked.
+    lane: Option<usize>,
+}
+
+impl LaneIo<'_> {
+    fn range(&self, (first, width): (usize, usize)) -> std::ops::Range<usize> {
+        match self.lane {
+            Some(lane) => {
+                let channel = first + lane.min(width.saturating_sub(1));
+                channel..channel + 1
+            }
+            None => first..first + width,
+        }
+    }
+
+    /// The channels of input `port`.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn input(&self, port: usize) -> &[Samples] {
+        &self.inputs[self.range(self.ports[0][port])]
+    }
+
+    /// The channels of output `port`.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn output(&mut self, port: usize) -> &mut [Samples] {
+        let range = self.range(self.ports[1][port]);
+        &mut self.outputs[range]
+    }
+}
+
+/// Tail of a state that shrinks by the factor `radius` in each frame.
+pub(crate) fn decay_tail(radius: f64) -> Tail {
+    let frames = NEPERS_TO_SILENCE / -libm::log(radius.clamp(1e-9, 1.0 - 1e-12));
+    Tail::Frames(frames as u64 + 1024)
+}
+
+/// Tail of a loop of `frames` frames that multiplies by `gain`, which is below 1 in magnitude.
+pub(crate) fn loop_tail(frames: f64, gain: f64) -> Tail {
+    let gain = gain.abs().clamp(1e-9, 1.0 - 1e-9);
+    let rounds = NEPERS_TO_SILENCE / -libm::log(gain) + 2.0;
+    Tail::Frames((frames * rounds) as u64 + 1024)
+}
+
+/// Factor of a one-pole smoother that covers 63 % of the way in `seconds`: exp(-1 / (seconds × rate)).
+///
+/// Real-time: hot.
+pub(crate) fn decay_factor(seconds: f64, rate: f64) -> f64 {
+    libm::exp(-1.0 / (seconds * rate).max(1e-3))
+}

@@ -1,0 +1,287 @@
+//! [`KernelNode`]: the processor of any [`UnitKernel`].
+
+use super::{FRAMES, FrameValues, LaneIo, Memory, Samples, UnitKernel};
+use crate::smoother::Smoother;
+use crate::state;
+use crate::steps::{BlockStep, block_steps};
+use graph::{Port, Signal};
+use processor::{
+    Block, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+};
+use std::ops::Range;
+use units::Frames;
+
+/// Largest number of live parameters of a kernel.
+const MAX_PARAMS: usize = 16;
+
+/// A unit in a graph.
+pub(crate) struct KernelNode<K: UnitKernel> {
+    kernel: K,
+    params: Box<[Smoother]>,
+    is_driven: bool,
+    /// The parameters of the frames of a step, one row for each parameter.
+    param_frames: Box<[Samples]>,
+    /// The values of a step.
+    values: Vec<K::Values>,
+    /// Values of the last frame, with the bits of its parameters.
+    last: Option<([u32; MAX_PARAMS], K::Values)>,
+    inputs: Channels,
+    outputs: Channels,
+    lanes: Box<[Memory]>,
+}
+
+/// The samples of a step on all channels of some ports.
+struct Channels {
+    /// First channel and number of channels of each port.
+    ports: Box<[(usize, usize)]>,
+    samples: Box<[Samples]>,
+}
+
+impl Channels {
+    fn new(ports: &[Port]) -> Self {
+        let mut count = 0;
+        let port = |port: &Port| {
+            let width = match port.signal {
+                Signal::Audio(channels) => channels.count(),
+                Signal::Control | Signal::Event => 0,
+            };
+            count += width;
+            (count - width, width)
+        };
+        let ports = ports.iter().map(port).collect();
+        Self {
+            ports,
+            samples: vec![[0.0; FRAMES]; count].into(),
+        }
+    }
+
+    fn max_width(&self) -> usize {
+        self.ports.iter().map(|port| port.1).max().unwrap_or(0)
+    }
+}
+
+impl<K: UnitKernel> KernelNode<K> {
+    /// Creates the node of a kernel.
+    ///
+    /// # Errors
+    ///
+    /// A parameter is missing or outside its range.
+    pub(crate) fn make(
+        creation: &MakeContext<'_>,
+        kernel: K,
+    ) -> Result<Box<dyn Processor>, MakeError> {
+        let mut params = Vec::with_capacity(K::PARAMS.len());
+        for param in K::PARAMS {
+            params.push(Smoother::new(param.read(creation)? as f32));
+        }
+        let node = creation.node;
+        let (inputs, outputs) = (
+            Channels::new(node.kind_inputs()),
+            Channels::new(&node.outputs),
+        );
+        Ok(Box::new(Self {
+            kernel,
+            is_driven: K::PARAMS
+                .iter()
+                .any(|param| creation.is_driven(param.index)),
+            param_frames: vec![[0.0; FRAMES]; params.len()].into(),
+            params: params.into(),
+            values: Vec::with_capacity(FRAMES),
+            last: None,
+            inputs,
+            outputs,
+            lanes: Box::default(),
+        }))
+    }
+
+    fn handle_event(&mut self, event: &Event) {
+        for (smoother, param) in self.params.iter_mut().zip(K::PARAMS) {
+            if let Some(value) = param.value_of(event) {
+                smoother.follow(event, value as f32);
+            }
+        }
+    }
+
+    /// The parameters of all frames of a block's step, as bits, if none of them moves.
+    fn constant_params(&self, block: &Block<'_>) -> Option<[u32; MAX_PARAMS]> {
+        let mut bits = [0; MAX_PARAMS];
+        for ((bits, smoother), param) in bits.iter_mut().zip(&self.params).zip(K::PARAMS) {
+            let is_driven = param.audio_rate && block.param_signal(param.index).is_some();
+            let value = match is_driven {
+                true => block.param_constant(param.index)?,
+                false => smoother.is_settled().then(|| smoother.current())?,
+            };
+            *bits = value.to_bits();
+        }
+        Some(bits)
+    }
+
+    /// The values of a frame with these parameters: those of the last one, if it had the same.
+    fn values_of(&mut self, bits: [u32; MAX_PARAMS]) -> K::Values {
+        if let Some((_, values)) = self.last.filter(|(of, _)| *of == bits) {
+            return values;
+        }
+        let params = bits.map(|bits| f64::from(f32::from_bits(bits)));
+        let values = self.kernel.values(&params[..K::PARAMS.len()]);
+        self.last = Some((bits, values));
+        values
+    }
+
+    /// Computes the values of the frames of `range`: one for all where nothing moves.
+    fn fill_values(&mut self, block: &Block<'_>, range: &Range<usize>) {
+        self.values.clear();
+        if let Some(bits) = self.constant_params(block) {
+            let values = self.values_of(bits);
+            self.values.push(values);
+            return;
+        }
+        let count = range.len();
+        let rows = self.param_frames.iter_mut().zip(&mut self.params);
+        for ((to, smoother), param) in rows.zip(K::PARAMS) {
+            let signal = param.audio_rate.then(|| block.param_signal(param.index));
+            match signal.flatten() {
+                Some(values) => to[..count].copy_from_slice(&values[range.clone()]),
+                None => smoother.fill(&mut to[..count]),
+            }
+        }
+        for frame in 0..count {
+            let mut bits = [0; MAX_PARAMS];
+            for (bits, row) in bits.iter_mut().zip(&self.param_frames) {
+                *bits = row[frame].to_bits();
+            }
+            let values = self.values_of(bits);
+            self.values.push(values);
+        }
+    }
+
+    fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        self.fill_values(block, &range);
+        let count = range.len();
+        for (port, (first, width)) in self.inputs.ports.iter().enumerate() {
+            let input = block.input(port);
+            for c in 0..*width {
+                let to = &mut self.inputs.samples[first + c];
+                to[..count].copy_from_slice(&input.channel(c)[range.clone()]);
+            }
+        }
+        for (lane, memory) in self.lanes.iter_mut().enumerate() {
+            let mut io = LaneIo {
+                inputs: &self.inputs.samples,
+                outputs: &mut self.outputs.samples,
+                ports: [&self.inputs.ports, &self.outputs.ports],
+                lane: (!K::LINKED).then_some(lane),
+            };
+            let values = FrameValues::new(&self.values, count);
+            self.kernel.process(values, &mut io, memory);
+            memory.advance(count);
+        }
+        for (port, (first, width)) in self.outputs.ports.iter().enumerate() {
+            let mut output = block.output(port);
+            for c in 0..*width {
+                let from = &self.outputs.samples[first + c];
+                output.channel(c)[range.clone()].copy_from_slice(&from[..count]);
+            }
+        }
+    }
+
+    fn is_silent(&self) -> bool {
+        let settled = self.params.iter().all(Smoother::is_settled);
+        K::SLEEPS && settled && self.lanes.iter().all(Memory::is_silent)
+    }
+}
+
+impl<K: UnitKernel> Processor for KernelNode<K> {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        let channels = self.inputs.max_width().max(self.outputs.max_width());
+        let size = self.kernel.setup(f64::from(setup.rate.hz()), channels);
+        self.last = None;
+        self.params
+            .iter_mut()
+            .for_each(|param| param.setup(setup.rate));
+        let lanes = if K::LINKED { 1 } else { channels };
+        self.lanes = (0..lanes).map(|lane| Memory::new(lane, size)).collect();
+        self.kernel.add_gauges(setup.services);
+        self.reset();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        if block.is_silent() && block.events().is_empty() && self.is_silent() {
+            block.silence_outputs();
+            return ProcessStatus::Sleep;
+        }
+        for step in block_steps(block) {
+            match step {
+                BlockStep::Event(event) => self.handle_event(&event),
+                BlockStep::Process(range) => self.process_range(block, range),
+                BlockStep::Cleanup => self.lanes.iter_mut().for_each(Memory::clean_up),
+            }
+        }
+        if let Some(memory) = self.lanes.first() {
+            self.kernel.show(memory);
+        }
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {
+        self.params.iter_mut().for_each(Smoother::reset);
+        self.lanes.iter_mut().for_each(Memory::reset);
+    }
+
+    fn latency(&self) -> Frames {
+        self.kernel.latency()
+    }
+
+    fn tail(&self) -> Tail {
+        if K::IS_LOOP && self.is_driven {
+            return Tail::Infinite;
+        }
+        let count = K::PARAMS.len();
+        let mut params = [0.0; MAX_PARAMS];
+        for (to, smoother) in params.iter_mut().zip(&self.params) {
+            *to = f64::from(smoother.target());
+        }
+        // Parameters that are driven or on their way are those of the last frame.
+        let last = self
+            .last
+            .map(|(bits, _)| bits.map(|bits| f64::from(f32::from_bits(bits))));
+        let last = last.unwrap_or(params);
+        match (
+            self.kernel.tail(&params[..count]),
+            self.kernel.tail(&last[..count]),
+        ) {
+            (Tail::Frames(0), Tail::Frames(0)) => Tail::Frames(0),
+            (Tail::Frames(a), Tail::Frames(b)) => {
+                let is_settled = self.params.iter().all(Smoother::is_settled);
+                Tail::Frames(a.max(b) + if is_settled { 0 } else { 4096 })
+            }
+            _ => Tail::Infinite,
+        }
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        state::put(bytes, self.params.iter().flat_map(Smoother::state_words));
+        self.lanes.iter().for_each(|lane| lane.save(bytes));
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let first = self.params.len() * Smoother::STATE_WORDS;
+        let of_lane = self.lanes.first().map_or(0, Memory::state_words);
+        let words = state::words(bytes, first + of_lane * self.lanes.len())?;
+        let param = |index| words.from(index * Smoother::STATE_WORDS);
+        // All is checked before anything is loaded: a state that is refused changes nothing.
+        for (index, smoother) in self.params.iter().enumerate() {
+            let mut copy = *smoother;
+            copy.load(param(index))?;
+        }
+        for (index, lane) in self.lanes.iter().enumerate() {
+            lane.check(words.from(first + index * of_lane))?;
+        }
+        for (index, smoother) in self.params.iter_mut().enumerate() {
+            smoother.load(param(index))?;
+        }
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            lane.load(words.from(first + index * of_lane));
+        }
+        Ok(())
+    }
+}

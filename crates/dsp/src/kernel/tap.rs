@@ -1,0 +1,75 @@
+//! [`DelayRing`]: a ring in the line of a [`Memory`], read between frames.
+
+use super::Memory;
+
+/// A ring of samples in a memory's line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DelayRing {
+    /// First sample in the line.
+    pub(crate) first: usize,
+    /// Length, a power of two: the longest delay is three frames shorter.
+    pub(crate) length: usize,
+}
+
+impl DelayRing {
+    /// A ring for delays of up to `frames` frames, behind `first` others.
+    pub(crate) fn new(first: usize, frames: f64) -> Self {
+        Self {
+            first,
+            length: (frames as usize + 4).next_power_of_two(),
+        }
+    }
+
+    /// Index behind the last sample in the line.
+    pub(crate) fn end(self) -> usize {
+        self.first + self.length
+    }
+
+    /// Writes the sample of frame `at`.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn write(self, memory: &mut Memory, at: u64, x: f64) {
+        memory.write(self.first + (at as usize & (self.length - 1)), x);
+    }
+
+    /// The sample that was written `delay` frames before frame `at`, which may be less than the length.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn read(self, memory: &Memory, at: u64, delay: usize) -> f64 {
+        let mask = self.length - 1;
+        let index = (at as usize).wrapping_sub(delay) & mask;
+        memory.read(self.first + index)
+    }
+
+    /// The value `delay` frames before frame `at` on a straight line between two samples. Never larger than what was
+    /// written: for loops.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn read_linear(self, memory: &Memory, at: u64, delay: f64) -> f64 {
+        let delay = delay.clamp(0.0, (self.length - 3) as f64);
+        let whole = delay as usize;
+        let share = delay - whole as f64;
+        let (newer, older) = (
+            self.read(memory, at, whole),
+            self.read(memory, at, whole + 1),
+        );
+        newer + (older - newer) * share
+    }
+
+    /// The value `delay` frames before frame `at`, of the cubic through four samples (Lagrange). `delay` is at least 1.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn read_cubic(self, memory: &Memory, at: u64, delay: f64) -> f64 {
+        let delay = delay.clamp(1.0, (self.length - 3) as f64);
+        let whole = delay as usize;
+        let d = delay - whole as f64;
+        let y = [0, 1, 2, 3].map(|i| self.read(memory, at, whole + i - 1));
+        let (a, b, c) = (d + 1.0, d - 1.0, d - 2.0);
+        -d * b * c / 6.0 * y[0] + a * b * c / 2.0 * y[1] - a * d * c / 2.0 * y[2]
+            + a * d * b / 6.0 * y[3]
+    }
+}

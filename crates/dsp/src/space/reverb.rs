@@ -1,0 +1,250 @@
+//! `reverb`: a room as a feedback delay network of sixteen lines.
+//!
+//! ```text
+//! x_c ─ predelay ─▶ Σ_c ±x_c ─▶ (+) ─▶ line i, L_i frames ─▶ g_i (1 - p_i) / (1 - p_i z⁻¹) ─┬─▶ Σ_i ±  ─▶ wet_c
+//!                                ▲                                                       │
+//!                                └───────────── Hadamard matrix / 4 ◀────────────────────┘
+//! p_i = (1 - r) / (1 + r), r = 10^(-3 L_i / (decay × rate) × (1 / high - 1))    g_i = 10^(-3 (L_i + p_i / (1 - p_i)) / (decay × rate))
+//!    signs: rows of the Hadamard matrix
+//! y_c = (1 - mix) x_c + mix × wet_c
+//! ```
+//!
+//! Jean-Marc Jot and Antoine Chaigne, "Digital delay networks for designing artificial reverberators" (AES 90, 1991): each line
+//! loses 60 dB in `decay` at low frequencies and in `decay` × `high` at half the rate, whatever its length. The matrix keeps
+//! energy and the low-passes are never above g_i, so it is stable on every path. Lengths are primes from 23 to 97 ms, times `size`.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `in`, `out`, as wide as `channels` says; each output channel has a mixture of its own |
+//! | parameters | `decay` 0.05 to 60 s, `high` 0.05 to 1, `predelay` 0 to 0.25 s, `mix` 0 to 1; `size` 0.1 to 2 |
+//! | latency | none |
+//! | tail | 9.5 times `decay` (570 dB), predelay and lines; endless while a parameter is driven |
+//! | driven | all live ones at audio rate |
+
+use crate::kernel::{DelayRing, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
+use crate::param::{ParamSpec, channels};
+use crate::sample::to_sample;
+use graph::{Kind, Param};
+use processor::{MakeContext, MakeError, Processor, Tail};
+
+const DECAY: ParamSpec = ParamSpec::new(0, "decay", (0.05, 60.0), 2.0)
+    .unit("s")
+    .doc("Time in which low frequencies lose 60 dB.")
+    .audio_rate();
+const HIGH: ParamSpec = ParamSpec::new(1, "high", (0.05, 1.0), 0.4)
+    .doc("Share of that time in which the highest frequencies lose as much.")
+    .audio_rate();
+const PREDELAY: ParamSpec = ParamSpec::new(2, "predelay", (0.0, MAX_PREDELAY_S), 0.01)
+    .unit("s")
+    .doc("Time before the first echo, beside that of the lines.")
+    .audio_rate();
+const MIX: ParamSpec = ParamSpec::new(3, "mix", (0.0, 1.0), 0.3)
+    .doc("Share of the room in the output.")
+    .audio_rate();
+
+const MAX_PREDELAY_S: f64 = 0.25;
+/// Number of lines.
+const LINES: usize = 16;
+/// Shortest and longest line, in seconds.
+const SHORTEST_S: f64 = 0.023;
+const LONGEST_S: f64 = 0.097;
+
+pub(crate) fn kind() -> Kind {
+    let mut params: Vec<_> = Reverb::PARAMS.iter().map(ParamSpec::param).collect();
+    let size = Param::number("size", (0.1, 2.0), 1.0).doc("Factor of the lengths of all lines.");
+    params.extend([size, channels()]);
+    Kind {
+        params,
+        typical_ns: 12_000,
+        duplicable: false,
+        picture: graph::KindPicture::Response,
+        ..Kind::effect(
+            "reverb",
+            "A room: a feedback delay network of sixteen lines.",
+        )
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let kernel = Reverb {
+        size: creation.number("size")?,
+        rate: 0.0,
+        lines: [DelayRing::default(); LINES],
+        lengths: [1; LINES],
+        predelay: Vec::new(),
+    };
+    KernelNode::make(creation, kernel)
+}
+
+struct Reverb {
+    size: f64,
+    rate: f64,
+    lines: [DelayRing; LINES],
+    /// In frames.
+    lengths: [usize; LINES],
+    /// One for each channel.
+    predelay: Vec<DelayRing>,
+}
+
+#[derive(Clone, Copy)]
+struct ReverbValues {
+    /// g (1 - p) and p of each line.
+    losses: [[f64; 2]; LINES],
+    /// In frames.
+    predelay: f64,
+    mix: f64,
+}
+
+/// The smallest prime from `from` on.
+fn prime(from: usize) -> usize {
+    let is_prime = |n: usize| {
+        n > 1
+            && (2..)
+                .take_while(|d| d * d <= n)
+                .all(|d| !n.is_multiple_of(d))
+    };
+    (from.max(2)..).find(|n| is_prime(*n)).unwrap_or(from)
+}
+
+/// Row of the matrix with which the lines are mixed for a channel: another one for each of sixteen.
+fn mixture(channel: usize) -> usize {
+    match channel {
+        0..8 => 2 * channel + 5,
+        _ => 2 * channel + 6,
+    }
+}
+
+/// Sign of row `row` and column `column` of the Hadamard matrix.
+#[inline(always)]
+fn sign(row: usize, column: usize) -> f64 {
+    match (row & column).count_ones() % 2 {
+        0 => 1.0,
+        _ => -1.0,
+    }
+}
+
+/// Multiplies by the Hadamard matrix / 4, which keeps the energy of sixteen numbers.
+#[inline(always)]
+fn hadamard(values: &mut [f64; LINES]) {
+    let mut width = 1;
+    while width < LINES {
+        for block in values.chunks_exact_mut(2 * width) {
+            let (upper, lower) = block.split_at_mut(width);
+            for (a, b) in upper.iter_mut().zip(lower) {
+                (*a, *b) = (*a + *b, *a - *b);
+            }
+        }
+        width *= 2;
+    }
+    values.iter_mut().for_each(|value| *value *= 0.25);
+}
+
+impl UnitKernel for Reverb {
+    type Values = ReverbValues;
+    const PARAMS: &'static [ParamSpec] = &[DECAY, HIGH, PREDELAY, MIX];
+    const IS_LOOP: bool = true;
+    const LINKED: bool = true;
+
+    fn setup(&mut self, rate: f64, channels: usize) -> MemorySize {
+        self.rate = rate;
+        let mut first = 0;
+        for (i, (line, length)) in self.lines.iter_mut().zip(&mut self.lengths).enumerate() {
+            let share = i as f64 / (LINES - 1) as f64;
+            let seconds = SHORTEST_S * libm::pow(LONGEST_S / SHORTEST_S, share) * self.size;
+            *length = prime((seconds * rate) as usize);
+            *line = DelayRing::new(first, *length as f64);
+            first = line.end();
+        }
+        self.predelay.clear();
+        for _ in 0..channels {
+            let ring = DelayRing::new(first, MAX_PREDELAY_S * rate);
+            first = ring.end();
+            self.predelay.push(ring);
+        }
+        MemorySize {
+            numbers: LINES,
+            counts: 1,
+            line: first,
+        }
+    }
+
+    fn values(&self, params: &[f64]) -> ReverbValues {
+        let high = params[1];
+        let losses = self.lengths.map(|length| {
+            let per_frame = -3.0 / (params[0] * self.rate);
+            // (1 - p) / (1 + p), the low-pass at half the rate.
+            let at_half = libm::exp10(per_frame * length as f64 * (1.0 / high - 1.0));
+            let p = ((1.0 - at_half) / (1.0 + at_half)).min(0.98);
+            // The low-pass delays low frequencies: they go round less often.
+            let g = libm::exp10(per_frame * (length as f64 + p / (1.0 - p)));
+            [g * (1.0 - p), p]
+        });
+        ReverbValues {
+            losses,
+            predelay: params[2] * self.rate,
+            mix: params[3],
+        }
+    }
+
+    fn process(
+        &self,
+        values: FrameValues<'_, ReverbValues>,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+    ) {
+        let channels = io.output(0).len();
+        let level = 1.0 / (channels.max(1) as f64).sqrt();
+        for (i, values) in values.iter().enumerate() {
+            let at = memory.counts[0];
+            let mut heads = [0.0; LINES];
+            for (k, head) in heads.iter_mut().enumerate() {
+                let [gain, pole] = values.losses[k];
+                let x = self.lines[k].read(memory, at, self.lengths[k]);
+                memory.numbers[k] = gain * x + pole * memory.numbers[k];
+                *head = memory.numbers[k];
+            }
+            let mut into = heads;
+            hadamard(&mut into);
+            for (c, ring) in self.predelay.iter().enumerate() {
+                let x = f64::from(io.input(0)[c][i]);
+                ring.write(memory, at, x);
+                let late = ring.read_linear(memory, at, values.predelay) * level;
+                for (k, into) in into.iter_mut().enumerate() {
+                    *into += sign(c + 1, k) * late * 0.25;
+                }
+                let wet: f64 = (0..LINES).map(|k| sign(mixture(c), k) * heads[k]).sum();
+                io.output(0)[c][i] = to_sample(x + values.mix * (wet - x));
+            }
+            for (line, x) in self.lines.iter().zip(into) {
+                line.write(memory, at, x);
+            }
+            memory.counts[0] = at.wrapping_add(1);
+        }
+    }
+
+    fn tail(&self, params: &[f64]) -> Tail {
+        let longest = self.lengths[LINES - 1] as f64 + MAX_PREDELAY_S * self.rate;
+        Tail::Frames((9.5 * params[0] * self.rate + 2.0 * longest) as u64 + 16_384)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_matrix_keeps_the_energy_and_is_its_own_inverse() {
+        let start: [f64; LINES] = std::array::from_fn(|i| (i * i % 7) as f64 - 2.5);
+        let mut values = start;
+        hadamard(&mut values);
+        let energy = |v: &[f64; LINES]| v.iter().map(|x| x * x).sum::<f64>();
+        assert!((energy(&values) - energy(&start)).abs() < 1e-9);
+        for (i, value) in values.iter().enumerate() {
+            let sum: f64 = (0..LINES).map(|k| sign(i, k) * start[k]).sum();
+            assert!((value - sum / 4.0).abs() < 1e-12);
+        }
+        hadamard(&mut values);
+        assert!(values.iter().zip(start).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert_eq!([prime(0), prime(8), prime(24)], [2, 11, 29]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Messages to canvases, which change the patch: boxes made, connected and removed, as Pd does it, between two messages.
+//!
+//! Objects are made where a patch is rendered, or while it is loaded. Signals were put in order before that: a box of signals that a
+//! message makes computes nothing, and says so.
+
+use super::build::Builder;
+use super::canvases::{CanvasId, CanvasMessage};
+use super::machine::Machine;
+use super::symbol::words;
+use super::value::Value;
+use crate::class::PortKind;
+use crate::load::MAX_PATCH_BOXES;
+use std::fmt::Write;
+
+/// Canvases around a canvas in which messages make boxes, at most.
+const MAX_DEPTH: usize = 256;
+
+impl Machine {
+    /// Does what a message to a canvas says.
+    ///
+    /// Real-time: waits, on the disk.
+    pub(super) fn edit(&mut self, message: &CanvasMessage, depth: u32) {
+        let done = match message.selector {
+            words::CONNECT | words::DISCONNECT => self.connect_boxes(message),
+            words::CLEAR => self.clear_canvas(message.canvas),
+            words::RENAME => self.rename_canvas(message),
+            words::LOADBANG => {
+                let mut objects = Vec::new();
+                self.canvases.loadbangs(message.canvas, &mut objects);
+                self.load_objects(&objects, depth + 1);
+                Ok(())
+            }
+            _ => self.make_boxes(message),
+        };
+        if let Err(why) = done {
+            let canvas = self.canvases.get(message.canvas).name;
+            let globals = self.globals();
+            let symbols = &globals.symbols;
+            let name = canvas.map_or("canvas", |name| symbols.text(name));
+            let line = format!("error: {name}: {}: {why}", symbols.text(message.selector));
+            globals.print(&line);
+        }
+    }
+
+    /// Makes the boxes of a statement.
+    fn make_boxes(&mut self, message: &CanvasMessage) -> Result<(), String> {
+        let canvas = message.canvas;
+        let (boxes, canvases) = self.canvases.counts();
+        if boxes >= MAX_PATCH_BOXES {
+            return Err(format!("at most {MAX_PATCH_BOXES} boxes are made"));
+        }
+        if self.canvases.get(canvas).depth >= MAX_DEPTH {
+            return Err(format!("canvases are nested at most {MAX_DEPTH} deep"));
+        }
+        let statement = self.statement(message);
+        let scope = self.canvases.get(canvas).scope.clone();
+        let Some(mut loader) = self.canvases.loader.take() else {
+            return Ok(());
+        };
+        let (loaded, found) = loader.load(&statement, &scope, (boxes, canvases));
+        let mut builder = Builder::new(self, loader.folders());
+        builder.has_signals = false;
+        for object in &loaded {
+            builder.add(canvas, object);
+        }
+        let not_yet = builder.not_yet;
+        self.canvases.loader = Some(loader);
+        let objects = self.object_count() as usize;
+        self.globals().clocks.reserve(objects);
+        for one in found {
+            self.globals().print(&format!("error: {}", one.message));
+        }
+        for one in not_yet {
+            let why = match one.class.ends_with('~') {
+                true => "signals are put in order when the patch is loaded: this box computes none",
+                false => "this class is not built yet",
+            };
+            let line = format!("error: {}: {why}", one.class);
+            self.globals().print(&line);
+        }
+        Ok(())
+    }
+
+    /// The message as it would stand in a file.
+    fn statement(&mut self, message: &CanvasMessage) -> String {
+        let symbols = &self.globals().symbols;
+        let mut statement = symbols.text(message.selector).to_owned();
+        for value in &message.values {
+            statement.push(' ');
+            match value {
+                Value::Float(number) => {
+                    let _ = write!(statement, "{number}");
+                }
+                Value::Symbol(symbol) => escape(symbols.text(*symbol), &mut statement),
+            }
+        }
+        statement
+    }
+
+    /// `connect BOX OUTLET BOX INLET`, or `disconnect`.
+    fn connect_boxes(&mut self, message: &CanvasMessage) -> Result<(), String> {
+        let mut numbers = [0; 4];
+        for (at, number) in numbers.iter_mut().enumerate() {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a number below 0 is 0, one that is too large saturates"
+            )]
+            let index = message.values.get(at).map_or(0.0, |value| value.number()) as usize;
+            *number = index;
+        }
+        let [from, outlet, to, inlet] = numbers;
+        let canvas = message.canvas;
+        let source = self.canvases.outlet(canvas, from, outlet);
+        let target = self.canvases.inlet(canvas, to, inlet);
+        let (Some(((object, outlet), kind)), Some((wire, _))) = (source, target) else {
+            return Err(format!(
+                "there is no connection from {from} {outlet} to {to} {inlet}"
+            ));
+        };
+        if kind == PortKind::Signal {
+            return Err("connections of signals do not change once the patch is loaded".to_owned());
+        }
+        match message.selector {
+            words::CONNECT => self.connect(object, outlet, wire),
+            _ if self.disconnect(object, outlet, wire) => {}
+            _ => return Err("there is no such connection".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Removes all boxes of a canvas.
+    fn clear_canvas(&mut self, canvas: CanvasId) -> Result<(), String> {
+        let mut objects = Vec::new();
+        self.canvases.objects(canvas, &mut objects);
+        if self.has_signals(&objects) {
+            return Err(
+                "signals do not change once the patch is loaded: all boxes stay".to_owned(),
+            );
+        }
+        self.remove(&objects);
+        self.canvases.get_mut(canvas).boxes.clear();
+        Ok(())
+    }
+
+    /// `rename NAME`.
+    fn rename_canvas(&mut self, message: &CanvasMessage) -> Result<(), String> {
+        let Some(Value::Symbol(to)) = message.values.first() else {
+            return Err("a name is missing".to_owned());
+        };
+        let globals = self.globals();
+        let text = format!("pd-{}", globals.symbols.text(*to));
+        let name = globals.symbols.intern(&text);
+        let before = self.canvases.get_mut(message.canvas).name.replace(name);
+        let receivers = &mut self.globals().receivers;
+        if let Some(before) = before {
+            receivers.remove(before, message.receiver);
+        }
+        receivers.add(name, message.receiver);
+        Ok(())
+    }
+}
+
+/// Writes a symbol as a file has it.
+fn escape(text: &str, to: &mut String) {
+    for letter in text.chars() {
+        if matches!(letter, ' ' | ',' | ';' | '\\') {
+            to.push('\\');
+        }
+        to.push(letter);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::control::Machine;
+    use crate::load::{SearchPath, load_patch};
+
+    /// Lines that a patch prints, once `before` was done to its machine.
+    fn printed(name: &str, lines: &str, before: impl FnOnce(&mut Machine)) -> Vec<String> {
+        let name = format!("divisi-edit-{name}-{}.pd", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, format!("#N canvas 0 0 9 9 12;\n{lines}")).expect("writable");
+        let loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
+        let (mut machine, _) = Machine::build(&loaded, 44_100.0);
+        before(&mut machine);
+        machine.load();
+        (0..10).for_each(|_| machine.tick());
+        std::fs::remove_file(&path).expect("it is ours");
+        machine.take_console()
+    }
+
+    #[test]
+    fn a_patch_that_plays_live_refuses_changes_and_says_so() {
+        let patch = "#X obj 0 0 loadbang;\n#X msg 0 0 \\; pd-s obj 0 0 r x \\, vis 1 \\; x 1;\n#X connect 0 0 1 0;\n\
+                     #N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n";
+        let found = printed("live", patch, |machine| {
+            machine.globals().jobs.is_deferred = true;
+        });
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("'obj' comes too late"), "{found:?}");
+    }
+
+    #[test]
+    fn signals_that_messages_make_or_connect_are_named_and_compute_nothing() {
+        let patch = "#X obj 0 0 loadbang;\n#X msg 0 0 \\; pd-s obj 0 0 osc~ 440 \\, connect 0 0 1 0 \\, clear;\n#X connect 0 0 1 0;\n\
+                     #N canvas 0 0 9 9 s 0;\n#X obj 0 0 noise~;\n#X obj 0 0 *~;\n#X restore 0 0 pd s;\n";
+        let found = printed("signals", patch, |_| {});
+        let expected = [
+            "error: osc~: signals",
+            "error: pd-s: connect: conn",
+            "error: pd-s: clear: signals",
+        ];
+        assert_eq!(found.len(), 3, "{found:?}");
+        for (line, begin) in found.iter().zip(expected) {
+            assert!(line.starts_with(begin), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_canvas_that_removes_itself_and_absurd_numbers_do_no_harm() {
+        let patch = "#N canvas 0 0 9 9 s 0;\n#X obj 0 0 r go;\n#X obj 0 0 t b b b;\n#X obj 0 0 print still;\n#X msg 0 0 \\; pd-s clear;\n\
+                     #X obj 0 0 metro 1;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 1 1 3 0;\n#X connect 1 2 4 0;\n#X restore 0 0 pd s;\n\
+                     #X obj 0 0 loadbang;\n#X msg 0 0 \\; go 1 \\; pd-s connect -1 1e30 7 x \\, connect \\, disconnect 0 0 0 0 \\, rename \\, obj \\, obj 1 \\, obj a b c \\, \
+                     loadbang \\, msg 0 0 \\, text \\, array \\, array a -5 \\, floatatom 1 1 \\, obj 1 1 clone s 3 \\, obj 1 1 pd s \\; go 2;\n#X connect 1 0 2 0;\n";
+        let found = printed("absurd", patch, |_| {});
+        assert!(
+            !found.iter().any(|line| line.starts_with("still")),
+            "{found:?}"
+        );
+        assert!(found.len() >= 5, "{found:?}");
+    }
+
+    #[test]
+    fn a_patch_that_makes_itself_comes_to_an_end() {
+        let own = format!("divisi-edit-own-{}", std::process::id());
+        let patch = format!(
+            "#X obj 0 0 loadbang;\n#X msg 0 0 \\; pd-{own}.pd obj 0 0 {own} \\, obj 0 0 pd deep \\; made;\n#X obj 0 0 r made;\n\
+             #X obj 0 0 print made;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n"
+        );
+        // The new one receives under the same names, and nothing is sent to it by the message that makes it.
+        assert_eq!(printed("own", &patch, |_| {}), ["made: bang", "made: bang"]);
+    }
+
+    #[test]
+    fn canvases_in_canvases_are_bounded() {
+        let patch = "#X obj 0 0 loadbang;\n#X obj 0 0 2000;\n#X obj 0 0 until;\n#X msg 0 0 \\; pd-s obj 0 0 pd t \\, rename u \\; pd-t rename s;\n\
+                     #X obj 0 0 loadbang;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n\
+                     #N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n#X msg 0 0 \\; pd-bounded loadbang;\n";
+        let found = printed("deep", patch, |_| {});
+        assert!(found.iter().any(|line| line.contains("at most 256 deep")));
+    }
+}

@@ -1,0 +1,116 @@
+//! Reading between points by Pd's cubic (`d_array.c`, `d_delay.c`).
+//!
+//! First all places of a run, then all points, then all cubics: places and cubics run in vectors.
+
+/// Frames that are read in one go.
+pub(super) const RUN: usize = 64;
+
+/// What is added to a positive number up to 2^51 leaves it without a fraction, rounded to the nearest.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// Places from which a run is read.
+pub(super) struct CubicRun {
+    /// Index of the first of four points.
+    pub first: [u32; RUN],
+    /// Fraction of the way between the two points in the middle.
+    pub fractions: [f32; RUN],
+}
+
+impl CubicRun {
+    /// Places that are still to be written.
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self {
+            first: [0; RUN],
+            fractions: [0.0; RUN],
+        }
+    }
+
+    /// The places, to be written: index and fraction.
+    #[inline(always)]
+    pub(super) fn places(&mut self) -> impl Iterator<Item = (&mut u32, &mut f32)> {
+        self.first.iter_mut().zip(&mut self.fractions)
+    }
+
+    /// Reads the first samples of a run from `points`, which come in their order, or against it.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(super) fn read<const REVERSED: bool>(&self, points: &[f32], to: &mut [f32]) {
+        let mut four = [[0.0; RUN]; 4];
+        let [a, b, c, d] = &mut four;
+        let columns = a.iter_mut().zip(b).zip(c).zip(d);
+        for ((((a, b), c), d), first) in columns.zip(&self.first).take(to.len()) {
+            let found = points.get(*first as usize..);
+            if let Some([p, q, r, s]) = found.and_then(<[f32]>::first_chunk) {
+                (*a, *b, *c, *d) = match REVERSED {
+                    false => (*p, *q, *r, *s),
+                    true => (*s, *r, *q, *p),
+                };
+            }
+        }
+        let [a, b, c, d] = four;
+        let columns = a.iter().zip(b).zip(c).zip(d).zip(self.fractions);
+        for (to, ((((a, b), c), d), fraction)) in to.iter_mut().zip(columns) {
+            *to = cubic([*a, b, c, d], fraction);
+        }
+    }
+}
+
+/// The whole number below a positive `x` up to 2^51.
+#[inline(always)]
+pub(super) fn floor(x: f64) -> f64 {
+    let nearest = (x + WHOLE) - WHOLE;
+    if nearest > x { nearest - 1.0 } else { nearest }
+}
+
+/// A whole number from 0 as an index.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "its low bits are the number"
+)]
+#[inline(always)]
+pub(super) fn index(whole: f64) -> u32 {
+    (whole + WHOLE).to_bits() as u32
+}
+
+/// Between `b` and `c` by the cubic of Pd, in which `1 - fraction` is a double.
+#[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
+#[inline(always)]
+fn cubic([a, b, c, d]: [f32; 4], fraction: f32) -> f32 {
+    let slope = c - b;
+    let inner = (d - a - 3.0 * slope) * fraction + (d + 2.0 * a - 3.0 * b);
+    let bent = f64::from(0.166_666_7_f32) * (1.0 - f64::from(fraction)) * f64::from(inner);
+    (f64::from(b) + f64::from(fraction) * (f64::from(slope) - bent)) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_floor_of_whole_numbers_is_themselves() {
+        for (x, expected) in [
+            (1.0, 1),
+            (1.5, 1),
+            (2.5, 2),
+            (3.999_999, 3),
+            (268_435_456.75, 268_435_456),
+        ] {
+            assert_eq!((floor(x), index(floor(x))), (f64::from(expected), expected));
+        }
+    }
+
+    #[test]
+    fn points_are_read_in_both_directions_and_a_place_behind_them_is_silent() {
+        let mut run = CubicRun::new();
+        run.first[..3].copy_from_slice(&[0, 1, 9]);
+        run.fractions[..3].copy_from_slice(&[0.0, 0.5, 0.5]);
+        let points = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let mut to = [7.0; 3];
+        run.read::<false>(&points, &mut to);
+        assert_eq!(to, [2.0, 3.5, 0.0]);
+        run.read::<true>(&points, &mut to);
+        assert_eq!(to, [3.0, 3.5, 0.0]);
+    }
+}

@@ -1,0 +1,133 @@
+//! [`ObjectPlace`]: where a signal object lies, which messages and its step share.
+//!
+//! Objects that are computed one after the other by one node lie together, and are claimed together: once a block, not once an object.
+
+use super::claimed::Claimed;
+use crate::control::Object;
+use rt::claim_cell::WriteClaim;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// A signal object: between two blocks it belongs to the messages, within a block to its step.
+pub(crate) struct SignalObject {
+    pub object: Box<dyn Object>,
+    /// Numbers at its inlets of signals, for those that nothing is connected to.
+    numbers: Box<[Option<f32>]>,
+    /// True if a number has changed since the blocks of them were filled.
+    pub(super) has_new_numbers: bool,
+    /// Clocks that it has set in this block: number and delay in milliseconds.
+    pub clocks: Vec<(u32, f64)>,
+}
+
+impl SignalObject {
+    /// Clocks that an object may set in a block.
+    const MAX_CLOCKS: usize = 16;
+
+    /// An object with the numbers at its inlets.
+    fn new(object: Box<dyn Object>, numbers: Box<[Option<f32>]>) -> Self {
+        Self {
+            object,
+            numbers,
+            has_new_numbers: true,
+            clocks: Vec::with_capacity(Self::MAX_CLOCKS),
+        }
+    }
+
+    /// The number at an inlet.
+    pub(super) fn number(&self, inlet: usize) -> f32 {
+        self.numbers.get(inlet).copied().flatten().unwrap_or(0.0)
+    }
+
+    /// Sets the number at an inlet; false if it has none.
+    #[inline]
+    pub(crate) fn set_number(&mut self, inlet: usize, to: f32) -> bool {
+        match self.numbers.get_mut(inlet) {
+            Some(Some(number)) => *number = to,
+            _ => return false,
+        }
+        self.has_new_numbers = true;
+        true
+    }
+
+    /// Gives its inlets other numbers.
+    pub(crate) fn set_numbers(&mut self, numbers: Box<[Option<f32>]>) {
+        (self.numbers, self.has_new_numbers) = (numbers, true);
+    }
+}
+
+/// An object that does nothing, where one was taken away.
+struct Nothing;
+
+impl Object for Nothing {}
+
+/// Signal objects that lie together.
+pub(crate) type ObjectGroup = Claimed<Vec<SignalObject>>;
+
+/// Place of a signal object.
+#[derive(Clone)]
+pub(crate) struct ObjectPlace {
+    group: Arc<ObjectGroup>,
+    at: usize,
+}
+
+impl ObjectPlace {
+    /// A place for an object alone.
+    pub(crate) fn alone(object: Box<dyn Object>, numbers: Box<[Option<f32>]>) -> Self {
+        let objects = vec![SignalObject::new(object, numbers)];
+        Self {
+            group: Arc::new(Claimed::new(objects)),
+            at: 0,
+        }
+    }
+
+    /// Claims the object, and those that lie with it.
+    ///
+    /// # Panics
+    ///
+    /// A step computes one of them now: the plan lacks an order.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn write(&self) -> ObjectClaim<'_> {
+        let (group, at) = (self.group.write(), self.at);
+        ObjectClaim { group, at }
+    }
+
+    /// Takes the object away.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn take(&self) -> SignalObject {
+        let nothing = SignalObject::new(Box::new(Nothing), Box::default());
+        std::mem::replace(&mut *self.write(), nothing)
+    }
+
+    /// The places of all objects of a group.
+    pub(crate) fn all_of(group: &Arc<ObjectGroup>) -> impl Iterator<Item = Self> + use<> {
+        let group = group.clone();
+        let count = group.read().len();
+        (0..count).map(move |at| Self {
+            group: group.clone(),
+            at,
+        })
+    }
+}
+
+/// A claim on an object.
+pub(crate) struct ObjectClaim<'p> {
+    group: WriteClaim<'p, Vec<SignalObject>>,
+    at: usize,
+}
+
+impl Deref for ObjectClaim<'_> {
+    type Target = SignalObject;
+
+    fn deref(&self) -> &SignalObject {
+        &self.group[self.at]
+    }
+}
+
+impl DerefMut for ObjectClaim<'_> {
+    fn deref_mut(&mut self) -> &mut SignalObject {
+        &mut self.group[self.at]
+    }
+}
