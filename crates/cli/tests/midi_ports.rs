@@ -58,6 +58,7 @@ fn a_voice_that_a_jack_client_plays_sounds_and_its_messages_leave_by_another_por
             .spawn()
             .unwrap(),
     );
+    jackd.wait_for_clients(&["seq", "dump", "organ"]);
     jackd.connect("seq:out", "organ:keys");
     jackd.connect("organ:through", "dump:input");
     let mut err = String::new();
@@ -109,8 +110,9 @@ fn a_key_that_is_down_at_the_end_of_a_run_is_released() {
     let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     // Stopped until the connection is there.
     let mut playing = play(&jackd, &here, "endless.toml --stopped --socket s");
-    jackd.connect("endless:out", "dump:input");
     common::playing::wait_until(|| transport(&here, "s") != serde_json::Value::Null);
+    jackd.wait_for_clients(&["endless", "dump"]);
+    jackd.connect("endless:out", "dump:input");
     here.well("send --socket s start");
     assert!(lines.any(|line| line.contains("90 3d")));
     let id = rustix::process::Pid::from_child(&playing.0);
@@ -129,6 +131,7 @@ fn a_controller_that_is_saved_into_the_file_sets_its_parameter_at_once() {
     here.write("sender.toml", SENDER);
     here.write("receiver.toml", RECEIVER);
     let receiver = play(&jackd, &here, "receiver.toml --reload --socket s");
+    jackd.wait_for_clients(&["receiver"]);
     jackd.wait_for_port("receiver:keys");
     let sender = play(&jackd, &here, "sender.toml");
     let volume = || {
@@ -206,6 +209,7 @@ fn a_controller_is_learned_over_a_connection_that_is_found_again_and_both_are_sa
     here.write("receiver.toml", RECEIVER);
     let line = "receiver.toml --socket s --learn tone.volume=0..0.5 --record r.wav";
     let mut receiver = play(&jackd, &here, line);
+    jackd.wait_for_clients(&["receiver"]);
     jackd.wait_for_port("receiver:keys");
     // The other end comes later.
     let sender = play(&jackd, &here, "sender.toml");
@@ -332,15 +336,16 @@ fn midi_clock_passes_through_a_real_port_and_its_follower_starts_keeps_time_and_
             "{words}"
         );
     };
+    for socket in ["f", "g"] {
+        common::playing::wait_until(|| transport(&here, socket) != serde_json::Value::Null);
+    }
+    jackd.wait_for_clients(&["follower", "giver"]);
     jackd.wait_for_port("giver:clock_out");
     let is_connected = || {
         let lines = jackd.lines("jack_lsp", &["-c", "giver:clock_out"]);
         lines.iter().any(|line| line.contains("follower:clock_in"))
     };
     common::playing::wait_until(is_connected);
-    for socket in ["f", "g"] {
-        common::playing::wait_until(|| transport(&here, socket) != serde_json::Value::Null);
-    }
     assert_eq!(transport(&here, "f")["is_rolling"], false);
     send("tempo 90");
     send("start");

@@ -70,6 +70,23 @@ impl Jackd {
         text.lines().map(str::to_owned).collect()
     }
 
+    /// Waits until these clients are open. Before that no tool of JACK's may ask anything: where a client leaves while another
+    /// one opens, the new one may keep the semaphore of the one that left. Then it wakes nobody where the next client
+    /// gets that place, which plays nothing for ever (jackd 1.9.21).
+    pub(crate) fn wait_for_clients(&self, clients: &[&str]) {
+        let user = rustix::process::getuid().as_raw();
+        let start = Instant::now();
+        for client in clients {
+            let path = format!("/dev/shm/jack_sem.{user}_{}_{client}", self.name);
+            while !std::path::Path::new(&path).exists() {
+                assert!(start.elapsed() < Duration::from_secs(60), "no {client}");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        // The server has made the semaphore and is about to tell the others.
+        std::thread::sleep(Duration::from_millis(300));
+    }
+
     pub(crate) fn wait_for_port(&self, port: &str) {
         let start = Instant::now();
         while !self.lines("jack_lsp", &[]).iter().any(|line| line == port) {
