@@ -4,8 +4,10 @@ use divisi_check::alloc::Counting;
 use divisi_check::conformance::{check, driven, node};
 use divisi_check::param_frames;
 use graph::{ParamValue, Signal};
+use media::{SampleFormat, Writer};
 use processor::Registry;
-use units::Channels;
+use std::sync::LazyLock;
+use units::{Channels, SampleRate};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -149,6 +151,8 @@ units! {
     a_one_pole_lowpass: "onepole" { "freq" = number(5.0) };
     a_one_pole_highpass: "onepole" { "mode" = word("highpass"), "channels" = number(2.0) };
     an_envelope: "envelope" { "attack" = number(0.001), "release" = number(0.01) };
+    an_envelope_of_segments: "mseg" { "points" = word("0.001 1 -4; loop; 0.002 0.2 s-curve; 0.001 0.7 step; hold; 0.003 0 8") };
+    an_envelope_that_runs_to_its_end: "mseg" { "points" = word("0.004 1; 0 0.5; 0.01 0"), "velocity" = number(0.5) };
     a_metronome: "metro" { "bpm" = number(3000.0) };
     a_meter: "meter";
     a_meter_of_two_channels: "meter" { "channels" = number(2.0) };
@@ -220,8 +224,25 @@ units! {
     a_crossfade: "crossfade" { "position" = number(0.3), "channels" = number(2.0) };
     a_linear_crossfade: "crossfade" { "law" = word("linear") };
     a_loudness_meter: "loudness" { "channels" = number(2.0) };
+    a_sampler_of_one_file: "sampler" { "file" = word(&SHORT), "voices" = number(3.0), "loop" = ParamValue::Flag(true) };
+    grains_of_a_file: "grains" { "file" = word(&SHORT), "density" = number(400.0), "size" = number(0.01), "spread" = number(0.1), "position" = number(0.5), "jitter" = number(1.0), "channels" = number(2.0) };
     a_loudness_meter_of_one_channel: "loudness";
     the_signals_of_a_note: "note" { "glide" = number(0.003), "release" = number(0.01) };
+}
+
+/// A sound file of a quarter of a second, made once.
+static SHORT: LazyLock<String> = LazyLock::new(|| {
+    let path = std::env::temp_dir().join("divisi-units-quarter-second.wav");
+    let mut writer = Writer::create(&path, rate(), Channels(1), SampleFormat::F32).unwrap();
+    let mut numbers = units::SplitMix64(1);
+    let samples: Vec<f32> = (0..12_000).map(|_| numbers.sample()).collect();
+    writer.write_interleaved(&samples).unwrap();
+    writer.finish().unwrap();
+    path.to_str().unwrap().into()
+});
+
+fn rate() -> SampleRate {
+    SampleRate::new(48_000).unwrap()
 }
 
 /// A MIDI file of the examples.

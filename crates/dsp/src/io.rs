@@ -1,7 +1,7 @@
 //! Inputs and outputs of a graph: device channels and sound files.
 
 mod input;
-mod player;
+pub(crate) mod player;
 mod recorder;
 mod sink;
 

@@ -6,14 +6,15 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `generators` | oscillators, noise, envelope, metronome |
+//! | `generators` | oscillators, noise, envelopes, metronome |
 //! | `filters` | one-pole, biquad, state-variable and FIR filters |
 //! | `mixing` | gain, pan, mixers, products, meter |
 //! | `effects` | delay, ring modulator, wave shaper |
 //! | `dynamics` | compressor, limiter, gate, expander, de-esser, transient shaper |
 //! | `signals` | arithmetic, slew, sample and hold |
 //! | `kernel` | the arithmetic of a unit, and the processor that does the rest |
-//! | `space` | reverbs, pitch shifter |
+//! | `space` | reverbs, pitch shifter, granular player |
+//! | `sampler` | samples that play notes, and the SFZ reader |
 //! | `io` | device inputs, sinks, file player and recorder |
 //! | `work.rs` | a unit that only costs time, for test graphs |
 //! | `param.rs` | parameters: their descriptions, and the events that change them |
@@ -37,6 +38,7 @@ mod kernel;
 mod mixing;
 mod param;
 mod sample;
+mod sampler;
 mod signals;
 mod smoothed;
 mod smoother;
@@ -57,6 +59,7 @@ pub fn register(registry: &mut Registry) {
     signals::register(registry);
     dynamics::register(registry);
     space::register(registry);
+    sampler::register(registry);
     io::register(registry);
     registry.add(work::kind(), work::make);
 }

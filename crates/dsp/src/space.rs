@@ -1,5 +1,6 @@
-//! Space and pitch: reverbs and a pitch shifter.
+//! Space and pitch: reverbs, a pitch shifter, a granular player.
 
+mod grains;
 mod pitch;
 mod plate;
 mod reverb;
@@ -9,4 +10,6 @@ pub(crate) fn register(registry: &mut processor::Registry) {
     registry.add(reverb::kind(), reverb::make);
     registry.add(plate::kind(), plate::make);
     registry.add(pitch::kind(), pitch::make);
+    registry.add(grains::kind(), grains::make);
+    registry.add_probe("grains", crate::io::player::file_channels);
 }

@@ -93,6 +93,18 @@ fn an_expander_and_a_gate_reduce_what_is_below_the_threshold() {
 }
 
 #[test]
+fn a_larger_range_of_an_expander_leaves_loud_sound_as_it_is() {
+    let input = sine(1000.0, 0.5, 2 * RATE);
+    let silence = vec![0.0; input.len()];
+    let mut unit = bench("expander", &[("range_db", number(10.0))]);
+    let changes = [change(1, RATE as u32, 100.0)];
+    let heard = play(&mut unit, &[&input, &silence], &changes).swap_remove(0);
+    for (heard, input) in heard.iter().zip(&input).skip(RATE / 2) {
+        near(f64::from(*heard), f64::from(*input), 1e-4);
+    }
+}
+
+#[test]
 fn a_gate_stays_open_within_its_hysteresis_and_its_hold() {
     let loud = sine(1000.0, 0.1, RATE / 2);
     let between = sine(1000.0, 0.07, RATE / 2);

@@ -67,6 +67,22 @@ fn a_ladder_at_full_resonance_rings_at_its_frequency() {
 }
 
 #[test]
+fn a_ladder_above_full_resonance_oscillates_at_its_frequency_and_is_bounded() {
+    let params = [("freq", number(1000.0)), ("resonance", number(1.2))];
+    let mut input = impulse(3 * RATE);
+    input[0] = 1e-4;
+    let heard = out("ladder", &params, &[&input]);
+    let end = &heard[2 * RATE..];
+    assert!(
+        sine_db(end, 1000.0) > -30.0 && peak(end) < 1.0,
+        "{}",
+        sine_db(end, 1000.0)
+    );
+    let before = &heard[RATE..2 * RATE];
+    near(db(rms(before)), db(rms(end)), 0.1);
+}
+
+#[test]
 fn an_allpass_keeps_the_level_and_turns_the_phase() {
     for (order, degrees) in [("first", 90.0), ("second", 180.0)] {
         let params = [

@@ -59,6 +59,23 @@ pub(crate) fn sine(hz: f64, peak: f64, frames: usize) -> Vec<f32> {
     (0..frames).map(at).collect()
 }
 
+/// A sound file of 32-bit floats, of one channel at 48 kHz.
+pub(crate) fn wav(samples: &[f32]) -> Vec<u8> {
+    let data = 4 * samples.len() as u32;
+    let mut bytes = b"RIFF".to_vec();
+    bytes.extend((36 + data).to_le_bytes());
+    bytes.extend(b"WAVEfmt ");
+    bytes.extend(16u32.to_le_bytes());
+    bytes.extend([3, 0, 1, 0]);
+    bytes.extend((RATE as u32).to_le_bytes());
+    bytes.extend((4 * RATE as u32).to_le_bytes());
+    bytes.extend([4, 0, 32, 0]);
+    bytes.extend(b"data");
+    bytes.extend(data.to_le_bytes());
+    bytes.extend(samples.iter().flat_map(|x| x.to_le_bytes()));
+    bytes
+}
+
 pub(crate) fn impulse(frames: usize) -> Vec<f32> {
     let mut samples = vec![0.0; frames];
     samples[0] = 1.0;

@@ -6,6 +6,7 @@ mod dynamics;
 mod filters;
 mod kit;
 mod meters;
+mod sampler;
 mod signals;
 mod sources;
 mod space;

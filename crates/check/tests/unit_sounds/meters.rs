@@ -48,6 +48,12 @@ fn the_loudness_of_the_ebu_tones_is_right() {
 }
 
 #[test]
+fn loudness_is_that_of_silence_before_there_is_a_measurement() {
+    let shown = shown(&[&sine(1000.0, 0.5, RATE / 5)]);
+    assert_eq!((shown("integrated"), shown("range")), (-70.0, 0.0));
+}
+
+#[test]
 fn the_loudness_range_of_the_ebu_tones_is_right() {
     // Tech 3342, cases 1 and 3.
     for (parts, range) in [
@@ -100,4 +106,22 @@ fn a_crossfade_keeps_power_or_level() {
         let angle = TAU / 4.0 * position;
         near(f64::from(power[100]), angle.cos() + 0.5 * angle.sin(), 1e-6);
     }
+}
+
+#[test]
+fn a_sine_of_the_reference_is_0_on_each_k_scale() {
+    for (scale, reference) in [("k20", -20.0), ("k14", -14.0), ("k12", -12.0)] {
+        let mut unit = bench("meter", &[("scale", word(scale))]);
+        let input = sine(1000.0, 10f64.powf(reference / 20.0), 2 * RATE);
+        play(&mut unit, &[&input], &[]);
+        near(f64::from(unit.gauges["k"].get()), 0.0, 0.05);
+    }
+    // 99 % of a step in power after 600 ms.
+    let mut unit = bench("meter", &[]);
+    play(&mut unit, &[&sine(1000.0, 0.1, RATE * 6 / 10)], &[]);
+    near(
+        f64::from(unit.gauges["k"].get()),
+        10.0 * 0.99f64.log10(),
+        0.02,
+    );
 }

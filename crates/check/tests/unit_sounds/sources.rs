@@ -157,3 +157,65 @@ fn brown_noise_falls_six_decibels_an_octave() {
     near((low - high) / 4.0, 6.0, 0.8);
     near(rms(&heard), 0.25, 0.08);
 }
+
+/// A value that opens or shuts the gate of an envelope.
+fn gate(frame: u32, value: f32) -> processor::Event {
+    processor::Event {
+        target: processor::EventTarget::Input(1),
+        ..change(0, frame, value)
+    }
+}
+
+#[test]
+fn an_envelope_of_segments_is_the_one_of_its_text() {
+    let params = [(
+        "points",
+        word("0.01 1; 0.02 0.5 -4; hold; 0.03 0 s-curve; 0.01 0.25 step"),
+    )];
+    let mut unit = bench("mseg", &params);
+    let gates = [gate(0, 1.0), gate(20_000, 0.0)];
+    let heard = play(&mut unit, &[&[0.0; RATE]], &gates).swap_remove(0);
+    let at = |frame: usize| f64::from(heard[frame]);
+    near(at(239), 0.5, 1e-6);
+    near(at(479), 1.0, 0.0);
+    let way = |c: f64, x: f64| (1.0 - (c * x).exp()) / (1.0 - c.exp());
+    near(at(479 + 240), 1.0 - 0.5 * way(-4.0, 0.25), 1e-6);
+    near(at(479 + 960), 0.5, 0.0);
+    near(at(19_999), 0.5, 0.0);
+    let x: f64 = 0.3;
+    near(
+        at(19_999 + 432),
+        0.5 * (1.0 - x * x * (3.0 - 2.0 * x)),
+        1e-6,
+    );
+    near(at(19_999 + 1440), 0.0, 0.0);
+    near(at(19_999 + 1900), 0.0, 0.0);
+    near(at(19_999 + 1920), 0.25, 0.0);
+    near(at(RATE - 1), 0.25, 0.0);
+}
+
+#[test]
+fn segments_repeat_while_the_gate_is_open_and_times_follow_their_factor() {
+    let params = [
+        (
+            "points",
+            word("0.005 1\nloop\n0.005 0\n0.005 1\nhold\n0.005 0"),
+        ),
+        ("time", number(2.0)),
+    ];
+    let mut unit = bench("mseg", &params);
+    let heard = play(
+        &mut unit,
+        &[&[0.0; RATE]],
+        &[gate(0, 1.0), gate(10_000, 0.0)],
+    )
+    .swap_remove(0);
+    for round in 0..9 {
+        let first = 479 + 960 * round;
+        assert_eq!((heard[first], heard[first + 480]), (1.0, 0.0), "{round}");
+    }
+    // The gate shuts within a round: from there to 0 in its own time.
+    let before = f64::from(heard[9999]);
+    near(f64::from(heard[9999 + 240]), before / 2.0, 1e-6);
+    assert!(before > 0.1 && heard[9999 + 480..].iter().all(|x| *x == 0.0));
+}

@@ -99,6 +99,86 @@ fn a_plate_is_the_network_of_its_paper() {
     near(f64::from(heard[0][266 + 107]), second, 1e-6);
 }
 
+/// The plate of the paper at its own rate, without movement: everything that was ever written to a line is kept.
+struct PaperPlate {
+    diffusers: [Vec<f64>; 4],
+    halves: [[Vec<f64>; 4]; 2],
+    low: [f64; 2],
+}
+
+impl PaperPlate {
+    /// Frame `n` of the outputs, of which frame `n` of the input is `x`.
+    fn step(&mut self, n: usize, mut x: f64, decay: f64, damping: f64) -> [f64; 2] {
+        let back =
+            |line: &Vec<f64>, frames: usize| n.checked_sub(frames).map_or(0.0, |at| line[at]);
+        for ((frames, gain), line) in [(142, 0.75), (107, 0.75), (379, 0.625), (277, 0.625)]
+            .into_iter()
+            .zip(&mut self.diffusers)
+        {
+            let delayed = back(line, frames);
+            line.push(x - gain * delayed);
+            x = delayed + gain * line[n];
+        }
+        let second: f64 = f64::max(0.25, f64::min(0.5, decay + 0.15));
+        let lengths = [[672, 4453, 1800, 3720], [908, 4217, 2656, 3163]];
+        let ends = [0, 1].map(|half| back(&self.halves[half][3], lengths[half][3]));
+        for half in 0..2 {
+            let [first, delay, diffuser, last] = &mut self.halves[half];
+            let [first_frames, delay_frames, diffuser_frames, _] = lengths[half];
+            let into = x + decay * ends[1 - half];
+            let delayed = back(first, first_frames);
+            first.push(into + 0.7 * delayed);
+            delay.push(delayed - 0.7 * first[n]);
+            let delayed = back(delay, delay_frames);
+            self.low[half] = (1.0 - damping) * delayed + damping * self.low[half];
+            let delayed = back(diffuser, diffuser_frames);
+            diffuser.push(decay * self.low[half] - second * delayed);
+            last.push(delayed + second * diffuser[n]);
+        }
+        let [[_, a, b, c], [_, d, e, f]] = &self.halves;
+        let left = back(d, 266) + back(d, 2974) - back(e, 1913) + back(f, 1996)
+            - back(a, 1990)
+            - back(b, 187)
+            - back(c, 1066);
+        let right = back(a, 353) + back(a, 3627) - back(b, 1228) + back(c, 2673)
+            - back(d, 2111)
+            - back(e, 335)
+            - back(f, 121);
+        [0.6 * left, 0.6 * right]
+    }
+}
+
+#[test]
+fn a_plate_is_that_of_the_paper_at_every_decay() {
+    for decay in [0.05, 0.2, 0.6] {
+        let params = [
+            ("mix", number(1.0)),
+            ("depth", number(0.0)),
+            ("bandwidth", number(1.0)),
+            ("damping", number(0.3)),
+            ("decay", number(decay)),
+        ];
+        let mut registry = processor::Registry::default();
+        dsp::register(&mut registry);
+        let rate = units::SampleRate::new(29_761).expect("a rate above 0");
+        let plate = node("plate", &params);
+        let mut unit = divisi_check::processor_bench::ProcessorBench::new(&registry, &plate, rate);
+        let input = noise(5, 30_000);
+        let heard = play(&mut unit, &[&input], &[]);
+        let mut paper = PaperPlate {
+            diffusers: Default::default(),
+            halves: Default::default(),
+            low: [0.0; 2],
+        };
+        for (n, x) in input.iter().enumerate() {
+            let want = paper.step(n, f64::from(*x), f64::from(decay as f32), f64::from(0.3f32));
+            for (heard, want) in heard.iter().zip(want) {
+                near(f64::from(heard[n]), want, 1e-5);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_plate_decays_at_every_gain() {
     let mut unit = bench(
@@ -162,4 +242,87 @@ fn a_shifted_sine_has_the_shifted_frequency() {
     for i in 1442..4000 {
         near(f64::from(heard[i]), f64::from(input[i - 1442]), 1e-4);
     }
+}
+
+#[test]
+fn a_pitch_that_comes_back_to_no_shift_is_a_pure_delay_again() {
+    let input = noise(2, 6 * RATE);
+    let mut unit = bench("pitch", &[("semitones", number(3.7))]);
+    let heard = play(&mut unit, &[&input], &[change(0, 20_000, 0.0)]).swap_remove(0);
+    let stands = |from: usize| {
+        let errors = (from..from + 4800).map(|i| (heard[i] - input[i - 1442]).abs());
+        errors.fold(0.0, f32::max)
+    };
+    // The glide of the parameter, then at most a quarter of a window at 1/256 of a frame a frame: 3.9 s.
+    assert!(
+        stands(30_000) > 0.1 && stands(5 * RATE) < 1e-3,
+        "{}",
+        stands(5 * RATE)
+    );
+}
+
+/// A sound file for a test of this process.
+fn sound_file(name: &str, samples: &[f32]) -> String {
+    let path =
+        std::env::temp_dir().join(format!("divisi-grains-{}-{name}.wav", std::process::id()));
+    std::fs::write(&path, wav(samples)).expect("the folder for temporary files can be written");
+    path.to_str().expect("a path of letters").into()
+}
+
+#[test]
+fn a_grain_is_a_window_of_the_file() {
+    let sound = noise(8, 4 * RATE);
+    let file = sound_file("window", &sound);
+    let params = [
+        ("file", word(&file)),
+        ("position", number(0.25)),
+        ("size", number(0.1)),
+        ("density", number(1.0)),
+    ];
+    let heard = play(&mut bench("grains", &params), &[], &[]).swap_remove(0);
+    std::fs::remove_file(&file).expect("it was written");
+    // Half a period after the start.
+    let first = heard.iter().position(|x| *x != 0.0).expect("it sounds");
+    assert!((23_999..=24_001).contains(&first), "{first}");
+    for k in 0..4800 {
+        let weight = (TAU / 2.0 * (k as f64 + 0.5) / 4800.0).sin().powi(2);
+        near(
+            f64::from(heard[first + k]),
+            weight * f64::from(sound[RATE + k]),
+            1e-5,
+        );
+    }
+    assert!(heard[first + 4800..].iter().all(|x| *x == 0.0));
+}
+
+#[test]
+fn grains_shift_the_pitch_and_leave_the_place_of_the_file() {
+    let file = sound_file("pitch", &sine(500.0, 0.5, 4 * RATE));
+    for (semitones, hz) in [(0.0, 500.0), (12.0, 1000.0), (-12.0, 250.0)] {
+        let params = [
+            ("file", word(&file)),
+            ("position", number(0.5)),
+            ("size", number(0.2)),
+            ("density", number(40.0)),
+            ("spread", number(0.5)),
+            ("jitter", number(1.0)),
+            ("pitch", number(semitones)),
+        ];
+        let heard = play(&mut bench("grains", &params), &[], &[]).swap_remove(0);
+        let heard = &heard[RATE / 2..];
+        let around = |hz: f64| {
+            let near = (-12..=12).map(|off| 10f64.powf(sine_db(heard, hz + f64::from(off)) / 10.0));
+            db(near.sum::<f64>().sqrt())
+        };
+        let others = [250.0, 500.0, 1000.0]
+            .into_iter()
+            .filter(|other| *other != hz);
+        let loudest = others.map(around).fold(f64::MIN, f64::max);
+        assert!(
+            around(hz) > loudest + 30.0,
+            "{semitones}: {} {loudest}",
+            around(hz)
+        );
+    }
+    std::fs::remove_file(&file).expect("it was written");
 }

@@ -5,7 +5,7 @@
 //! gate      opens at L > threshold, shuts when L < threshold - hysteresis has lasted for `hold`
 //!           o → 1 within `attack` while open, else → 0 within `release`    y = x × (f + (1 - f) o), f = 10^(-range / 20)
 //! expander  c = min((ratio - 1) (threshold - L), range), 0 above the threshold
-//!           s → range - c, up within `attack`, down within `release`    y = x × 10^((s - range) / 20)
+//!           s → 1 - c / range, up within `attack`, down within `release`    y = x × 10^((s - 1) range / 20)
 //! ```
 //!
 //! Udo Zölzer (ed.), *DAFX* (2nd ed., 2011), section 4.2. Times are those of 63 %. The gauges `open` (gate) and `level_db`
@@ -222,7 +222,7 @@ impl UnitKernel for Expander {
     fn setup(&mut self, rate: f64, _: usize) -> MemorySize {
         self.0.setup(rate);
         MemorySize {
-            // The level, and dB above the largest reduction.
+            // The level, and the share of the range that is not reduced.
             numbers: 2,
             ..MemorySize::default()
         }
@@ -248,10 +248,17 @@ impl UnitKernel for Expander {
             let level = self.0.measure(&mut memory.numbers[0], io, i);
             let below = (values.threshold_db - level).max(0.0);
             let reduction = (values.slope * below).min(values.range_db);
-            let wanted = values.range_db - reduction;
+            let wanted = match values.range_db > 0.0 {
+                true => 1.0 - reduction / values.range_db,
+                false => 1.0,
+            };
             let state = follow(memory.numbers[1], wanted, values.attack, values.release);
             memory.numbers[1] = state;
-            scale(io, i, moving_gain((state - values.range_db).min(0.0)));
+            scale(
+                io,
+                i,
+                moving_gain(((state - 1.0) * values.range_db).min(0.0)),
+            );
         }
     }
 

@@ -113,24 +113,27 @@ impl Limiter {
         f64::from(peak.max(recent[TAPS / 2].abs()))
     }
 
-    /// Largest reduction of the last W + 1 frames. Numbers: the largest so far; counts: the frames since.
+    /// Largest reduction of the last W + 1 frames, in the time of a few comparisons (M. van Herk, *Pattern Recognition
+    /// Letters* 13 (1992)). The ring is as long as the window. Behind its place it has what came in this round, and
+    /// `numbers[0]` the largest of that; from its place on it has for each frame of the last round the largest from there to the round's end.
     #[inline(always)]
     fn largest(&self, memory: &mut Memory, at: u64, reduction: f64) -> f64 {
         let first = self.detected();
         let length = self.window + 1;
-        memory.write(first + (at % length as u64) as usize, reduction);
-        let age = memory.counts[1].saturating_add(1);
-        if reduction >= memory.numbers[0] {
-            (memory.numbers[0], memory.counts[1]) = (reduction, 0);
-        } else if age < length as u64 {
-            memory.counts[1] = age;
-        } else {
-            let all = memory.samples(first..first + length);
-            let largest = all.iter().fold(0f32, |a, b| a.max(*b));
-            // Its age is not known exactly: it is looked for again in the next frame.
-            memory.numbers[0] = f64::from(largest);
+        let place = (at % length as u64) as usize;
+        if place == 0 {
+            memory.numbers[0] = 0.0;
+            for index in (first..first + self.window).rev() {
+                let largest = memory.read(index).max(memory.read(index + 1));
+                memory.write(index, largest);
+            }
         }
-        memory.numbers[0]
+        memory.write(first + place, reduction);
+        memory.numbers[0] = memory.read(first + place).max(memory.numbers[0]);
+        match place < self.window {
+            true => memory.numbers[0].max(memory.read(first + place + 1)),
+            false => memory.numbers[0],
+        }
     }
 
     /// Mean of the last W released reductions.
@@ -173,10 +176,10 @@ impl UnitKernel for Limiter {
         };
         self.points = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0].map(|eighth| point(eighth / 8.0));
         MemorySize {
-            // The largest reduction, the released one, and the sum of W of these.
+            // The largest reduction of this round, the released one, and the sum of W of these.
             numbers: 3,
-            // The frame, and frames since the largest reduction.
-            counts: 2,
+            // The frame.
+            counts: 1,
             line: self.released() + self.window,
         }
     }

@@ -10,15 +10,15 @@
 //!
 //! Vadim Zavalishin, *The Art of VA Filter Design* (2012), chapter 5: trapezoidal one-poles in a loop without a delay. What
 //! enters the poles is within ±1, and each pole is stable for itself, so the filter is bounded on every path of its
-//! parameters. Below the clip the response is that of 1 / ((1 + s)⁴ + k). At a resonance of 1 it rings, ever more quietly. The clip is
-//! not oversampled.
+//! parameters. Below the clip the response is that of 1 / ((1 + s)⁴ + k). At a resonance of 1 it rings, ever more quietly. Above 1 it
+//! oscillates once any sound has reached it: in silence it does not begin. The clip is not oversampled.
 //!
 //! | | |
 //! |---|---|
 //! | ports | `in`, `out`, as wide as `channels` says |
-//! | parameters | `freq` 1 Hz to 0.49 of the rate, `resonance` 0 to 1, `drive_db` -40 to 40; `mode` |
+//! | parameters | `freq` 1 Hz to 0.49 of the rate, `resonance` 0 to 1.2, `drive_db` -40 to 40; `mode` |
 //! | latency | none |
-//! | tail | until the slowest pole has decayed; endless at a resonance of 1; endless while a parameter is driven |
+//! | tail | until the slowest pole has decayed; endless at a resonance of 1 and above; endless while a parameter is driven |
 //! | driven | all three at audio rate |
 
 use crate::filters::kernel::FREQ;
@@ -30,8 +30,8 @@ use crate::sample::{db_to_gain, to_sample};
 use graph::{Kind, Param};
 use processor::{MakeContext, MakeError, Processor, Tail};
 
-const RESONANCE: ParamSpec = ParamSpec::new(1, "resonance", (0.0, 1.0), 0.0)
-    .doc("Feedback: 0 none, 1 rings for seconds.")
+const RESONANCE: ParamSpec = ParamSpec::new(1, "resonance", (0.0, 1.2), 0.0)
+    .doc("Feedback: 0 none, 1 rings for seconds, above 1 it oscillates once it has heard a sound.")
     .audio_rate();
 const DRIVE: ParamSpec = ParamSpec::new(2, "drive_db", (-40.0, 40.0), 0.0)
     .unit("dB")

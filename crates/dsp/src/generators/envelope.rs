@@ -9,9 +9,8 @@
 //!   gate opens   gate closes
 //! ```
 //!
-//! The gate is open while the audio input `gate` is above 0.5, or while an event at `notes` holds it open: a value above 0.5
-//! until one that is not, or a note (a MIDI message too) until its end. Opening begins the attack at the present level; a
-//! second note begins it again. A note that is choked ends at once.
+//! The gate is open while the audio input `gate` is above 0.5, or while an event at `notes` holds it open ([`NoteGate`]). Opening
+//! begins the attack at the present level; a second note begins it again. A note that is choked ends at once.
 //!
 //! The peak is 1, or for a note `1 - amount (1 - v)`, where `v` is its velocity and `amount` the parameter `velocity`; the
 //! whole envelope is multiplied by it.
@@ -23,6 +22,7 @@
 //! | latency | none |
 //! | tail | 5/3 of `release` (100 dB), endless while a note is held |
 
+use crate::generators::note_gate::{GateChange, NoteGate};
 use crate::param::ParamSpec;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
@@ -125,64 +125,33 @@ enum EnvelopeSegment {
     Release,
 }
 
-/// Event that holds the gate open.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Held {
-    #[default]
-    Nothing,
-    Value,
-    /// A key of a MIDI message.
-    Key(u8),
-    /// The note with this id.
-    Note(u32),
-}
-
 /// State that changes from frame to frame.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct EnvelopeState {
     segment: EnvelopeSegment,
     level: f32,
-    held: Held,
-    /// Level of the peak.
-    peak: f32,
-    /// True if the gate was open in the last frame.
-    is_open: bool,
-}
-
-impl Default for EnvelopeState {
-    fn default() -> Self {
-        Self {
-            segment: EnvelopeSegment::Idle,
-            level: 0.0,
-            held: Held::Nothing,
-            peak: 1.0,
-            is_open: false,
-        }
-    }
+    gate: NoteGate,
 }
 
 impl EnvelopeState {
     #[inline(always)]
     fn next(&mut self, gate: f32, rates: &SegmentRates) -> f32 {
-        let is_open = gate > 0.5 || self.held != Held::Nothing;
-        if is_open != self.is_open {
-            self.is_open = is_open;
-            self.segment = if is_open {
-                EnvelopeSegment::Attack
-            } else {
-                EnvelopeSegment::Release
-            };
+        match self.gate.next(gate) {
+            Some(GateChange::Opens) => self.segment = EnvelopeSegment::Attack,
+            Some(GateChange::Shuts) => self.segment = EnvelopeSegment::Release,
+            None => {}
         }
+        let peak = self.gate.peak;
         match self.segment {
             EnvelopeSegment::Idle => {}
             EnvelopeSegment::Attack => {
-                self.level += rates.rise * self.peak;
-                if self.level >= self.peak {
-                    (self.level, self.segment) = (self.peak, EnvelopeSegment::Decay);
+                self.level += rates.rise * peak;
+                if self.level >= peak {
+                    (self.level, self.segment) = (peak, EnvelopeSegment::Decay);
                 }
             }
             EnvelopeSegment::Decay => {
-                let sustain = rates.sustain * self.peak;
+                let sustain = rates.sustain * peak;
                 self.level = sustain + (self.level - sustain) * rates.decay_factor;
             }
             EnvelopeSegment::Release => {
@@ -195,47 +164,10 @@ impl EnvelopeState {
         self.level
     }
 
-    /// Opens or closes the gate as a value or a note says. `amount` is the share of the velocity in the level.
+    /// Opens or shuts the gate as a value or a note says. `amount` is the share of the velocity in the level.
     fn handle_gate(&mut self, body: EventBody, amount: f32) {
-        match body {
-            EventBody::Value(value) if value > 0.5 => self.open(Held::Value, 1.0),
-            EventBody::Value(_) => self.held = Held::Nothing,
-            EventBody::Midi([status, key, velocity]) => match status & 0xf0 {
-                0x90 if velocity > 0 => {
-                    let velocity = f32::from(velocity.min(127)) / 127.0;
-                    self.open(Held::Key(key), 1.0 - amount * (1.0 - velocity));
-                }
-                0x80 | 0x90 => self.close(Held::Key(key)),
-                _ => {}
-            },
-            EventBody::NoteOn { id, velocity, .. } => {
-                let velocity = if velocity.is_nan() {
-                    0.0
-                } else {
-                    velocity.clamp(0.0, 1.0)
-                };
-                self.open(Held::Note(id), 1.0 - amount * (1.0 - velocity));
-            }
-            EventBody::NoteOff { id, .. } => self.close(Held::Note(id)),
-            EventBody::NoteChoke { id }
-                if self.held == Held::Note(id) || self.held == Held::Nothing =>
-            {
-                self.held = Held::Nothing;
-                (self.level, self.segment) = (0.0, EnvelopeSegment::Idle);
-            }
-            _ => {}
-        }
-    }
-
-    fn open(&mut self, held: Held, peak: f32) {
-        (self.held, self.peak) = (held, peak);
-        // The attack begins again, even if the gate is open.
-        self.is_open = false;
-    }
-
-    fn close(&mut self, held: Held) {
-        if self.held == held {
-            self.held = Held::Nothing;
+        if self.gate.handle(body, amount) {
+            (self.level, self.segment) = (0.0, EnvelopeSegment::Idle);
         }
     }
 }
@@ -261,7 +193,7 @@ impl Envelope {
         let mut next = self.state;
         let level = next.next(gate, &self.rates);
         level.to_bits() == self.state.level.to_bits()
-            && (next.segment, next.is_open) == (self.state.segment, self.state.is_open)
+            && (next.segment, next.gate) == (self.state.segment, self.state.gate)
     }
 
     fn handle_event(&mut self, event: &Event) {
@@ -305,13 +237,8 @@ impl Processor for Envelope {
                 BlockStep::Cleanup => {}
             }
         }
-        let EnvelopeState {
-            segment,
-            held,
-            is_open,
-            ..
-        } = self.state;
-        if !silent || segment != EnvelopeSegment::Idle || held != Held::Nothing || is_open {
+        let EnvelopeState { segment, gate, .. } = self.state;
+        if !silent || segment != EnvelopeSegment::Idle || gate.is_held() || gate.is_open {
             return ProcessStatus::Continue;
         }
         let mut output = block.output(0);
@@ -330,7 +257,7 @@ impl Processor for Envelope {
     }
 
     fn tail(&self) -> Tail {
-        if self.state.held != Held::Nothing {
+        if self.state.gate.is_held() {
             return Tail::Infinite;
         }
         // 100 dB, where the release time is for 60.
@@ -342,32 +269,22 @@ impl Processor for Envelope {
         let EnvelopeState {
             segment,
             level,
-            held,
-            peak,
-            is_open,
+            gate,
         } = self.state;
-        let held = match held {
-            Held::Nothing => 0,
-            Held::Value => 1,
-            Held::Key(key) => 2 | u64::from(key) << 32,
-            Held::Note(id) => 3 | u64::from(id) << 32,
-        };
         let params = self.initial.into_iter().chain(self.params);
         state::put(bytes, params.map(f64::to_bits));
-        let [level, peak] = [level, peak].map(|x| u64::from(x.to_bits()));
-        state::put(
-            bytes,
-            [segment as u64, level, held, peak, u64::from(is_open)],
-        );
+        state::put(bytes, [segment as u64, u64::from(level.to_bits())]);
+        state::put(bytes, gate.state_words());
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 15)?;
         let [initial, params] = [words.numbers::<5>(0)?, words.numbers(5)?];
-        let [level, peak] = [11, 13].map(|word| f32::from_bits(words.at(word) as u32));
-        if ![level, peak].iter().all(|x| (0.0..=1.0).contains(x)) {
+        let level = f32::from_bits(words.at(11) as u32);
+        let gate = NoteGate::from_words([12, 13, 14].map(|word| words.at(word)));
+        let Some(gate) = gate.filter(|_| (0.0..=1.0).contains(&level)) else {
             return Err(StateError("a saved level is not from 0 to 1".into()));
-        }
+        };
         self.state = EnvelopeState {
             segment: match words.at(10) {
                 1 => EnvelopeSegment::Attack,
@@ -376,14 +293,7 @@ impl Processor for Envelope {
                 _ => EnvelopeSegment::Idle,
             },
             level,
-            held: match (words.at(12) as u32, (words.at(12) >> 32) as u32) {
-                (1, _) => Held::Value,
-                (2, key) => Held::Key(key as u8),
-                (3, id) => Held::Note(id),
-                _ => Held::Nothing,
-            },
-            peak,
-            is_open: words.at(14) != 0,
+            gate,
         };
         if initial == self.initial {
             for ((value, saved), param) in self.params.iter_mut().zip(params).zip(&PARAMS) {

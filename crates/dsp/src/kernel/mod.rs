@@ -23,7 +23,7 @@ pub(crate) use frame_values::FrameValues;
 pub(crate) use memory::{Memory, MemorySize};
 pub(crate) use node::KernelNode;
 pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
-pub(crate) use tap::DelayRing;
+pub(crate) use tap::{DelayRing, cubic};
 pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole};
 
 use crate::param::ParamSpec;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! ITU-R BS.1770-5, EBU R 128, EBU Tech 3341 and 3342. All channels weigh alike: right for mono and stereo. Loudness of blocks
-//! is counted in steps of 0.1 LU. The gauges are `momentary`, `short`, `integrated` (LUFS), `range` (LU), `true_peak` (dBTP) and
+//! is counted in steps of 0.1 LU. `integrated` is -70 before the first 0.4 s. The gauges are `momentary`, `short`, `integrated` (LUFS), `range` (LU), `true_peak` (dBTP) and
 //! `correlation` (of the first two channels; 0 with one).
 //!
 //! | | |
@@ -79,6 +79,8 @@ struct Loudness {
     block: u64,
     channels: usize,
     points: [Box<[f32]>; 3],
+    /// Energy in the middle of each step.
+    step_energy: Box<[f64]>,
     /// Share of a sum of correlation that is left after a frame.
     left: f64,
     shown: [Gauge; 6],
@@ -146,34 +148,8 @@ fn count(steps: &mut [u64], lufs: f64) {
     }
 }
 
-/// Mean loudness of the steps from `from` on; the absolute gate where there are none.
-fn mean_lufs(steps: &[u64], from: usize) -> f64 {
-    let (mut sum, mut weight) = (0.0, 0.0);
-    for (step, count) in steps
-        .iter()
-        .enumerate()
-        .skip(from)
-        .filter(|(_, count)| **count > 0)
-    {
-        sum += *count as f64 * energy_of(step_lufs(step));
-        weight += *count as f64;
-    }
-    if weight > 0.0 {
-        lufs(sum / weight)
-    } else {
-        GATE_LUFS
-    }
-}
-
-/// First step above the mean of all less `below` LU.
-fn relative_gate(steps: &[u64], below: f64) -> usize {
-    let gate = mean_lufs(steps, 0) - below;
-    (((gate - GATE_LUFS) * 10.0).max(0.0) as usize).min(STEPS)
-}
-
-/// Distance of the 10th and the 95th percentile.
-fn loudness_range(steps: &[u64]) -> f64 {
-    let from = relative_gate(steps, 20.0);
+/// Distance of the 10th and the 95th percentile of the steps from `from` on.
+fn loudness_range(steps: &[u64], from: usize) -> f64 {
     let total: f64 = steps[from..].iter().map(|count| *count as f64).sum();
     let percentile = |share: f64| -> usize {
         let mut passed = 0.0;
@@ -191,6 +167,25 @@ fn loudness_range(steps: &[u64]) -> f64 {
 }
 
 impl Loudness {
+    /// Mean loudness of the steps from `from` on; the absolute gate where there are none.
+    fn mean_lufs(&self, steps: &[u64], from: usize) -> f64 {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for (count, energy) in steps.iter().zip(&self.step_energy).skip(from) {
+            sum += *count as f64 * energy;
+            weight += *count as f64;
+        }
+        match weight > 0.0 {
+            true => lufs(sum / weight),
+            false => GATE_LUFS,
+        }
+    }
+
+    /// First step above the mean of all less `below` LU.
+    fn relative_gate(&self, steps: &[u64], below: f64) -> usize {
+        let gate = self.mean_lufs(steps, 0) - below;
+        (((gate - GATE_LUFS) * 10.0).max(0.0) as usize).min(STEPS)
+    }
+
     fn history(channel: usize) -> History {
         History {
             first: channel * History::samples(TAPS),
@@ -224,8 +219,8 @@ impl Loudness {
         if number + 1 >= BLOCKS as u64 {
             count(shorts, short);
         }
-        let integrated = mean_lufs(blocks, relative_gate(blocks, 10.0));
-        let range = loudness_range(shorts);
+        let integrated = self.mean_lufs(blocks, self.relative_gate(blocks, 10.0));
+        let range = loudness_range(shorts, self.relative_gate(shorts, 20.0));
         memory.counts[3] = integrated.to_bits();
         memory.counts[4] = range.to_bits();
     }
@@ -290,6 +285,7 @@ impl UnitKernel for Loudness {
             (0..TAPS).map(tap).collect()
         };
         self.points = [0.25, 0.5, 0.75].map(point);
+        self.step_energy = (0..STEPS).map(|step| energy_of(step_lufs(step))).collect();
         MemorySize {
             numbers: FIRST_STATE + 4 * channels,
             counts: FIRST_STEP + 2 * STEPS,
@@ -320,10 +316,14 @@ impl UnitKernel for Loudness {
         let [momentary, short] = self.windows(memory);
         let [product, left, right] = [0, 1, 2].map(|sum| memory.numbers[1 + BLOCKS + sum]);
         let power = (left * right).sqrt();
+        let integrated = match memory.counts[1] < MOMENTARY as u64 {
+            true => GATE_LUFS,
+            false => f64::from_bits(memory.counts[3]),
+        };
         let values = [
             momentary,
             short,
-            f64::from_bits(memory.counts[3]),
+            integrated,
             f64::from_bits(memory.counts[4]),
             20.0 * libm::log10(f64::from_bits(memory.counts[2]).max(1e-10)),
             if power > 0.0 { product / power } else { 0.0 },

@@ -1,13 +1,14 @@
 //! `pitch`: shifts the pitch by two moving taps of a delay line that fade into each other.
 //!
 //! ```text
-//! r = 2^(semitones / 12)        φ += (1 - r) / (window × rate), a fraction of a cycle
+//! r = 2^(semitones / 12)        φ += (1 - r) / (window × rate), a fraction of a cycle; at r = 1 φ moves to the next of 0 and 1/2
 //! tap k at φ + k / 2, k = 0, 1: delay = window × rate × fraction + 2, weight = sin²(π × fraction)
 //! y = (1 - mix) x + mix × Σ_k weight_k × line[n - delay_k], on the cubic through four frames
 //! ```
 //!
 //! The rotating-tape-head shifter (Udo Zölzer (ed.), *DAFX*, 2nd ed. (2011), section 6.4.3). The taps' weights add up to 1. It has
-//! the amplitude modulation of its method, at (1 - r) / window times a second: long windows for chords, short ones for speech.
+//! the amplitude modulation of its method, at (1 - r) / window times a second: long windows for chords, short ones for speech. Where
+//! the pitch is not shifted, two taps that stand still would be a comb filter: they move on, by 7 cents, until one of them is silent.
 //!
 //! | | |
 //! |---|---|
@@ -37,6 +38,8 @@ const MIX: ParamSpec = ParamSpec::new(2, "mix", (0.0, 1.0), 1.0)
     .audio_rate();
 
 const MAX_WINDOW_S: f64 = 0.2;
+/// Change of the delay while the taps of an unshifted sound move to their places, in frames a frame.
+const DRIFT: f64 = 1.0 / 256.0;
 
 pub(crate) fn kind() -> Kind {
     let mut params: Vec<_> = PitchShifter::PARAMS.iter().map(ParamSpec::param).collect();
@@ -64,9 +67,24 @@ struct PitchShifter {
 struct PitchValues {
     /// In units of 2^-64 cycles, as a signed number.
     step: i64,
+    /// Largest step towards a silent tap, in the same units.
+    drift: i64,
     /// In frames.
     window: f64,
     mix: f64,
+}
+
+impl PitchValues {
+    /// Step of the phase, which is at `phase` in units of 2^-64 cycles.
+    #[inline(always)]
+    fn step_from(&self, phase: u64) -> i64 {
+        if self.step != 0 {
+            return self.step;
+        }
+        // One tap is silent at each half cycle, which are the multiples of 2^63.
+        let beyond = ((phase << 1) as i64) >> 1;
+        -beyond.clamp(-self.drift, self.drift)
+    }
 }
 
 impl UnitKernel for PitchShifter {
@@ -90,6 +108,7 @@ impl UnitKernel for PitchShifter {
         let cycles = (1.0 - libm::exp2(params[0] / 12.0)) / window;
         PitchValues {
             step: (cycles * 2f64.powi(64)) as i64,
+            drift: (DRIFT / window * 2f64.powi(64)) as i64,
             window,
             mix: params[2],
         }
@@ -115,7 +134,8 @@ impl UnitKernel for PitchShifter {
             let wet = tap(phase) + tap(phase.wrapping_add(1 << 31));
             io.output(0)[0][i] = to_sample(x + values.mix * (wet - x));
             memory.counts[0] = at.wrapping_add(1);
-            memory.counts[1] = memory.counts[1].wrapping_add_signed(values.step);
+            memory.counts[1] =
+                memory.counts[1].wrapping_add_signed(values.step_from(memory.counts[1]));
         }
     }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! mean of in ─ predelay ─ low-pass (bandwidth) ─ all-passes 142, 107 (0.75), 379, 277 (0.625) ─▶ v
 //! left half:  v + decay × end of the right half ─ all-pass 672 ± depth (-0.7) ─ delay 4453 ─ low-pass (damping) × decay
-//!             ─ all-pass 1800 (0.5) ─ delay 3720
+//!             ─ all-pass 1800 (decay + 0.15, 0.25 to 0.5) ─ delay 3720
 //! right half: likewise with 908 ± depth, 4217, 2656, 3163        left and right: seven taps each, times 0.6
 //! lengths in frames at 29,761 Hz; all-pass (g): w = x - g d, y = d + g w, d = w delayed
 //! y = (1 - mix) x + mix × (left or right)
@@ -66,7 +66,9 @@ const HALVES: [[f64; 4]; 2] = [
     [908.0, 4217.0, 2656.0, 3163.0],
 ];
 const MOVING_GAIN: f64 = -0.7;
-const TANK_GAIN: f64 = 0.5;
+/// Gain of the second all-pass of a half: the decay and this, within these.
+const ABOVE_DECAY: f64 = 0.15;
+const TANK_GAINS: (f64, f64) = (0.25, 0.5);
 /// Taps of both outputs: half, line in the half, frames, sign.
 const TAPS: [[(usize, usize, f64, f64); 7]; 2] = [
     [
@@ -131,6 +133,7 @@ struct Plate {
 #[derive(Clone, Copy)]
 struct PlateValues {
     decay: f64,
+    tank_gain: f64,
     bandwidth: f64,
     damping: f64,
     /// In frames.
@@ -184,7 +187,7 @@ impl Plate {
         *low = delayed + values.damping * (*low - delayed);
         let x = *low * values.decay;
         let delayed = diffuser.delayed(memory, at);
-        let x = all_pass(diffuser.ring, memory, at, delayed, (x, TANK_GAIN));
+        let x = all_pass(diffuser.ring, memory, at, delayed, (x, values.tank_gain));
         last.ring.write(memory, at, x);
     }
 
@@ -232,6 +235,7 @@ impl UnitKernel for Plate {
     fn values(&self, params: &[f64]) -> PlateValues {
         PlateValues {
             decay: params[0],
+            tank_gain: (params[0] + ABOVE_DECAY).clamp(TANK_GAINS.0, TANK_GAINS.1),
             bandwidth: params[1],
             damping: params[2],
             predelay: params[3] * self.rate,
