@@ -15,7 +15,17 @@ pub(crate) fn run(summary: &mut Summary) {
 
 /// Known weaknesses of dependencies: needs the advisory database, which is fetched.
 pub(crate) fn advisories(summary: &mut Summary) {
-    check(summary, "advisories", &["advisories"]);
+    let step = "advisories";
+    let fetches = |program: PathBuf| {
+        let mut fetch = Command::new(program);
+        fetch.current_dir(root()).args(["deny", "fetch", "db"]);
+        fetch.status().is_ok_and(|status| status.success())
+    };
+    if summary.wants(step) && program().is_some_and(|program| !fetches(program)) {
+        let why = "needs the advisory database, github.com/RustSec/advisory-db";
+        return summary.skip(step, why);
+    }
+    check(summary, step, &["advisories"]);
 }
 
 fn check(summary: &mut Summary, step: &str, what: &[&str]) {
