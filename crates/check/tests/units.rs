@@ -225,6 +225,7 @@ units! {
     a_linear_crossfade: "crossfade" { "law" = word("linear") };
     a_loudness_meter: "loudness" { "channels" = number(2.0) };
     a_sampler_of_one_file: "sampler" { "file" = word(&SHORT), "voices" = number(3.0), "loop" = ParamValue::Flag(true) };
+    a_pitch_tracker: "pitch_tracker" { "clear" = number(0.3) };
     grains_of_a_file: "grains" { "file" = word(&SHORT), "density" = number(400.0), "size" = number(0.01), "spread" = number(0.1), "position" = number(0.5), "jitter" = number(1.0), "channels" = number(2.0) };
     a_loudness_meter_of_one_channel: "loudness";
     the_signals_of_a_note: "note" { "glide" = number(0.003), "release" = number(0.01) };

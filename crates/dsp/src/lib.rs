@@ -15,6 +15,7 @@
 //! | `kernel` | the arithmetic of a unit, and the processor that does the rest |
 //! | `space` | reverbs, pitch shifter, granular player |
 //! | `sampler` | samples that play notes, and the SFZ reader |
+//! | `trackers` | what is heard in a sound, found by deferred work |
 //! | `io` | device inputs, sinks, file player and recorder |
 //! | `work.rs` | a unit that only costs time, for test graphs |
 //! | `param.rs` | parameters: their descriptions, and the events that change them |
@@ -44,6 +45,7 @@ mod smoothed;
 mod smoother;
 mod space;
 mod split;
+mod trackers;
 mod work;
 
 use processor::{Registry, state, steps};
@@ -60,6 +62,7 @@ pub fn register(registry: &mut Registry) {
     dynamics::register(registry);
     space::register(registry);
     sampler::register(registry);
+    trackers::register(registry);
     io::register(registry);
     registry.add(work::kind(), work::make);
 }
