@@ -222,3 +222,39 @@ fn costs_of_sessions_that_are_gone_are_dropped() {
         "{costs}"
     );
 }
+
+#[test]
+fn the_samples_of_an_instrument_are_played_and_never_overwritten() {
+    let here = Folder::new();
+    here.write("a.wav", sound(48_000, &[&tone(4800)]));
+    let before = here.read("a.wav");
+    here.write("kit.sfz", "<region> sample=a.wav key=60 fil_type=lpf_2p");
+    let nodes = "song = { kind = \"score\", events = \"0 C4 1 1\" }\nkit = { kind = \"sampler\", file = \"kit.sfz\" }\n\
+        out = { kind = \"sink\" }\n";
+    here.write(
+        "keys.toml",
+        format!("edges = [\"song -> kit\", \"kit -> out\"]\n[nodes]\n{nodes}"),
+    );
+    let gave = here.well("render keys.toml -o out.wav --seconds 0.2");
+    assert!(
+        gave.err.contains("it plays without fil_type (1)"),
+        "{}",
+        gave.err
+    );
+    let (_, samples) = wav(&here.read("out.wav"));
+    assert!(samples.iter().any(|bits| f32::from_bits(*bits).abs() > 0.4));
+    for output in ["a.wav", "kit.sfz"] {
+        let gave = here.call(&format!("render keys.toml -o {output} --seconds 0.2"));
+        assert_eq!(gave.code, Some(2), "{}", gave.err);
+        assert!(gave.err.contains("is also an input"), "{}", gave.err);
+    }
+    assert_eq!(here.read("a.wav"), before);
+    here.write("kit.sfz", "<region> sample=a.wav\nkey=h4");
+    let gave = here.call("check keys.toml");
+    assert_eq!(gave.code, Some(2), "{}", gave.err);
+    assert!(
+        gave.err.contains("kit.sfz: line 2: `key=h4`"),
+        "{}",
+        gave.err
+    );
+}

@@ -48,6 +48,8 @@ mod split;
 mod trackers;
 mod work;
 
+pub use sampler::samples_of;
+
 use processor::{Registry, state, steps};
 
 /// Adds every kind of this library to `registry`.

@@ -42,6 +42,7 @@ use processor::{
     Processor, Setup, StateError, Tail,
 };
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use units::Channels;
 use voice::{LoadedZone, Voice};
 
@@ -92,6 +93,13 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn register(registry: &mut processor::Registry) {
     registry.add(kind(), make);
+}
+
+/// Files of the samples that the SFZ file at `path` names, which a `sampler` reads. Empty if it is no SFZ file or cannot be read.
+///
+/// Real-time: waits, on the disk.
+pub fn samples_of(path: &Path) -> Vec<PathBuf> {
+    Instrument::named_files(path)
 }
 
 fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
@@ -457,7 +465,7 @@ impl Processor for Sampler {
             self.voices[at] = voice?;
         }
         for (at, turn) in self.turns.iter_mut().enumerate() {
-            *turn = words.at(first + of_voices + at) as u32;
+            *turn = words.at(first + of_voices + at) as u32 % self.zones[at].zone.turns;
         }
         (self.gain, self.keys) = (gain, keys);
         Ok(())

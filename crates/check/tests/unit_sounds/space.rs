@@ -119,7 +119,7 @@ impl PaperPlate {
             line.push(x - gain * delayed);
             x = delayed + gain * line[n];
         }
-        let second: f64 = f64::max(0.25, f64::min(0.5, decay + 0.15));
+        let second = (decay + 0.15).clamp(0.25, 0.5);
         let lengths = [[672, 4453, 1800, 3720], [908, 4217, 2656, 3163]];
         let ends = [0, 1].map(|half| back(&self.halves[half][3], lengths[half][3]));
         for half in 0..2 {

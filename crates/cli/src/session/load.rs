@@ -450,8 +450,11 @@ fn new_registry() -> Registry {
     registry
 }
 
-/// The sound files that the configuration `path` of a node `jconvolver` names.
+/// The sound files that the configuration `path` of a node `jconvolver` names, or the instrument of a `sampler`.
 fn sounds_of(node: &Node, path: &Path) -> Vec<PathBuf> {
+    if node.effective_kind() == "sampler" {
+        return divisi::dsp::samples_of(path);
+    }
     let is_configuration = node.effective_kind() == "jconvolver";
     let bytes = is_configuration.then(|| files::read(path, MAX_CONFIGURATION_BYTES).ok());
     let folder = path.parent().unwrap_or(Path::new(""));

@@ -38,10 +38,7 @@ impl Instrument {
     ///
     /// Real-time: waits, on the disk.
     pub(super) fn open(path: &Path, plain: PlainSound) -> Result<Self, String> {
-        let is_sfz = path
-            .extension()
-            .is_some_and(|it| it.eq_ignore_ascii_case("sfz"));
-        let instrument = match is_sfz {
+        let instrument = match is_sfz(path) {
             true => Self::of_sfz(path)?,
             false => Self {
                 zones: vec![Zone {
@@ -78,6 +75,18 @@ impl Instrument {
         })
     }
 
+    /// Files of all samples that an SFZ file names; none if it is no such file or cannot be read.
+    ///
+    /// Real-time: waits, on the disk.
+    pub(super) fn named_files(path: &Path) -> Vec<PathBuf> {
+        let instrument = is_sfz(path).then(|| Self::of_sfz(path).ok()).flatten();
+        let zones = instrument
+            .into_iter()
+            .flat_map(|instrument| instrument.zones);
+        let paths: BTreeSet<PathBuf> = zones.map(|zone| zone.sample).collect();
+        paths.into_iter().collect()
+    }
+
     /// Opens each sample once.
     fn check_samples(&self) -> Result<(), String> {
         let paths: BTreeSet<&PathBuf> = self.zones.iter().map(|zone| &zone.sample).collect();
@@ -98,6 +107,11 @@ impl Instrument {
         }
         Ok(())
     }
+}
+
+fn is_sfz(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|it| it.eq_ignore_ascii_case("sfz"))
 }
 
 /// The opcodes that were not read, the most frequent first.

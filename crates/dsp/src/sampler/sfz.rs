@@ -419,4 +419,29 @@ v000=1
         assert!(read(&many).unwrap_err().contains("more than 16384 regions"));
         assert!(read("<region>sample=a /* open").is_ok());
     }
+
+    #[test]
+    fn damaged_files_are_read_or_refused() {
+        let text = "/* c */<control> default_path=é/ note_offset=12 // n\n<group>lovel=1 <region> sample=ü b.wav \
+            key=c#4 tune=-50 loop_mode=one_shot loop_end=9\r\n#define $A 1\n<region>sample=*sine key=61";
+        let mut numbers = units::SplitMix64(9);
+        let mut read_some = 0;
+        for _ in 0..20_000 {
+            let mut letters: Vec<char> = text.chars().collect();
+            for _ in 0..1 + numbers.below(6) {
+                let at = numbers.below(letters.len());
+                match numbers.below(3) {
+                    0 => drop(letters.remove(at)),
+                    1 => letters.insert(
+                        at,
+                        ['<', '>', '=', '/', '*', '\n', '#', '9'][numbers.below(8)],
+                    ),
+                    _ => letters.truncate(at + 1),
+                }
+            }
+            let damaged: String = letters.into_iter().collect();
+            read_some += usize::from(read(&damaged).is_ok());
+        }
+        assert!((1000..19_000).contains(&read_some), "{read_some}");
+    }
 }

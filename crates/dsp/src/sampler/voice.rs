@@ -283,6 +283,7 @@ impl Voice {
         let [place, pitch, bend, step, gain, level] = words.numbers(0)?;
         let is_sound = (0.0..=MAX_PLACE).contains(&place)
             && (0.0..=MAX_PLACE).contains(&step)
+            && pitch.abs().max(bend.abs()) <= 1e4
             && (0.0..=1e6).contains(&gain)
             && (0.0..=1.0).contains(&level);
         if !is_sound {
