@@ -429,6 +429,9 @@ v000=1
         for _ in 0..20_000 {
             let mut letters: Vec<char> = text.chars().collect();
             for _ in 0..1 + numbers.below(6) {
+                if letters.len() < 2 {
+                    break;
+                }
                 let at = numbers.below(letters.len());
                 match numbers.below(3) {
                     0 => drop(letters.remove(at)),
