@@ -35,7 +35,7 @@ use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use graph::{Kind, Param, PortCount, PortSignal, PortSpec, error_chain};
-use instrument::{Instrument, PlainSound};
+use instrument::{Instrument, MAX_SAMPLES, PlainSound};
 use media::Sound;
 use processor::{
     Block, Event, EventBody, EventTarget, FileProblem, MakeContext, MakeError, ProcessStatus,
@@ -172,8 +172,8 @@ impl Sampler {
         self.zones.clear();
         for zone in &self.instrument.zones {
             let rate_of_file = media::open(&zone.sample).map(|file| file.rate());
-            // A file at a lower rate has more samples here.
-            let sound = Sound::load(&zone.sample, setup.rate, u64::MAX);
+            // A file at a lower rate has more samples here. One that has grown since it was looked at is not taken.
+            let sound = Sound::load(&zone.sample, setup.rate, 8 * MAX_SAMPLES);
             match (rate_of_file, sound) {
                 (Ok(rate_of_file), Ok(Some(sound))) => {
                     if let Some(damage) = sound.damage() {
@@ -188,7 +188,10 @@ impl Sampler {
                 (Err(error), _) | (_, Err(error)) => {
                     log.report(FileProblem::Damaged(error_chain(&error)));
                 }
-                (Ok(_), Ok(None)) => {}
+                (Ok(_), Ok(None)) => {
+                    let message = format!("{} is too long to be held", zone.sample.display());
+                    log.report(FileProblem::Damaged(message));
+                }
             }
         }
         let takes = |key: usize| {

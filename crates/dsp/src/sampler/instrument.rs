@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Largest SFZ file, in bytes.
 const MAX_TEXT: u64 = 16 << 20;
 /// Largest instrument, in samples of all channels of all files: a gigabyte in memory, at the rate of the files.
-const MAX_SAMPLES: u64 = 1 << 28;
+pub(super) const MAX_SAMPLES: u64 = 1 << 28;
 /// Unread opcodes that a message names.
 const NAMED: usize = 8;
 
