@@ -55,7 +55,9 @@ fn lands_at_its_frame(kind: &str, params: &[(&str, ParamValue)]) {
     let live = kind.params.iter().filter(|param| param.live).count();
     // Work is not heard, nor is a delay that cannot move.
     let is_fixed = kind.name == "delay" && !params.iter().any(|(key, _)| *key == "max_time");
-    let is_quiet = is_fixed || kind.name == "work" || live == 0;
+    // What decides about events alone is not in the sound.
+    let sends = ["onset_tracker", "tempo_tracker"].contains(&kind.name);
+    let is_quiet = is_fixed || sends || kind.name == "work" || live == 0;
     assert!(
         heard > 0 || is_quiet,
         "no change of `{}` was heard",
@@ -226,6 +228,8 @@ units! {
     a_loudness_meter: "loudness" { "channels" = number(2.0) };
     a_sampler_of_one_file: "sampler" { "file" = word(&SHORT), "voices" = number(3.0), "loop" = ParamValue::Flag(true) };
     a_pitch_tracker: "pitch_tracker" { "clear" = number(0.3) };
+    an_onset_tracker: "onset_tracker" { "threshold" = number(0.01), "gap" = number(0.02) };
+    a_tempo_tracker: "tempo_tracker" { "clear" = number(0.0) };
     grains_of_a_file: "grains" { "file" = word(&SHORT), "density" = number(400.0), "size" = number(0.01), "spread" = number(0.1), "position" = number(0.5), "jitter" = number(1.0), "channels" = number(2.0) };
     a_loudness_meter_of_one_channel: "loudness";
     the_signals_of_a_note: "note" { "glide" = number(0.003), "release" = number(0.01) };

@@ -10,3 +10,4 @@ mod sampler;
 mod signals;
 mod sources;
 mod space;
+mod trackers;

@@ -169,14 +169,14 @@ impl PitchJob {
 }
 
 /// The top of the parabola through three values.
-struct Peak {
-    at: f64,
+pub(super) struct Peak {
+    pub(super) at: f64,
     height: f64,
 }
 
 impl Peak {
     /// Around `at`, which is neither the first nor the last.
-    fn of(values: &[f64], at: usize) -> Self {
+    pub(super) fn of(values: &[f64], at: usize) -> Self {
         let [before, here, after] = [values[at - 1], values[at], values[at + 1]];
         let bend = before - 2.0 * here + after;
         let off = match bend < 0.0 {

@@ -1,0 +1,145 @@
+//! Trackers of pitch, onsets and tempo against sounds whose pitch, beginnings and beats are known.
+
+use crate::kit::*;
+use divisi_check::processor_bench::{BlockSplit, TestInput};
+use processor::EventBody;
+
+/// Frames and values of the events that a unit sends while it hears `input`.
+fn sent(kind: &str, params: &[(&str, graph::ParamValue)], input: &[f32]) -> Vec<(usize, f64)> {
+    let take = TestInput {
+        inputs: vec![input.to_vec()],
+        events: Vec::new(),
+        frames: input.len(),
+    };
+    let output = bench(kind, params).process(&take, BlockSplit::Even(64));
+    let value = |body| match body {
+        EventBody::Value(value) => f64::from(value),
+        other => panic!("no value: {other:?}"),
+    };
+    let sent = output.sent.iter();
+    sent.map(|(_, event)| (event.frame as usize, value(event.body)))
+        .collect()
+}
+
+/// Decaying tones of 440 Hz with some overtones, which begin at `frames`, above a little noise.
+fn notes(frames: &[usize], length: usize) -> Vec<f32> {
+    let mut sound: Vec<f32> = noise(5, length).iter().map(|x| 1e-3 * x).collect();
+    for first in frames {
+        for (n, y) in sound[*first..].iter_mut().enumerate() {
+            let t = n as f64 / RATE as f64;
+            let tone = |h: f64| (TAU * 440.0 * h * t).sin() / h;
+            *y += (0.2 * (tone(1.0) + tone(2.0) + tone(5.0)) * (-t / 0.15).exp()) as f32;
+        }
+    }
+    sound
+}
+
+/// Short strokes of noise, which begin at the frames.
+fn strokes(frames: impl Iterator<Item = f64>, length: usize) -> Vec<f32> {
+    let mut sound = vec![0.0; length];
+    let noise = noise(7, RATE / 20);
+    for first in frames {
+        for (y, (n, x)) in sound[first as usize..]
+            .iter_mut()
+            .zip(noise.iter().enumerate())
+        {
+            *y += 0.5 * x * (-(n as f32) / 500.0).exp();
+        }
+    }
+    sound
+}
+
+#[test]
+fn each_note_has_one_onset_some_30_ms_later() {
+    // At other places between two windows.
+    let begins: Vec<usize> = (0..12).map(|k| 12_000 + 12_037 * k).collect();
+    let input = notes(&begins, 160_000);
+    let onsets = sent("onset_tracker", &[], &input);
+    assert_eq!(onsets.len(), begins.len(), "{onsets:?}");
+    for ((frame, strength), begin) in onsets.iter().zip(&begins) {
+        let late_ms = (frame - begin) as f64 / 48.0;
+        assert!((22.0..=35.0).contains(&late_ms), "{late_ms} ms");
+        assert!(*strength > 0.15, "{onsets:?}");
+    }
+}
+
+#[test]
+fn a_tone_that_stays_or_swells_slowly_has_no_onset() {
+    let swell = |x: (usize, f32)| x.1 * (x.0 as f32 / (2 * RATE) as f32);
+    let tone = sine(330.0, 0.5, 2 * RATE);
+    let input: Vec<f32> = tone.into_iter().enumerate().map(swell).collect();
+    assert_eq!(sent("onset_tracker", &[], &input), []);
+    assert_eq!(sent("onset_tracker", &[], &vec![0.0; RATE]), []);
+    // Vibrato of half a semitone.
+    let vibrato = |i: usize| {
+        let t = i as f64 / RATE as f64;
+        (0.4 * (TAU * 440.0 * t + 440.0 * 0.03 / 5.0 * (TAU * 5.0 * t).sin()).sin()) as f32
+    };
+    let mut input: Vec<f32> = (0..2 * RATE).map(vibrato).collect();
+    for (i, y) in input[..RATE / 2].iter_mut().enumerate() {
+        *y *= i as f32 / (RATE / 2) as f32;
+    }
+    assert_eq!(sent("onset_tracker", &[], &input), []);
+}
+
+#[test]
+fn a_gap_hides_onsets_that_follow_too_soon() {
+    let input = strokes((0..8).map(|k| 10_000.0 + 6000.0 * f64::from(k)), 70_000);
+    assert_eq!(sent("onset_tracker", &[], &input).len(), 8);
+    let gap = [("gap", number(0.2))];
+    assert_eq!(sent("onset_tracker", &gap, &input).len(), 4);
+}
+
+#[test]
+fn the_tempo_of_strokes_is_found_and_their_beats_are_on_time() {
+    for bpm in [72.0, 96.5, 120.0, 140.0] {
+        let period = 60.0 / bpm * RATE as f64;
+        let length = 16 * RATE;
+        let count = ((length - 5000) as f64 / period) as usize;
+        let strokes = strokes((0..count).map(|k| 3000.0 + k as f64 * period), length);
+        let beats = sent("tempo_tracker", &[], &strokes);
+        assert!(beats[0].0 < 6 * RATE, "{bpm}: {:?}", beats[0]);
+        // One for each stroke of the last ten seconds.
+        let last: Vec<_> = beats.iter().filter(|beat| beat.0 > 6 * RATE).collect();
+        let expected = 10.0 * RATE as f64 / period;
+        assert!(
+            (last.len() as f64 - expected).abs() <= 1.0,
+            "{bpm}: {last:?}"
+        );
+        for (frame, value) in last {
+            near(*value, bpm, 0.3);
+            let off = (*frame as f64 - 3000.0) / period;
+            let off_ms = (off - off.round()) * period / 48.0;
+            assert!(off_ms.abs() < 12.0, "{bpm}: {off_ms} ms");
+        }
+    }
+}
+
+#[test]
+fn noise_and_silence_have_no_beats() {
+    for input in [vec![0.0; 8 * RATE], noise(9, 8 * RATE)] {
+        assert_eq!(sent("tempo_tracker", &[], &input), []);
+    }
+}
+
+#[test]
+fn a_tracker_follows_the_pitch_31_ms_later() {
+    let tone = |hz: f64| sine(hz, 0.3, RATE / 2);
+    let input = [tone(220.0), tone(330.0)].concat();
+    let mut unit = bench("pitch_tracker", &[]);
+    let heard = play(&mut unit, &[&input], &[]);
+    let freq = |frame: usize| f64::from(heard[0][frame]);
+    assert_eq!(freq(0), 0.0);
+    near(freq(RATE / 2 - 1), 220.0, 0.3);
+    near(freq(RATE - 1), 330.0, 0.4);
+    assert!(heard[1][RATE - 1] > 0.95);
+    // The window is full of the new tone after 43 ms, and the result comes 10 ms later.
+    let changed = (RATE / 2..RATE).find(|frame| freq(*frame) > 325.0);
+    let late = changed.expect("it follows") - RATE / 2;
+    assert!((960..=3000).contains(&late), "{late}");
+    // Where there is no pitch the last one stays.
+    let mut unit = bench("pitch_tracker", &[]);
+    let input = [tone(220.0), noise(3, RATE / 2)].concat();
+    let heard = play(&mut unit, &[&input], &[]);
+    near(f64::from(heard[0][RATE - 1]), 220.0, 0.5);
+}

@@ -1,0 +1,267 @@
+//! [`TempoJob`]: the spectral flux of a window and, where it is asked for, the tempo of the fluxes before.
+//!
+//! ```text
+//! e = (flux - its mean) * (1 4 6 4 1) / 16: a stroke between two hops is as large as one at a hop
+//! r(τ) = Σ e(n) e(n - τ) / (N - τ), over the last ten seconds
+//! s(τ) = w(τ) (r(τ) + max(r(2τ - 1), r(2τ), r(2τ + 1)))      w = exp(-(log2(τ / 0.5 s) / 0.9)² / 2)
+//! ```
+//!
+//! The largest s is the period, from 40 to 240 beats a minute: D. Ellis, "Beat tracking by dynamic programming", *J. New Music
+//! Research* 36 (2007), with the largest of three for the double period. It is found exactly on r around two and four periods. The beats lie where the sum of the fluxes a period
+//! apart is largest.
+
+use super::flux::FluxJob;
+use super::pitch_job::Peak;
+use super::window_tracker::{WindowJob, hop};
+use rt::deferred::PiecewiseJob;
+
+/// Fluxes that are looked at: ten seconds.
+pub(super) const FLUXES: usize = 1024;
+/// Fewest fluxes that have a tempo.
+const MIN_FLUXES: usize = 400;
+/// Slowest and fastest tempo.
+pub(super) const RANGE_BPM: (f64, f64) = (40.0, 240.0);
+/// Period that is preferred, and how far around it.
+const PREFERRED_S: f64 = 0.5;
+const OCTAVES: f64 = 0.9;
+/// Weights of a flux and of its neighbours.
+const SMOOTHING: [f64; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
+/// Lags of a piece.
+const LAGS: usize = 32;
+/// Places in a hop at which a beat may lie.
+const PLACES: usize = 4;
+
+/// What was found in the fluxes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Tempo {
+    /// Hops from beat to beat.
+    pub(super) period: f64,
+    /// Hops from the last beat to the newest flux.
+    pub(super) since: f64,
+    /// Likeness of one period to the next, up to 1.
+    pub(super) clarity: f64,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    Flux,
+    Begin,
+    Likeness(usize),
+    Choose,
+}
+
+/// The work on one window.
+pub(super) struct TempoJob {
+    pub(super) flux: FluxJob,
+    /// The fluxes before, the oldest first, and how many of them there are, the last ones.
+    pub(super) fluxes: Vec<f32>,
+    pub(super) count: usize,
+    /// Hops in a second.
+    hop_rate: f64,
+    /// The fluxes without their mean, smoothed.
+    centred: Vec<f64>,
+    likeness: Vec<f64>,
+    stage: Stage,
+    /// True if a tempo is asked for.
+    pub(super) is_wanted: bool,
+    /// The tempo, if one was asked for and there is one.
+    pub(super) result: Option<Tempo>,
+}
+
+impl TempoJob {
+    /// For sounds at a rate in Hz.
+    ///
+    /// Real-time: setup.
+    pub(super) fn new(rate: f64) -> Self {
+        let hop_rate = rate / hop(rate) as f64;
+        let longest = hop_rate * 60.0 / RANGE_BPM.0;
+        Self {
+            flux: FluxJob::new(rate),
+            fluxes: vec![0.0; FLUXES],
+            count: 0,
+            hop_rate,
+            centred: vec![0.0; FLUXES],
+            likeness: vec![0.0; (4.0 * longest) as usize + 4],
+            stage: Stage::Flux,
+            is_wanted: false,
+            result: None,
+        }
+    }
+
+    /// Smooths the fluxes and takes off their mean. Returns false if there are too few.
+    fn centre(&mut self) -> bool {
+        if self.count < MIN_FLUXES {
+            return false;
+        }
+        let fluxes = &self.fluxes[FLUXES - self.count..];
+        let mean = fluxes.iter().map(|x| f64::from(*x)).sum::<f64>() / self.count as f64;
+        let flux = |at: Option<usize>| at.and_then(|at| fluxes.get(at)).copied().unwrap_or(0.0);
+        for (at, to) in self.centred[..self.count].iter_mut().enumerate() {
+            let near = SMOOTHING.iter().enumerate();
+            let sum = near.map(|(k, weight)| weight * f64::from(flux((at + k).checked_sub(2))));
+            *to = sum.sum::<f64>() - mean;
+        }
+        true
+    }
+
+    /// r(lag); 0 where too few fluxes would be compared.
+    fn likeness(&self, lag: usize) -> f64 {
+        let all = &self.centred[..self.count];
+        if lag * 2 > all.len() {
+            return 0.0;
+        }
+        let products = all[lag..].iter().zip(all).map(|(a, b)| a * b);
+        products.sum::<f64>() / (all.len() - lag) as f64
+    }
+
+    /// The lag with the largest s.
+    fn period(&self) -> Option<usize> {
+        let r = &self.likeness;
+        let score = |lag: usize| {
+            let octaves = libm::log2(lag as f64 / (PREFERRED_S * self.hop_rate)) / OCTAVES;
+            let double = r[2 * lag].max(r[2 * lag - 1]).max(r[2 * lag + 1]);
+            libm::exp(-0.5 * octaves * octaves) * (r[lag] + double)
+        };
+        let lag = |bpm: f64| self.hop_rate * 60.0 / bpm;
+        let lags = lag(RANGE_BPM.1) as usize..=lag(RANGE_BPM.0) as usize;
+        let lags = lags.filter(|lag| *lag > 1 && r[*lag] > 0.0);
+        let best = lags.max_by(|a, b| score(*a).total_cmp(&score(*b)))?;
+        (score(best) > 0.0).then_some(best)
+    }
+
+    /// The period near a lag, from r around one, two and four of it.
+    fn refine(&self, lag: usize) -> f64 {
+        let r = &self.likeness;
+        let mut period = lag as f64;
+        for times in [1.0, 2.0, 4.0] {
+            let middle = (period * times).round() as usize;
+            let near = middle.saturating_sub(2).max(1)..=(middle + 2).min(r.len() - 2);
+            let Some(top) = near.max_by(|a, b| r[*a].total_cmp(&r[*b])) else {
+                return period;
+            };
+            if r[top] <= 0.0 || r[top] < r[top - 1] || r[top] < r[top + 1] {
+                return period;
+            }
+            period = Peak::of(r, top).at / times;
+        }
+        period
+    }
+
+    /// Hops from the last beat to the newest flux.
+    fn since(&self, period: f64) -> f64 {
+        let fluxes = &self.centred[..self.count];
+        let strength = |since: f64| {
+            let mut at = (self.count - 1) as f64 - since;
+            let mut sum = 0.0;
+            while at >= 0.0 {
+                let (index, part) = (at as usize, at.fract());
+                let next = fluxes.get(index + 1).unwrap_or(&fluxes[index]);
+                sum += fluxes[index] * (1.0 - part) + next * part;
+                at -= period;
+            }
+            sum
+        };
+        let places = 0..(period * PLACES as f64) as usize;
+        let places = places.map(|place| place as f64 / PLACES as f64);
+        let best = places.map(|place| (place, strength(place)));
+        best.max_by(|a, b| a.1.total_cmp(&b.1))
+            .map_or(0.0, |it| it.0)
+    }
+
+    fn conclude(&self) -> Option<Tempo> {
+        let lag = self.period()?;
+        let period = self.refine(lag);
+        let clarity = (self.likeness[lag] / self.likeness[0]).clamp(0.0, 1.0);
+        Some(Tempo {
+            period,
+            since: self.since(period),
+            clarity,
+        })
+    }
+}
+
+impl WindowJob for TempoJob {
+    fn window(&mut self) -> &mut [f32] {
+        self.flux.window()
+    }
+
+    fn begin(&mut self) {
+        self.flux.begin();
+        (self.stage, self.result) = (Stage::Flux, None);
+    }
+}
+
+impl PiecewiseJob for TempoJob {
+    fn run_piece(&mut self) -> bool {
+        match self.stage {
+            Stage::Flux => {
+                if self.flux.run_piece() {
+                    self.stage = Stage::Begin;
+                    return !self.is_wanted;
+                }
+            }
+            Stage::Begin => {
+                if !self.centre() {
+                    return true;
+                }
+                self.stage = Stage::Likeness(0);
+            }
+            Stage::Likeness(first) => {
+                let end = (first + LAGS).min(self.likeness.len());
+                for lag in first..end {
+                    self.likeness[lag] = self.likeness(lag);
+                }
+                self.stage = match end < self.likeness.len() {
+                    true => Stage::Likeness(end),
+                    false => Stage::Choose,
+                };
+            }
+            Stage::Choose => {
+                self.result = self.conclude();
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tempo of strokes at hops, over ten seconds.
+    fn tempo(strokes: impl Iterator<Item = (f64, f64)>) -> Option<Tempo> {
+        let mut job = TempoJob::new(48_000.0);
+        for (at, strength) in strokes {
+            let (index, part) = (at as usize, at.fract());
+            for (index, share) in [(index, 1.0 - part), (index + 1, part)] {
+                if let Some(flux) = job.fluxes.get_mut(index) {
+                    *flux += (strength * share) as f32;
+                }
+            }
+        }
+        (job.count, job.is_wanted) = (FLUXES, true);
+        job.begin();
+        while !job.run_piece() {}
+        job.result
+    }
+
+    #[test]
+    fn the_period_of_strokes_is_found_and_where_they_lie() {
+        for bpm in [61.3, 90.0, 120.0, 127.4, 160.0] {
+            let period = 6000.0 / bpm;
+            let found = tempo((0..40).map(|k| (3.3 + f64::from(k) * period, 1.0))).unwrap();
+            let share = found.period / period;
+            assert!((share - 1.0).abs() < 2e-3, "{bpm}: {found:?}");
+            assert!(found.clarity > 0.3, "{bpm}: {found:?}");
+            let last = (FLUXES - 1) as f64 - found.since;
+            let off = (last - 3.3) / period;
+            assert!((off - off.round()).abs() * period < 1.0, "{bpm}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn silence_has_no_tempo() {
+        assert_eq!(tempo(std::iter::empty()), None);
+    }
+}
