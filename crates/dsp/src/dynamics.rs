@@ -2,7 +2,8 @@
 
 mod compressor;
 mod deesser;
-mod detector;
+pub(crate) mod detector;
+pub(crate) mod gain_computer;
 mod gate;
 mod limiter;
 mod transient;

@@ -8,6 +8,7 @@ mod crossover;
 mod dc;
 mod driven;
 mod eq;
+pub(crate) mod eq_band;
 mod fir;
 mod hilbert;
 mod kernel;

@@ -11,6 +11,7 @@
 //! | `mixing` | gain, pan, mixers, products, meter |
 //! | `effects` | delay, ring modulator, wave shaper |
 //! | `dynamics` | compressor, limiter, gate, expander, de-esser, transient shaper |
+//! | `desk` | channel strip and bus |
 //! | `signals` | arithmetic, slew, sample and hold |
 //! | `kernel` | the arithmetic of a unit, and the processor that does the rest |
 //! | `space` | reverbs, pitch shifter, granular player |
@@ -30,6 +31,7 @@
 //! not infinity); silence is +0.0; what does not depend on the block's size does not see it, not even in the last bit.
 #![forbid(unsafe_code)]
 
+mod desk;
 mod dynamics;
 mod effects;
 mod filters;
@@ -62,6 +64,7 @@ pub fn register(registry: &mut Registry) {
     effects::register(registry);
     signals::register(registry);
     dynamics::register(registry);
+    desk::register(registry);
     space::register(registry);
     sampler::register(registry);
     trackers::register(registry);

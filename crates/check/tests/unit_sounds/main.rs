@@ -2,6 +2,7 @@
 
 mod color;
 mod delays;
+mod desk;
 mod dynamics;
 mod filters;
 mod kit;

@@ -18,12 +18,9 @@
 //! | tail | `lookahead` |
 //! | driven | all live ones at audio rate |
 
-use crate::dynamics::detector::{
-    GainCurve, LookAhead, decibels, follow, gain_of, level_db, loudest, moving_gain, seconds,
-};
-use crate::kernel::{
-    FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_factor,
-};
+use crate::dynamics::detector::{GainCurve, LookAhead, decibels, loudest, seconds};
+use crate::dynamics::gain_computer::GainComputer;
+use crate::kernel::{FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
 use graph::{Kind, KindPicture, Param, PortSpec};
@@ -44,9 +41,6 @@ const KNEE: ParamSpec = decibels(2, "knee_db", (0.0, 40.0), 6.0, "Width of the b
 const ATTACK: ParamSpec = seconds(3, "attack", 1.0, 0.005, "Time of 63 % of a reduction.");
 const RELEASE: ParamSpec = seconds(4, "release", 5.0, 0.1, "Time of 63 % of its end.");
 const MAKEUP: ParamSpec = decibels(5, "makeup_db", (-24.0, 48.0), 0.0, "Gain behind it.");
-
-/// A reduction below this is none.
-const NO_REDUCTION_DB: f64 = 1e-6;
 
 pub(crate) fn kind() -> Kind {
     let mut params: Vec<_> = Compressor::PARAMS.iter().map(ParamSpec::param).collect();
@@ -87,20 +81,8 @@ struct Compressor {
     shown: Gauge,
 }
 
-#[derive(Clone, Copy)]
-struct CompressorValues {
-    curve: GainCurve,
-    /// What is left of a distance after a frame.
-    attack: f64,
-    release: f64,
-    makeup_db: f64,
-    makeup: f64,
-    /// Level that is never reduced.
-    quiet: f64,
-}
-
 impl UnitKernel for Compressor {
-    type Values = CompressorValues;
+    type Values = GainComputer;
     const PARAMS: &'static [ParamSpec] = &[THRESHOLD, RATIO, KNEE, ATTACK, RELEASE, MAKEUP];
     const LINKED: bool = true;
 
@@ -117,45 +99,24 @@ impl UnitKernel for Compressor {
         }
     }
 
-    fn values(&self, params: &[f64]) -> CompressorValues {
-        CompressorValues {
-            curve: GainCurve {
-                threshold_db: params[0],
-                slope: 1.0 - 1.0 / params[1],
-                knee_db: params[2],
-            },
-            attack: decay_factor(params[3], self.rate),
-            release: decay_factor(params[4], self.rate),
-            makeup_db: params[5],
-            makeup: gain_of(params[5]),
-            // A little below the knee, for the level's rounding.
-            quiet: gain_of(params[0] - params[2] / 2.0 - 0.001),
-        }
+    fn values(&self, params: &[f64]) -> GainComputer {
+        let curve = GainCurve {
+            threshold_db: params[0],
+            slope: 1.0 - 1.0 / params[1],
+            knee_db: params[2],
+        };
+        GainComputer::new(curve, [params[3], params[4]], params[5], self.rate)
     }
 
     fn process(
         &self,
-        values: FrameValues<'_, CompressorValues>,
+        values: FrameValues<'_, GainComputer>,
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
         for (i, values) in values.iter().enumerate() {
             let level = loudest(io.input(self.key), i);
-            let wanted = match level > values.quiet {
-                true => values.curve.reduction_db(level_db(level)),
-                false => 0.0,
-            };
-            let reduction = follow(memory.numbers[0], wanted, values.attack, values.release);
-            let reduction = if reduction < NO_REDUCTION_DB {
-                0.0
-            } else {
-                reduction
-            };
-            memory.numbers[0] = reduction;
-            let gain = match reduction > 0.0 {
-                true => moving_gain(values.makeup_db - reduction),
-                false => values.makeup,
-            };
+            let gain = values.gain(&mut memory.numbers[0], level);
             let at = memory.counts[0];
             for c in 0..io.output(0).len() {
                 let x = f64::from(io.input(0)[c][i]);

@@ -8,7 +8,7 @@ use processor::exp2;
 pub(super) const SILENCE_DB: f64 = -200.0;
 
 /// Time in which a level rises or falls.
-pub(super) const fn seconds(
+pub(crate) const fn seconds(
     index: u16,
     name: &'static str,
     max: f64,
@@ -22,7 +22,7 @@ pub(super) const fn seconds(
 }
 
 /// A level or a gain.
-pub(super) const fn decibels(
+pub(crate) const fn decibels(
     index: u16,
     name: &'static str,
     range: (f64, f64),
@@ -94,11 +94,11 @@ pub(super) fn follow(state: f64, target: f64, up: f64, down: f64) -> f64 {
 
 /// A curve that bends at a threshold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GainCurve {
-    pub(super) threshold_db: f64,
+pub(crate) struct GainCurve {
+    pub(crate) threshold_db: f64,
     /// 1 - 1 / ratio: dB of reduction for each dB above the threshold.
-    pub(super) slope: f64,
-    pub(super) knee_db: f64,
+    pub(crate) slope: f64,
+    pub(crate) knee_db: f64,
 }
 
 impl GainCurve {

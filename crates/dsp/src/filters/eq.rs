@@ -18,15 +18,12 @@
 //! | tail | until the slowest pole has decayed |
 //! | driven | all at audio rate; a frame whose parameters move costs four tangents |
 
-use crate::kernel::{
-    FrameValues, KernelNode, LaneIo, Memory, MemorySize, Resonator, UnitKernel, decay_tail,
-    integrator_gain,
-};
+use crate::filters::eq_band::{EqBand, EqShelf};
+use crate::kernel::{FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_tail};
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
 use graph::Kind;
 use processor::{MakeContext, MakeError, Processor, Tail};
-use std::f64::consts::SQRT_2;
 
 const fn freq(index: u16, name: &'static str, default: f64, doc: &'static str) -> ParamSpec {
     ParamSpec::new(index, name, (20.0, 20_000.0), default)
@@ -79,43 +76,6 @@ struct Equalizer {
     rate: f64,
 }
 
-/// One band: its filter, and the weights of input, band and low output.
-#[derive(Clone, Copy)]
-struct EqBand {
-    filter: Resonator,
-    weights: [f64; 3],
-}
-
-/// 10^(dB / 40).
-fn amplitude(db: f64) -> f64 {
-    libm::exp10(db / 40.0)
-}
-
-impl Equalizer {
-    fn peak(&self, freq: f64, q: f64, db: f64) -> EqBand {
-        let a = amplitude(db);
-        let filter = Resonator::new(freq, q * a, self.rate);
-        EqBand {
-            filter,
-            weights: [1.0, filter.k * (a * a - 1.0), 0.0],
-        }
-    }
-
-    /// A low shelf, or a high one.
-    fn shelf(&self, freq: f64, db: f64, is_high: bool) -> EqBand {
-        let (a, k) = (amplitude(db), SQRT_2);
-        let g = integrator_gain(freq, self.rate);
-        let (g, weights) = match is_high {
-            false => (g / a.sqrt(), [1.0, k * (a - 1.0), a * a - 1.0]),
-            true => (g * a.sqrt(), [a * a, k * (1.0 - a) * a, 1.0 - a * a]),
-        };
-        EqBand {
-            filter: Resonator::from_gains(g, k),
-            weights,
-        }
-    }
-}
-
 impl UnitKernel for Equalizer {
     type Values = [EqBand; 4];
     const PARAMS: &'static [ParamSpec] = &PARAMS;
@@ -130,10 +90,10 @@ impl UnitKernel for Equalizer {
 
     fn values(&self, params: &[f64]) -> [EqBand; 4] {
         [
-            self.shelf(params[0], params[1], false),
-            self.peak(params[2], params[3], params[4]),
-            self.peak(params[5], params[6], params[7]),
-            self.shelf(params[8], params[9], true),
+            EqBand::shelf(EqShelf::Low, params[0], params[1], self.rate),
+            EqBand::peak(params[2], params[3], params[4], self.rate),
+            EqBand::peak(params[5], params[6], params[7], self.rate),
+            EqBand::shelf(EqShelf::High, params[8], params[9], self.rate),
         ]
     }
 
@@ -146,16 +106,14 @@ impl UnitKernel for Equalizer {
         for (i, bands) in values.iter().enumerate() {
             let mut x = f64::from(io.input(0)[0][i]);
             for (band, state) in bands.iter().zip(memory.numbers.chunks_exact_mut(2)) {
-                let [low, mid] = band.filter.tick(state, x);
-                let [m0, m1, m2] = band.weights;
-                x = m0 * x + m1 * mid + m2 * low;
+                x = band.tick(state, x);
             }
             io.output(0)[0][i] = to_sample(x);
         }
     }
 
     fn tail(&self, params: &[f64]) -> Tail {
-        let radii = self.values(params).map(|band| band.filter.pole_radius());
+        let radii = self.values(params).map(EqBand::pole_radius);
         match decay_tail(radii.into_iter().fold(0.0, f64::max)) {
             Tail::Frames(frames) => Tail::Frames(2 * frames),
             endless => endless,

@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_largest_samples_have_a_finite_flux() {
-        let largest = |n: usize| f64::from(f32::MAX) * if n % 2 == 0 { 1.0 } else { -1.0 };
+        let largest = |n: usize| f64::from(f32::MAX) * if n.is_multiple_of(2) { 1.0 } else { -1.0 };
         assert!(flux(48_000.0, largest).is_finite());
     }
 

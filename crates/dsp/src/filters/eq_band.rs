@@ -1,0 +1,68 @@
+//! [`EqBand`]: one band of an equalizer, a peak or a shelf; `eq` has the formulas.
+
+use crate::kernel::{Resonator, integrator_gain};
+use std::f64::consts::SQRT_2;
+
+/// The side on which a shelf lies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EqShelf {
+    Low,
+    High,
+}
+
+/// One band: its filter, and the weights of input, band and low output.
+#[derive(Clone, Copy)]
+pub(crate) struct EqBand {
+    filter: Resonator,
+    weights: [f64; 3],
+}
+
+/// 10^(dB / 40).
+fn amplitude(db: f64) -> f64 {
+    libm::exp10(db / 40.0)
+}
+
+impl EqBand {
+    /// A peak at `freq` Hz with a gain in dB, at a rate in Hz.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn peak(freq: f64, q: f64, db: f64, rate: f64) -> Self {
+        let a = amplitude(db);
+        let filter = Resonator::new(freq, q * a, rate);
+        Self {
+            filter,
+            weights: [1.0, filter.k * (a * a - 1.0), 0.0],
+        }
+    }
+
+    /// A shelf whose slope has its middle at `freq` Hz, with a gain in dB, at a rate in Hz.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn shelf(side: EqShelf, freq: f64, db: f64, rate: f64) -> Self {
+        let (a, k) = (amplitude(db), SQRT_2);
+        let g = integrator_gain(freq, rate);
+        let (g, weights) = match side {
+            EqShelf::Low => (g / a.sqrt(), [1.0, k * (a - 1.0), a * a - 1.0]),
+            EqShelf::High => (g * a.sqrt(), [a * a, k * (1.0 - a) * a, 1.0 - a * a]),
+        };
+        Self {
+            filter: Resonator::from_gains(g, k),
+            weights,
+        }
+    }
+
+    /// One step. `state` has two numbers.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn tick(&self, state: &mut [f64], x: f64) -> f64 {
+        let [low, mid] = self.filter.tick(state, x);
+        let [m0, m1, m2] = self.weights;
+        m0 * x + m1 * mid + m2 * low
+    }
+
+    /// Largest magnitude of a pole.
+    pub(crate) fn pole_radius(self) -> f64 {
+        self.filter.pole_radius()
+    }
+}
