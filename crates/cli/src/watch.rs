@@ -2,6 +2,7 @@
 
 mod meters;
 mod screen;
+mod seen_port;
 mod styled_line;
 mod terminal;
 
@@ -9,6 +10,8 @@ use crate::output::messages;
 use divisi::prelude::Engine;
 use divisi::report::LiveStats;
 use screen::{ScreenInput, screen_lines, summary_line};
+use seen_port::SeenPort;
+pub(crate) use seen_port::seen_port;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use terminal::Terminal;
@@ -20,8 +23,19 @@ const RATE_WINDOW: usize = 5;
 /// Interval of lines where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
+/// What a live view is of.
+pub(crate) struct ViewTitles {
+    /// The session.
+    pub(crate) title: String,
+    /// Scheduler, workers and driver.
+    pub(crate) description: String,
+    /// Ports that are looked at.
+    pub(crate) seen: Vec<String>,
+}
+
 /// The live view.
 pub(crate) struct LiveView {
+    seen: Vec<SeenPort>,
     terminal: Option<Terminal>,
     title: String,
     description: String,
@@ -34,9 +48,18 @@ pub(crate) struct LiveView {
 }
 
 impl LiveView {
-    /// Takes the terminal, if there is one. `description` names scheduler, workers and driver.
-    pub(crate) fn new(title: String, description: String, workers: usize, rate_hz: u32) -> Self {
+    /// Takes the terminal, if there is one.
+    pub(crate) fn new(titles: ViewTitles, workers: usize, rate_hz: u32) -> Self {
+        let ViewTitles {
+            title,
+            description,
+            seen,
+        } = titles;
         Self {
+            seen: seen
+                .into_iter()
+                .map(|name| SeenPort::new(name, rate_hz))
+                .collect(),
             terminal: Terminal::enter(),
             title,
             description,
@@ -49,7 +72,8 @@ impl LiveView {
     }
 
     /// Redraws the view if it is time. `frames` is the number of played frames.
-    pub(crate) fn show(&mut self, engine: &Engine, frames: u64) {
+    pub(crate) fn show(&mut self, engine: &mut Engine, frames: u64) {
+        self.seen.retain_mut(|port| port.listen(engine));
         let (every, back) = match self.terminal {
             Some(_) => (REDRAW_INTERVAL, RATE_WINDOW),
             None => (LINE_INTERVAL, 1),
@@ -72,9 +96,19 @@ impl LiveView {
         match &self.terminal {
             Some(terminal) => {
                 let (columns, rows) = terminal.size();
-                terminal.show(&screen_lines(&view, columns, rows));
+                let mut lines = screen_lines(&view, columns, rows);
+                for port in &mut self.seen {
+                    lines.extend(port.lines(columns));
+                }
+                lines.truncate(rows);
+                lines.iter_mut().for_each(|line| line.clip(columns));
+                terminal.show(&lines);
             }
-            None => messages::print_message(&summary_line(&view)),
+            None => {
+                let seen = self.seen.iter_mut().filter_map(SeenPort::words);
+                let words: Vec<String> = std::iter::once(summary_line(&view)).chain(seen).collect();
+                messages::print_message(&words.join("; "));
+            }
         }
         self.history.push_back(now);
         while self.history.len() > back {

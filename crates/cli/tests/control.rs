@@ -78,6 +78,35 @@ fn a_wrong_command_names_its_mistake_and_changes_nothing() {
 }
 
 #[test]
+fn a_soloed_strip_cuts_the_others_until_solo_ends() {
+    let here = Folder::new();
+    let playing = Playing::start(&here, "");
+    playing
+        .send(&["add a strip", "add b strip", "add c strip cut=0"])
+        .unwrap();
+    let cut = || -> Vec<String> {
+        let graph = playing.graph();
+        let nodes = graph["nodes"].as_array().unwrap().iter();
+        let is_cut = nodes.filter(|node| node["params"]["cut"] == 1.0);
+        is_cut
+            .map(|node| node["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    playing.send(&["solo b"]).unwrap();
+    assert_eq!(cut(), ["a", "c"]);
+    playing.send(&["solo c on"]).unwrap();
+    assert_eq!(cut(), ["a"]);
+    playing.send(&["solo b off"]).unwrap();
+    assert_eq!(cut(), ["a", "b"]);
+    playing.send(&["undo"]).unwrap();
+    assert_eq!(cut(), ["a"]);
+    playing.send(&["solo off"]).unwrap();
+    assert!(cut().is_empty());
+    let error = playing.send(&["solo tone"]).unwrap_err();
+    assert!(error.contains("`tone` is no channel strip"), "{error}");
+}
+
+#[test]
 fn a_saved_session_plays_at_once_and_a_broken_one_changes_nothing() {
     let here = Folder::new();
     let mut playing = Playing::start(&here, "--reload");
@@ -368,12 +397,14 @@ fn a_subscribed_port_is_measured_and_the_graph_has_no_node_more() {
     let here = Folder::new();
     let playing = Playing::start(&here, "");
     let mut socket = UnixStream::connect(here.path("s")).unwrap();
-    let subscribe = r#"{"commands":[{"do":"subscribe","topics":["meters","loudness","spectrum"],"ports":["tone"],"every_ms":20}]}"#;
+    let subscribe = r#"{"commands":[{"do":"subscribe","topics":["meters","loudness","spectrum","scope"],"ports":["tone"],"every_ms":20}]}"#;
     socket
         .write_all(format!("{subscribe}\n").as_bytes())
         .unwrap();
-    let (mut peak, mut rms, mut loudness, mut band) = (false, false, false, false);
-    for message in messages(&socket) {
+    let (mut peak, mut rms, mut loudness, mut band, mut wave) = (false, false, false, false, false);
+    // One reader: a second one would begin within a line.
+    let mut all = messages(&socket);
+    for message in all.by_ref() {
         let port = &message["data"]["tone.out"];
         let near =
             |value: &Value, level: f64| value.as_f64().is_some_and(|x| (x - level).abs() < 0.3);
@@ -384,7 +415,11 @@ fn a_subscribed_port_is_measured_and_the_graph_has_no_node_more() {
             .is_some_and(|x| (x + 23.7).abs() < 1.5);
         // 440 Hz is in the band of 400 Hz.
         band |= near(&port["db"][12], -23.01);
-        if peak && rms && loudness && band {
+        // It begins with a rise through zero; a quarter of its 109 frames later it is at its top.
+        wave |= port["channels"][0][27]
+            .as_f64()
+            .is_some_and(|x| (x - 0.1).abs() < 0.002);
+        if peak && rms && loudness && band && wave {
             break;
         }
     }
@@ -399,11 +434,13 @@ fn a_subscribed_port_is_measured_and_the_graph_has_no_node_more() {
         .unwrap();
     let is_louder =
         |message: Value| message["data"]["tone.out"]["rms_db"][0].as_f64() > Some(-20.0);
-    assert!(messages(&socket).any(is_louder));
+    assert!(all.any(is_louder));
     playing.send(&["remove tone"]).unwrap();
+    drop(all);
     drop(socket);
     for (commands, expected) in [
         ("subscribe loudness", "name the ports"),
+        ("subscribe scope", "name the ports"),
         ("subscribe meters of out", "no output of audio"),
         ("subscribe meters of tona.out", "there is no node"),
     ] {

@@ -162,3 +162,33 @@ fn without_a_terminal_it_says_a_line_a_second() {
     );
     assert!(!gave.err.contains('\x1b'), "{}", gave.err);
 }
+
+#[test]
+fn a_port_that_is_looked_at_has_its_waveform_and_its_spectrum() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    let call = "play beep.ag --driver clock --scheduler sequential --see o";
+    let (text, status) = on_a_terminal(here.command(call), |text| {
+        text.matches("\x1b[H").count() > 3 && text.ends_with("\x1b[J")
+    });
+    assert_eq!(status.code(), Some(0), "{text}");
+    let (_, view) = text.split_once("\x1b[?1049h").expect("a screen of its own");
+    let (view, _) = view.split_once("\x1b[?1049l").expect("it is given back");
+    let shown = screen(view);
+    let row = |begin: &str| shown.iter().find(|row| row.starts_with(begin)).unwrap();
+    let is_braille = |c: char| ('\u{2801}'..='\u{28ff}').contains(&c);
+    assert!(row("o.out").contains(is_braille), "{shown:#?}");
+    assert!(row("25 Hz-20k").contains('▇'), "{shown:#?}");
+    // Elsewhere it is a line; a port that is not there is an error.
+    let gave = here.well(&format!("{call} --seconds 1.5"));
+    assert!(gave.err.contains("o.out "), "{}", gave.err);
+    for (name, expected) in [
+        ("s", "into it goes `o."),
+        ("s.x", "has no output of audio"),
+        ("o.left", "it has "),
+    ] {
+        let gave = here.call(&format!("play beep.ag --driver clock --see {name}"));
+        assert_eq!(gave.code, Some(2), "{}", gave.err);
+        assert!(gave.err.contains(expected), "{}", gave.err);
+    }
+}

@@ -93,6 +93,15 @@ pub enum Command {
         #[serde(default = "yes")]
         on: bool,
     },
+    /// Soloes a channel strip beside those that are: all strips but the soloed ones are cut.
+    Solo {
+        /// The strip; without it nothing is soloed any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<String>,
+        /// False ends its solo.
+        #[serde(default = "yes")]
+        on: bool,
+    },
     /// Gives a node another name; it keeps its state.
     Rename {
         /// The node.
@@ -349,6 +358,8 @@ pub enum Topic {
     Loudness,
     /// Levels of the ports in bands of a third of an octave, at each interval.
     Spectrum,
+    /// The last waveform of the ports, which begins where the first channel rises through zero, at each interval.
+    Scope,
     /// Load and position, at each interval.
     Load,
     /// Position, tempo and state of the transport, at each interval.

@@ -129,6 +129,9 @@ impl<'a> Draft<'a> {
 
     fn apply_to_graph(&mut self, command: &Command) -> Result<bool, ControlError> {
         match command {
+            Command::Solo { node, on } => {
+                return self.solo(node.as_deref(), *on).map(|()| true);
+            }
             Command::Set {
                 target,
                 value,

@@ -24,6 +24,9 @@ pub enum ControlError {
         /// The missing part.
         what: String,
     },
+    /// Only a channel strip can be soloed.
+    #[error("`{0}` is no channel strip (a `strip`, or another kind with a parameter `cut`)")]
+    NoStrip(String),
     /// A node cannot be put in its own place.
     #[error("`{0}` is in its own place already")]
     SamePlace(String),

@@ -26,6 +26,7 @@
 //! | `edits` | one command as a change to a graph |
 //! | `schema` | the JSON Schema of requests, replies and messages |
 //! | `query` | the graph, the kinds and the figures as JSON |
+//! | `solo` | solo of channel strips |
 //! | `snapshot` | values kept by name, in the session and as presets |
 //! | `live_controllers` | MIDI controllers of a session, as the engine has them |
 //! | `loaded_state` | tempo and controllers of a loaded session, for `undo` |
@@ -52,6 +53,7 @@ mod schema;
 pub mod server;
 mod session_file;
 mod snapshot;
+mod solo;
 mod subscription;
 mod target;
 mod transport;
@@ -61,6 +63,7 @@ pub use command::{Command, PositionArg, PositionUnit, Query, Reply, Request, Top
 pub use controller::{Controller, LearnRequest};
 pub use error::ControlError;
 pub use live_controllers::controller_binding;
+pub use meters::{BandLevel, PortMeter};
 pub use schema::schema;
 pub use transport::FollowedTransport;
 pub use words::{WordsError, read_words};

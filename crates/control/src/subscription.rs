@@ -66,7 +66,7 @@ impl Subscriptions {
             .iter()
             .map(|port| audio_output(engine.graph(), port))
             .collect::<Result<_, _>>()?;
-        let needs_ports = |it| matches!(it, &Topic::Loudness | &Topic::Spectrum);
+        let needs_ports = |it| matches!(it, &Topic::Loudness | &Topic::Spectrum | &Topic::Scope);
         if ports.is_empty() && topics.iter().any(needs_ports) {
             return Err(ControlError::NoPorts);
         }
@@ -162,6 +162,9 @@ impl Subscriptions {
                     Topic::Spectrum,
                     Value::Object(measured(PortMeter::spectrum)),
                 );
+            }
+            if it.topics.contains(&Topic::Scope) {
+                send(Topic::Scope, Value::Object(measured(PortMeter::scope)));
             }
             send(Topic::Load, query::load(engine));
             send(Topic::Transport, query::transport(engine));

@@ -103,10 +103,12 @@ fn address_sanitizer() -> Command {
     command
 }
 
-/// Runs tests over random cases with 20,000 of them.
-pub(super) fn many_cases(tests: &TestTarget) -> Command {
+/// Runs tests over random cases with so many of them.
+pub(super) fn many_cases(tests: &TestTarget, cases: u32) -> Command {
     let mut command = cargo(&["test", "--no-fail-fast"]);
-    command.args(tests.words()).env("PROPTEST_CASES", "20000");
+    command
+        .args(tests.words())
+        .env("PROPTEST_CASES", cases.to_string());
     command
 }
 

@@ -89,23 +89,27 @@ pub(super) fn parts() -> Vec<Part> {
     all
 }
 
+/// Random cases of a property, and of one that renders sound for each: 5000 of them take five minutes on one core.
+const CASES: u32 = 20_000;
+const RENDERED_CASES: u32 = 5000;
+
 /// Crates with property tests; of `check` each file, since its tests take long.
 fn with_cases() -> Vec<Part> {
-    let part = |name: String, target: TestTarget| {
+    let part = |name: String, target: TestTarget, cases: u32| {
         Part::command(format!("cases-{name}"), move || {
-            commands::many_cases(&target)
+            commands::many_cases(&target, cases)
         })
     };
     let mut all = Vec::new();
     for name in crates_where(|folder| says(&folder.join("Cargo.toml"), "proptest")) {
         if name != "check" {
-            all.push(part(name.clone(), TestTarget::all(&name)));
+            all.push(part(name.clone(), TestTarget::all(&name), CASES));
             continue;
         }
         for (test, path) in test_files(&root().join("crates/check/tests")) {
             if has(&path, &["proptest!"]) {
                 let target = TestTarget::one(&name, &test);
-                all.push(part(format!("{name}-{test}"), target));
+                all.push(part(format!("{name}-{test}"), target, RENDERED_CASES));
             }
         }
     }

@@ -28,6 +28,7 @@ use crate::session::file_problems::{check_recordings, end_files};
 use crate::session::load::{LoadedSession, output_channels};
 use crate::session::losses::check_events;
 use crate::session::options::PlayOptions;
+use crate::watch::{ViewTitles, seen_port};
 use clap::{Args, ValueEnum};
 use divisi::control::controller_binding;
 use divisi::driver::{self, BarPosition, DriverConfig, DriverError, DriverInfo, OpenDriver};
@@ -88,6 +89,10 @@ pub(crate) struct Play {
     /// Show a live view: load of each worker, cycles against the deadline, late nodes, meters
     #[arg(long)]
     watch: bool,
+
+    /// Show the waveform and the spectrum of an output in the live view: `out`, or `tone.out`. It implies --watch
+    #[arg(long, value_name = "NODE.PORT")]
+    see: Vec<String>,
 
     /// Bind the next MIDI controller that moves to this parameter, and write that into the session:
     /// tone.freq, or tone.freq=100..8000
@@ -294,7 +299,7 @@ impl Play {
         nsm: Option<NsmSession>,
     ) -> Result<PreparedPlay, Failure> {
         let mut options = self.options.engine_options(loaded, info.rate);
-        options.trace = self.tracing.is_on() || self.watch;
+        options.trace = self.tracing.is_on() || self.is_watched();
         options.midi = loaded.midi_ports();
         let last = |ports: &[String]| (ports.len() as u16).checked_sub(1);
         if self.midi_clock.is_some_and(MidiClock::follows) {
@@ -367,9 +372,10 @@ impl Play {
             learning: learning.transpose()?,
             file: file.clone(),
         };
-        let watched = self
-            .watch
-            .then(|| self.view_titles(&scheduler, info, &engine));
+        let watched = match self.is_watched() {
+            true => Some(self.view_titles(&scheduler, info, &engine)?),
+            false => None,
+        };
         Ok(PreparedPlay {
             engine,
             player,
@@ -386,16 +392,27 @@ impl Play {
     }
 
     /// Title and description of the live view.
-    fn view_titles(&self, scheduler: &str, info: &DriverInfo, engine: &Engine) -> (String, String) {
+    fn is_watched(&self) -> bool {
+        self.watch || !self.see.is_empty()
+    }
+
+    fn view_titles(
+        &self,
+        scheduler: &str,
+        info: &DriverInfo,
+        engine: &Engine,
+    ) -> Result<ViewTitles, Failure> {
         let session = self.options.file.file_name().unwrap_or_default();
         let workers = engine.workers();
         let s = if workers == 1 { "" } else { "s" };
         let (block, rate, driver) = (engine.plan().block, info.rate, info.name);
         let description = format!("{scheduler}, {workers} worker{s}, {block} at {rate}, {driver}");
-        (
-            format!("divisi  {}", session.to_string_lossy()),
+        let seen = self.see.iter().map(|name| seen_port(engine.graph(), name));
+        Ok(ViewTitles {
+            title: format!("divisi  {}", session.to_string_lossy()),
             description,
-        )
+            seen: seen.collect::<Result<_, _>>()?,
+        })
     }
 }
 
@@ -421,7 +438,7 @@ struct PreparedPlay {
     player: RecordingPlayer,
     files: FileHandles,
     tracer: TraceOutput,
-    watched: Option<(String, String)>,
+    watched: Option<ViewTitles>,
     control: Option<ControlWays>,
     ports: LivePorts,
     /// Options of the choice, if `auto` chose the scheduler.

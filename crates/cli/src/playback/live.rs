@@ -11,7 +11,7 @@ use crate::playback::recorder::RecorderHandle;
 use crate::playback::recording_player::BlockCount;
 use crate::playback::trace::TraceOutput;
 use crate::session::file_problems::check_damage;
-use crate::watch::LiveView;
+use crate::watch::{LiveView, ViewTitles};
 use divisi::driver::{DriverState, RunningDriver};
 use divisi::prelude::Engine;
 use std::time::Duration;
@@ -40,8 +40,8 @@ pub(crate) struct LiveSession<'a> {
     pub(crate) rate_hz: u32,
     /// Frames after which the run ends by itself.
     pub(crate) frames: Option<u64>,
-    /// Title and description of the live view, with `--watch`.
-    pub(crate) watched: Option<(String, String)>,
+    /// What the live view is of, with `--watch`.
+    pub(crate) watched: Option<ViewTitles>,
     /// The ways in from outside, if there are any.
     pub(crate) control: Option<ControlWays>,
     pub(crate) ports: LivePorts,
@@ -65,7 +65,7 @@ impl ProgressView {
         }
     }
 
-    fn show(&mut self, engine: &Engine, frames: u64) {
+    fn show(&mut self, engine: &mut Engine, frames: u64) {
         match self {
             Self::Line(progress) => progress.show(frames),
             Self::View(watch) => watch.show(engine, frames),
@@ -132,9 +132,9 @@ impl LiveSession<'_> {
 
     fn make_view(&mut self) -> ProgressView {
         match self.watched.take() {
-            Some((title, description)) => {
+            Some(titles) => {
                 let workers = self.engine.workers();
-                ProgressView::View(LiveView::new(title, description, workers, self.rate_hz))
+                ProgressView::View(LiveView::new(titles, workers, self.rate_hz))
             }
             None => ProgressView::Line(Progress::new(self.rate_hz, self.frames)),
         }

@@ -1,14 +1,17 @@
-//! [`PortMeter`]: levels, loudness and spectrum of an output port, computed off the audio thread.
+//! [`PortMeter`]: levels, loudness, spectrum and waveform of an output port, computed off the audio thread.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `loudness` | loudness after ITU-R BS.1770 and EBU R 128 |
+//! | `scope` | the last waveform |
 //! | `spectrum` | levels in bands of a third of an octave |
 
 mod loudness;
+mod scope;
 mod spectrum;
 
 use loudness::LoudnessMeter;
+use scope::Scope;
 use serde_json::{Value, json};
 use spectrum::Spectrum;
 use std::collections::VecDeque;
@@ -16,9 +19,11 @@ use std::collections::VecDeque;
 /// Pieces of 100 ms over which the root mean square and the peak are taken.
 const HOPS: usize = 3;
 
-/// Measures one port. Levels are those of the last 300 ms.
-pub(crate) struct PortMeter {
+/// Measures one output port, of which [`Engine::add_tap`](engine::Engine::add_tap) gives the samples. Levels are those of the last
+/// 300 ms.
+pub struct PortMeter {
     channels: usize,
+    rate_hz: f64,
     hop_frames: usize,
     /// Frames of the piece that is not complete.
     frames: usize,
@@ -26,23 +31,42 @@ pub(crate) struct PortMeter {
     hops: VecDeque<Vec<(f32, f64)>>,
     loudness: LoudnessMeter,
     spectrum: Spectrum,
+    scope: Scope,
+}
+
+/// A band of a spectrum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BandLevel {
+    /// Its middle, in Hz.
+    pub hz: f64,
+    /// In dB of full scale: a sine of full scale has -3.01. `None` for silence.
+    pub db: Option<f64>,
 }
 
 impl PortMeter {
-    pub(crate) fn new(channels: usize, rate_hz: f64) -> Self {
+    /// A meter of a port with `channels` channels, at a rate in Hz.
+    ///
+    /// Real-time: setup.
+    pub fn new(channels: usize, rate_hz: f64) -> Self {
+        let channels = channels.max(1);
         Self {
             channels,
+            rate_hz,
             hop_frames: ((rate_hz / 10.0) as usize).max(1),
             frames: 0,
             hops: VecDeque::from([vec![(0.0, 0.0); channels]]),
             loudness: LoudnessMeter::new(channels, rate_hz),
             spectrum: Spectrum::new(channels, rate_hz),
+            scope: Scope::new(channels),
         }
     }
 
     /// Takes frames, channels side by side.
-    pub(crate) fn write(&mut self, samples: &[f32]) {
+    ///
+    /// Real-time: setup.
+    pub fn write(&mut self, samples: &[f32]) {
         self.spectrum.write(samples);
+        self.scope.write(samples);
         for frame in samples.chunks_exact(self.channels) {
             if let Some(hop) = self.hops.back_mut() {
                 for ((peak, sum), x) in hop.iter_mut().zip(frame) {
@@ -84,9 +108,34 @@ impl PortMeter {
         self.loudness.values()
     }
 
-    /// Levels of bands, in dB of full scale: a sine of full scale has -3.01.
+    /// Levels of bands of a third of an octave, from 25 Hz to 20 kHz: the mean power of the channels.
+    ///
+    /// Real-time: setup.
+    pub fn bands(&mut self) -> Vec<BandLevel> {
+        self.spectrum.bands()
+    }
+
+    /// The last 1024 frames of each channel that begin where the first one rises through zero.
+    ///
+    /// Real-time: setup.
+    pub fn waves(&self) -> Vec<Vec<f32>> {
+        self.scope.waves()
+    }
+
+    /// [`Self::bands`] as a message has them.
     pub(crate) fn spectrum(&mut self) -> Value {
-        self.spectrum.values()
+        let bands = self.bands();
+        let hz: Vec<f64> = bands.iter().map(|band| band.hz.round()).collect();
+        let db: Vec<Option<f64>> = bands.iter().map(|band| band.db).collect();
+        json!({ "hz": hz, "db": db })
+    }
+
+    /// [`Self::waves`] as a message has them, to four decimals.
+    pub(crate) fn scope(&mut self) -> Value {
+        let rounded = |x: f32| (f64::from(x) * 1e4).round() / 1e4;
+        let wave = |wave: Vec<f32>| -> Vec<f64> { wave.into_iter().map(rounded).collect() };
+        let waves: Vec<Vec<f64>> = self.waves().into_iter().map(wave).collect();
+        json!({ "rate": self.rate_hz, "channels": waves })
     }
 }
 

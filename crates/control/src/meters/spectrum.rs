@@ -1,8 +1,7 @@
 //! [`Spectrum`]: the levels of bands of a third of an octave, from 25 Hz to 20 kHz.
 
-use super::decibels;
+use super::{BandLevel, decibels};
 use fft::{AlignedBuffer, Kernels, Packing, RealFft};
-use serde_json::{Value, json};
 use std::f64::consts::TAU;
 
 /// Frames of a transform.
@@ -51,7 +50,7 @@ impl Spectrum {
     }
 
     /// Middle frequencies and levels of the bands, in dB; the mean power of the channels.
-    pub(super) fn values(&mut self) -> Value {
+    pub(super) fn bands(&mut self) -> Vec<BandLevel> {
         if self.transform.is_none() {
             self.transform = Transform::new();
         }
@@ -75,8 +74,11 @@ impl Spectrum {
             let sum: f64 = powers[from.min(to)..to].iter().sum();
             decibels(sum / self.channels as f64)
         };
-        let hz: Vec<f64> = (0..BANDS).map(|band| middle(band).round()).collect();
-        json!({ "hz": hz, "db": (0..BANDS).map(level).collect::<Vec<_>>() })
+        let band = |band| BandLevel {
+            hz: middle(band),
+            db: level(band),
+        };
+        (0..BANDS).map(band).collect()
     }
 }
 
@@ -123,12 +125,12 @@ mod tests {
         for (hz, band) in [(100.0, 6), (1600.0, 18), (12_800.0, 27)] {
             let mut spectrum = Spectrum::new(2, 48_000.0);
             spectrum.write(&sine(hz, -20.0, 1.0, 2));
-            let values = spectrum.values();
-            let level = values["db"][band].as_f64().unwrap();
-            assert!((level + 23.01).abs() < 0.2, "{hz}: {values}");
+            let bands = spectrum.bands();
+            let level = bands[band].db.unwrap();
+            assert!((level + 23.01).abs() < 0.2, "{hz}: {bands:?}");
             let others = (0..BANDS).filter(|it| it.abs_diff(band) > 1);
-            let others = others.filter_map(|it| values["db"][it].as_f64());
-            assert!(others.fold(f64::MIN, f64::max) < -60.0, "{hz}: {values}");
+            let others = others.filter_map(|it| bands[it].db);
+            assert!(others.fold(f64::MIN, f64::max) < -60.0, "{hz}: {bands:?}");
         }
     }
 }

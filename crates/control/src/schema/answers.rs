@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 /// Topics of subscriptions, each with the definition of its data.
-pub(super) const TOPICS: [(&str, &str); 7] = [
+pub(super) const TOPICS: [(&str, &str); 8] = [
     ("meters", "meters"),
     ("loudness", "loudness"),
     ("spectrum", "spectrum"),
+    ("scope", "scope"),
     ("load", "load"),
     ("transport", "transport"),
     ("misses", "dropouts"),
@@ -200,5 +201,6 @@ fn measured() -> Value {
         "meters": { "type": "object", "description": "Gauges, and levels of the ports that are measured." },
         "loudness": { "type": "object", "additionalProperties": { "type": "object" } },
         "spectrum": { "type": "object", "additionalProperties": { "type": "object" } },
+        "scope": { "type": "object", "additionalProperties": { "type": "object" } },
     })
 }

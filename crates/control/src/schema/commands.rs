@@ -81,6 +81,11 @@ const COMMANDS: &[(&str, &str, &[Key])] = &[
         &[key("node", "name"), option("on", "flag")],
     ),
     (
+        "solo",
+        "Soloes a channel strip beside those that are, or not any more; without a node nothing is soloed.",
+        &[option("node", "optional_name"), option("on", "flag")],
+    ),
+    (
         "rename",
         "Gives a node another name; it keeps its state.",
         &[key("node", "name"), key("to", "name")],

@@ -45,6 +45,7 @@ pub(crate) const FORMS: &[Form] = &[
     form("enable", "enable NODE", enable),
     form("disable", "disable NODE", disable),
     form("bypass", "bypass NODE [on|off]", bypass),
+    form("solo", "solo NODE [on|off], or solo off", solo),
     form("rename", "rename NODE NAME", rename),
     form("move", "move NODE -> NODE", move_node),
     form("value", "value NODE.INPUT NUMBER [at FRAME]", send_value),
@@ -93,7 +94,7 @@ pub(crate) const FORMS: &[Form] = &[
     ),
     form(
         "subscribe",
-        "subscribe [meters] [loudness] [spectrum] [load] [transport] [misses] [changes] [of NODE.PORT ...] [every MILLISECONDS]",
+        "subscribe [meters] [loudness] [spectrum] [scope] [load] [transport] [misses] [changes] [of NODE.PORT ...] [every MILLISECONDS]",
         subscribe,
     ),
 ];
@@ -188,6 +189,17 @@ fn bypass(words: &[&str]) -> Option<Command> {
     };
     let node = (*node).into();
     Some(Command::Bypass { node, on })
+}
+
+fn solo(words: &[&str]) -> Option<Command> {
+    let (node, on) = match words {
+        ["off"] => (None, false),
+        [node] | [node, "on" | "true" | "1"] => (Some(*node), true),
+        [node, "off" | "false" | "0"] => (Some(*node), false),
+        _ => return None,
+    };
+    let node = node.map(str::to_owned);
+    Some(Command::Solo { node, on })
 }
 
 fn rename(words: &[&str]) -> Option<Command> {

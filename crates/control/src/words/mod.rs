@@ -95,6 +95,7 @@ mod tests {
             "enable tone",
             "disable tone",
             "bypass tone off",
+            "solo strip.3 on",
             "rename tone high",
             "move tone -> old",
             "value env.notes 1",

@@ -168,9 +168,10 @@ impl<'a, 't> TemplateMaker<'a, 't, '_, '_> {
     fn declare(&mut self, index: usize, part: &'a AstPart<'t>) {
         let name = part.name.text.as_ref();
         if self.catalogue.get(name).is_some() {
-            let message = format!("there is a kind `{name}` already");
-            let more = self.diagnostics.error(part.name.at.clone(), message);
-            more.help("give the part another name");
+            // No error: a kind of this name may be newer than the session.
+            let message = format!("the part `{name}` hides the kind of this name");
+            let more = self.diagnostics.warning(part.name.at.clone(), message);
+            more.help("give the part another name to use the kind too");
         }
         if let Some(first) = self.by_name.insert(name, index) {
             let message = format!("there are two parts `{name}`");
@@ -271,10 +272,12 @@ impl<'a, 't> TemplateMaker<'a, 't, '_, '_> {
     }
 
     fn node(&mut self, written: &'a AstNode<'t>, parser: &ValueParser<'_>) -> TemplateNode<'a, 't> {
-        let kind = kind_of(written, self.catalogue);
         let word = written.kind.as_ref();
         let part = word.and_then(|word| self.by_name.get(word.text.as_ref()).copied());
-        let part = part.filter(|_| kind.is_none());
+        let kind = match part {
+            Some(_) => None,
+            None => kind_of(written, self.catalogue),
+        };
         let mut node = TemplateNode {
             written,
             count: None,

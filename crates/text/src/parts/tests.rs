@@ -517,3 +517,29 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_part_hides_the_kind_of_its_name() {
+    // A kind that is newer than the session does not break it.
+    let text = r#"
+edges = ["gain.out -> out"]
+[part.gain]
+outputs = ["out"]
+params = { level = 1 }
+edges = ["tone -> out"]
+nodes = { tone = { kind = "osc", freq = 440 } }
+[nodes]
+gain = { kind = "gain", level = 2 }
+out = { kind = "sink" }
+"#;
+    let parsed = read(text);
+    assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
+    let names: Vec<&str> = parsed
+        .session
+        .graph
+        .nodes()
+        .map(|(_, node)| node.name.as_str())
+        .collect();
+    assert_eq!(names, ["gain.tone", "out"]);
+    assert!(parsed.diagnostics[0].message.contains("hides the kind"));
+}
