@@ -7,7 +7,7 @@ mod sample;
 
 use graph::{Catalogue, Diagnostic, Kind, Param, PortSpec, SourceSpan};
 use std::panic::{PanicHookInfo, set_hook, take_hook};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Once};
 use text::{ParsedSession, render_diagnostics};
 
@@ -27,19 +27,27 @@ pub fn catalogue() -> &'static Catalogue {
     &CATALOGUE
 }
 
-/// A file of this process with `bytes`, for readers that take a path.
-pub fn file(bytes: &[u8]) -> PathBuf {
-    static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
+/// A folder of this process, in memory where that is possible.
+pub fn folder() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         let memory = PathBuf::from("/dev/shm");
-        let folder = if memory.is_dir() {
+        let above = if memory.is_dir() {
             memory
         } else {
             std::env::temp_dir()
         };
-        folder.join(format!("divisi-fuzz-{}", std::process::id()))
+        let folder = above.join(format!("divisi-fuzz-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for small files");
+        folder
     });
-    std::fs::write(&*FILE, bytes).expect("room for a small file");
-    FILE.clone()
+    &FOLDER
+}
+
+/// A file of this process with `bytes`, for readers that take a path.
+pub fn file(bytes: &[u8]) -> PathBuf {
+    let file = folder().join("it");
+    std::fs::write(&file, bytes).expect("room for a small file");
+    file
 }
 
 /// Lets a panic in the source of `library` unwind, where our code turns it into an error. libFuzzer's hook ends the process at

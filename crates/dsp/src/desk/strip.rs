@@ -240,7 +240,7 @@ impl UnitKernel for Strip {
         }
     }
 
-    fn add_gauges(&mut self, services: &mut dyn SetupServices) {
+    fn announce(&mut self, services: &mut dyn SetupServices) {
         self.shown = services.gauge("reduction");
     }
 

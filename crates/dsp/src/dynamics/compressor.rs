@@ -135,7 +135,7 @@ impl UnitKernel for Compressor {
         Frames(self.lookahead.frames as u32)
     }
 
-    fn add_gauges(&mut self, services: &mut dyn SetupServices) {
+    fn announce(&mut self, services: &mut dyn SetupServices) {
         self.shown = services.gauge("reduction");
     }
 

@@ -144,7 +144,7 @@ impl UnitKernel for Deesser {
         decay_tail(self.values(params).filter.pole_radius())
     }
 
-    fn add_gauges(&mut self, services: &mut dyn SetupServices) {
+    fn announce(&mut self, services: &mut dyn SetupServices) {
         self.shown = services.gauge("reduction");
     }
 

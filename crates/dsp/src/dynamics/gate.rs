@@ -194,7 +194,7 @@ impl UnitKernel for Gate {
         Tail::Frames(0)
     }
 
-    fn add_gauges(&mut self, services: &mut dyn SetupServices) {
+    fn announce(&mut self, services: &mut dyn SetupServices) {
         self.0.shown = services.gauge("open");
     }
 
@@ -266,7 +266,7 @@ impl UnitKernel for Expander {
         Tail::Frames(0)
     }
 
-    fn add_gauges(&mut self, services: &mut dyn SetupServices) {
+    fn announce(&mut self, services: &mut dyn SetupServices) {
         self.0.shown = services.gauge("level_db");
     }
 

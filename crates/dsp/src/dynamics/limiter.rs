@@ -232,7 +232,7 @@ impl UnitKernel for Limiter {
         Frames(self.sound.frames as u32)
     }
 
-    fn add_gauges(&mut self, services: &mut dyn SetupServices) {
+    fn announce(&mut self, services: &mut dyn SetupServices) {
         self.shown = services.gauge("reduction");
     }
 

@@ -81,8 +81,8 @@ pub(crate) trait UnitKernel: Send + 'static {
         Frames(0)
     }
 
-    /// Registers gauges.
-    fn add_gauges(&mut self, _services: &mut dyn processor::SetupServices) {}
+    /// Registers gauges, and tells the user what is to be told.
+    fn announce(&mut self, _services: &mut dyn processor::SetupServices) {}
 
     /// Shows values of the first lane's memory on gauges, once a block.
     ///

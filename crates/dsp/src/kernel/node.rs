@@ -200,7 +200,7 @@ impl<K: UnitKernel> Processor for KernelNode<K> {
             .for_each(|param| param.setup(setup.rate));
         let lanes = if K::LINKED { 1 } else { channels };
         self.lanes = (0..lanes).map(|lane| Memory::new(lane, size)).collect();
-        self.kernel.add_gauges(setup.services);
+        self.kernel.announce(setup.services);
         self.reset();
     }
 

@@ -308,7 +308,7 @@ impl UnitKernel for Loudness {
         Tail::Frames(0)
     }
 
-    fn add_gauges(&mut self, services: &mut dyn SetupServices) {
+    fn announce(&mut self, services: &mut dyn SetupServices) {
         self.shown = NAMES.map(|name| services.gauge(name));
     }
 

@@ -21,7 +21,7 @@ use crate::kernel::{FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKer
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
 use graph::{Kind, Param};
-use processor::{MakeContext, MakeError, Processor, Tail};
+use processor::{MakeContext, MakeError, Processor, SetupServices, Tail};
 
 const B: ParamSpec = ParamSpec::new(0, "b", (-1e9, 1e9), 0.0)
     .doc("The second number; drive it to compute with two signals.")
@@ -32,6 +32,9 @@ const NAMES: &[&str] = &[
     "add", "sub", "mul", "div", "min", "max", "mod", "gt", "lt", "power", "exp2", "log2", "abs",
     "sqrt", "sign", "floor", "round", "wrap", "clip", "fold",
 ];
+
+/// Those whose result says nothing of the signal where `b` is 0.
+const NEEDS_NUMBER: [&str; 8] = ["mul", "div", "mod", "power", "exp2", "wrap", "clip", "fold"];
 
 type Operation = fn(f64, f64) -> f64;
 
@@ -96,12 +99,22 @@ pub(crate) fn kind() -> Kind {
 }
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
-    let operation = OPERATIONS[creation.choice("op")?];
-    KernelNode::make(creation, Math { operation })
+    let op = creation.choice("op")?;
+    let mut params = creation.node.params.iter();
+    let is_given = params.any(|(name, _)| name == B.name) || creation.is_driven(B.index);
+    let kernel = Math {
+        operation: OPERATIONS[op],
+        lacks_number: !is_given && NEEDS_NUMBER.contains(&NAMES[op]),
+        name: NAMES[op],
+    };
+    KernelNode::make(creation, kernel)
 }
 
 struct Math {
     operation: Operation,
+    name: &'static str,
+    /// True if it needs a number that nobody gives.
+    lacks_number: bool,
 }
 
 impl Math {
@@ -128,6 +141,13 @@ impl UnitKernel for Math {
         for (i, b) in values.iter().enumerate() {
             let a = f64::from(io.input(0)[0][i]);
             io.output(0)[0][i] = to_sample(self.apply(a, *b));
+        }
+    }
+
+    fn announce(&mut self, services: &mut dyn SetupServices) {
+        if self.lacks_number {
+            let name = self.name;
+            services.notify_user(format!("`{name}` needs a number: set `b`, or drive it"));
         }
     }
 

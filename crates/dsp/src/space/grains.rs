@@ -273,7 +273,7 @@ impl UnitKernel for Grains {
         Tail::Infinite
     }
 
-    fn add_gauges(&mut self, services: &mut dyn SetupServices) {
+    fn announce(&mut self, services: &mut dyn SetupServices) {
         if let Some(problem) = self.problem.take() {
             services.file_log().report(FileProblem::Damaged(problem));
         }
