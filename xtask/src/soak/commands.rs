@@ -112,12 +112,10 @@ pub(super) fn many_cases(tests: &TestTarget, cases: u32) -> Command {
     command
 }
 
-/// Runs the ignored tests of a crate.
-pub(super) fn ignored(crate_name: &str) -> Command {
+/// Runs ignored tests.
+pub(super) fn ignored(tests: &TestTarget) -> Command {
     let mut command = cargo(&["test", "--release", "--no-fail-fast"]);
-    command
-        .args(TestTarget::all(crate_name).words())
-        .args(["--", "--ignored"]);
+    command.args(tests.words()).args(["--", "--ignored"]);
     command
 }
 

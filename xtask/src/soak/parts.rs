@@ -77,11 +77,9 @@ pub(super) fn parts() -> Vec<Part> {
     }
     all.push(Part::new("neon".into(), Work::Neon));
     all.extend(with_cases());
-    for name in crates_where(|folder| has(folder, &["#[ignore"])) {
-        all.push(Part::command(format!("long-{name}"), move || {
-            commands::ignored(&name)
-        }));
-    }
+    all.extend(by_file("#[ignore").into_iter().map(|(name, target)| {
+        Part::command(format!("long-{name}"), move || commands::ignored(&target))
+    }));
     all.extend(models());
     let fuzzers = fuzz::names().into_iter();
     all.extend(fuzzers.map(|name| Part::new(format!("fuzz-{name}"), Work::Fuzz(name))));
@@ -93,27 +91,38 @@ pub(super) fn parts() -> Vec<Part> {
 const CASES: u32 = 20_000;
 const RENDERED_CASES: u32 = 5000;
 
-/// Crates with property tests; of `check` each file, since its tests take long.
-fn with_cases() -> Vec<Part> {
-    let part = |name: String, target: TestTarget, cases: u32| {
+/// Crates with property tests; of `check` each file.
+fn with_cases() -> impl Iterator<Item = Part> {
+    let crates = crates_where(|folder| says(&folder.join("Cargo.toml"), "proptest"));
+    let others = crates.into_iter().filter(|name| name != "check");
+    let others = others.map(|name| (name.clone(), TestTarget::all(&name), CASES));
+    let check = files_of_check("proptest!").into_iter();
+    let check = check.map(|(name, target)| (name, target, RENDERED_CASES));
+    others.chain(check).map(|(name, target, cases)| {
         Part::command(format!("cases-{name}"), move || {
             commands::many_cases(&target, cases)
         })
-    };
-    let mut all = Vec::new();
-    for name in crates_where(|folder| says(&folder.join("Cargo.toml"), "proptest")) {
-        if name != "check" {
-            all.push(part(name.clone(), TestTarget::all(&name), CASES));
-            continue;
-        }
-        for (test, path) in test_files(&root().join("crates/check/tests")) {
-            if has(&path, &["proptest!"]) {
-                let target = TestTarget::one(&name, &test);
-                all.push(part(format!("{name}-{test}"), target, RENDERED_CASES));
-            }
-        }
-    }
+    })
+}
+
+/// Crates in whose files a word stands; of `check` each file.
+fn by_file(word: &'static str) -> Vec<(String, TestTarget)> {
+    let crates = crates_where(|folder| has(folder, &[word]));
+    let others = crates.into_iter().filter(|name| name != "check");
+    let mut all: Vec<_> = others
+        .map(|name| (name.clone(), TestTarget::all(&name)))
+        .collect();
+    all.extend(files_of_check(word));
     all
+}
+
+/// The tests of `check` in which a word stands, a file each: together they take too long, to build too.
+fn files_of_check(word: &str) -> Vec<(String, TestTarget)> {
+    let tests = test_files(&root().join("crates/check/tests"));
+    let tests = tests.into_iter().filter(|(_, path)| has(path, &[word]));
+    tests
+        .map(|(test, _)| (format!("check-{test}"), TestTarget::one("check", &test)))
+        .collect()
 }
 
 /// The files with loom models, a part each.

@@ -230,27 +230,59 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
     }
 
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        let (ramp, channels) = (self.ramp, self.states.len());
+        let mut first = 0;
+        while first < channels {
+            // Each channel has a ramp of its own that begins where this one stands.
+            self.ramp = ramp;
+            first += match channels - first {
+                8.. => self.process_channels::<8>(block, &range, first),
+                4.. => self.process_channels::<4>(block, &range, first),
+                2.. => self.process_channels::<2>(block, &range, first),
+                _ => self.process_channels::<1>(block, &range, first),
+            };
+        }
+    }
+
+    /// Processes `N` channels from `first` on, side by side: one waits for its sample before while others compute. Returns `N`.
+    fn process_channels<const N: usize>(
+        &mut self,
+        block: &mut Block<'_>,
+        range: &Range<usize>,
+        first: usize,
+    ) -> usize {
         let input = block.input(0);
-        let mut ramp = self.ramp;
-        for (c, state) in self.states.iter_mut().enumerate() {
-            // A range has at most 64 frames.
-            let mut out = [[0.0f32; 64]; OUTS];
-            ramp = self.ramp;
-            for (i, x) in input.channel(c)[range.clone()].iter().enumerate() {
-                if ramp.frames_left > 0 {
-                    ramp.advance();
-                }
-                let y = self.kernel.tick(&ramp.current.into(), state, f64::from(*x));
+        let inputs: [&[f32]; N] =
+            std::array::from_fn(|lane| &input.channel(first + lane)[range.clone()]);
+        let mut states: [FilterState; N] = std::array::from_fn(|lane| self.states[first + lane]);
+        // A range has at most 64 frames.
+        let mut out = [[[0.0f32; 64]; N]; OUTS];
+        let mut frame = |i: usize, coefficients: &K::Coefficients| {
+            for lane in 0..N {
+                let x = f64::from(inputs[lane][i]);
+                let y = self.kernel.tick(coefficients, &mut states[lane], x);
                 for (out, y) in out.iter_mut().zip(y) {
-                    out[i] = to_sample(y);
+                    out[lane][i] = to_sample(y);
                 }
             }
-            for (port, out) in out.iter().enumerate() {
-                let mut output = block.output(port);
-                output.channel(c)[range.clone()].copy_from_slice(&out[..range.len()]);
+        };
+        let moving = (self.ramp.frames_left as usize).min(range.len());
+        for i in 0..moving {
+            self.ramp.advance();
+            frame(i, &self.ramp.current.into());
+        }
+        // What does not move is computed once.
+        let coefficients = self.ramp.current.into();
+        (moving..range.len()).for_each(|i| frame(i, &coefficients));
+        self.states[first..first + N].copy_from_slice(&states);
+        for (port, out) in out.iter().enumerate() {
+            let mut output = block.output(port);
+            for (lane, out) in out.iter().enumerate() {
+                let channel = output.channel(first + lane);
+                channel[range.clone()].copy_from_slice(&out[..range.len()]);
             }
         }
-        self.ramp = ramp;
+        N
     }
 
     /// Sets states to zero that have decayed to silence or are not finite.

@@ -197,6 +197,8 @@ mod tests {
             let index = NAMES.iter().position(|n| *n == name).unwrap();
             let math = Math {
                 operation: OPERATIONS[index],
+                name,
+                lacks_number: false,
             };
             assert_eq!(math.apply(a, b), y, "{name} {a} {b}");
         }
