@@ -233,6 +233,7 @@ units! {
     a_strip_of_one_channel: "strip" { "mid_db" = number(6.0), "threshold_db" = number(-30.0), "ratio" = number(4.0), "send1_db" = number(-6.0), "send2_db" = number(-3.0) };
     a_strip_of_two_channels: "strip" { "channels" = number(2.0), "pan" = number(0.3), "level_db" = number(-3.0) };
     a_bus: "bus" { "width" = number(1.5), "balance" = number(0.2) };
+    filters_of_eleven_channels: "svf" { "freq" = number(900.0), "channels" = number(11.0) };
     grains_of_a_file: "grains" { "file" = word(&SHORT), "density" = number(400.0), "size" = number(0.01), "spread" = number(0.1), "position" = number(0.5), "jitter" = number(1.0), "channels" = number(2.0) };
     a_loudness_meter_of_one_channel: "loudness";
     the_signals_of_a_note: "note" { "glide" = number(0.003), "release" = number(0.01) };

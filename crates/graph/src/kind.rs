@@ -263,6 +263,8 @@ pub enum KindPicture {
     Levels,
     /// Its outputs over time, for a step up and down at its first input and pulses at its second.
     Step,
+    /// Its outputs over twelve seconds, for strokes of noise half a second apart at its first input.
+    Strokes,
 }
 
 /// One kind of node.

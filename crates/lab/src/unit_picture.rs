@@ -7,6 +7,7 @@ use divisi::draw::Picture;
 use divisi::draw::plot::{self, Axis, LinePlot, Scale, Series};
 use divisi::graph::{BuildError, Kind, KindPicture, NodeId, ParamRange, Signal};
 use divisi::prelude::*;
+use divisi::units::SplitMix64;
 use std::f64::consts::TAU;
 use std::ops::Range;
 use std::sync::Arc;
@@ -63,6 +64,7 @@ pub fn unit_picture(
         KindPicture::Transfer => bench.transfer()?,
         KindPicture::Levels => bench.levels()?,
         KindPicture::Step => bench.step()?,
+        KindPicture::Strokes => bench.strokes()?,
         KindPicture::Waveform | KindPicture::ByPorts => bench.waveform()?,
     };
     Ok(plot::lines(&plot))
@@ -156,7 +158,13 @@ impl UnitBench {
         let heard = self.play(RESPONSE_FRAMES, impulse)?;
         let octaves = (RATE * 0.4999 / 20.0).log2();
         let frequency = |i| 20.0 * (octaves * i as f64 / (FREQUENCIES - 1) as f64).exp2();
+        let is_silent = |samples: &Vec<f32>| samples.iter().all(|x| *x == 0.0);
+        let is_all_silent = heard.iter().all(is_silent);
         let points = heard.iter().map(|samples| {
+            // A send that is shut is no curve.
+            if is_silent(samples) && !is_all_silent {
+                return Vec::new();
+            }
             let point = |i| (frequency(i), level_db(samples, frequency(i)));
             (0..FREQUENCIES).map(point).collect()
         });
@@ -181,6 +189,23 @@ impl UnitBench {
         };
         let heard = self.play(at(500), stimulus)?;
         Ok(self.over_time(&heard))
+    }
+
+    /// Outputs over time, for strokes of noise half a second apart; a point for each 10 ms.
+    fn strokes(&self) -> Result<LinePlot, UnitPictureError> {
+        let stroke = |_: usize, frame: usize| {
+            let since = frame % (RATE as usize / 2);
+            let noise = SplitMix64(since as u64).sample();
+            0.5 * noise * (-(since as f32) / 500.0).exp()
+        };
+        let heard = self.play(12 * RATE as usize, stroke)?;
+        let points = heard.iter().map(|samples| {
+            let shown = samples.iter().enumerate().step_by(RATE as usize / 100);
+            shown
+                .map(|(i, x)| (i as f64 / RATE, f64::from(*x)))
+                .collect()
+        });
+        Ok(self.plot(("time", "s", Scale::Linear), ("output", ""), points))
     }
 
     /// Output over input, for a ramp from -2 to 2 in four seconds, after one second at its begin.
@@ -234,6 +259,7 @@ impl UnitBench {
             scale,
         };
         let series = points.into_iter().zip(&self.outputs);
+        let series = series.filter(|(points, _)| !points.is_empty());
         let series = series.map(|(points, name)| Series {
             name: name.clone(),
             points: points.into_iter().map(|(x, y)| (x, y.into())).collect(),
@@ -381,6 +407,12 @@ mod tests {
         assert!((near(&gain, -12.0) + 18.0).abs() < 0.05);
         let slew = values(bench("slew", &[("rise", "0.1")]).step().unwrap(), 0);
         assert!((near(&slew, 100.0) - 0.5).abs() < 0.01);
+        let tempo = values(bench("tempo_tracker", &[]).strokes().unwrap(), 0);
+        assert_eq!(near(&tempo, 2.0), 0.0);
+        assert!((near(&tempo, 11.0) - 120.0).abs() < 0.3);
+        let strip = bench("strip", &[("mid_db", "6")]).response().unwrap();
+        let names: Vec<&str> = strip.series.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["out 1", "out 2"]);
         let osc = values(bench("osc", &[("freq", "100")]).waveform().unwrap(), 0);
         assert!((near(&osc, 2.5) - 1.0).abs() < 0.01);
     }

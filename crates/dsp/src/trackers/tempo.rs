@@ -47,7 +47,7 @@ pub(crate) fn kind() -> Kind {
         params: vec![CLEAR.param()],
         typical_ns: 150,
         duplicable: false,
-        picture: KindPicture::Step,
+        picture: KindPicture::Strokes,
         ..Kind::new("tempo_tracker", "The tempo of a sound, and its beats.")
     }
 }
