@@ -146,7 +146,7 @@ impl Call {
 /// What plays a patch here.
 enum Player {
     Messages(Box<Machine>),
-    Whole(Engine, EngineCallback),
+    Whole(Box<(Engine, EngineCallback)>),
 }
 
 impl Player {
@@ -167,7 +167,7 @@ impl Player {
         (options.mode, options.scheduler) = (Mode::Offline, scheduler);
         (options.workers, options.use_all_workers) = (workers, true);
         match Engine::new(read.session.graph, Arc::new(registry), options) {
-            Ok((engine, callback)) => Some(Self::Whole(engine, callback)),
+            Ok(both) => Some(Self::Whole(Box::new(both))),
             Err(why) => {
                 println!("{:32} {why}", patch.file_stem()?.to_str()?);
                 None
@@ -180,7 +180,8 @@ impl Player {
         for block in 0..(seconds * RATE / 64.0) as usize {
             match self {
                 Self::Messages(machine) => machine.tick(),
-                Self::Whole(engine, callback) => {
+                Self::Whole(both) => {
+                    let (engine, callback) = &mut **both;
                     let mut outputs = [&mut left[..], &mut right[..]];
                     callback.process(CallbackInfo::default(), &[], &mut outputs);
                     if block % 1024 == 0 {
