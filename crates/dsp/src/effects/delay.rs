@@ -129,6 +129,11 @@ impl TapFade {
         range: Range<usize>,
         to: &mut [f32],
     ) -> Self {
+        if self.left == 0 && self.next == self.to {
+            let frames = range.zip(to);
+            frames.for_each(|(frame, y)| *y = line.read(channel, frame, self.to));
+            return self;
+        }
         for (frame, y) in range.zip(to) {
             self.start_next();
             let new = line.read(channel, frame, self.to);
