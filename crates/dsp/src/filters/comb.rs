@@ -18,7 +18,7 @@
 //! | driven | all at audio rate |
 
 use crate::kernel::{
-    DelayRing, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, loop_tail,
+    DelayRing, FrameValues, KernelNode, LaneIo, Memory, MemorySize, Tap, UnitKernel, loop_tail,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
@@ -64,12 +64,18 @@ struct Comb {
 
 #[derive(Clone, Copy)]
 struct CombValues {
-    /// In frames.
-    delay: f64,
+    delay: Tap,
     feedback: f64,
     forward: f64,
     blend: f64,
     damp: f64,
+}
+
+impl Comb {
+    /// Delay in frames.
+    fn delay(&self, params: &[f64]) -> f64 {
+        (self.rate / params[0]).max(1.0)
+    }
 }
 
 impl UnitKernel for Comb {
@@ -89,7 +95,7 @@ impl UnitKernel for Comb {
 
     fn values(&self, params: &[f64]) -> CombValues {
         CombValues {
-            delay: (self.rate / params[0]).max(1.0),
+            delay: self.ring.tap(self.delay(params)),
             feedback: params[1],
             forward: params[2],
             blend: params[3],
@@ -104,22 +110,24 @@ impl UnitKernel for Comb {
         memory: &mut Memory,
     ) {
         let ring = self.ring;
-        for (i, values) in values.iter().enumerate() {
-            let at = memory.counts[0];
-            let delayed = ring.read_linear(memory, at, values.delay);
-            let low = delayed + values.damp * (memory.numbers[0] - delayed);
-            memory.numbers[0] = low;
-            let w = f64::from(io.input(0)[0][i]) + values.feedback * low;
+        let (input, output) = io.through();
+        // Not in the memory while it is read and written: the compiler would store them in each frame.
+        let (mut at, mut low) = (memory.counts[0], memory.numbers[0]);
+        for ((x, y), values) in input.iter().zip(output).zip(values.iter()) {
+            let delayed = ring.read_tap(memory, at, values.delay);
+            low = delayed + values.damp * (low - delayed);
+            let w = f64::from(*x) + values.feedback * low;
             ring.write(memory, at, w);
-            memory.counts[0] = at.wrapping_add(1);
-            io.output(0)[0][i] = to_sample(values.blend * w + values.forward * delayed);
+            at = at.wrapping_add(1);
+            *y = to_sample(values.blend * w + values.forward * delayed);
         }
+        (memory.counts[0], memory.numbers[0]) = (at, low);
     }
 
     fn tail(&self, params: &[f64]) -> Tail {
-        let values = self.values(params);
+        let (feedback, damp) = (params[1], params[4]);
         // The low-pass delays each round a little.
-        let round = values.delay + 2.0 + 2.0 / (1.0 - values.damp);
-        loop_tail(round * 1.5, values.feedback)
+        let round = self.delay(params) + 2.0 + 2.0 / (1.0 - damp);
+        loop_tail(round * 1.5, feedback)
     }
 }

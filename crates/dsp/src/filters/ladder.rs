@@ -120,14 +120,15 @@ impl UnitKernel for Ladder {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        for (i, values) in values.iter().enumerate() {
+        let (input, output) = io.through();
+        let mut states = [0, 1, 2, 3].map(|pole| memory.numbers[pole]);
+        for ((x, to), values) in input.iter().zip(output).zip(values.iter()) {
             let LadderValues {
                 gain,
                 feedback,
                 drive,
             } = *values;
-            let x = f64::from(io.input(0)[0][i]) * drive;
-            let states = &mut memory.numbers;
+            let x = f64::from(*x) * drive;
             // Each pole gives (1 - G) of its state to the next ones.
             let sum = states
                 .iter()
@@ -141,8 +142,9 @@ impl UnitKernel for Ladder {
                 *state = y + v;
                 out += weight * y;
             }
-            io.output(0)[0][i] = to_sample(out);
+            *to = to_sample(out);
         }
+        memory.numbers.copy_from_slice(&states);
     }
 
     fn tail(&self, params: &[f64]) -> Tail {

@@ -23,7 +23,7 @@ pub(crate) use frame_values::FrameValues;
 pub(crate) use memory::{Memory, MemorySize};
 pub(crate) use node::KernelNode;
 pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
-pub(crate) use tap::{DelayRing, cubic};
+pub(crate) use tap::{DelayRing, Tap, cubic};
 pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole};
 
 use crate::param::ParamSpec;
@@ -126,6 +126,15 @@ impl LaneIo<'_> {
     pub(crate) fn output(&mut self, port: usize) -> &mut [Samples] {
         let range = self.range(self.ports[1][port]);
         &mut self.outputs[range]
+    }
+
+    /// The first channel of the first input and of the first output.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn through(&mut self) -> (&Samples, &mut Samples) {
+        let [input, output] = self.ports.map(|ports| self.range(ports[0]).start);
+        (&self.inputs[input], &mut self.outputs[output])
     }
 }
 

@@ -11,6 +11,13 @@ pub(crate) struct DelayRing {
     pub(crate) length: usize,
 }
 
+/// A delay in whole frames, and the share of the older one of two samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tap {
+    whole: usize,
+    share: f64,
+}
+
 impl DelayRing {
     /// A ring for delays of up to `frames` frames, behind `first` others.
     pub(crate) fn new(first: usize, frames: f64) -> Self {
@@ -49,9 +56,25 @@ impl DelayRing {
     /// Real-time: hot.
     #[inline(always)]
     pub(crate) fn read_linear(self, memory: &Memory, at: u64, delay: f64) -> f64 {
+        self.read_tap(memory, at, self.tap(delay))
+    }
+
+    /// The two samples between which a delay lies: for a delay that seldom changes.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn tap(self, delay: f64) -> Tap {
         let delay = delay.clamp(0.0, (self.length - 3) as f64);
         let whole = delay as usize;
         let share = delay - whole as f64;
+        Tap { whole, share }
+    }
+
+    /// As [`read_linear`](Self::read_linear), for a delay that [`tap`](Self::tap) has taken apart.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn read_tap(self, memory: &Memory, at: u64, Tap { whole, share }: Tap) -> f64 {
         let (newer, older) = (
             self.read(memory, at, whole),
             self.read(memory, at, whole + 1),
