@@ -224,7 +224,7 @@ fn filters() -> Vec<Row> {
                 let [freq, gain, reset] = values([1000.0, 2.0, 0.0]);
                 vec![def.add("MoogFF", &[sources.noise[0], freq, gain, reset])]
             }),
-            note: "Divisi: no delay in the loop, a rational clip; fundsp: tanh; scsynth: linear",
+            note: "Divisi: a clip; fundsp: tanh and a delay in the loop; scsynth: linear",
             ..FILTER
         },
         Row {
@@ -337,7 +337,7 @@ fn effects() -> Vec<Row> {
                 inputs.extend(values([0.1, 1.0, 0.25, 0.005, 0.1]));
                 vec![def.add("Compander", &inputs)]
             }),
-            note: "fundsp: none; scsynth: a gain for each block, no knee",
+            note: "fundsp: none; scsynth: no knee",
             ..FILTER
         },
         Row {
