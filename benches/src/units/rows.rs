@@ -181,7 +181,7 @@ fn filters() -> Vec<Row> {
             scsynth: Some(|def, sources, _| {
                 vec![def.add("OnePole", &[sources.noise[0], 0.877.into()])]
             }),
-            note: "Divisi: trapezoidal, 64-bit floats; the others: y += (1 - c)(x - y), 32",
+            note: "Divisi: trapezoidal, 64-bit floats; the others: y += (1 - c)(x - y)",
             ..FILTER
         },
         Row {
@@ -194,7 +194,7 @@ fn filters() -> Vec<Row> {
             scsynth: Some(|def, sources, _| {
                 vec![def.add("LPF", &[sources.noise[0], 1000.0.into()])]
             }),
-            note: "Divisi and scsynth: 64-bit floats; fundsp: 32",
+            note: "Divisi: 64-bit floats; fundsp: 32",
             ..FILTER
         },
         Row {
