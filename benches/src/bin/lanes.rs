@@ -67,14 +67,14 @@ impl<const N: usize> Lanes<N> {
     fn process(&mut self, blocks: &mut [[f32; FRAMES]]) {
         let blocks: &mut [[f32; FRAMES]; N] = blocks.try_into().expect("a block for each lane");
         for frame in 0..FRAMES {
-            for lane in 0..N {
-                let x = f64::from(blocks[lane][frame]);
+            for (lane, block) in blocks.iter_mut().enumerate() {
+                let x = f64::from(block[frame]);
                 let (s1, s2) = (self.s1[lane], self.s2[lane]);
                 let band = self.a1[lane] * (s1 + self.g[lane] * (x - s2));
                 let low = s2 + self.g[lane] * band;
                 self.s1[lane] = 2.0 * band - s1;
                 self.s2[lane] = 2.0 * low - s2;
-                blocks[lane][frame] = low as f32;
+                block[frame] = low as f32;
             }
         }
     }
