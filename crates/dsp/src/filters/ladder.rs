@@ -77,12 +77,25 @@ struct Ladder {
     rate: f64,
 }
 
-/// Gain of a resolved one-pole, feedback, and gain of the input.
 #[derive(Clone, Copy)]
 struct LadderValues {
-    gain: f64,
+    /// G, the gain of a resolved one-pole, and its powers up to G⁴.
+    gains: [f64; 4],
+    /// What a pole gives of its own state: 1 - G.
+    own: f64,
     feedback: f64,
+    /// 1 / (1 + k G⁴).
+    loop_scale: f64,
     drive: f64,
+}
+
+/// What the states alone give at each pole, without what enters the first.
+#[inline(always)]
+fn from_states(states: [f64; 4], gain: f64, own: f64) -> [f64; 4] {
+    let [a, b, c, d] = states.map(|state| own * state);
+    let second = gain * a + b;
+    let third = gain * second + c;
+    [a, second, third, gain * third + d]
 }
 
 #[inline(always)]
@@ -107,9 +120,14 @@ impl UnitKernel for Ladder {
 
     fn values(&self, params: &[f64]) -> LadderValues {
         let g = integrator_gain(params[0], self.rate);
+        let gain = g / (1.0 + g);
+        let gains = [gain, gain * gain, gain * gain * gain, (gain * gain).powi(2)];
+        let feedback = 4.0 * params[1];
         LadderValues {
-            gain: g / (1.0 + g),
-            feedback: 4.0 * params[1],
+            gains,
+            own: 1.0 - gain,
+            feedback,
+            loop_scale: 1.0 / (1.0 + feedback * gains[3]),
             drive: db_to_gain(params[2]),
         }
     }
@@ -123,24 +141,15 @@ impl UnitKernel for Ladder {
         let (input, output) = io.through();
         let mut states = [0, 1, 2, 3].map(|pole| memory.numbers[pole]);
         for ((x, to), values) in input.iter().zip(output).zip(values.iter()) {
-            let LadderValues {
-                gain,
-                feedback,
-                drive,
-            } = *values;
-            let x = f64::from(*x) * drive;
-            // Each pole gives (1 - G) of its state to the next ones.
-            let sum = states
-                .iter()
-                .fold(0.0, |sum, s| gain * sum + (1.0 - gain) * s);
-            let loop_gain = feedback * gain * gain * gain * gain;
-            let mut y = clip((x - feedback * sum) / (1.0 + loop_gain));
-            let mut out = self.weights[0] * y;
-            for (state, weight) in states.iter_mut().zip(&self.weights[1..]) {
-                let v = (y - *state) * gain;
-                y = v + *state;
-                *state = y + v;
-                out += weight * y;
+            let x = f64::from(*x) * values.drive;
+            // All poles at once: a row of them would wait for each other.
+            let alone = from_states(states, values.gains[0], values.own);
+            let u = clip((x - values.feedback * alone[3]) * values.loop_scale);
+            let mut out = self.weights[0] * u;
+            for pole in 0..4 {
+                let y = values.gains[pole] * u + alone[pole];
+                states[pole] = 2.0 * y - states[pole];
+                out += self.weights[pole + 1] * y;
             }
             *to = to_sample(out);
         }

@@ -67,9 +67,9 @@ impl FilterKernel<1> for OnePole {
 
     #[inline(always)]
     fn tick(&self, c: &OnePoleCoefficients, [s, _]: &mut FilterState, x: f64) -> [f64; 1] {
-        let v = (x - *s) * c.gain;
-        let low = v + *s;
-        *s = low + v;
+        let low = *s + (x - *s) * c.gain;
+        // 2 low - s, as a product and a sum of what is known before.
+        *s = 2.0 * c.gain * x + (1.0 - 2.0 * c.gain) * *s;
         [if self.high { x - low } else { low }]
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! g = tan(π freq / rate)    k = 1 / q    a1 = 1 / (1 + g (g + k))    a2 = g a1    a3 = g a2
-//! v3   = x - s2
+//! v3   = x - s2                     each state as one sum of x, s1 and s2
 //! band = a1 s1 + a2 v3            s1 = 2 band - s1
 //! low  = s2 + a2 s1 + a3 v3       s2 = 2 low  - s2
 //! high = x - k band - low
@@ -82,8 +82,12 @@ impl FilterKernel<3> for Svf {
         let v3 = x - *s2;
         let band = a1 * *s1 + a2 * v3;
         let low = *s2 + (a2 * *s1 + g * a2 * v3);
-        *s1 = 2.0 * band - *s1;
-        *s2 = 2.0 * low - *s2;
+        // 2 band - s1 and 2 low - s2, each as a sum of what is known before: shorter to wait for.
+        let (own1, own2) = (2.0 * a1 - 1.0, 1.0 - 2.0 * g * a2);
+        (*s1, *s2) = (
+            2.0 * a2 * (x - *s2) + own1 * *s1,
+            (2.0 * g * a2 * x + 2.0 * a2 * *s1) + own2 * *s2,
+        );
         [low, k * band, x - k * band - low]
     }
 
