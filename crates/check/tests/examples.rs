@@ -63,7 +63,7 @@ fn the_mastering_chain_and_the_desk_of_96_tracks_can_be_made() {
         kinds.count()
     };
     assert_eq!(count("11-mastering.toml", "compressor"), 3);
-    assert_eq!(count("12-desk-96.toml", "eq"), 96);
+    assert_eq!(count("12-desk-96.toml", "strip"), 96);
     assert_eq!(count("12-desk-96.toml", "limiter"), 1);
 }
 
