@@ -69,7 +69,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
 
 /// The beat that is expected next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Beat {
+struct NextBeat {
     /// In frames since the start.
     at: f64,
     /// Frames to the one after it.
@@ -87,7 +87,7 @@ struct TempoListener {
     count: u64,
     bpm: f64,
     clarity: f64,
-    beat: Option<Beat>,
+    beat: Option<NextBeat>,
 }
 
 impl TempoListener {
@@ -110,7 +110,7 @@ impl TempoListener {
         if at < frame {
             at += period;
         }
-        self.beat = Some(Beat { at, period });
+        self.beat = Some(NextBeat { at, period });
     }
 }
 
@@ -202,7 +202,7 @@ impl Listener for TempoListener {
         self.bpm = bpm.clamp(0.0, 1e3);
         self.clarity = clarity.clamp(0.0, 1.0);
         let is_beat = period >= 1.0 && at >= 0.0;
-        self.beat = is_beat.then_some(Beat { at, period });
+        self.beat = is_beat.then_some(NextBeat { at, period });
         Ok(())
     }
 }
