@@ -43,7 +43,8 @@ impl Draft<'_> {
     fn strips(&self) -> Vec<NodeId> {
         let is_strip = |kind: &str| {
             let kind = self.catalogue.get(kind);
-            kind.is_some_and(|kind| kind.param(CUT).is_some())
+            // Not by `Kind::param`: patches take any name.
+            kind.is_some_and(|kind| kind.params.iter().any(|param| param.name == CUT))
         };
         let nodes = self.builder.graph().nodes();
         let strips = nodes.filter(|(_, node)| is_strip(node.effective_kind()));
