@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::playing::wait_until;
 use common::{BEEP, CallResult, Folder, wav};
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -40,6 +41,8 @@ fn play_ends_with_0_and_the_report() {
         "play beep.ag --driver clock --scheduler stealing --record out.wav --json report.json";
     let mut child = begin(&here, line);
     wait_for_driver(&mut child);
+    // The take begins with the first block.
+    wait_until(|| here.path("out.wav").exists());
     let gave = interrupt(child);
     assert_eq!(gave.code, Some(0), "{}", gave.err);
     assert!(gave.out.contains("cycles"), "{}", gave.out);

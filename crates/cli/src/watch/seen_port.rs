@@ -198,7 +198,7 @@ mod tests {
     fn a_wave_is_drawn_in_dots() {
         let saw: Vec<f32> = (0..64).map(|i| i as f32 / 31.5 - 1.0).collect();
         let lines = wave_lines(&saw, 1.0, 4);
-        assert_eq!(lines, ["⠀⠀⠀⣠", "⠀⠀⣠⠋", "⠀⣠⠋⠀", "⣠⠋⠀⠀"]);
+        assert_eq!(lines, ["⠀⠀⠀⡼", "⠀⢀⡞⠁", "⢀⡞⠀⠀", "⡞⠀⠀⠀"]);
         let silent = wave_lines(&[0.0; 64], 0.0, 3);
         assert_eq!(silent.iter().filter(|line| **line != "⠀⠀⠀").count(), 1);
         // More columns than frames.
