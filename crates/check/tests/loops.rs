@@ -122,6 +122,29 @@ fn what_is_in_the_lines_and_the_nodes_outlives_the_plan() {
     }
 }
 
+/// Plays with the delay on, off and on again. Replaced executors live on, as if a worker let go of them late.
+fn off_and_on(holds_replaced: bool) -> Vec<u32> {
+    let registry = registry();
+    let on = graph(&echo(1000), &registry);
+    let mut off = on.clone();
+    off.node_mut(on.find("d").unwrap()).unwrap().enabled = false;
+    let way = TestStrategy::Stealing;
+    let mut bench = TestBench::new(&on, &registry, RunConfig::new(way, 2, 64));
+    let (mut played, mut held) = (Vec::new(), Vec::new());
+    for graph in [&off, &on, &on] {
+        played.extend(bench.render(1, 1280).remove(0));
+        let replaced = bench.replace_executor(way, graph, &registry);
+        held.extend(holds_replaced.then_some(replaced));
+    }
+    played.extend(bench.render(1, 1280).remove(0));
+    played
+}
+
+#[test]
+fn what_a_line_holds_does_not_depend_on_how_long_an_old_plan_lives() {
+    assert!(off_and_on(true) == off_and_on(false));
+}
+
 /// Plays with the delay turned now and then, each time at its frame.
 fn turned(graph: &Graph, config: RunConfig) -> Vec<u32> {
     let mut bench = TestBench::new(graph, &registry(), config);

@@ -247,10 +247,16 @@ impl AlignerLines {
         }
     }
 
-    /// Removes the entries of lines and fades that no executor uses any more.
-    pub(super) fn remove_unused(&mut self) {
-        self.lines.retain(|_, line| line.strong_count() > 0);
-        self.fade_starts.retain(|_, start| start.strong_count() > 0);
+    /// Forgets the lines and fades that `plan`, the newest one, does not have.
+    pub(super) fn keep_those_of(&mut self, plan: &Plan) {
+        let aligners = plan.aligners.iter();
+        let aligners = aligners.map(|it| ((it.node, it.output), it.taps.of(&plan.taps)));
+        let taps: HashMap<NodeOutput, &[AlignerTap]> = aligners.collect();
+        self.lines.retain(|output, _| taps.contains_key(output));
+        let has_tap = |(output, tap): &(NodeOutput, AlignerTap)| {
+            taps.get(output).is_some_and(|taps| taps.contains(tap))
+        };
+        self.fade_starts.retain(|key, _| has_tap(key));
     }
 }
 

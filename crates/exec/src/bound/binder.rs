@@ -57,7 +57,6 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         .collect();
     let lines = delay_line_memories(plan, binding.delay_lines);
     let stage_buffers = stage_buffers(plan);
-    binding.delay_lines.aligners.remove_unused();
     let mut binder = StepBinder {
         plan,
         processors: binding.processors,
@@ -78,6 +77,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         .map(|step| binder.bind(step, true))
         .collect();
     let (channels, ports) = (binder.channels, binder.ports);
+    binding.delay_lines.keep_those_of(plan);
     let successors = plan.task_successors.iter();
     let new_event_capacity = match plan.latency_blocks {
         0 => 0,

@@ -4,11 +4,12 @@ use super::aligner::AlignerLines;
 use super::ring::{DelayLineMemory, capacity};
 use graph::NodeId;
 use plan::{DelayLine, DelayedEdge, FadeState, Plan};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 use units::Frames;
 
-/// The delay lines of one engine. A plan that names a line of the same size takes it over with its content.
+/// The delay lines of one engine. A plan that names a line of the same size takes it over with its content, if the plan
+/// before it had that line too.
 #[derive(Default)]
 pub struct DelayLines {
     delays: HashMap<NodeId, Weak<DelayLineMemory>>,
@@ -34,5 +35,13 @@ impl DelayLines {
         let memory = Arc::new(DelayLineMemory::new(size.0, size.1));
         self.delays.insert(line.node, Arc::downgrade(&memory));
         memory
+    }
+
+    /// Forgets the lines that `plan`, the newest one, does not have. An older executor may hold them for a while yet: a
+    /// worker can be late to let go of it. Whether a later plan finds their content must not depend on that.
+    pub(super) fn keep_those_of(&mut self, plan: &Plan) {
+        let nodes: HashSet<NodeId> = plan.delay_lines.iter().map(|line| line.node).collect();
+        self.delays.retain(|node, _| nodes.contains(node));
+        self.aligners.keep_those_of(plan);
     }
 }
