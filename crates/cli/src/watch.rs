@@ -11,7 +11,6 @@ use divisi::prelude::Engine;
 use divisi::report::LiveStats;
 use screen::{ScreenInput, screen_lines, summary_line};
 use seen_port::SeenPort;
-pub(crate) use seen_port::seen_port;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use terminal::Terminal;

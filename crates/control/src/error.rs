@@ -68,8 +68,13 @@ pub enum ControlError {
     #[error("the transport is the server's, which has no such thing as {0}")]
     Followed(&'static str),
     /// Only outputs of audio are measured.
-    #[error("`{0}` is no output of audio, and nothing else can be measured")]
-    NoOutput(String),
+    #[error("`{target}` has no output of audio of that name{help}")]
+    NoOutput {
+        /// The name.
+        target: String,
+        /// The outputs that are there, or what goes into the node.
+        help: String,
+    },
     /// These topics measure ports.
     #[error("name the ports: `subscribe loudness of NODE.PORT`")]
     NoPorts,

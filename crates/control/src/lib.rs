@@ -65,5 +65,6 @@ pub use error::ControlError;
 pub use live_controllers::controller_binding;
 pub use meters::{BandLevel, PortMeter};
 pub use schema::schema;
+pub use target::audio_output;
 pub use transport::FollowedTransport;
 pub use words::{WordsError, read_words};

@@ -5,9 +5,8 @@ use crate::command::Topic;
 use crate::controller::Message;
 use crate::meters::PortMeter;
 use crate::query;
-use crate::target::{port_name, split};
+use crate::target::audio_output;
 use engine::{Engine, Tap};
-use graph::{Graph, Signal};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -174,17 +173,5 @@ impl Subscriptions {
                 it.dropouts = dropouts;
             }
         }
-    }
-}
-
-/// `node.port` of an output of audio, by a target that may leave the port out.
-fn audio_output(graph: &Graph, target: &str) -> Result<String, ControlError> {
-    let (_, node, port) = split(graph, target)?;
-    let name = port_name(&node.outputs, port);
-    let mut outputs = node.outputs.iter();
-    let is_audio = outputs.any(|it| it.name == name && matches!(it.signal, Signal::Audio(_)));
-    match is_audio {
-        true => Ok(format!("{}.{name}", node.name)),
-        false => Err(ControlError::NoOutput(target.to_owned())),
     }
 }

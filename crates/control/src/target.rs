@@ -1,7 +1,7 @@
 //! Looks up `node.port` and `node.param` in a graph. A node's name may hold dots itself, as those of parts do.
 
 use crate::ControlError;
-use graph::{Graph, Node, NodeId, nearest};
+use graph::{Graph, Node, NodeId, Signal, nearest};
 
 /// The node called `name`.
 pub(crate) fn node<'g>(graph: &'g Graph, name: &str) -> Result<(NodeId, &'g Node), ControlError> {
@@ -56,4 +56,35 @@ pub(crate) fn port_name(ports: &[graph::Port], word: &str) -> String {
     };
     let port = index.and_then(|index| ports.get(index));
     port.map_or_else(|| word.to_owned(), |port| port.name.clone())
+}
+
+/// `node.port` of an output of audio, by a target that may leave the port out.
+///
+/// # Errors
+///
+/// There is no such node or output. The error names the outputs that are there, or what goes into the node.
+///
+/// Real-time: setup.
+pub fn audio_output(graph: &Graph, target: &str) -> Result<String, ControlError> {
+    let (id, node, port) = split(graph, target)?;
+    let name = port_name(&node.outputs, port);
+    let outputs = node.outputs.iter();
+    let audio = outputs.filter(|it| matches!(it.signal, Signal::Audio(_)));
+    let names: Vec<&str> = audio.map(|it| it.name.as_str()).collect();
+    if names.contains(&name.as_str()) {
+        return Ok(format!("{}.{name}", node.name));
+    }
+    let mut edges = graph.edges().iter().filter(|edge| edge.to.node == id);
+    let source = edges.find_map(|edge| {
+        let from = graph.node(edge.from.node)?;
+        let port = from.outputs.get(usize::from(edge.from.port))?;
+        Some(format!("; into it goes `{}.{}`", from.name, port.name))
+    });
+    Err(ControlError::NoOutput {
+        target: target.to_owned(),
+        help: match names.is_empty() {
+            true => source.unwrap_or_default(),
+            false => format!("; it has {}", names.join(", ")),
+        },
+    })
 }

@@ -28,9 +28,9 @@ use crate::session::file_problems::{check_recordings, end_files};
 use crate::session::load::{LoadedSession, output_channels};
 use crate::session::losses::check_events;
 use crate::session::options::PlayOptions;
-use crate::watch::{ViewTitles, seen_port};
+use crate::watch::ViewTitles;
 use clap::{Args, ValueEnum};
-use divisi::control::controller_binding;
+use divisi::control::{audio_output, controller_binding};
 use divisi::driver::{self, BarPosition, DriverConfig, DriverError, DriverInfo, OpenDriver};
 use divisi::engine::{ChooseOptions, TransportStart};
 use divisi::graph::{TempoMap, error_chain};
@@ -407,11 +407,14 @@ impl Play {
         let s = if workers == 1 { "" } else { "s" };
         let (block, rate, driver) = (engine.plan().block, info.rate, info.name);
         let description = format!("{scheduler}, {workers} worker{s}, {block} at {rate}, {driver}");
-        let seen = self.see.iter().map(|name| seen_port(engine.graph(), name));
+        let seen = self.see.iter();
+        let seen = seen.map(|name| audio_output(engine.graph(), name));
         Ok(ViewTitles {
             title: format!("divisi  {}", session.to_string_lossy()),
             description,
-            seen: seen.collect::<Result<_, _>>()?,
+            seen: seen
+                .collect::<Result<_, _>>()
+                .map_err(Failure::from_input_error)?,
         })
     }
 }

@@ -2,10 +2,8 @@
 
 use super::screen::LABEL_WIDTH;
 use super::styled_line::{Color, StyledLine};
-use crate::failure::Failure;
 use divisi::control::{BandLevel, PortMeter};
 use divisi::engine::{Engine, EngineError, Tap};
-use divisi::graph::{self, Graph, Node, Signal};
 
 /// Lines of a waveform. A character of Braille has four rows and two columns of dots.
 const WAVE_LINES: usize = 4;
@@ -16,54 +14,6 @@ const MIN_DB: f64 = -72.0;
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The dots of a character of Braille, by column and row.
 const DOTS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
-
-/// `node.port` of an output of audio, by a name that may leave the port out.
-///
-/// # Errors
-///
-/// There is none; the nearest one is named.
-pub(crate) fn seen_port(graph: &Graph, name: &str) -> Result<String, Failure> {
-    let node = |name: &str| graph.nodes().find(|(_, node)| node.name == name);
-    let outputs = |node: &Node| {
-        let audio = node.outputs.iter();
-        let audio = audio.filter(|port| matches!(port.signal, Signal::Audio(_)));
-        audio.map(|port| port.name.clone()).collect::<Vec<_>>()
-    };
-    // A name with dots may be that of a node in a part.
-    if let Some((id, found)) = node(name) {
-        if let Some(port) = outputs(found).first() {
-            return Ok(format!("{name}.{port}"));
-        }
-        let mut edges = graph.edges().iter().filter(|edge| edge.to.node == id);
-        let source = edges.find_map(|edge| {
-            let from = graph.node(edge.from.node)?;
-            let port = from.outputs.get(usize::from(edge.from.port))?;
-            Some(format!("; into it goes `{}.{}`", from.name, port.name))
-        });
-        let help = source.unwrap_or_default();
-        return Err(Failure::bad_input(format!(
-            "`{name}` has no output of audio{help}"
-        )));
-    }
-    if let Some((stem, port)) = name.rsplit_once('.')
-        && let Some((_, found)) = node(stem)
-    {
-        let ports = outputs(found);
-        return match ports.iter().any(|it| it == port) {
-            true => Ok(name.to_owned()),
-            false => Err(Failure::bad_input(format!(
-                "`{stem}` has no output of audio `{port}`; it has {}",
-                ports.join(", ")
-            ))),
-        };
-    }
-    let names = graph.nodes().map(|(_, node)| node.name.as_str());
-    let help = graph::nearest(name.split('.').next().unwrap_or(name), names);
-    let help = help.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    Err(Failure::bad_input(format!(
-        "there is no node `{name}`{help}"
-    )))
-}
 
 /// An output port, as `--see` names it.
 pub(crate) struct SeenPort {
