@@ -30,10 +30,12 @@
 //! | `callback`, `schedule`, `transport`, `overload`, `messages`, `watchdog` | [`EngineCallback`], and what the two halves send each other |
 //! | `midi`, `controllers` | live MIDI on the audio thread, and controllers that set parameters |
 //! | `resources` | what outlives a plan: processors, delay lines, threads; the way from graph to plan to executor |
+//! | `ahead` | what no live input reaches, played some blocks early |
 //! | `choose` | [`choose_scheduler`]: tries schedulers on this graph |
 //! | `measure` | [`measure_nodes`], [`measure_machine`]: costs for planning |
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod callback;
 mod choose;
 mod clock;
@@ -66,4 +68,4 @@ pub use measure::{
 };
 pub use messages::RampLaw;
 pub use options::{EngineOptions, Scheduler, TransportStart};
-pub use resources::{NodeState, expanded_graph};
+pub use resources::{AheadStatus, NodeState, expanded_graph};

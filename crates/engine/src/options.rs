@@ -161,6 +161,9 @@ pub struct EngineOptions {
     /// Latency of a pipeline in blocks: its number of stages less one. `None`: one block live; offline, where nobody
     /// hears it, one less than there are workers. A pipeline of more than one block takes no edits.
     pub latency_blocks: Option<u32>,
+    /// Blocks that nodes which no live input reaches may be played ahead, on a thread of their own; 0 for none. In a pipeline, and
+    /// with [`Scheduler::Cpfd`], none is.
+    pub ahead_blocks: u32,
     /// Measured costs of nodes. Where there is none, the cost in the text is taken, then the kind's.
     pub costs: MeasuredCosts,
     /// Measured costs between cores.
@@ -198,6 +201,7 @@ impl EngineOptions {
             use_all_workers: false,
             compensate_latency: true,
             latency_blocks: None,
+            ahead_blocks: 0,
             costs: MeasuredCosts::default(),
             core_timings: CoreTimings::default(),
             transfer_time: None,

@@ -22,6 +22,7 @@
 //! ```
 
 mod bound;
+mod checkpoint;
 mod cycle;
 mod errors;
 mod executor;
@@ -32,9 +33,12 @@ mod step;
 mod strategy;
 
 pub use bound::{Binding, DelayLines};
+pub use checkpoint::Checkpoint;
 pub use cycle::{CycleInfo, CycleResult, CycleStatus, StuckStep, Watchdog};
 pub use errors::ErrorCounts;
 pub use executor::Executor;
-pub use processors::{ProcessorPool, ProcessorTiming, RequestedServices};
+pub use processors::{ProcessorPool, ProcessorTiming, RequestedServices, STAND_IN};
 pub use runtime::{BackoffPolicy, SharedRuntime};
-pub use strategy::{deadline, global, mutex, sequential, static_schedule, stealing, weighted};
+pub use strategy::{
+    ResumableExecutor, deadline, global, mutex, sequential, static_schedule, stealing, weighted,
+};

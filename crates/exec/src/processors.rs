@@ -26,6 +26,9 @@ use units::{Frames, SampleRate};
 /// Number of bytes by which the next saved state may be longer than this one.
 const STATE_MARGIN: usize = 4096;
 
+/// Number of the copy of a node that plays what another executor has computed.
+pub const STAND_IN: u16 = u16::MAX;
+
 /// No plan: the processor is awake.
 pub(crate) const AWAKE: u64 = 0;
 
@@ -104,6 +107,31 @@ impl ProcessorEntry {
         self.is_stale.load(Ordering::Relaxed)
     }
 
+    /// Appends the state to `into`. Returns false if the processor panics.
+    ///
+    /// # Safety
+    ///
+    /// The caller's executor owns the runtime, and no worker runs a step of the processor.
+    pub(crate) unsafe fn save_state(&self, into: &mut Vec<u8>) -> bool {
+        // SAFETY: no other thread reaches the processor now, by this function's contract.
+        let processor = unsafe { &**self.processor.get() };
+        is_done(AssertUnwindSafe(|| {
+            processor.save(into);
+            true
+        }))
+    }
+
+    /// Has the processor continue from `state`. Returns false if it refuses, or panics.
+    ///
+    /// # Safety
+    ///
+    /// As for [`save_state`](Self::save_state).
+    pub(crate) unsafe fn load_state(&self, state: &[u8]) -> bool {
+        // SAFETY: no other thread reaches the processor now, by this function's contract.
+        let processor = unsafe { &mut **self.processor.get() };
+        is_done(AssertUnwindSafe(|| processor.load(state).is_ok()))
+    }
+
     /// Copies the state of `original`, by save and load. Returns false if that fails.
     ///
     /// # Safety
@@ -124,15 +152,19 @@ impl ProcessorEntry {
             )
         };
         state.clear();
-        let synced = catch_unwind(AssertUnwindSafe(|| {
+        is_done(AssertUnwindSafe(|| {
             from.save(state);
             to.load(state).is_ok()
-        }));
-        synced.unwrap_or_else(|payload| {
-            std::mem::forget(payload);
-            false
-        })
+        }))
     }
+}
+
+/// Returns true if `work` does, and false if it panics. What the panic carries is forgotten: it may not be freed here.
+fn is_done(work: impl FnOnce() -> bool + std::panic::UnwindSafe) -> bool {
+    catch_unwind(work).unwrap_or_else(|payload| {
+        std::mem::forget(payload);
+        false
+    })
 }
 
 /// Latency, tail and length of a processor, known once it is set up.
@@ -297,6 +329,28 @@ impl ProcessorPool {
         };
         self.copies.insert((node, copy), Arc::new(entry));
         true
+    }
+
+    /// Inserts `processor` in the place of `node`'s in plans whose step of it has the copy number [`STAND_IN`]: another
+    /// executor plays the node.
+    ///
+    /// Real-time: setup.
+    pub fn insert_stand_in(
+        &mut self,
+        node: NodeId,
+        mut processor: Box<dyn Processor>,
+        format: (SampleRate, Frames, Mode),
+    ) {
+        self.set_up(&mut *processor, format);
+        let entry = Arc::new(ProcessorEntry::new(processor));
+        self.copies.insert((node, STAND_IN), entry);
+    }
+
+    /// Removes all stand-ins. Plans that have been bound keep theirs.
+    ///
+    /// Real-time: setup.
+    pub fn remove_stand_ins(&mut self) {
+        self.copies.retain(|(_, copy), _| *copy != STAND_IN);
     }
 
     /// Removes the duplicates that `plan` does not use and returns those that it needs and that are missing. Call it

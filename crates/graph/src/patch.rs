@@ -125,6 +125,22 @@ impl Graph {
         Ok(())
     }
 
+    /// Keeps the nodes that `node` accepts, and of their edges those that `edge` accepts.
+    pub fn retain(&mut self, node: impl Fn(NodeId) -> bool, edge: impl Fn(&Edge) -> bool) {
+        for (id, slot) in (0..).map(NodeId).zip(&mut self.nodes) {
+            if slot.is_some()
+                && !node(id)
+                && let Some(removed) = slot.take()
+            {
+                self.names.remove(&removed.name);
+            }
+        }
+        let nodes = &self.nodes;
+        let is_there = |id: NodeId| matches!(nodes.get(id.0 as usize), Some(Some(_)));
+        self.edges
+            .retain(|e| is_there(e.from.node) && is_there(e.to.node) && edge(e));
+    }
+
     /// Adds an edge. Its ports are not checked here but by [`Graph::apply`] and by the plan.
     pub fn connect(&mut self, edge: Edge) {
         self.edges.push(edge);

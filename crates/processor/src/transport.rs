@@ -279,7 +279,10 @@ impl Transport {
         Some(self.cell(before).get().position_at(change.frame))
     }
 
-    fn count(&self) -> u64 {
+    /// Number of changes so far. What was computed of later frames holds as long as it stays the same.
+    ///
+    /// Real-time: hot.
+    pub fn count(&self) -> u64 {
         // pairs with the store in `push`.
         self.count.load(Ordering::Acquire)
     }

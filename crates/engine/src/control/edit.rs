@@ -279,8 +279,8 @@ impl Engine {
         let has_delays = self.resources.has_latency() || !self.plan.delayed_edges.is_empty();
         let delays = has_delays.then(|| self.previous_delays());
         let previous = (delays, PreviousStages::new(&self.plan));
-        let plan = match added.and_then(|()| self.resources.plan(graph, previous)) {
-            Ok(plan) => plan,
+        let planned = match added.and_then(|()| self.resources.plan_parts(graph, previous)) {
+            Ok(planned) => planned,
             Err(error) => {
                 let transition = self.transition.as_ref();
                 let playing = transition.map_or(&self.graph, |it| &it.graph);
@@ -288,7 +288,8 @@ impl Engine {
                 return Err(error);
             }
         };
-        let executor = self.resources.executor(&plan);
+        let executor = self.resources.executor_of(&planned);
+        let plan = planned.plan;
         self.swaps += 1;
         let watchdog = executor.watchdog();
         self.send_swap(executor);

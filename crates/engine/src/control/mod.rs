@@ -118,8 +118,9 @@ impl Engine {
         let mut resources = EngineResources::new(registry, options, spacing)?;
         resources.place_expansions(&mut graph)?;
         resources.add_nodes(&graph)?;
-        let plan = resources.plan(&graph, Default::default())?;
-        let executor = resources.executor(&plan);
+        let planned = resources.plan_parts(&graph, Default::default())?;
+        let executor = resources.executor_of(&planned);
+        let plan = planned.plan;
         let (control, callback) = rings();
         let options = &resources.options;
         let adaptation = Adaptation::new(options, resources.pool.workers(), &plan);

@@ -1,6 +1,7 @@
 //! Figures of an engine: for a display several times a second, and for the report at the end.
 
 use super::Engine;
+use crate::AheadStatus;
 use processor::{FileProblem, Mode};
 use report::{CycleTrace, LiveStats, Report};
 use std::collections::BTreeMap;
@@ -13,6 +14,13 @@ impl Engine {
     /// Values of all gauges, by node and name.
     pub fn gauges(&self) -> BTreeMap<String, f32> {
         self.resources.gauges(&self.graph)
+    }
+
+    /// What is played ahead; `None` if nothing is to be ([`EngineOptions::ahead_blocks`](crate::EngineOptions::ahead_blocks)).
+    ///
+    /// Real-time: setup.
+    pub fn ahead_status(&self) -> Option<AheadStatus> {
+        self.resources.ahead_status()
     }
 
     /// Notes of the nodes on their set-up, a sentence each, such as a file that was resampled.

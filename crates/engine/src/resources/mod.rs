@@ -20,6 +20,7 @@
 //! | `tap` | the node that copies a port for a meter |
 //! | `planning` | the plan of a graph, and the executor of a plan |
 
+mod ahead;
 mod ending;
 mod expanded;
 pub(crate) mod fade;
@@ -28,7 +29,10 @@ mod nodes;
 mod planning;
 pub(crate) mod tap;
 
+use crate::ahead::{border_kind, stand_in_kind};
 use crate::{EngineError, EngineOptions, Scheduler};
+use ahead::AheadResources;
+pub use ahead::AheadStatus;
 use exec::{BackoffPolicy, DelayLines, ProcessorPool, SharedRuntime};
 pub use expanded::expanded_graph;
 use graph::{Catalogue, NodeId};
@@ -104,6 +108,8 @@ pub(crate) struct EngineResources {
     pub(crate) states: NodeStates,
     /// Nodes that play as several.
     expansions: HashMap<NodeId, expanded::PlacedExpansion>,
+    /// Nodes that are played ahead.
+    ahead: AheadResources,
 }
 
 impl EngineResources {
@@ -138,6 +144,9 @@ impl EngineResources {
         let mut catalogue = registry.plan_catalogue();
         catalogue.insert(fade::kind());
         catalogue.insert(tap::kind());
+        catalogue.insert(border_kind());
+        catalogue.insert(stand_in_kind());
+        let ahead = AheadResources::new(transport.clone());
         Ok(Self {
             registry,
             catalogue,
@@ -158,6 +167,7 @@ impl EngineResources {
             not_duplicable: HashSet::new(),
             states: NodeStates::default(),
             expansions: HashMap::new(),
+            ahead,
             options,
         })
     }

@@ -28,6 +28,13 @@ pub(super) struct NodeResources {
     length: Option<u64>,
 }
 
+impl NodeResources {
+    /// Returns true if the processor has no latency, no task and no gauge.
+    pub(super) fn is_plain(&self) -> bool {
+        self.latency == Frames(0) && self.tasks.is_empty() && self.gauges.is_empty()
+    }
+}
+
 /// Largest number of problems that are kept of removed nodes: a client may add and remove recorders for days.
 const MAX_REMOVED_PROBLEMS: usize = 256;
 
@@ -124,6 +131,7 @@ impl EngineResources {
         for id in unused {
             self.keep_state(id);
             self.processors.remove(id);
+            self.remove_ahead(id);
             self.not_duplicable.remove(&id);
             if let Some(there) = self.nodes.remove(&id) {
                 self.end_node(there);

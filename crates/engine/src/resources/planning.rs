@@ -77,7 +77,7 @@ impl EngineResources {
         made.is_some_and(|made| self.processors.insert_copy((id, copy), made, setup))
     }
 
-    fn plan_options(&self, machine: &MachineModel) -> PlanOptions {
+    pub(super) fn plan_options(&self, machine: &MachineModel) -> PlanOptions {
         let mut options = PlanOptions::new(self.options.block, self.options.rate);
         let latencies = self.nodes.iter().map(|(id, there)| (*id, there.latency));
         options.latencies = latencies.collect();
