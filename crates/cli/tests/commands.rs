@@ -400,3 +400,28 @@ fn what_a_unit_does_is_drawn_with_its_parameters() {
         );
     }
 }
+
+#[test]
+fn play_renders_ahead_what_no_live_input_reaches_and_reports_it() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    let call = "play beep.ag --driver clock --scheduler sequential --seconds 0.5 --json";
+    let gave = here.well(&format!("{call} ahead.json --render-ahead 32"));
+    let ahead = &here.json("ahead.json")["ahead"];
+    let blocks = ["in_time", "in_callback"].map(|count| ahead[count].as_u64().unwrap());
+    let cycles = here.json("ahead.json")["cycles"].as_u64().unwrap();
+    assert!(ahead["nodes"].as_u64().unwrap() >= 1 && blocks.iter().sum::<u64>() == cycles);
+    assert!(
+        gave.out.contains("ahead: ") || gave.err.contains("ahead: "),
+        "{}",
+        gave.err
+    );
+    here.well(&format!("{call} plain.json"));
+    assert!(here.json("plain.json")["ahead"].is_null());
+    let refused = here.call("play beep.ag --render-ahead 0");
+    assert!(
+        refused.code == Some(2) && refused.err.contains("1..=64"),
+        "{}",
+        refused.err
+    );
+}

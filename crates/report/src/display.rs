@@ -53,6 +53,11 @@ impl Report {
             true => writeln!(f, "none late")?,
             false => writeln!(f, "{}", failures.join(", "))?,
         }
+        if let Some(ahead) = self.ahead {
+            let (nodes, all) = (ahead.nodes, ahead.in_time + ahead.in_callback);
+            let in_time = ahead.in_time;
+            writeln!(f, "ahead: {nodes} nodes, {in_time} of {all} blocks in time")?;
+        }
         if let Some(reason) = self.late_reason() {
             writeln!(f, "late because {reason}")?;
         }

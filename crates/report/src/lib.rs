@@ -34,7 +34,7 @@ pub use cycle_trace::{CycleTrace, Outcome, Slice, WorkerEvent};
 pub use histogram::{Bucket, Histogram, TimeSummary};
 pub use live_stats::{LiveStats, RecentTimes};
 pub use open_cycle::SliceKind;
-pub use report::{LatencyFrames, NodeTimes, Report};
+pub use report::{LatencyFrames, NodeTimes, RenderedAhead, Report};
 pub use step_names::StepNames;
 pub use trace_file::{SizeLimit, TraceFile, TraceFileStats};
 pub use trace_stats::TraceStats;

@@ -28,6 +28,8 @@ pub struct Report {
     pub partition: Option<String>,
     /// Number of nodes.
     pub nodes: u64,
+    /// Nodes that were rendered ahead; none where nothing was to be.
+    pub ahead: Option<RenderedAhead>,
     /// Number of cycles.
     pub cycles: u64,
     /// Number of cycles that ended after their deadline; their sound is complete.
@@ -103,6 +105,17 @@ pub struct NodeTimes {
     pub typical: u64,
     /// The longest.
     pub max: u64,
+}
+
+/// Nodes that were rendered ahead, and their blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RenderedAhead {
+    /// Number of nodes, at the end.
+    pub nodes: u64,
+    /// Number of blocks that were there in time.
+    pub in_time: u64,
+    /// Number of blocks that the callback rendered itself.
+    pub in_callback: u64,
 }
 
 impl NodeTimes {

@@ -99,6 +99,11 @@ pub(crate) struct Play {
     #[arg(long, value_name = "NODE.PARAM")]
     learn: Option<String>,
 
+    /// Render what no live input reaches (scores, generators, envelopes, most effects) up to this many blocks early, on a
+    /// thread of its own
+    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=64))]
+    render_ahead: Option<u32>,
+
     #[command(flatten)]
     tracing: TraceOptions,
 
@@ -300,6 +305,7 @@ impl Play {
     ) -> Result<PreparedPlay, Failure> {
         let mut options = self.options.engine_options(loaded, info.rate);
         options.trace = self.tracing.is_on() || self.is_watched();
+        options.ahead_blocks = self.render_ahead.unwrap_or(0);
         options.midi = loaded.midi_ports();
         let last = |ports: &[String]| (ports.len() as u16).checked_sub(1);
         if self.midi_clock.is_some_and(MidiClock::follows) {

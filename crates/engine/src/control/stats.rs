@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::AheadStatus;
 use processor::{FileProblem, Mode};
-use report::{CycleTrace, LiveStats, Report};
+use report::{CycleTrace, LiveStats, RenderedAhead, Report};
 use std::collections::BTreeMap;
 use units::Nanos;
 
@@ -86,6 +86,11 @@ impl Engine {
             kernels: self.settings("kernels").unwrap_or_default(),
             partition: self.settings("partition"),
             nodes: self.graph.len() as u64,
+            ahead: self.ahead_status().map(|ahead| RenderedAhead {
+                nodes: ahead.nodes as u64,
+                in_time: ahead.ahead,
+                in_callback: ahead.played,
+            }),
             refused: self.refused.clone(),
             notes: self.notes(),
             speedup_bound: self.speedup_bound(),
