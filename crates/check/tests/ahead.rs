@@ -1,11 +1,15 @@
 //! What is played ahead has the bits of what is played in time, whatever reaches it: parameters, edits, the transport.
 
 use divisi::prelude::*;
+use divisi_check::alloc::{Counting, calls};
 use divisi_check::rng::Rng;
 use engine::{AheadStatus, TransportStart};
 use graph::{Edge, Edit, NodeId, Param, ParamRange};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 const BLOCK: usize = 64;
 /// Examples with generators, scores and envelopes; in some of them delays and reverbs, which cannot be played ahead.
@@ -22,6 +26,8 @@ struct Take {
     engine: Engine,
     player: EngineCallback,
     played: Vec<u32>,
+    /// Calls to the allocator within callbacks.
+    allocations: u64,
 }
 
 impl Take {
@@ -46,6 +52,7 @@ impl Take {
             engine,
             player,
             played: Vec::new(),
+            allocations: 0,
         }
     }
 
@@ -53,8 +60,10 @@ impl Take {
         for _ in 0..blocks {
             let (mut left, mut right) = ([0.0_f32; BLOCK], [0.0_f32; BLOCK]);
             let mut outputs: [&mut [f32]; 2] = [&mut left, &mut right];
+            let before = calls();
             self.player
                 .process(CallbackInfo::default(), &[], &mut outputs);
+            self.allocations += calls() - before;
             let both = left.iter().zip(&right);
             self.played
                 .extend(both.flat_map(|(a, b)| [a.to_bits(), b.to_bits()]));
@@ -114,7 +123,7 @@ impl Take {
 }
 
 /// Plays both takes with the same changes; gives what was played ahead.
-fn compare(name: &str, [mut plain, mut ahead]: [Take; 2], seed: u64) -> AheadStatus {
+fn compare(name: &str, [plain, ahead]: [&mut Take; 2], seed: u64) -> AheadStatus {
     let (mut rng, mut other_rng) = (Rng(seed), Rng(seed));
     let mut changes = 0;
     for round in 0..40 {
@@ -122,9 +131,8 @@ fn compare(name: &str, [mut plain, mut ahead]: [Take; 2], seed: u64) -> AheadSta
         plain.change(&mut rng);
         ahead.change(&mut other_rng);
         changes += 1;
-        for take in [&mut plain, &mut ahead] {
-            take.play(blocks);
-        }
+        plain.play(blocks);
+        ahead.play(blocks);
         let first = plain.played.iter().zip(&ahead.played);
         let wrong = first.clone().position(|(a, b)| a != b);
         assert_eq!(
@@ -147,9 +155,9 @@ fn what_is_played_ahead_has_the_same_bits_through_parameters_edits_and_jumps() {
             (8, (Scheduler::Stealing, 2)),
             (3, (Scheduler::Hlfet, 2)),
         ] {
-            let plain = Take::new(name, (Scheduler::Sequential, 1), Mode::Offline, 0);
-            let ahead = Take::new(name, schedule, Mode::Offline, blocks);
-            let status = compare(name, [plain, ahead], seed);
+            let mut plain = Take::new(name, (Scheduler::Sequential, 1), Mode::Offline, 0);
+            let mut ahead = Take::new(name, schedule, Mode::Offline, blocks);
+            let status = compare(name, [&mut plain, &mut ahead], seed);
             share.push(status.ahead as f64 / (status.ahead + status.played) as f64);
         }
     }
@@ -160,9 +168,13 @@ fn what_is_played_ahead_has_the_same_bits_through_parameters_edits_and_jumps() {
 fn a_thread_that_plays_ahead_while_the_callback_runs_gives_the_same_bits() {
     let mut ahead_blocks = 0;
     for (name, seed) in EXAMPLES.into_iter().zip(11..) {
-        let plain = Take::new(name, (Scheduler::Sequential, 1), Mode::Live, 0);
-        let ahead = Take::new(name, (Scheduler::Sequential, 1), Mode::Live, 16);
-        ahead_blocks += compare(name, [plain, ahead], seed).ahead;
+        let [mut plain, mut ahead] =
+            [0, 16].map(|it| Take::new(name, (Scheduler::Sequential, 1), Mode::Live, it));
+        ahead_blocks += compare(name, [&mut plain, &mut ahead], seed).ahead;
+        assert_eq!(
+            ahead.allocations, 0,
+            "{name}: the callback allocated or freed"
+        );
     }
     // How many are there in time is up to the machine.
     assert!(ahead_blocks > 0);
