@@ -191,7 +191,6 @@ impl Executor for AheadExecutor {
         if !self.part.has_node(node) {
             return self.rest.push_event(node, event);
         }
-        self.catch_up();
         self.is_stale = true;
         self.part.executor().push_event(node, event)
     }
