@@ -33,7 +33,7 @@ use clap::{Args, ValueEnum};
 use divisi::control::{audio_output, controller_binding};
 use divisi::driver::{self, BarPosition, DriverConfig, DriverError, DriverInfo, OpenDriver};
 use divisi::engine::{ChooseOptions, TransportStart};
-use divisi::graph::{TempoMap, error_chain};
+use divisi::graph::{Graph, TempoMap, error_chain};
 use divisi::plan::PlanOptions;
 use divisi::prelude::{Engine, Frames, SampleRate};
 use divisi::report::Report;
@@ -303,6 +303,8 @@ impl Play {
         config: &DriverConfig,
         nsm: Option<NsmSession>,
     ) -> Result<PreparedPlay, Failure> {
+        // Before a scheduler is chosen, which takes its time.
+        self.seen_ports(&loaded.session.graph)?;
         let mut options = self.options.engine_options(loaded, info.rate);
         options.trace = self.tracing.is_on() || self.is_watched();
         options.ahead_blocks = self.render_ahead.unwrap_or(0);
@@ -413,15 +415,18 @@ impl Play {
         let s = if workers == 1 { "" } else { "s" };
         let (block, rate, driver) = (engine.plan().block, info.rate, info.name);
         let description = format!("{scheduler}, {workers} worker{s}, {block} at {rate}, {driver}");
-        let seen = self.see.iter();
-        let seen = seen.map(|name| audio_output(engine.graph(), name));
         Ok(ViewTitles {
             title: format!("divisi  {}", session.to_string_lossy()),
             description,
-            seen: seen
-                .collect::<Result<_, _>>()
-                .map_err(Failure::from_input_error)?,
+            seen: self.seen_ports(engine.graph())?,
         })
+    }
+
+    /// The ports that `--see` names, each as `node.port`.
+    fn seen_ports(&self, graph: &Graph) -> Result<Vec<String>, Failure> {
+        let ports = self.see.iter().map(|name| audio_output(graph, name));
+        let ports: Result<_, _> = ports.collect();
+        ports.map_err(Failure::from_input_error)
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) struct PitchResult {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Stage {
+enum PitchPiece {
     #[default]
     Begin,
     Low(usize),
@@ -58,7 +58,7 @@ pub(super) struct PitchJob {
     likeness: Vec<f64>,
     /// First lag of the second look.
     first: usize,
-    stage: Stage,
+    next: PitchPiece,
     pub(super) result: PitchResult,
 }
 
@@ -125,7 +125,7 @@ impl PitchJob {
     ///
     /// Real-time: hot.
     pub(super) fn begin(&mut self) {
-        (self.stage, self.result) = (Stage::Begin, PitchResult::default());
+        (self.next, self.result) = (PitchPiece::Begin, PitchResult::default());
     }
 
     /// Brings the sound to the lower rate. Returns false if it is silent.
@@ -230,31 +230,31 @@ impl Iterator for Maxima<'_> {
 
 impl PiecewiseJob for PitchJob {
     fn run_piece(&mut self) -> bool {
-        match self.stage {
-            Stage::Begin => {
+        match self.next {
+            PitchPiece::Begin => {
                 if !self.lower() {
                     return true;
                 }
-                self.stage = Stage::Low(0);
+                self.next = PitchPiece::Low(0);
             }
-            Stage::Low(first) => {
+            PitchPiece::Low(first) => {
                 let end = (first + LOW_LAGS).min(self.low_likeness.len());
                 for lag in first..end {
                     self.low_likeness[lag] = likeness(&self.low, &self.low_powers, lag);
                 }
-                self.stage = match end < self.low_likeness.len() {
-                    true => Stage::Low(end),
-                    false => Stage::Choose,
+                self.next = match end < self.low_likeness.len() {
+                    true => PitchPiece::Low(end),
+                    false => PitchPiece::Choose,
                 };
             }
-            Stage::Choose => {
+            PitchPiece::Choose => {
                 let Some(lag) = self.period() else {
                     return true;
                 };
                 self.first = (lag * self.divisor).saturating_sub(self.divisor + 1);
-                self.stage = Stage::Whole(0);
+                self.next = PitchPiece::Whole(0);
             }
-            Stage::Whole(first) => {
+            PitchPiece::Whole(first) => {
                 let end = (first + LAGS).min(self.likeness.len());
                 for index in first..end {
                     let lag = (self.first + index).min(self.window.len() - 1);
@@ -264,7 +264,7 @@ impl PiecewiseJob for PitchJob {
                     self.conclude();
                     return true;
                 }
-                self.stage = Stage::Whole(end);
+                self.next = PitchPiece::Whole(end);
             }
         }
         false

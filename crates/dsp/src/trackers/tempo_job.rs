@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The largest s is the period, from 40 to 240 beats a minute: D. Ellis, "Beat tracking by dynamic programming", *J. New Music
-//! Research* 36 (2007), with the largest of three for the double period. It is found exactly on r around two and four periods. The beats lie where the sum of the fluxes a period
-//! apart is largest.
+//! Research* 36 (2007), with the largest of three for the double period. It is found exactly on r around two and four periods. The beats lie where
+//! the sum of the fluxes a period apart is largest.
 
 use super::flux::FluxJob;
 use super::pitch_job::Peak;
@@ -26,10 +26,13 @@ const PREFERRED_S: f64 = 0.5;
 const OCTAVES: f64 = 0.9;
 /// Weights of a flux and of its neighbours.
 const SMOOTHING: [f64; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
-/// Lags of a piece.
-const LAGS: usize = 32;
+/// Lags of a piece, and places of a beat: some microseconds.
+const LAGS: usize = 8;
+const PLACES: usize = 16;
 /// Places in a hop at which a beat may lie.
-const PLACES: usize = 4;
+const PLACES_PER_HOP: usize = 4;
+/// Products that are added up side by side.
+const SUMS: usize = 4;
 
 /// What was found in the fluxes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,11 +46,14 @@ pub(super) struct Tempo {
 }
 
 #[derive(Clone, Copy)]
-enum Stage {
+enum TempoPiece {
     Flux,
-    Begin,
+    Centre,
+    /// From this lag on.
     Likeness(usize),
-    Choose,
+    Period,
+    /// From this place on.
+    Beat(usize),
 }
 
 /// The work on one window.
@@ -61,7 +67,9 @@ pub(super) struct TempoJob {
     /// The fluxes without their mean, smoothed.
     centred: Vec<f64>,
     likeness: Vec<f64>,
-    stage: Stage,
+    /// Of the places of the beat that were looked at.
+    strongest: f64,
+    next: TempoPiece,
     /// True if a tempo is asked for.
     pub(super) is_wanted: bool,
     /// The tempo, if one was asked for and there is one.
@@ -82,7 +90,8 @@ impl TempoJob {
             hop_rate,
             centred: vec![0.0; FLUXES],
             likeness: vec![0.0; (4.0 * longest) as usize + 4],
-            stage: Stage::Flux,
+            strongest: 0.0,
+            next: TempoPiece::Flux,
             is_wanted: false,
             result: None,
         }
@@ -110,8 +119,12 @@ impl TempoJob {
         if lag * 2 > all.len() {
             return 0.0;
         }
-        let products = all[lag..].iter().zip(all).map(|(a, b)| a * b);
-        products.sum::<f64>() / (all.len() - lag) as f64
+        let pairs = all[lag..].iter().zip(all);
+        let mut sums = [0.0; SUMS];
+        for (at, (a, b)) in pairs.enumerate() {
+            sums[at % SUMS] += a * b;
+        }
+        sums.iter().sum::<f64>() / (all.len() - lag) as f64
     }
 
     /// The lag with the largest s.
@@ -147,36 +160,46 @@ impl TempoJob {
         period
     }
 
-    /// Hops from the last beat to the newest flux.
-    fn since(&self, period: f64) -> f64 {
+    /// Sum of the fluxes a period apart, from `since` hops before the newest one back.
+    fn strength(&self, period: f64, since: f64) -> f64 {
         let fluxes = &self.centred[..self.count];
-        let strength = |since: f64| {
-            let mut at = (self.count - 1) as f64 - since;
-            let mut sum = 0.0;
-            while at >= 0.0 {
-                let (index, part) = (at as usize, at.fract());
-                let next = fluxes.get(index + 1).unwrap_or(&fluxes[index]);
-                sum += fluxes[index] * (1.0 - part) + next * part;
-                at -= period;
-            }
-            sum
-        };
-        let places = 0..(period * PLACES as f64) as usize;
-        let places = places.map(|place| place as f64 / PLACES as f64);
-        let best = places.map(|place| (place, strength(place)));
-        best.max_by(|a, b| a.1.total_cmp(&b.1))
-            .map_or(0.0, |it| it.0)
+        let mut at = (self.count - 1) as f64 - since;
+        let mut sum = 0.0;
+        while at >= 0.0 {
+            let (index, part) = (at as usize, at.fract());
+            let next = fluxes.get(index + 1).unwrap_or(&fluxes[index]);
+            sum += fluxes[index] * (1.0 - part) + next * part;
+            at -= period;
+        }
+        sum
     }
 
-    fn conclude(&self) -> Option<Tempo> {
+    /// The period and how like it is to the next, with the beat at the newest flux for now.
+    fn found_period(&self) -> Option<Tempo> {
         let lag = self.period()?;
-        let period = self.refine(lag);
-        let clarity = (self.likeness[lag] / self.likeness[0]).clamp(0.0, 1.0);
         Some(Tempo {
-            period,
-            since: self.since(period),
-            clarity,
+            period: self.refine(lag),
+            since: 0.0,
+            clarity: (self.likeness[lag] / self.likeness[0]).clamp(0.0, 1.0),
         })
+    }
+
+    /// Looks for the beat at places from `first` on. Returns the next one to look at, if there is one.
+    fn look_for_beat(&mut self, first: usize) -> Option<usize> {
+        let mut found = self.result?;
+        let places = (found.period * PLACES_PER_HOP as f64) as usize;
+        let end = (first + PLACES).min(places);
+        for place in first..end {
+            let since = place as f64 / PLACES_PER_HOP as f64;
+            let strength = self.strength(found.period, since);
+            // The later one of two equals, as with the largest of all.
+            if place == 0 || strength >= self.strongest {
+                self.strongest = strength;
+                found.since = since;
+            }
+        }
+        self.result = Some(found);
+        (end < places).then_some(end)
     }
 }
 
@@ -187,39 +210,44 @@ impl WindowJob for TempoJob {
 
     fn begin(&mut self) {
         self.flux.begin();
-        (self.stage, self.result) = (Stage::Flux, None);
+        (self.next, self.result) = (TempoPiece::Flux, None);
     }
 }
 
 impl PiecewiseJob for TempoJob {
     fn run_piece(&mut self) -> bool {
-        match self.stage {
-            Stage::Flux => {
+        match self.next {
+            TempoPiece::Flux => {
                 if self.flux.run_piece() {
-                    self.stage = Stage::Begin;
+                    self.next = TempoPiece::Centre;
                     return !self.is_wanted;
                 }
             }
-            Stage::Begin => {
+            TempoPiece::Centre => {
                 if !self.centre() {
                     return true;
                 }
-                self.stage = Stage::Likeness(0);
+                self.next = TempoPiece::Likeness(0);
             }
-            Stage::Likeness(first) => {
+            TempoPiece::Likeness(first) => {
                 let end = (first + LAGS).min(self.likeness.len());
                 for lag in first..end {
                     self.likeness[lag] = self.likeness(lag);
                 }
-                self.stage = match end < self.likeness.len() {
-                    true => Stage::Likeness(end),
-                    false => Stage::Choose,
+                self.next = match end < self.likeness.len() {
+                    true => TempoPiece::Likeness(end),
+                    false => TempoPiece::Period,
                 };
             }
-            Stage::Choose => {
-                self.result = self.conclude();
-                return true;
+            TempoPiece::Period => {
+                self.result = self.found_period();
+                self.next = TempoPiece::Beat(0);
+                return self.result.is_none();
             }
+            TempoPiece::Beat(first) => match self.look_for_beat(first) {
+                Some(next) => self.next = TempoPiece::Beat(next),
+                None => return true,
+            },
         }
         false
     }

@@ -120,6 +120,8 @@ impl<L: Listener> WindowTracker<L> {
             }
             return;
         }
+        // Once after a state was loaded, on this thread: a tempo takes half a millisecond. A state without the result of the work
+        // that was out would be shorter by the whole window.
         if std::mem::take(&mut self.is_lost)
             && let Some(job) = self.fill(self.hop)
         {
