@@ -7,6 +7,7 @@ use engine::{AheadStatus, TransportStart};
 use graph::{Edge, Edit, NodeId, Param, ParamRange};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -28,6 +29,7 @@ struct Take {
     played: Vec<u32>,
     /// Calls to the allocator within callbacks.
     allocations: u64,
+    is_live: bool,
 }
 
 impl Take {
@@ -53,6 +55,7 @@ impl Take {
             player,
             played: Vec::new(),
             allocations: 0,
+            is_live: mode == Mode::Live,
         }
     }
 
@@ -68,6 +71,10 @@ impl Take {
             self.played
                 .extend(both.flat_map(|(a, b)| [a.to_bits(), b.to_bits()]));
             self.engine.update();
+            if self.is_live {
+                // Time in which a thread can play ahead.
+                std::thread::sleep(Duration::from_micros(300));
+            }
         }
     }
 
