@@ -26,9 +26,9 @@ pub(crate) struct AheadExecutor {
     transport: Arc<Transport>,
     counts: Arc<AheadCounts>,
     /// The block that was taken last: its state is the part's.
-    taken: Option<Box<AheadBlock>>,
+    taken: Option<AheadBlock>,
     /// For the next state that is sent.
-    spare: Option<Box<AheadBlock>>,
+    spare: Option<AheadBlock>,
     /// Blocks that the thread may be ahead.
     blocks: u32,
     generation: u32,
@@ -107,7 +107,7 @@ impl AheadExecutor {
 
     /// The block at `position` that was played ahead, if it is there and nothing has come since. What is of no use any more goes
     /// back to the thread.
-    fn take(&mut self, position: u64) -> Option<Box<AheadBlock>> {
+    fn take(&mut self, position: u64) -> Option<AheadBlock> {
         loop {
             let next = self.link.from_other.peek().ok()?;
             let is_of_now = next.generation == self.generation
@@ -153,7 +153,7 @@ impl AheadExecutor {
     }
 
     /// Keeps a block that is free, or gives it to the thread.
-    fn give_back(&mut self, mut block: Box<AheadBlock>) {
+    fn give_back(&mut self, mut block: AheadBlock) {
         if self.spare.is_none() {
             self.spare = Some(block);
             return;
@@ -162,7 +162,7 @@ impl AheadExecutor {
         self.send(block);
     }
 
-    fn send(&mut self, block: Box<AheadBlock>) {
+    fn send(&mut self, block: AheadBlock) {
         // The ring holds all blocks. If it did not, a leak would be better than a free here.
         if let Err(rtrb::PushError::Full(block)) = self.link.to_other.push(block) {
             std::mem::forget(block);

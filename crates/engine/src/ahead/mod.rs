@@ -60,8 +60,8 @@ pub(crate) struct AheadBlock {
 
 /// One half of the connection between the callback and the thread.
 pub(crate) struct AheadLink {
-    to_other: Producer<Box<AheadBlock>>,
-    from_other: Consumer<Box<AheadBlock>>,
+    to_other: Producer<AheadBlock>,
+    from_other: Consumer<AheadBlock>,
 }
 
 /// Room that a block needs.
@@ -75,23 +75,21 @@ pub(crate) struct AheadRoom {
 }
 
 /// The connection of the callback, with a free block.
-pub(crate) type CallbackLink = (AheadLink, Box<AheadBlock>);
+pub(crate) type CallbackLink = (AheadLink, AheadBlock);
 /// The connection of the thread, with all other blocks.
-pub(crate) type ThreadLink = (AheadLink, Vec<Box<AheadBlock>>);
+pub(crate) type ThreadLink = (AheadLink, Vec<AheadBlock>);
 
 /// Both halves, for `blocks` blocks ahead.
 pub(crate) fn link(blocks: u32, room: AheadRoom) -> (CallbackLink, ThreadLink) {
     let count = (blocks + SPARE_BLOCKS) as usize;
-    let block = || {
-        Box::new(AheadBlock {
-            generation: 0,
-            position: 0,
-            cycle: 0,
-            transport_changes: 0,
-            signals: vec![0; room.samples],
-            state: Checkpoint::with_room(room.processors, room.state_bytes),
-            is_restart: false,
-        })
+    let block = || AheadBlock {
+        generation: 0,
+        position: 0,
+        cycle: 0,
+        transport_changes: 0,
+        signals: vec![0; room.samples],
+        state: Checkpoint::with_room(room.processors, room.state_bytes),
+        is_restart: false,
     };
     // Each ring holds all blocks, so a push always finds room.
     let (to_callback, from_thread) = RingBuffer::new(count);

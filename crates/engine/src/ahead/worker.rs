@@ -10,7 +10,7 @@ use units::Frames;
 pub(crate) struct AheadWorker {
     part: ResumableExecutor,
     link: AheadLink,
-    free: Vec<Box<AheadBlock>>,
+    free: Vec<AheadBlock>,
     bus: Arc<SignalBus>,
     /// Frames of a block.
     frames: u64,
@@ -47,7 +47,7 @@ impl AheadWorker {
 
     /// Takes what the callback has sent: free blocks, and the last of the states.
     fn receive(&mut self) {
-        let mut state: Option<Box<AheadBlock>> = None;
+        let mut state: Option<AheadBlock> = None;
         while let Ok(block) = self.link.from_other.pop() {
             let other = match block.is_restart {
                 true => state.replace(block),
@@ -67,7 +67,7 @@ impl AheadWorker {
     }
 
     /// Plays the next block and sends it. Returns false if a node failed: then the callback plays all, and says so.
-    fn play(&mut self, next: NextBlock, mut block: Box<AheadBlock>) -> bool {
+    fn play(&mut self, next: NextBlock, mut block: AheadBlock) -> bool {
         block.is_restart = false;
         block.generation = next.generation;
         (block.position, block.cycle) = (next.position, next.cycle);
