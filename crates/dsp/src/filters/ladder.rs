@@ -23,7 +23,8 @@
 
 use crate::filters::kernel::FREQ;
 use crate::kernel::{
-    FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_tail, integrator_gain,
+    FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_tail,
+    integrator_gain,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::{db_to_gain, to_sample};
@@ -98,11 +99,89 @@ fn from_states(states: [f64; 4], gain: f64, own: f64) -> [f64; 4] {
     [a, second, third, gain * third + d]
 }
 
+/// x (27 + x²) / (27 + 9 x²), both halves divided by 9: the lower one is known earlier.
 #[inline(always)]
 fn clip(x: f64) -> f64 {
     let x = x.clamp(-3.0, 3.0);
     let s = x * x;
-    x * (27.0 + s) / (27.0 + 9.0 * s)
+    x * (3.0 + s * (1.0 / 9.0)) / (3.0 + s)
+}
+
+/// A state of a pole is `2 gain u + rest`, where u is what entered the first pole in the frame before. As long as u is not
+/// known, the poles work on with the rest: only a product and a sum of the loop wait for it.
+#[derive(Clone, Copy)]
+struct LadderState {
+    rest: [f64; 4],
+    u: f64,
+    /// The gain of a pole in the frame before.
+    gain: f64,
+}
+
+impl LadderState {
+    fn of(memory: &Memory) -> Self {
+        let gain = f64::from_bits(memory.counts[0]);
+        Self {
+            rest: [0, 1, 2, 3].map(|pole| memory.numbers[pole]),
+            u: memory.numbers[4],
+            // A saved one may be anything.
+            gain: if gain.abs() <= 1.0 { gain } else { 0.0 },
+        }
+    }
+
+    fn store(self, memory: &mut Memory) {
+        memory.numbers[..4].copy_from_slice(&self.rest);
+        memory.numbers[4] = self.u;
+        memory.counts[0] = self.gain.to_bits();
+    }
+}
+
+/// What the state of the frame before takes to the loop's input: of each pole's rest, and of u.
+#[derive(Clone, Copy)]
+struct LoopWeights {
+    rest: [f64; 4],
+    u: f64,
+    /// Twice the gains of u at the poles, in the frame before.
+    twice: [f64; 4],
+}
+
+impl LoopWeights {
+    /// For a frame with these values, behind one whose poles had the gain `before`.
+    #[inline(always)]
+    fn new(values: &LadderValues, before: f64) -> Self {
+        let scale = values.feedback * values.loop_scale * values.own;
+        let [first, second, third, _] = values.gains;
+        let rest = [scale * third, scale * second, scale * first, scale];
+        let square = before * before;
+        let twice = [before, square, square * before, square * square].map(|gain| 2.0 * gain);
+        let [a, b, c, d] = [0, 1, 2, 3].map(|pole| rest[pole] * twice[pole]);
+        let u = (a + b) + (c + d);
+        Self { rest, u, twice }
+    }
+}
+
+impl Ladder {
+    #[inline(always)]
+    fn tick(
+        &self,
+        state: &mut LadderState,
+        values: &LadderValues,
+        of: &LoopWeights,
+        x: f64,
+    ) -> f64 {
+        let LadderState { rest, u, .. } = *state;
+        let [a, b, c, d] = [0, 1, 2, 3].map(|pole| of.rest[pole] * rest[pole]);
+        let known = x * (values.drive * values.loop_scale) - ((a + b) + (c + d));
+        let states = [0, 1, 2, 3].map(|pole| of.twice[pole] * u + rest[pole]);
+        let alone = from_states(states, values.gains[0], values.own);
+        let u = clip(known - of.u * u);
+        let mut out = self.weights[0] * u;
+        for pole in 0..4 {
+            out += self.weights[pole + 1] * (values.gains[pole] * u + alone[pole]);
+            state.rest[pole] = 2.0 * alone[pole] - states[pole];
+        }
+        state.u = u;
+        out
+    }
 }
 
 impl UnitKernel for Ladder {
@@ -113,7 +192,10 @@ impl UnitKernel for Ladder {
     fn setup(&mut self, rate: f64, _: usize) -> MemorySize {
         self.rate = rate;
         MemorySize {
-            numbers: 4,
+            // What four poles have without u, and u.
+            numbers: 5,
+            // The gain of the frame before, as bits.
+            counts: 1,
             ..MemorySize::default()
         }
     }
@@ -139,21 +221,25 @@ impl UnitKernel for Ladder {
         memory: &mut Memory,
     ) {
         let (input, output) = io.through();
-        let mut states = [0, 1, 2, 3].map(|pole| memory.numbers[pole]);
-        for ((x, to), values) in input.iter().zip(output).zip(values.iter()) {
-            let x = f64::from(*x) * values.drive;
-            // All poles at once: a row of them would wait for each other.
-            let alone = from_states(states, values.gains[0], values.own);
-            let u = clip((x - values.feedback * alone[3]) * values.loop_scale);
-            let mut out = self.weights[0] * u;
-            for pole in 0..4 {
-                let y = values.gains[pole] * u + alone[pole];
-                states[pole] = 2.0 * y - states[pole];
-                out += self.weights[pole + 1] * y;
-            }
-            *to = to_sample(out);
+        let mut state = LadderState::of(memory);
+        let mut frames = input.iter().zip(output).zip(values.iter());
+        let settled = values.constant();
+        // Where nothing moves, the weights of the second frame are those of all behind it.
+        for ((x, y), values) in frames.by_ref().take(match settled {
+            Some(_) => 1,
+            None => FRAMES,
+        }) {
+            let weights = LoopWeights::new(values, state.gain);
+            state.gain = values.gains[0];
+            *y = to_sample(self.tick(&mut state, values, &weights, f64::from(*x)));
         }
-        memory.numbers.copy_from_slice(&states);
+        if let Some(values) = settled {
+            let weights = LoopWeights::new(values, values.gains[0]);
+            for ((x, y), _) in frames {
+                *y = to_sample(self.tick(&mut state, values, &weights, f64::from(*x)));
+            }
+        }
+        state.store(memory);
     }
 
     fn tail(&self, params: &[f64]) -> Tail {

@@ -21,6 +21,17 @@ impl<'a, V> FrameValues<'a, V> {
         self.frames
     }
 
+    /// The values of all frames, if one stands for all.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn constant(self) -> Option<&'a V> {
+        match self.all {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
     /// The values of each frame.
     ///
     /// Real-time: hot.

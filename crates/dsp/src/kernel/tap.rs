@@ -14,8 +14,8 @@ pub(crate) struct DelayRing {
 /// A delay in whole frames, and the share of the older one of two samples.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tap {
-    whole: usize,
-    share: f64,
+    pub(crate) whole: usize,
+    pub(crate) share: f64,
 }
 
 impl DelayRing {
@@ -48,6 +48,29 @@ impl DelayRing {
         let mask = self.length - 1;
         let index = (at as usize).wrapping_sub(delay) & mask;
         memory.read(self.first + index)
+    }
+
+    /// Copies the samples that were written `delay` frames before the frames from `at` on: less than the length.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn read_run(self, memory: &Memory, at: u64, delay: usize, to: &mut [f32]) {
+        let from = (at as usize).wrapping_sub(delay) & (self.length - 1);
+        let ring = memory.samples(self.first..self.end());
+        let (head, rest) = to.split_at_mut(to.len().min(self.length - from));
+        head.copy_from_slice(&ring[from..from + head.len()]);
+        rest.copy_from_slice(&ring[..rest.len()]);
+    }
+
+    /// Writes the samples of the frames from `at` on, each from [`line_sample`](super::line_sample).
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn write_run(self, memory: &mut Memory, at: u64, from: &[f32]) {
+        let to = at as usize & (self.length - 1);
+        let (head, rest) = from.split_at(from.len().min(self.length - to));
+        memory.write_samples(self.first + to, head);
+        memory.write_samples(self.first, rest);
     }
 
     /// The value `delay` frames before frame `at` on a straight line between two samples. Never larger than what was
