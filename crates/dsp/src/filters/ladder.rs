@@ -90,21 +90,11 @@ struct LadderValues {
     drive: f64,
 }
 
-/// What the states alone give at each pole, without what enters the first.
-#[inline(always)]
-fn from_states(states: [f64; 4], gain: f64, own: f64) -> [f64; 4] {
-    let [a, b, c, d] = states.map(|state| own * state);
-    let second = gain * a + b;
-    let third = gain * second + c;
-    [a, second, third, gain * third + d]
-}
-
-/// x (27 + x²) / (27 + 9 x²), both halves divided by 9: the lower one is known earlier.
+/// x (27 + x²) / (27 + 9 x²) as a part that is a line and one that waits for the division.
 #[inline(always)]
 fn clip(x: f64) -> f64 {
     let x = x.clamp(-3.0, 3.0);
-    let s = x * x;
-    x * (3.0 + s * (1.0 / 9.0)) / (3.0 + s)
+    x * (1.0 / 9.0) + x * (8.0 / 3.0) / (3.0 + x * x)
 }
 
 /// A state of a pole is `2 gain u + rest`, where u is what entered the first pole in the frame before. As long as u is not
@@ -159,28 +149,67 @@ impl LoopWeights {
     }
 }
 
-impl Ladder {
+impl LadderState {
+    /// Takes the loop on by a frame with the input `x`, drive and scale of the loop included. Returns u, and what the states
+    /// alone give at each pole.
     #[inline(always)]
-    fn tick(
-        &self,
-        state: &mut LadderState,
-        values: &LadderValues,
-        of: &LoopWeights,
-        x: f64,
-    ) -> f64 {
-        let LadderState { rest, u, .. } = *state;
+    fn advance(&mut self, values: &LadderValues, of: &LoopWeights, x: f64) -> (f64, [f64; 4]) {
+        let Self { rest, u, .. } = *self;
         let [a, b, c, d] = [0, 1, 2, 3].map(|pole| of.rest[pole] * rest[pole]);
-        let known = x * (values.drive * values.loop_scale) - ((a + b) + (c + d));
-        let states = [0, 1, 2, 3].map(|pole| of.twice[pole] * u + rest[pole]);
-        let alone = from_states(states, values.gains[0], values.own);
+        let known = x - ((a + b) + (c + d));
+        let [a, b, c, d] = [0, 1, 2, 3].map(|pole| of.twice[pole] * u + rest[pole]);
+        // A pole hears all before it: without the row of poles, none of them waits for its neighbour.
+        let [g1, g2, g3, _] = values.gains.map(|gain| values.own * gain);
+        let alone = [
+            values.own * a,
+            values.own * b + g1 * a,
+            (values.own * c + g1 * b) + g2 * a,
+            (values.own * d + g1 * c) + (g2 * b + g3 * a),
+        ];
         let u = clip(known - of.u * u);
+        for ((rest, alone), state) in self.rest.iter_mut().zip(alone).zip([a, b, c, d]) {
+            *rest = 2.0 * alone - state;
+        }
+        self.u = u;
+        (u, alone)
+    }
+}
+
+impl Ladder {
+    /// The output of a frame.
+    #[inline(always)]
+    fn output(&self, values: &LadderValues, u: f64, alone: [f64; 4]) -> f32 {
         let mut out = self.weights[0] * u;
         for pole in 0..4 {
             out += self.weights[pole + 1] * (values.gains[pole] * u + alone[pole]);
-            state.rest[pole] = 2.0 * alone[pole] - states[pole];
         }
-        state.u = u;
-        out
+        to_sample(out)
+    }
+
+    /// Processes frames of the same values: what does not wait for the frame before is left out of the loop and runs in vectors.
+    fn process_still(
+        &self,
+        values: &LadderValues,
+        state: &mut LadderState,
+        input: &[f32],
+        output: &mut [f32],
+    ) {
+        let weights = LoopWeights::new(values, values.gains[0]);
+        let scale = values.drive * values.loop_scale;
+        let (mut u, mut alone) = ([0.0; FRAMES], [[0.0; FRAMES]; 4]);
+        for (u, x) in u.iter_mut().zip(input) {
+            *u = f64::from(*x) * scale;
+        }
+        for (i, frame) in u.iter_mut().take(input.len()).enumerate() {
+            let of_states;
+            (*frame, of_states) = state.advance(values, &weights, *frame);
+            for (alone, x) in alone.iter_mut().zip(of_states) {
+                alone[i] = x;
+            }
+        }
+        for (i, y) in output.iter_mut().take(input.len().min(FRAMES)).enumerate() {
+            *y = self.output(values, u[i], [0, 1, 2, 3].map(|pole| alone[pole][i]));
+        }
     }
 }
 
@@ -222,22 +251,28 @@ impl UnitKernel for Ladder {
     ) {
         let (input, output) = io.through();
         let mut state = LadderState::of(memory);
-        let mut frames = input.iter().zip(output).zip(values.iter());
-        let settled = values.constant();
-        // Where nothing moves, the weights of the second frame are those of all behind it.
-        for ((x, y), values) in frames.by_ref().take(match settled {
-            Some(_) => 1,
-            None => FRAMES,
-        }) {
+        let count = values.len();
+        let moving = if values.constant().is_some() {
+            1
+        } else {
+            count
+        };
+        // Where nothing moves, only the first frame may be behind one of another gain.
+        for ((x, y), values) in input
+            .iter()
+            .zip(&mut *output)
+            .zip(values.iter())
+            .take(moving)
+        {
             let weights = LoopWeights::new(values, state.gain);
             state.gain = values.gains[0];
-            *y = to_sample(self.tick(&mut state, values, &weights, f64::from(*x)));
+            let x = f64::from(*x) * (values.drive * values.loop_scale);
+            let (u, alone) = state.advance(values, &weights, x);
+            *y = self.output(values, u, alone);
         }
-        if let Some(values) = settled {
-            let weights = LoopWeights::new(values, values.gains[0]);
-            for ((x, y), _) in frames {
-                *y = to_sample(self.tick(&mut state, values, &weights, f64::from(*x)));
-            }
+        if let Some(values) = values.constant() {
+            let (input, output) = (&input[moving..count], &mut output[moving..count]);
+            self.process_still(values, &mut state, input, output);
         }
         state.store(memory);
     }
