@@ -1,5 +1,7 @@
 //! [`FrameValues`]: the values of the frames of a step, one for all of them where no parameter moves.
 
+use std::ops::Range;
+
 /// The values of some frames.
 #[derive(Clone, Copy)]
 pub(crate) struct FrameValues<'a, V> {
@@ -30,6 +32,19 @@ impl<'a, V> FrameValues<'a, V> {
             [one] => Some(one),
             _ => None,
         }
+    }
+
+    /// The values of the frames of `range`.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn part(self, range: Range<usize>) -> Self {
+        let frames = range.len();
+        let all = match self.all {
+            [_] => self.all,
+            all => &all[range],
+        };
+        Self { all, frames }
     }
 
     /// The values of each frame.
