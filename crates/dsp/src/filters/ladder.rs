@@ -197,16 +197,19 @@ impl Ladder {
         let weights = LoopWeights::new(values, values.gains[0]);
         let scale = values.drive * values.loop_scale;
         let (mut u, mut alone) = ([0.0; FRAMES], [[0.0; FRAMES]; 4]);
+        // Not behind the reference while it runs: the compiler would store it in each frame.
+        let mut moving = *state;
         for (u, x) in u.iter_mut().zip(input) {
             *u = f64::from(*x) * scale;
         }
         for (i, frame) in u.iter_mut().take(input.len()).enumerate() {
             let of_states;
-            (*frame, of_states) = state.advance(values, &weights, *frame);
+            (*frame, of_states) = moving.advance(values, &weights, *frame);
             for (alone, x) in alone.iter_mut().zip(of_states) {
                 alone[i] = x;
             }
         }
+        *state = moving;
         for (i, y) in output.iter_mut().take(input.len().min(FRAMES)).enumerate() {
             *y = self.output(values, u[i], [0, 1, 2, 3].map(|pole| alone[pole][i]));
         }

@@ -175,9 +175,7 @@ impl EnvelopeState {
             let (rest, is_open) = (&gates[at..], self.gate.is_open);
             let same = match self.gate.is_held() {
                 true => rest.len(),
-                false => {
-                    (rest.iter().position(|gate| (*gate > 0.5) != is_open)).unwrap_or(rest.len())
-                }
+                false => count_equal(rest, is_open),
             };
             self.write_run(rates, &mut out[at..at + same]);
             at += same;
@@ -247,6 +245,16 @@ impl EnvelopeState {
             (self.level, self.segment) = (0.0, EnvelopeSegment::Idle);
         }
     }
+}
+
+/// Number of gates that are open, or that are shut, before the first other one. Whole rows are compared in vectors.
+fn count_equal(gates: &[f32], is_open: bool) -> usize {
+    let differs = |gate: &f32| (*gate > 0.5) != is_open;
+    let rows = gates.as_chunks::<16>().0.iter();
+    let equal = rows.take_while(|row| !row.iter().fold(false, |any, gate| any | differs(gate)));
+    let first = 16 * equal.count();
+    let rest = gates[first..].iter().position(differs);
+    first + rest.unwrap_or(gates.len() - first)
 }
 
 impl Envelope {

@@ -94,7 +94,9 @@ fn hash(name: &str) -> u64 {
 /// Samples 2 `pair` and 2 `pair` + 1 as whole numbers of 24 bits: each half of a hash gives one.
 #[inline(always)]
 fn pair(seed: u64, pair: u64) -> [i32; 2] {
-    let bits = SplitMix64::mix(seed.wrapping_add(pair.wrapping_mul(SplitMix64::STEP)));
+    // Kept out of vectors: those of SSE2 have no products of 64 bits and would take several times as long.
+    let count = std::hint::black_box(pair.wrapping_mul(SplitMix64::STEP));
+    let bits = SplitMix64::mix(seed.wrapping_add(count));
     [(bits >> 32) as i32 >> 8, bits as i32 >> 8]
 }
 
