@@ -14,6 +14,7 @@ mod hilbert;
 mod kernel;
 mod ladder;
 mod onepole;
+mod pairs;
 mod svf;
 
 /// Adds the kinds of this folder to `registry`.

@@ -16,8 +16,8 @@ pub(crate) fn clamp_sample(x: f32) -> f32 {
 /// Real-time: hot.
 #[inline(always)]
 pub(crate) fn to_sample(x: f64) -> f32 {
-    let max = f64::from(f32::MAX);
-    x.clamp(-max, max) as f32 + 0.0
+    // What is beyond is infinite as a narrow number, of which a vector has twice as many.
+    clamp_sample(x as f32)
 }
 
 /// 10^(`db` / 20), the gain as a factor; 0 from [`SILENT_DB`] down.

@@ -18,9 +18,9 @@
 //! | tail | `lookahead` |
 //! | driven | all live ones at audio rate |
 
-use crate::dynamics::detector::{GainCurve, LookAhead, decibels, loudest, seconds};
+use crate::dynamics::detector::{GainCurve, LookAhead, decibels, seconds};
 use crate::dynamics::gain_computer::GainComputer;
-use crate::kernel::{FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
+use crate::kernel::{FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
 use graph::{Kind, KindPicture, Param, PortSpec};
@@ -114,17 +114,38 @@ impl UnitKernel for Compressor {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        for (i, values) in values.iter().enumerate() {
-            let level = loudest(io.input(self.key), i);
-            let gain = values.gain(&mut memory.numbers[0], level);
-            let at = memory.counts[0];
-            for c in 0..io.output(0).len() {
-                let x = f64::from(io.input(0)[c][i]);
-                let x = self.lookahead.delay(memory, at, c, x);
-                io.output(0)[c][i] = to_sample(x * gain);
-            }
-            memory.counts[0] = at.wrapping_add(1);
+        let count = values.len();
+        let mut levels = [0f32; FRAMES];
+        for channel in io.input(self.key) {
+            let samples = levels.iter_mut().zip(channel);
+            samples.for_each(|(level, x)| *level = level.max(x.abs()));
         }
+        let mut gains = [0.0; FRAMES];
+        let reduction = &mut memory.numbers[0];
+        match values.constant() {
+            Some(values) => values.gains(reduction, &levels[..count], &mut gains[..count]),
+            None => {
+                for ((gain, level), values) in gains.iter_mut().zip(levels).zip(values.iter()) {
+                    *gain = values.gain(reduction, f64::from(level));
+                }
+            }
+        }
+        let at = memory.counts[0];
+        for c in 0..io.output(0).len() {
+            let mut sound = io.input(0)[c];
+            if self.lookahead.frames > 0 {
+                for (i, x) in (0u64..).zip(&mut sound[..count]) {
+                    let late = self
+                        .lookahead
+                        .delay(memory, at.wrapping_add(i), c, f64::from(*x));
+                    *x = late as f32;
+                }
+            }
+            for ((y, x), gain) in io.output(0)[c].iter_mut().zip(&sound).zip(&gains) {
+                *y = to_sample(f64::from(*x) * gain);
+            }
+        }
+        memory.counts[0] = at.wrapping_add(count as u64);
     }
 
     fn tail(&self, _: &[f64]) -> Tail {

@@ -1,6 +1,6 @@
 //! [`GainComputer`]: the gain of a compressor for each level; `compressor` has the formulas.
 
-use super::detector::{GainCurve, follow, gain_of, level_db, moving_gain};
+use super::detector::{GainCurve, follow, gain_of, level_db, moving_gain, sample_db};
 use crate::kernel::decay_factor;
 
 /// A reduction below this is none.
@@ -50,6 +50,65 @@ impl GainComputer {
         match *reduction > 0.0 {
             true => moving_gain(self.makeup_db - *reduction),
             false => self.makeup,
+        }
+    }
+
+    /// As [`gain`](Self::gain), for frames in a row: levels become gains. Only the state goes frame by frame; levels in dB, the
+    /// curve and the gains run in vectors.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn gains(&self, reduction: &mut f64, levels: &[f32], gains: &mut [f64]) {
+        for (wanted, level) in gains.iter_mut().zip(levels) {
+            let reduction = self.curve.reduction_db(sample_db(*level));
+            *wanted = if f64::from(*level) > self.quiet {
+                reduction
+            } else {
+                0.0
+            };
+        }
+        let mut state = *reduction;
+        for wanted in &mut *gains {
+            let moved = follow(state, *wanted, self.attack, self.release);
+            state = if moved < NO_REDUCTION_DB { 0.0 } else { moved };
+            *wanted = state;
+        }
+        *reduction = state;
+        for gain in gains {
+            let moving = moving_gain(self.makeup_db - *gain);
+            *gain = if *gain > 0.0 { moving } else { self.makeup };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_in_a_row_have_the_gains_of_one_after_the_other() {
+        for (knee_db, makeup_db) in [(6.0, 0.0), (0.0, 3.0), (20.0, -1.0)] {
+            let curve = GainCurve {
+                threshold_db: -20.0,
+                slope: 0.75,
+                knee_db,
+            };
+            let computer = GainComputer::new(curve, [0.001, 0.01], makeup_db, 48_000.0);
+            let (mut row, mut single) = (0.0, 0.0);
+            for part in 0..200u32 {
+                let levels: Vec<f32> = (0..64u32)
+                    .map(|i| {
+                        let noise = (part * 64 + i).wrapping_mul(2_654_435_761) >> 8;
+                        let level = noise as f32 / 16_777_216.0;
+                        if part % 7 < 2 { level * 0.001 } else { level }
+                    })
+                    .collect();
+                let mut gains = vec![0.0; levels.len()];
+                computer.gains(&mut row, &levels, &mut gains);
+                for (gain, level) in gains.iter().zip(&levels) {
+                    let wanted = computer.gain(&mut single, f64::from(*level));
+                    assert_eq!(gain.to_bits(), wanted.to_bits());
+                }
+            }
         }
     }
 }

@@ -75,6 +75,8 @@ struct Limiter {
     sound: LookAhead,
     /// Points between two frames: one to seven eighths behind the first.
     points: [Box<[f32]>; 7],
+    /// Bound of a point, as a factor of the largest sample that it lies between.
+    overshoot: f64,
     shown: Gauge,
 }
 
@@ -102,15 +104,35 @@ impl Limiter {
         self.detected() + self.window + 1
     }
 
-    /// Largest point behind frame `at` - 32 of a channel, whose newest sample is `x`.
+    /// Largest point behind frame `at` - 32 of a channel.
     #[inline(always)]
-    fn peak(&self, memory: &mut Memory, at: u64, channel: usize, x: f64) -> f64 {
+    fn peak(&self, memory: &Memory, at: u64, channel: usize) -> f64 {
         let history = self.history(channel);
-        history.push(memory, at, x);
         let recent = history.recent(memory, at);
         let points = self.points.iter().map(|point| dot(point, recent).abs());
         let peak = points.fold(recent[TAPS / 2 - 1].abs(), f32::max);
         f64::from(peak.max(recent[TAPS / 2].abs()))
+    }
+
+    /// Returns true if no sample and no point of these frames reaches what is aimed at: no point is computed then.
+    #[inline(always)]
+    fn is_far_below(
+        &self,
+        values: FrameValues<'_, LimiterValues>,
+        io: &LaneIo<'_>,
+        memory: &Memory,
+    ) -> bool {
+        let before = memory.counts[0].wrapping_sub(1);
+        let aim = (values.iter()).fold(f64::MAX, |aim, it| aim.min(it.ceiling * AIM));
+        let gain = values.iter().fold(0.0, |gain: f64, it| gain.max(it.gain));
+        let loudest = |samples: &[f32]| samples.iter().fold(0f32, |peak, x| peak.max(x.abs()));
+        io.input(0).iter().enumerate().all(|(c, samples)| {
+            let old = f64::from(loudest(self.history(c).recent(memory, before)));
+            // Not a number is not far below: it is left to what follows.
+            let is_sound = samples[..values.len()].iter().all(|x| x.is_finite());
+            let new = f64::from(loudest(&samples[..values.len()])) * gain;
+            is_sound && old.max(new) * self.overshoot <= aim
+        })
     }
 
     /// Largest reduction of the last W + 1 frames, in the time of a few comparisons (M. van Herk, *Pattern Recognition
@@ -155,6 +177,17 @@ impl Limiter {
     }
 }
 
+/// Bound of a point as a factor of the largest sample: the sum of the magnitudes of its taps. A sum of 64 products in narrow
+/// numbers is less than 64 × 2^-23 of that off, for which ten times as much is added.
+fn overshoot(points: &[Box<[f32]>]) -> f64 {
+    let magnitude = |point: &[f32]| point.iter().map(|tap| f64::from(tap.abs())).sum::<f64>();
+    let largest = points
+        .iter()
+        .map(|point| magnitude(point))
+        .fold(1.0, f64::max);
+    largest * (1.0 + 1e-4)
+}
+
 impl UnitKernel for Limiter {
     type Values = LimiterValues;
     const PARAMS: &'static [ParamSpec] = &[CEILING, GAIN, RELEASE];
@@ -175,6 +208,7 @@ impl UnitKernel for Limiter {
             (0..TAPS).map(tap).collect()
         };
         self.points = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0].map(|eighth| point(eighth / 8.0));
+        self.overshoot = overshoot(&self.points);
         MemorySize {
             // The largest reduction of this round, the released one, and the sum of W of these.
             numbers: 3,
@@ -198,6 +232,7 @@ impl UnitKernel for Limiter {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
+        let is_far_below = self.is_far_below(values, io, memory);
         for (i, values) in values.iter().enumerate() {
             let LimiterValues {
                 ceiling,
@@ -208,7 +243,10 @@ impl UnitKernel for Limiter {
             let mut peak = 0.0;
             for c in 0..io.output(0).len() {
                 let x = f64::from(io.input(0)[c][i]) * gain;
-                peak = self.peak(memory, at, c, x).max(peak);
+                self.history(c).push(memory, at, x);
+                if !is_far_below {
+                    peak = self.peak(memory, at, c).max(peak);
+                }
                 let x = self.sound.delay(memory, at, c, x);
                 io.output(0)[c][i] = to_sample(x);
             }
@@ -239,5 +277,27 @@ impl UnitKernel for Limiter {
     fn show(&self, memory: &Memory) {
         let mean = memory.numbers[2] * UNIT / self.window.max(1) as f64;
         self.shown.set(-level_db(1.0 - mean.clamp(0.0, 1.0)) as f32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_point_is_above_its_bound_and_the_worst_samples_reach_it() {
+        let mut limiter = Limiter::default();
+        limiter.setup(48_000.0, 1);
+        let mut largest = 0f64;
+        for (i, point) in limiter.points.iter().enumerate() {
+            // Samples with the signs of the taps of a point are the worst ones for it.
+            for worst in &limiter.points {
+                let samples: Vec<f32> = worst.iter().map(|tap| tap.signum()).collect();
+                let found = f64::from(dot(point, &samples).abs());
+                assert!(found <= limiter.overshoot, "{i}: {found}");
+                largest = largest.max(found);
+            }
+        }
+        assert!(largest * 1.001 > limiter.overshoot, "{largest}");
     }
 }

@@ -20,7 +20,8 @@
 
 use crate::generators::sine::sine;
 use crate::kernel::{
-    DelayRing, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, loop_tail,
+    DelayRing, FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel,
+    line_sample, loop_tail,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
@@ -135,12 +136,43 @@ impl MovingTaps {
         }
     }
 
-    /// The delay of a voice, in frames.
+    /// Writes the delays of a voice, in frames.
     #[inline(always)]
-    fn delay(&self, values: &TapValues, phase: u32, voice: u32) -> f64 {
-        let part = (u64::from(voice) << 32) / u64::from(self.voices);
-        let moved = 0.5 + 0.5 * f64::from(sine(phase.wrapping_add(part as u32)));
-        (values.delay + values.depth * moved).max(1.0)
+    fn delays(
+        &self,
+        values: FrameValues<'_, TapValues>,
+        phases: &[u32],
+        voice: u32,
+        to: &mut [f64],
+    ) {
+        let part = ((u64::from(voice) << 32) / u64::from(self.voices)) as u32;
+        for ((to, values), phase) in to.iter_mut().zip(values.iter()).zip(phases) {
+            let moved = 0.5 + 0.5 * f64::from(sine(phase.wrapping_add(part)));
+            *to = (values.delay + values.depth * moved).max(1.0);
+        }
+    }
+
+    /// Writes the input of the frames from `at` on to the line, with what comes back at the delays of the first voice.
+    fn write_line(
+        &self,
+        values: FrameValues<'_, TapValues>,
+        memory: &mut Memory,
+        input: &[f32],
+        delays: &[f64],
+    ) {
+        let at = memory.counts[0];
+        if values.constant().is_some_and(|it| it.feedback == 0.0) {
+            let mut line = [0.0; FRAMES];
+            let line = &mut line[..input.len()];
+            let samples = line.iter_mut().zip(input);
+            samples.for_each(|(y, x)| *y = line_sample(f64::from(*x)));
+            return self.ring.write_run(memory, at, line);
+        }
+        for ((i, (x, values)), delay) in (0u64..).zip(input.iter().zip(values.iter())).zip(delays) {
+            let at = at.wrapping_add(i);
+            let back = values.feedback * self.ring.read_linear(memory, at, *delay);
+            self.ring.write(memory, at, f64::from(*x) + back);
+        }
     }
 }
 
@@ -152,7 +184,9 @@ impl UnitKernel for MovingTaps {
 
     fn setup(&mut self, rate: f64, _: usize) -> MemorySize {
         self.rate = rate;
-        self.ring = DelayRing::new(0, (MAX_DELAY_S + MAX_DEPTH_S) * rate);
+        // The line is written before it is read, so the newest frames must not be where the oldest are.
+        let longest = (MAX_DELAY_S + MAX_DEPTH_S) * rate;
+        self.ring = DelayRing::new(0, longest + FRAMES as f64);
         MemorySize {
             numbers: 0,
             // The frame and the phase.
@@ -178,21 +212,33 @@ impl UnitKernel for MovingTaps {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        let ring = self.ring;
-        for (i, values) in values.iter().enumerate() {
-            let [at, passed] = [memory.counts[0], memory.counts[1]];
+        let count = values.len();
+        let [at, mut passed] = [memory.counts[0], memory.counts[1]];
+        let mut phases = [0u32; FRAMES];
+        for (phase, values) in phases.iter_mut().zip(values.iter()) {
             let turned = values.spread.wrapping_mul(memory.lane as u32);
-            let phase = ((passed >> 32) as u32).wrapping_add(turned);
-            let x = f64::from(io.input(0)[0][i]);
-            let first = self.delay(values, phase, 0);
-            let back = values.feedback * ring.read_linear(memory, at, first);
-            ring.write(memory, at, x + back);
-            let tap = |voice| ring.read_cubic(memory, at, self.delay(values, phase, voice));
-            let wet = (0..self.voices).map(tap).sum::<f64>() / f64::from(self.voices);
-            io.output(0)[0][i] = to_sample(x + values.mix * (wet - x));
-            memory.counts[0] = at.wrapping_add(1);
-            memory.counts[1] = passed.wrapping_add(values.step);
+            *phase = ((passed >> 32) as u32).wrapping_add(turned);
+            passed = passed.wrapping_add(values.step);
         }
+        let (input, output) = io.through();
+        let (mut delays, mut wet) = ([0.0; FRAMES], [0.0; FRAMES]);
+        self.delays(values, &phases, 0, &mut delays[..count]);
+        // All frames at once: no voice hears a frame that comes behind its own.
+        self.write_line(values, memory, &input[..count], &delays[..count]);
+        for voice in 0..self.voices {
+            if voice > 0 {
+                self.delays(values, &phases, voice, &mut delays[..count]);
+            }
+            self.ring
+                .add_cubic(memory, at, &delays[..count], &mut wet[..count]);
+        }
+        let voices = f64::from(self.voices);
+        for (((y, x), wet), values) in output.iter_mut().zip(input).zip(wet).zip(values.iter()) {
+            let x = f64::from(*x);
+            *y = to_sample(x + values.mix * (wet / voices - x));
+        }
+        memory.counts[0] = at.wrapping_add(count as u64);
+        memory.counts[1] = passed;
     }
 
     fn tail(&self, params: &[f64]) -> Tail {

@@ -130,8 +130,7 @@ impl TapFade {
         to: &mut [f32],
     ) -> Self {
         if self.left == 0 && self.next == self.to {
-            let frames = range.zip(to);
-            frames.for_each(|(frame, y)| *y = line.read(channel, frame, self.to));
+            line.read_run(channel, range.start, self.to, to);
             return self;
         }
         for (frame, y) in range.zip(to) {

@@ -23,6 +23,7 @@ use crate::filters::driven::{CoefficientFrames, DrivenKernel, FRAMES, ParamFrame
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
+use crate::filters::pairs::Transition;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param};
 use processor::{MakeContext, MakeError, Processor, exp2};
@@ -101,18 +102,19 @@ impl FilterKernel<1> for Biquad {
         }
     }
 
+    // y is taken apart into what the state and what the input gives.
     #[inline(always)]
-    fn tick(
-        &self,
-        coefficients: &BiquadCoefficients,
-        [s1, s2]: &mut FilterState,
-        x: f64,
-    ) -> [f64; 1] {
-        let BiquadCoefficients { b0, b1, b2, a1, a2 } = coefficients;
-        let y = b0 * x + *s1;
-        *s1 = (b1 * x + *s2) - a1 * y;
-        *s2 = b2 * x - a2 * y;
-        [y]
+    fn transition(&self, c: &BiquadCoefficients) -> Transition {
+        let BiquadCoefficients { b0, b1, b2, a1, a2 } = c;
+        Transition {
+            matrix: [[-a1, 1.0], [-a2, 0.0]],
+            input: [b1 - a1 * b0, b2 - a2 * b0],
+        }
+    }
+
+    #[inline(always)]
+    fn outputs(&self, c: &BiquadCoefficients, [s1, _]: FilterState, x: f64) -> [f64; 1] {
+        [c.b0 * x + s1]
     }
 
     fn pole_radius(&self, c: &BiquadCoefficients) -> f64 {

@@ -18,7 +18,8 @@
 //! | driven | all at audio rate |
 
 use crate::kernel::{
-    DelayRing, FrameValues, KernelNode, LaneIo, Memory, MemorySize, Tap, UnitKernel, loop_tail,
+    DelayRing, FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, Tap, UnitKernel,
+    line_sample, loop_tail,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
@@ -78,6 +79,69 @@ impl Comb {
     }
 }
 
+/// Shortest delay, in frames, for which as many frames are computed at once.
+const MIN_RUN: usize = 8;
+
+impl Comb {
+    /// Processes frames that are no more than the delay: none hears another, so each pass runs in vectors. The bits are those of
+    /// frame after frame; what multiplies by 0 or 1 is left out.
+    fn process_run(
+        &self,
+        values: &CombValues,
+        input: &[f32],
+        output: &mut [f32],
+        memory: &mut Memory,
+    ) {
+        let (at, count) = (memory.counts[0], input.len());
+        let Tap { whole, share } = values.delay;
+        // The older of the two samples of each frame; the newer one is that of the frame behind.
+        let mut heard = [0f32; FRAMES + 1];
+        let heard = &mut heard[..count + 1];
+        self.ring.read_run(memory, at, whole + 1, heard);
+        let mut delayed = [0f64; FRAMES];
+        let delayed = &mut delayed[..count];
+        let pairs = heard.windows(2).map(|pair| [pair[0], pair[1]]);
+        match share == 0.0 {
+            true => (delayed.iter_mut().zip(&heard[1..])).for_each(|(y, x)| *y = f64::from(*x)),
+            false => (delayed.iter_mut().zip(pairs)).for_each(|(y, pair)| {
+                let [older, newer] = pair.map(f64::from);
+                *y = newer + (older - newer) * share;
+            }),
+        }
+        let mut damped = [0f64; FRAMES];
+        let low = match values.damp == 0.0 {
+            true => &*delayed,
+            false => {
+                let mut low = memory.numbers[0];
+                for (y, x) in damped.iter_mut().zip(&*delayed) {
+                    low = x + values.damp * (low - x);
+                    *y = low;
+                }
+                &damped[..count]
+            }
+        };
+        let mut line = [0f32; FRAMES];
+        let frames = input.iter().zip(low).zip(&*delayed);
+        let outputs = line.iter_mut().zip(output);
+        let w = |x: f32, low: f64| f64::from(x) + values.feedback * low;
+        if (values.blend, values.forward) == (1.0, 0.0) {
+            for ((line, y), ((x, low), _)) in outputs.zip(frames) {
+                let w = w(*x, *low);
+                (*line, *y) = (line_sample(w), to_sample(w));
+            }
+        } else {
+            for ((line, y), ((x, low), delayed)) in outputs.zip(frames) {
+                let w = w(*x, *low);
+                *line = line_sample(w);
+                *y = to_sample(values.blend * w + values.forward * delayed);
+            }
+        }
+        self.ring.write_run(memory, at, &line[..count]);
+        memory.counts[0] = at.wrapping_add(count as u64);
+        memory.numbers[0] = low[count - 1];
+    }
+}
+
 impl UnitKernel for Comb {
     type Values = CombValues;
     const PARAMS: &'static [ParamSpec] = &[FREQ, FEEDBACK, FORWARD, BLEND, DAMP];
@@ -109,8 +173,18 @@ impl UnitKernel for Comb {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        let ring = self.ring;
         let (input, output) = io.through();
+        if let Some(constant) = values.constant()
+            && constant.delay.whole >= MIN_RUN
+        {
+            let run = constant.delay.whole.min(FRAMES);
+            let (input, output) = (&input[..values.len()], &mut output[..values.len()]);
+            for (input, output) in input.chunks(run).zip(output.chunks_mut(run)) {
+                self.process_run(constant, input, output, memory);
+            }
+            return;
+        }
+        let ring = self.ring;
         // Not in the memory while it is read and written: the compiler would store them in each frame.
         let (mut at, mut low) = (memory.counts[0], memory.numbers[0]);
         for ((x, y), values) in input.iter().zip(output).zip(values.iter()) {

@@ -13,7 +13,8 @@
 //!
 //! Latency: none. Tail: until a state of 1e9 has decayed below 1e-15 at the slowest pole.
 
-use crate::filters::driven::{DrivenFilter, DrivenKernel};
+use crate::filters::driven::{DrivenFilter, DrivenKernel, FRAMES};
+use crate::filters::pairs::{PairFilter, PairState, Transition};
 use crate::param::{ParamSpec, ramp_frames};
 use crate::sample::{channel_count, to_sample};
 use crate::state;
@@ -98,15 +99,34 @@ pub(crate) trait FilterKernel<const OUTS: usize>: Clone + Send + 'static {
     /// Real-time: hot.
     fn coefficients(&self, params: FilterParams) -> Self::Coefficients;
 
+    /// Number of numbers of a state that count.
+    const STATES: usize = 2;
+
+    /// The step from a state to the next one.
+    ///
+    /// Real-time: hot.
+    fn transition(&self, coefficients: &Self::Coefficients) -> Transition;
+
+    /// The outputs of a frame with the state before it.
+    ///
+    /// Real-time: hot.
+    fn outputs(&self, coefficients: &Self::Coefficients, state: FilterState, x: f64)
+    -> [f64; OUTS];
+
     /// Filters one sample.
     ///
     /// Real-time: hot.
+    #[inline(always)]
     fn tick(
         &self,
         coefficients: &Self::Coefficients,
         state: &mut FilterState,
         x: f64,
-    ) -> [f64; OUTS];
+    ) -> [f64; OUTS] {
+        let y = self.outputs(coefficients, *state, x);
+        *state = self.transition(coefficients).step(Self::STATES, *state, x);
+        y
+    }
 
     /// Largest magnitude of a pole: how much of the state remains after a frame, at the slowest.
     fn pole_radius(&self, coefficients: &Self::Coefficients) -> f64;
@@ -127,7 +147,9 @@ pub(crate) struct Filter<K, const OUTS: usize> {
     params: FilterParams,
     rate: Option<SampleRate>,
     ramp: CoefficientRamp,
-    states: Box<[FilterState]>,
+    states: Box<[PairState]>,
+    /// True if the last frame was the first one of a pair: its input is held in the states.
+    is_held: bool,
 }
 
 /// Coefficients that move to new values along a straight line.
@@ -199,7 +221,8 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
             params: initial,
             rate: None,
             ramp: CoefficientRamp::default(),
-            states: vec![[0.0; 2]; channel_count(creation.node)].into(),
+            states: vec![PairState::default(); channel_count(creation.node)].into(),
+            is_held: false,
         }))
     }
 
@@ -230,64 +253,111 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
     }
 
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
-        let (ramp, channels) = (self.ramp, self.states.len());
-        let mut first = 0;
+        let moving = (self.ramp.frames_left as usize).min(range.len());
+        let still = range.start + moving..range.end;
+        if moving > 0 {
+            self.process_moving(block, range.start..still.start);
+        }
+        if still.is_empty() {
+            return;
+        }
+        // Pairs begin at even frames since the start, so they do not depend on how time is cut into blocks.
+        let is_odd = (block.position() + still.start as u64) % 2 == 1;
+        if !is_odd {
+            self.release();
+        }
+        let (mut first, channels) = (0, self.states.len());
         while first < channels {
+            first += match channels - first {
+                4.. => self.process_still::<4>(block, &still, first, is_odd),
+                2.. => self.process_still::<2>(block, &still, first, is_odd),
+                _ => self.process_still::<1>(block, &still, first, is_odd),
+            };
+        }
+        self.is_held = (still.len() + usize::from(is_odd)) % 2 == 1;
+    }
+
+    /// Processes frames in each of which the coefficients move.
+    fn process_moving(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        self.release();
+        let ramp = self.ramp;
+        let input = block.input(0);
+        for (c, PairState { state, .. }) in self.states.iter_mut().enumerate() {
             // Each channel has a ramp of its own that begins where this one stands.
             self.ramp = ramp;
-            first += match channels - first {
-                8.. => self.process_channels::<8>(block, &range, first),
-                4.. => self.process_channels::<4>(block, &range, first),
-                2.. => self.process_channels::<2>(block, &range, first),
-                _ => self.process_channels::<1>(block, &range, first),
-            };
+            let mut out = [[0.0f32; FRAMES]; OUTS];
+            for (i, x) in input.channel(c)[range.clone()].iter().enumerate() {
+                self.ramp.advance();
+                let coefficients = self.ramp.current.into();
+                let y = self.kernel.tick(&coefficients, state, f64::from(*x));
+                for (out, y) in out.iter_mut().zip(y) {
+                    out[i] = to_sample(y);
+                }
+            }
+            write_outputs(block, c, &range, &out);
         }
     }
 
-    /// Processes `N` channels from `first` on, side by side: one waits for its sample before while others compute. Returns `N`.
-    fn process_channels<const N: usize>(
+    /// Processes `N` channels from `first` on, side by side, with coefficients that stand still. Returns `N`.
+    fn process_still<const N: usize>(
         &mut self,
         block: &mut Block<'_>,
         range: &Range<usize>,
         first: usize,
+        is_odd: bool,
     ) -> usize {
-        let input = block.input(0);
-        let inputs: [&[f32]; N] =
-            std::array::from_fn(|lane| &input.channel(first + lane)[range.clone()]);
-        let mut states: [FilterState; N] = std::array::from_fn(|lane| self.states[first + lane]);
-        // A range has at most 64 frames.
-        let mut out = [[[0.0f32; 64]; N]; OUTS];
-        let mut frame = |i: usize, coefficients: &K::Coefficients| {
-            for lane in 0..N {
-                let x = f64::from(inputs[lane][i]);
-                let y = self.kernel.tick(coefficients, &mut states[lane], x);
-                for (out, y) in out.iter_mut().zip(y) {
-                    out[lane][i] = to_sample(y);
-                }
-            }
+        let coefficients: K::Coefficients = self.ramp.current.into();
+        let one = self.kernel.transition(&coefficients);
+        let filter = PairFilter {
+            kernel: &self.kernel,
+            two: one.twice(),
+            coefficients,
+            one,
         };
-        let moving = (self.ramp.frames_left as usize).min(range.len());
-        for i in 0..moving {
-            self.ramp.advance();
-            frame(i, &self.ramp.current.into());
-        }
-        // What does not move is computed once.
-        let coefficients = self.ramp.current.into();
-        (moving..range.len()).for_each(|i| frame(i, &coefficients));
-        self.states[first..first + N].copy_from_slice(&states);
-        for (port, out) in out.iter().enumerate() {
-            let mut output = block.output(port);
-            for (lane, out) in out.iter().enumerate() {
-                let channel = output.channel(first + lane);
-                channel[range.clone()].copy_from_slice(&out[..range.len()]);
+        let states = &mut self.states[first..first + N];
+        let mut out = [[[0.0f32; FRAMES]; OUTS]; N];
+        let input = block.input(0);
+        let mut inputs: [&[f32]; N] =
+            std::array::from_fn(|lane| &input.channel(first + lane)[range.clone()]);
+        let begin = usize::from(is_odd);
+        if is_odd {
+            for lane in 0..N {
+                let (x, rest) = inputs[lane].split_at(1);
+                filter.end_pair(&mut states[lane], self.is_held, x[0], &mut out[lane]);
+                inputs[lane] = rest;
             }
+        }
+        filter.pairs(
+            states.try_into().expect("as many as lanes"),
+            inputs,
+            &mut out,
+            begin,
+        );
+        if inputs[0].len() % 2 == 1 {
+            for lane in 0..N {
+                let (x, at) = (inputs[lane][inputs[lane].len() - 1], range.len() - 1);
+                filter.begin_pair(&mut states[lane], x, &mut out[lane], at);
+            }
+        }
+        for (lane, out) in out.iter().enumerate() {
+            write_outputs(block, first + lane, range, out);
         }
         N
     }
 
-    /// Sets states to zero that have decayed to silence or are not finite.
+    /// Takes what is held into the states.
+    fn release(&mut self) {
+        if std::mem::take(&mut self.is_held) {
+            let one = self.kernel.transition(&self.ramp.current.into());
+            for PairState { state, held } in &mut self.states {
+                *state = one.step(K::STATES, *state, std::mem::take(held));
+            }
+        }
+    }
+
+    /// Sets states to zero that have decayed to silence or are not finite. No pair has begun here: 64 frames are even.
     fn clean_up(&mut self) {
-        for state in &mut self.states {
+        for PairState { state, .. } in &mut self.states {
             let is_silent = state.iter().all(|s| s.abs() < SILENT_STATE);
             if is_silent || !state.iter().all(|s| s.is_finite()) {
                 *state = [0.0; 2];
@@ -296,7 +366,21 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
     }
 
     fn is_silent(&self) -> bool {
-        self.ramp.frames_left == 0 && self.states.iter().flatten().all(|s| *s == 0.0)
+        let is_zero = |it: &PairState| it.held == 0.0 && it.state == [0.0; 2];
+        self.ramp.frames_left == 0 && self.states.iter().all(is_zero)
+    }
+}
+
+/// Copies the samples of `channel` to all outputs.
+fn write_outputs(
+    block: &mut Block<'_>,
+    channel: usize,
+    range: &Range<usize>,
+    out: &[[f32; FRAMES]],
+) {
+    for (port, out) in out.iter().enumerate() {
+        let mut output = block.output(port);
+        output.channel(channel)[range.clone()].copy_from_slice(&out[..range.len()]);
     }
 }
 
@@ -326,7 +410,8 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
     fn reset(&mut self) {
         self.params = self.initial;
         self.ramp.jump_to(self.coefficients());
-        self.states.fill([0.0; 2]);
+        self.states.fill(PairState::default());
+        self.is_held = false;
     }
 
     fn tail(&self) -> Tail {
@@ -340,14 +425,18 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         let params = [self.initial, self.params].map(FilterParams::to_array);
         let numbers = params.into_iter().flatten();
         let numbers = numbers.chain(self.ramp.current).chain(self.ramp.step);
-        let numbers = numbers.chain(self.states.iter().flatten().copied());
-        state::put(bytes, numbers.map(f64::to_bits));
-        state::put(bytes, [u64::from(self.ramp.frames_left)]);
+        let states = self.states.iter().flat_map(PairState::numbers);
+        state::put(bytes, numbers.chain(states).map(f64::to_bits));
+        state::put(
+            bytes,
+            [u64::from(self.ramp.frames_left), u64::from(self.is_held)],
+        );
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let words = state::words(bytes, 17 + 2 * self.states.len())?;
-        let state = |c| words.numbers::<2>(16 + 2 * c);
+        let end = 16 + PairState::NUMBERS * self.states.len();
+        let words = state::words(bytes, end + 2)?;
+        let state = |c| words.numbers(16 + PairState::NUMBERS * c);
         for c in 0..self.states.len() {
             // All are checked before one is loaded: a state that is refused changes nothing.
             state(c)?;
@@ -355,8 +444,9 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         let [initial, mut params]: [[f64; 3]; 2] = [words.numbers(0)?, words.numbers(3)?];
         let [current, step]: [CoefficientArray; 2] = [words.numbers(6)?, words.numbers(11)?];
         for (c, here) in self.states.iter_mut().enumerate() {
-            *here = state(c)?;
+            *here = PairState::from_numbers(state(c)?);
         }
+        self.is_held = words.at(end + 1) != 0;
         self.ramp.current = current;
         if initial != self.initial.to_array() {
             // The node was created with other parameters, so the filter ramps to these.
@@ -376,7 +466,7 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         self.params = FilterParams::from_array(params);
         self.ramp.target = self.coefficients();
         self.ramp.step = step;
-        let frames_left = words.at(16 + 2 * self.states.len());
+        let frames_left = words.at(end);
         let longest = self.ramp.frames.max(MODULATION_INTERVAL);
         self.ramp.frames_left = frames_left.min(u64::from(longest)) as u32;
         if self.ramp.frames_left == 0 {

@@ -23,7 +23,8 @@
 
 use crate::filters::kernel::FREQ;
 use crate::kernel::{
-    FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_tail, integrator_gain,
+    FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_tail,
+    integrator_gain,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::{db_to_gain, to_sample};
@@ -89,20 +90,130 @@ struct LadderValues {
     drive: f64,
 }
 
-/// What the states alone give at each pole, without what enters the first.
-#[inline(always)]
-fn from_states(states: [f64; 4], gain: f64, own: f64) -> [f64; 4] {
-    let [a, b, c, d] = states.map(|state| own * state);
-    let second = gain * a + b;
-    let third = gain * second + c;
-    [a, second, third, gain * third + d]
-}
-
+/// x (27 + x²) / (27 + 9 x²) as a part that is a line and one that waits for the division.
 #[inline(always)]
 fn clip(x: f64) -> f64 {
     let x = x.clamp(-3.0, 3.0);
-    let s = x * x;
-    x * (27.0 + s) / (27.0 + 9.0 * s)
+    x * (1.0 / 9.0) + x * (8.0 / 3.0) / (3.0 + x * x)
+}
+
+/// A state of a pole is `2 gain u + rest`, where u is what entered the first pole in the frame before. As long as u is not
+/// known, the poles work on with the rest: only a product and a sum of the loop wait for it.
+#[derive(Clone, Copy)]
+struct LadderState {
+    rest: [f64; 4],
+    u: f64,
+    /// The gain of a pole in the frame before.
+    gain: f64,
+}
+
+impl LadderState {
+    fn of(memory: &Memory) -> Self {
+        let gain = f64::from_bits(memory.counts[0]);
+        Self {
+            rest: [0, 1, 2, 3].map(|pole| memory.numbers[pole]),
+            u: memory.numbers[4],
+            // A saved one may be anything.
+            gain: if gain.abs() <= 1.0 { gain } else { 0.0 },
+        }
+    }
+
+    fn store(self, memory: &mut Memory) {
+        memory.numbers[..4].copy_from_slice(&self.rest);
+        memory.numbers[4] = self.u;
+        memory.counts[0] = self.gain.to_bits();
+    }
+}
+
+/// What the state of the frame before takes to the loop's input: of each pole's rest, and of u.
+#[derive(Clone, Copy)]
+struct LoopWeights {
+    rest: [f64; 4],
+    u: f64,
+    /// Twice the gains of u at the poles, in the frame before.
+    twice: [f64; 4],
+}
+
+impl LoopWeights {
+    /// For a frame with these values, behind one whose poles had the gain `before`.
+    #[inline(always)]
+    fn new(values: &LadderValues, before: f64) -> Self {
+        let scale = values.feedback * values.loop_scale * values.own;
+        let [first, second, third, _] = values.gains;
+        let rest = [scale * third, scale * second, scale * first, scale];
+        let square = before * before;
+        let twice = [before, square, square * before, square * square].map(|gain| 2.0 * gain);
+        let [a, b, c, d] = [0, 1, 2, 3].map(|pole| rest[pole] * twice[pole]);
+        let u = (a + b) + (c + d);
+        Self { rest, u, twice }
+    }
+}
+
+impl LadderState {
+    /// Takes the loop on by a frame with the input `x`, drive and scale of the loop included. Returns u, and what the states
+    /// alone give at each pole.
+    #[inline(always)]
+    fn advance(&mut self, values: &LadderValues, of: &LoopWeights, x: f64) -> (f64, [f64; 4]) {
+        let Self { rest, u, .. } = *self;
+        let [a, b, c, d] = [0, 1, 2, 3].map(|pole| of.rest[pole] * rest[pole]);
+        let known = x - ((a + b) + (c + d));
+        let [a, b, c, d] = [0, 1, 2, 3].map(|pole| of.twice[pole] * u + rest[pole]);
+        // A pole hears all before it: without the row of poles, none of them waits for its neighbour.
+        let [g1, g2, g3, _] = values.gains.map(|gain| values.own * gain);
+        let alone = [
+            values.own * a,
+            values.own * b + g1 * a,
+            (values.own * c + g1 * b) + g2 * a,
+            (values.own * d + g1 * c) + (g2 * b + g3 * a),
+        ];
+        let u = clip(known - of.u * u);
+        for ((rest, alone), state) in self.rest.iter_mut().zip(alone).zip([a, b, c, d]) {
+            *rest = 2.0 * alone - state;
+        }
+        self.u = u;
+        (u, alone)
+    }
+}
+
+impl Ladder {
+    /// The output of a frame.
+    #[inline(always)]
+    fn output(&self, values: &LadderValues, u: f64, alone: [f64; 4]) -> f32 {
+        let mut out = self.weights[0] * u;
+        for pole in 0..4 {
+            out += self.weights[pole + 1] * (values.gains[pole] * u + alone[pole]);
+        }
+        to_sample(out)
+    }
+
+    /// Processes frames of the same values: what does not wait for the frame before is left out of the loop and runs in vectors.
+    fn process_still(
+        &self,
+        values: &LadderValues,
+        state: &mut LadderState,
+        input: &[f32],
+        output: &mut [f32],
+    ) {
+        let weights = LoopWeights::new(values, values.gains[0]);
+        let scale = values.drive * values.loop_scale;
+        let (mut u, mut alone) = ([0.0; FRAMES], [[0.0; FRAMES]; 4]);
+        // Not behind the reference while it runs: the compiler would store it in each frame.
+        let mut moving = *state;
+        for (u, x) in u.iter_mut().zip(input) {
+            *u = f64::from(*x) * scale;
+        }
+        for (i, frame) in u.iter_mut().take(input.len()).enumerate() {
+            let of_states;
+            (*frame, of_states) = moving.advance(values, &weights, *frame);
+            for (alone, x) in alone.iter_mut().zip(of_states) {
+                alone[i] = x;
+            }
+        }
+        *state = moving;
+        for (i, y) in output.iter_mut().take(input.len().min(FRAMES)).enumerate() {
+            *y = self.output(values, u[i], [0, 1, 2, 3].map(|pole| alone[pole][i]));
+        }
+    }
 }
 
 impl UnitKernel for Ladder {
@@ -113,7 +224,10 @@ impl UnitKernel for Ladder {
     fn setup(&mut self, rate: f64, _: usize) -> MemorySize {
         self.rate = rate;
         MemorySize {
-            numbers: 4,
+            // What four poles have without u, and u.
+            numbers: 5,
+            // The gain of the frame before, as bits.
+            counts: 1,
             ..MemorySize::default()
         }
     }
@@ -139,21 +253,31 @@ impl UnitKernel for Ladder {
         memory: &mut Memory,
     ) {
         let (input, output) = io.through();
-        let mut states = [0, 1, 2, 3].map(|pole| memory.numbers[pole]);
-        for ((x, to), values) in input.iter().zip(output).zip(values.iter()) {
-            let x = f64::from(*x) * values.drive;
-            // All poles at once: a row of them would wait for each other.
-            let alone = from_states(states, values.gains[0], values.own);
-            let u = clip((x - values.feedback * alone[3]) * values.loop_scale);
-            let mut out = self.weights[0] * u;
-            for pole in 0..4 {
-                let y = values.gains[pole] * u + alone[pole];
-                states[pole] = 2.0 * y - states[pole];
-                out += self.weights[pole + 1] * y;
-            }
-            *to = to_sample(out);
+        let mut state = LadderState::of(memory);
+        let count = values.len();
+        let moving = if values.constant().is_some() {
+            1
+        } else {
+            count
+        };
+        // Where nothing moves, only the first frame may be behind one of another gain.
+        for ((x, y), values) in input
+            .iter()
+            .zip(&mut *output)
+            .zip(values.iter())
+            .take(moving)
+        {
+            let weights = LoopWeights::new(values, state.gain);
+            state.gain = values.gains[0];
+            let x = f64::from(*x) * (values.drive * values.loop_scale);
+            let (u, alone) = state.advance(values, &weights, x);
+            *y = self.output(values, u, alone);
         }
-        memory.numbers.copy_from_slice(&states);
+        if let Some(values) = values.constant() {
+            let (input, output) = (&input[moving..count], &mut output[moving..count]);
+            self.process_still(values, &mut state, input, output);
+        }
+        state.store(memory);
     }
 
     fn tail(&self, params: &[f64]) -> Tail {

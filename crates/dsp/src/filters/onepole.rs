@@ -20,6 +20,7 @@ use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
+use crate::filters::pairs::Transition;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param};
 use processor::{MakeContext, MakeError, Processor};
@@ -57,6 +58,7 @@ impl FilterKernel<1> for OnePole {
     type Coefficients = OnePoleCoefficients;
 
     const PARAMS: &'static [ParamSpec] = &[FREQ];
+    const STATES: usize = 1;
 
     fn coefficients(&self, params: FilterParams) -> OnePoleCoefficients {
         let g = libm::tan(PI * params.freq);
@@ -65,11 +67,18 @@ impl FilterKernel<1> for OnePole {
         }
     }
 
+    // 2 low - s, as a product and a sum of what is known before.
     #[inline(always)]
-    fn tick(&self, c: &OnePoleCoefficients, [s, _]: &mut FilterState, x: f64) -> [f64; 1] {
-        let low = *s + (x - *s) * c.gain;
-        // 2 low - s, as a product and a sum of what is known before.
-        *s = 2.0 * c.gain * x + (1.0 - 2.0 * c.gain) * *s;
+    fn transition(&self, c: &OnePoleCoefficients) -> Transition {
+        Transition {
+            matrix: [[1.0 - 2.0 * c.gain, 0.0], [0.0; 2]],
+            input: [2.0 * c.gain, 0.0],
+        }
+    }
+
+    #[inline(always)]
+    fn outputs(&self, c: &OnePoleCoefficients, [s, _]: FilterState, x: f64) -> [f64; 1] {
+        let low = s + (x - s) * c.gain;
         [if self.high { x - low } else { low }]
     }
 

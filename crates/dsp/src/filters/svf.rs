@@ -26,6 +26,7 @@ use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
 };
+use crate::filters::pairs::Transition;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, PortSpec};
 use processor::{MakeContext, MakeError, Processor};
@@ -70,24 +71,29 @@ impl FilterKernel<3> for Svf {
         }
     }
 
+    // 2 band - s1 and 2 low - s2, each as a sum of what is known before.
     #[inline(always)]
-    fn tick(
+    fn transition(&self, SvfCoefficients { g, k }: &SvfCoefficients) -> Transition {
+        let a1 = 1.0 / (1.0 + g * (g + k));
+        let twice = 2.0 * g * a1;
+        Transition {
+            matrix: [[2.0 * a1 - 1.0, -twice], [twice, 1.0 - g * twice]],
+            input: [twice, g * twice],
+        }
+    }
+
+    #[inline(always)]
+    fn outputs(
         &self,
         SvfCoefficients { g, k }: &SvfCoefficients,
-        [s1, s2]: &mut FilterState,
+        [s1, s2]: FilterState,
         x: f64,
     ) -> [f64; 3] {
         let a1 = 1.0 / (1.0 + g * (g + k));
         let a2 = g * a1;
-        let v3 = x - *s2;
-        let band = a1 * *s1 + a2 * v3;
-        let low = *s2 + (a2 * *s1 + g * a2 * v3);
-        // 2 band - s1 and 2 low - s2, each as a sum of what is known before: shorter to wait for.
-        let (own1, own2) = (2.0 * a1 - 1.0, 1.0 - 2.0 * g * a2);
-        (*s1, *s2) = (
-            2.0 * a2 * (x - *s2) + own1 * *s1,
-            (2.0 * g * a2 * x + 2.0 * a2 * *s1) + own2 * *s2,
-        );
+        let v3 = x - s2;
+        let band = a1 * s1 + a2 * v3;
+        let low = s2 + (a2 * s1 + g * a2 * v3);
         [low, k * band, x - k * band - low]
     }
 

@@ -34,6 +34,8 @@ use processor::{
 
 /// Index of the event input among all inputs.
 const NOTES: u16 = 1;
+/// Frames of a decay between two looks whether it has come to rest.
+const DECAY_RUN: usize = 32;
 /// Level at which a release ends: -100 dB.
 const SILENCE: f32 = 1e-5;
 
@@ -164,12 +166,95 @@ impl EnvelopeState {
         self.level
     }
 
+    /// Writes the levels of frames with these gates: frame by frame where the gate changes, and runs between.
+    fn write(&mut self, gates: &[f32], rates: &SegmentRates, out: &mut [f32]) {
+        let mut at = 0;
+        while let (Some(y), Some(gate)) = (out.get_mut(at), gates.get(at)) {
+            *y = self.next(*gate, rates);
+            at += 1;
+            let (rest, is_open) = (&gates[at..], self.gate.is_open);
+            let same = match self.gate.is_held() {
+                true => rest.len(),
+                false => count_equal(rest, is_open),
+            };
+            self.write_run(rates, &mut out[at..at + same]);
+            at += same;
+        }
+    }
+
+    /// Writes the levels of frames in which the gate does not change.
+    fn write_run(&mut self, rates: &SegmentRates, mut out: &mut [f32]) {
+        while !out.is_empty() {
+            let written = match self.segment {
+                EnvelopeSegment::Idle => {
+                    out.fill(self.level);
+                    out.len()
+                }
+                EnvelopeSegment::Attack | EnvelopeSegment::Release => self.write_way(rates, out),
+                EnvelopeSegment::Decay => {
+                    let some = out.len().min(DECAY_RUN);
+                    self.write_decay(rates, &mut out[..some]);
+                    some
+                }
+            };
+            out = &mut out[written..];
+        }
+    }
+
+    /// Writes the levels up to the end of an attack or a release. Returns their number.
+    fn write_way(&mut self, rates: &SegmentRates, out: &mut [f32]) -> usize {
+        let (peak, is_attack) = (self.gate.peak, self.segment == EnvelopeSegment::Attack);
+        let mut level = self.level;
+        for (i, y) in out.iter_mut().enumerate() {
+            let end = if is_attack {
+                level += rates.rise * peak;
+                (level >= peak).then_some((peak, EnvelopeSegment::Decay))
+            } else {
+                level *= rates.release_factor;
+                (level < SILENCE).then_some((0.0, EnvelopeSegment::Idle))
+            };
+            if let Some(end) = end {
+                (self.level, self.segment) = end;
+                *y = self.level;
+                return i + 1;
+            }
+            *y = level;
+        }
+        self.level = level;
+        out.len()
+    }
+
+    /// Writes levels of a decay, all at once if it has come to rest: a level depends on the one before only.
+    fn write_decay(&mut self, rates: &SegmentRates, out: &mut [f32]) {
+        let sustain = rates.sustain * self.gate.peak;
+        let next = |level: f32| sustain + (level - sustain) * rates.decay_factor;
+        let mut level = self.level;
+        if next(level).to_bits() == level.to_bits() {
+            return out.fill(level);
+        }
+        for y in out {
+            level = next(level);
+            *y = level;
+        }
+        self.level = level;
+    }
+
     /// Opens or shuts the gate as a value or a note says. `amount` is the share of the velocity in the level.
     fn handle_gate(&mut self, body: EventBody, amount: f32) {
         if self.gate.handle(body, amount) {
             (self.level, self.segment) = (0.0, EnvelopeSegment::Idle);
         }
     }
+}
+
+/// Number of gates that are open, or that are shut, before the first other one. Whole rows are compared in vectors.
+fn count_equal(gates: &[f32], is_open: bool) -> usize {
+    let differs = |gate: &f32| (*gate > 0.5) != is_open;
+    let rows = gates.as_chunks::<16>().0.iter();
+    let equal = rows.take_while(|row| !row.iter().fold(false, |any, gate| any | differs(gate)));
+    let first = 16 * equal.count();
+    let rest = gates[first..].iter().position(differs);
+    first + rest.unwrap_or(gates.len() - first)
 }
 
 impl Envelope {
@@ -230,9 +315,8 @@ impl Processor for Envelope {
                 BlockStep::Process(range) => {
                     let gate = &block.input(0).channel(0)[range.clone()];
                     let mut output = block.output(0);
-                    for (y, x) in output.channel(0)[range].iter_mut().zip(gate) {
-                        *y = self.state.next(*x, &self.rates);
-                    }
+                    let out = &mut output.channel(0)[range];
+                    self.state.write(gate, &self.rates, out);
                 }
                 BlockStep::Cleanup => {}
             }
@@ -302,5 +386,41 @@ impl Processor for Envelope {
             self.update_rates();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_have_the_bits_of_frame_after_frame() {
+        let rates = SegmentRates {
+            rise: 0.013,
+            decay_factor: 0.97,
+            sustain: 0.4,
+            release_factor: 0.95,
+        };
+        // Short and long times of the gate, and a note that holds it.
+        for length in [1, 2, 30, 100, 700] {
+            let gates: Vec<f32> = (0..4000)
+                .map(|i| f32::from(u8::from(i / length % 2 == 1)))
+                .collect();
+            let (mut runs, mut frames) = (EnvelopeState::default(), EnvelopeState::default());
+            for (part, gates) in gates.chunks(77).enumerate() {
+                if part % 20 == 10 {
+                    let on = part == 10;
+                    let body = EventBody::Midi([if on { 0x90 } else { 0x80 }, 60, 90]);
+                    runs.handle_gate(body, 0.5);
+                    frames.handle_gate(body, 0.5);
+                }
+                let mut out = vec![0.0; gates.len()];
+                runs.write(gates, &rates, &mut out);
+                for (y, gate) in out.iter().zip(gates) {
+                    assert_eq!(y.to_bits(), frames.next(*gate, &rates).to_bits());
+                }
+            }
+            assert!(runs.segment == frames.segment && runs.gate == frames.gate);
+        }
     }
 }

@@ -165,6 +165,7 @@ impl Osc {
         let slope = (phase.step as f64 / 2f64.powi(64)) as f32;
         match self.wave {
             Wave::Sine => out.iter_mut().for_each(|y| *y = sine(phase.next())),
+            Wave::Saw if phase.step <= MAX_SPARSE_STEP => sparse_saw(phase, scale, out),
             Wave::Saw => out.iter_mut().for_each(|y| *y = saw(phase.next(), scale)),
             Wave::Square => out
                 .iter_mut()
@@ -174,8 +175,40 @@ impl Osc {
                 out.iter_mut().for_each(next);
             }
         }
-        self.core.volume.apply(out);
+        self.core.volume.apply_to_clean(out);
     }
+}
+
+/// Largest step for which a saw looks for its falls: a 16th of a cycle a frame.
+const MAX_SPARSE_STEP: u64 = 1 << 60;
+
+/// A saw of a low frequency: straight lines, and [`saw`] only for the two frames before and behind a fall, where it differs.
+fn sparse_saw(phase: &mut Phase, scale: f32, out: &mut [f32]) {
+    let first = *phase;
+    for y in out.iter_mut() {
+        *y = line(phase.next());
+    }
+    // Frames that are less than two steps away from phase 0, and a few more for the rounding.
+    let near = first.step.max(1 << 32) * 3;
+    let mut at = 0;
+    while let Some(rest) = out.get_mut(at..).filter(|rest| !rest.is_empty()) {
+        let mut here = first;
+        here.skip(at);
+        let to_window = here.at.wrapping_neg().saturating_sub(near);
+        if here.at >= near && to_window > 0 {
+            // In the middle of a line.
+            at += (to_window / first.step.max(1)).clamp(1, out.len() as u64) as usize;
+            continue;
+        }
+        rest[0] = saw(here.next(), scale);
+        at += 1;
+    }
+}
+
+/// [`saw`] far from its falls.
+#[inline(always)]
+fn line(phase: u32) -> f32 {
+    phase as f32 * (2.0 * PER_CYCLE) - 1.0
 }
 
 const PER_CYCLE: f32 = 1.0 / 4_294_967_296.0;
@@ -183,7 +216,7 @@ const PER_CYCLE: f32 = 1.0 / 4_294_967_296.0;
 /// Rises from -1 to 1, and falls at phase 0.
 #[inline(always)]
 fn saw(phase: u32, scale: f32) -> f32 {
-    phase as f32 * (2.0 * PER_CYCLE) - 1.0 - 2.0 * step_residual(phase, scale)
+    line(phase) - 2.0 * step_residual(phase, scale)
 }
 
 /// 1 in the first half, -1 in the second.
@@ -336,5 +369,33 @@ impl Processor for DrivenOsc {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         self.core.load(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_saw_of_lines_has_the_bits_of_a_saw() {
+        let rate = SampleRate::new(48_000).unwrap();
+        for (i, hz) in [0.0, 1e-9, 0.3, 55.0, 440.1, 2000.7, 2999.9]
+            .into_iter()
+            .enumerate()
+        {
+            let mut phase = Phase::at(0.13 * i as f64);
+            phase.set_frequency(hz, rate);
+            let scale = (2f64.powi(32) / phase.step.max(1 << 32) as f64) as f32;
+            assert!(phase.step <= MAX_SPARSE_STEP);
+            let mut plain = phase;
+            for frames in [1, 7, 64, 33].repeat(60) {
+                let mut out = vec![0.0; frames];
+                sparse_saw(&mut phase, scale, &mut out);
+                for y in out {
+                    assert_eq!(y.to_bits(), saw(plain.next(), scale).to_bits(), "{hz}");
+                }
+            }
+            assert_eq!(phase, plain);
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! [`FrameValues`]: the values of the frames of a step, one for all of them where no parameter moves.
 
+use std::ops::Range;
+
 /// The values of some frames.
 #[derive(Clone, Copy)]
 pub(crate) struct FrameValues<'a, V> {
@@ -19,6 +21,30 @@ impl<'a, V> FrameValues<'a, V> {
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
         self.frames
+    }
+
+    /// The values of all frames, if one stands for all.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn constant(self) -> Option<&'a V> {
+        match self.all {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
+    /// The values of the frames of `range`.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn part(self, range: Range<usize>) -> Self {
+        let frames = range.len();
+        let all = match self.all {
+            [_] => self.all,
+            all => &all[range],
+        };
+        Self { all, frames }
     }
 
     /// The values of each frame.

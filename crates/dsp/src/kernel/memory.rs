@@ -38,11 +38,14 @@ pub(crate) struct Memory {
 ///
 /// Real-time: hot.
 #[inline(always)]
-fn quiet(x: f64) -> f32 {
-    let max = f64::from(f32::MAX);
-    match x.abs() >= SILENT_STATE {
-        true => x.clamp(-max, max) as f32,
-        false => 0.0,
+pub(crate) fn line_sample(x: f64) -> f32 {
+    // All but the first step with narrow numbers, of which a vector has twice as many.
+    let x = x as f32;
+    let finite = x.clamp(-f32::MAX, f32::MAX);
+    if x.abs() >= SILENT_STATE as f32 {
+        finite
+    } else {
+        0.0
     }
 }
 
@@ -88,9 +91,19 @@ impl Memory {
     /// Real-time: hot.
     #[inline(always)]
     pub(crate) fn write(&mut self, index: usize, x: f64) {
-        let x = quiet(x);
+        let x = line_sample(x);
         self.has_written |= x != 0.0;
         self.line[index] = x;
+    }
+
+    /// Writes samples of the line from `first` on, each of them from [`line_sample`].
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn write_samples(&mut self, first: usize, from: &[f32]) {
+        // One test for all: no sample of a line is -0.0.
+        self.has_written |= from.iter().fold(0, |bits, x| bits | x.to_bits()) != 0;
+        self.line[first..first + from.len()].copy_from_slice(from);
     }
 
     /// Notes that `frames` frames have passed.

@@ -20,7 +20,7 @@ mod tap;
 mod trapezoid;
 
 pub(crate) use frame_values::FrameValues;
-pub(crate) use memory::{Memory, MemorySize};
+pub(crate) use memory::{Memory, MemorySize, line_sample};
 pub(crate) use node::KernelNode;
 pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
 pub(crate) use tap::{DelayRing, Tap, cubic};

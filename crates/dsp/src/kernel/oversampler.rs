@@ -49,7 +49,9 @@ pub(crate) fn kaiser_sinc(x: f64, half: f64, cutoff: f64, beta: f64) -> f64 {
 #[inline(always)]
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0f32; 8];
-    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+    // Rows of a known length, or the compiler makes no vectors of them.
+    let (a, b) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+    for (a, b) in a.iter().zip(b) {
         for (lane, (a, b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
             *lane += a * b;
         }

@@ -1,6 +1,6 @@
 //! [`DelayRing`]: a ring in the line of a [`Memory`], read between frames.
 
-use super::Memory;
+use super::{FRAMES, Memory};
 
 /// A ring of samples in a memory's line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,8 +14,8 @@ pub(crate) struct DelayRing {
 /// A delay in whole frames, and the share of the older one of two samples.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tap {
-    whole: usize,
-    share: f64,
+    pub(crate) whole: usize,
+    pub(crate) share: f64,
 }
 
 impl DelayRing {
@@ -48,6 +48,29 @@ impl DelayRing {
         let mask = self.length - 1;
         let index = (at as usize).wrapping_sub(delay) & mask;
         memory.read(self.first + index)
+    }
+
+    /// Copies the samples that were written `delay` frames before the frames from `at` on: less than the length.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn read_run(self, memory: &Memory, at: u64, delay: usize, to: &mut [f32]) {
+        let from = (at as usize).wrapping_sub(delay) & (self.length - 1);
+        let ring = memory.samples(self.first..self.end());
+        let (head, rest) = to.split_at_mut(to.len().min(self.length - from));
+        head.copy_from_slice(&ring[from..from + head.len()]);
+        rest.copy_from_slice(&ring[..rest.len()]);
+    }
+
+    /// Writes the samples of the frames from `at` on, each from [`line_sample`](super::line_sample).
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn write_run(self, memory: &mut Memory, at: u64, from: &[f32]) {
+        let to = at as usize & (self.length - 1);
+        let (head, rest) = from.split_at(from.len().min(self.length - to));
+        memory.write_samples(self.first + to, head);
+        memory.write_samples(self.first, rest);
     }
 
     /// The value `delay` frames before frame `at` on a straight line between two samples. Never larger than what was
@@ -97,12 +120,43 @@ impl DelayRing {
     }
 }
 
+impl DelayRing {
+    /// Adds to `to` the values of the frames from `at` on at their delays, as [`read_cubic`](Self::read_cubic) gives them.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn add_cubic(self, memory: &Memory, at: u64, delays: &[f64], to: &mut [f64]) {
+        let ring = memory.samples(self.first..self.end());
+        let mask = self.length - 1;
+        let (mut samples, mut parts) = ([[0f32; FRAMES]; 4], [0.0; FRAMES]);
+        let [a, b, c, d] = &mut samples;
+        let frames = a.iter_mut().zip(b).zip(c.iter_mut().zip(d)).zip(&mut parts);
+        for (((at, delay), (((a, b), (c, d)), part)), _) in (at..).zip(delays).zip(frames).zip(&*to)
+        {
+            let delay = delay.clamp(1.0, (self.length - 3) as f64);
+            let whole = delay as u32;
+            *part = delay - f64::from(whole);
+            // The oldest of the four; the others follow it.
+            let oldest = (at as usize).wrapping_sub(whole as usize + 2) & mask;
+            [*d, *c, *b, *a] = match ring.get(oldest..oldest + 4) {
+                Some(row) => [row[0], row[1], row[2], row[3]],
+                None => [0, 1, 2, 3].map(|i| ring[(oldest + i) & mask]),
+            };
+        }
+        let [a, b, c, d] = &samples;
+        let samples = a.iter().zip(b).zip(c.iter().zip(d)).zip(&parts);
+        for (y, (((a, b), (c, d)), part)) in to.iter_mut().zip(samples) {
+            *y += cubic([*a, *b, *c, *d].map(f64::from), *part);
+        }
+    }
+}
+
 /// The cubic through four samples (Lagrange), at `d` from 0 to 1 between the second and the third.
 ///
 /// Real-time: hot.
 #[inline(always)]
 pub(crate) fn cubic(y: [f64; 4], d: f64) -> f64 {
     let (a, b, c) = (d + 1.0, d - 1.0, d - 2.0);
-    -d * b * c / 6.0 * y[0] + a * b * c / 2.0 * y[1] - a * d * c / 2.0 * y[2]
-        + a * d * b / 6.0 * y[3]
+    const SIXTH: f64 = 1.0 / 6.0;
+    -d * b * c * SIXTH * y[0] + a * b * c * 0.5 * y[1] - a * d * c * 0.5 * y[2]
+        + a * d * b * SIXTH * y[3]
 }

@@ -21,11 +21,14 @@
 //! | tail | 9.5 times `decay` (570 dB), predelay and lines; endless while a parameter is driven |
 //! | driven | all live ones at audio rate |
 
-use crate::kernel::{DelayRing, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
+use crate::kernel::{
+    DelayRing, FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, line_sample,
+};
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
 use graph::{Kind, Param};
 use processor::{MakeContext, MakeError, Processor, Tail};
+use std::ops::Range;
 
 const DECAY: ParamSpec = ParamSpec::new(0, "decay", (0.05, 60.0), 2.0)
     .unit("s")
@@ -123,20 +126,116 @@ fn sign(row: usize, column: usize) -> f64 {
     }
 }
 
-/// Multiplies by the Hadamard matrix / 4, which keeps the energy of sixteen numbers.
+/// A number of each frame.
+type Row = [f64; FRAMES];
+
+/// Multiplies the first `count` frames by the Hadamard matrix / 4, which keeps the energy of sixteen numbers.
 #[inline(always)]
-fn hadamard(values: &mut [f64; LINES]) {
+fn hadamard(rows: &mut [Row; LINES], count: usize) {
     let mut width = 1;
     while width < LINES {
-        for block in values.chunks_exact_mut(2 * width) {
+        for block in rows.chunks_exact_mut(2 * width) {
             let (upper, lower) = block.split_at_mut(width);
-            for (a, b) in upper.iter_mut().zip(lower) {
-                (*a, *b) = (*a + *b, *a - *b);
+            for (upper, lower) in upper.iter_mut().zip(lower) {
+                for (a, b) in upper[..count].iter_mut().zip(&mut lower[..count]) {
+                    (*a, *b) = (*a + *b, *a - *b);
+                }
             }
         }
         width *= 2;
     }
-    values.iter_mut().for_each(|value| *value *= 0.25);
+    let all = rows.iter_mut().flat_map(|row| &mut row[..count]);
+    all.for_each(|value| *value *= 0.25);
+}
+
+/// Lines whose low-passes run side by side: none waits for its own frame before.
+const SIDE_BY_SIDE: usize = 4;
+
+impl Reverb {
+    /// Writes what comes out of the low-passes of the lines from `first` on.
+    fn read_lines(
+        &self,
+        values: FrameValues<'_, ReverbValues>,
+        memory: &mut Memory,
+        first: usize,
+        heads: &mut [Row],
+    ) {
+        let mut heard = [[0f32; FRAMES]; SIDE_BY_SIDE];
+        for (k, heard) in heard.iter_mut().enumerate() {
+            let (line, length) = (self.lines[first + k], self.lengths[first + k]);
+            line.read_run(memory, memory.counts[0], length, &mut heard[..values.len()]);
+        }
+        let mut states: [f64; SIDE_BY_SIDE] = std::array::from_fn(|k| memory.numbers[first + k]);
+        for (i, values) in values.iter().enumerate() {
+            for (k, state) in states.iter_mut().enumerate() {
+                let [gain, pole] = values.losses[first + k];
+                *state = gain * f64::from(heard[k][i]) + pole * *state;
+                heads[k][i] = *state;
+            }
+        }
+        memory.numbers[first..first + SIDE_BY_SIDE].copy_from_slice(&states);
+    }
+
+    /// Writes the input of a channel, as late as it enters the lines.
+    fn read_predelay(
+        &self,
+        values: FrameValues<'_, ReverbValues>,
+        memory: &mut Memory,
+        (channel, input): (usize, &[f32]),
+        late: &mut Row,
+    ) {
+        let (ring, at) = (self.predelay[channel], memory.counts[0]);
+        let mut line = [0f32; FRAMES];
+        let samples = line.iter_mut().zip(input);
+        samples.for_each(|(y, x)| *y = line_sample(f64::from(*x)));
+        ring.write_run(memory, at, &line[..input.len()]);
+        let level = 1.0 / (self.predelay.len().max(1) as f64).sqrt();
+        for ((y, values), at) in late.iter_mut().zip(values.iter()).zip(at..) {
+            *y = ring.read_linear(memory, at, values.predelay) * level;
+        }
+    }
+
+    /// Processes frames that are no more than the shortest line has: none hears another.
+    fn process_run(
+        &self,
+        values: FrameValues<'_, ReverbValues>,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+        frames: Range<usize>,
+    ) {
+        let (at, count) = (memory.counts[0], frames.len());
+        let mut heads = [[0.0; FRAMES]; LINES];
+        for (group, heads) in heads.chunks_exact_mut(SIDE_BY_SIDE).enumerate() {
+            self.read_lines(values, memory, group * SIDE_BY_SIDE, heads);
+        }
+        let mut into = heads;
+        hadamard(&mut into, count);
+        for c in 0..self.predelay.len() {
+            let mut late = [0.0; FRAMES];
+            let input = &io.input(0)[c][frames.clone()];
+            self.read_predelay(values, memory, (c, input), &mut late);
+            let mut wet = [0.0; FRAMES];
+            for (k, (into, head)) in into.iter_mut().zip(&heads).enumerate() {
+                let (enters, leaves) = (sign(c + 1, k), sign(mixture(c), k));
+                let rows = into.iter_mut().zip(&late).zip(wet.iter_mut().zip(head));
+                for ((into, late), (wet, head)) in rows.take(count) {
+                    *into += enters * late * 0.25;
+                    *wet += leaves * head;
+                }
+            }
+            for ((i, wet), values) in frames.clone().zip(wet).zip(values.iter()) {
+                let x = f64::from(io.input(0)[c][i]);
+                io.output(0)[c][i] = to_sample(x + values.mix * (wet - x));
+            }
+        }
+        for (line, into) in self.lines.iter().zip(&into) {
+            let mut samples = [0f32; FRAMES];
+            let frames = samples.iter_mut().zip(&into[..count]);
+            frames.for_each(|(y, x)| *y = line_sample(*x));
+            line.write_run(memory, at, &samples[..count]);
+        }
+        memory.counts[0] = at.wrapping_add(count as u64);
+    }
 }
 
 impl UnitKernel for Reverb {
@@ -157,7 +256,8 @@ impl UnitKernel for Reverb {
         }
         self.predelay.clear();
         for _ in 0..channels {
-            let ring = DelayRing::new(first, MAX_PREDELAY_S * rate);
+            // It is written before it is read, so the newest frames must not be where the oldest are.
+            let ring = DelayRing::new(first, MAX_PREDELAY_S * rate + FRAMES as f64);
             first = ring.end();
             self.predelay.push(ring);
         }
@@ -192,33 +292,14 @@ impl UnitKernel for Reverb {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        let channels = io.output(0).len();
-        let level = 1.0 / (channels.max(1) as f64).sqrt();
-        for (i, values) in values.iter().enumerate() {
-            let at = memory.counts[0];
-            let mut heads = [0.0; LINES];
-            for (k, head) in heads.iter_mut().enumerate() {
-                let [gain, pole] = values.losses[k];
-                let x = self.lines[k].read(memory, at, self.lengths[k]);
-                memory.numbers[k] = gain * x + pole * memory.numbers[k];
-                *head = memory.numbers[k];
-            }
-            let mut into = heads;
-            hadamard(&mut into);
-            for (c, ring) in self.predelay.iter().enumerate() {
-                let x = f64::from(io.input(0)[c][i]);
-                ring.write(memory, at, x);
-                let late = ring.read_linear(memory, at, values.predelay) * level;
-                for (k, into) in into.iter_mut().enumerate() {
-                    *into += sign(c + 1, k) * late * 0.25;
-                }
-                let wet: f64 = (0..LINES).map(|k| sign(mixture(c), k) * heads[k]).sum();
-                io.output(0)[c][i] = to_sample(x + values.mix * (wet - x));
-            }
-            for (line, x) in self.lines.iter().zip(into) {
-                line.write(memory, at, x);
-            }
-            memory.counts[0] = at.wrapping_add(1);
+        // Not in one piece where a line is shorter: at a low rate and a small size.
+        let run = self
+            .lengths
+            .iter()
+            .fold(FRAMES, |run, length| run.min(*length));
+        for first in (0..values.len()).step_by(run.max(1)) {
+            let frames = first..values.len().min(first + run.max(1));
+            self.process_run(values.part(frames.clone()), io, memory, frames);
         }
     }
 
@@ -235,15 +316,21 @@ mod tests {
     #[test]
     fn the_matrix_keeps_the_energy_and_is_its_own_inverse() {
         let start: [f64; LINES] = std::array::from_fn(|i| (i * i % 7) as f64 - 2.5);
-        let mut values = start;
-        hadamard(&mut values);
+        let rows = |values: [f64; LINES]| values.map(|value| [value; FRAMES]);
+        let apply = |values: [f64; LINES]| {
+            let mut rows = rows(values);
+            hadamard(&mut rows, 3);
+            assert!(rows.iter().all(|row| row[0] == row[2]));
+            rows.map(|row| row[0])
+        };
+        let mut values = apply(start);
         let energy = |v: &[f64; LINES]| v.iter().map(|x| x * x).sum::<f64>();
         assert!((energy(&values) - energy(&start)).abs() < 1e-9);
         for (i, value) in values.iter().enumerate() {
             let sum: f64 = (0..LINES).map(|k| sign(i, k) * start[k]).sum();
             assert!((value - sum / 4.0).abs() < 1e-12);
         }
-        hadamard(&mut values);
+        values = apply(values);
         assert!(values.iter().zip(start).all(|(a, b)| (a - b).abs() < 1e-12));
         assert_eq!([prime(0), prime(8), prime(24)], [2, 11, 29]);
     }

@@ -63,4 +63,36 @@ impl<'a> DelayLineView<'a> {
         // be read now, by order or by the ring's size (see `Plan::delay_lines`).
         unsafe { *line.data.add(channel * capacity + index) }
     }
+    /// As [`read`](Self::read), for the frames from `frame` on: as many as `to` takes.
+    ///
+    /// # Panics
+    ///
+    /// The line has no such channel, or it is shorter than `to`.
+    ///
+    /// Real-time: hot.
+    pub fn read_run(&self, channel: usize, frame: usize, delay: u32, to: &mut [f32]) {
+        let line = self.line;
+        let capacity = line.capacity as usize;
+        assert!(
+            channel < line.channels as usize && to.len() <= capacity,
+            "a delay line has no such samples"
+        );
+        let now = self.position + frame as u64;
+        let delay = u64::from(delay.max(line.min_delay).min(line.max_delay));
+        let before_start = delay.saturating_sub(now).min(to.len() as u64) as usize;
+        let (silent, to) = to.split_at_mut(before_start);
+        silent.fill(0.0);
+        // Of use only if a frame is left, and then not below 0.
+        let then = (now + before_start as u64).wrapping_sub(delay);
+        let index = then as usize & (capacity - 1);
+        let (head, rest) = to.split_at_mut(to.len().min(capacity - index));
+        // SAFETY: `channel`, `index` and both lengths are within the ring; the plan keeps the writing half out of the frames
+        // that may be read now, by order or by the ring's size (see `Plan::delay_lines`). No output is a part of a line.
+        unsafe {
+            let ring = line.data.add(channel * capacity).cast_const();
+            head.as_mut_ptr()
+                .copy_from_nonoverlapping(ring.add(index), head.len());
+            rest.as_mut_ptr().copy_from_nonoverlapping(ring, rest.len());
+        }
+    }
 }
