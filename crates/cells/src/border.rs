@@ -25,6 +25,11 @@ pub struct BorderPort {
     pub channels: Channels,
 }
 
+/// Returns true for the kinds of this file.
+pub(crate) fn is_border(kind: &str) -> bool {
+    [CELL, TAP, INPUT, OUTPUT].contains(&kind)
+}
+
 /// A kind that no session names.
 pub(crate) fn hidden_kind(name: &'static str, summary: &'static str) -> Kind {
     Kind {

@@ -11,6 +11,7 @@
 
 use crate::border::register_border;
 use crate::isolation::{Isolation, end_with_parent, is_parent};
+use crate::keeper::Keeper;
 use crate::message::{CellEnd, ReplyError, RequestInfo};
 use crate::node::DrillKind;
 use crate::raw::close_descriptors;
@@ -31,6 +32,8 @@ use workers::AudioThread;
 
 /// Longest wait for a request before the cell looks if its supervisor lives.
 const IDLE: Nanos = Nanos(50_000_000);
+/// Time between two checkpoints.
+const CHECKPOINT_INTERVAL: Nanos = Nanos(20_000_000);
 /// Blocks between two updates of the engine's figures.
 const UPDATE_INTERVAL: u64 = 64;
 
@@ -46,6 +49,8 @@ pub struct CellJob {
     pub isolation: Isolation,
     /// Paths of the rings of requests and of replies.
     pub rings: (PathBuf, PathBuf),
+    /// Path of the memory for checkpoints.
+    pub state: PathBuf,
     /// Number of the supervisor's process.
     pub parent: i32,
 }
@@ -86,6 +91,9 @@ struct Cell {
     isolation: Isolation,
     budget: Option<Nanos>,
     parent: i32,
+    keeper: Keeper,
+    is_continued: bool,
+    notes: Vec<String>,
 }
 
 impl Cell {
@@ -96,6 +104,7 @@ impl Cell {
             options,
             isolation,
             rings,
+            state,
             parent,
         } = job;
         let frames = options.block.count();
@@ -128,9 +137,18 @@ impl Cell {
             }),
             ..options
         };
-        let (engine, callback) = Engine::new(part.graph, Arc::new(registry), options)
+        let interval = CHECKPOINT_INTERVAL.0 / options.block.duration(options.rate).0.max(1);
+        let (graph, registry) = (part.graph.clone(), Arc::new(registry));
+        let (engine, mut callback) = Engine::new(part.graph, registry.clone(), options)
             .map_err(|error| graph::error_chain(&error))?;
+        let state = OpenOptions::new().read(true).write(true).open(state);
+        let state = state.map_err(|error| format!("its memory is not there: {error}"))?;
+        let (keeper, is_continued) = Keeper::new(&state.into(), &mut callback, interval.max(1))?;
+        let notes = keeper.notes(&graph, registry.catalogue());
         Ok(Self {
+            keeper,
+            is_continued,
+            notes,
             engine,
             callback,
             end,
@@ -145,12 +163,14 @@ impl Cell {
     /// Gives up what the cell does not need, and answers requests.
     fn restrict_and_play(mut self, report: impl Fn(&str)) -> Result<(), String> {
         self.engine.notes().iter().for_each(|it| report(it));
+        self.notes.iter().for_each(|it| report(it));
         let _audio_thread = AudioThread::enter();
         // The allocator and the standard streams are set up before the limits hold.
         self.isolation.restrict().iter().for_each(|it| report(it));
         let latency = u64::from(self.engine.plan().latency.0);
         let mut is_first = true;
-        let mut next = self.end.send_hello(latency).and_then(|()| self.receive());
+        let next = self.end.send_hello(latency, self.is_continued);
+        let mut next = next.and_then(|()| self.receive());
         loop {
             match next {
                 Ok(info) => {
@@ -199,14 +219,21 @@ impl Cell {
         let count = self.inputs.len().min(inputs.len());
         self.callback.process(call, &inputs[..count], &mut []);
         let collected = &self.collected;
-        self.end.send(info.block, |words| {
+        let sent = self.end.send(info.block, |words| {
             // Relaxed: the cycle that stored them has ended on this thread.
             let samples = collected.iter().map(|it| it.load(Ordering::Relaxed));
             words
                 .iter_mut()
                 .zip(samples)
                 .for_each(|(word, sample)| *word = sample);
-        })
+        });
+        // After the reply, for which the supervisor may wait.
+        self.keeper.end_block(&mut self.callback, || {
+            // Relaxed: as above.
+            let mut samples = collected.iter().map(|it| it.load(Ordering::Relaxed));
+            samples.all(|bits| f32::from_bits(bits).is_finite())
+        });
+        sent
     }
 
     /// Does what a drill asks for.

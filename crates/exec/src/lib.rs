@@ -32,7 +32,7 @@ mod step;
 mod strategy;
 
 pub use bound::{Binding, DelayLines};
-pub use cycle::{CycleInfo, CycleResult, CycleStatus, StuckStep, Watchdog};
+pub use cycle::{CycleInfo, CycleResult, CycleStatus, HeldLine, StateVisitor, StuckStep, Watchdog};
 pub use errors::ErrorCounts;
 pub use executor::Executor;
 pub use processors::{ProcessorPool, ProcessorTiming, RequestedServices};

@@ -129,7 +129,17 @@ impl Run<'_> {
 fn print_events(monitor: &Monitor) {
     for event in monitor.events() {
         messages::print_message(&match event {
-            CellEvent::Playing { cell, process } => format!("cell `{cell}`: process {process}"),
+            CellEvent::Playing {
+                cell,
+                process,
+                is_continued,
+            } => {
+                if is_continued {
+                    let message = format!("cell `{cell}`: continues from before the failure");
+                    messages::print_message(&message);
+                }
+                format!("cell `{cell}`: process {process}")
+            }
             CellEvent::Ended { cell, why } => format!("cell `{cell}`: {why}"),
             CellEvent::GivenUp { cell } => {
                 format!("cell `{cell}`: it failed too often and stays silent")

@@ -1,0 +1,118 @@
+//! What a cell's nodes hold outlives its process.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{Folder, wav};
+
+/// Everything but the sink in one cell: what it plays after a failure depends on what it held before alone.
+const SESSION: &str = r#"
+edges = ["tone -> low -> echo -> room -> limit -> out", "slow -> low.freq: 300", "tone -> limit"]
+[nodes]
+tone = { kind = "osc", freq = 437 }
+slow = { kind = "osc", freq = 3 }
+low = { kind = "svf", freq = 900 }
+echo = { kind = "delay", time = 0.11, max_time = 0.5 }
+room = { kind = "plate", channels = 1 }
+limit = { kind = "limiter" }
+out = { kind = "sink" }
+[cell.all]
+nodes = ["tone", "slow", "low", "echo", "room", "limit"]
+"#;
+
+/// Frames of a block, and blocks between two checkpoints: 20 ms.
+const BLOCK: usize = 64;
+const INTERVAL: usize = 15;
+
+/// Samples of the first channel.
+fn samples(here: &Folder, name: &str) -> Vec<u32> {
+    let (channels, samples) = wav(&here.read(name));
+    let step = usize::from(channels);
+    samples.into_iter().step_by(step).collect()
+}
+
+#[test]
+fn a_cell_that_was_killed_goes_on_from_a_state_that_is_twenty_milliseconds_old_at_most() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    let line = format!("--seconds 1 --block {BLOCK} --rate 48000");
+    here.well(&format!("render s.toml -o whole.wav {line}"));
+    let whole = samples(&here, "whole.wav");
+    for (kind, seconds) in [
+        ("kill", 0.5),
+        ("segv", 0.613),
+        ("garbage", 0.037),
+        ("loop", 0.3),
+    ] {
+        let gave = here.call(&format!(
+            "cells s.toml --render drill.wav {line} --drill all:{kind}@{seconds}"
+        ));
+        assert_eq!(gave.code, Some(1), "{kind}: {}", gave.err);
+        let is_told = gave
+            .err
+            .contains("cell `all`: continues from before the failure");
+        assert!(is_told, "{kind}: {}", gave.err);
+        let found = samples(&here, "drill.wav");
+        let lost = (seconds * 48_000.0) as usize / BLOCK;
+        // That of the limiter is left out of the file.
+        let latency = (gave.err.split("latency: ").nth(1)).and_then(|rest| rest.split(' ').next());
+        let latency: usize = latency.expect("it is printed").parse().unwrap();
+        let begin = lost * BLOCK - latency;
+        assert!(found[..begin] == whole[..begin], "{kind}: before");
+        // The lost block fades out, the next one in.
+        let from = begin + 2 * BLOCK;
+        let goes_on =
+            |age: &usize| found[from..] == whole[from - age * BLOCK..whole.len() - age * BLOCK];
+        let age = (1..=INTERVAL).find(goes_on);
+        assert!(
+            age.is_some(),
+            "{kind}: from no state of the last {INTERVAL} blocks"
+        );
+    }
+}
+
+#[test]
+fn what_a_cell_does_not_keep_is_told_when_it_begins() {
+    let here = Folder::new();
+    let impulse = common::sound(48_000, &[&[1.0, 0.5, 0.25]]);
+    here.write("hall.wav", impulse);
+    here.write(
+        "s.toml",
+        r#"
+edges = ["tone -> hall -> far -> out"]
+[nodes]
+tone = { kind = "osc", freq = 440 }
+hall = { kind = "convolver", file = "hall.wav" }
+far = { kind = "delay", time = 1.0, max_time = 600 }
+out = { kind = "sink" }
+[cell.a]
+nodes = ["hall", "far"]
+"#,
+    );
+    let gave = here.well("cells s.toml --render o.wav --seconds 0.05");
+    for part in [
+        "cell `a`: begins anew after a failure, for these kinds save no state: `hall` (convolver)",
+        "cell `a`: 1 delay lines begin empty after a failure: they are too long to be kept",
+    ] {
+        assert!(gave.err.contains(part), "{part}: {}", gave.err);
+    }
+}
+
+#[test]
+fn a_state_that_may_be_the_cause_is_left_out_after_the_third_failure_in_a_row() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    let drills: String = (1..=5)
+        .map(|n| format!(" --drill all:kill@0.{n}"))
+        .collect();
+    let gave = here.call(&format!(
+        "cells s.toml --render drill.wav --seconds 0.7{drills}"
+    ));
+    assert_eq!(gave.code, Some(1));
+    let continued = gave
+        .err
+        .matches("continues from before the failure")
+        .count();
+    let begun = gave.err.matches(": process ").count();
+    assert_eq!((continued, begun), (3, 6), "{}", gave.err);
+}
