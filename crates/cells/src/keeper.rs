@@ -68,17 +68,19 @@ impl Layout {
         layout
     }
 
-    /// A number that another layout does not have.
-    fn fingerprint(&self) -> u64 {
-        let nodes = self
-            .nodes
-            .iter()
-            .flat_map(|it| [u64::from(it.node.0), it.bytes as u64]);
-        let lines = self
-            .lines
-            .iter()
-            .flat_map(|it| [it.samples as u64, it.capacity as u64]);
-        let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0100_0000_01B3).rotate_left(23);
+    /// A number that another layout, or one of nodes of other kinds, does not have.
+    fn fingerprint(&self, graph: &Graph) -> u64 {
+        let kind = |node| graph.node(node).map_or("", |node| node.effective_kind());
+        let nodes = self.nodes.iter().flat_map(|it| {
+            let kind = kind(it.node).bytes().map(u64::from);
+            kind.chain([u64::from(it.node.0), it.bytes as u64])
+        });
+        let lines = self.lines.iter();
+        let lines = lines.flat_map(|it| [it.samples as u64, it.capacity as u64]);
+        let mix = |hash: u64, word: u64| {
+            let mixed = (hash ^ word).wrapping_mul(0x0100_0000_01B3);
+            mixed.rotate_left(23)
+        };
         nodes.chain([u64::MAX]).chain(lines).fold(MAGIC, mix)
     }
 
@@ -145,20 +147,20 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Keeps the nodes of `callback` in the memory `file`, every `interval` blocks. If there is a checkpoint in it that fits,
+    /// Keeps the nodes of `callback`, which plays `graph`, in the memory `file`, every `interval` blocks. If there is a checkpoint in it that fits,
     /// the nodes continue from there; returns true then. To be called before the first block.
     ///
     /// Real-time: setup.
     pub(crate) fn new(
         file: &OwnedFd,
-        callback: &mut EngineCallback,
+        (callback, graph): (&mut EngineCallback, &Graph),
         interval: u64,
     ) -> Result<(Self, bool), String> {
         let mut layout = Layout::of(callback);
         let capacity = layout.words;
         let memory = SharedWords::open(file, FIRST_BUFFER + 2 * capacity);
         let memory = memory.map_err(|error| format!("no memory for its state: {error}"))?;
-        let fingerprint = layout.fingerprint();
+        let fingerprint = layout.fingerprint(graph);
         layout.scratch = Vec::new();
         let left = read_left(memory.words(), capacity);
         let left = left.filter(|(_, words)| words[0] == fingerprint);

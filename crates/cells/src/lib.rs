@@ -22,8 +22,10 @@
 //! | `admission` | [`admit`]: the cells that fit the cores, and by how much the others do not |
 //! | `split` | [`Split`]: the graph cut at the borders of cells |
 //! | `message` | what the two rings carry, block by block, and what the supervisor believes of it |
+//! | `events` | numbers, notes and MIDI in a message |
 //! | `border` | nodes at both sides of a border: taps, inputs and outputs |
 //! | `node` | the cell as a node of the supervisor's graph: sends, receives, fades what is lost |
+//! | `node_events` | what a new process is told again, and what is released when one is lost |
 //! | `status` | what the node and the monitor tell each other |
 //! | `monitor` | [`Monitor`]: the processes, their deaths and their new starts |
 //! | `child` | [`run_cell`]: the cell's process |
@@ -51,11 +53,13 @@ mod admission;
 mod border;
 mod checkpoint;
 mod child;
+mod events;
 mod isolation;
 mod keeper;
 mod message;
 mod monitor;
 mod node;
+mod node_events;
 mod raw;
 mod section;
 mod split;

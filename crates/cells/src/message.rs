@@ -314,8 +314,8 @@ mod tests {
     #[test]
     fn a_request_and_its_reply_arrive_whole() {
         let (mut host, mut cell, ..) = ends();
-        cell.send_hello(77 + (1 << 33)).unwrap();
-        assert_eq!(host.hello(), Ok(77 + (1 << 33)));
+        cell.send_hello(77 + (1 << 33), true).unwrap();
+        assert_eq!(host.hello(), Ok((77 + (1 << 33), true)));
         for block in 0..100 {
             host.send(info(block), |words| words.fill(block as u32))
                 .unwrap();

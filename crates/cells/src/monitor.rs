@@ -82,6 +82,13 @@ pub enum CellEvent {
         /// True if its nodes continue from what they held before a failure.
         is_continued: bool,
     },
+    /// Its sound is back after a failure.
+    Back {
+        /// Its name.
+        cell: String,
+        /// Blocks that were lost in a row.
+        blocks: u32,
+    },
     /// Its process has ended or was ended, for this reason.
     Ended {
         /// Its name.
@@ -137,10 +144,7 @@ impl Monitor {
             watched.push(WatchedCell {
                 index,
                 name: part.spec.name.clone(),
-                samples: (
-                    part.input_channels() * block.count(),
-                    part.output_channels() * block.count(),
-                ),
+                samples: part.message_words(block.count()),
                 fresh: fresh_sender,
                 retired: retired_receiver,
                 status: status.clone(),
@@ -150,6 +154,7 @@ impl Monitor {
                 launches: 0,
                 why: String::new(),
                 latency: None,
+                is_silent: false,
                 memory: None,
                 checkpoint: None,
                 hangs_on_purpose: drills
@@ -253,7 +258,7 @@ enum State {
 struct WatchedCell {
     index: usize,
     name: String,
-    /// Samples in a block of requests and of replies.
+    /// Words in a block of requests and of replies.
     samples: (usize, usize),
     fresh: rtrb::Producer<HostEnd>,
     retired: rtrb::Consumer<HostEnd>,
@@ -267,6 +272,8 @@ struct WatchedCell {
     why: String,
     /// Latency of its graph, once it is known.
     latency: Option<u64>,
+    /// It failed, and no block of the next process has come.
+    is_silent: bool,
     /// Memory in which the present process leaves checkpoints.
     memory: Option<CheckpointMemory>,
     /// The newest checkpoint of the processes that have ended.
@@ -388,6 +395,8 @@ impl WatchedCell {
                 });
                 self.blocks_before = self.status.blocks();
                 self.stuck = None;
+                // An outage before this one is over.
+                self.status.outage.store(0, Ordering::Relaxed);
                 process.began = Instant::now();
                 State::Playing(process)
             }
@@ -419,6 +428,13 @@ impl WatchedCell {
         }
         if self.status.blocks() > self.blocks_before {
             self.failed_starts = 0;
+        }
+        let outage = self.status.outage.load(Ordering::Relaxed);
+        if self.is_silent && outage > 0 {
+            self.is_silent = false;
+            let cell = self.name.clone();
+            let blocks = outage;
+            let _ = events.send(CellEvent::Back { cell, blocks });
         }
         // Asked first: such a process ends by itself too, when its rings are gone.
         let is_corrupt = self.status.corrupt.load(Ordering::Relaxed) == self.launches;
@@ -467,6 +483,7 @@ impl WatchedCell {
         self.why.clone_from(&why);
         let _ = events.send(CellEvent::Ended { cell, why });
         self.status.drill.store(0, Ordering::Relaxed);
+        self.is_silent = true;
         self.failed_starts += 1;
         if self.failed_starts >= MAX_FAILED_STARTS {
             self.status.gone.store(true, Ordering::Relaxed);
