@@ -22,7 +22,7 @@ use rt::mirror::SharedWords;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// Most bytes of nodes' states that are written at once: about a tenth of a millisecond.
+/// Most bytes of nodes' states: they are written at once, so this bounds the time of a checkpoint.
 const MAX_STATE_BYTES: usize = 512 << 10;
 /// Words before the first node's: layout, position, cycle.
 const TIME_WORDS: usize = 3;

@@ -96,10 +96,10 @@ impl IdlePlan<'_> {
 /// The samples of a line whose step is not claimed.
 fn held(line: &RawDelayLine, bounds: Option<[u64; 4]>) -> HeldLine<'_> {
     let count = line.channels as usize * line.capacity as usize;
-    // SAFETY: a line has so many samples for as long as the plan lives, and no step that reaches them is claimed: the plan is
-    // idle. The caller drops one line before it asks for the next.
     let samples = match count {
         0 => &mut [],
+        // SAFETY: a line has so many samples for as long as the plan lives, and no step that reaches them is claimed: the
+        // plan is idle. The caller drops one line before it asks for the next.
         count => unsafe { std::slice::from_raw_parts_mut(line.data, count) },
     };
     HeldLine {
