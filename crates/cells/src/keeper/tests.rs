@@ -162,7 +162,7 @@ impl Random {
         match self.next() % 6 {
             0 => u64::MAX,
             1 => self.next() % 4096,
-            2 => 0x7FF0_0000_0000_0000 | self.next() % 2,
+            2 => 0x7FF0_0000_0000_0000 | (self.next() % 2),
             3 => 0x7FC0_0000_7F80_0000,
             4 => 1 << (self.next() % 64),
             _ => self.next(),
