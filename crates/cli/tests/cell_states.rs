@@ -4,6 +4,8 @@
 mod common;
 
 use common::{Folder, wav};
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
@@ -151,40 +153,77 @@ impl Random {
     }
 }
 
+/// What a supervisor prints, line by line, and the process of each cell.
+struct Watched {
+    lines: std::io::Lines<BufReader<std::process::ChildStderr>>,
+    processes: HashMap<String, u32>,
+}
+
+impl Watched {
+    /// Reads on to the next line about `cell` that has `part`, and returns the number behind it.
+    fn next(&mut self, cell: &str, part: &str) -> u32 {
+        loop {
+            let line = self.lines.next().expect("it plays").unwrap();
+            let Some((name, rest)) = line
+                .strip_prefix("cell `")
+                .and_then(|it| it.split_once("`: "))
+            else {
+                continue;
+            };
+            let number = |part: &str| -> Option<u32> {
+                let rest = rest.strip_prefix(part)?;
+                rest.split(' ').next()?.parse().ok()
+            };
+            if let Some(process) = number("process ") {
+                self.processes.insert(name.to_owned(), process);
+            }
+            if let Some(found) = number(part).filter(|_| name == cell) {
+                return found;
+            }
+        }
+    }
+
+    /// Sends `cell` a signal, and returns the blocks that it was silent.
+    fn outage(&mut self, cell: &str, signal: Signal) -> u32 {
+        // On a busy machine it may have hung, and be another process by now.
+        while kill_process(self.process(cell), signal).is_err() {
+            self.next(cell, "process ");
+        }
+        self.next(cell, "process ");
+        self.next(cell, "silent for ")
+    }
+
+    fn process(&self, cell: &str) -> Pid {
+        Pid::from_raw(self.processes[cell] as i32).unwrap()
+    }
+}
+
 /// Starts the four cells, sends each one `signal` at a random time, and returns the blocks that each was silent.
-fn outages(here: &Folder, random: &mut Random, signal: &str) -> Vec<u32> {
+fn outages(here: &Folder, random: &mut Random, signal: Signal) -> Vec<u32> {
     let mut command = here.command("cells s.toml --block 64 --rate 48000");
     let command = command.stderr(Stdio::piped()).stdout(Stdio::null());
     let mut supervisor = command.spawn().unwrap();
-    let mut lines = BufReader::new(supervisor.stderr.take().unwrap()).lines();
-    let mut next = |part: &str| loop {
-        let line = lines.next().expect("it plays").unwrap();
-        if let Some((_, number)) = line.split_once(part) {
-            let number = number.split(' ').next().unwrap();
-            return number.parse::<u32>().unwrap();
-        }
+    let mut watched = Watched {
+        lines: BufReader::new(supervisor.stderr.take().unwrap()).lines(),
+        processes: HashMap::new(),
     };
-    let cells: Vec<u32> = (0..4).map(|_| next(": process ")).collect();
-    std::thread::sleep(Duration::from_millis(100));
-    let mut found = Vec::new();
-    for cell in cells {
-        std::thread::sleep(Duration::from_micros(random.below(40_000)));
-        let process = rustix::process::Pid::from_raw(cell as i32).unwrap();
-        let signal = match signal {
-            "stop" => rustix::process::Signal::STOP,
-            _ => rustix::process::Signal::KILL,
-        };
-        rustix::process::kill_process(process, signal).unwrap();
-        found.push(next(": silent for "));
+    while watched.processes.len() < 4 {
+        let missing = ["a", "b", "c", "d"].into_iter();
+        let missing = missing.filter(|it| !watched.processes.contains_key(*it));
+        watched.next(missing.last().expect("one of four"), "process ");
     }
-    let process = rustix::process::Pid::from_child(&supervisor);
-    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let found = ["a", "b", "c", "d"].map(|cell| {
+        std::thread::sleep(Duration::from_micros(random.below(40_000)));
+        watched.outage(cell, signal)
+    });
+    kill_process(Pid::from_child(&supervisor), Signal::INT).unwrap();
     assert_eq!(
         supervisor.wait().unwrap().code(),
         Some(1),
         "blocks were lost"
     );
-    found
+    found.to_vec()
 }
 
 #[test]
@@ -195,7 +234,7 @@ fn a_cell_comes_back_from_kills_and_hangs_at_random_phases() {
     let count = std::env::var("DIVISI_FAILURES").ok();
     let count = count.map_or(100, |it| it.parse().expect("a number"));
     let mut random = Random(11);
-    for (signal, count) in [("kill", count), ("stop", count / 2)] {
+    for (signal, count) in [(Signal::KILL, count), (Signal::STOP, count / 2)] {
         let mut all = Vec::new();
         while all.len() < count {
             all.extend(outages(&here, &mut random, signal));
@@ -204,7 +243,7 @@ fn a_cell_comes_back_from_kills_and_hangs_at_random_phases() {
         let at =
             |share: f64| f64::from(all[((all.len() - 1) as f64 * share) as usize]) * 64.0 / 48.0;
         println!(
-            "{} x {signal}: silent for p50 {:.1} ms, p99 {:.1} ms, at most {:.1} ms",
+            "{} x {signal:?}: silent for p50 {:.1} ms, p99 {:.1} ms, at most {:.1} ms",
             all.len(),
             at(0.5),
             at(0.99),
