@@ -9,8 +9,10 @@
 //!   loop            request ─▶ one cycle ─▶ reply
 //! ```
 
-use crate::border::register_border;
+use crate::border::{BorderPort, Entry, register_border};
+use crate::events;
 use crate::isolation::{Isolation, end_with_parent, is_parent};
+use crate::keeper::Keeper;
 use crate::message::{CellEnd, ReplyError, RequestInfo};
 use crate::node::DrillKind;
 use crate::raw::close_descriptors;
@@ -31,6 +33,8 @@ use workers::AudioThread;
 
 /// Longest wait for a request before the cell looks if its supervisor lives.
 const IDLE: Nanos = Nanos(50_000_000);
+/// Time between two checkpoints.
+const CHECKPOINT_INTERVAL: Nanos = Nanos(20_000_000);
 /// Blocks between two updates of the engine's figures.
 const UPDATE_INTERVAL: u64 = 64;
 
@@ -46,6 +50,8 @@ pub struct CellJob {
     pub isolation: Isolation,
     /// Paths of the rings of requests and of replies.
     pub rings: (PathBuf, PathBuf),
+    /// Path of the memory for checkpoints.
+    pub state: PathBuf,
     /// Number of the supervisor's process.
     pub parent: i32,
 }
@@ -82,10 +88,20 @@ struct Cell {
     callback: EngineCallback,
     end: CellEnd,
     inputs: Vec<Vec<f32>>,
+    /// Channels of each port that enters; 0 for one of events.
+    ports: Vec<usize>,
+    /// Words of a port of events.
+    event_words: usize,
+    frames: usize,
+    entered: Arc<[AtomicU32]>,
+    outputs: Vec<BorderPort>,
     collected: Arc<[AtomicU32]>,
     isolation: Isolation,
     budget: Option<Nanos>,
     parent: i32,
+    keeper: Keeper,
+    is_continued: bool,
+    notes: Vec<String>,
 }
 
 impl Cell {
@@ -96,13 +112,20 @@ impl Cell {
             options,
             isolation,
             rings,
+            state,
             parent,
         } = job;
         let frames = options.block.count();
-        let channels = (part.input_channels(), part.output_channels());
-        let samples = (channels.0 * frames, channels.1 * frames);
-        let collected: Arc<[AtomicU32]> = (0..samples.1).map(|_| AtomicU32::new(0)).collect();
-        register_border(&mut registry, first_channels(&part), collected.clone());
+        let channels = part.input_channels();
+        let samples = part.message_words(frames);
+        let words = |count| {
+            (0..count)
+                .map(|_| AtomicU32::new(0))
+                .collect::<Arc<[AtomicU32]>>()
+        };
+        let (entered, collected) = (words(samples.0 - channels * frames), words(samples.1));
+        let entries = entries(&part, frames);
+        register_border(&mut registry, entries, entered.clone(), collected.clone());
         let open = |path: &PathBuf| -> Result<Ring<u32>, String> {
             let file = OpenOptions::new().read(true).write(true).open(path);
             let file = file.map_err(|error| format!("its memory is not there: {error}"))?;
@@ -121,20 +144,35 @@ impl Cell {
         let is_live = options.mode == processor::Mode::Live;
         let budget = is_live.then(|| options.block.duration(options.rate));
         let options = EngineOptions {
-            input_channels: channels.0 as u16,
+            input_channels: channels as u16,
             transport: Some(TransportStart {
                 position: 0,
                 is_rolling: true,
             }),
             ..options
         };
-        let (engine, callback) = Engine::new(part.graph, Arc::new(registry), options)
+        let interval = CHECKPOINT_INTERVAL.0 / options.block.duration(options.rate).0.max(1);
+        let (graph, registry) = (part.graph.clone(), Arc::new(registry));
+        let (engine, mut callback) = Engine::new(part.graph, registry.clone(), options)
             .map_err(|error| graph::error_chain(&error))?;
+        let state = OpenOptions::new().read(true).write(true).open(state);
+        let state = state.map_err(|error| format!("its memory is not there: {error}"))?;
+        let (keeper, is_continued) =
+            Keeper::new(&state.into(), (&mut callback, &graph), interval.max(1))?;
+        let notes = keeper.notes(&graph, registry.catalogue());
         Ok(Self {
+            keeper,
+            is_continued,
+            notes,
             engine,
             callback,
             end,
-            inputs: vec![vec![0.0; frames]; channels.0],
+            inputs: vec![vec![0.0; frames]; channels],
+            ports: part.inputs.iter().map(BorderPort::channels).collect(),
+            event_words: events::words(frames),
+            frames,
+            entered,
+            outputs: part.outputs,
             collected,
             isolation,
             budget,
@@ -145,12 +183,14 @@ impl Cell {
     /// Gives up what the cell does not need, and answers requests.
     fn restrict_and_play(mut self, report: impl Fn(&str)) -> Result<(), String> {
         self.engine.notes().iter().for_each(|it| report(it));
+        self.notes.iter().for_each(|it| report(it));
         let _audio_thread = AudioThread::enter();
         // The allocator and the standard streams are set up before the limits hold.
         self.isolation.restrict().iter().for_each(|it| report(it));
         let latency = u64::from(self.engine.plan().latency.0);
         let mut is_first = true;
-        let mut next = self.end.send_hello(latency).and_then(|()| self.receive());
+        let next = self.end.send_hello(latency, self.is_continued);
+        let mut next = next.and_then(|()| self.receive());
         loop {
             match next {
                 Ok(info) => {
@@ -176,12 +216,24 @@ impl Cell {
 
     /// Waits for a request, and takes its samples.
     fn receive(&mut self) -> Result<RequestInfo, ReplyError> {
-        let inputs = &mut self.inputs;
-        self.end.receive(IDLE, |words| {
-            let samples = inputs.iter_mut().flatten();
-            samples
-                .zip(words)
-                .for_each(|(sample, word)| *sample = f32::from_bits(*word));
+        let (mut inputs, mut entered) = (self.inputs.iter_mut(), &self.entered[..]);
+        let (ports, event_words) = (&self.ports, self.event_words);
+        self.end.receive(IDLE, |mut words| {
+            for channels in ports {
+                for input in inputs.by_ref().take(*channels) {
+                    let (here, rest) = words.split_at(input.len());
+                    let samples = input.iter_mut().zip(here);
+                    samples.for_each(|(sample, word)| *sample = f32::from_bits(*word));
+                    words = rest;
+                }
+                if *channels == 0 {
+                    // Relaxed: the cycle that reads them is begun by this thread.
+                    let (here, rest) = words.split_at(event_words);
+                    let stored = here.iter().zip(entered);
+                    stored.for_each(|(word, to)| to.store(*word, Ordering::Relaxed));
+                    (words, entered) = (rest, &entered[event_words..]);
+                }
+            }
         })
     }
 
@@ -199,14 +251,27 @@ impl Cell {
         let count = self.inputs.len().min(inputs.len());
         self.callback.process(call, &inputs[..count], &mut []);
         let collected = &self.collected;
-        self.end.send(info.block, |words| {
+        let sent = self.end.send(info.block, |words| {
             // Relaxed: the cycle that stored them has ended on this thread.
             let samples = collected.iter().map(|it| it.load(Ordering::Relaxed));
             words
                 .iter_mut()
                 .zip(samples)
                 .for_each(|(word, sample)| *word = sample);
-        })
+        });
+        let (outputs, frames) = (&self.outputs, self.frames);
+        // After the reply, for which the supervisor may wait.
+        self.keeper.end_block(&mut self.callback, || {
+            // Relaxed: as above.
+            let word = |it: &AtomicU32| f32::from_bits(it.load(Ordering::Relaxed));
+            let mut from = 0;
+            outputs.iter().all(|port| {
+                let samples = &collected[from..from + port.words(frames)];
+                from += samples.len();
+                port.channels() == 0 || samples.iter().all(|it| word(it).is_finite())
+            })
+        });
+        sent
     }
 
     /// Does what a drill asks for.
@@ -236,17 +301,24 @@ impl Cell {
     }
 }
 
-/// First channel of each output of the nodes that enter the cell.
-fn first_channels(part: &CellPart) -> HashMap<String, Vec<Option<usize>>> {
-    let mut firsts = HashMap::<String, Vec<Option<usize>>>::new();
-    let mut first = 0;
+/// Place of each output of the nodes that enter the cell.
+fn entries(part: &CellPart, frames: usize) -> HashMap<String, Vec<Option<Entry>>> {
+    let mut entries = HashMap::<String, Vec<Option<Entry>>>::new();
+    let (mut channel, mut word) = (0, 0);
     for input in &part.inputs {
+        let entry = match input.channels() {
+            0 => Entry::Events(word),
+            _ => Entry::Sound(channel),
+        };
         if let Some(node) = part.graph.node(input.from.node) {
-            let ports = firsts.entry(node.name.clone());
+            let ports = entries.entry(node.name.clone());
             let ports = ports.or_insert_with(|| vec![None; node.outputs.len()]);
-            ports[usize::from(input.from.port)] = Some(first);
+            ports[usize::from(input.from.port)] = Some(entry);
         }
-        first += input.channels.count();
+        match input.channels() {
+            0 => word += input.words(frames),
+            channels => channel += channels,
+        }
     }
-    firsts
+    entries
 }

@@ -22,11 +22,15 @@
 //! | `admission` | [`admit`]: the cells that fit the cores, and by how much the others do not |
 //! | `split` | [`Split`]: the graph cut at the borders of cells |
 //! | `message` | what the two rings carry, block by block, and what the supervisor believes of it |
+//! | `events` | numbers, notes and MIDI in a message |
 //! | `border` | nodes at both sides of a border: taps, inputs and outputs |
 //! | `node` | the cell as a node of the supervisor's graph: sends, receives, fades what is lost |
+//! | `node_events` | what a new process is told again, and what is released when one is lost |
 //! | `status` | what the node and the monitor tell each other |
 //! | `monitor` | [`Monitor`]: the processes, their deaths and their new starts |
 //! | `child` | [`run_cell`]: the cell's process |
+//! | `keeper` | what its nodes hold, written into shared memory while it plays, for the process after it |
+//! | `checkpoint` | that memory, and what the supervisor believes of it |
 //! | `isolation` | what a cell's process gives up before it plays, and attempts to get it back |
 //! | `raw` | the calls of the kernel that need `unsafe` |
 //!
@@ -38,17 +42,24 @@
 //! | plays | the node's | alive | its end, a hang or nonsense in a ring: the monitor kills it, the node gives the rings back |
 //! | waits | nobody's | none | the end of its back-off: new rings, a new process |
 //!
+//! A process that comes after another continues from the newest checkpoint that the other one left, 20 ms old at most. The
+//! fourth failure in a row gets none: what it left may be the cause.
+//!
 //! Rings are made anew for each process. So what a dying process still writes is in memory that nobody reads.
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
 mod admission;
 mod border;
+mod checkpoint;
 mod child;
+mod events;
 mod isolation;
+mod keeper;
 mod message;
 mod monitor;
 mod node;
+mod node_events;
 mod raw;
 mod section;
 mod split;
@@ -58,7 +69,7 @@ pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
 pub use isolation::{Isolation, try_to_leave};
-pub use monitor::{CellEvent, Launch, Monitor, Start};
+pub use monitor::{CellEvent, CellPaths, Launch, Monitor, Start};
 pub use node::{CellLink, Drill, DrillKind, register_cells};
 pub use section::{CellLatency, CellSpec, Policy, SECTION, extend_schema, read_cells};
 pub use split::{CellPart, Split, split};

@@ -8,7 +8,7 @@
 //! | 0 | a constant | a constant |
 //! | 1, 2 | number of the block | the same number |
 //! | 3, 4 | first frame of the block | in the first message: latency of the cell's graph, in frames |
-//! | 5 | a drill, else 0 | 0 |
+//! | 5 | a drill, else 0 | in the first message: 1 if the cell continues from a checkpoint; else 0 |
 //! | 6 … | channels x frames | channels x frames |
 //!
 //! # What the supervisor believes
@@ -136,17 +136,18 @@ impl HostEnd {
         Err(ReplyError::Corrupt)
     }
 
-    /// The first message: the latency of the cell's graph, in frames.
+    /// The first message: the latency of the cell's graph, in frames, and true if the cell says that it continues from a
+    /// checkpoint.
     ///
     /// Real-time: hot. A system call asks if the process is alive.
-    pub(crate) fn hello(&mut self) -> Result<u64, ReplyError> {
+    pub(crate) fn hello(&mut self) -> Result<(u64, bool), ReplyError> {
         let chunk = self.reply(Nanos(0))?;
         let header: [u32; HEADER] = std::array::from_fn(|at| chunk[at]);
         let is_hello = header[0] == REPLY && get(header[1], header[2]) == HELLO;
         let words = chunk.len();
         chunk.release(words);
         match is_hello {
-            true => Ok(get(header[3], header[4])),
+            true => Ok((get(header[3], header[4]), header[5] == 1)),
             false => Err(ReplyError::Corrupt),
         }
     }
@@ -185,8 +186,14 @@ impl CellEnd {
     }
 
     /// Sends the first message.
-    pub(crate) fn send_hello(&mut self, latency: u64) -> Result<(), ReplyError> {
-        self.send_words(HELLO, latency, |samples| samples.fill(0))
+    pub(crate) fn send_hello(
+        &mut self,
+        latency: u64,
+        is_continued: bool,
+    ) -> Result<(), ReplyError> {
+        self.send_words((HELLO, latency, u32::from(is_continued)), |samples| {
+            samples.fill(0);
+        })
     }
 
     /// Sends the reply to `block`.
@@ -197,7 +204,7 @@ impl CellEnd {
         block: u64,
         fill: impl FnOnce(&mut [u32]),
     ) -> Result<(), ReplyError> {
-        self.send_words(block, 0, fill)
+        self.send_words((block, 0, 0), fill)
     }
 
     /// Sends words that are no reply, for a drill.
@@ -211,8 +218,7 @@ impl CellEnd {
 
     fn send_words(
         &mut self,
-        block: u64,
-        latency: u64,
+        (block, latency, flag): (u64, u64, u32),
         fill: impl FnOnce(&mut [u32]),
     ) -> Result<(), ReplyError> {
         self.send_raw(|words| {
@@ -221,6 +227,7 @@ impl CellEnd {
             header[0] = REPLY;
             put(&mut header[1..3], block);
             put(&mut header[3..5], latency);
+            header[5] = flag;
             fill(samples);
         })
     }
@@ -307,8 +314,8 @@ mod tests {
     #[test]
     fn a_request_and_its_reply_arrive_whole() {
         let (mut host, mut cell, ..) = ends();
-        cell.send_hello(77 + (1 << 33)).unwrap();
-        assert_eq!(host.hello(), Ok(77 + (1 << 33)));
+        cell.send_hello(77 + (1 << 33), true).unwrap();
+        assert_eq!(host.hello(), Ok((77 + (1 << 33), true)));
         for block in 0..100 {
             host.send(info(block), |words| words.fill(block as u32))
                 .unwrap();

@@ -12,6 +12,7 @@
 //! The kernel ends each cell when the thread that started it ends, so all are started on this one, which lives as long as the
 //! supervisor.
 
+use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use crate::message::{DEPTH, HEADER, HostEnd, ReplyError};
 use crate::node::{CellLink, Drill, DrillKind};
 use crate::split::CellPart;
@@ -19,7 +20,7 @@ use crate::status::CellStatus;
 use rt::mirror::{PageSize, Ring};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::fd::AsRawFd;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,9 +52,23 @@ const STEADY: Duration = Duration::from_secs(5);
 /// Rings on their way between the node and the monitor.
 const IN_FLIGHT: usize = 16;
 
-/// Makes the command of a cell's process, from the index of the cell, the paths of its two rings, and true if it is the
+/// Failures in a row after which a process gets no checkpoint: what it holds may be the cause.
+const MAX_CONTINUED: u32 = 3;
+
+/// Paths of what a cell's process shares with the supervisor.
+#[derive(Clone, Debug)]
+pub struct CellPaths {
+    /// Ring of requests.
+    pub requests: PathBuf,
+    /// Ring of replies.
+    pub replies: PathBuf,
+    /// Memory for checkpoints.
+    pub state: PathBuf,
+}
+
+/// Makes the command of a cell's process, from the index of the cell, the paths of what it shares, and true if it is the
 /// first start.
-pub type Launch = Box<dyn Fn(usize, (&Path, &Path), bool) -> Command + Send>;
+pub type Launch = Box<dyn Fn(usize, &CellPaths, bool) -> Command + Send>;
 
 /// Event in the life of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +79,15 @@ pub enum CellEvent {
         cell: String,
         /// Number of the process.
         process: u32,
+        /// True if its nodes continue from what they held before a failure.
+        is_continued: bool,
+    },
+    /// Its sound is back after a failure.
+    Back {
+        /// Its name.
+        cell: String,
+        /// Blocks that were lost in a row.
+        blocks: u32,
     },
     /// Its process has ended or was ended, for this reason.
     Ended {
@@ -120,10 +144,7 @@ impl Monitor {
             watched.push(WatchedCell {
                 index,
                 name: part.spec.name.clone(),
-                samples: (
-                    part.input_channels() * block.count(),
-                    part.output_channels() * block.count(),
-                ),
+                samples: part.message_words(block.count()),
                 fresh: fresh_sender,
                 retired: retired_receiver,
                 status: status.clone(),
@@ -133,6 +154,9 @@ impl Monitor {
                 launches: 0,
                 why: String::new(),
                 latency: None,
+                is_silent: false,
+                memory: None,
+                checkpoint: None,
                 hangs_on_purpose: drills
                     .iter()
                     .any(|it| matches!(it.kind, DrillKind::Stop | DrillKind::Loop)),
@@ -234,7 +258,7 @@ enum State {
 struct WatchedCell {
     index: usize,
     name: String,
-    /// Samples in a block of requests and of replies.
+    /// Words in a block of requests and of replies.
     samples: (usize, usize),
     fresh: rtrb::Producer<HostEnd>,
     retired: rtrb::Consumer<HostEnd>,
@@ -248,6 +272,12 @@ struct WatchedCell {
     why: String,
     /// Latency of its graph, once it is known.
     latency: Option<u64>,
+    /// It failed, and no block of the next process has come.
+    is_silent: bool,
+    /// Memory in which the present process leaves checkpoints.
+    memory: Option<CheckpointMemory>,
+    /// The newest checkpoint of the processes that have ended.
+    checkpoint: Option<Checkpoint>,
     hangs_on_purpose: bool,
     /// Blocks that were asked for before this process.
     blocks_before: u64,
@@ -316,12 +346,21 @@ impl WatchedCell {
             Ring::<u32>::shared(1, words, PageSize::Default).map_err(|error| error.to_string())
         };
         let (requests, replies) = (ring(self.samples.0)?, ring(self.samples.1)?);
-        let path = |ring: &Ring<u32>| {
-            let file = ring.file().map_or(-1, |file| file.as_raw_fd());
-            format!("/proc/{}/fd/{file}", std::process::id())
+        let refused = |error: std::io::Error| format!("no memory for its state: {error}");
+        let memory = CheckpointMemory::new().map_err(refused)?;
+        if let Some(checkpoint) = &self.checkpoint
+            && self.restarts_in_row <= MAX_CONTINUED
+        {
+            memory.put(checkpoint).map_err(refused)?;
+        }
+        let path = |file: i32| PathBuf::from(format!("/proc/{}/fd/{file}", std::process::id()));
+        let of_ring = |ring: &Ring<u32>| path(ring.file().map_or(-1, |file| file.as_raw_fd()));
+        let paths = CellPaths {
+            requests: of_ring(&requests),
+            replies: of_ring(&replies),
+            state: path(memory.file().as_raw_fd()),
         };
-        let paths = (path(&requests), path(&replies));
-        let paths = (Path::new(&paths.0), Path::new(&paths.1));
+        self.memory = Some(memory);
         self.launches += 1;
         let end = HostEnd::new(
             self.launches,
@@ -329,7 +368,7 @@ impl WatchedCell {
             replies.consumer().map_err(|error| error.to_string())?,
             self.samples,
         );
-        let child = launch(self.index, paths, self.launches == 1).spawn();
+        let child = launch(self.index, &paths, self.launches == 1).spawn();
         let child = child.map_err(|error| error.to_string())?;
         let began = Instant::now();
         Ok((Process { child, began }, end))
@@ -342,7 +381,7 @@ impl WatchedCell {
         events: &mpsc::Sender<CellEvent>,
     ) -> State {
         match end.hello() {
-            Ok(latency) => {
+            Ok((latency, is_continued)) => {
                 if *self.latency.get_or_insert(latency) != latency {
                     return self.end("its latency is another than before", events);
                 }
@@ -352,9 +391,12 @@ impl WatchedCell {
                 let _ = events.send(CellEvent::Playing {
                     cell: self.name.clone(),
                     process: process.child.id(),
+                    is_continued,
                 });
                 self.blocks_before = self.status.blocks();
                 self.stuck = None;
+                // An outage before this one is over.
+                self.status.outage.store(0, Ordering::Relaxed);
                 process.began = Instant::now();
                 State::Playing(process)
             }
@@ -386,6 +428,13 @@ impl WatchedCell {
         }
         if self.status.blocks() > self.blocks_before {
             self.failed_starts = 0;
+        }
+        let outage = self.status.outage.load(Ordering::Relaxed);
+        if self.is_silent && outage > 0 {
+            self.is_silent = false;
+            let cell = self.name.clone();
+            let blocks = outage;
+            let _ = events.send(CellEvent::Back { cell, blocks });
         }
         // Asked first: such a process ends by itself too, when its rings are gone.
         let is_corrupt = self.status.corrupt.load(Ordering::Relaxed) == self.launches;
@@ -427,10 +476,14 @@ impl WatchedCell {
 
     /// The state after a process: the back-off, or no more starts.
     fn end(&mut self, why: &str, events: &mpsc::Sender<CellEvent>) -> State {
+        // What a process that has not ended yet still writes is not read any more.
+        let left = self.memory.take().and_then(|memory| memory.newest());
+        self.checkpoint = left.or_else(|| self.checkpoint.take());
         let (cell, why) = (self.name.clone(), why.to_owned());
         self.why.clone_from(&why);
         let _ = events.send(CellEvent::Ended { cell, why });
         self.status.drill.store(0, Ordering::Relaxed);
+        self.is_silent = true;
         self.failed_starts += 1;
         if self.failed_starts >= MAX_FAILED_STARTS {
             self.status.gone.store(true, Ordering::Relaxed);

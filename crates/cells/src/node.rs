@@ -12,9 +12,12 @@
 //! until the reply comes or the monitor has ended the process, so that a healthy cell loses nothing.
 
 use crate::border::{CELL, hidden_kind, register_tap};
+use crate::events;
 use crate::message::{HostEnd, ReplyError, RequestInfo};
+use crate::node_events::{NodeEvents, count_lost};
 use crate::section::CellLatency;
 use crate::status::CellStatus;
+use graph::{Node, Signal};
 use processor::{Block, MakeError, Mode, ProcessStatus, Processor, Registry, Setup, Tail};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -91,12 +94,7 @@ pub fn register_cells(registry: &mut Registry, links: HashMap<String, CellLink>)
             message: format!("`{name}` has no process, or was made twice"),
             key: None,
         })?;
-        let outputs = context.node.outputs.iter();
-        let channels = outputs.map(|port| match port.signal {
-            graph::Signal::Audio(channels) => channels.count(),
-            _ => 0,
-        });
-        Ok(Box::new(CellNode::new(link, channels.sum())))
+        Ok(Box::new(CellNode::new(link, context.node)))
     });
     register_tap(registry);
 }
@@ -114,13 +112,21 @@ struct CellNode {
     first: u64,
     /// Channels x frames of the last reply.
     samples: Vec<f32>,
+    /// Channels of each output; 0 for one of events.
+    outputs: Vec<usize>,
+    events: NodeEvents,
     /// Last sample of each channel, from which a fade begins.
     last: Vec<f32>,
     was_lost: bool,
 }
 
 impl CellNode {
-    fn new(link: CellLink, channels: usize) -> Self {
+    fn new(link: CellLink, node: &Node) -> Self {
+        let outputs = node.outputs.iter().map(|port| match port.signal {
+            Signal::Audio(channels) => channels.count(),
+            Signal::Control | Signal::Event => 0,
+        });
+        let outputs: Vec<usize> = outputs.collect();
         Self {
             link,
             end: None,
@@ -130,7 +136,9 @@ impl CellNode {
             next: 0,
             first: 0,
             samples: Vec::new(),
-            last: vec![0.0; channels],
+            last: vec![0.0; outputs.iter().sum()],
+            events: NodeEvents::new(&node.inputs, &node.outputs),
+            outputs,
             was_lost: false,
         }
     }
@@ -141,6 +149,7 @@ impl CellNode {
             self.retire();
             self.end = Some(fresh);
             self.first = self.next;
+            self.events.set_behind();
         }
     }
 
@@ -171,24 +180,38 @@ impl CellNode {
             position: block.position(),
             drill,
         };
-        let Some(end) = &mut self.end else { return };
-        let sent = end.send(info, |words| {
-            let mut words = words.iter_mut();
-            for port in 0..block.input_count() {
-                let input = block.input(port);
-                for channel in 0..input.channels().count() {
-                    let samples = input.channel(channel).iter();
-                    samples
-                        .zip(&mut words)
-                        .for_each(|(sample, word)| *word = sample.to_bits());
+        let (events, event_words) = (&mut self.events, events::words(self.block));
+        let mut lost = 0;
+        let sent = self.end.as_mut().map(|end| {
+            end.send(info, |mut words| {
+                for port in 0..block.input_count() {
+                    let input = block.input(port);
+                    let channels = input.channels().count();
+                    for channel in 0..channels {
+                        let samples = input.channel(channel);
+                        let here = words.split_off_mut(..samples.len()).unwrap_or_default();
+                        let samples = here.iter_mut().zip(samples);
+                        samples.for_each(|(word, sample)| *word = sample.to_bits());
+                    }
+                    if channels == 0 {
+                        let here = words.split_off_mut(..event_words).unwrap_or_default();
+                        lost += events.write(block, port, here);
+                    }
+                }
+            })
+        });
+        count_lost(&self.link.status, lost);
+        (0..block.input_count()).for_each(|port| events.follow(block, port));
+        match sent {
+            Some(Ok(())) => {
+                events.set_sent();
+                if drill != 0 {
+                    self.link.status.drill.store(drill, Ordering::Relaxed);
                 }
             }
-        });
-        match sent {
-            Ok(()) if drill != 0 => self.link.status.drill.store(drill, Ordering::Relaxed),
             // No room: the cell is behind by a ring's length, and this block is lost.
-            Ok(()) | Err(ReplyError::Late) => {}
-            Err(error) => self.give_up(error),
+            Some(Err(ReplyError::Late)) | None => events.set_behind(),
+            Some(Err(error)) => self.give_up(error),
         }
     }
 
@@ -227,14 +250,27 @@ impl CellNode {
             let Some(end) = &mut self.end else {
                 break false;
             };
-            let (samples, mut not_finite) = (&mut self.samples, 0);
-            let got = end.receive(wanted, limit, |words| {
-                for (sample, word) in samples.iter_mut().zip(words) {
-                    let value = f32::from_bits(*word);
-                    *sample = if value.is_finite() { value } else { 0.0 };
-                    not_finite += u64::from(!value.is_finite());
+            let (frames, outputs, events) = (self.block, &self.outputs, &mut self.events);
+            let (mut samples, mut not_finite, mut lost) = (self.samples.iter_mut(), 0, 0);
+            let got = end.receive(wanted, limit, |mut words| {
+                for (port, channels) in outputs.iter().enumerate() {
+                    let len = match channels {
+                        0 => events::words(frames),
+                        channels => channels * frames,
+                    };
+                    let here = words.split_off(..len).unwrap_or_default();
+                    if *channels == 0 {
+                        lost += events.receive(here, port, frames);
+                        continue;
+                    }
+                    for (word, sample) in here.iter().zip(&mut samples) {
+                        let value = f32::from_bits(*word);
+                        *sample = if value.is_finite() { value } else { 0.0 };
+                        not_finite += u64::from(!value.is_finite());
+                    }
                 }
             });
+            count_lost(&self.link.status, lost);
             if not_finite > 0 {
                 let count = &self.link.status.not_finite;
                 count.fetch_add(not_finite, Ordering::Relaxed);
@@ -285,6 +321,11 @@ impl CellNode {
                 *last = to[frames - 1];
             }
         }
+        match has_reply {
+            true => self.events.send(block),
+            false if is_silent => {}
+            false => self.events.release(block),
+        }
         self.was_lost = !has_reply;
     }
 
@@ -292,7 +333,12 @@ impl CellNode {
         let status = &self.link.status;
         status.blocks.fetch_add(1, Ordering::Relaxed);
         match has_reply || !is_due {
-            true => status.missed.store(0, Ordering::Relaxed),
+            true => {
+                let missed = status.missed.swap(0, Ordering::Relaxed);
+                if missed > 0 {
+                    status.outage.store(missed, Ordering::Relaxed);
+                }
+            }
             false => {
                 status.lost.fetch_add(1, Ordering::Relaxed);
                 status.missed.fetch_add(1, Ordering::Relaxed);
@@ -311,6 +357,7 @@ impl Processor for CellNode {
             CellLatency::OneBlock => Nanos(0),
         };
         self.samples = vec![0.0; self.last.len() * self.block];
+        self.events.setup(self.block);
         self.reset();
     }
 

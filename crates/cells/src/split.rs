@@ -49,12 +49,13 @@ pub struct CellPart {
 impl CellPart {
     /// Number of channels that enter.
     pub fn input_channels(&self) -> usize {
-        self.inputs.iter().map(|it| it.channels.count()).sum()
+        self.inputs.iter().map(|it| it.channels()).sum()
     }
 
-    /// Number of channels that leave.
-    pub fn output_channels(&self) -> usize {
-        self.outputs.iter().map(|it| it.channels.count()).sum()
+    /// Words of a request and of a reply, without their headers, for a block of `frames`.
+    pub fn message_words(&self, frames: usize) -> (usize, usize) {
+        let words = |ports: &[BorderPort]| ports.iter().map(|it| it.words(frames)).sum();
+        (words(&self.inputs), words(&self.outputs))
     }
 }
 
@@ -72,14 +73,13 @@ pub fn split(
     catalogue: &Catalogue,
 ) -> Result<Split, Vec<Diagnostic>> {
     let cutter = Cutter::new(graph, cells, catalogue)?;
-    let mut mistakes = cutter.wrong_edges();
-    mistakes.extend(cutter.returning_paths());
+    let mut mistakes = cutter.returning_paths();
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
     let borders: Vec<_> = (0..cells.len()).map(|cell| cutter.border(cell)).collect();
     let wide = borders.iter().zip(cells).filter(|((inputs, _), _)| {
-        inputs.iter().map(|it| it.channels.count()).sum::<usize>() > MAX_INPUTS
+        inputs.iter().map(|it| it.channels()).sum::<usize>() > MAX_INPUTS
     });
     let wide = wide.map(|(_, cell)| {
         let message = format!(
@@ -158,21 +158,6 @@ impl<'a> Cutter<'a> {
         Some(node.outputs.get(usize::from(from.port))?.signal)
     }
 
-    /// Edges across a border that carry no audio.
-    fn wrong_edges(&self) -> Vec<Diagnostic> {
-        let crosses = |edge: &&Edge| self.cell_of(edge.from.node) != self.cell_of(edge.to.node);
-        let is_wrong = |edge: &&Edge| !matches!(self.signal(edge.from), Some(Signal::Audio(_)));
-        let crossing = self.graph.edges().iter().filter(crosses);
-        let wrong = crossing.filter(is_wrong).map(|edge| {
-            let name = |id| self.graph.node(id).map_or("", |node: &Node| &node.name);
-            let (from, to) = (name(edge.from.node), name(edge.to.node));
-            let message =
-                format!("only audio crosses the border of a cell, not `{from}` -> `{to}`");
-            Diagnostic::error(edge.span, message).help("put both nodes into the same cell")
-        });
-        wrong.collect()
-    }
-
     /// Paths that leave a cell and come back to it.
     fn returning_paths(&self) -> Vec<Diagnostic> {
         let cells = self.cells.len() as u32;
@@ -219,10 +204,7 @@ impl<'a> Cutter<'a> {
         }
         let port = |from: PortRef| BorderPort {
             from,
-            channels: match self.signal(from) {
-                Some(Signal::Audio(channels)) => channels,
-                _ => Channels(1),
-            },
+            signal: self.signal(from).unwrap_or(Signal::Event),
         };
         (
             inputs.into_iter().map(port).collect(),
@@ -341,9 +323,8 @@ fn stand_in(node: &Node, kind: &str) -> Node {
 
 fn ports(stem: &str, border: &[BorderPort]) -> Vec<Port> {
     let ports = border.iter().enumerate();
-    let port = |(at, port): (usize, &BorderPort)| {
-        Port::new(format!("{stem}{}", at + 1), Signal::Audio(port.channels))
-    };
+    let port =
+        |(at, port): (usize, &BorderPort)| Port::new(format!("{stem}{}", at + 1), port.signal);
     ports.map(port).collect()
 }
 

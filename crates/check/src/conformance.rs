@@ -304,10 +304,7 @@ impl Unit<'_> {
         let (mut rig, state) = self.played();
         let mut new = Vec::new();
         self.rig().processor.save(&mut new);
-        let kind = self.registry.catalogue().get(&self.node.kind);
-        if kind.is_some_and(|kind| kind.duplicable) {
-            assert_eq!(new.len(), state.len(), "a state is always as long");
-        }
+        assert_eq!(new.len(), state.len(), "a state is always as long");
         let mut again = Vec::with_capacity(state.len());
         let before = alloc::calls();
         rig.processor.save(&mut again);

@@ -11,7 +11,7 @@ use crate::schedule::{Delivery, EventSchedule};
 use crate::transport::TransportSchedule;
 use crate::watchdog;
 use driver::{AudioCallback, CallbackInfo, HostTransport, MidiEvent};
-use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
+use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor, StateVisitor};
 use processor::{MidiPortsCallback, Transport};
 use rt::stamp::{self, TickScale};
 use rtrb::PushError;
@@ -123,6 +123,31 @@ impl EngineCallback {
     pub(crate) fn with_midi(mut self, ports: MidiPortsCallback, end: Arc<MidiEnd>) -> Self {
         self.midi = MidiExchange::new(ports, end);
         self
+    }
+
+    /// Absolute frame of the next block, and number of its cycle.
+    ///
+    /// Real-time: hot.
+    pub fn time(&self) -> (u64, u64) {
+        (self.position, self.cycle)
+    }
+
+    /// Begins at this frame and cycle. To be called before the first block.
+    ///
+    /// Real-time: setup.
+    pub fn begin_at(&mut self, (position, cycle): (u64, u64)) {
+        (self.position, self.cycle) = (position, cycle);
+        self.first_frame = position;
+    }
+
+    /// Shows `visitor` what the nodes hold between two blocks: processors, delay lines, lines that compensate latency. What
+    /// they hold depends on the absolute frame ([`time`](Self::time)). Returns false where that is not possible now: the
+    /// last block was given up, or an executor is replaced.
+    ///
+    /// Real-time: hot if the visitor is.
+    pub fn visit_states(&mut self, visitor: &mut dyn StateVisitor) -> bool {
+        let is_steady = self.draining.is_none() && self.next.is_none();
+        is_steady && self.executor.visit_states(visitor, self.position)
     }
 
     /// Swaps to the next executor, if one has come and the current one can be released; returns true if it did. What is

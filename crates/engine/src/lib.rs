@@ -61,6 +61,7 @@ pub use choose::{
 pub use control::{Engine, ScheduleChange, Tap, TransportPosition};
 pub use controllers::{ControllerBinding, ControllerSource, MAX_CONTROLLERS};
 pub use error::EngineError;
+pub use exec::{HeldLine, StateVisitor};
 pub use machine::machine_model;
 pub use measure::{
     KindCost, MeasureOptions, NodeCost, NodeCosts, StepCost, StepTimes, machine_key,

@@ -1,6 +1,6 @@
 //! The interface of all executors.
 
-use crate::cycle::{CycleInfo, CycleResult, Watchdog};
+use crate::cycle::{CycleInfo, CycleResult, StateVisitor, Watchdog};
 use crate::errors::ErrorCounts;
 use graph::NodeId;
 use processor::Event;
@@ -65,6 +65,12 @@ pub trait Executor: Send {
     ///
     /// Real-time: hot.
     fn push_kept_event(&mut self, node: NodeId, event: Event) -> Result<(), Event>;
+
+    /// Shows `visitor` what the nodes hold, where the next block is at absolute frame `position`. Returns false if a worker
+    /// may still be in a step: then nothing was shown.
+    ///
+    /// Real-time: hot if the visitor is.
+    fn visit_states(&mut self, visitor: &mut dyn StateVisitor, position: u64) -> bool;
 
     /// Errors since this executor was made.
     ///

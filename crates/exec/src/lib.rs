@@ -34,7 +34,7 @@ mod strategy;
 
 pub use bound::{Binding, DelayLines};
 pub use checkpoint::Checkpoint;
-pub use cycle::{CycleInfo, CycleResult, CycleStatus, StuckStep, Watchdog};
+pub use cycle::{CycleInfo, CycleResult, CycleStatus, HeldLine, StateVisitor, StuckStep, Watchdog};
 pub use errors::ErrorCounts;
 pub use executor::Executor;
 pub use processors::{ProcessorPool, ProcessorTiming, RequestedServices, STAND_IN};

@@ -108,11 +108,10 @@ pub trait Processor: Send {
         None
     }
 
-    /// Appends the bytes that [`load`](Self::load) needs to continue from here. A kind that can be duplicated
-    /// ([`graph::Kind::duplicable`]) always appends the same number of bytes: its duplicates load states on audio
-    /// threads, where the buffer cannot grow.
+    /// Appends the bytes that [`load`](Self::load) needs to continue from here. It always appends the same number of
+    /// bytes: states are saved on audio threads, where the buffer cannot grow.
     ///
-    /// Real-time: hot for a kind that can be duplicated, if `state` has the capacity; else setup.
+    /// Real-time: hot if `state` has the capacity.
     fn save(&self, _state: &mut Vec<u8>) {}
 
     /// Continues from a saved state. The state may come from a file, so it is checked.

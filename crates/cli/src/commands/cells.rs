@@ -153,13 +153,14 @@ impl Cells {
         let program = std::env::current_exe().map_err(Failure::from_error)?;
         let (file, is_live) = (self.file.clone(), self.render.is_none());
         let parent = std::process::id();
-        Ok(Box::new(move |cell, (requests, replies), is_first| {
+        Ok(Box::new(move |cell, paths, is_first| {
             use std::os::unix::process::CommandExt;
             let mut command = Command::new(&program);
             command.arg("cell-process").arg(&file);
             command.arg("--cell").arg(cell.to_string());
-            command.arg("--requests").arg(requests);
-            command.arg("--replies").arg(replies);
+            command.arg("--requests").arg(&paths.requests);
+            command.arg("--replies").arg(&paths.replies);
+            command.arg("--state").arg(&paths.state);
             command.arg("--parent").arg(parent.to_string());
             command.arg("--rate").arg(rate.hz().to_string());
             command.arg("--block").arg(block.0.to_string());

@@ -31,6 +31,11 @@ impl<'a> IdlePlan<'a> {
         Self(plan)
     }
 
+    /// The plan.
+    pub(crate) fn plan(&self) -> &'a BoundPlan {
+        self.0
+    }
+
     /// The state of a step.
     fn state(&mut self, index: StepIndex) -> &mut StepState {
         // SAFETY: no step is claimed, and `&mut self` makes this the only reference.

@@ -9,6 +9,7 @@
 //! | [`strategy`] | the trait `Strategy`: who runs which task |
 //! | [`parallel`] | `ParallelExecutor`: start and join |
 //! | [`idle_plan`] | `IdlePlan`: what the host does while no step runs |
+//! | [`states`] | `StateVisitor`: what the nodes hold, between two cycles |
 //! | [`abandoned`] | an abandoned cycle, until no worker is in it |
 //! | [`watchdog`] | steps that do not return, seen from a control thread |
 
@@ -18,6 +19,7 @@ mod idle_plan;
 mod info;
 mod parallel;
 mod slot;
+mod states;
 mod strategy;
 mod wait;
 mod watchdog;
@@ -28,6 +30,7 @@ pub(crate) use idle_plan::IdlePlan;
 pub use info::{CycleInfo, CycleResult, CycleStatus};
 pub(crate) use parallel::ParallelExecutor;
 pub(crate) use slot::NONE;
+pub use states::{HeldLine, StateVisitor};
 pub(crate) use strategy::Strategy;
 pub(crate) use wait::{WaitCounts, never_leave};
 pub use watchdog::{StuckStep, Watchdog};

@@ -4,6 +4,7 @@ use super::abandoned::{AbandonedCycle, can_leave_workers};
 use super::context::CycleContext;
 use super::idle_plan::IdlePlan;
 use super::info::{CycleInfo, CycleResult, CycleStatus, SharedCycleInfo};
+use super::states::StateVisitor;
 use super::strategy::Strategy;
 use super::watchdog::Watchdog;
 use super::worker::{Resume, WorkerContext};
@@ -358,6 +359,16 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
         }
         // SAFETY: as in `push_event`.
         unsafe { IdlePlan::new(&self.shared.context.plan) }.push_kept_event(node, event)
+    }
+
+    fn visit_states(&mut self, visitor: &mut dyn StateVisitor, position: u64) -> bool {
+        if self.abandoned.is_pending() {
+            return false;
+        }
+        // SAFETY: all tasks of the last cycle have run, and no cycle has begun since.
+        let mut idle = unsafe { IdlePlan::new(&self.shared.context.plan) };
+        idle.visit_states(visitor, position);
+        true
     }
 
     fn error_counts(&self) -> ErrorCounts {

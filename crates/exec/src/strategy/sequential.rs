@@ -2,7 +2,8 @@
 
 use crate::bound::Binding;
 use crate::cycle::{
-    CycleContext, CycleInfo, CycleResult, CycleStatus, IdlePlan, Watchdog, WorkerContext,
+    CycleContext, CycleInfo, CycleResult, CycleStatus, IdlePlan, StateVisitor, Watchdog,
+    WorkerContext,
 };
 use crate::errors::ErrorCounts;
 use crate::executor::Executor;
@@ -122,6 +123,11 @@ impl Executor for Sequential {
 
     fn push_kept_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
         self.idle().push_kept_event(node, event)
+    }
+
+    fn visit_states(&mut self, visitor: &mut dyn StateVisitor, position: u64) -> bool {
+        self.idle().visit_states(visitor, position);
+        true
     }
 
     fn error_counts(&self) -> ErrorCounts {

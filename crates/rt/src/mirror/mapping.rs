@@ -46,6 +46,13 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// Maps the first `bytes` bytes, a number of pages, of a file that has them and cannot become shorter.
+    pub(super) fn once(file: BorrowedFd<'_>, bytes: usize, page: usize) -> Result<Self, RingError> {
+        let mut mapping = Self::reserve(bytes, page)?;
+        mapping.place(0, file, 0, bytes)?;
+        Ok(mapping)
+    }
+
     /// Its beginning.
     #[inline]
     pub(super) fn start(&self) -> NonNull<u8> {

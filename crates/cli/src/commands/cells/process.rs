@@ -29,6 +29,9 @@ pub(crate) struct CellProcess {
     /// Ring of replies
     #[arg(long)]
     replies: Option<PathBuf>,
+    /// Memory for checkpoints
+    #[arg(long)]
+    state: Option<PathBuf>,
     /// Process of the supervisor
     #[arg(long)]
     parent: i32,
@@ -92,6 +95,7 @@ impl CellProcess {
                 self.requests.unwrap_or_default(),
                 self.replies.unwrap_or_default(),
             ),
+            state: self.state.unwrap_or_default(),
             parent: self.parent,
         };
         let report = |note: &str| {

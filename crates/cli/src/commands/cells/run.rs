@@ -129,7 +129,20 @@ impl Run<'_> {
 fn print_events(monitor: &Monitor) {
     for event in monitor.events() {
         messages::print_message(&match event {
-            CellEvent::Playing { cell, process } => format!("cell `{cell}`: process {process}"),
+            CellEvent::Playing {
+                cell,
+                process,
+                is_continued,
+            } => {
+                if is_continued {
+                    let message = format!("cell `{cell}`: continues from before the failure");
+                    messages::print_message(&message);
+                }
+                format!("cell `{cell}`: process {process}")
+            }
+            CellEvent::Back { cell, blocks } => {
+                format!("cell `{cell}`: silent for {blocks} blocks")
+            }
             CellEvent::Ended { cell, why } => format!("cell `{cell}`: {why}"),
             CellEvent::GivenUp { cell } => {
                 format!("cell `{cell}`: it failed too often and stays silent")
@@ -149,7 +162,12 @@ fn end(monitor: &Monitor) -> Result<(), Failure> {
             let message = format!("cell `{cell}`: {not_finite} samples were no finite numbers");
             messages::print_message(&message);
         }
-        is_whole &= lost == 0 && not_finite == 0;
+        let events = status.lost_events();
+        if events > 0 {
+            let message = format!("cell `{cell}`: {events} events did not cross its border");
+            messages::print_message(&message);
+        }
+        is_whole &= events == 0 && lost == 0 && not_finite == 0;
     }
     match is_whole {
         true => Ok(()),

@@ -1,0 +1,157 @@
+//! Events on both sides of a cell's node: what a new process must be told again, and what is released when a cell is lost.
+//!
+//! | what was lost | then |
+//! |---|---|
+//! | a number that came while there was no process, or no room | the newest one of each control input goes first to the next process |
+//! | the end of a note, or of a MIDI key | the last [`ENDS`] of them too: the process continues from a time before them |
+//! | a note that the cell began, and whose end it cannot send | it is released, and MIDI keys and pedals are |
+
+use crate::events::{PortEvent, read, write};
+use crate::status::CellStatus;
+use graph::{Port, Signal};
+use processor::{Block, EventBody, HeldNotes};
+use std::sync::atomic::Ordering;
+
+/// Ends of notes that are kept. Older ones are in the checkpoint.
+const ENDS: usize = 64;
+/// Notes of the cell that are followed.
+const HELD: usize = 128;
+
+/// The events of a cell's node.
+pub(crate) struct NodeEvents {
+    /// The newest number of each input; `None` for other inputs and before the first.
+    newest: Vec<Option<f32>>,
+    is_control: Vec<bool>,
+    /// Input and event, the newest last.
+    ends: Vec<(usize, EventBody)>,
+    /// The process does not know the newest numbers.
+    is_behind: bool,
+    /// Room for what is told first.
+    first: Vec<PortEvent>,
+    /// What came, with its output.
+    received: Vec<(usize, PortEvent)>,
+    /// Outputs and ids of notes that sound, and keys that are down.
+    held: Vec<(usize, u32)>,
+    keys: Vec<HeldNotes>,
+}
+
+impl NodeEvents {
+    pub(crate) fn new(inputs: &[Port], outputs: &[Port]) -> Self {
+        let is_control = |port: &Port| port.signal == Signal::Control;
+        Self {
+            newest: vec![None; inputs.len()],
+            is_control: inputs.iter().map(is_control).collect(),
+            ends: Vec::with_capacity(ENDS),
+            is_behind: false,
+            first: Vec::with_capacity(ENDS + 1),
+            received: Vec::new(),
+            held: Vec::with_capacity(HELD),
+            keys: vec![HeldNotes::default(); outputs.len()],
+        }
+    }
+
+    /// Takes memory for blocks of `frames`.
+    pub(crate) fn setup(&mut self, frames: usize) {
+        let ports = self.keys.len();
+        self.received = Vec::with_capacity(ports * crate::events::room(frames));
+    }
+
+    /// A process has come, or has missed a block.
+    pub(crate) fn set_behind(&mut self) {
+        self.is_behind = true;
+    }
+
+    /// The block was sent: the process knows all.
+    pub(crate) fn set_sent(&mut self) {
+        self.is_behind = false;
+    }
+
+    /// Follows the events of input `port` in this block, whether they are sent or not.
+    pub(crate) fn follow(&mut self, block: &Block<'_>, port: usize) {
+        for (_, body) in crate::border::port_events(block, port) {
+            match body {
+                EventBody::Value(value) | EventBody::Glide(value) if self.is_control[port] => {
+                    self.newest[port] = Some(value);
+                }
+                EventBody::NoteOff { .. } | EventBody::NoteChoke { .. } => self.keep(port, body),
+                EventBody::Midi([status, key, value]) => match status & 0xf0 {
+                    0x80 => self.keep(port, body),
+                    0x90 if value == 0 => self.keep(port, body),
+                    // Struck again: an earlier end of it is no end.
+                    0x90 => self.ends.retain(|(other, end)| {
+                        !matches!(end, EventBody::Midi([it, number, _])
+                            if *other == port && it & 15 == status & 15 && *number == key)
+                    }),
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+    }
+
+    fn keep(&mut self, port: usize, body: EventBody) {
+        if self.ends.len() == ENDS {
+            self.ends.remove(0);
+        }
+        self.ends.push((port, body));
+    }
+
+    /// Writes the events of input `port` into its words, behind what the process must be told first. To be called before
+    /// [`follow`](Self::follow) of the port.
+    pub(crate) fn write(&mut self, block: &Block<'_>, port: usize, to: &mut [u32]) -> u64 {
+        self.first.clear();
+        if self.is_behind {
+            let newest = self.newest[port].map(EventBody::Value);
+            let ends = self.ends.iter().filter(|(other, _)| *other == port);
+            let all = ends.map(|(_, body)| *body).chain(newest);
+            self.first.extend(all.map(|body| (0, body)));
+        }
+        let first = self.first.iter().copied();
+        write(first.chain(crate::border::port_events(block, port)), to)
+    }
+
+    /// Reads the events of output `port`, for a block of `frames`.
+    pub(crate) fn receive(&mut self, from: &[u32], port: usize, frames: usize) -> u64 {
+        let received = &mut self.received;
+        read(from, frames, |event| {
+            if received.len() < received.capacity() {
+                received.push((port, event));
+            }
+        })
+    }
+
+    /// Sends on what was received, and follows the notes in it.
+    pub(crate) fn send(&mut self, block: &mut Block<'_>) {
+        for (port, (frame, body)) in self.received.drain(..) {
+            match body {
+                EventBody::NoteOn { id, .. } if self.held.len() < HELD => {
+                    self.held.push((port, id));
+                }
+                EventBody::NoteOff { id, .. } | EventBody::NoteChoke { id } => {
+                    self.held.retain(|it| *it != (port, id));
+                }
+                EventBody::Midi(message) => self.keys[port].follow(message),
+                _ => {}
+            }
+            block.send_event(port, frame, body);
+        }
+    }
+
+    /// Releases what the cell holds: it is lost.
+    pub(crate) fn release(&mut self, block: &mut Block<'_>) {
+        self.received.clear();
+        for (port, id) in self.held.drain(..) {
+            block.send_event(port, 0, EventBody::NoteOff { id, velocity: 0.5 });
+        }
+        for (port, keys) in self.keys.iter_mut().enumerate() {
+            keys.release(|message| block.send_event(port, 0, EventBody::Midi(message)));
+        }
+    }
+}
+
+/// Counts events that did not cross.
+pub(crate) fn count_lost(status: &CellStatus, lost: u64) {
+    if lost > 0 {
+        status.lost_events.fetch_add(lost, Ordering::Relaxed);
+    }
+}
