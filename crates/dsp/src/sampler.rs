@@ -58,7 +58,6 @@ use processor::{
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use units::Channels;
 use voice::{LoadedZone, Voice};
 use zone::Trigger;
@@ -197,7 +196,8 @@ impl Sampler {
     /// Loads the samples. What cannot be read any more is reported and silent.
     fn load_zones(&mut self, setup: &mut Setup<'_>) {
         let log = setup.services.file_log();
-        self.zones.clear();
+        // The old ones are kept until the new ones are there, so that they share their memory.
+        let _old = std::mem::take(&mut self.zones);
         for zone in &self.instrument.zones {
             let rate_of_file = media::open(&zone.sample).map(|file| file.rate());
             // A file at a lower rate has more samples here. One that has grown since it was looked at is not taken.
@@ -260,7 +260,7 @@ impl Sampler {
                 let has_room = samples <= MAX_SAMPLES;
                 is_missing |= !has_room;
                 let count = if has_room { count } else { 0 };
-                Arc::new(Octaves::new(&zone.sound, cycle, count))
+                Octaves::shared(&zone.sound, cycle, count)
             });
             zone.octaves = octaves.clone();
         }

@@ -22,6 +22,7 @@
 
 use crate::kernel::{cubic, dot, kaiser_sinc};
 use media::Sound;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Most copies: the last is for notes eight octaves above the root.
 const MAX_COPIES: usize = 8;
@@ -39,7 +40,13 @@ pub(super) struct Octaves {
     copies: Vec<Vec<Box<[f32]>>>,
     /// Frames of the sample from a frame of the loop to the same one with the loop on both sides.
     shift: f64,
+    /// What it was made of.
+    sound: Option<Arc<Sound>>,
+    cycle: Option<Cycle>,
 }
+
+/// All copies that some node still holds.
+static MADE: Mutex<Vec<Weak<Octaves>>> = Mutex::new(Vec::new());
 
 /// Number of the copy that is read at `step` frames in a frame of the output; 0 for the sample itself.
 ///
@@ -69,10 +76,30 @@ fn reach(count: usize) -> f64 {
 }
 
 impl Octaves {
-    /// `count` copies of a sound.
+    /// `count` copies of a sound. All that hold the same copies at the same time share their memory.
     ///
-    /// Real-time: setup.
-    pub(super) fn new(sound: &Sound, cycle: Option<Cycle>, count: usize) -> Self {
+    /// Real-time: setup; waits on other threads that make copies.
+    pub(super) fn shared(sound: &Arc<Sound>, cycle: Option<Cycle>, count: usize) -> Arc<Self> {
+        if count == 0 {
+            return Arc::default();
+        }
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        made.retain(|octaves| octaves.strong_count() > 0);
+        let is_same = |octaves: &Arc<Self>| {
+            let is_of = |of: &Arc<Sound>| Arc::ptr_eq(of, sound);
+            octaves.sound.as_ref().is_some_and(is_of)
+                && octaves.cycle == cycle
+                && octaves.count() == count.min(MAX_COPIES)
+        };
+        let found = made.iter().filter_map(Weak::upgrade).find(is_same);
+        found.unwrap_or_else(|| {
+            let octaves = Arc::new(Self::new(sound, cycle, count));
+            made.push(Arc::downgrade(&octaves));
+            octaves
+        })
+    }
+
+    fn new(sound: &Arc<Sound>, cycle: Option<Cycle>, count: usize) -> Self {
         let count = count.min(MAX_COPIES);
         let taps = half_band();
         let repeats = cycle.map_or(0.0, |(_, length)| libm::ceil(reach(count) / length));
@@ -92,7 +119,12 @@ impl Octaves {
             let copy = channels.collect();
             copies.push(copy);
         }
-        Self { copies, shift }
+        Self {
+            copies,
+            shift,
+            sound: Some(sound.clone()),
+            cycle,
+        }
     }
 
     /// Number of copies.
