@@ -1,4 +1,5 @@
-//! SFZ files: no panic; a sampler or an error that says what is wrong; the samples that are named are paths, each once.
+//! SFZ files, which may include others and themselves: no panic; a sampler or an error that says what is wrong; the files
+//! that are named are paths, each once, and what is included lies in the folder.
 #![cfg_attr(fuzzing, no_main)]
 
 use divisi_fuzz::folder;
@@ -17,6 +18,7 @@ fn read(bytes: &[u8]) {
     });
     let folder = folder();
     std::fs::write(folder.join("a.wav"), sound()).expect("room for a small file");
+    std::fs::write(folder.join("more.sfz"), MORE).expect("room for a small file");
     let path = folder.join("it.sfz");
     std::fs::write(&path, bytes).expect("room for a small file");
     let named = dsp::samples_of(&path);
@@ -31,13 +33,19 @@ fn read(bytes: &[u8]) {
     }
 }
 
-/// A WAV file of 64 frames.
+/// What a file may include.
+const MORE: &str = "#define $V 9\n<region> sample=a.wav key=$K xfin_lovel=$V #include \"it.sfz\"";
+
+/// A WAV file of 64 frames, with a loop from the second to the ninth.
 fn sound() -> Vec<u8> {
-    let mut bytes = b"RIFF\xa4\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
+    let mut bytes = b"RIFF\xe8\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
     bytes.extend(48_000u32.to_le_bytes());
     bytes.extend(96_000u32.to_le_bytes());
     bytes.extend(b"\x02\0\x10\0data\x80\0\0\0");
     bytes.resize(bytes.len() + 128, 1);
+    bytes.extend(b"smpl\x3c\0\0\0");
+    let numbers = [0u32, 0, 20_833, 60, 0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0];
+    bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     bytes
 }
 

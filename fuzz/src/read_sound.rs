@@ -17,6 +17,10 @@ const PORTION: usize = 1000;
 
 fn read(bytes: &[u8]) {
     allow_panics_of("symphonia");
+    if let Ok(info) = media::sample_info(file(bytes)) {
+        assert!(info.key.is_none_or(|key| (0.0..129.0).contains(&key)));
+        assert!(info.cycle.is_none_or(|(first, end)| first < end));
+    }
     let Ok(mut reader) = media::open(file(bytes)) else {
         return;
     };

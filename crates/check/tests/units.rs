@@ -226,7 +226,8 @@ units! {
     a_crossfade: "crossfade" { "position" = number(0.3), "channels" = number(2.0) };
     a_linear_crossfade: "crossfade" { "law" = word("linear") };
     a_loudness_meter: "loudness" { "channels" = number(2.0) };
-    a_sampler_of_one_file: "sampler" { "file" = word(&SHORT), "voices" = number(3.0), "loop" = ParamValue::Flag(true) };
+    a_sampler_of_one_file: "sampler" { "file" = word(&SHORT), "voices" = number(3.0), "root" = number(100.0), "loop" = ParamValue::Flag(true) };
+    an_instrument: "sampler" { "file" = word(&INSTRUMENT), "voices" = number(5.0) };
     a_pitch_tracker: "pitch_tracker" { "clear" = number(0.3) };
     an_onset_tracker: "onset_tracker" { "threshold" = number(0.01), "gap" = number(0.02) };
     a_tempo_tracker: "tempo_tracker" { "clear" = number(0.0) };
@@ -247,6 +248,21 @@ static SHORT: LazyLock<String> = LazyLock::new(|| {
     let samples: Vec<f32> = (0..12_000).map(|_| numbers.sample()).collect();
     writer.write_interleaved(&samples).unwrap();
     writer.finish().unwrap();
+    path.to_str().unwrap().into()
+});
+
+/// An instrument of this file, with all that zones can do.
+static INSTRUMENT: LazyLock<String> = LazyLock::new(|| {
+    let sample = SHORT.as_str();
+    let text = format!(
+        "<global> sample={sample} pitch_keytrack=0 cutoff=900 resonance=9 fil_keytrack=100 ampeg_release=0.01
+<region> hivel=90 xfout_lovel=50 xfout_hivel=90 <region> xfin_lovel=50 xfin_hivel=90 fil_type=hpf_2p group=1
+<region> trigger=release end=2000 rt_decay=60 fil_type=bpf_2p <region> trigger=release_key end=1000 off_by=1
+<region> loop_mode=loop_continuous loop_start=500 loop_end=900 seq_length=2 transpose=-7 fil_type=brf_2p
+<region> loop_mode=loop_sustain loop_start=500 loop_end=900 xfin_lokey=40 xfin_hikey=90 transpose=9"
+    );
+    let path = std::env::temp_dir().join("divisi-units-instrument.sfz");
+    std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().into()
 });
 

@@ -228,7 +228,8 @@ fn the_samples_of_an_instrument_are_played_and_never_overwritten() {
     let here = Folder::new();
     here.write("a.wav", sound(48_000, &[&tone(4800)]));
     let before = here.read("a.wav");
-    here.write("kit.sfz", "<region> sample=a.wav key=60 fil_type=lpf_2p");
+    here.write("kit.sfz", "#define $K 60\n#include \"more.sfz\"");
+    here.write("more.sfz", "<region> sample=a.wav key=$K lfo01_freq=3");
     let nodes = "song = { kind = \"score\", events = \"0 C4 1 1\" }\nkit = { kind = \"sampler\", file = \"kit.sfz\" }\n\
         out = { kind = \"sink\" }\n";
     here.write(
@@ -236,25 +237,63 @@ fn the_samples_of_an_instrument_are_played_and_never_overwritten() {
         format!("edges = [\"song -> kit\", \"kit -> out\"]\n[nodes]\n{nodes}"),
     );
     let gave = here.well("render keys.toml -o out.wav --seconds 0.2");
-    assert!(
-        gave.err.contains("it plays without fil_type (1)"),
-        "{}",
-        gave.err
-    );
+    let note = "it plays without lfo01_freq (1)";
+    assert!(gave.err.contains(note), "{}", gave.err);
+    let checked = here.well("check keys.toml");
+    assert!(checked.err.contains(note), "{}", checked.err);
+    assert!(checked.err.contains("--> keys.toml:4:"), "{}", checked.err);
     let (_, samples) = wav(&here.read("out.wav"));
     assert!(samples.iter().any(|bits| f32::from_bits(*bits).abs() > 0.4));
-    for output in ["a.wav", "kit.sfz"] {
+    for output in ["a.wav", "kit.sfz", "more.sfz"] {
         let gave = here.call(&format!("render keys.toml -o {output} --seconds 0.2"));
         assert_eq!(gave.code, Some(2), "{}", gave.err);
         assert!(gave.err.contains("is also an input"), "{}", gave.err);
     }
     assert_eq!(here.read("a.wav"), before);
-    here.write("kit.sfz", "<region> sample=a.wav\nkey=h4");
+    for (kit, more, message) in [
+        (
+            "<region> sample=a.wav\nkey=h4",
+            "",
+            "kit.sfz: line 2: `key=h4`",
+        ),
+        (
+            "#include \"more.sfz\"",
+            "\n<region> key=$K",
+            "kit.sfz: more.sfz, line 2: `key=$K`",
+        ),
+        (
+            "#include \"more.sfz\"",
+            "#include \"more.sfz\"",
+            "more.sfz -> more.sfz: a file cannot include itself",
+        ),
+        (
+            "#include \"../kit.sfz\"",
+            "",
+            "kit.sfz: line 1: `#include \"../kit.sfz\"` is not within the folder",
+        ),
+    ] {
+        here.write("kit.sfz", kit);
+        here.write("more.sfz", more);
+        let gave = here.call("check keys.toml");
+        assert_eq!(gave.code, Some(2), "{}", gave.err);
+        assert!(gave.err.contains(message), "{}", gave.err);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_instrument_includes_nothing_from_outside_its_folder_through_a_link() {
+    let here = Folder::new();
+    std::fs::create_dir(here.path("inner")).unwrap();
+    here.write("outer.sfz", "<region> sample=secret");
+    std::os::unix::fs::symlink("../outer.sfz", here.path("inner/more.sfz")).unwrap();
+    here.write("inner/kit.sfz", "#include \"more.sfz\"");
+    here.write(
+        "keys.toml",
+        "edges = [\"kit -> out\"]\n[nodes]\nkit = { kind = \"sampler\", file = \"inner/kit.sfz\" }\nout = { kind = \"sink\" }\n",
+    );
     let gave = here.call("check keys.toml");
     assert_eq!(gave.code, Some(2), "{}", gave.err);
-    assert!(
-        gave.err.contains("kit.sfz: line 2: `key=h4`"),
-        "{}",
-        gave.err
-    );
+    let message = "more.sfz is not within the folder of the instrument";
+    assert!(gave.err.contains(message), "{}", gave.err);
 }

@@ -27,6 +27,32 @@ fn a_warning_does_not_stop_the_session() {
 }
 
 #[test]
+fn an_operation_that_needs_a_number_is_refused_at_its_place() {
+    let here = Folder::new();
+    let text = |b: &str| {
+        let head = "edges = [\"o -> m -> s\"]\n[nodes.o]\nkind = \"osc\"\nfreq = 440\n[nodes.s]\nkind = \"sink\"\n";
+        format!("{head}[nodes.m]\nkind = \"math\"\nop = \"mul\"\n{b}")
+    };
+    here.write("none.toml", text(""));
+    for line in [
+        "check none.toml",
+        "render none.toml -o out.wav --seconds 0.01",
+    ] {
+        let gave = here.call(line);
+        assert_eq!(gave.code, Some(2), "{line}: {}", gave.err);
+        let message = "`mul` needs a number: set `b`, or drive it";
+        assert!(gave.err.contains(message), "{line}: {}", gave.err);
+        assert!(
+            gave.err.contains("--> none.toml:7:"),
+            "{line}: {}",
+            gave.err
+        );
+    }
+    here.write("zero.toml", text("b = 0"));
+    here.well("check zero.toml");
+}
+
+#[test]
 fn a_closed_pipe_is_not_an_error() {
     let here = Folder::new();
     here.write("beep.ag", BEEP);

@@ -9,6 +9,7 @@ pub(crate) mod noise;
 mod note_gate;
 pub(crate) mod operator;
 pub(crate) mod osc;
+mod residual;
 pub(crate) mod sine;
 pub(crate) mod wavetable;
 

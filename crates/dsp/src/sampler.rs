@@ -6,13 +6,19 @@
 //! level: linear up within attack, hold, then towards sustain and down to silence by 60 dB in decay and release
 //! ```
 //!
-//! The level of a velocity is that of the recommended practice RP-021 of the MIDI Manufacturers Association. Notes are events of any
-//! origin, with fractions of pitch and a bend of their own, or MIDI messages: keys, the pitch wheel (`bend_range`), the sustain
-//! pedal (controller 64), all notes off (123) and all sound off (120).
+//! The level of a velocity is that of the recommended practice RP-021 of the MIDI Manufacturers Association. Notes are events
+//! of any origin, with fractions of pitch and a bend of their own, or MIDI messages: keys, the pitch wheel (`bend_range`),
+//! the sustain pedal (controller 64), all notes off (123) and all sound off (120).
 //!
-//! Of SFZ these are read: zones of keys and velocities, root, tuning, volume, pan, offset and end, loops, the envelope of the level,
-//! round robin (`seq_length`), groups that end each other (`off_by`), `#`-less files of any size. What a file has beside these is
-//! counted in a note to the user: filters, modulation, release triggers, `#define` and `#include` among them.
+//! Of SFZ these are read: zones of keys and velocities and the crossfades between them, root, tuning, volume, pan, offset and
+//! end, loops, the envelope of the level, a filter (`filter.rs`), round robin (`seq_length`), groups that end each other
+//! (`off_by`), samples for the ends of notes (`trigger=release`, `release_key`, `rt_decay`), `#define` and `#include`
+//! (`source.rs`). A WAV may state its loop and its root. What a file has beside these is counted in a note to the user,
+//! modulation among it.
+//!
+//! Notes far above a root are read from copies of the sample with less band (`octaves.rs`): at 48 kHz no harmonic that folds
+//! lies below 16 kHz, and nothing below 13.9 kHz is missing. Copies are made for the keys of a zone and `bend_range`; for bends beyond
+//! that there may be none. They take twice the memory of the sample at most, and a gigabyte together.
 //!
 //! Samples are converted to the rate of the graph and held in memory. When `voices` sound, the oldest ends within milliseconds;
 //! those that are released go first.
@@ -22,10 +28,16 @@
 //! | ports | `notes`, events; `out`, two channels |
 //! | parameters | `gain_db` -120 to 24; `file`, `voices` 1 to 256, `bend_range` 0 to 48 semitones; of a sound file: `root`, `loop`, `release` |
 //! | latency | none |
-//! | tail | until the voices have ended; endless while a note is held that repeats |
+//! | tail | until the voices have ended; endless while a note is held that repeats, or whose end has a sample |
 
+mod crossfade;
+mod filter;
+mod held;
 mod instrument;
+mod octaves;
+mod opcodes;
 mod sfz;
+mod source;
 mod voice;
 mod zone;
 
@@ -35,16 +47,20 @@ use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use graph::{Kind, Param, PortCount, PortSignal, PortSpec, error_chain};
+use held::{HeldNote, HeldNotes};
 use instrument::{Instrument, MAX_SAMPLES, PlainSound};
 use media::Sound;
+use octaves::{Octaves, samples_of_copies};
 use processor::{
     Block, Event, EventBody, EventTarget, FileProblem, MakeContext, MakeError, ProcessStatus,
     Processor, Setup, StateError, Tail,
 };
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use units::Channels;
 use voice::{LoadedZone, Voice};
+use zone::Trigger;
 
 const GAIN: ParamSpec = ParamSpec::new(0, "gain_db", (-120.0, 24.0), 0.0)
     .unit("dB")
@@ -59,6 +75,8 @@ const FRAMES: usize = 64;
 const CHANNELS: usize = 16;
 /// Bit of the note of a MIDI key, which no other note has.
 const KEY: u64 = 1 << 40;
+/// Bit of the voices that the end of a note began: they belong to no note any more.
+const ENDED: u64 = 1 << 41;
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -77,7 +95,8 @@ pub(crate) fn kind() -> Kind {
                 .unit("semitones")
                 .doc("Shift of the pitch by MIDI's pitch wheel at its end."),
             Param::number("root", (0.0, 127.0), 60.0).doc("Key that plays a sound file as it is."),
-            Param::flag("loop").doc("Repeats a sound file until the note ends."),
+            Param::flag("loop")
+                .doc("Repeats a sound file until the note ends: its loop, if the WAV states one, or all of it."),
             Param::number("release", (0.0, 60.0), 0.05)
                 .unit("s")
                 .doc("Time of 60 dB after a note of a sound file ends."),
@@ -95,7 +114,8 @@ pub(crate) fn register(registry: &mut processor::Registry) {
     registry.add(kind(), make);
 }
 
-/// Files of the samples that the SFZ file at `path` names, which a `sampler` reads. Empty if it is no SFZ file or cannot be read.
+/// Files that a `sampler` reads for the SFZ file at `path`: its samples and what it includes. Empty if it is no SFZ file or
+/// cannot be read.
 ///
 /// Real-time: waits, on the disk.
 pub fn samples_of(path: &Path) -> Vec<PathBuf> {
@@ -125,6 +145,8 @@ fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
         turns: Vec::new(),
         voices: vec![Voice::default(); voices + SPARE].into(),
         keys: KeyState::default(),
+        held: HeldNotes::default(),
+        rate: 0.0,
         sums: [[0.0; 2]; FRAMES],
     }))
 }
@@ -136,6 +158,8 @@ struct KeyState {
     pedals: u16,
     bends: [f64; CHANNELS],
     notes: u64,
+    /// Frames so far.
+    frames: u64,
 }
 
 struct Sampler {
@@ -151,6 +175,9 @@ struct Sampler {
     turns: Vec<u32>,
     voices: Box<[Voice]>,
     keys: KeyState,
+    /// Notes whose ends play samples.
+    held: HeldNotes,
+    rate: f64,
     /// Both sides of the frames that are computed.
     sums: [[f64; 2]; FRAMES],
 }
@@ -169,7 +196,8 @@ impl Sampler {
     /// Loads the samples. What cannot be read any more is reported and silent.
     fn load_zones(&mut self, setup: &mut Setup<'_>) {
         let log = setup.services.file_log();
-        self.zones.clear();
+        // The old ones are kept until the new ones are there, so that they share their memory.
+        let _old = std::mem::take(&mut self.zones);
         for zone in &self.instrument.zones {
             let rate_of_file = media::open(&zone.sample).map(|file| file.rate());
             // A file at a lower rate has more samples here. One that has grown since it was looked at is not taken.
@@ -194,6 +222,7 @@ impl Sampler {
                 }
             }
         }
+        self.make_octaves(setup);
         let takes = |key: usize| {
             let zones = (0u32..).zip(&self.zones);
             let of_key = zones.filter(|(_, loaded)| {
@@ -204,6 +233,42 @@ impl Sampler {
         };
         self.of_key = (0..128).map(takes).collect();
         self.turns = vec![0; self.zones.len()];
+        let has_releases = |loaded: &LoadedZone| loaded.zone.trigger != Trigger::Attack;
+        self.held = HeldNotes::new(self.zones.iter().any(has_releases));
+    }
+
+    /// Makes the copies for notes above their roots, each once for all zones with the same sample and loop.
+    fn make_octaves(&mut self, setup: &mut Setup<'_>) {
+        let key = |zone: &LoadedZone| {
+            let cycle = zone.endless_cycle();
+            let bits = cycle.map(|(from, length)| (from.to_bits(), length.to_bits()));
+            (zone.zone.sample.clone(), bits)
+        };
+        let mut needed = HashMap::new();
+        for zone in &self.zones {
+            let count: &mut usize = needed.entry(key(zone)).or_default();
+            *count = zone.octaves_needed(self.bend_range).max(*count);
+        }
+        let (mut made, mut samples) = (HashMap::new(), 0);
+        let mut is_missing = false;
+        for zone in &mut self.zones {
+            let key = key(zone);
+            let count = needed[&key];
+            let octaves = made.entry(key).or_insert_with(|| {
+                let cycle = zone.endless_cycle();
+                samples += samples_of_copies(&zone.sound, cycle, count);
+                let has_room = samples <= MAX_SAMPLES;
+                is_missing |= !has_room;
+                let count = if has_room { count } else { 0 };
+                Octaves::shared(&zone.sound, cycle, count)
+            });
+            zone.octaves = octaves.clone();
+        }
+        if is_missing {
+            let message =
+                "its samples are too large for copies: notes far above a root have aliases";
+            setup.services.notify_user(message.into());
+        }
     }
 
     fn handle_event(&mut self, event: &Event) {
@@ -253,6 +318,10 @@ impl Sampler {
                         voice.release(&self.zones[voice.zone]);
                     }
                 }
+                let is_over = |held: &HeldNote| held.is_released && is_here(held.note);
+                while let Some(held) = self.held.take(is_over) {
+                    self.end_note(held, Trigger::Release);
+                }
             }
             (0xb0, 120, _) => self.cut(is_here),
             (0xb0, 123, _) => {
@@ -281,20 +350,55 @@ impl Sampler {
         if note & KEY != 0 {
             self.release_now(note);
         }
+        let held = HeldNote {
+            note,
+            pitch,
+            velocity,
+            bend,
+            since: self.keys.frames,
+            is_released: false,
+        };
+        self.held.push(held);
+        self.begin_zones(held, Trigger::Attack);
+    }
+
+    /// Begins the samples for the end of a note.
+    fn end_note(&mut self, held: HeldNote, trigger: Trigger) {
+        let note = held.note | ENDED;
+        self.begin_zones(HeldNote { note, ..held }, trigger);
+    }
+
+    fn begin_zones(&mut self, held: HeldNote, trigger: Trigger) {
+        let HeldNote {
+            note,
+            pitch,
+            velocity,
+            bend,
+            since,
+            ..
+        } = held;
+        let key = libm::floor(pitch + 0.5) as usize;
         let number = self.keys.notes;
         self.keys.notes = number.wrapping_add(1);
-        for at in 0..self.of_key[key as usize].len() {
-            let index = self.of_key[key as usize][at] as usize;
-            if !self.zones[index].zone.takes(pitch, velocity) || !self.is_turn(index) {
+        let seconds = self.keys.frames.wrapping_sub(since) as f64 / self.rate;
+        for at in 0..self.of_key[key].len() {
+            let index = self.of_key[key][at] as usize;
+            let zone = &self.zones[index].zone;
+            if zone.trigger != trigger || !zone.takes(pitch, velocity) || !self.is_turn(index) {
                 continue;
             }
-            if let Some(group) = self.zones[index].zone.group {
+            let zone = &self.zones[index].zone;
+            let (group, lost_db) = (zone.group, zone.decay_db * seconds);
+            if let Some(group) = group {
                 self.end_group(group, number);
             }
             let place = self.place();
             let order = (note, number);
-            let zone = &self.zones[index];
-            self.voices[place] = Voice::new(index, zone, order, (pitch, bend), velocity);
+            let mut voice = Voice::new(index, &self.zones[index], order, (pitch, bend), velocity);
+            if trigger != Trigger::Attack {
+                voice.lower(lost_db);
+            }
+            self.voices[place] = voice;
         }
     }
 
@@ -334,6 +438,12 @@ impl Sampler {
 
     /// Releases a note, or lets the pedal hold it.
     fn release(&mut self, note: u64) {
+        let is_pressed = |held: &HeldNote| held.note == note && !held.is_released;
+        if let Some(held) = self.held.find(is_pressed) {
+            held.is_released = true;
+            let held = *held;
+            self.end_note(held, Trigger::ReleaseKey);
+        }
         let is_held = channel_of(note).is_some_and(|it| self.keys.pedals & (1 << it) != 0);
         if !is_held {
             return self.release_now(note);
@@ -350,12 +460,16 @@ impl Sampler {
                 voice.release(&self.zones[voice.zone]);
             }
         }
+        if let Some(held) = self.held.take(|held| held.note == note) {
+            self.end_note(held, Trigger::Release);
+        }
     }
 
     fn cut(&mut self, is_meant: impl Fn(u64) -> bool) {
         for voice in self.voices.iter_mut().filter(|voice| is_meant(voice.note)) {
             voice.cut();
         }
+        while self.held.take(|held| is_meant(held.note)).is_some() {}
     }
 
     fn bend(&mut self, is_meant: impl Fn(u64) -> bool, semitones: f64) {
@@ -367,6 +481,9 @@ impl Sampler {
             if is_meant(voice.note) {
                 voice.bend(&self.zones[voice.zone], semitones);
             }
+        }
+        for held in self.held.iter_mut().filter(|held| is_meant(held.note)) {
+            held.bend = semitones;
         }
     }
 
@@ -392,16 +509,19 @@ impl Sampler {
             gain.apply(out);
         }
         self.gain.skip(range.len());
+        self.keys.frames = self.keys.frames.wrapping_add(range.len() as u64);
     }
 
     fn is_silent(&self) -> bool {
-        self.voices.iter().all(Voice::is_idle) && self.gain.is_settled()
+        // While a note is held the frames are counted.
+        self.voices.iter().all(Voice::is_idle) && self.held.is_empty() && self.gain.is_settled()
     }
 }
 
 impl Processor for Sampler {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.gain.setup(setup.rate);
+        self.rate = f64::from(setup.rate.hz());
         if let Some(note) = &self.instrument.note {
             setup.services.notify_user(note.clone());
         }
@@ -429,9 +549,13 @@ impl Processor for Sampler {
         self.voices.fill(Voice::default());
         self.turns.fill(0);
         self.keys = KeyState::default();
+        self.held.clear();
     }
 
     fn tail(&self) -> Tail {
+        if !self.held.is_empty() {
+            return Tail::Infinite;
+        }
         let sounding = self.voices.iter().filter(|voice| !voice.is_idle());
         let mut left = sounding.map(|voice| voice.frames_left(&self.zones[voice.zone]));
         let longest = left.try_fold(0, |longest, left| Some(left?.max(longest)));
@@ -440,29 +564,40 @@ impl Processor for Sampler {
 
     fn save(&self, bytes: &mut Vec<u8>) {
         state::put(bytes, self.gain.state_words());
-        state::put(bytes, [u64::from(self.keys.pedals), self.keys.notes]);
+        state::put(
+            bytes,
+            [
+                u64::from(self.keys.pedals),
+                self.keys.notes,
+                self.keys.frames,
+            ],
+        );
         state::put(bytes, self.keys.bends.map(f64::to_bits));
         state::put(bytes, self.voices.iter().flat_map(Voice::words));
         state::put(bytes, self.turns.iter().map(|turn| u64::from(*turn)));
+        state::put(bytes, self.held.words());
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let first = Smoother::STATE_WORDS + 2 + CHANNELS;
+        let first = Smoother::STATE_WORDS + 3 + CHANNELS;
         let of_voices = Voice::STATE_WORDS * self.voices.len();
-        let words = state::words(bytes, first + of_voices + self.turns.len())?;
+        let of_notes = first + of_voices + self.turns.len();
+        let words = state::words(bytes, of_notes + self.held.word_count())?;
         // All is checked before anything is loaded: a state that is refused changes nothing.
         let mut gain = self.gain;
         gain.load(words)?;
         let keys = KeyState {
             pedals: words.at(Smoother::STATE_WORDS) as u16,
             notes: words.at(Smoother::STATE_WORDS + 1),
-            bends: words.numbers(Smoother::STATE_WORDS + 2)?,
+            frames: words.at(Smoother::STATE_WORDS + 2),
+            bends: words.numbers(Smoother::STATE_WORDS + 3)?,
         };
         let voice =
             |at: usize| Voice::from_words(words.from(first + Voice::STATE_WORDS * at), &self.zones);
         for at in 0..self.voices.len() {
             voice(at)?;
         }
+        self.held.check(words.from(of_notes))?;
         for at in 0..self.voices.len() {
             let voice = Voice::from_words(words.from(first + Voice::STATE_WORDS * at), &self.zones);
             self.voices[at] = voice?;
@@ -470,6 +605,7 @@ impl Processor for Sampler {
         for (at, turn) in self.turns.iter_mut().enumerate() {
             *turn = words.at(first + of_voices + at) as u32 % self.zones[at].zone.turns;
         }
+        self.held.load(words.from(of_notes))?;
         (self.gain, self.keys) = (gain, keys);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Sound files in and out, and from one sample rate to another.
 //!
 //! Takes paths, gives a [`Reader`] of WAV, AIFF and FLAC, a [`ResamplingReader`] of one at any rate, a whole [`Sound`] in
-//! memory, a [`Writer`] of WAV and RF64, and the [`Resampler`] beneath.
+//! memory, the [`SampleInfo`] of a WAV, a [`Writer`] of WAV and RF64, and the [`Resampler`] beneath.
 //!
 //! ```text
 //!  file ── chunks (limits) ── Reader ── ResamplingReader ── Sound          Writer ── file.wav
@@ -21,6 +21,7 @@ mod error;
 mod reader;
 mod resample;
 mod riff_view;
+mod sample_info;
 mod sound;
 mod stream;
 mod wav_header;
@@ -29,6 +30,7 @@ mod writer;
 pub use error::MediaError;
 pub use reader::{Reader, open};
 pub use resample::{RateRatioError, Resampler};
+pub use sample_info::{SampleInfo, sample_info};
 pub use sound::Sound;
 pub use stream::{ResamplingReader, find_damage};
 pub use writer::{SampleFormat, Writer};

@@ -1,17 +1,20 @@
-//! Latencies of a session's nodes, read from processors that are set up but never played.
+//! Latencies of a session's nodes, and what they tell the user, read from processors that are set up but never played.
 
 use crate::session::load::LoadedSession;
-use divisi::graph::{Diagnostic, Graph, NodeId};
+use divisi::graph::{Diagnostic, Graph, Node, NodeId};
 use divisi::plan::DelayedEdge;
 use divisi::prelude::{Frames, SampleRate};
 use divisi::processor::{BackgroundTask, Gauge, Mode, Setup, SetupServices};
 use divisi::rt::deferred::JobRunner;
 use std::collections::HashMap;
 
-/// Services that do nothing: processors made here never play.
-struct DiscardServices;
+/// Services that keep what the processor tells the user, and do nothing else: processors made here never play.
+#[derive(Default)]
+struct NoteServices {
+    notes: Vec<String>,
+}
 
-impl SetupServices for DiscardServices {
+impl SetupServices for NoteServices {
     fn defer(&mut self, _work: JobRunner) {}
 
     fn spawn_background(&mut self, _task: Box<dyn BackgroundTask>) {}
@@ -19,9 +22,14 @@ impl SetupServices for DiscardServices {
     fn gauge(&mut self, _name: &str) -> Gauge {
         Gauge::default()
     }
+
+    fn notify_user(&mut self, message: String) {
+        self.notes.push(message);
+    }
 }
 
-/// Latency of each node at this block and rate, and diagnostics of constructors. A node that cannot be made has none.
+/// Latency of each node at this block and rate, and diagnostics of constructors and notes of nodes. A node that cannot be
+/// made has no latency.
 pub(crate) fn latencies(
     loaded: &LoadedSession,
     (block, rate): (Frames, SampleRate),
@@ -35,13 +43,17 @@ pub(crate) fn latencies(
             .make_with_tempo(node, &loaded.folder, graph.tempo());
         match made {
             Ok(mut processor) => {
+                let mut services = NoteServices::default();
                 processor.setup(&mut Setup {
                     rate,
                     block,
                     mode: Mode::DryRun,
-                    services: &mut DiscardServices,
+                    services: &mut services,
                 });
                 all.insert(id, processor.latency());
+                if !is_said_elsewhere(node) {
+                    found.extend(services.notes.iter().map(|note| note_at(node, note)));
+                }
             }
             Err(error) => {
                 let message = format!("`{}`: {error}", node.name);
@@ -51,6 +63,19 @@ pub(crate) fn latencies(
     }
     all.retain(|_, latency| *latency > Frames(0));
     (all, found)
+}
+
+/// A note of a node at the place where it was declared.
+fn note_at(node: &Node, note: &str) -> Diagnostic {
+    Diagnostic::note(node.span, format!("`{}`: {note}", node.name))
+}
+
+/// Returns true if what the node says rests on live ports, which only playing has, or is a warning of the session's reader.
+fn is_said_elsewhere(node: &Node) -> bool {
+    matches!(
+        node.effective_kind(),
+        "midi_input" | "midi_output" | "player"
+    )
 }
 
 /// Names of both ports of a delayed edge.

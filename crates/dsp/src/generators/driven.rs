@@ -116,6 +116,13 @@ impl<'a> DrivenFrames<'a> {
         }
     }
 
+    /// Largest step of the frames.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn max_step(&self) -> f32 {
+        self.steps.iter().fold(1.0, |max, step| step.max(max))
+    }
+
     /// Writes `wave` of the phase and the step of each frame; silence while a driven frequency is 0.
     ///
     /// Real-time: hot.

@@ -4,21 +4,23 @@
 //! y = volume × wave(phase)        phase += freq / rate, a fraction of a cycle in 64 bits
 //! ```
 //!
-//! The steps of saw and square and the corners of the triangle are band-limited by adding the residual of the integrated
-//! third-order B-spline over four samples (the *polyBLEP* method): Välimäki, Pekonen and Nam, "Perceptually informed
-//! synthesis of bandlimited classical waveforms using integrated polynomial interpolation", *J. Acoust. Soc. Am.* 131
-//! (2012). The spectrum droops by 0.6 dB at 5 kHz and 2.6 dB at 10 kHz at 48 kHz. Aliases of a 2.5 kHz saw lie 60 dB
-//! below its fundamental up to 10 kHz, and 37 dB below it near half the rate.
+//! The steps of saw and square and the corners of the triangle are band-limited by adding a polynomial residual over six
+//! samples (`residual.rs`; the *polyBLEP* method): Välimäki, Pekonen and Nam, "Perceptually informed synthesis of
+//! bandlimited classical waveforms using integrated polynomial interpolation", *J. Acoust. Soc. Am.* 131 (2012). Below
+//! 10 kHz, aliases of a saw or square of 5 kHz lie more than 90 dB below its fundamental (at 48 kHz); near half the rate,
+//! those of a 2.5 kHz saw lie 46 dB below. The spectrum droops by 0.2 dB at 5 kHz and 1.4 dB at 10 kHz. The phase says
+//! where the next edge is, so no sample waits for it: there is no latency.
 //!
 //! | | |
 //! |---|---|
-//! | ports | no input; `out`, one channel, within ±1 times `volume` |
+//! | ports | no input; `out`, one channel, within ±1.08 times `volume`: band-limited edges overshoot |
 //! | parameters | `freq` in Hz, held below half the rate (a change keeps the phase); `volume`, a factor (changes in a ramp of 5 ms); `wave`; `phase` in cycles |
 //! | latency | none |
 //! | tail | endless |
 //! | driven | `freq` and `volume` at audio rate. While a driven one is 0 it is silent and its phase stands still; it sleeps if what drives it is silent |
 
 use crate::generators::driven::{DrivenFrames, is_driven, is_stopped};
+use crate::generators::residual::{Edges, is_crowded};
 use crate::generators::sine::{Phase, sine};
 use crate::param::ParamSpec;
 use crate::smoother::Smoother;
@@ -160,20 +162,18 @@ struct Osc {
 impl Osc {
     fn generate(&mut self, out: &mut [f32]) {
         let phase = &mut self.core.phase;
-        // Samples in 2^-32 of a cycle; with a frequency of 0 every edge is as far away as can be.
-        let scale = (2f64.powi(32) / phase.step.max(1 << 32) as f64) as f32;
-        let slope = (phase.step as f64 / 2f64.powi(64)) as f32;
-        match self.wave {
-            Wave::Sine => out.iter_mut().for_each(|y| *y = sine(phase.next())),
-            Wave::Saw if phase.step <= MAX_SPARSE_STEP => sparse_saw(phase, scale, out),
-            Wave::Saw => out.iter_mut().for_each(|y| *y = saw(phase.next(), scale)),
-            Wave::Square => out
-                .iter_mut()
-                .for_each(|y| *y = square(phase.next(), scale)),
-            Wave::Triangle => {
-                let next = |y: &mut f32| *y = triangle(phase.next(), scale, slope);
-                out.iter_mut().for_each(next);
-            }
+        // In units of 2^-32 cycles; with a frequency of 0 every edge is as far away as can be.
+        let edges = Edges::new(phase.step.max(1 << 32) as f32 / 4_294_967_296.0);
+        // One loop for each wave, so that each runs in vectors.
+        match (self.wave, edges.is_crowded()) {
+            (Wave::Sine, _) => fill(out, phase, sine),
+            (Wave::Saw, false) if phase.step <= MAX_SPARSE_STEP => sparse_saw(phase, edges, out),
+            (Wave::Saw, false) => fill(out, phase, |at| saw::<false>(at, edges)),
+            (Wave::Saw, true) => fill(out, phase, |at| saw::<true>(at, edges)),
+            (Wave::Square, false) => fill(out, phase, |at| square::<false>(at, edges)),
+            (Wave::Square, true) => fill(out, phase, |at| square::<true>(at, edges)),
+            (Wave::Triangle, false) => fill(out, phase, |at| triangle::<false>(at, edges)),
+            (Wave::Triangle, true) => fill(out, phase, |at| triangle::<true>(at, edges)),
         }
         self.core.volume.apply_to_clean(out);
     }
@@ -182,14 +182,14 @@ impl Osc {
 /// Largest step for which a saw looks for its falls: a 16th of a cycle a frame.
 const MAX_SPARSE_STEP: u64 = 1 << 60;
 
-/// A saw of a low frequency: straight lines, and [`saw`] only for the two frames before and behind a fall, where it differs.
-fn sparse_saw(phase: &mut Phase, scale: f32, out: &mut [f32]) {
+/// A saw of a low frequency: straight lines, and [`saw`] only for the frames around a fall, where it differs.
+fn sparse_saw(phase: &mut Phase, edges: Edges, out: &mut [f32]) {
     let first = *phase;
     for y in out.iter_mut() {
         *y = line(phase.next());
     }
-    // Frames that are less than two steps away from phase 0, and a few more for the rounding.
-    let near = first.step.max(1 << 32) * 3;
+    // Frames that are less than three steps away from phase 0, and one more for the rounding.
+    let near = first.step.max(1 << 32) * 4;
     let mut at = 0;
     while let Some(rest) = out.get_mut(at..).filter(|rest| !rest.is_empty()) {
         let mut here = first;
@@ -200,7 +200,7 @@ fn sparse_saw(phase: &mut Phase, scale: f32, out: &mut [f32]) {
             at += (to_window / first.step.max(1)).clamp(1, out.len() as u64) as usize;
             continue;
         }
-        rest[0] = saw(here.next(), scale);
+        rest[0] = saw::<false>(here.next(), edges);
         at += 1;
     }
 }
@@ -211,25 +211,30 @@ fn line(phase: u32) -> f32 {
     phase as f32 * (2.0 * PER_CYCLE) - 1.0
 }
 
+#[inline(always)]
+fn fill(out: &mut [f32], phase: &mut Phase, wave: impl Fn(u32) -> f32) {
+    out.iter_mut().for_each(|y| *y = wave(phase.next()));
+}
+
 const PER_CYCLE: f32 = 1.0 / 4_294_967_296.0;
 
 /// Rises from -1 to 1, and falls at phase 0.
 #[inline(always)]
-fn saw(phase: u32, scale: f32) -> f32 {
-    line(phase) - 2.0 * step_residual(phase, scale)
+fn saw<const CROWDED: bool>(phase: u32, edges: Edges) -> f32 {
+    line(phase) - 2.0 * edges.step::<CROWDED>(phase)
 }
 
 /// 1 in the first half, -1 in the second.
 #[inline(always)]
-fn square(phase: u32, scale: f32) -> f32 {
+fn square<const CROWDED: bool>(phase: u32, edges: Edges) -> f32 {
     let half = phase.wrapping_add(1 << 31);
     let plain = if phase < 1 << 31 { 1.0 } else { -1.0 };
-    plain + 2.0 * (step_residual(phase, scale) - step_residual(half, scale))
+    plain + 2.0 * (edges.step::<CROWDED>(phase) - edges.step::<CROWDED>(half))
 }
 
 /// From 0 up to 1 at a quarter of the cycle, and down to -1 at three quarters, as a sine.
 #[inline(always)]
-fn triangle(phase: u32, scale: f32, slope: f32) -> f32 {
+fn triangle<const CROWDED: bool>(phase: u32, edges: Edges) -> f32 {
     let p = phase as i32;
     let folded = if (p ^ (p << 1)) < 0 {
         i32::MIN.wrapping_sub(p)
@@ -237,40 +242,9 @@ fn triangle(phase: u32, scale: f32, slope: f32) -> f32 {
         p
     };
     let plain = folded as f32 * (4.0 * PER_CYCLE);
-    let top = phase.wrapping_sub(1 << 30);
-    let low = phase.wrapping_sub(3 << 30);
-    plain + 8.0 * slope * (slope_residual(low, scale) - slope_residual(top, scale))
-}
-
-/// Difference between an upward step of 1 at phase 0 and its band-limited form.
-#[inline(always)]
-fn step_residual(phase: u32, scale: f32) -> f32 {
-    step_residual_half(!phase as f32 * scale) - step_residual_half(phase as f32 * scale)
-}
-
-/// Difference between a corner at phase 0, where the slope grows by 1 per sample, and its band-limited form.
-#[inline(always)]
-fn slope_residual(phase: u32, scale: f32) -> f32 {
-    slope_residual_half(!phase as f32 * scale) + slope_residual_half(phase as f32 * scale)
-}
-
-/// Integral of the cubic B-spline from `x` samples to its end at 2: one half of the step residual.
-#[inline(always)]
-fn step_residual_half(x: f32) -> f32 {
-    let far = (2.0 - x).max(0.0);
-    let far = far * far * far * far * (1.0 / 24.0);
-    let near = 0.5 + x * (-2.0 / 3.0 + x * x * (1.0 / 3.0 - x * (1.0 / 8.0)));
-    if x < 1.0 { near } else { far }
-}
-
-/// Integral of [`step_residual_half`] from `x` samples to 2: one half of the slope residual.
-#[inline(always)]
-fn slope_residual_half(x: f32) -> f32 {
-    let far = (2.0 - x).max(0.0);
-    let far = far * far * far * far * far * (1.0 / 120.0);
-    let s = x * x;
-    let near = 7.0 / 30.0 - x * 0.5 + s * (1.0 / 3.0 + s * (-1.0 / 12.0 + x * (1.0 / 40.0)));
-    if x < 1.0 { near } else { far }
+    let top = edges.corner::<CROWDED>(phase.wrapping_sub(1 << 30));
+    let low = edges.corner::<CROWDED>(phase.wrapping_sub(3 << 30));
+    plain + 8.0 * edges.cycles() * (low - top)
 }
 
 impl Processor for Osc {
@@ -319,13 +293,27 @@ impl DrivenOsc {
         let mut output = block.output(0);
         let out = &mut output.channel(0)[range];
         // One loop for each wave, so that each runs in vectors.
-        match self.wave {
-            Wave::Sine => driven.write(out, |phase, _| sine(phase)),
-            Wave::Saw => driven.write(out, |phase, step| saw(phase, 1.0 / step)),
-            Wave::Square => driven.write(out, |phase, step| square(phase, 1.0 / step)),
-            Wave::Triangle => driven.write(out, |phase, step| {
-                triangle(phase, 1.0 / step, step * PER_CYCLE)
+        let has_edges = !matches!(self.wave, Wave::Sine);
+        match (self.wave, has_edges && is_crowded(driven.max_step())) {
+            (Wave::Sine, _) => driven.write(out, |phase, _| sine(phase)),
+            (Wave::Saw, false) => {
+                driven.write(out, |phase, step| saw::<false>(phase, Edges::new(step)))
+            }
+            (Wave::Saw, true) => {
+                driven.write(out, |phase, step| saw::<true>(phase, Edges::new(step)))
+            }
+            (Wave::Square, false) => {
+                driven.write(out, |phase, step| square::<false>(phase, Edges::new(step)))
+            }
+            (Wave::Square, true) => {
+                driven.write(out, |phase, step| square::<true>(phase, Edges::new(step)))
+            }
+            (Wave::Triangle, false) => driven.write(out, |phase, step| {
+                triangle::<false>(phase, Edges::new(step))
             }),
+            (Wave::Triangle, true) => {
+                driven.write(out, |phase, step| triangle::<true>(phase, Edges::new(step)))
+            }
         }
         driven.apply_level(&mut self.core, out);
     }
@@ -385,14 +373,18 @@ mod tests {
         {
             let mut phase = Phase::at(0.13 * i as f64);
             phase.set_frequency(hz, rate);
-            let scale = (2f64.powi(32) / phase.step.max(1 << 32) as f64) as f32;
+            let edges = Edges::new(phase.step.max(1 << 32) as f32 / 4_294_967_296.0);
             assert!(phase.step <= MAX_SPARSE_STEP);
             let mut plain = phase;
             for frames in [1, 7, 64, 33].repeat(60) {
                 let mut out = vec![0.0; frames];
-                sparse_saw(&mut phase, scale, &mut out);
+                sparse_saw(&mut phase, edges, &mut out);
                 for y in out {
-                    assert_eq!(y.to_bits(), saw(plain.next(), scale).to_bits(), "{hz}");
+                    assert_eq!(
+                        y.to_bits(),
+                        saw::<false>(plain.next(), edges).to_bits(),
+                        "{hz}"
+                    );
                 }
             }
             assert_eq!(phase, plain);

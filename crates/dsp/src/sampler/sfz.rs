@@ -5,14 +5,16 @@
 //! <region> sample=piano c4.wav lokey=c4 hikey=e4 pitch_keycenter=c4
 //! ```
 //!
-//! Headers: `control`, `global`, `master`, `group`, `region`; each gives its opcodes to those below it. Opcodes are `name=value`, and a
-//! value may have spaces. Comments are `// …` and `/* … */`. What is not read is counted, for a message to the user.
+//! Headers: `control`, `global`, `master`, `group`, `region`; each gives its opcodes to those below it. Opcodes are
+//! `name=value`, and a value may have spaces. Comments are `// …` and `/* … */`; `#define` and `#include` are in `source.rs`,
+//! the opcodes in `opcodes.rs`. What is not read is counted, for a message to the user.
 //!
 //! The format: [sfzformat.com](https://sfzformat.com), version 1 and the opcodes of ARIA that many files have.
 
-use super::zone::{LoopMode, Zone};
+use super::opcodes::{set_opcode, whole};
+use super::source::{ReadText, Source};
+use super::zone::Zone;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// Largest number of zones.
 pub(super) const MAX_ZONES: usize = 16_384;
@@ -47,12 +49,12 @@ struct SfzReader {
     note_offset: i64,
 }
 
-/// Reads the text of an SFZ file. Paths of samples are relative to it.
+/// Reads the text of an SFZ file, and with `open` the files that it includes. Paths of samples are relative to it.
 ///
 /// # Errors
 ///
-/// A value is none of its opcode, or there is no zone. The message has the line.
-pub(super) fn read(text: &str) -> Result<SfzFile, String> {
+/// A value is none of its opcode, a file cannot be included, or there is no zone. The message has the line.
+pub(super) fn read(text: &str, open: &mut ReadText<'_>) -> Result<SfzFile, String> {
     let mut reader = SfzReader {
         file: SfzFile::default(),
         level: Level::Other,
@@ -61,38 +63,12 @@ pub(super) fn read(text: &str) -> Result<SfzFile, String> {
         default_path: String::new(),
         note_offset: 0,
     };
-    for (line, text) in (1..).zip(without_comments(text).lines()) {
-        reader
-            .read_line(text)
-            .map_err(|message| format!("line {line}: {message}"))?;
-    }
+    Source::new(open).pass(text, &mut |line| reader.read_line(line))?;
     reader.end_region();
     match reader.file.zones.is_empty() {
         true => Err("it has no `<region>` with a `sample`".into()),
         false => Ok(reader.file),
     }
-}
-
-/// The text with its comments as spaces; line ends stay.
-fn without_comments(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
-        kept.push_str(&rest[..at]);
-        let is_block = rest[at..].starts_with("/*");
-        let end = match is_block {
-            true => rest[at + 2..].find("*/").map(|end| at + end + 4),
-            false => rest[at..].find('\n').map(|end| at + end),
-        };
-        let end = end.unwrap_or(rest.len());
-        kept.extend(
-            rest[at..end]
-                .chars()
-                .map(|c| if c == '\n' { '\n' } else { ' ' }),
-        );
-        rest = &rest[end..];
-    }
-    kept + rest
 }
 
 /// Where the next `name=` of `text` begins, if its name is one.
@@ -231,127 +207,20 @@ impl SfzReader {
     }
 }
 
-/// Sets an opcode of a zone. Returns false if it is not known.
-fn set_opcode(
-    zone: &mut Zone,
-    name: &str,
-    value: &str,
-    (default_path, note_offset): (&str, i64),
-) -> Result<bool, String> {
-    let key = || key(name, value, note_offset);
-    let frames = || whole(name, value, (0, 1 << 40)).map(|frames| frames as u64);
-    let seconds = || number(name, value, (0.0, 100.0));
-    match name {
-        "sample" if value.starts_with('*') => return Ok(false),
-        "sample" => {
-            zone.sample = PathBuf::from(format!("{default_path}{}", value.replace('\\', "/")))
-        }
-        "key" => {
-            let key = key()?;
-            zone.keys = (key, key);
-            zone.root = f64::from(key);
-        }
-        "lokey" if value == "-1" => return Ok(false),
-        "hikey" if value == "-1" => return Ok(false),
-        "lokey" => zone.keys.0 = key()?,
-        "hikey" => zone.keys.1 = key()?,
-        "lovel" => zone.velocities.0 = whole(name, value, (0, 127))? as u8,
-        "hivel" => zone.velocities.1 = whole(name, value, (0, 127))? as u8,
-        "pitch_keycenter" if value == "sample" => return Ok(false),
-        "pitch_keycenter" => zone.root = f64::from(key()?),
-        "pitch_keytrack" => zone.keytrack = number(name, value, (-1200.0, 1200.0))?,
-        "tune" | "pitch" => zone.tune = number(name, value, (-9600.0, 9600.0))? / 100.0,
-        "transpose" => zone.transpose = whole(name, value, (-127, 127))? as f64,
-        "volume" | "group_volume" | "master_volume" | "global_volume" => {
-            zone.volume_db = number(name, value, (-144.0, 48.0))?;
-        }
-        "pan" => zone.pan = number(name, value, (-100.0, 100.0))? / 100.0,
-        "amp_veltrack" => zone.veltrack = number(name, value, (-100.0, 100.0))? / 100.0,
-        "offset" => zone.offset = frames()?,
-        "end" if value == "-1" => return Ok(false),
-        // Both name the last frame.
-        "end" => zone.end = Some(frames()? + 1),
-        "loop_end" | "loopend" => zone.loop_end = Some(frames()? + 1),
-        "loop_start" | "loopstart" => zone.loop_start = frames()?,
-        "loop_mode" | "loopmode" => {
-            zone.loop_mode = match value {
-                "no_loop" => LoopMode::None,
-                "one_shot" => LoopMode::OneShot,
-                "loop_continuous" => LoopMode::Continuous,
-                "loop_sustain" => LoopMode::Sustain,
-                _ => return Err(format!("`{name}` has no `{value}`")),
-            }
-        }
-        "ampeg_attack" => zone.attack = seconds()?,
-        "ampeg_hold" => zone.hold = seconds()?,
-        "ampeg_decay" => zone.decay = seconds()?,
-        "ampeg_sustain" => zone.sustain = number(name, value, (0.0, 100.0))? / 100.0,
-        "ampeg_release" => zone.release = seconds()?,
-        "seq_length" => zone.turns = whole(name, value, (1, 100))? as u32,
-        "seq_position" => zone.turn = whole(name, value, (1, 100))? as u32,
-        "group" | "polyphony_group" => zone.group = Some(whole(name, value, (i64::MIN, i64::MAX))?),
-        "off_by" | "offby" => zone.off_by = Some(whole(name, value, (i64::MIN, i64::MAX))?),
-        "trigger" => return Ok(value == "attack"),
-        _ => return Ok(false),
-    }
-    Ok(true)
-}
-
-fn number(name: &str, value: &str, (min, max): (f64, f64)) -> Result<f64, String> {
-    let read = value
-        .parse::<f64>()
-        .ok()
-        .filter(|x| (min..=max).contains(x));
-    read.ok_or_else(|| format!("`{name}={value}`: it takes a number from {min} to {max}"))
-}
-
-fn whole(name: &str, value: &str, (min, max): (i64, i64)) -> Result<i64, String> {
-    let read = value
-        .parse::<i64>()
-        .ok()
-        .filter(|x| (min..=max).contains(x));
-    read.ok_or_else(|| format!("`{name}={value}`: it takes a whole number from {min} to {max}"))
-}
-
-/// A key: its number, or its name, of which c4 is 60.
-fn key(name: &str, value: &str, offset: i64) -> Result<u8, String> {
-    let wrong = || format!("`{name}={value}`: it takes a key from 0 to 127, or a name as c#4");
-    let number = value.parse::<i64>().ok().or_else(|| named_key(value));
-    let number = number.and_then(|number| number.checked_add(offset));
-    number
-        .and_then(|number| u8::try_from(number).ok())
-        .filter(|key| *key < 128)
-        .ok_or_else(wrong)
-}
-
-fn named_key(name: &str) -> Option<i64> {
-    let mut letters = name.chars();
-    let step = match letters.next()?.to_ascii_lowercase() {
-        'c' => 0,
-        'd' => 2,
-        'e' => 4,
-        'f' => 5,
-        'g' => 7,
-        'a' => 9,
-        'b' => 11,
-        _ => return None,
-    };
-    let rest = letters.as_str();
-    let (sign, octave) = match rest.chars().next()? {
-        '#' | '♯' => (1, rest.chars().skip(1).collect::<String>()),
-        'b' | '♭' => (-1, rest.chars().skip(1).collect()),
-        _ => (0, rest.to_owned()),
-    };
-    let octave = octave
-        .parse::<i64>()
-        .ok()
-        .filter(|octave| (-1..=9).contains(octave))?;
-    Some(12 * (octave + 1) + step + sign)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::filter::FilterKind;
+    use super::super::zone::{LoopMode, Trigger};
     use super::*;
+    use std::path::PathBuf;
+
+    /// Reads a text that includes `more.sfz`.
+    fn read(text: &str) -> Result<SfzFile, String> {
+        super::read(text, &mut |path| match path {
+            "more.sfz" => Ok("<region> sample=more.wav key=$K".into()),
+            _ => Err(format!("{path}: there is no such file")),
+        })
+    }
 
     #[test]
     fn a_region_has_what_the_headers_above_it_say_and_its_own() {
@@ -364,7 +233,7 @@ of two zones */
 sample=e.wav
 loop_mode=loop_sustain loop_start=100 loop_end=199
 <group>
-<region>sample=..\\hit.flac key=41 volume=3 cutoff=200 fil_type=lpf_2p cutoff=300
+<region>sample=..\\hit.flac key=41 volume=3 cutoff2=200 fil_type=lpf_4p cutoff2=300
 <curve>
 v000=1
 ";
@@ -382,9 +251,9 @@ v000=1
         );
         assert_eq!(
             (second.keys, second.loop_mode),
-            ((52, 52), LoopMode::Sustain)
+            ((52, 52), Some(LoopMode::Sustain))
         );
-        assert_eq!((second.loop_start, second.loop_end), (100, Some(200)));
+        assert_eq!((second.loop_start, second.loop_end), (Some(100), Some(200)));
         assert_eq!((third.velocities, third.volume_db), ((0, 127), 3.0));
         assert_eq!(third.sample, PathBuf::from("samples/../hit.flac"));
         let unread: Vec<_> = file
@@ -392,7 +261,37 @@ v000=1
             .iter()
             .map(|(name, n)| (name.as_str(), *n))
             .collect();
-        assert_eq!(unread, [("<curve>", 1), ("cutoff", 2), ("fil_type", 1)]);
+        assert_eq!(unread, [("<curve>", 1), ("cutoff2", 2), ("fil_type", 1)]);
+    }
+
+    #[test]
+    fn variables_includes_fades_filters_and_triggers_are_read() {
+        let text = "#define $K 61\n#define $C 800\n<global> fil_type=bpf_2p cutoff=$C resonance=6 fil_veltrack=1200 fil_keytrack=100
+<group> xfin_lovel=10 xfin_hivel=20 xfout_lokey=c4 xfout_hikey=c5 xf_keycurve=gain #include \"more.sfz\"
+<region> sample=r.wav trigger=release rt_decay=6 pitch_keycenter=sample
+<region> sample=k.wav trigger=release_key fil_keycenter=62 pitch_keycenter=62";
+        let file = read(text).unwrap();
+        assert!(file.unread.is_empty(), "{:?}", file.unread);
+        let [more, release, key] = &file.zones[..] else {
+            panic!("three")
+        };
+        assert_eq!((more.keys, more.trigger), ((61, 61), Trigger::Attack));
+        assert_eq!(more.fades.velocities.into, (10.0, 20.0));
+        assert_eq!(more.fades.keys.out, (60.0, 72.0));
+        assert!(more.fades.keys.is_linear && !more.fades.velocities.is_linear);
+        let filter = more.filter;
+        assert_eq!(
+            (filter.kind, filter.cutoff),
+            (FilterKind::Band, Some(800.0))
+        );
+        assert_eq!(filter.resonance_db, 6.0);
+        assert_eq!(filter.cutoff_of(72.0, 0.5), Some(800.0 * 2.0 * 2f64.sqrt()));
+        assert_eq!((release.trigger, release.decay_db), (Trigger::Release, 6.0));
+        assert!(release.takes_root_of_sample && !key.takes_root_of_sample);
+        assert_eq!(
+            (key.trigger, key.filter.center),
+            (Trigger::ReleaseKey, 62.0)
+        );
     }
 
     #[test]
@@ -411,6 +310,15 @@ v000=1
             ("<region> sample=a.wav pan=nan", "`pan=nan`"),
             ("<region\nsample=a.wav", "no `>`"),
             ("<region>\nhello", "line 2: `hello` is no opcode"),
+            ("<region> sample=a.wav cutoff=-1", "`cutoff=-1`"),
+            ("<region> sample=a.wav xfin_lovel=128", "`xfin_lovel=128`"),
+            ("<region> sample=a.wav xf_velcurve=round", "has no `round`"),
+            (
+                "#define $K 200\n\n#include \"more.sfz\"",
+                "more.sfz, line 1: `key=200`",
+            ),
+            ("#include \"more.sfz\"", "more.sfz, line 1: `key=$K`"),
+            ("\n#include \"no.sfz\"", "line 2: no.sfz"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");
@@ -423,7 +331,8 @@ v000=1
     #[test]
     fn damaged_files_are_read_or_refused() {
         let text = "/* c */<control> default_path=é/ note_offset=12 // n\n<group>lovel=1 <region> sample=ü b.wav \
-            key=c#4 tune=-50 loop_mode=one_shot loop_end=9\r\n#define $A 1\n<region>sample=*sine key=61";
+            key=c#4 tune=-50 loop_mode=one_shot loop_end=9\r\n#define $K 61\n<region>sample=*sine key=$K #include \"more.sfz\" \
+            cutoff=800 fil_type=hpf_2p resonance=3 xfin_lovel=1 xfout_hikey=c9 xf_keycurve=gain trigger=release rt_decay=1";
         let mut numbers = units::SplitMix64(9);
         let mut read_some = 0;
         for _ in 0..20_000 {
@@ -437,7 +346,7 @@ v000=1
                     0 => drop(letters.remove(at)),
                     1 => letters.insert(
                         at,
-                        ['<', '>', '=', '/', '*', '\n', '#', '9'][numbers.below(8)],
+                        ['<', '>', '=', '/', '*', '\n', '#', '$', '"', '9'][numbers.below(10)],
                     ),
                     _ => letters.truncate(at + 1),
                 }

@@ -1,7 +1,9 @@
 //! [`Voice`]: one sample that sounds.
 
+use super::filter::ZoneFilter;
+use super::octaves::{Cycle, Octaves, octave_of, read};
 use super::zone::{LoopMode, Zone};
-use crate::kernel::cubic;
+use crate::kernel::Resonator;
 use media::Sound;
 use processor::StateError;
 use processor::state::StateWords;
@@ -13,15 +15,19 @@ const SILENCE: f64 = 1e-5;
 const CUT_S: f64 = 0.005;
 /// Largest frame of a saved voice.
 const MAX_PLACE: f64 = 1e12;
+/// Largest state of a filter of a saved voice.
+const MAX_STATE: f64 = 1e9;
 
 /// A zone with its sound, all times and places in frames of the graph.
 pub(super) struct LoadedZone {
     pub(super) zone: Zone,
     pub(super) sound: Arc<Sound>,
+    pub(super) octaves: Arc<Octaves>,
+    rate: f64,
     first: f64,
     end: f64,
     /// Begin and length of the loop, if it has one.
-    cycle: Option<(f64, f64)>,
+    cycle: Option<Cycle>,
     gains: (f64, f64),
     /// Change of the level per frame while it rises.
     rise: f64,
@@ -41,8 +47,9 @@ impl LoadedZone {
         let place = |frame: u64| (frame as f64 * scale).min(frames);
         let end = zone.end.map_or(frames, place);
         let loop_end = zone.loop_end.map_or(end, place).min(end);
-        let (from, length) = (place(zone.loop_start), loop_end - place(zone.loop_start));
-        let repeats = matches!(zone.loop_mode, LoopMode::Continuous | LoopMode::Sustain);
+        let from = place(zone.loop_start.unwrap_or(0));
+        let length = loop_end - from;
+        let repeats = matches!(zone.loop_mode(), LoopMode::Continuous | LoopMode::Sustain);
         let factor = |seconds: f64| libm::exp(-6.907_755 / (seconds * rate).max(1e-3));
         Self {
             first: place(zone.offset),
@@ -54,8 +61,36 @@ impl LoadedZone {
             decay: factor(zone.decay),
             release: factor(zone.release),
             cut: factor(CUT_S),
+            octaves: Arc::default(),
+            rate,
             zone,
             sound,
+        }
+    }
+
+    /// The loop, if voices never leave it.
+    pub(super) fn endless_cycle(&self) -> Option<Cycle> {
+        let is_left = self.zone.loop_mode() == LoopMode::Sustain;
+        let ends = |(from, length): &Cycle| from + length >= self.end;
+        self.cycle.filter(|cycle| !is_left || ends(cycle))
+    }
+
+    /// Number of copies that it needs for the notes that play it, bent by `bend` semitones at most.
+    pub(super) fn octaves_needed(&self, bend: f64) -> usize {
+        let (low, high) = self.zone.keys;
+        let ends = [f64::from(low) - 0.5 - bend, f64::from(high) + 0.5 + bend];
+        let octaves = ends.map(|pitch| octave_of(self.zone.step(pitch)));
+        octaves[0].max(octaves[1])
+    }
+
+    /// The sample of a channel at a place.
+    #[inline(always)]
+    fn read(&self, voice: &Voice, channel: usize) -> f64 {
+        match voice.octave {
+            0 => read(self.sound.channel(channel), voice.place),
+            octave => self
+                .octaves
+                .read(octave, channel, voice.place, voice.has_wrapped),
         }
     }
 }
@@ -73,7 +108,7 @@ enum VoicePart {
 }
 
 /// One sample that sounds, or none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Voice {
     pub(super) zone: usize,
     /// The note that it plays.
@@ -91,14 +126,24 @@ pub(super) struct Voice {
     pitch: f64,
     bend: f64,
     step: f64,
+    /// Copy of the sample that it reads, by its step; 0 for the sample itself.
+    octave: usize,
+    /// True once it has passed the end of its loop.
+    has_wrapped: bool,
     /// Factor of the note, and of the envelope.
     gain: f64,
     level: f64,
+    /// In Hz; 0 where there is no filter.
+    cutoff: f64,
+    filter: Resonator,
+    states: [[f64; 2]; 2],
+    /// Frames that the filter sounds behind the end of the sample.
+    ring_left: u64,
 }
 
 impl Voice {
     /// Words of a saved voice.
-    pub(super) const STATE_WORDS: usize = 12;
+    pub(super) const STATE_WORDS: usize = 18;
 
     /// Begins a note.
     ///
@@ -110,7 +155,7 @@ impl Voice {
         (pitch, bend): (f64, f64),
         velocity: f64,
     ) -> Self {
-        Self {
+        let mut voice = Self {
             zone: index,
             note,
             number,
@@ -119,11 +164,27 @@ impl Voice {
             hold_left: zone.hold,
             place: zone.first,
             pitch,
-            bend,
-            step: zone.zone.step(pitch + bend),
-            gain: zone.zone.level(velocity),
-            level: 0.0,
+            gain: zone.zone.level(pitch, velocity),
+            ..Self::default()
+        };
+        voice.bend(zone, bend);
+        if let Some(cutoff) = zone.zone.filter.cutoff_of(pitch, velocity) {
+            voice.set_cutoff(zone, cutoff);
+            voice.ring_left = ZoneFilter::ring(voice.filter, zone.rate);
         }
+        voice
+    }
+
+    fn set_cutoff(&mut self, zone: &LoadedZone, cutoff: f64) {
+        self.cutoff = cutoff;
+        self.filter = zone.zone.filter.at(cutoff, zone.rate);
+    }
+
+    /// Lowers its level by so many dB.
+    ///
+    /// Real-time: hot.
+    pub(super) fn lower(&mut self, db: f64) {
+        self.gain *= libm::exp10(-db / 20.0);
     }
 
     /// Real-time: hot.
@@ -154,13 +215,14 @@ impl Voice {
     pub(super) fn bend(&mut self, zone: &LoadedZone, semitones: f64) {
         self.bend = semitones;
         self.step = zone.zone.step(self.pitch + self.bend);
+        self.octave = octave_of(self.step).min(zone.octaves.count());
     }
 
     /// Begins its release, where its zone has one.
     ///
     /// Real-time: hot.
     pub(super) fn release(&mut self, zone: &LoadedZone) {
-        if !self.is_ending() && zone.zone.loop_mode != LoopMode::OneShot {
+        if !self.is_ending() && zone.zone.loop_mode() != LoopMode::OneShot {
             self.part = VoicePart::Release;
         }
     }
@@ -178,9 +240,10 @@ impl Voice {
     ///
     /// Real-time: hot.
     pub(super) fn frames_left(&self, zone: &LoadedZone) -> Option<u64> {
-        let repeats =
-            zone.cycle.is_some() && !(self.is_ending() && zone.zone.loop_mode == LoopMode::Sustain);
+        let repeats = zone.cycle.is_some()
+            && !(self.is_ending() && zone.zone.loop_mode() == LoopMode::Sustain);
         let to_end = (zone.end - self.place).max(0.0) / self.step.max(1e-6);
+        let to_end = to_end + self.ring_left as f64;
         // 100 dB, where a release is for 60.
         let fades = match self.part {
             VoicePart::Idle => 0.0,
@@ -200,26 +263,53 @@ impl Voice {
     pub(super) fn add(&mut self, zone: &LoadedZone, sides: &mut [f64; 2]) {
         self.move_level(zone);
         if let Some((from, length)) = zone.cycle
-            && (zone.zone.loop_mode == LoopMode::Continuous || !self.is_ending())
+            && (zone.zone.loop_mode() == LoopMode::Continuous || !self.is_ending())
             && self.place >= from + length
         {
             // A fast voice may pass it more than once.
             let beyond = self.place - from;
             self.place = from + (beyond - length * libm::floor(beyond / length));
+            self.has_wrapped = true;
         }
-        if self.place >= zone.end {
+        let is_over = self.place >= zone.end;
+        if is_over && self.ring_left == 0 {
             self.part = VoicePart::Idle;
             return;
         }
-        let level = self.level * self.gain;
-        let left = read(zone.sound.channel(0), self.place);
-        let right = match zone.sound.channels().count() {
-            1 => left,
-            _ => read(zone.sound.channel(1), self.place),
+        let [left, right] = match is_over {
+            true => [0.0; 2],
+            false => self.read(zone),
         };
+        self.ring_left -= u64::from(is_over);
+        let [left, right] = match self.cutoff > 0.0 {
+            true => self.filtered(zone, [left, right]),
+            false => [left, right],
+        };
+        let level = self.level * self.gain;
         sides[0] += left * level * zone.gains.0;
         sides[1] += right * level * zone.gains.1;
         self.place += self.step;
+    }
+
+    /// Both sides of the sample at its place.
+    #[inline(always)]
+    fn read(&self, zone: &LoadedZone) -> [f64; 2] {
+        let left = zone.read(self, 0);
+        match zone.sound.channels().count() {
+            1 => [left; 2],
+            _ => [left, zone.read(self, 1)],
+        }
+    }
+
+    #[inline(always)]
+    fn filtered(&mut self, zone: &LoadedZone, [left, right]: [f64; 2]) -> [f64; 2] {
+        let filter = zone.zone.filter;
+        let [state, other] = &mut self.states;
+        let left = filter.tick(self.filter, state, left);
+        match zone.sound.channels().count() {
+            1 => [left; 2],
+            _ => [left, filter.tick(self.filter, other, right)],
+        }
     }
 
     #[inline(always)]
@@ -254,11 +344,13 @@ impl Voice {
     }
 
     pub(super) fn words(&self) -> [u64; Self::STATE_WORDS] {
+        let [[a, b], [c, d]] = self.states;
         let [place, pitch, bend, step, gain, level] = [
             self.place, self.pitch, self.bend, self.step, self.gain, self.level,
         ]
         .map(f64::to_bits);
-        let (zone, released) = (self.zone as u64, u64::from(self.is_released));
+        let [cutoff, a, b, c, d] = [self.cutoff, a, b, c, d].map(f64::to_bits);
+        let flags = u64::from(self.is_released) | u64::from(self.has_wrapped) << 1;
         [
             place,
             pitch,
@@ -266,12 +358,18 @@ impl Voice {
             step,
             gain,
             level,
-            zone,
+            self.zone as u64,
             self.note,
             self.number,
             self.part as u64,
-            released,
+            flags,
             self.hold_left,
+            cutoff,
+            a,
+            b,
+            c,
+            d,
+            self.ring_left,
         ]
     }
 
@@ -281,7 +379,10 @@ impl Voice {
         zones: &[LoadedZone],
     ) -> Result<Self, StateError> {
         let [place, pitch, bend, step, gain, level] = words.numbers(0)?;
+        let [cutoff, a, b, c, d] = words.numbers(12)?;
         let is_sound = (0.0..=MAX_PLACE).contains(&place)
+            && (0.0..=1e6).contains(&cutoff)
+            && [a, b, c, d].iter().all(|state| state.abs() <= MAX_STATE)
             && (0.0..=MAX_PLACE).contains(&step)
             && pitch.abs().max(bend.abs()) <= 1e4
             && (0.0..=1e6).contains(&gain)
@@ -289,7 +390,7 @@ impl Voice {
         if !is_sound {
             return Err(StateError("a saved voice is outside its range".into()));
         }
-        let voice = Self {
+        let mut voice = Self {
             zone: words.at(6) as usize,
             note: words.at(7),
             number: words.at(8),
@@ -301,7 +402,8 @@ impl Voice {
                 5 => VoicePart::Cut,
                 _ => VoicePart::Idle,
             },
-            is_released: words.at(10) != 0,
+            is_released: words.at(10) & 1 != 0,
+            has_wrapped: words.at(10) & 2 != 0,
             hold_left: words.at(11),
             place,
             pitch,
@@ -309,28 +411,18 @@ impl Voice {
             step,
             gain,
             level,
+            states: [[a, b], [c, d]],
+            ring_left: words.at(17),
+            ..Self::default()
         };
         // The file may have fewer zones by now.
-        Ok(match voice.zone < zones.len() {
-            true => voice,
-            false => Self::default(),
-        })
+        let Some(zone) = zones.get(voice.zone) else {
+            return Ok(Self::default());
+        };
+        voice.octave = octave_of(step).min(zone.octaves.count());
+        if cutoff > 0.0 {
+            voice.set_cutoff(zone, cutoff);
+        }
+        Ok(voice)
     }
-}
-
-/// The value of `samples` at a place between frames; silence outside.
-#[inline(always)]
-fn read(samples: &[f32], place: f64) -> f64 {
-    let whole = place as usize;
-    let at = |index: Option<usize>| {
-        let sample = index.and_then(|index| samples.get(index));
-        f64::from(sample.copied().unwrap_or(0.0))
-    };
-    let frames = [
-        at(whole.checked_sub(1)),
-        at(Some(whole)),
-        at(whole.checked_add(1)),
-        at(whole.checked_add(2)),
-    ];
-    cubic(frames, place - whole as f64)
 }

@@ -1,6 +1,21 @@
 //! [`Zone`]: a sample, the notes that play it, and how.
 
+use super::crossfade::Crossfades;
+use super::filter::ZoneFilter;
+use media::SampleInfo;
 use std::path::PathBuf;
+
+/// What begins a zone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Trigger {
+    /// A note.
+    #[default]
+    Attack,
+    /// The end of a note: of the key, or of the pedal that holds it.
+    Release,
+    /// The end of a key, whatever the pedal does.
+    ReleaseKey,
+}
 
 /// What a zone does at the end of its loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,12 +35,15 @@ pub(super) enum LoopMode {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Zone {
     pub(super) sample: PathBuf,
+    pub(super) trigger: Trigger,
     /// Lowest and highest key.
     pub(super) keys: (u8, u8),
     /// Lowest and highest velocity, from 0 to 127.
     pub(super) velocities: (u8, u8),
     /// Key that plays the sample as it is.
     pub(super) root: f64,
+    /// True if the sample's file says what its root is.
+    pub(super) takes_root_of_sample: bool,
     /// Change of the pitch from key to key, in cents.
     pub(super) keytrack: f64,
     /// Shifts of the pitch, in semitones: they add up.
@@ -39,9 +57,10 @@ pub(super) struct Zone {
     /// First frame, and the one behind the last.
     pub(super) offset: u64,
     pub(super) end: Option<u64>,
-    pub(super) loop_mode: LoopMode,
+    /// Where it is not said, a sample with a loop of its own is repeated.
+    pub(super) loop_mode: Option<LoopMode>,
     /// First frame of the loop, and the one behind its last.
-    pub(super) loop_start: u64,
+    pub(super) loop_start: Option<u64>,
     pub(super) loop_end: Option<u64>,
     /// In seconds; `sustain` is a factor.
     pub(super) attack: f64,
@@ -55,15 +74,21 @@ pub(super) struct Zone {
     /// Its group; voices whose `off_by` names it end when it begins.
     pub(super) group: Option<i64>,
     pub(super) off_by: Option<i64>,
+    pub(super) fades: Crossfades,
+    pub(super) filter: ZoneFilter,
+    /// Fall of the level of a release for each second that the note has lasted, in dB.
+    pub(super) decay_db: f64,
 }
 
 impl Default for Zone {
     fn default() -> Self {
         Self {
             sample: PathBuf::new(),
+            trigger: Trigger::Attack,
             keys: (0, 127),
             velocities: (0, 127),
             root: 60.0,
+            takes_root_of_sample: false,
             keytrack: 100.0,
             tune: 0.0,
             transpose: 0.0,
@@ -72,8 +97,8 @@ impl Default for Zone {
             veltrack: 1.0,
             offset: 0,
             end: None,
-            loop_mode: LoopMode::None,
-            loop_start: 0,
+            loop_mode: None,
+            loop_start: None,
             loop_end: None,
             attack: 0.0,
             hold: 0.0,
@@ -84,11 +109,39 @@ impl Default for Zone {
             turn: 1,
             group: None,
             off_by: None,
+            fades: Crossfades::default(),
+            filter: ZoneFilter::default(),
+            decay_db: 0.0,
         }
     }
 }
 
 impl Zone {
+    /// Takes from the sample's file what it has not said itself. `frames` is the length of the sample, if it is known.
+    pub(super) fn complete(&mut self, info: SampleInfo, frames: Option<u64>) {
+        if let (true, Some(key)) = (self.takes_root_of_sample, info.key) {
+            self.root = key;
+        }
+        // Release samples have no end that would end a loop.
+        if self.trigger != Trigger::Attack {
+            self.loop_mode = Some(LoopMode::OneShot);
+        }
+        let within = |(first, end): (u64, u64)| {
+            let end = end.min(frames.unwrap_or(u64::MAX));
+            (first < end).then_some((first, end))
+        };
+        if let Some((first, end)) = info.cycle.and_then(within) {
+            self.loop_mode.get_or_insert(LoopMode::Continuous);
+            self.loop_start.get_or_insert(first);
+            self.loop_end.get_or_insert(end);
+        }
+    }
+
+    /// What it does at the end of its loop.
+    pub(super) fn loop_mode(&self) -> LoopMode {
+        self.loop_mode.unwrap_or_default()
+    }
+
     /// Returns true if a note of this pitch and velocity plays it.
     ///
     /// Real-time: hot.
@@ -107,15 +160,16 @@ impl Zone {
         libm::exp2((semitones / 12.0).clamp(-16.0, 16.0))
     }
 
-    /// Factor of a note of this velocity: the square of it, as MIDI's recommended practice has it.
+    /// Factor of a note of this pitch and velocity: the square of the velocity, as MIDI's recommended practice has it.
     ///
     /// Real-time: hot.
-    pub(super) fn level(&self, velocity: f64) -> f64 {
+    pub(super) fn level(&self, pitch: f64, velocity: f64) -> f64 {
         let curve = velocity * velocity;
         let share = match self.veltrack >= 0.0 {
             true => 1.0 - self.veltrack * (1.0 - curve),
             false => 1.0 + self.veltrack * curve,
         };
-        share * libm::exp10(self.volume_db / 20.0)
+        let fade = self.fades.level(pitch, velocity * 127.0);
+        share * fade * libm::exp10(self.volume_db / 20.0)
     }
 }

@@ -12,7 +12,7 @@
 //! | | |
 //! |---|---|
 //! | ports | `in` (a), `out`, as wide as `channels` says |
-//! | parameters | `b`, -1e9 to 1e9; `op` |
+//! | parameters | `b`, -1e9 to 1e9, which must be stated or driven where 0 would say nothing of the signal (`mul`, `div`, `mod`, `power`, `exp2`, `wrap`, `clip`, `fold`); `op` |
 //! | latency | none |
 //! | tail | none where silence gives silence (all but `add`, `sub`, `min`, `max`, `gt`, `lt` and `exp2`); else endless |
 //! | driven | `b` at audio rate: so it takes two signals |
@@ -21,7 +21,7 @@ use crate::kernel::{FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKer
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
 use graph::{Kind, Param};
-use processor::{MakeContext, MakeError, Processor, SetupServices, Tail};
+use processor::{MakeContext, MakeError, Processor, Tail};
 
 const B: ParamSpec = ParamSpec::new(0, "b", (-1e9, 1e9), 0.0)
     .doc("The second number; drive it to compute with two signals.")
@@ -33,7 +33,7 @@ const NAMES: &[&str] = &[
     "sqrt", "sign", "floor", "round", "wrap", "clip", "fold",
 ];
 
-/// Those whose result says nothing of the signal where `b` is 0.
+/// Those whose result says nothing of the signal where `b` is 0: it must be stated or driven.
 const NEEDS_NUMBER: [&str; 8] = ["mul", "div", "mod", "power", "exp2", "wrap", "clip", "fold"];
 
 type Operation = fn(f64, f64) -> f64;
@@ -102,19 +102,16 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     let op = creation.choice("op")?;
     let mut params = creation.node.params.iter();
     let is_given = params.any(|(name, _)| name == B.name) || creation.is_driven(B.index);
-    let kernel = Math {
-        operation: OPERATIONS[op],
-        lacks_number: !is_given && NEEDS_NUMBER.contains(&NAMES[op]),
-        name: NAMES[op],
-    };
-    KernelNode::make(creation, kernel)
+    if !is_given && NEEDS_NUMBER.contains(&NAMES[op]) {
+        let message = format!("`{}` needs a number: set `b`, or drive it", NAMES[op]);
+        return Err(MakeError::param("op", message));
+    }
+    let operation = OPERATIONS[op];
+    KernelNode::make(creation, Math { operation })
 }
 
 struct Math {
     operation: Operation,
-    name: &'static str,
-    /// True if it needs a number that nobody gives.
-    lacks_number: bool,
 }
 
 impl Math {
@@ -141,13 +138,6 @@ impl UnitKernel for Math {
         for (i, b) in values.iter().enumerate() {
             let a = f64::from(io.input(0)[0][i]);
             io.output(0)[0][i] = to_sample(self.apply(a, *b));
-        }
-    }
-
-    fn announce(&mut self, services: &mut dyn SetupServices) {
-        if self.lacks_number {
-            let name = self.name;
-            services.notify_user(format!("`{name}` needs a number: set `b`, or drive it"));
         }
     }
 
@@ -197,8 +187,6 @@ mod tests {
             let index = NAMES.iter().position(|n| *n == name).unwrap();
             let math = Math {
                 operation: OPERATIONS[index],
-                name,
-                lacks_number: false,
             };
             assert_eq!(math.apply(a, b), y, "{name} {a} {b}");
         }
