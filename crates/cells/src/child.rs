@@ -13,7 +13,8 @@ use crate::border::register_border;
 use crate::isolation::{Isolation, end_with_parent, is_parent};
 use crate::message::{CellEnd, ReplyError, RequestInfo};
 use crate::node::DrillKind;
-use crate::raw::close_descriptors;
+use crate::policy::Windows;
+use crate::raw::{close_descriptors, now};
 use crate::split::{CellPart, MAX_INPUTS};
 use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineCallback, EngineOptions, TransportStart};
@@ -48,6 +49,8 @@ pub struct CellJob {
     pub rings: (PathBuf, PathBuf),
     /// Number of the supervisor's process.
     pub parent: i32,
+    /// When it may begin a block; none, at any time.
+    pub windows: Option<Windows>,
 }
 
 /// Begins the process of a cell: closes what was left open, and ends it with the supervisor, the process `parent`. To be
@@ -86,6 +89,7 @@ struct Cell {
     isolation: Isolation,
     budget: Option<Nanos>,
     parent: i32,
+    windows: Option<Windows>,
 }
 
 impl Cell {
@@ -97,6 +101,7 @@ impl Cell {
             isolation,
             rings,
             parent,
+            windows,
         } = job;
         let frames = options.block.count();
         let channels = (part.input_channels(), part.output_channels());
@@ -139,6 +144,7 @@ impl Cell {
             isolation,
             budget,
             parent,
+            windows,
         })
     }
 
@@ -190,6 +196,9 @@ impl Cell {
         if info.drill != 0 {
             return self.fail_on_purpose(info.drill);
         }
+        if let Some(windows) = &self.windows {
+            await_window(windows);
+        }
         let call = CallbackInfo {
             budget: self.budget,
             ..CallbackInfo::default()
@@ -233,6 +242,14 @@ impl Cell {
                 std::thread::sleep(Duration::from_millis(1));
             },
         }
+    }
+}
+
+/// Waits until a window is open.
+fn await_window(windows: &Windows) {
+    let now = now();
+    if let (false, Some(Nanos(opens))) = windows.state(now) {
+        std::thread::sleep(Duration::from_nanos(opens - now.0));
     }
 }
 

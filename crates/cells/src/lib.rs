@@ -24,6 +24,8 @@
 //! | `message` | what the two rings carry, block by block, and what the supervisor believes of it |
 //! | `border` | nodes at both sides of a border: taps, inputs and outputs |
 //! | `node` | the cell as a node of the supervisor's graph: sends, receives, fades what is lost |
+//! | `policy` | [`Policy`]: rules by which cells share cores, and what holds them to these |
+//! | `service` | [`CellService`]: cells are stopped, started, resized, added and removed while they play |
 //! | `status` | what the node and the monitor tell each other |
 //! | `monitor` | [`Monitor`]: the processes, their deaths and their new starts |
 //! | `child` | [`run_cell`]: the cell's process |
@@ -37,6 +39,7 @@
 //! | starts | the monitor's | alive, answers nothing yet | its first message: the rings go to the node |
 //! | plays | the node's | alive | its end, a hang or nonsense in a ring: the monitor kills it, the node gives the rings back |
 //! | waits | nobody's | none | the end of its back-off: new rings, a new process |
+//! | is stopped | nobody's | none | an order of the service |
 //!
 //! Rings are made anew for each process. So what a dying process still writes is in memory that nobody reads.
 #![deny(unsafe_code)]
@@ -49,8 +52,10 @@ mod isolation;
 mod message;
 mod monitor;
 mod node;
+mod policy;
 mod raw;
 mod section;
+mod service;
 mod split;
 mod status;
 
@@ -58,8 +63,13 @@ pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
 pub use isolation::{Isolation, try_to_leave};
-pub use monitor::{CellEvent, Launch, Monitor, Start};
-pub use node::{CellLink, Drill, DrillKind, register_cells};
-pub use section::{CellLatency, CellSpec, Policy, SECTION, extend_schema, read_cells};
+pub use monitor::{CellEvent, Launch, LaunchRequest, Monitor, Start};
+pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
+pub use policy::{Policy, Server, Window, Windows};
+pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
+pub use service::{
+    CellChange, CellFacts, CellService, CellState, ChangeDone, ServiceOptions, WorstCosts,
+    cell_text,
+};
 pub use split::{CellPart, Split, split};
 pub use status::CellStatus;
