@@ -68,8 +68,7 @@ pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, Window, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
-    CellChange, CellFacts, CellService, CellState, ChangeDone, ServiceOptions, WorstCosts,
-    cell_text,
+    CellChange, CellInfo, CellService, CellState, ChangeDone, ServiceOptions, WorstCosts, cell_text,
 };
 pub use split::{CellPart, Split, split};
 pub use status::CellStatus;

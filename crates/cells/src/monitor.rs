@@ -449,8 +449,17 @@ impl WatchedCell {
     fn stop(&mut self) {
         self.count_used();
         self.state = State::Stopped;
+        // Again: it may have come up since the service stored it.
+        self.status.stopped.store(true, Ordering::Relaxed);
+        self.forget_process();
+    }
+
+    /// Takes back what was told of a process that has ended.
+    fn forget_process(&self) {
         self.status.process.store(0, Ordering::Relaxed);
         self.status.drill.store(0, Ordering::Relaxed);
+        self.status.throttled.store(false, Ordering::Relaxed);
+        self.status.load.store(0, Ordering::Relaxed);
     }
 
     fn start(&mut self) {
@@ -614,6 +623,7 @@ impl WatchedCell {
         let number = process.child.id();
         self.status.process.store(number, Ordering::Relaxed);
         self.status.throttled.store(false, Ordering::Relaxed);
+        self.status.stopped.store(false, Ordering::Relaxed);
         let used = raw::process_time(number as i32).unwrap_or_default();
         process.measured = (process.began, used);
         let policy = (&self.spec.policy, self.spec.precedence);
@@ -684,9 +694,7 @@ impl WatchedCell {
     /// The state after a process: the back-off, or no more starts.
     fn end(&mut self, why: &str, events: &mpsc::Sender<CellEvent>) -> State {
         let (cell, why) = (self.name.clone(), why.to_owned());
-        self.status.drill.store(0, Ordering::Relaxed);
-        self.status.process.store(0, Ordering::Relaxed);
-        self.status.throttled.store(false, Ordering::Relaxed);
+        self.forget_process();
         if let Some(came) = self.came.take() {
             let _ = came.send(Err(format!("the cell `{cell}` did not come up: {why}")));
             return State::Gone;

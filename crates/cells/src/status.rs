@@ -6,7 +6,7 @@
 //! | `corrupt` | the node: the number of the process whose ring holds nonsense | the monitor, which kills it if it still runs |
 //! | `drill` | the node, in the block of a drill | the monitor, which sends the signal |
 //! | `gone` | the monitor, when it starts the cell no more | the node, which waits no longer |
-//! | `stopped` | the service, while the cell is stopped | the node, to which no block is lost then |
+//! | `stopped` | the service and the monitor, from an order to stop until a process plays again | the node, to which no block is lost then |
 //! | `throttled` | the monitor, while the budget is used up | the node, which sends nothing then |
 //! | `process`, `starts`, `workers`, `used_ns`, `load`, `outside_ns` | the monitor | reports |
 //!

@@ -443,6 +443,7 @@ fn a_time_triggered_cell_plays_in_its_windows() {
         &format!("policy = \"time-triggered\"\n{windows}"),
     );
     let session = session.replace("cost_us = 5000", "cost_us = 2000");
+    let session = session.replace("cost_us = 3000", "cost_us = 500");
     let playing = play(&here, &session, "");
     await_blocks(&playing, "first");
     let first = await_cell(&playing, "first", |it| answered(it) > 100);
@@ -452,7 +453,7 @@ fn a_time_triggered_cell_plays_in_its_windows() {
         first["outside_ns"].as_u64().unwrap(),
     );
     assert!(outside * 2 < used, "{first}");
-    // Windows that meet are refused, others are not: 4.5 ms of each block are left beside the reserve.
+    // Windows that meet are refused, with the time for which they do; others are not.
     let add = |offset: u32| {
         let window = json!({ "period_us": 5000, "offset_us": offset, "length_us": 1000 });
         let settings =
@@ -466,9 +467,12 @@ fn a_time_triggered_cell_plays_in_its_windows() {
     };
     let refused = add(2500);
     let why = refused["error"].as_str().unwrap();
-    // `wide` needs 3 ms, and windows of 1 ms give 1 ms of 9.
+    let expected = "its windows on core 0 meet those of another for 500 µs";
     assert!(
-        why.contains("it needs 3 ms of each block and may take 1 ms: 2 ms too much"),
+        why.contains(expected) && why.contains("the cell `first`"),
         "{why}"
     );
+    assert_eq!(add(3000)["ok"], true);
+    await_blocks(&playing, "second");
+    await_blocks(&playing, "first");
 }

@@ -102,10 +102,10 @@ impl Windows {
     ///
     /// Real-time: setup.
     pub fn min_supply(&self, length: Nanos) -> Nanos {
-        // It is least behind the end of a window.
+        // The minimum is behind the end of a window.
         let ends = self.stretches.iter().map(|(_, end)| *end);
-        let least = ends.map(|end| self.supply(end, length.0)).min();
-        Nanos(least.unwrap_or(0))
+        let min = ends.map(|end| self.supply(end, length.0)).min();
+        Nanos(min.unwrap_or(0))
     }
 
     /// Time that the windows give in any stretch of `length` at most.
@@ -113,8 +113,8 @@ impl Windows {
     /// Real-time: setup.
     pub fn max_supply(&self, length: Nanos) -> Nanos {
         let begins = self.stretches.iter().map(|(begin, _)| *begin);
-        let most = begins.map(|begin| self.supply(begin, length.0)).max();
-        Nanos(most.unwrap_or(0))
+        let max = begins.map(|begin| self.supply(begin, length.0)).max();
+        Nanos(max.unwrap_or(0))
     }
 
     /// Length of the longest stretch of time that is in a window of both tables; 0 if they never meet.

@@ -79,7 +79,7 @@ fn sentence(who: &str, why: &Misfit, name: impl Fn(usize) -> String) -> String {
     match others.is_empty() {
         true => format!("{who} does not fit: {why}"),
         false => format!(
-            "{who} does not fit: {why}; there are also {}",
+            "{who} does not fit: {why}; in its way: {}",
             others.join(", ")
         ),
     }

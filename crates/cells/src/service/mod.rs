@@ -89,7 +89,7 @@ impl CellState {
 
 /// A cell as it is now.
 #[derive(Clone, Debug)]
-pub struct CellFacts {
+pub struct CellInfo {
     /// Its keys, with the cores that it has now.
     pub spec: CellSpec,
     /// Its state.
@@ -178,14 +178,14 @@ impl CellService {
     /// All cells.
     ///
     /// Real-time: setup.
-    pub fn cells(&self) -> Vec<CellFacts> {
-        let facts = |cell: &ServedCell| CellFacts {
+    pub fn cells(&self) -> Vec<CellInfo> {
+        let info = |cell: &ServedCell| CellInfo {
             spec: cell.spec.clone(),
             state: cell.state(),
             status: cell.status.clone(),
             cost: self.options.costs.sum(&cell.spec.nodes),
         };
-        self.cells.iter().map(facts).collect()
+        self.cells.iter().map(info).collect()
     }
 
     /// Length of a block.
@@ -274,7 +274,6 @@ impl CellService {
     fn run(&mut self, at: usize) {
         let cell = &mut self.cells[at];
         cell.stopped = None;
-        cell.status.stopped.store(false, Ordering::Relaxed);
         self.monitor.order(Order::Start(cell.index));
     }
 

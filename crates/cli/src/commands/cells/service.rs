@@ -1,6 +1,6 @@
 //! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
 
-use divisi::cells::{CellChange, CellFacts, CellService, ChangeDone, cell_text};
+use divisi::cells::{CellChange, CellInfo, CellService, ChangeDone, cell_text};
 use divisi::control::{CellHost, Command};
 use divisi::prelude::Engine;
 use serde_json::{Value, json};
@@ -71,11 +71,11 @@ fn change(command: &Command) -> Result<CellChange, String> {
     })
 }
 
-fn cell(facts: &CellFacts) -> Value {
-    let (spec, status) = (&facts.spec, &facts.status);
+fn cell(info: &CellInfo) -> Value {
+    let (spec, status) = (&info.spec, &info.status);
     json!({
         "cell": spec.name,
-        "state": facts.state.name(),
+        "state": info.state.name(),
         "nodes": spec.nodes,
         "policy": spec.policy.name(),
         "precedence": spec.precedence,
@@ -87,7 +87,7 @@ fn cell(facts: &CellFacts) -> Value {
         "lost": status.lost(),
         "not_finite": status.not_finite(),
         "load": status.load(),
-        "cost_ns": facts.cost.0,
+        "cost_ns": info.cost.0,
         "used_ns": status.used().0,
         "outside_ns": status.used_outside().0,
     })
