@@ -17,7 +17,7 @@
 use crate::message::{DEPTH, HEADER, HostEnd, ReplyError};
 use crate::node::{CellLink, Drill, DrillKind};
 use crate::policy::enforcer::Enforcer;
-use crate::policy::{Policy, place_threads};
+use crate::policy::place_threads;
 use crate::raw;
 use crate::section::CellSpec;
 use crate::split::CellPart;
@@ -391,12 +391,7 @@ impl WatchThread {
             while let Ok(order) = self.orders.try_recv() {
                 self.carry_out(order);
             }
-            let is_switched = |it: &WatchedCell| {
-                matches!(
-                    it.spec.policy,
-                    Policy::TimeTriggered(_) | Policy::EventTriggered(_)
-                )
-            };
+            let is_switched = |it: &WatchedCell| it.spec.policy.is_switched();
             if self.is_live
                 && !is_raised
                 && let Some(cell) = self.cells.iter().find(|it| is_switched(it))

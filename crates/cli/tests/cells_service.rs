@@ -207,7 +207,8 @@ fn a_cell_is_stopped_started_resized_removed_and_added_while_it_plays() {
     });
     await_blocks(&playing, "hall");
     // Removed: its nodes play with the rest.
-    let process = cell(&playing, "first")["process"].as_i64().unwrap();
+    let process = await_cell(&playing, "first", is("playing"))["process"].clone();
+    let process = process.as_i64().unwrap();
     playing.send(&["remove_cell first"]).unwrap();
     await_end(process);
     assert_eq!(kind("low").unwrap(), "svf");
@@ -219,7 +220,10 @@ fn a_cell_is_stopped_started_resized_removed_and_added_while_it_plays() {
         .send(&["add_cell first of low with latency=1"])
         .unwrap();
     await_blocks(&playing, "first");
-    let left = ["first", "hall"].map(|name| cell(&playing, name)["process"].as_i64().unwrap());
+    let left = ["first", "hall"].map(|name| {
+        let process = await_cell(&playing, name, is("playing"))["process"].clone();
+        process.as_i64().unwrap()
+    });
     drop(playing);
     left.into_iter().for_each(await_end);
 }
@@ -428,6 +432,34 @@ fn an_event_triggered_cell_that_needs_more_has_its_share_and_plays_on() {
         "{used} of {uptime}: {found}"
     );
     await_blocks(&playing, "heavy");
+}
+
+/// The limit of real-time work without a pause of a cell with these keys.
+fn real_time_limit(keys: &str) -> String {
+    let here = Folder::new();
+    let playing = play(
+        &here,
+        &SESSION.replace("precedence = 1", keys),
+        "--no-admission",
+    );
+    let process = await_cell(&playing, "first", is("playing"))["process"].clone();
+    let limits = std::fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max realtime timeout"));
+    let limit = line.unwrap().split_whitespace().next();
+    limit.unwrap().to_owned()
+}
+
+#[test]
+fn a_cell_that_is_switched_is_not_ended_for_work_that_adds_up() {
+    assert_eq!(real_time_limit("policy = \"none\""), "200000");
+    // The kernel begins to count anew where a thread wakes up at real-time priority, which these do not always have.
+    let windows = "windows = [{ period_us = 5000, length_us = 3000 }]";
+    let time = format!("policy = \"time-triggered\"\n{windows}");
+    assert_eq!(real_time_limit(&time), "unlimited");
+    let event = "policy = \"event-triggered\"\nbudget_us = 1000\nperiod_us = 10000";
+    assert_eq!(real_time_limit(event), "unlimited");
 }
 
 #[test]

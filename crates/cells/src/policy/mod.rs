@@ -46,6 +46,11 @@ impl Policy {
         }
     }
 
+    /// Returns true if the monitor switches the threads of such a cell while it plays.
+    pub fn is_switched(&self) -> bool {
+        matches!(self, Self::TimeTriggered(_) | Self::EventTriggered(_))
+    }
+
     /// Its name in a session.
     pub fn name(&self) -> &'static str {
         match self {

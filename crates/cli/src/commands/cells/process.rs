@@ -79,6 +79,7 @@ impl CellProcess {
             true => spec.policy.priority(spec.precedence),
             false => Priority::Ordinary,
         };
+        let is_switched = spec.policy.is_switched();
         let windows = match &spec.policy {
             Policy::TimeTriggered(windows) if self.live => Some(windows.clone()),
             _ => None,
@@ -104,6 +105,7 @@ impl CellProcess {
                 cores: spec.cores,
                 memory_mib: spec.memory_mib,
                 priority,
+                is_switched,
             },
             rings: (
                 self.requests.unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
 
-use divisi::cells::{CellChange, CellInfo, CellService, ChangeDone, cell_text};
+use divisi::cells::{CellChange, CellInfo, CellService, CellState, ChangeDone, cell_text};
 use divisi::control::{CellHost, Command};
 use divisi::prelude::Engine;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn cell(info: &CellInfo) -> Value {
         "precedence": spec.precedence,
         "cores": spec.cores,
         "workers": status.workers(),
-        "process": status.process(),
+        "process": status.process().filter(|_| info.state == CellState::Playing),
         "restarts": status.restarts(),
         "blocks": status.blocks(),
         "lost": status.lost(),
