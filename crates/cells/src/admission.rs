@@ -432,7 +432,7 @@ impl ShareSearch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Server, Window};
+    use crate::policy::{Server, TimeWindow};
 
     fn demand(total: u64, cores: &[usize]) -> CellDemand {
         CellDemand {
@@ -532,7 +532,7 @@ mod tests {
                 let offset = random(period - length + 1);
                 let at = |units: u64| Nanos(units * UNIT);
                 Policy::TimeTriggered(
-                    Windows::new(vec![Window {
+                    Windows::new(vec![TimeWindow {
                         period: at(period),
                         offset: at(offset),
                         length: at(length),

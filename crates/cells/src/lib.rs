@@ -65,7 +65,7 @@ pub use child::{CellJob, begin_process, run_cell};
 pub use isolation::{Isolation, try_to_leave};
 pub use monitor::{CellEvent, Launch, LaunchRequest, Monitor, Start};
 pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
-pub use policy::{Policy, Server, Window, Windows};
+pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
     CellChange, CellInfo, CellService, CellState, ChangeDone, ServiceOptions, WorstCosts, cell_text,

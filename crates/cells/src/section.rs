@@ -10,7 +10,7 @@
 //! latency = 1                # blocks, 0 or 1
 //! ```
 
-use crate::policy::{Policy, Server, Window, Windows};
+use crate::policy::{Policy, Server, TimeWindow, Windows};
 use ::toml::{Table, Value};
 use graph::{Diagnostic, SourceSpan};
 use serde_json::json;
@@ -298,13 +298,13 @@ fn read_windows(list: &[Value]) -> Result<Windows, String> {
             let us = us.filter(|it| (0..=MAX_TIME_US).contains(it))?;
             Some(Nanos(us as u64 * 1000))
         };
-        is_known.then_some(Window {
+        is_known.then_some(TimeWindow {
             period: time("period_us", None)?,
             offset: time("offset_us", Some(0))?,
             length: time("length_us", None)?,
         })
     });
-    let table: Option<Vec<Window>> = table.collect();
+    let table: Option<Vec<TimeWindow>> = table.collect();
     Windows::new(table.ok_or(form)?)
 }
 

@@ -126,7 +126,7 @@ mod tests {
     //! processor time, or with an upper bound, so other programs on the machine change no result.
 
     use super::*;
-    use crate::policy::{Server, Window, place_threads};
+    use crate::policy::{Server, TimeWindow, place_threads};
     use std::process::{Child, Command, Stdio};
     use std::time::Duration;
 
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_greedy_time_triggered_cell_has_its_windows_and_little_else() {
         let name = "a_greedy_time_triggered_cell_has_its_windows_and_little_else";
-        let window = Window {
+        let window = TimeWindow {
             period: Nanos(20_000_000),
             offset: Nanos(3_000_000),
             length: Nanos(4_000_000),

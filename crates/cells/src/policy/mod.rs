@@ -14,7 +14,7 @@ mod windows;
 
 pub use server::Server;
 pub(crate) use threads::place_threads;
-pub use windows::{Window, Windows};
+pub use windows::{TimeWindow, Windows};
 
 use workers::Priority;
 

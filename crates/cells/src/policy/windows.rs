@@ -12,7 +12,7 @@ use units::Nanos;
 
 /// Windows that repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct TimeWindow {
     /// Time between the beginnings of two of them.
     pub period: Nanos,
     /// Beginning of the first one.
@@ -24,7 +24,7 @@ pub struct Window {
 /// A table of windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
-    table: Vec<Window>,
+    table: Vec<TimeWindow>,
     /// Begin and end of each stretch within one cycle, in order, which do not touch.
     stretches: Vec<(u64, u64)>,
     /// Length of a cycle: the table repeats after it.
@@ -42,7 +42,7 @@ impl Windows {
     /// # Errors
     ///
     /// It is empty, a window does not fit its period, or the table repeats after too long a time.
-    pub fn new(table: Vec<Window>) -> Result<Self, String> {
+    pub fn new(table: Vec<TimeWindow>) -> Result<Self, String> {
         let mut cycle = 1;
         for window in &table {
             let (period, length) = (window.period.0, window.length.0);
@@ -72,7 +72,7 @@ impl Windows {
     }
 
     /// The table.
-    pub fn table(&self) -> &[Window] {
+    pub fn table(&self) -> &[TimeWindow] {
         &self.table
     }
 
@@ -146,7 +146,7 @@ impl Windows {
 }
 
 /// Windows of one cycle, those that touch as one.
-fn stretches(table: &[Window], cycle: u64) -> Vec<(u64, u64)> {
+fn stretches(table: &[TimeWindow], cycle: u64) -> Vec<(u64, u64)> {
     let mut all: Vec<(u64, u64)> = Vec::new();
     for window in table {
         let begins = (0..cycle / window.period.0).map(|at| at * window.period.0 + window.offset.0);
@@ -165,7 +165,7 @@ fn stretches(table: &[Window], cycle: u64) -> Vec<(u64, u64)> {
 
 /// Longest time that some repetition of `a` and some of `b` share. The distances of their beginnings are those of the
 /// offsets and all that differ from it by multiples of the greatest common divisor of the periods.
-fn overlap(a: &Window, b: &Window) -> u64 {
+fn overlap(a: &TimeWindow, b: &TimeWindow) -> u64 {
     let step = gcd(a.period.0, b.period.0) as i128;
     let (long, short) = (i128::from(a.length.0), i128::from(b.length.0));
     let distance = i128::from(b.offset.0) - i128::from(a.offset.0);
@@ -195,8 +195,8 @@ fn lcm(a: u64, b: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn window(period: u64, offset: u64, length: u64) -> Window {
-        Window {
+    fn window(period: u64, offset: u64, length: u64) -> TimeWindow {
+        TimeWindow {
             period: Nanos(period),
             offset: Nanos(offset),
             length: Nanos(length),
@@ -272,13 +272,13 @@ mod tests {
         for _ in 0..2000 {
             let one = |state: &mut u64| random_windows(state).table[0];
             let (a, b) = (one(&mut state), one(&mut state));
-            let within = |at: u64, it: &Window| {
+            let within = |at: u64, it: &TimeWindow| {
                 (it.offset.0..it.offset.0 + it.length.0).contains(&(at % it.period.0))
             };
             // Windows that touch are still two.
             let (mut longest, mut now) = (0, 0);
             for at in 0..2 * a.period.0 * b.period.0 {
-                let begins = |it: &Window| at % it.period.0 == it.offset.0;
+                let begins = |it: &TimeWindow| at % it.period.0 == it.offset.0;
                 now = match within(at, &a) && within(at, &b) {
                     true if begins(&a) || begins(&b) => 1,
                     true => now + 1,
