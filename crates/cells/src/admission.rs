@@ -3,7 +3,14 @@
 //! Each cell may use its cores in any shares, so a set of cells fits if and only if no group of them needs more than the
 //! cores that the group may use can give. That is a flow of time from cells to cores; a cell whose flow is not whole is
 //! refused with the rest as its excess. It is a bound on load: it does not prove that each block is in time.
+//!
+//! | policy | its block is in time if | takes from its cores |
+//! |---|---|---|
+//! | best effort, none | its work, spread over its workers, fits the budget | its work, in any shares |
+//! | time-triggered | its windows give as much in the worst stretch of its budget | what its windows have in the best block, on each core |
+//! | event-triggered | the periods that its work takes fit the budget | its share of a block, in any shares |
 
+use crate::policy::{Policy, Windows};
 use crate::section::{CellLatency, CellSpec};
 use std::collections::VecDeque;
 use std::fmt;
@@ -24,6 +31,8 @@ pub struct CellDemand {
     pub precedence: u8,
     /// Part of a block that it may take, in percent.
     pub budget_percent: u8,
+    /// Rule by which it shares its cores.
+    pub policy: Policy,
 }
 
 impl CellDemand {
@@ -33,7 +42,8 @@ impl CellDemand {
     pub fn new(spec: &CellSpec, costs: &[Nanos]) -> Self {
         Self {
             cores: spec.cores.clone(),
-            workers: spec.cores.len().max(1),
+            workers: spec.workers(),
+            policy: spec.policy.clone(),
             precedence: spec.precedence,
             // The graph waits for a cell without latency for half a block at most.
             budget_percent: match spec.latency {
@@ -55,13 +65,53 @@ impl CellDemand {
             workers: 1,
             precedence: u8::MAX,
             budget_percent: 100,
+            policy: Policy::BestEffort,
         }
     }
 
-    /// Lower bound on the time from the begin of its block to its result.
-    fn response(&self) -> Nanos {
+    /// Lower bound on the time that each of its workers needs for a block.
+    fn work(&self) -> Nanos {
         let share = self.total.0.div_ceil(self.workers.max(1) as u64);
         self.longest.max(Nanos(share))
+    }
+
+    /// What it needs of a block, and has, if that is too little. The block gives `budget` to the end of its time.
+    fn too_slow(&self, budget: Nanos) -> Option<Misfit> {
+        let (needed, budget) = match &self.policy {
+            Policy::TimeTriggered(windows) => (self.work(), windows.min_supply(budget)),
+            Policy::EventTriggered(server) => (server.response(self.work()), budget),
+            _ => (self.work(), budget),
+        };
+        (needed > budget).then_some(Misfit::TooSlow { needed, budget })
+    }
+
+    /// Its windows, if it has some.
+    fn windows(&self) -> Option<&Windows> {
+        match &self.policy {
+            Policy::TimeTriggered(windows) => Some(windows),
+            _ => None,
+        }
+    }
+
+    /// What it takes of each block: cores by their indices, and time of them in any shares.
+    fn parts(&self, cores: &[usize], period: Nanos) -> Vec<(Vec<usize>, Nanos)> {
+        let named = (0..cores.len()).filter(|at| self.cores.contains(&cores[*at]));
+        let named: Vec<usize> = named.collect();
+        let allowed = match named.is_empty() {
+            true => (0..cores.len()).collect(),
+            false => named,
+        };
+        match &self.policy {
+            Policy::TimeTriggered(windows) => {
+                let taken = windows.max_supply(period);
+                allowed
+                    .into_iter()
+                    .map(|core| (vec![core], taken))
+                    .collect()
+            }
+            Policy::EventTriggered(server) => vec![(allowed, server.share_of(period))],
+            _ => vec![(allowed, self.total)],
+        }
     }
 }
 
@@ -107,6 +157,15 @@ pub enum Misfit {
         /// Indices of the demands that were admitted to them before.
         others: Vec<usize>,
     },
+    /// Its windows meet those of another: give one of them other windows or cores.
+    WindowsMeet {
+        /// Index of the other demand.
+        other: usize,
+        /// Longest time in which both are open.
+        overlap: Nanos,
+        /// A core of both.
+        core: usize,
+    },
 }
 
 impl Misfit {
@@ -115,6 +174,16 @@ impl Misfit {
         match self {
             Self::TooSlow { needed, budget } => Nanos(needed.0.saturating_sub(budget.0)),
             Self::Overload { excess, .. } => *excess,
+            Self::WindowsMeet { overlap, .. } => *overlap,
+        }
+    }
+
+    /// Indices of the demands that are in its way.
+    pub fn others(&self) -> &[usize] {
+        match self {
+            Self::TooSlow { .. } => &[],
+            Self::Overload { others, .. } => others,
+            Self::WindowsMeet { other, .. } => std::slice::from_ref(other),
         }
     }
 }
@@ -136,6 +205,10 @@ impl fmt::Display for Misfit {
                     "it needs {needed} of each block on {noun} {cores}: {excess} too much"
                 )
             }
+            Self::WindowsMeet { core, .. } => write!(
+                f,
+                "its windows on core {core} meet those of another for {excess}"
+            ),
         }
     }
 }
@@ -149,25 +222,49 @@ pub fn admit(demands: &[CellDemand], capacity: &CoreCapacity) -> Vec<(usize, Mis
     let mut order: Vec<usize> = (0..demands.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(demands[*at].precedence));
     let mut shares = CoreShares::new(demands, capacity);
-    let mut refused = Vec::new();
+    let (mut refused, mut admitted) = (Vec::new(), Vec::new());
     for at in order {
-        let demand = &demands[at];
-        let (needed, budget) = (demand.response(), capacity.usable(demand.budget_percent));
-        let misfit = match needed > budget {
-            true => Some(Misfit::TooSlow { needed, budget }),
-            false => shares.place(at, demand.total),
-        };
-        refused.extend(misfit.map(|why| (at, why)));
+        let budget = capacity.usable(demands[at].budget_percent);
+        let misfit = demands[at].too_slow(budget);
+        let misfit = misfit.or_else(|| windows_meet(at, &admitted, demands, &shares));
+        let misfit = misfit.or_else(|| shares.place(at));
+        match misfit {
+            Some(why) => refused.push((at, why)),
+            None => admitted.push(at),
+        }
     }
     refused
 }
 
-/// Time of each core that each demand has.
+/// The first of `admitted` whose windows meet those of the demand `at`.
+fn windows_meet(
+    at: usize,
+    admitted: &[usize],
+    demands: &[CellDemand],
+    shares: &CoreShares<'_>,
+) -> Option<Misfit> {
+    let windows = demands[at].windows()?;
+    admitted.iter().find_map(|other| {
+        let overlap = windows.overlap(demands[*other].windows()?);
+        let core = shares.common_core(at, *other)?;
+        (overlap > Nanos(0)).then_some(Misfit::WindowsMeet {
+            other: *other,
+            overlap,
+            core,
+        })
+    })
+}
+
+/// Time of each core that each part of a demand has.
 struct CoreShares<'a> {
     capacity: &'a CoreCapacity,
-    /// By demand: indices of its cores.
+    /// By part: its demand.
+    owners: Vec<usize>,
+    /// By part: what it needs.
+    needed: Vec<Nanos>,
+    /// By part: indices of its cores.
     allowed: Vec<Vec<usize>>,
-    /// By demand, then by core.
+    /// By part, then by core.
     given: Vec<Vec<u64>>,
     /// By core.
     free: Vec<u64>,
@@ -176,45 +273,83 @@ struct CoreShares<'a> {
 impl<'a> CoreShares<'a> {
     fn new(demands: &[CellDemand], capacity: &'a CoreCapacity) -> Self {
         let count = capacity.cores.len();
-        let allowed = demands.iter().map(|demand| {
-            let is_allowed = |at: &usize| demand.cores.contains(&capacity.cores[*at]);
-            let named: Vec<usize> = (0..count).filter(is_allowed).collect();
-            match named.is_empty() {
-                true => (0..count).collect(),
-                false => named,
-            }
-        });
-        Self {
+        let mut shares = Self {
             capacity,
-            allowed: allowed.collect(),
-            given: vec![vec![0; count]; demands.len()],
+            owners: Vec::new(),
+            needed: Vec::new(),
+            allowed: Vec::new(),
+            given: Vec::new(),
             free: vec![capacity.usable(100).0; count],
+        };
+        for (at, demand) in demands.iter().enumerate() {
+            for (allowed, needed) in demand.parts(&capacity.cores, capacity.period) {
+                shares.owners.push(at);
+                shares.needed.push(needed);
+                shares.allowed.push(allowed);
+                shares.given.push(vec![0; count]);
+            }
+        }
+        shares
+    }
+
+    /// Parts of the demand `owner`.
+    fn parts(&self, owner: usize) -> Vec<usize> {
+        let parts = (0..self.owners.len()).filter(|part| self.owners[*part] == owner);
+        parts.collect()
+    }
+
+    /// Number of a core that both demands may use.
+    fn common_core(&self, a: usize, b: usize) -> Option<usize> {
+        let cores = |owner| {
+            let parts = self.parts(owner).into_iter();
+            parts.flat_map(|part| self.allowed[part].iter().copied())
+        };
+        let common = cores(a).find(|core| cores(b).any(|other| other == *core));
+        Some(self.capacity.cores[common?])
+    }
+
+    /// Finds room for all parts of the demand `owner`. Without enough room none has any.
+    fn place(&mut self, owner: usize) -> Option<Misfit> {
+        let parts = self.parts(owner);
+        let misfit = parts.iter().find_map(|part| self.place_part(*part));
+        if misfit.is_some() {
+            parts.into_iter().for_each(|part| self.release(part));
+        }
+        misfit
+    }
+
+    fn release(&mut self, part: usize) {
+        for (core, given) in self.given[part].iter_mut().enumerate() {
+            self.free[core] += std::mem::take(given);
         }
     }
 
-    /// Finds room for `needed` of the demand `at`, by moving others between their cores. Without enough room it gets none.
-    fn place(&mut self, at: usize, needed: Nanos) -> Option<Misfit> {
-        let mut missing = needed.0;
+    /// Finds room for a part, by moving others between their cores.
+    fn place_part(&mut self, at: usize) -> Option<Misfit> {
+        let mut missing = self.needed[at].0;
         while missing > 0 {
             let search = self.search(at);
             let Some(core) = search.free_core else {
-                for (core, given) in self.given[at].iter_mut().enumerate() {
-                    self.free[core] += std::mem::take(given);
-                }
-                let others = (0..self.given.len())
-                    .filter(|it| *it != at && search.demands[*it])
-                    .collect();
                 let full = (0..self.free.len()).filter(|it| search.cores[*it].is_some());
                 return Some(Misfit::Overload {
-                    needed,
+                    needed: self.needed[at],
                     excess: Nanos(missing),
                     cores: full.map(|it| self.capacity.cores[it]).collect(),
-                    others,
+                    others: self.owners_of(&search, self.owners[at]),
                 });
             };
             missing -= self.augment(at, core, &search, missing);
         }
         None
+    }
+
+    /// The demands that a search has reached, but `own`.
+    fn owners_of(&self, search: &ShareSearch, own: usize) -> Vec<usize> {
+        let reached = (0..self.owners.len()).filter(|part| search.demands[*part]);
+        let mut owners: Vec<usize> = reached.map(|part| self.owners[part]).collect();
+        owners.retain(|owner| *owner != own);
+        owners.dedup();
+        owners
     }
 
     /// Searches the shortest chain of moves from the demand `from` to a core with free time.
@@ -297,6 +432,7 @@ impl ShareSearch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::{Server, TimeWindow};
 
     fn demand(total: u64, cores: &[usize]) -> CellDemand {
         CellDemand {
@@ -318,13 +454,19 @@ mod tests {
 
     /// Hall's condition, over every group of demands.
     fn fits(demands: &[CellDemand], capacity: &CoreCapacity) -> bool {
-        (0..1_u32 << demands.len()).all(|group| {
+        let parts = demands.iter().map(|it| (it.cores.clone(), it.total.0));
+        parts_fit(&parts.collect::<Vec<_>>(), capacity)
+    }
+
+    /// The same of parts: cores, or none for all, and time.
+    fn parts_fit(parts: &[(Vec<usize>, u64)], capacity: &CoreCapacity) -> bool {
+        (0..1_u32 << parts.len()).all(|group| {
             let is_in = |at: &usize| group >> at & 1 == 1;
-            let members: Vec<_> = (0..demands.len()).filter(is_in).collect();
-            let needed: u64 = members.iter().map(|at| demands[*at].total.0).sum();
+            let members: Vec<_> = (0..parts.len()).filter(is_in).collect();
+            let needed: u64 = members.iter().map(|at| parts[*at].1).sum();
             let may_use = |core: &&usize| {
                 members.iter().any(|at| {
-                    let cores = &demands[*at].cores;
+                    let cores = &parts[*at].0;
                     cores.is_empty() || cores.contains(core)
                 })
             };
@@ -376,6 +518,149 @@ mod tests {
             }
         }
         assert!((500..2500).contains(&accepted), "{accepted}");
+    }
+
+    /// The demand and the windows of a table in units of 20 us, which a server needs at least.
+    fn random_demand(random: &mut impl FnMut(u64) -> u64, cores: usize) -> CellDemand {
+        const UNIT: u64 = 20_000;
+        let mask = 1 + random((1 << cores) - 1);
+        let named: Vec<_> = (0..cores).filter(|core| mask >> core & 1 == 1).collect();
+        let policy = match random(4) {
+            0 => {
+                let period = [5, 10, 20][random(3) as usize];
+                let length = 1 + random(period / 2);
+                let offset = random(period - length + 1);
+                let at = |units: u64| Nanos(units * UNIT);
+                Policy::TimeTriggered(
+                    Windows::new(vec![TimeWindow {
+                        period: at(period),
+                        offset: at(offset),
+                        length: at(length),
+                    }])
+                    .unwrap(),
+                )
+            }
+            1 => {
+                let period = 2 + random(8);
+                let budget = 1 + random(period);
+                let server = Server::new(Nanos(budget * UNIT), Nanos(period * UNIT));
+                Policy::EventTriggered(server.unwrap())
+            }
+            _ => Policy::BestEffort,
+        };
+        let total = Nanos(random(10) * UNIT);
+        CellDemand {
+            total,
+            longest: total,
+            cores: named,
+            workers: 1,
+            precedence: 0,
+            budget_percent: [50, 100][random(2) as usize],
+            policy,
+        }
+    }
+
+    /// The bound, moment by moment: each block alone in time, no windows that meet, and Hall's condition.
+    fn fits_by_force(demands: &[CellDemand], capacity: &CoreCapacity) -> bool {
+        const UNIT: usize = 20_000;
+        let block = capacity.period.0 as usize / UNIT;
+        let is_open = |windows: &Windows, at: usize| {
+            let (at, it) = (at as u64 * UNIT as u64, windows.table()[0]);
+            (it.offset.0..it.offset.0 + it.length.0).contains(&(at % it.period.0))
+        };
+        let open = |windows: &Windows, from: usize, len: usize| {
+            (from..from + len)
+                .filter(|at| is_open(windows, *at))
+                .count()
+        };
+        let mut parts = Vec::new();
+        for demand in demands {
+            let (budget, work) = (
+                block * usize::from(demand.budget_percent) / 100,
+                demand.total.0 as usize / UNIT,
+            );
+            match &demand.policy {
+                Policy::TimeTriggered(windows) => {
+                    if (0..20).any(|from| open(windows, from, budget) < work) {
+                        return false;
+                    }
+                    let most = (0..20)
+                        .map(|from| open(windows, from, block))
+                        .max()
+                        .unwrap();
+                    let most = (most * UNIT) as u64;
+                    parts.extend(demand.cores.iter().map(|core| (vec![*core], most)));
+                }
+                Policy::EventTriggered(server) => {
+                    let (mut left, mut periods) = (demand.total.0, 0);
+                    while left > 0 {
+                        left = left.saturating_sub(server.budget.0);
+                        periods += 1;
+                    }
+                    if periods * server.period.0 > (budget * UNIT) as u64 {
+                        return false;
+                    }
+                    let share = server.budget.0 as f64 / server.period.0 as f64;
+                    let share = (share * capacity.period.0 as f64 - 1e-3).ceil() as u64;
+                    parts.push((demand.cores.clone(), share));
+                }
+                _ if work > budget => return false,
+                _ => parts.push((demand.cores.clone(), demand.total.0)),
+            }
+        }
+        let pairs = demands.iter().enumerate();
+        let meet = pairs.flat_map(|(at, a)| demands[..at].iter().map(move |b| (a, b)));
+        let meet = meet.filter(|(a, b)| a.cores.iter().any(|core| b.cores.contains(core)));
+        let mut meet = meet.filter_map(|(a, b)| Some((a.windows()?, b.windows()?)));
+        let is_both =
+            |(a, b): (&Windows, &Windows)| (0..20).any(|at| is_open(a, at) && is_open(b, at));
+        !meet.any(is_both) && parts_fit(&parts, capacity)
+    }
+
+    #[test]
+    fn exactly_the_sets_below_the_bound_are_accepted_under_every_policy() {
+        let mut state = 17_u64;
+        let mut random = |bound: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let (mut accepted, mut kinds) = (0, [0; 3]);
+        for _ in 0..4000 {
+            let cores = 1 + random(3) as usize;
+            let capacity = machine(cores, 20 * 20_000, 0);
+            let count = 1 + random(4);
+            let demands: Vec<_> = (0..count)
+                .map(|_| random_demand(&mut random, cores))
+                .collect();
+            let refused = admit(&demands, &capacity);
+            assert_eq!(
+                refused.is_empty(),
+                fits_by_force(&demands, &capacity),
+                "{demands:?} {refused:?}"
+            );
+            accepted += usize::from(refused.is_empty());
+            for (_, why) in &refused {
+                assert!(why.excess() > Nanos(0), "{why:?}");
+                kinds[match why {
+                    Misfit::TooSlow { .. } => 0,
+                    Misfit::Overload { .. } => 1,
+                    Misfit::WindowsMeet { .. } => 2,
+                }] += 1;
+            }
+            // Those that stay fit.
+            let is_kept = |at: &usize| refused.iter().all(|(other, _)| other != at);
+            let kept = (0..demands.len())
+                .filter(is_kept)
+                .map(|at| demands[at].clone());
+            assert!(
+                fits_by_force(&kept.collect::<Vec<_>>(), &capacity),
+                "{demands:?}"
+            );
+        }
+        assert!((400..3600).contains(&accepted), "{accepted}");
+        assert!(kinds.iter().all(|count| *count > 50), "{kinds:?}");
     }
 
     #[test]

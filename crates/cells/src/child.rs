@@ -15,7 +15,8 @@ use crate::isolation::{Isolation, end_with_parent, is_parent};
 use crate::keeper::Keeper;
 use crate::message::{CellEnd, ReplyError, RequestInfo};
 use crate::node::DrillKind;
-use crate::raw::close_descriptors;
+use crate::policy::Windows;
+use crate::raw::{close_descriptors, now};
 use crate::split::{CellPart, MAX_INPUTS};
 use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineCallback, EngineOptions, TransportStart};
@@ -54,6 +55,8 @@ pub struct CellJob {
     pub state: PathBuf,
     /// Number of the supervisor's process.
     pub parent: i32,
+    /// When it may begin a block; none, at any time.
+    pub windows: Option<Windows>,
 }
 
 /// Begins the process of a cell: closes what was left open, and ends it with the supervisor, the process `parent`. To be
@@ -102,6 +105,7 @@ struct Cell {
     keeper: Keeper,
     is_continued: bool,
     notes: Vec<String>,
+    windows: Option<Windows>,
 }
 
 impl Cell {
@@ -114,6 +118,7 @@ impl Cell {
             rings,
             state,
             parent,
+            windows,
         } = job;
         let frames = options.block.count();
         let channels = part.input_channels();
@@ -177,6 +182,7 @@ impl Cell {
             isolation,
             budget,
             parent,
+            windows,
         })
     }
 
@@ -242,6 +248,9 @@ impl Cell {
         if info.drill != 0 {
             return self.fail_on_purpose(info.drill);
         }
+        if let Some(windows) = &self.windows {
+            await_window(windows);
+        }
         let call = CallbackInfo {
             budget: self.budget,
             ..CallbackInfo::default()
@@ -298,6 +307,14 @@ impl Cell {
                 std::thread::sleep(Duration::from_millis(1));
             },
         }
+    }
+}
+
+/// Waits until a window is open.
+fn await_window(windows: &Windows) {
+    let now = now();
+    if let (false, Some(Nanos(opens))) = windows.state(now) {
+        std::thread::sleep(Duration::from_nanos(opens - now.0));
     }
 }
 

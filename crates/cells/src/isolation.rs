@@ -7,7 +7,7 @@
 //! | files | Landlock on the main thread; seccomp on all: no `open` | refused |
 //! | network, other processes, threads, programs | seccomp: no `socket`, `kill`, `ptrace`, `clone`, `execve` | refused |
 //! | memory beyond its share | `RLIMIT_AS` | there is none; the cell ends |
-//! | its core for good, at real-time priority | `RLIMIT_RTTIME` | SIGXCPU |
+//! | its core for good, at real-time priority | `RLIMIT_RTTIME`; a cell that the monitor switches: windows or budget, and the look for hangs | SIGXCPU; it is killed |
 //! | core dumps, new descriptors | `RLIMIT_CORE`, `RLIMIT_NOFILE` | refused |
 //!
 //! The list of seccomp names what is allowed. All else gives EPERM: a library that tries sees an error, as it would without
@@ -78,6 +78,9 @@ pub struct Isolation {
     pub memory_mib: u64,
     /// Priority of its thread.
     pub priority: Priority,
+    /// The monitor switches its threads. The kernel then cannot tell how long they compute without a pause: it begins to
+    /// count anew only where a thread wakes up at real-time priority.
+    pub is_switched: bool,
 }
 
 impl Isolation {
@@ -132,6 +135,9 @@ impl Isolation {
                 current: Some(limit),
                 maximum: Some(limit),
             };
+            if resource == Resource::Rttime && self.is_switched {
+                continue;
+            }
             setrlimit(resource, both).map_err(|error| {
                 format!("no limit of {resource:?}: {error}: start divisi with higher hard limits (`ulimit -H -a`)")
             })?;

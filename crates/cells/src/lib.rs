@@ -26,6 +26,8 @@
 //! | `border` | nodes at both sides of a border: taps, inputs and outputs |
 //! | `node` | the cell as a node of the supervisor's graph: sends, receives, fades what is lost |
 //! | `node_events` | what a new process is told again, and what is released when one is lost |
+//! | `policy` | [`Policy`]: rules by which cells share cores, and what holds them to these |
+//! | `service` | [`CellService`]: cells are stopped, started, resized, added and removed while they play |
 //! | `status` | what the node and the monitor tell each other |
 //! | `monitor` | [`Monitor`]: the processes, their deaths and their new starts |
 //! | `child` | [`run_cell`]: the cell's process |
@@ -41,6 +43,7 @@
 //! | starts | the monitor's | alive, answers nothing yet | its first message: the rings go to the node |
 //! | plays | the node's | alive | its end, a hang or nonsense in a ring: the monitor kills it, the node gives the rings back |
 //! | waits | nobody's | none | the end of its back-off: new rings, a new process |
+//! | is stopped | nobody's | none | an order of the service |
 //!
 //! A process that comes after another continues from the newest checkpoint that the other one left, 20 ms old at most. The
 //! fourth failure in a row gets none: what it left may be the cause.
@@ -60,8 +63,10 @@ mod message;
 mod monitor;
 mod node;
 mod node_events;
+mod policy;
 mod raw;
 mod section;
+mod service;
 mod split;
 mod status;
 
@@ -69,8 +74,12 @@ pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
 pub use isolation::{Isolation, try_to_leave};
-pub use monitor::{CellEvent, CellPaths, Launch, Monitor, Start};
-pub use node::{CellLink, Drill, DrillKind, register_cells};
-pub use section::{CellLatency, CellSpec, Policy, SECTION, extend_schema, read_cells};
+pub use monitor::{CellEvent, CellPaths, Launch, LaunchRequest, Monitor, Start};
+pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
+pub use policy::{Policy, Server, TimeWindow, Windows};
+pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
+pub use service::{
+    CellChange, CellInfo, CellService, CellState, ChangeDone, ServiceOptions, WorstCosts, cell_text,
+};
 pub use split::{CellPart, Split, split};
 pub use status::CellStatus;

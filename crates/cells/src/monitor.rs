@@ -8,6 +8,8 @@
 //! | the node found nonsense in its ring | kills it |
 //! | it has not come up within [`START_LIMIT`] | kills it |
 //! | it failed [`MAX_FAILED_STARTS`] times without a block | starts it no more |
+//! | an [`Order`] of the service | stops, starts, resizes, adds or removes a cell |
+//! | a window that opens or closes, a budget that is used up | switches the threads of the process |
 //!
 //! The kernel ends each cell when the thread that started it ends, so all are started on this one, which lives as long as the
 //! supervisor.
@@ -15,6 +17,10 @@
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use crate::message::{DEPTH, HEADER, HostEnd, ReplyError};
 use crate::node::{CellLink, Drill, DrillKind};
+use crate::policy::enforcer::Enforcer;
+use crate::policy::place_threads;
+use crate::raw;
+use crate::section::CellSpec;
 use crate::split::CellPart;
 use crate::status::CellStatus;
 use rt::mirror::{PageSize, Ring};
@@ -27,7 +33,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use units::Frames;
+use units::{Frames, Nanos};
+use workers::Priority;
 
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_millis(2);
@@ -49,6 +56,12 @@ const FIRST_BACK_OFF: Duration = Duration::from_millis(10);
 const MAX_BACK_OFF: Duration = Duration::from_secs(2);
 /// A cell that played for so long begins its back-off anew.
 const STEADY: Duration = Duration::from_secs(5);
+/// Time between two measurements of the load.
+const LOAD_INTERVAL: Duration = Duration::from_millis(100);
+/// Shortest time between two looks.
+const MIN_INTERVAL: Duration = Duration::from_micros(50);
+/// Priority of the monitor if it switches cells: above that of all cells.
+const SWITCH_PRIORITY: u8 = 60;
 /// Rings on their way between the node and the monitor.
 const IN_FLIGHT: usize = 16;
 
@@ -66,9 +79,22 @@ pub struct CellPaths {
     pub state: PathBuf,
 }
 
-/// Makes the command of a cell's process, from the index of the cell, the paths of what it shares, and true if it is the
-/// first start.
-pub type Launch = Box<dyn Fn(usize, &CellPaths, bool) -> Command + Send>;
+/// A process that is to be started.
+pub struct LaunchRequest<'a> {
+    /// Number of the cell, in the order of the session's; cells that are added have larger ones.
+    pub index: usize,
+    /// The cell as it is now.
+    pub spec: &'a CellSpec,
+    /// The keys of a cell that was added, as text.
+    pub text: Option<&'a str>,
+    /// Paths of what it shares.
+    pub paths: &'a CellPaths,
+    /// True for the first start.
+    pub is_first: bool,
+}
+
+/// Makes the command of a cell's process.
+pub type Launch = Box<dyn Fn(&LaunchRequest<'_>) -> Command + Send>;
 
 /// Event in the life of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +127,35 @@ pub enum CellEvent {
         /// Its name.
         cell: String,
     },
+    /// The system refused what its policy needs; with the fix.
+    Refused {
+        /// Its name.
+        cell: String,
+        /// What was refused.
+        what: String,
+    },
+}
+
+/// Order to the monitor, about the cell of a number.
+pub(crate) enum Order {
+    /// Watches another cell, and starts it.
+    Add(Box<WatchedCell>),
+    /// Ends its process, and starts no other.
+    Stop(usize),
+    /// Starts it again.
+    Start(usize),
+    /// Keeps it on other cores. The sender gets the mistake of a process that plays.
+    Resize(usize, Vec<usize>, mpsc::Sender<Result<(), String>>),
+    /// Ends its process and watches it no more.
+    Remove(usize),
+}
+
+/// A cell that was added and has not come up yet.
+pub(crate) struct NewCell {
+    pub(crate) link: CellLink,
+    pub(crate) status: Arc<CellStatus>,
+    /// Latency of its graph, or the reason why it did not come up.
+    pub(crate) came: mpsc::Receiver<Result<u32, String>>,
 }
 
 /// The processes of all cells.
@@ -108,7 +163,9 @@ pub struct Monitor {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     events: mpsc::Receiver<CellEvent>,
+    orders: mpsc::Sender<Order>,
     statuses: Vec<(String, Arc<CellStatus>)>,
+    block: Frames,
 }
 
 /// The cells that have come up.
@@ -120,7 +177,8 @@ pub struct Start {
 }
 
 impl Monitor {
-    /// Starts a process for each part, and waits until all have come up. `drills` has the failures to cause in each.
+    /// Starts a process for each part, and waits until all have come up. With a deadline (`is_live`), they are held to their
+    /// policies. `drills` has the failures to cause in each.
     ///
     /// # Errors
     ///
@@ -129,74 +187,48 @@ impl Monitor {
     /// Real-time: waits, for the processes.
     pub fn start(
         parts: &[CellPart],
-        block: Frames,
+        (block, is_live): (Frames, bool),
         launch: Launch,
         drills: &[Vec<Drill>],
     ) -> Result<Start, String> {
         let stop = Arc::new(AtomicBool::new(false));
         let (event_sender, events) = mpsc::channel();
-        let (mut watched, mut links, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
+        let (orders, order_receiver) = mpsc::channel();
+        let (mut watched, mut new, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
         for (index, part) in parts.iter().enumerate() {
-            let (fresh_sender, fresh) = rtrb::RingBuffer::new(IN_FLIGHT);
-            let (retired, retired_receiver) = rtrb::RingBuffer::new(IN_FLIGHT);
-            let status = Arc::<CellStatus>::default();
             let drills = drills.get(index).cloned().unwrap_or_default();
-            watched.push(WatchedCell {
-                index,
-                name: part.spec.name.clone(),
-                samples: part.message_words(block.count()),
-                fresh: fresh_sender,
-                retired: retired_receiver,
-                status: status.clone(),
-                state: State::Waiting(Instant::now()),
-                failed_starts: 0,
-                restarts_in_row: 0,
-                launches: 0,
-                why: String::new(),
-                latency: None,
-                is_silent: false,
-                memory: None,
-                checkpoint: None,
-                hangs_on_purpose: drills
-                    .iter()
-                    .any(|it| matches!(it.kind, DrillKind::Stop | DrillKind::Loop)),
-                blocks_before: 0,
-                stuck: None,
-            });
-            statuses.push((part.spec.name.clone(), status.clone()));
-            let link = CellLink {
-                fresh,
-                retired,
-                status,
-                latency: part.spec.latency,
-                graph_latency: Frames(0),
-                drills,
-            };
-            links.push((part.node.clone(), link));
+            let (cell, one) = watch((index, part), None, block, drills);
+            statuses.push((part.spec.name.clone(), one.status.clone()));
+            watched.push(cell);
+            new.push(one);
         }
-        let (came, came_up) = mpsc::channel();
         let thread = WatchThread {
             cells: watched,
             launch,
             events: event_sender,
+            orders: order_receiver,
             stop: stop.clone(),
+            is_live,
         };
         let thread = std::thread::Builder::new()
             .name("divisi-cells".into())
-            .spawn(move || thread.run(&came))
+            .spawn(move || thread.run())
             .map_err(|error| format!("no thread for the cells: {error}"))?;
         // From here on a drop ends the processes.
         let monitor = Self {
             stop,
             thread: Some(thread),
             events,
+            orders,
             statuses,
+            block,
         };
-        let latencies = came_up
-            .recv()
-            .map_err(|_| "the cells have ended".to_owned())??;
-        for ((_, link), latency) in links.iter_mut().zip(latencies) {
-            link.graph_latency = Frames(latency);
+        let mut links = Vec::new();
+        for (mut new, part) in new.into_iter().zip(parts) {
+            let latency = new.came.recv();
+            let latency = latency.map_err(|_| "the cells have ended".to_owned())??;
+            new.link.graph_latency = Frames(latency);
+            links.push((part.node.clone(), new.link));
         }
         Ok(Start { monitor, links })
     }
@@ -208,10 +240,74 @@ impl Monitor {
         self.events.try_iter()
     }
 
-    /// The figures of each cell, by its name.
+    /// The figures of each cell, by its name. Cells that were removed keep theirs.
     pub fn statuses(&self) -> &[(String, Arc<CellStatus>)] {
         &self.statuses
     }
+
+    /// Starts the process of another cell; `text` has its keys.
+    pub(crate) fn add(&mut self, index: usize, part: &CellPart, text: String) -> NewCell {
+        let (cell, new) = watch((index, part), Some(text), self.block, Vec::new());
+        self.statuses.push((cell.name.clone(), new.status.clone()));
+        self.order(Order::Add(Box::new(cell)));
+        new
+    }
+
+    /// Gives an order. It is carried out within some milliseconds.
+    pub(crate) fn order(&self, order: Order) {
+        // The thread ends after this value alone.
+        let _ = self.orders.send(order);
+    }
+}
+
+/// A cell to watch, and what its node and the service have of it.
+fn watch(
+    (index, part): (usize, &CellPart),
+    text: Option<String>,
+    block: Frames,
+    drills: Vec<Drill>,
+) -> (WatchedCell, NewCell) {
+    let (fresh_sender, fresh) = rtrb::RingBuffer::new(IN_FLIGHT);
+    let (retired, retired_receiver) = rtrb::RingBuffer::new(IN_FLIGHT);
+    let (came, came_up) = mpsc::channel();
+    let status = Arc::<CellStatus>::default();
+    let hangs = |it: &Drill| matches!(it.kind, DrillKind::Stop | DrillKind::Loop);
+    let cell = WatchedCell {
+        index,
+        name: part.spec.name.clone(),
+        spec: part.spec.clone(),
+        text,
+        samples: part.message_words(block.count()),
+        fresh: fresh_sender,
+        retired: retired_receiver,
+        status: status.clone(),
+        state: State::Waiting(Instant::now()),
+        came: Some(came),
+        failed_starts: 0,
+        restarts_in_row: 0,
+        launches: 0,
+        latency: None,
+        is_silent: false,
+        memory: None,
+        checkpoint: None,
+        hangs_on_purpose: drills.iter().any(hangs),
+        blocks_before: 0,
+        stuck: None,
+    };
+    let link = CellLink {
+        fresh,
+        retired,
+        status: status.clone(),
+        latency: part.spec.latency,
+        graph_latency: Frames(0),
+        drills,
+    };
+    let new = NewCell {
+        link,
+        status,
+        came: came_up,
+    };
+    (cell, new)
 }
 
 impl Drop for Monitor {
@@ -227,9 +323,26 @@ impl Drop for Monitor {
 struct Process {
     child: Child,
     began: Instant,
+    /// What holds it to its policy, once it plays.
+    enforcer: Option<Enforcer>,
+    /// Time of the last measurement, and the processor time then.
+    measured: (Instant, Nanos),
 }
 
 impl Process {
+    /// Counts its processor time since the last call.
+    fn count_used(&mut self, status: &CellStatus) {
+        let Some(used) = raw::process_time(self.child.id() as i32) else {
+            return;
+        };
+        let (before, used_before) = std::mem::replace(&mut self.measured, (Instant::now(), used));
+        let since = used.0.saturating_sub(used_before.0);
+        status.used_ns.fetch_add(since, Ordering::Relaxed);
+        let elapsed = before.elapsed().as_nanos().max(1) as u64;
+        let load = since.saturating_mul(1000) / elapsed;
+        status.load.store(load as u32, Ordering::Relaxed);
+    }
+
     fn signal(&self, signal: Signal) {
         // The child is waited for by this thread alone, so the number is still its own.
         if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
@@ -251,25 +364,31 @@ enum State {
     /// It has not answered yet.
     Starting(Process, Box<HostEnd>),
     Playing(Process),
+    /// Stopped by an order.
+    Stopped,
     /// Given up.
     Gone,
 }
 
-struct WatchedCell {
+/// A cell and its process.
+pub(crate) struct WatchedCell {
     index: usize,
     name: String,
+    spec: CellSpec,
+    /// Keys of a cell that was added.
+    text: Option<String>,
     /// Words in a block of requests and of replies.
     samples: (usize, usize),
     fresh: rtrb::Producer<HostEnd>,
     retired: rtrb::Consumer<HostEnd>,
     status: Arc<CellStatus>,
     state: State,
+    /// Who waits for its first start.
+    came: Option<mpsc::Sender<Result<u32, String>>>,
     failed_starts: u32,
     restarts_in_row: u32,
     /// Number of processes that were started.
     launches: u32,
-    /// Reason for the last end.
-    why: String,
     /// Latency of its graph, once it is known.
     latency: Option<u64>,
     /// It failed, and no block of the next process has come.
@@ -289,40 +408,111 @@ struct WatchThread {
     cells: Vec<WatchedCell>,
     launch: Launch,
     events: mpsc::Sender<CellEvent>,
+    orders: mpsc::Receiver<Order>,
     stop: Arc<AtomicBool>,
+    is_live: bool,
 }
 
 impl WatchThread {
-    /// Watches until it is stopped. `came` gets the latency of each cell when all have come up.
-    fn run(mut self, came: &mpsc::Sender<Result<Vec<u32>, String>>) {
-        let mut is_up = false;
+    /// Watches until it is stopped.
+    fn run(mut self) {
+        let mut is_raised = false;
         while !self.stop.load(Ordering::Relaxed) {
+            while let Ok(order) = self.orders.try_recv() {
+                self.carry_out(order);
+            }
+            let is_switched = |it: &WatchedCell| it.spec.policy.is_switched();
+            if self.is_live
+                && !is_raised
+                && let Some(cell) = self.cells.iter().find(|it| is_switched(it))
+            {
+                is_raised = true;
+                cell.tell_refused(raise(), &self.events);
+            }
+            let mut next = None;
             for cell in &mut self.cells {
-                cell.look(&self.launch, &self.events);
+                let at = cell.look((&self.launch, self.is_live), &self.events);
+                next = next.into_iter().chain(at).min();
             }
-            if !is_up {
-                if let Some(gone) = self.cells.iter().find(|it| it.failed_starts > 0) {
-                    let (name, why) = (&gone.name, &gone.why);
-                    let _ = came.send(Err(format!("the cell `{name}` did not come up: {why}")));
-                    return;
-                }
-                let known: Option<Vec<u64>> = self.cells.iter().map(|it| it.latency).collect();
-                if let Some(all) = known {
-                    is_up = true;
-                    let all = all
-                        .into_iter()
-                        .map(|it| u32::try_from(it).unwrap_or(u32::MAX));
-                    let _ = came.send(Ok(all.collect()));
-                }
+            let until = next.map(|at| Duration::from_nanos(at.0.saturating_sub(raw::now().0)));
+            let until = until.unwrap_or(INTERVAL);
+            std::thread::sleep(until.clamp(MIN_INTERVAL, INTERVAL));
+        }
+    }
+
+    fn carry_out(&mut self, order: Order) {
+        let find = |index: usize| move |it: &&mut WatchedCell| it.index == index;
+        let mut cells = self.cells.iter_mut();
+        match order {
+            Order::Add(cell) => self.cells.push(*cell),
+            Order::Stop(index) => cells
+                .find(find(index))
+                .into_iter()
+                .for_each(WatchedCell::stop),
+            Order::Start(index) => {
+                cells
+                    .find(find(index))
+                    .into_iter()
+                    .for_each(WatchedCell::start);
             }
-            std::thread::sleep(INTERVAL);
+            Order::Resize(index, cores, done) => {
+                let resized = cells.find(find(index)).map(|cell| cell.resize(cores));
+                let _ = done.send(resized.unwrap_or(Ok(())));
+            }
+            Order::Remove(index) => self.cells.retain(|it| it.index != index),
         }
     }
 }
 
+/// Takes a priority above that of the cells that this thread switches. Gives what the system refuses, with the fix.
+fn raise() -> Option<String> {
+    let refusal = workers::set_priority(Priority::RealTime(SWITCH_PRIORITY)).err()?;
+    Some(format!("{refusal}: {}", refusal.fix()))
+}
+
 impl WatchedCell {
-    /// One look at the cell.
-    fn look(&mut self, launch: &Launch, events: &mpsc::Sender<CellEvent>) {
+    fn stop(&mut self) {
+        self.count_used();
+        self.state = State::Stopped;
+        // Again: it may have come up since the service stored it.
+        self.status.stopped.store(true, Ordering::Relaxed);
+        self.forget_process();
+    }
+
+    /// Takes back what was told of a process that has ended.
+    fn forget_process(&self) {
+        self.status.process.store(0, Ordering::Relaxed);
+        self.status.drill.store(0, Ordering::Relaxed);
+        self.status.throttled.store(false, Ordering::Relaxed);
+        self.status.load.store(0, Ordering::Relaxed);
+    }
+
+    fn start(&mut self) {
+        if matches!(self.state, State::Stopped | State::Gone) {
+            self.status.gone.store(false, Ordering::Relaxed);
+            (self.failed_starts, self.restarts_in_row) = (0, 0);
+            self.state = State::Waiting(Instant::now());
+        }
+    }
+
+    fn resize(&mut self, cores: Vec<usize>) -> Result<(), String> {
+        if let State::Playing(process) = &self.state {
+            place_threads(process.child.id() as i32, &cores).map_err(|error| {
+                format!(
+                    "not kept on the cores {cores:?}: {error}: name cores that this process may use"
+                )
+            })?;
+        }
+        self.spec.cores = cores;
+        Ok(())
+    }
+
+    /// One look at the cell. Gives the time by which the next one is due, if that is known.
+    fn look(
+        &mut self,
+        (launch, is_live): (&Launch, bool),
+        events: &mpsc::Sender<CellEvent>,
+    ) -> Option<Nanos> {
         while let Ok(end) = self.retired.pop() {
             drop(end);
         }
@@ -333,10 +523,40 @@ impl WatchedCell {
                 Ok((process, end)) => State::Starting(process, Box::new(end)),
                 Err(error) => self.end(&format!("it cannot be started: {error}"), events),
             },
-            State::Starting(process, end) => self.look_at_start(process, end, events),
+            State::Starting(process, end) => self.look_at_start((process, is_live), end, events),
             State::Playing(process) => self.look_at_play(process, events),
+            State::Stopped => State::Stopped,
             State::Gone => State::Gone,
         };
+        let State::Playing(process) = &mut self.state else {
+            return None;
+        };
+        let is_due = process.measured.0.elapsed() > LOAD_INTERVAL;
+        let (next, refused) = match &mut process.enforcer {
+            Some(enforcer) => enforcer.look(&self.status),
+            None => (None, None),
+        };
+        if is_due {
+            self.count_used();
+        }
+        self.tell_refused(refused, events);
+        next
+    }
+
+    fn tell_refused(&self, what: Option<String>, events: &mpsc::Sender<CellEvent>) {
+        let cell = self.name.clone();
+        let event = what.map(|what| CellEvent::Refused { cell, what });
+        event.into_iter().for_each(|event| {
+            let _ = events.send(event);
+        });
+    }
+
+    /// Counts the processor time of a process that plays.
+    fn count_used(&mut self) {
+        let State::Playing(process) = &mut self.state else {
+            return;
+        };
+        process.count_used(&self.status);
     }
 
     /// Starts a process with rings of its own.
@@ -368,15 +588,31 @@ impl WatchedCell {
             replies.consumer().map_err(|error| error.to_string())?,
             self.samples,
         );
-        let child = launch(self.index, &paths, self.launches == 1).spawn();
+        let request = LaunchRequest {
+            index: self.index,
+            spec: &self.spec,
+            text: self.text.as_deref(),
+            paths: &paths,
+            is_first: self.launches == 1,
+        };
+        let workers = self.spec.workers() as u32;
+        self.status.workers.store(workers, Ordering::Relaxed);
+        self.status.starts.store(self.launches, Ordering::Relaxed);
+        let child = launch(&request).spawn();
         let child = child.map_err(|error| error.to_string())?;
         let began = Instant::now();
-        Ok((Process { child, began }, end))
+        let process = Process {
+            child,
+            began,
+            enforcer: None,
+            measured: (began, Nanos(0)),
+        };
+        Ok((process, end))
     }
 
     fn look_at_start(
         &mut self,
-        mut process: Process,
+        (mut process, is_live): (Process, bool),
         mut end: Box<HostEnd>,
         events: &mpsc::Sender<CellEvent>,
     ) -> State {
@@ -398,6 +634,10 @@ impl WatchedCell {
                 // An outage before this one is over.
                 self.status.outage.store(0, Ordering::Relaxed);
                 process.began = Instant::now();
+                if let (Some(came), Ok(latency)) = (self.came.take(), u32::try_from(latency)) {
+                    let _ = came.send(Ok(latency));
+                }
+                self.begin_to_hold(&mut process, is_live, events);
                 State::Playing(process)
             }
             Err(ReplyError::Corrupt) => self.end("its first message is none", events),
@@ -408,6 +648,26 @@ impl WatchedCell {
                 Err(error) => self.end(&error.to_string(), events),
             },
         }
+    }
+
+    /// Begins to hold a process that plays to its policy, and to measure it.
+    fn begin_to_hold(
+        &mut self,
+        process: &mut Process,
+        is_live: bool,
+        events: &mpsc::Sender<CellEvent>,
+    ) {
+        let number = process.child.id();
+        self.status.process.store(number, Ordering::Relaxed);
+        self.status.throttled.store(false, Ordering::Relaxed);
+        self.status.stopped.store(false, Ordering::Relaxed);
+        let used = raw::process_time(number as i32).unwrap_or_default();
+        process.measured = (process.began, used);
+        let policy = (&self.spec.policy, self.spec.precedence);
+        let (enforcer, refused) = Enforcer::begin(number, policy, is_live);
+        process.enforcer = Some(enforcer);
+        let is_first = self.launches == 1;
+        self.tell_refused(refused.filter(|_| is_first), events);
     }
 
     fn look_at_play(&mut self, mut process: Process, events: &mpsc::Sender<CellEvent>) -> State {
@@ -445,6 +705,7 @@ impl WatchedCell {
             Ok(None) if self.hangs() => "it hangs".to_owned(),
             Ok(None) => return State::Playing(process),
         };
+        process.count_used(&self.status);
         drop(process);
         self.end(&why, events)
     }
@@ -480,7 +741,11 @@ impl WatchedCell {
         let left = self.memory.take().and_then(|memory| memory.newest());
         self.checkpoint = left.or_else(|| self.checkpoint.take());
         let (cell, why) = (self.name.clone(), why.to_owned());
-        self.why.clone_from(&why);
+        self.forget_process();
+        if let Some(came) = self.came.take() {
+            let _ = came.send(Err(format!("the cell `{cell}` did not come up: {why}")));
+            return State::Gone;
+        }
         let _ = events.send(CellEvent::Ended { cell, why });
         self.status.drill.store(0, Ordering::Relaxed);
         self.is_silent = true;

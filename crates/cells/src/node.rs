@@ -81,11 +81,13 @@ pub struct CellLink {
     pub(crate) drills: Vec<Drill>,
 }
 
-/// Registers the nodes of cells: `links` has one for each, by the name of its node.
+/// Links of the nodes that are still to be made, by the names of the nodes.
+pub type CellLinks = Arc<Mutex<HashMap<String, CellLink>>>;
+
+/// Registers the nodes of cells: `links` has one for each that is made.
 ///
 /// Real-time: setup.
-pub fn register_cells(registry: &mut Registry, links: HashMap<String, CellLink>) {
-    let links = Mutex::new(links);
+pub fn register_cells(registry: &mut Registry, links: CellLinks) {
     let kind = hidden_kind(CELL, "Plays a part of the graph in a process of its own.");
     registry.add(kind, move |context| {
         let name = &context.node.name;
@@ -110,6 +112,8 @@ struct CellNode {
     next: u64,
     /// First block that was sent to the present process.
     first: u64,
+    /// Last block that was not sent, for want of budget.
+    unsent: u64,
     /// Channels x frames of the last reply.
     samples: Vec<f32>,
     /// Channels of each output; 0 for one of events.
@@ -135,6 +139,7 @@ impl CellNode {
             is_offline: false,
             next: 0,
             first: 0,
+            unsent: u64::MAX,
             samples: Vec::new(),
             last: vec![0.0; outputs.iter().sum()],
             events: NodeEvents::new(&node.inputs, &node.outputs),
@@ -174,6 +179,11 @@ impl CellNode {
 
     /// Sends the inputs of this block.
     fn send(&mut self, block: &Block<'_>) {
+        // The wake is what a cell without budget is not given.
+        if self.link.status.throttled.load(Ordering::Relaxed) {
+            self.unsent = self.next;
+            return;
+        }
         let drill = self.drill(block.position());
         let info = RequestInfo {
             block: self.next,
@@ -234,7 +244,7 @@ impl CellNode {
 
     /// Receives the reply to block `wanted` into `samples`, and returns true if it came.
     fn receive(&mut self, wanted: u64) -> bool {
-        if wanted < self.first {
+        if wanted < self.first || wanted == self.unsent {
             return false;
         }
         let limit = if self.is_offline {
@@ -332,7 +342,9 @@ impl CellNode {
     fn count(&self, has_reply: bool, is_due: bool) {
         let status = &self.link.status;
         status.blocks.fetch_add(1, Ordering::Relaxed);
-        match has_reply || !is_due {
+        let is_stopped = status.stopped.load(Ordering::Relaxed);
+        let is_throttled = status.throttled.load(Ordering::Relaxed);
+        match has_reply || !is_due || is_stopped {
             true => {
                 let missed = status.missed.swap(0, Ordering::Relaxed);
                 if missed > 0 {
@@ -341,7 +353,9 @@ impl CellNode {
             }
             false => {
                 status.lost.fetch_add(1, Ordering::Relaxed);
-                status.missed.fetch_add(1, Ordering::Relaxed);
+                // A cell that was not asked does not hang.
+                let asked = u32::from(!is_throttled);
+                status.missed.fetch_add(asked, Ordering::Relaxed);
             }
         }
     }

@@ -1,7 +1,9 @@
-//! The calls of the kernel that need `unsafe`: to close descriptors by number, and to trace another process.
+//! The calls of the kernel that need `unsafe`: to close descriptors by number, to trace another process, to read clocks, and
+//! to schedule the threads of other processes.
 #![allow(unsafe_code)]
 
 use std::io;
+use units::Nanos;
 
 /// Closes every descriptor of this process but standard input, output and error.
 ///
@@ -23,6 +25,88 @@ pub(crate) fn trace_process(process: i32) -> io::Result<()> {
     let nothing = std::ptr::null_mut::<libc::c_void>();
     // SAFETY: this request reads and writes no memory.
     match unsafe { libc::ptrace(libc::PTRACE_SEIZE, process, nothing, nothing) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Time of the machine's monotonic clock.
+///
+/// Real-time: hot.
+pub(crate) fn now() -> Nanos {
+    clock(libc::CLOCK_MONOTONIC).unwrap_or_default()
+}
+
+/// Processor time that all threads of a process have used.
+///
+/// Real-time: setup.
+pub(crate) fn process_time(process: i32) -> Option<Nanos> {
+    let mut id = 0;
+    // SAFETY: `id` is a clock id that the call may write.
+    match unsafe { libc::clock_getcpuclockid(process, &raw mut id) } {
+        0 => clock(id),
+        _ => None,
+    }
+}
+
+fn clock(id: libc::clockid_t) -> Option<Nanos> {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is a timespec that the call may write.
+    match unsafe { libc::clock_gettime(id, &raw mut time) } {
+        0 => Some(Nanos(
+            time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64,
+        )),
+        _ => None,
+    }
+}
+
+/// Gives a thread a policy and a level of the system's scheduler.
+///
+/// Real-time: setup.
+pub(crate) fn set_scheduler(thread: i32, policy: i32, level: i32) -> io::Result<()> {
+    // SAFETY: all zeros is a valid value of this structure of integers.
+    let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
+    param.sched_priority = level;
+    // SAFETY: `param` lives through the call, which only reads it.
+    match unsafe { libc::sched_setscheduler(thread, policy, &raw const param) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Arguments of `sched_setattr`, in its first form.
+#[repr(C)]
+struct SchedAttr {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime: u64,
+    deadline: u64,
+    period: u64,
+}
+
+/// Gives a thread `budget` in each `period`, by SCHED_DEADLINE.
+///
+/// Real-time: setup.
+pub(crate) fn set_deadline(thread: i32, budget: Nanos, period: Nanos) -> io::Result<()> {
+    let attr = SchedAttr {
+        size: size_of::<SchedAttr>() as u32,
+        policy: libc::SCHED_DEADLINE as u32,
+        flags: 0,
+        nice: 0,
+        priority: 0,
+        runtime: budget.0,
+        deadline: period.0,
+        period: period.0,
+    };
+    let attr = &raw const attr;
+    // SAFETY: `attr` has the size that it names and lives through the call, which only reads it.
+    match unsafe { libc::syscall(libc::SYS_sched_setattr, thread, attr, 0) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -5,15 +5,17 @@
 //! nodes = ["room", "damp"]   # the nodes that it plays
 //! cores = [1]                # the machine's numbers; none: wherever the system lets it run
 //! memory_mib = 256           # on top of what it has when it begins to play
-//! policy = "best-effort"     # or "none": its cores are its alone
+//! policy = "best-effort"     # or "none", "time-triggered", "event-triggered"
 //! precedence = 1             # 0 to 9; a higher one runs before a lower one
 //! latency = 1                # blocks, 0 or 1
 //! ```
 
+use crate::policy::{Policy, Server, TimeWindow, Windows};
 use ::toml::{Table, Value};
 use graph::{Diagnostic, SourceSpan};
 use serde_json::json;
 use text::Session;
+use units::Nanos;
 
 /// The session's section of cells.
 pub const SECTION: &str = "cell";
@@ -33,16 +35,6 @@ impl CellLatency {
     pub fn blocks(self) -> u64 {
         u64::from(self == Self::OneBlock)
     }
-}
-
-/// Rule by which a cell shares its cores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
-    /// With every other program, at ordinary priority.
-    #[default]
-    BestEffort,
-    /// Not at all: no other cell may name them.
-    Exclusive,
 }
 
 /// One cell of a session.
@@ -66,17 +58,45 @@ pub struct CellSpec {
     pub span: SourceSpan,
 }
 
+impl CellSpec {
+    /// Number of its workers: one for each core, and one alone under the policy `event-triggered`.
+    ///
+    /// Real-time: setup.
+    pub fn workers(&self) -> usize {
+        match self.policy {
+            Policy::EventTriggered(_) => 1,
+            _ => self.cores.len().max(1),
+        }
+    }
+
+    /// Reads a cell from the keys of its table, as text.
+    ///
+    /// # Errors
+    ///
+    /// The mistake in them.
+    ///
+    /// Real-time: setup.
+    pub fn from_text(name: &str, text: &str) -> Result<Self, String> {
+        let table = text.parse::<Table>();
+        let table = table.map_err(|error| error.message().to_owned())?;
+        read_cell(name, &Value::Table(table), SourceSpan::NONE)
+    }
+}
+
 /// Keys of a cell.
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 9] = [
     "nodes",
     "cores",
     "memory_mib",
     "policy",
     "precedence",
     "latency",
+    "windows",
+    "budget_us",
+    "period_us",
 ];
-/// Policies that are planned.
-const PLANNED: [&str; 2] = ["time-triggered", "event-triggered"];
+/// Longest time in microseconds of a window, a budget or a period.
+const MAX_TIME_US: i64 = 10_000_000;
 const MAX_MEMORY_MIB: i64 = 1 << 20;
 const DEFAULT_MEMORY_MIB: i64 = 256;
 
@@ -106,12 +126,12 @@ pub fn read_cells(session: &Session) -> (Vec<CellSpec>, Vec<Diagnostic>) {
             }
         }
     }
-    mistakes.extend(shared_cores(&cells));
+    mistakes.extend(shared_cores(&cells.iter().collect::<Vec<_>>()));
     (cells, mistakes)
 }
 
 /// Refuses a core that one cell has alone and another names too.
-fn shared_cores(cells: &[CellSpec]) -> Vec<Diagnostic> {
+pub(crate) fn shared_cores(cells: &[&CellSpec]) -> Vec<Diagnostic> {
     let mut mistakes = Vec::new();
     for (at, cell) in cells.iter().enumerate() {
         for other in &cells[..at] {
@@ -139,6 +159,7 @@ fn shared_cores(cells: &[CellSpec]) -> Vec<Diagnostic> {
 /// Real-time: setup.
 pub fn extend_schema(schema: &mut serde_json::Value) {
     let count = |max: i64, default: i64, doc: &str| json!({ "type": "integer", "minimum": 0, "maximum": max, "default": default, "description": doc });
+    let time = |min: i64, doc: &str| json!({ "type": "integer", "minimum": min, "maximum": MAX_TIME_US, "description": doc });
     schema["properties"][SECTION] = json!({
         "description": "Parts that `divisi cells` plays in processes of their own, by name.",
         "type": "object",
@@ -150,7 +171,24 @@ pub fn extend_schema(schema: &mut serde_json::Value) {
                 "nodes": { "type": "array", "minItems": 1, "items": { "type": "string" }, "description": "Names of its nodes." },
                 "cores": { "type": "array", "items": { "type": "integer", "minimum": 0 }, "description": "Cores that its threads may run on; without it, all." },
                 "memory_mib": count(MAX_MEMORY_MIB, DEFAULT_MEMORY_MIB, "Memory in MiB that it may take after its start."),
-                "policy": { "enum": ["best-effort", "none"], "description": "none: its cores are its alone." },
+                "policy": { "enum": ["best-effort", "none", "time-triggered", "event-triggered"], "description": "none: its cores are its alone; time-triggered: in `windows`; event-triggered: `budget_us` in each `period_us` at most." },
+                "windows": {
+                    "type": "array",
+                    "minItems": 1,
+                    "description": "When a time-triggered cell may run.",
+                    "items": {
+                        "type": "object",
+                        "required": ["period_us", "length_us"],
+                        "additionalProperties": false,
+                        "properties": {
+                            "period_us": time(1, "Time between the beginnings of two windows, in microseconds."),
+                            "offset_us": time(0, "Beginning of the first window, in microseconds."),
+                            "length_us": time(1, "Length of each window, in microseconds."),
+                        },
+                    },
+                },
+                "budget_us": time(20, "Processor time of an event-triggered cell in each period, in microseconds."),
+                "period_us": time(20, "Period of an event-triggered cell, in microseconds; 1 s at most."),
                 "precedence": count(9, 0, "A higher one runs before a lower one."),
                 "latency": count(1, 0, "In blocks; 0: the graph waits for it within the block."),
             },
@@ -184,15 +222,24 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
     let policy = match table.get("policy").map(Value::as_str) {
         None | Some(Some("best-effort")) => Policy::BestEffort,
         Some(Some("none")) => Policy::Exclusive,
-        Some(Some(planned)) if PLANNED.contains(&planned) => {
-            return Err(format!("the policy \"{planned}\" is not built yet"));
+        Some(Some("time-triggered")) => Policy::TimeTriggered(read_windows(list("windows")?)?),
+        Some(Some("event-triggered")) => {
+            let time = |key| match whole(key, MAX_TIME_US, 0)? {
+                0 => Err(format!("policy \"event-triggered\" needs `{key}`")),
+                us => Ok(Nanos(us as u64 * 1000)),
+            };
+            Policy::EventTriggered(Server::new(time("budget_us")?, time("period_us")?)?)
         }
-        _ => return Err("`policy` is \"none\" or \"best-effort\"".to_owned()),
+        _ => {
+            return Err(
+                "`policy` is \"none\", \"best-effort\", \"time-triggered\" or \"event-triggered\""
+                    .to_owned(),
+            );
+        }
     };
+    check_keys(table, &policy)?;
     let cores = cores.ok_or("`cores` is a list of numbers: [1]")?;
-    if policy == Policy::Exclusive && cores.is_empty() {
-        return Err("policy \"none\" needs `cores`, which are then the cell's alone".to_owned());
-    }
+    check_cores(&policy, &cores)?;
     Ok(CellSpec {
         name: name.to_owned(),
         nodes: nodes.ok_or("it needs `nodes`, a list of names: [\"room\"]")?,
@@ -206,6 +253,59 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
         },
         span,
     })
+}
+
+/// Refuses no cores where the policy is about them.
+pub(crate) fn check_cores(policy: &Policy, cores: &[usize]) -> Result<(), String> {
+    match policy {
+        Policy::Exclusive if cores.is_empty() => {
+            Err("policy \"none\" needs `cores`, which are then the cell's alone".to_owned())
+        }
+        Policy::TimeTriggered(_) if cores.is_empty() => {
+            Err("policy \"time-triggered\" needs `cores`, on which its windows are".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses keys of another policy.
+fn check_keys(table: &Table, policy: &Policy) -> Result<(), String> {
+    let others: &[&str] = match policy {
+        Policy::TimeTriggered(_) => &["budget_us", "period_us"],
+        Policy::EventTriggered(_) => &["windows"],
+        _ => &["windows", "budget_us", "period_us"],
+    };
+    match others.iter().find(|key| table.contains_key(**key)) {
+        Some(key) => Err(format!(
+            "`{key}` is no key under the policy \"{}\"",
+            policy.name()
+        )),
+        None => Ok(()),
+    }
+}
+
+fn read_windows(list: &[Value]) -> Result<Windows, String> {
+    let form = "`windows` is a list of { period_us = 10000, offset_us = 0, length_us = 2000 }";
+    let table = list.iter().map(|one| {
+        let one = one.as_table()?;
+        let keys = ["period_us", "offset_us", "length_us"];
+        let is_known = one.keys().all(|key| keys.contains(&key.as_str()));
+        let time = |key: &str, default: Option<i64>| {
+            let us = match one.get(key) {
+                Some(us) => us.as_integer(),
+                None => default,
+            };
+            let us = us.filter(|it| (0..=MAX_TIME_US).contains(it))?;
+            Some(Nanos(us as u64 * 1000))
+        };
+        is_known.then_some(TimeWindow {
+            period: time("period_us", None)?,
+            offset: time("offset_us", Some(0))?,
+            length: time("length_us", None)?,
+        })
+    });
+    let table: Option<Vec<TimeWindow>> = table.collect();
+    Windows::new(table.ok_or(form)?)
 }
 
 #[cfg(test)]
@@ -233,7 +333,24 @@ mod tests {
             (b.cores.as_slice(), b.memory_mib, b.precedence),
             (&[1][..], 9, 3)
         );
-        assert_eq!((b.policy, b.latency.blocks()), (Policy::Exclusive, 1));
+        assert_eq!((&b.policy, b.latency.blocks()), (&Policy::Exclusive, 1));
+    }
+
+    #[test]
+    fn windows_and_servers_are_read_with_their_policies() {
+        let time = "nodes = [\"x\"]\npolicy = \"time-triggered\"\ncores = [0]\nwindows = [{ period_us = 9, length_us = 3 }, { period_us = 9, offset_us = 5, length_us = 1 }]";
+        let Policy::TimeTriggered(windows) = CellSpec::from_text("a", time).unwrap().policy else {
+            panic!("another policy");
+        };
+        assert_eq!(windows.table().len(), 2);
+        assert_eq!(windows.max_supply(Nanos(9000)), Nanos(4000));
+        let event = "nodes = [\"x\"]\npolicy = \"event-triggered\"\ncores = [0, 1]\nbudget_us = 100\nperiod_us = 400";
+        let event = CellSpec::from_text("a", event).unwrap();
+        let server = Server::new(Nanos(100_000), Nanos(400_000)).unwrap();
+        assert_eq!(
+            (event.workers(), event.policy),
+            (1, Policy::EventTriggered(server))
+        );
     }
 
     #[test]
@@ -250,9 +367,29 @@ mod tests {
             ("nodes = [\"x\"]\npolicy = \"none\"", "needs `cores`"),
             (
                 "nodes = [\"x\"]\npolicy = \"event-triggered\"",
-                "not built yet",
+                "needs `budget_us`",
             ),
-            ("nodes = [\"x\"]\npolicy = 3", "is \"none\" or"),
+            (
+                "nodes = [\"x\"]\npolicy = \"event-triggered\"\nbudget_us = 300\nperiod_us = 200",
+                "a budget lasts 20 us at least",
+            ),
+            (
+                "nodes = [\"x\"]\npolicy = \"time-triggered\"\ncores = [0]",
+                "there are 1 to",
+            ),
+            (
+                "nodes = [\"x\"]\npolicy = \"time-triggered\"\nwindows = [{ period_us = 9, length_us = 3 }]",
+                "needs `cores`",
+            ),
+            (
+                "nodes = [\"x\"]\npolicy = \"time-triggered\"\ncores = [0]\nwindows = [{ period_us = 9, length = 3 }]",
+                "is a list of { period_us",
+            ),
+            (
+                "nodes = [\"x\"]\nbudget_us = 300",
+                "is no key under the policy \"best-effort\"",
+            ),
+            ("nodes = [\"x\"]\npolicy = 3", "is \"none\", "),
             ("nodes = [\"x\"]\nrooms = 3", "is no key"),
         ];
         for (line, part) in wrong {

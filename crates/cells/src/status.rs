@@ -7,10 +7,14 @@
 //! | `drill` | the node, in the block of a drill | the monitor, which sends the signal |
 //! | `outage` | the node: blocks lost in a row, when the first one is back | the monitor, which tells it once for each process |
 //! | `gone` | the monitor, when it starts the cell no more | the node, which waits no longer |
+//! | `stopped` | the service and the monitor, from an order to stop until a process plays again | the node, to which no block is lost then |
+//! | `throttled` | the monitor, while the budget is used up | the node, which sends nothing then |
+//! | `process`, `starts`, `workers`, `used_ns`, `load`, `outside_ns` | the monitor | reports |
 //!
 //! Nothing else travels with any of these words, so all are relaxed; the rings travel through queues.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use units::Nanos;
 
 /// Figures and flags of one cell.
 #[derive(Debug, Default)]
@@ -32,6 +36,20 @@ pub struct CellStatus {
     pub(crate) corrupt: AtomicU32,
     pub(crate) drill: AtomicU32,
     pub(crate) gone: AtomicBool,
+    pub(crate) stopped: AtomicBool,
+    pub(crate) throttled: AtomicBool,
+    /// Number of the process that plays; 0 for none.
+    pub(crate) process: AtomicU32,
+    /// Processes that were started.
+    pub(crate) starts: AtomicU32,
+    /// Workers of the last one.
+    pub(crate) workers: AtomicU32,
+    /// Processor time of all its processes.
+    pub(crate) used_ns: AtomicU64,
+    /// Cores that it has used in the last interval of the monitor, in thousandths.
+    pub(crate) load: AtomicU32,
+    /// Processor time while no window was open, or its budget was used up.
+    pub(crate) outside_ns: AtomicU64,
 }
 
 impl CellStatus {
@@ -68,5 +86,47 @@ impl CellStatus {
     /// Real-time: hot.
     pub fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
+    }
+
+    /// Number of the process that plays.
+    ///
+    /// Real-time: hot.
+    pub fn process(&self) -> Option<u32> {
+        Some(self.process.load(Ordering::Relaxed)).filter(|it| *it != 0)
+    }
+
+    /// Number of processes that were started after the first one.
+    ///
+    /// Real-time: hot.
+    pub fn restarts(&self) -> u32 {
+        self.starts.load(Ordering::Relaxed).saturating_sub(1)
+    }
+
+    /// Workers of the process.
+    ///
+    /// Real-time: hot.
+    pub fn workers(&self) -> usize {
+        self.workers.load(Ordering::Relaxed) as usize
+    }
+
+    /// Processor time that its processes have used while they played.
+    ///
+    /// Real-time: hot.
+    pub fn used(&self) -> Nanos {
+        Nanos(self.used_ns.load(Ordering::Relaxed))
+    }
+
+    /// Part of that time for which no window was open, or its budget was used up.
+    ///
+    /// Real-time: hot.
+    pub fn used_outside(&self) -> Nanos {
+        Nanos(self.outside_ns.load(Ordering::Relaxed))
+    }
+
+    /// Cores that it has used of late: 0.5 is half of one.
+    ///
+    /// Real-time: hot.
+    pub fn load(&self) -> f64 {
+        f64::from(self.load.load(Ordering::Relaxed)) / 1000.0
     }
 }

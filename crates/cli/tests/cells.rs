@@ -389,7 +389,7 @@ fn a_session_that_cannot_be_split_is_refused_with_the_place() {
         ),
         (
             "nodes = [\"low\"]\npolicy = \"time-triggered\"",
-            "is not built yet",
+            "there are 1 to 4096 windows",
         ),
     ];
     let graph = SESSION.split("[cell.filter]").next().unwrap();

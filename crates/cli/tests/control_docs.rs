@@ -86,10 +86,10 @@ fn each_command_of_the_page_is_done_and_its_answer_fits_the_schema() {
     let here = folder();
     let playing = Playing::start(&here, "");
     let text = page("control.md");
-    let mut done = BTreeSet::new();
+    let mut done = cell_commands(&schema);
     for line in blocks(&text, "text").iter().flat_map(|block| block.lines()) {
         let verb = line.split_whitespace().next().unwrap();
-        done.insert(verb);
+        done.insert(verb.to_owned());
         if verb == "subscribe" {
             subscribe(&schema, &here, line);
             continue;
@@ -110,12 +110,35 @@ fn each_command_of_the_page_is_done_and_its_answer_fits_the_schema() {
     let all = schema["$defs"]["command"]["oneOf"].as_array().unwrap();
     let all = all
         .iter()
-        .map(|it| it["properties"]["do"]["const"].as_str().unwrap());
+        .map(|it| it["properties"]["do"]["const"].as_str().unwrap().to_owned());
     assert_eq!(
         done,
-        all.collect::<BTreeSet<&str>>(),
+        all.collect::<BTreeSet<String>>(),
         "each command has an example"
     );
+}
+
+/// Carries out the commands of the page about cells, on its session. Gives them.
+fn cell_commands(schema: &Value) -> BTreeSet<String> {
+    let here = Folder::new();
+    let text = page("cells.md");
+    here.write("tone.toml", blocks(&text, "toml")[0]);
+    here.write("hall.wav", common::sound(48_000, &[&[1.0, 0.5]]));
+    let line = "cells tone.toml --socket s --no-admission";
+    let playing = Playing::begin(&here, line, |_| {});
+    let mut done = BTreeSet::new();
+    for line in blocks(&text, "text").iter().flat_map(|block| block.lines()) {
+        let reply = playing.send(&[line]);
+        let reply = reply.unwrap_or_else(|why| panic!("{line}: {why}"));
+        check(schema, "reply", &reply);
+        let definition = match line {
+            "query cells" => "cells",
+            _ => "cell_change",
+        };
+        check(schema, definition, &reply["data"][0]);
+        done.extend(line.split_whitespace().next().map(str::to_owned));
+    }
+    done
 }
 
 /// Subscribes, and reads until each topic has come; of those that wait for something, that is made to happen.

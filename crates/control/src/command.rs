@@ -262,6 +262,38 @@ pub enum Command {
         #[serde(default)]
         file: Option<PathBuf>,
     },
+    /// Puts nodes of a session of cells into a cell of their own.
+    AddCell {
+        /// Its name.
+        cell: String,
+        /// Its nodes.
+        nodes: Vec<String>,
+        /// Its other keys, as in a session.
+        #[serde(default)]
+        settings: BTreeMap<String, Value>,
+    },
+    /// Ends a cell: its nodes play with the rest of the session.
+    RemoveCell {
+        /// The cell.
+        cell: String,
+    },
+    /// Gives a cell other cores.
+    ResizeCell {
+        /// The cell.
+        cell: String,
+        /// Numbers of the cores; none for all.
+        cores: Vec<usize>,
+    },
+    /// Stops a cell: its nodes are silent and cost nothing.
+    StopCell {
+        /// The cell.
+        cell: String,
+    },
+    /// Starts a cell that was stopped.
+    StartCell {
+        /// The cell.
+        cell: String,
+    },
     /// Asks for something; the reply has it as `data`.
     Query {
         /// The question.
@@ -345,6 +377,8 @@ pub enum Query {
     Presets,
     /// The schedule that plays, its changes while it played and why, and figures of the plan.
     Schedule,
+    /// The cells with their states, loads, lost blocks and restarts.
+    Cells,
 }
 
 /// Subject of a subscription.

@@ -8,6 +8,7 @@
 //! Requests that set parameters follow each other without a wait; one behind a change of the graph waits until that plays.
 
 use crate::ControlError;
+use crate::cells::{self, CellHost};
 use crate::command::{Command, Query, Reply, Request};
 use crate::edits::{Draft, LiveSet};
 use crate::events::NodeEvent;
@@ -63,6 +64,8 @@ pub struct Controller {
     subscriptions: Subscriptions,
     /// The transport of a server, if the engine follows it.
     followed: Option<Box<dyn FollowedTransport>>,
+    /// The cells, if parts of the session are processes of their own.
+    cells: Option<Box<dyn CellHost>>,
     learning: Option<LearnRequest>,
 }
 
@@ -85,8 +88,33 @@ enum EffectTime {
     At(u64),
     /// With the executor that is on its way.
     WithSwap,
+    /// When the cells have changed.
+    WithCells,
     /// With events: their ticket, and the earliest frame for which they are meant.
     WithEvents(u64, u64),
+}
+
+impl EffectTime {
+    /// Returns true if no other request is carried out until then.
+    fn holds_others(self) -> bool {
+        matches!(self, Self::WithSwap | Self::WithCells)
+    }
+}
+
+impl Answering {
+    /// Enters what has become of a command of cells.
+    fn settle(&mut self, changed: Result<(Value, Option<u64>), String>) {
+        self.waits_for = EffectTime::Never;
+        match changed {
+            Ok((answer, frame)) => {
+                (self.reply.data, self.reply.frame) = (vec![answer], frame);
+            }
+            Err(why) => {
+                let id = std::mem::take(&mut self.reply.id);
+                self.reply = refusal(id, &ControlError::Cells(why), Some(1));
+            }
+        }
+    }
 }
 
 /// Answers of commands, each behind the number of its command.
@@ -117,6 +145,7 @@ impl Controller {
             snapshots: Arc::new(snapshots),
             subscriptions: Subscriptions::default(),
             followed: None,
+            cells: None,
             learning: None,
         }
     }
@@ -126,6 +155,13 @@ impl Controller {
     /// Real-time: setup.
     pub fn follow_transport(&mut self, transport: Box<dyn FollowedTransport>) {
         self.followed = Some(transport);
+    }
+
+    /// Lets `cells` carry out the commands of cells.
+    ///
+    /// Real-time: setup.
+    pub fn host_cells(&mut self, cells: Box<dyn CellHost>) {
+        self.cells = Some(cells);
     }
 
     /// Takes a request of `client`. Its reply comes from [`Self::update`]. Returns a reply at once if too many wait.
@@ -176,7 +212,7 @@ impl Controller {
             && self
                 .answering
                 .back()
-                .is_none_or(|it| it.waits_for != EffectTime::WithSwap)
+                .is_none_or(|it| !it.waits_for.holds_others())
             && let Some((client, request)) = self.waiting.pop_front()
         {
             let (reply, waits_for) = match self.carry_out(client, &request, engine) {
@@ -201,10 +237,16 @@ impl Controller {
     }
 
     /// Gives the replies whose frames are known.
-    fn answer(&mut self, engine: &Engine, messages: &mut Vec<Message>) {
-        while let Some(first) = self.answering.front() {
+    fn answer(&mut self, engine: &mut Engine, messages: &mut Vec<Message>) {
+        while let Some(first) = self.answering.front_mut() {
+            if first.waits_for == EffectTime::WithCells {
+                let Some(changed) = self.cells.as_mut().and_then(|it| it.poll(engine)) else {
+                    return;
+                };
+                first.settle(changed);
+            }
             let frame = match first.waits_for {
-                EffectTime::Never => first.reply.frame,
+                EffectTime::Never | EffectTime::WithCells => first.reply.frame,
                 EffectTime::At(frame) => Some(frame),
                 EffectTime::WithSwap if engine.is_swapping() => return,
                 EffectTime::WithSwap => Some(engine.swap_frame()),
@@ -274,6 +316,17 @@ impl Controller {
         request: &Request,
         engine: &mut Engine,
     ) -> Result<(Reply, EffectTime), (ControlError, Option<usize>)> {
+        if let ([command], Some(cells)) = (request.commands.as_slice(), &mut self.cells)
+            && cells::is_cell_command(command)
+        {
+            let begun = cells.begin(command);
+            begun.map_err(|why| (ControlError::Cells(why), Some(1)))?;
+            return Ok((reply(request, Vec::new()), EffectTime::WithCells));
+        }
+        for (number, command) in (1..).zip(&request.commands) {
+            let checked = cells::check(command, self.cells.is_some());
+            checked.map_err(|error| (error, Some(number)))?;
+        }
         if let [command @ (Command::Undo | Command::Redo | Command::Load { .. })] =
             request.commands.as_slice()
         {
@@ -547,6 +600,10 @@ impl Controller {
                 Command::Query {
                     what: Query::Presets,
                 } => snapshot::presets(self.file.folder()),
+                Command::Query { what: Query::Cells } => {
+                    let cells = self.cells.as_ref();
+                    cells.map_or(Value::Null, |it| it.query())
+                }
                 Command::Learn { target, range } => {
                     let catalogue = self.registry.catalogue();
                     check_learned(target, engine.graph(), catalogue)

@@ -117,6 +117,17 @@ pub enum ControlError {
     /// The command has to be the only one that changes something.
     #[error("`{0}` stands alone in a request")]
     Alone(&'static str),
+    /// No part of the session is a process of its own.
+    #[error("this session plays without cells: play it with `divisi cells`")]
+    NoCells,
+    /// The graph of a session of cells changes by commands of cells alone.
+    #[error(
+        "a session of cells takes `set`, `value`, `midi`, `message`, `query`, `subscribe` and the commands of cells"
+    )]
+    WithCells,
+    /// A command of cells was refused.
+    #[error("{0}")]
+    Cells(String),
     /// There is nothing to take back, or to make again.
     #[error("there is nothing to {0}")]
     Nothing(&'static str),

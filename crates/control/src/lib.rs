@@ -23,6 +23,7 @@
 //! | `meters` | levels, loudness and spectrum of a port |
 //! | `events` | numbers and MIDI for event inputs |
 //! | `transport` | start, stop, locate, loop and tempo, for the engine or for a server that it follows |
+//! | `cells` | what a session does whose parts are processes of their own |
 //! | `edits` | one command as a change to a graph |
 //! | `schema` | the JSON Schema of requests, replies and messages |
 //! | `query` | the graph, the kinds and the figures as JSON |
@@ -36,6 +37,7 @@
 //! | `server` | the sockets: JSON lines over a Unix socket, OSC over UDP and TCP |
 #![forbid(unsafe_code)]
 
+mod cells;
 mod command;
 mod controller;
 mod edits;
@@ -59,6 +61,7 @@ mod target;
 mod transport;
 mod words;
 
+pub use cells::CellHost;
 pub use command::{Command, PositionArg, PositionUnit, Query, Reply, Request, Topic};
 pub use controller::{Controller, LearnRequest};
 pub use error::ControlError;

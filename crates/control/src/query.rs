@@ -16,7 +16,7 @@ pub(crate) fn answer(query: Query, engine: &Engine, catalogue: &Catalogue) -> Va
         Query::Schedule => schedule(engine),
         Query::Transport => transport(engine),
         // The controller has them.
-        Query::Snapshots | Query::Presets => Value::Null,
+        Query::Snapshots | Query::Presets | Query::Cells => Value::Null,
     }
 }
 

@@ -22,7 +22,6 @@
 //! ```
 
 mod bound;
-mod checkpoint;
 mod cycle;
 mod errors;
 mod executor;
@@ -33,12 +32,9 @@ mod step;
 mod strategy;
 
 pub use bound::{Binding, DelayLines};
-pub use checkpoint::Checkpoint;
 pub use cycle::{CycleInfo, CycleResult, CycleStatus, HeldLine, StateVisitor, StuckStep, Watchdog};
 pub use errors::ErrorCounts;
 pub use executor::Executor;
 pub use processors::{ProcessorPool, ProcessorTiming, RequestedServices, STAND_IN};
 pub use runtime::{BackoffPolicy, SharedRuntime};
-pub use strategy::{
-    ResumableExecutor, deadline, global, mutex, sequential, static_schedule, stealing, weighted,
-};
+pub use strategy::{deadline, global, mutex, sequential, static_schedule, stealing, weighted};

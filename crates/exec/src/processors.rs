@@ -107,31 +107,6 @@ impl ProcessorEntry {
         self.is_stale.load(Ordering::Relaxed)
     }
 
-    /// Appends the state to `into`. Returns false if the processor panics.
-    ///
-    /// # Safety
-    ///
-    /// The caller's executor owns the runtime, and no worker runs a step of the processor.
-    pub(crate) unsafe fn save_state(&self, into: &mut Vec<u8>) -> bool {
-        // SAFETY: no other thread reaches the processor now, by this function's contract.
-        let processor = unsafe { &**self.processor.get() };
-        is_done(AssertUnwindSafe(|| {
-            processor.save(into);
-            true
-        }))
-    }
-
-    /// Has the processor continue from `state`. Returns false if it refuses, or panics.
-    ///
-    /// # Safety
-    ///
-    /// As for [`save_state`](Self::save_state).
-    pub(crate) unsafe fn load_state(&self, state: &[u8]) -> bool {
-        // SAFETY: no other thread reaches the processor now, by this function's contract.
-        let processor = unsafe { &mut **self.processor.get() };
-        is_done(AssertUnwindSafe(|| processor.load(state).is_ok()))
-    }
-
     /// Copies the state of `original`, by save and load. Returns false if that fails.
     ///
     /// # Safety
@@ -152,19 +127,15 @@ impl ProcessorEntry {
             )
         };
         state.clear();
-        is_done(AssertUnwindSafe(|| {
+        let synced = catch_unwind(AssertUnwindSafe(|| {
             from.save(state);
             to.load(state).is_ok()
-        }))
+        }));
+        synced.unwrap_or_else(|payload| {
+            std::mem::forget(payload);
+            false
+        })
     }
-}
-
-/// Returns true if `work` does, and false if it panics. What the panic carries is forgotten: it may not be freed here.
-fn is_done(work: impl FnOnce() -> bool + std::panic::UnwindSafe) -> bool {
-    catch_unwind(work).unwrap_or_else(|payload| {
-        std::mem::forget(payload);
-        false
-    })
 }
 
 /// Latency, tail and length of a processor, known once it is set up.

@@ -11,6 +11,7 @@ mod admission;
 mod drill;
 mod process;
 mod run;
+mod service;
 
 pub(super) use process::CellProcess;
 
@@ -18,25 +19,35 @@ use crate::failure::Failure;
 use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
+use crate::playback::control::ControlOptions;
 use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate, parse_seconds};
-use admission::check_admission;
+use admission::{capacity, check_admission, worst_costs};
 use clap::Args;
 use divisi::cells::{
-    CellPart, CellSpec, Drill, Launch, Monitor, Split, Start, read_cells, register_cells, split,
+    CellLinks, CellPart, CellService, CellSpec, Drill, Launch, LaunchRequest, Monitor,
+    ServiceOptions, Split, Start, read_cells, register_cells, split,
 };
 use divisi::graph::Diagnostic;
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
 use drill::DrillOption;
 use run::Run;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
   divisi cells studio.toml --seconds 60
   divisi cells studio.toml --render studio.wav --seconds 10
   divisi cells studio.toml --render studio.wav --seconds 10 --drill reverb:kill@3
+  divisi cells studio.toml --socket &
+  divisi send 'query cells'
+  divisi send 'add_cell wet of room damp with cores=1 latency=1'
+  divisi send 'resize_cell wet 0 1'
 
 A cell is a table of the session, [cell.NAME] with nodes = [\"a\", \"b\"]; docs/cells.md has all keys. Without the command
 `cells`, the same session plays in one process, with the same bits.";
@@ -76,6 +87,10 @@ pub(crate) struct Cells {
     /// Play cells even if they do not fit the cores
     #[arg(long)]
     no_admission: bool,
+
+    /// Take commands at this Unix socket, which belongs to you alone; see `divisi send`
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "", conflicts_with = "render")]
+    socket: Option<PathBuf>,
 }
 
 impl Cells {
@@ -104,16 +119,33 @@ impl Cells {
             None => Mode::Live,
         };
         let launch = self.launch((rate, block))?;
-        let started = Monitor::start(&split.cells, block, launch, &drills);
+        let is_live = self.render.is_none();
+        // Before any process, so that a path that is taken starts none.
+        let socket = ControlOptions::listen_at(self.socket.as_deref())?;
+        let started = Monitor::start(&split.cells, (block, is_live), launch, &drills);
         let Start { monitor, links } = started.map_err(Failure::failed)?;
+        let links = CellLinks::new(links.into_iter().collect::<HashMap<_, _>>().into());
         let mut registry = divisi::registry();
-        register_cells(&mut registry, links.into_iter().collect());
+        register_cells(&mut registry, links.clone());
+        let registry = Arc::new(registry);
+        let is_checked = is_live && !self.no_admission;
+        let service = ServiceOptions {
+            graph: loaded.session.graph.clone(),
+            registry: registry.clone(),
+            links,
+            costs: worst_costs(&loaded, &self.file, block),
+            period: block.duration(rate),
+            capacity: is_checked.then(|| capacity((rate, block), self.reserve)),
+        };
+        let service = CellService::new(service, &split, monitor);
         let run = Run {
             loaded: &loaded,
+            file: &self.file,
             graph: split.outer,
             registry,
             options,
-            monitor,
+            service: Rc::new(RefCell::new(service)),
+            socket,
             interrupt,
             frames: self
                 .seconds
@@ -153,21 +185,28 @@ impl Cells {
         let program = std::env::current_exe().map_err(Failure::from_error)?;
         let (file, is_live) = (self.file.clone(), self.render.is_none());
         let parent = std::process::id();
-        Ok(Box::new(move |cell, paths, is_first| {
+        Ok(Box::new(move |request: &LaunchRequest<'_>| {
             use std::os::unix::process::CommandExt;
             let mut command = Command::new(&program);
             command.arg("cell-process").arg(&file);
-            command.arg("--cell").arg(cell.to_string());
-            command.arg("--requests").arg(&paths.requests);
-            command.arg("--replies").arg(&paths.replies);
-            command.arg("--state").arg(&paths.state);
+            match request.text {
+                Some(text) => command
+                    .arg(format!("--name={}", request.spec.name))
+                    .arg(format!("--keys={text}")),
+                None => command.arg("--cell").arg(request.index.to_string()),
+            };
+            let cores: Vec<String> = request.spec.cores.iter().map(usize::to_string).collect();
+            command.arg(format!("--cores={}", cores.join(",")));
+            command.arg("--requests").arg(&request.paths.requests);
+            command.arg("--replies").arg(&request.paths.replies);
+            command.arg("--state").arg(&request.paths.state);
             command.arg("--parent").arg(parent.to_string());
             command.arg("--rate").arg(rate.hz().to_string());
             command.arg("--block").arg(block.0.to_string());
             if is_live {
                 command.arg("--live");
             }
-            if is_first {
+            if request.is_first {
                 command.arg("--notes");
             }
             // Ctrl-C is for the supervisor, which ends its cells.
@@ -209,7 +248,12 @@ fn split_session(loaded: &LoadedSession) -> Result<Split, Failure> {
             "this session has no cells: write [cell.NAME] and below it nodes = [\"…\"], or use `play`",
         ));
     }
-    split(&loaded.session.graph, &cells, loaded.registry.catalogue()).map_err(|mistakes| {
+    split_cells(loaded, &cells)
+}
+
+/// The session, cut at the borders of `cells`. Mistakes are printed.
+fn split_cells(loaded: &LoadedSession, cells: &[CellSpec]) -> Result<Split, Failure> {
+    split(&loaded.session.graph, cells, loaded.registry.catalogue()).map_err(|mistakes| {
         loaded.print_diagnostics(&mistakes);
         messages::print_message("the session cannot be split at the borders of its cells");
         Failure::bad_input_reported()

@@ -98,7 +98,7 @@ impl ControlOptions {
         // What a killed program left beside the session.
         files::remove_abandoned(path.parent().unwrap_or(Path::new("")));
         let servers = Servers {
-            unix: self.listen_unix()?,
+            unix: Self::listen_at(self.socket.as_deref())?,
             osc: self.listen_osc()?,
         };
         let watched = self.reload.then(|| WatchedFiles::new(path, included));
@@ -113,13 +113,14 @@ impl ControlOptions {
         }))
     }
 
-    fn listen_unix(&self) -> Result<Option<UnixServer>, Failure> {
-        let Some(asked) = &self.socket else {
+    /// Listens at the path of `--socket`, if it is given; an empty one is the user's.
+    pub(crate) fn listen_at(socket: Option<&Path>) -> Result<Option<UnixServer>, Failure> {
+        let Some(asked) = socket else {
             return Ok(None);
         };
         let path = match asked.as_os_str().is_empty() {
             true => default_socket(),
-            false => asked.clone(),
+            false => asked.to_owned(),
         };
         let server = UnixServer::listen(&path).map_err(|error| {
             Failure::failed(format!("cannot listen at {}: {error}", path.display()))

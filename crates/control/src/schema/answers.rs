@@ -17,7 +17,7 @@ pub(super) const TOPICS: [(&str, &str); 8] = [
 /// Definitions of values, answers and messages.
 pub(super) fn definitions() -> Value {
     let mut all = values();
-    for part in [answers(), figures(), graph(), measured()] {
+    for part in [answers(), figures(), cells(), graph(), measured()] {
         if let (Value::Object(all), Value::Object(part)) = (&mut all, part) {
             all.extend(part);
         }
@@ -73,10 +73,12 @@ fn values() -> Value {
             "minItems": 2,
             "maxItems": 2,
         },
+        "settings": { "type": "object", "description": "Keys of a cell but `nodes`, as in a session." },
+        "cores": { "type": "array", "items": { "type": "integer", "minimum": 0 } },
         "unit": { "enum": ["seconds", "beats", "frames"] },
         "bpm": { "type": "number", "minimum": 1, "maximum": 6000 },
         "question": {
-            "enum": ["graph", "kinds", "load", "dropouts", "meters", "transport", "snapshots", "presets", "schedule"],
+            "enum": ["graph", "kinds", "load", "dropouts", "meters", "transport", "snapshots", "presets", "schedule", "cells"],
         },
         "topics": { "type": "array", "items": { "enum": topics } },
         "ports": { "type": "array", "items": { "$ref": "#/$defs/target" }, "maxItems": 64 },
@@ -99,6 +101,8 @@ fn answers() -> Value {
         "saved",
         "recalled",
         "learns",
+        "cells",
+        "cell_change",
     ];
     let all = all.map(|name| json!({ "$ref": format!("#/$defs/{name}") }));
     json!({
@@ -166,6 +170,44 @@ fn figures() -> Value {
             "latency_frames": count,
             "cost_ns": count,
             "workers": { "type": "array", "items": count, "description": "Tasks of each worker." },
+        })),
+    })
+}
+
+/// Cells.
+fn cells() -> Value {
+    let count = json!({ "type": "integer", "minimum": 0 });
+    let number = json!({ "type": "number", "minimum": 0 });
+    let states = ["playing", "starting", "stopped", "yielded", "given up"];
+    let policies = ["none", "time-triggered", "event-triggered", "best-effort"];
+    json!({
+        "cells": object("Cells, and what they may take of each block; times in nanoseconds.", json!({
+            "period_ns": count,
+            "reserve_percent": { "type": ["integer", "null"], "description": "null: cells are admitted without a check." },
+            "cells": { "type": "array", "items": object("A cell.", json!({
+                "cell": { "type": "string" },
+                "state": { "enum": states },
+                "nodes": { "$ref": "#/$defs/names" },
+                "policy": { "enum": policies },
+                "precedence": count,
+                "cores": { "$ref": "#/$defs/cores" },
+                "workers": count,
+                "process": { "type": ["integer", "null"] },
+                "restarts": count,
+                "blocks": count,
+                "lost": { "type": "integer", "minimum": 0, "description": "Blocks whose results did not come in time." },
+                "not_finite": count,
+                "load": { "type": "number", "minimum": 0, "description": "Cores that it used in the last tenth of a second." },
+                "cost_ns": { "type": "integer", "minimum": 0, "description": "Known worst cost of its nodes in one block." },
+                "used_ns": count,
+                "outside_ns": { "type": "integer", "minimum": 0, "description": "Part of `used_ns` outside of its windows, or above its budget." },
+            })) },
+            "uptime_ns": number,
+        })),
+        "cell_change": object("A change to the cells.", json!({
+            "yielded": { "$ref": "#/$defs/names", "description": "Cells that were stopped for it." },
+            "resumed": { "$ref": "#/$defs/names", "description": "Cells that had yielded and play again." },
+            "note": { "type": ["string", "null"], "description": "What is still to come." },
         })),
     })
 }

@@ -179,6 +179,35 @@ const COMMANDS: &[(&str, &str, &[Key])] = &[
         &[option("file", "optional_name")],
     ),
     (
+        "add_cell",
+        "Puts nodes of a session of cells into a cell of their own.",
+        &[
+            key("cell", "name"),
+            key("nodes", "names"),
+            option("settings", "settings"),
+        ],
+    ),
+    (
+        "remove_cell",
+        "Ends a cell: its nodes play with the rest of the session.",
+        &[key("cell", "name")],
+    ),
+    (
+        "resize_cell",
+        "Gives a cell other cores; none for all.",
+        &[key("cell", "name"), key("cores", "cores")],
+    ),
+    (
+        "stop_cell",
+        "Stops a cell: its nodes are silent and cost nothing.",
+        &[key("cell", "name")],
+    ),
+    (
+        "start_cell",
+        "Starts a cell that was stopped.",
+        &[key("cell", "name")],
+    ),
+    (
         "query",
         "Asks for something; the reply has it as `data`.",
         &[key("what", "question")],
@@ -238,7 +267,9 @@ mod tests {
             "unit" => json!("beats"),
             "question" => json!("graph"),
             "topics" => json!(["meters"]),
-            "ports" => json!(["tone.out"]),
+            "ports" | "names" => json!(["tone.out"]),
+            "cores" => json!([0, 1]),
+            "settings" => json!({ "cores": [1] }),
             _ => json!("tone"),
         }
     }

@@ -70,6 +70,19 @@ pub(super) fn pairs(words: &[&str]) -> Option<BTreeMap<String, Value>> {
     words.iter().map(pair).collect()
 }
 
+/// The list of whole numbers that a value like `0,1` or `1` stands for.
+pub(super) fn numbers(value: &Value) -> Option<Value> {
+    let whole = |number: f64| (number >= 0.0 && number.fract() == 0.0).then_some(number as u64);
+    match value {
+        Value::Number(number) => Some(Value::from(vec![whole(number.as_f64()?)?])),
+        Value::String(text) => {
+            let all = text.split(',').map(|word| word.trim().parse().ok());
+            Some(Value::from(all.collect::<Option<Vec<u64>>>()?))
+        }
+        _ => None,
+    }
+}
+
 /// A number, `true`, `false`, or else a text.
 pub(super) fn value(word: &str) -> Value {
     match word {

@@ -1,6 +1,6 @@
 //! The table of all commands: name, form, and the function that reads their arguments.
 
-use super::arguments::{at, byte, named, option, pairs, position, timing, unit, value};
+use super::arguments::{at, byte, named, numbers, option, pairs, position, timing, unit, value};
 use crate::{Command, PositionUnit, Query, Topic};
 use std::path::PathBuf;
 
@@ -88,8 +88,21 @@ pub(crate) const FORMS: &[Form] = &[
     form("load", "load [FILE]", load),
     form("save", "save [FILE]", save),
     form(
+        "add_cell",
+        "add_cell CELL of NODE [NODE ...] [with KEY=VALUE ...]",
+        add_cell,
+    ),
+    form("remove_cell", "remove_cell CELL", remove_cell),
+    form(
+        "resize_cell",
+        "resize_cell CELL CORE [CORE ...]",
+        resize_cell,
+    ),
+    form("stop_cell", "stop_cell CELL", stop_cell),
+    form("start_cell", "start_cell CELL", start_cell),
+    form(
         "query",
-        "query graph|kinds|load|dropouts|meters|schedule|transport|snapshots|presets",
+        "query graph|kinds|load|dropouts|meters|schedule|transport|snapshots|presets|cells",
         query,
     ),
     form(
@@ -399,6 +412,55 @@ fn file(words: &[&str]) -> Option<Option<PathBuf>> {
     match words {
         [] => Some(None),
         [file] => Some(Some(file.into())),
+        _ => None,
+    }
+}
+
+fn add_cell(words: &[&str]) -> Option<Command> {
+    let [cell, "of", rest @ ..] = words else {
+        return None;
+    };
+    let with = rest.iter().position(|word| *word == "with");
+    let (nodes, settings) = rest.split_at(with.unwrap_or(rest.len()));
+    let mut settings = pairs(settings.get(1..).unwrap_or(&[]))?;
+    // Numbers of cores stand side by side: `cores=0,1`.
+    if let Some(cores) = settings.get_mut("cores") {
+        *cores = numbers(cores)?;
+    }
+    (!nodes.is_empty()).then(|| Command::AddCell {
+        cell: (*cell).into(),
+        nodes: nodes.iter().map(|it| (*it).into()).collect(),
+        settings,
+    })
+}
+
+fn remove_cell(words: &[&str]) -> Option<Command> {
+    cell(words).map(|cell| Command::RemoveCell { cell })
+}
+
+fn resize_cell(words: &[&str]) -> Option<Command> {
+    let [cell, cores @ ..] = words else {
+        return None;
+    };
+    let cores: Option<Vec<usize>> = cores.iter().map(|core| core.parse().ok()).collect();
+    Some(Command::ResizeCell {
+        cell: (*cell).into(),
+        cores: cores.filter(|cores| !cores.is_empty())?,
+    })
+}
+
+fn stop_cell(words: &[&str]) -> Option<Command> {
+    cell(words).map(|cell| Command::StopCell { cell })
+}
+
+fn start_cell(words: &[&str]) -> Option<Command> {
+    cell(words).map(|cell| Command::StartCell { cell })
+}
+
+/// The name of a cell.
+fn cell(words: &[&str]) -> Option<String> {
+    match words {
+        [cell] => Some((*cell).into()),
         _ => None,
     }
 }

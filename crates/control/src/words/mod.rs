@@ -117,6 +117,11 @@ mod tests {
             "redo",
             "load",
             "save \"my song.toml\"",
+            "add_cell wet of room damp with cores=0,1 latency=1",
+            "remove_cell wet",
+            "resize_cell wet 0 1",
+            "stop_cell wet",
+            "start_cell wet",
             "query graph",
             "subscribe meters load of tone.out every 50",
         ];

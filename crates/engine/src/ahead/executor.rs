@@ -1,7 +1,7 @@
 //! [`AheadExecutor`]: the callback's half. It takes the ahead part's blocks, or plays them, and has the rest play.
 
 use super::{AheadBlock, AheadLink, CallbackLink, SignalBus};
-use exec::{CycleInfo, CycleResult, ErrorCounts, Executor, ResumableExecutor, Watchdog};
+use exec::{CycleInfo, CycleResult, ErrorCounts, Executor, StateVisitor, Watchdog};
 use graph::NodeId;
 use processor::{Event, Transport};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct AheadCounts {
 pub(crate) struct AheadExecutor {
     rest: Box<dyn Executor>,
     /// Plays the ahead part where its block is not there.
-    part: ResumableExecutor,
+    part: Box<dyn Executor>,
     link: AheadLink,
     bus: Arc<SignalBus>,
     transport: Arc<Transport>,
@@ -48,7 +48,7 @@ impl AheadExecutor {
     /// Real-time: setup.
     pub(crate) fn new(
         rest: Box<dyn Executor>,
-        part: ResumableExecutor,
+        part: Box<dyn Executor>,
         ((link, spare), blocks): (CallbackLink, u32),
         bus: Arc<SignalBus>,
         (transport, counts): (Arc<Transport>, Arc<AheadCounts>),
@@ -94,7 +94,7 @@ impl AheadExecutor {
             None => {
                 self.catch_up();
                 let now = CycleInfo::unlimited(info.position, info.cycle);
-                self.part.executor().run_cycle(&now, &[]);
+                self.part.run_cycle(&now, &[]);
                 self.counts.played.fetch_add(1, Ordering::Relaxed);
                 self.since_restart = self.since_restart.saturating_add(1);
                 // A thread that was without a core for long need not play all that has passed.
@@ -130,7 +130,7 @@ impl AheadExecutor {
         if !self.is_current
             && let Some(taken) = &self.taken
         {
-            self.is_current = self.part.load(&taken.state);
+            self.is_current = taken.state.load(&mut *self.part);
         }
     }
 
@@ -140,7 +140,7 @@ impl AheadExecutor {
             // One comes back with the next block that is of no use.
             return;
         };
-        if !self.part.save(&mut block.state) {
+        if !block.state.save(&mut *self.part) {
             self.spare = Some(block);
             return;
         }
@@ -192,7 +192,7 @@ impl Executor for AheadExecutor {
             return self.rest.push_event(node, event);
         }
         self.is_stale = true;
-        self.part.executor().push_event(node, event)
+        self.part.push_event(node, event)
     }
 
     fn has_node(&self, node: NodeId) -> bool {
@@ -205,8 +205,7 @@ impl Executor for AheadExecutor {
         }
         // The next executor goes on from the processors, and `taken` may be of blocks before.
         self.catch_up();
-        self.part.release();
-        true
+        self.part.try_release()
     }
 
     fn hand_over_events(&mut self, cycles: u32, next: &mut dyn Executor) {
@@ -220,8 +219,14 @@ impl Executor for AheadExecutor {
         }
     }
 
+    fn visit_states(&mut self, visitor: &mut dyn StateVisitor, position: u64) -> bool {
+        self.catch_up();
+        self.is_stale |= visitor.loads();
+        self.part.visit_states(visitor, position) && self.rest.visit_states(visitor, position)
+    }
+
     fn error_counts(&self) -> ErrorCounts {
-        self.rest.error_counts() + self.part.errors()
+        self.rest.error_counts() + self.part.error_counts()
     }
 
     fn watchdog(&self) -> Watchdog {

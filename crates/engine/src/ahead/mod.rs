@@ -19,12 +19,14 @@
 //! |---|---|
 //! | `cut` | which nodes: the two graphs |
 //! | `bus` | the signals that leave the part, and the nodes at its border |
+//! | `checkpoint` | the states of the part between two blocks |
 //! | `executor` | the callback's half, around the executor of the rest |
 //! | `worker` | the thread's half |
 //!
 //! The output has the same bits as without: both halves compute the same blocks from the same states.
 
 mod bus;
+mod checkpoint;
 mod cut;
 mod executor;
 mod worker;
@@ -34,7 +36,7 @@ pub(crate) use cut::{AheadCut, cut};
 pub(crate) use executor::{AheadCounts, AheadExecutor};
 pub(crate) use worker::AheadWorker;
 
-use exec::Checkpoint;
+use checkpoint::Checkpoint;
 use rtrb::{Consumer, Producer, RingBuffer};
 
 /// Blocks in flight beside those that are ahead: the last one that the callback took, and one to send a state in.

@@ -1,14 +1,14 @@
 //! [`AheadWorker`]: the thread's half. It plays the ahead part as long as there are free blocks.
 
 use super::{AheadBlock, AheadLink, SignalBus, ThreadLink};
-use exec::{CycleInfo, CycleStatus, ErrorCounts, ResumableExecutor};
+use exec::{CycleInfo, CycleStatus, ErrorCounts, Executor};
 use processor::{BackgroundTask, TaskStatus, Transport};
 use std::sync::Arc;
 use units::Frames;
 
 /// Plays blocks ahead, from states that the callback sends.
 pub(crate) struct AheadWorker {
-    part: ResumableExecutor,
+    part: Box<dyn Executor>,
     link: AheadLink,
     free: Vec<AheadBlock>,
     bus: Arc<SignalBus>,
@@ -30,7 +30,7 @@ struct NextBlock {
 impl AheadWorker {
     /// Real-time: setup.
     pub(crate) fn new(
-        part: ResumableExecutor,
+        part: Box<dyn Executor>,
         ((link, free), bus, block): (ThreadLink, Arc<SignalBus>, Frames),
         transport: Arc<Transport>,
     ) -> Self {
@@ -56,7 +56,7 @@ impl AheadWorker {
             self.free.extend(other);
         }
         if let Some(block) = state {
-            let is_loaded = self.part.load(&block.state);
+            let is_loaded = block.state.load(&mut *self.part);
             self.next = is_loaded.then_some(NextBlock {
                 generation: block.generation,
                 position: block.position + self.frames,
@@ -74,10 +74,10 @@ impl AheadWorker {
         // Before the block is played: a change that comes meanwhile may be in it or not.
         block.transport_changes = self.transport.count();
         let info = CycleInfo::unlimited(next.position, next.cycle);
-        let result = self.part.executor().run_cycle(&info, &[]);
-        let has_errors = self.part.errors() != ErrorCounts::default();
+        let result = self.part.run_cycle(&info, &[]);
+        let has_errors = self.part.error_counts() != ErrorCounts::default();
         let is_whole = result.status == CycleStatus::Complete && !has_errors;
-        if !is_whole || !self.part.save(&mut block.state) {
+        if !is_whole || !block.state.save(&mut *self.part) {
             return false;
         }
         self.bus.copy_to(&mut block.signals);

@@ -7,9 +7,7 @@ use crate::ahead::{
     link,
 };
 use crate::{EngineError, Scheduler};
-use exec::{
-    Binding, DelayLines, Executor, ProcessorPool, ResumableExecutor, STAND_IN, SharedRuntime,
-};
+use exec::{Binding, DelayLines, Executor, ProcessorPool, STAND_IN, SharedRuntime};
 use graph::{Graph, Node, NodeId, Role};
 use plan::{Plan, PreviousDelays, PreviousStages, StepOp};
 use processor::{Mode, Transport};
@@ -252,13 +250,13 @@ fn bind_part(
     (plan, cut): (&Plan, &AheadCut),
     (pool, setup): (&mut ProcessorPool, (SampleRate, Frames, Mode)),
     bus: &Arc<SignalBus>,
-) -> ResumableExecutor {
+) -> Box<dyn Executor> {
     for signal in &cut.signals {
         let (bus, first) = (bus.clone(), signal.first);
         pool.insert_stand_in(signal.border, Box::new(Border { bus, first }), setup);
     }
     let (trace, _) = rt::trace::ring(TRACE_RECORDS);
-    let part = ResumableExecutor::new(Binding {
+    let part = exec::sequential(Binding {
         plan,
         processors: pool,
         delay_lines: &mut DelayLines::default(),

@@ -6,9 +6,7 @@
 use super::info::CycleInfo;
 use super::slot::WorkerSlots;
 use crate::bound::{BoundPlan, BoundStep, NO_POSITION, PipelineLag, StepIndex, StepState};
-use crate::checkpoint::Checkpoint;
 use crate::errors::ErrorKind;
-use crate::processors::AWAKE;
 use crate::step::{clear_events, silence_non_finite};
 use graph::NodeId;
 use processor::Event;
@@ -175,58 +173,6 @@ impl<'a> IdlePlan<'a> {
             // SAFETY: no step is claimed, so no worker runs either processor.
             if unsafe { !second.sync_state(Arc::as_ref(first)) } {
                 self.0.quarantine_entry(copy_step);
-            }
-        }
-    }
-
-    /// Saves the states of all processors. Returns false if one panicked.
-    ///
-    /// Real-time: hot if the processors' `save` is, and `into` has the room.
-    pub(crate) fn save_states(&mut self, into: &mut Checkpoint) -> bool {
-        into.bytes.clear();
-        into.ends.clear();
-        let entries = self
-            .0
-            .steps
-            .iter()
-            .filter_map(|it| it.cold.processor.as_ref());
-        for entry in entries {
-            // SAFETY: no step is claimed, so no worker runs the processor.
-            if unsafe { !entry.save_state(&mut into.bytes) } {
-                return false;
-            }
-            into.ends.push(into.bytes.len());
-        }
-        true
-    }
-
-    /// Has all processors continue from saved states. One that refuses its state is quarantined.
-    ///
-    /// Real-time: hot if the processors' `load` is.
-    pub(crate) fn load_states(&mut self, from: &Checkpoint) {
-        let steps = self.0.steps.iter();
-        let steps = steps.filter_map(|step| Some((step, step.cold.processor.as_ref()?)));
-        let mut start = 0;
-        for (at, (step, entry)) in steps.enumerate() {
-            let end = from.ends.get(at).copied().unwrap_or(start);
-            let state = from.bytes.get(start..end).unwrap_or_default();
-            // SAFETY: no step is claimed, so no worker runs the processor.
-            if unsafe { !entry.load_state(state) } {
-                self.0.quarantine_entry(step);
-                self.sync_quarantined_step(step);
-            }
-            start = end;
-        }
-    }
-
-    /// Wakes every step. One whose processor waits for sound plays silence, and sleeps again.
-    pub(crate) fn wake_steps(&mut self) {
-        for step in self.0.all_steps() {
-            // SAFETY: no step is claimed, and `&mut self` makes this the only reference.
-            let state = unsafe { &mut *step.state.get() };
-            (state.is_asleep, state.is_new) = (false, false);
-            if let Some(processor) = &step.cold.processor {
-                processor.set_asleep_in(AWAKE);
             }
         }
     }

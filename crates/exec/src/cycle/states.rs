@@ -2,6 +2,7 @@
 
 use super::idle_plan::IdlePlan;
 use crate::bound::{BoundStep, LineState, NEVER, Operation, StepState};
+use crate::processors::AWAKE;
 use graph::NodeId;
 use processor::{Processor, RawDelayLine};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -88,7 +89,8 @@ impl IdlePlan<'_> {
                 state.is_quarantined = true;
             }
         } else if loads {
-            state.is_asleep = false;
+            (state.is_asleep, state.is_new) = (false, false);
+            entry.set_asleep_in(AWAKE);
         }
     }
 }

@@ -3,7 +3,6 @@
 //! | file | a worker takes its next task from | a task that becomes ready goes to |
 //! |---|---|---|
 //! | [`sequential`] | the plan's order; there is one worker | – |
-//! | [`resumable`] | as `sequential`; the states of its processors can be saved and loaded | – |
 //! | [`static_schedule`] | its own list of the plan, or a list whose worker has not come | the list in which it stands |
 //! | [`stealing`] | its own deque, else another worker's | the releasing worker's deque |
 //! | [`global`] | one lock-free queue for all | that queue |
@@ -16,7 +15,6 @@
 mod deadline;
 mod global;
 mod mutex;
-mod resumable;
 mod sequential;
 mod sources;
 mod static_schedule;
@@ -28,7 +26,6 @@ use crate::cycle::{ParallelExecutor, Strategy};
 use crate::executor::Executor;
 use workers::WorkerPool;
 
-pub use resumable::ResumableExecutor;
 pub use sequential::sequential;
 
 fn parallel<S: Strategy>(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {

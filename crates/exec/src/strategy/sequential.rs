@@ -17,23 +17,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 ///
 /// Real-time: setup.
 pub fn sequential(binding: Binding<'_>) -> Box<dyn Executor> {
-    Box::new(Sequential::new(binding))
+    Box::new(Sequential {
+        context: CycleContext::new(binding, 1),
+        has_output: false,
+    })
 }
 
-pub(super) struct Sequential {
+struct Sequential {
     context: CycleContext,
     /// The sinks hold the block of the last cycle.
     has_output: bool,
 }
 
 impl Sequential {
-    pub(super) fn new(binding: Binding<'_>) -> Self {
-        Self {
-            context: CycleContext::new(binding, 1),
-            has_output: false,
-        }
-    }
-
     fn run_steps(&self, info: &CycleInfo) {
         let _flush = FlushToZero::enable();
         let services = self.context.services((0, 1), info);
@@ -62,13 +58,8 @@ impl Sequential {
         worker.use_remaining_time();
     }
 
-    /// Makes this executor the owner of the runtime. Returns false if another one is.
-    pub(super) fn acquire(&mut self) -> bool {
-        self.context.acquire_runtime()
-    }
-
     /// The plan, while no step runs: that is, in every method except while `run_steps` runs.
-    pub(super) fn idle(&self) -> IdlePlan<'_> {
+    fn idle(&self) -> IdlePlan<'_> {
         // SAFETY: one thread at a time has the executor and runs its steps, and `run_steps` does not call this
         // function.
         unsafe { IdlePlan::new(&self.context.plan) }

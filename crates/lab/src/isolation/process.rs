@@ -98,6 +98,7 @@ fn isolation(cores: Vec<usize>, priority: Priority) -> Isolation {
         cores,
         memory_mib: MEMORY_MIB,
         priority,
+        is_switched: false,
     }
 }
 

@@ -4,11 +4,27 @@ use crate::failure::Failure;
 use crate::output::messages;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
-use divisi::cells::{CellDemand, CellSpec, CoreCapacity, Misfit, admit};
+use divisi::cells::{CellDemand, CellSpec, CoreCapacity, Misfit, WorstCosts, admit};
 use divisi::graph::{Diagnostic, SourceSpan};
 use divisi::units::{Frames, Nanos, SampleRate};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+
+/// The known worst costs of the nodes of a session.
+pub(super) fn worst_costs(loaded: &LoadedSession, file: &Path, block: Frames) -> WorstCosts {
+    let costs = NodeCosts::of(loaded, file, block).0.into_iter();
+    let known = costs.filter_map(|(name, cost)| Some((name.to_owned(), cost?)));
+    WorstCosts(known.collect())
+}
+
+/// The time that the cores of this machine give.
+pub(super) fn capacity((rate, block): (SampleRate, Frames), reserve_percent: u8) -> CoreCapacity {
+    CoreCapacity {
+        cores: divisi::workers::cores().iter().map(|core| core.0).collect(),
+        period: block.duration(rate),
+        reserve_percent,
+    }
+}
 
 /// Refuses cells that do not fit beside each other and the rest of the session. The cost of a node is its worst measured
 /// one, else the one that the session states; nodes with neither are named in a note and count as nothing.
@@ -18,7 +34,7 @@ pub(super) fn check_admission(
     (rate, block): (SampleRate, Frames),
     reserve_percent: u8,
 ) -> Result<(), Failure> {
-    let costs = WorstCosts::of(loaded, file, block);
+    let costs = NodeCosts::of(loaded, file, block);
     costs.print_unknown(cells);
     let in_cells: HashSet<&String> = cells.iter().flat_map(|cell| &cell.nodes).collect();
     let nodes = loaded.session.graph.nodes();
@@ -29,11 +45,7 @@ pub(super) fn check_admission(
         .map(|cell| CellDemand::new(cell, &costs.all(cell.nodes.iter())))
         .collect();
     demands.push(CellDemand::of_rest(&costs.all(rest.into_iter())));
-    let capacity = CoreCapacity {
-        cores: divisi::workers::cores().iter().map(|core| core.0).collect(),
-        period: block.duration(rate),
-        reserve_percent,
-    };
+    let capacity = capacity((rate, block), reserve_percent);
     let refused = admit(&demands, &capacity);
     if refused.is_empty() {
         return Ok(());
@@ -65,6 +77,9 @@ fn help(why: &Misfit, name: impl Fn(usize) -> String) -> String {
                 "on these cores are also {others}: name others in `cores`, or choose a longer block"
             )
         }
+        Misfit::WindowsMeet { other, .. } => {
+            format!("give it or {} other windows or cores", name(*other))
+        }
         Misfit::Overload { .. } => "name more `cores`, or choose a longer block".to_owned(),
         _ => "with `latency = 1` it has the whole block; a longer block or fewer nodes help too"
             .to_owned(),
@@ -72,9 +87,9 @@ fn help(why: &Misfit, name: impl Fn(usize) -> String) -> String {
 }
 
 /// The known worst cost of each node, by name.
-struct WorstCosts<'a>(BTreeMap<&'a str, Option<Nanos>>);
+struct NodeCosts<'a>(BTreeMap<&'a str, Option<Nanos>>);
 
-impl<'a> WorstCosts<'a> {
+impl<'a> NodeCosts<'a> {
     fn of(loaded: &'a LoadedSession, file: &Path, block: Frames) -> Self {
         let graph = &loaded.session.graph;
         let mut store = CostsStore::load();

@@ -1,18 +1,17 @@
 //! `cell-process`: the process of one cell. `cells` starts it; users do not call it.
 
-use super::{format, split_session};
+use super::{format, split_cells, split_session};
 use crate::failure::Failure;
 use crate::output::messages;
 use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate};
 use clap::Args;
-use divisi::cells::{CellJob, Isolation, Policy, begin_process, run_cell, try_to_leave};
+use divisi::cells::{
+    CellJob, CellSpec, Isolation, Policy, Split, begin_process, run_cell, try_to_leave,
+};
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
 use divisi::workers::Priority;
 use std::path::PathBuf;
-
-/// Real-time priority of a cell with precedence 0, below that of the supervisor's driver.
-const LOWEST_PRIORITY: u8 = 50;
 
 /// Plays one cell of a session for its supervisor
 #[derive(Args)]
@@ -23,6 +22,15 @@ pub(crate) struct CellProcess {
     /// Index of the cell
     #[arg(long, default_value_t = 0)]
     cell: usize,
+    /// Name of a cell that is not the session's
+    #[arg(long, requires = "keys")]
+    name: Option<String>,
+    /// Its keys
+    #[arg(long, requires = "name")]
+    keys: Option<String>,
+    /// Cores in place of the session's, with commas between
+    #[arg(long)]
+    cores: Option<String>,
     /// Ring of requests
     #[arg(long)]
     requests: Option<PathBuf>,
@@ -59,19 +67,29 @@ impl CellProcess {
         };
         let loaded = LoadedSession::read(file)?;
         let (rate, block) = format(&loaded, self.rate, self.block);
-        let mut split = split_session(&loaded)?;
-        if self.cell >= split.cells.len() {
+        let mut split = self.split(&loaded)?;
+        let at = if self.keys.is_some() { 0 } else { self.cell };
+        if at >= split.cells.len() {
             return Err(Failure::failed("the session has fewer cells than before"));
         }
-        let part = split.cells.swap_remove(self.cell);
-        let (spec, name) = (part.spec.clone(), part.spec.name.clone());
-        let priority = match (self.live, spec.policy) {
-            (true, Policy::Exclusive) => Priority::RealTime(LOWEST_PRIORITY + spec.precedence),
-            _ => Priority::Ordinary,
+        let part = split.cells.swap_remove(at);
+        let (mut spec, name) = (part.spec.clone(), part.spec.name.clone());
+        if let Some(cores) = &self.cores {
+            let cores = cores.split(',').filter_map(|core| core.parse().ok());
+            spec.cores = cores.collect();
+        }
+        let priority = match self.live {
+            true => spec.policy.priority(spec.precedence),
+            false => Priority::Ordinary,
+        };
+        let is_switched = spec.policy.is_switched();
+        let windows = match &spec.policy {
+            Policy::TimeTriggered(windows) if self.live => Some(windows.clone()),
+            _ => None,
         };
         let mut options = EngineOptions::new(block, rate);
         options.folder.clone_from(&loaded.folder);
-        options.workers = spec.cores.len().max(1);
+        options.workers = spec.workers();
         options.scheduler = match options.workers {
             1 => Scheduler::Sequential,
             _ => Scheduler::Stealing,
@@ -90,6 +108,7 @@ impl CellProcess {
                 cores: spec.cores,
                 memory_mib: spec.memory_mib,
                 priority,
+                is_switched,
             },
             rings: (
                 self.requests.unwrap_or_default(),
@@ -97,6 +116,7 @@ impl CellProcess {
             ),
             state: self.state.unwrap_or_default(),
             parent: self.parent,
+            windows,
         };
         let report = |note: &str| {
             if self.notes {
@@ -104,6 +124,16 @@ impl CellProcess {
             }
         };
         run_cell(job, report).map_err(|why| Failure::failed(format!("cell `{name}`: {why}")))
+    }
+
+    /// The session, cut at the borders of its cells, or of this one alone if it is not the session's.
+    fn split(&self, loaded: &LoadedSession) -> Result<Split, Failure> {
+        let (Some(name), Some(keys)) = (&self.name, &self.keys) else {
+            return split_session(loaded);
+        };
+        let spec = CellSpec::from_text(name, keys);
+        let spec = spec.map_err(|why| Failure::bad_input(format!("cell `{name}`: {why}")))?;
+        split_cells(loaded, &[spec])
     }
 
     fn print_attempts(parent: i32) -> Result<(), Failure> {

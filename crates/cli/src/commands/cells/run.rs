@@ -1,10 +1,14 @@
 //! [`Run`]: plays the supervisor's part of the graph, by the clock or into a file, and prints what happens to the cells.
 
+use super::service::ServedCells;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::session::load::{LoadedSession, output_channels};
-use divisi::cells::{CellEvent, Monitor};
+use divisi::cells::{CellEvent, CellService, Monitor};
+use divisi::control::Controller;
+use divisi::control::server::Servers;
+use divisi::control::server::unix::UnixServer;
 use divisi::driver::offline::{self, Silence};
 use divisi::driver::{DriverConfig, DriverState, clock};
 use divisi::graph::error_chain;
@@ -12,7 +16,9 @@ use divisi::media::{SampleFormat, Writer};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Graph, Registry};
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,11 +28,15 @@ const INTERVAL: Duration = Duration::from_millis(5);
 /// A run of the supervisor.
 pub(super) struct Run<'a> {
     pub(super) loaded: &'a LoadedSession,
+    /// Path of the session.
+    pub(super) file: &'a Path,
     /// The graph with a node for each cell.
     pub(super) graph: Graph,
-    pub(super) registry: Registry,
+    pub(super) registry: Arc<Registry>,
     pub(super) options: EngineOptions,
-    pub(super) monitor: Monitor,
+    pub(super) service: Rc<RefCell<CellService>>,
+    /// Where commands arrive.
+    pub(super) socket: Option<UnixServer>,
     pub(super) interrupt: Interrupt,
     pub(super) frames: Option<u64>,
 }
@@ -34,14 +44,11 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     /// Makes the engine. Mistakes are printed.
     fn make(&mut self) -> Result<(Engine, EngineCallback), Failure> {
-        let (graph, registry) = (
-            std::mem::take(&mut self.graph),
-            std::mem::take(&mut self.registry),
-        );
-        let made = Engine::new(graph, Arc::new(registry), self.options.clone());
+        let graph = std::mem::take(&mut self.graph);
+        let made = Engine::new(graph, self.registry.clone(), self.options.clone());
         let (engine, callback) = made.map_err(|error| self.loaded.engine_failure(error))?;
         messages::print_notes(&engine.notes());
-        print_events(&self.monitor);
+        self.print_events();
         Ok((engine, callback))
     }
 
@@ -54,7 +61,6 @@ impl Run<'_> {
     /// Plays by the clock until the end or an interrupt.
     pub(super) fn play(mut self) -> Result<(), Failure> {
         let (mut engine, callback) = self.make()?;
-        let monitor = &self.monitor;
         let mut request = self.request(&engine);
         request.rate = Some(self.options.rate);
         let driver = clock::open(&request).map_err(Failure::from_error)?;
@@ -62,14 +68,18 @@ impl Run<'_> {
         let running = driver
             .start(Box::new(callback))
             .map_err(Failure::from_error)?;
-        let is_done = |engine: &Engine| self.frames.is_some_and(|it| engine.position() >= it);
+        let frames = self.frames;
+        let is_done = |engine: &Engine| frames.is_some_and(|it| engine.position() >= it);
+        let unix = self.socket.take();
+        let mut servers = Servers { unix, osc: None };
+        let mut controller = self.controller();
         while !self.interrupt.is_requested() && !is_done(&engine) {
             engine.update();
-            print_events(monitor);
+            self.print_events();
             if let DriverState::Ended { reason } = running.state() {
                 return Err(Failure::failed(reason));
             }
-            std::thread::sleep(INTERVAL);
+            servers.serve(&mut controller, &mut engine, INTERVAL);
         }
         drop(running.stop());
         engine.update();
@@ -77,13 +87,12 @@ impl Run<'_> {
         if missed > 0 {
             messages::print_message(&format!("{missed} blocks came late"));
         }
-        end(monitor)
+        self.end()
     }
 
     /// Renders into `output`.
     pub(super) fn render(mut self, output: &Path) -> Result<(), Failure> {
         let (mut engine, mut callback) = self.make()?;
-        let monitor = &self.monitor;
         let request = self.request(&engine);
         if request.outputs == 0 {
             let message = "the session has no `sink`, so there is nothing to render";
@@ -105,7 +114,7 @@ impl Run<'_> {
                 &mut |block: &[&[f32]]| writer.write(block).map_err(Into::into),
                 &mut |_| {
                     engine.update();
-                    print_events(monitor);
+                    self.print_events();
                     self.interrupt.control_flow()
                 },
             )
@@ -120,8 +129,29 @@ impl Run<'_> {
             true => Err(Failure::failed(
                 "interrupted: the file holds the first frames",
             )),
-            false => end(monitor),
+            false => self.end(),
         }
+    }
+
+    /// Takes commands of clients.
+    fn controller(&self) -> Controller {
+        let session = (self.file.to_owned(), self.loaded.session.clone());
+        // A session of cells takes no `load`.
+        let read = |_: &Path| Err("a session of cells is not read again".to_owned());
+        let rate_hz = self.options.rate.hz();
+        let mut controller = Controller::new(self.registry.clone(), session, rate_hz, read);
+        controller.host_cells(Box::new(ServedCells::new(self.service.clone())));
+        controller
+    }
+
+    /// Prints what has happened to the cells.
+    fn print_events(&self) {
+        print_events(self.service.borrow().monitor());
+    }
+
+    /// Prints what the sound lacks of each cell. Fails if it lacks anything.
+    fn end(&self) -> Result<(), Failure> {
+        end(self.service.borrow().monitor())
     }
 }
 
@@ -147,6 +177,7 @@ fn print_events(monitor: &Monitor) {
             CellEvent::GivenUp { cell } => {
                 format!("cell `{cell}`: it failed too often and stays silent")
             }
+            CellEvent::Refused { cell, what } => format!("note: cell `{cell}`: {what}"),
         });
     }
 }

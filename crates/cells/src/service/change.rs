@@ -1,0 +1,282 @@
+//! [`Pending`]: a change under way. A cell that is added comes up first, then the graph with its node plays.
+//!
+//! | step | left by |
+//! |---|---|
+//! | the process comes up | its first message: its link is laid out for the node |
+//! | the graph is edited | the engine takes the edit; while it is busy, it is tried again |
+//! | the graph plays | the audio thread has taken it: the change is done |
+//!
+//! A mistake in any step takes the steps before it back.
+
+use super::{CellService, CellState, ChangeDone, MAX_CELLS, ServedCell, check_machine_cores};
+use crate::monitor::{NewCell, Order};
+use crate::node::CellLink;
+use crate::section::CellSpec;
+use crate::split::split;
+use engine::{Engine, EngineError};
+use graph::{Diagnostic, Graph, edits_between, error_chain};
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::{MutexGuard, PoisonError};
+use units::Frames;
+
+use super::demands::{Candidate, admit_candidates};
+
+/// A change under way.
+pub(super) struct Pending {
+    step: Step,
+    done: ChangeDone,
+}
+
+/// What the change waits for.
+enum Step {
+    /// Nothing.
+    Done,
+    /// The cell at this place has its cores.
+    Resizing(usize, Vec<usize>, Receiver<Result<(), String>>),
+    /// The process of a new cell has come up.
+    Starting(Box<StartingCell>),
+    /// The engine takes the edit.
+    Editing(Box<Graph>, GraphChange),
+    /// The new graph plays.
+    Swapping(GraphChange),
+}
+
+/// A cell that comes up, and the graph with its node.
+struct StartingCell {
+    cell: ServedCell,
+    new: NewCell,
+    node: String,
+    outer: Graph,
+}
+
+/// The cell for which the graph changes.
+enum GraphChange {
+    /// It is added, as the node of this name.
+    Adds(Box<ServedCell>, String),
+    /// The one of this name goes.
+    Removes(String),
+}
+
+impl Pending {
+    pub(super) fn done(done: ChangeDone) -> Self {
+        let step = Step::Done;
+        Self { step, done }
+    }
+
+    pub(super) fn resize(
+        at: usize,
+        cores: Vec<usize>,
+        made: Receiver<Result<(), String>>,
+        yielded: Vec<String>,
+    ) -> Self {
+        Self {
+            step: Step::Resizing(at, cores, made),
+            done: ChangeDone {
+                yielded,
+                ..ChangeDone::default()
+            },
+        }
+    }
+}
+
+impl CellService {
+    pub(super) fn add(&mut self, name: &str, text: String) -> Result<Pending, String> {
+        if self.find(name).is_ok() {
+            return Err(format!("there is a cell `{name}` already"));
+        }
+        if name.is_empty() || self.cells.len() >= MAX_CELLS {
+            return Err(format!(
+                "a cell has a name, and there are at most {MAX_CELLS}"
+            ));
+        }
+        let spec = CellSpec::from_text(name, &text)?;
+        check_machine_cores(&spec.cores)?;
+        let mut specs: Vec<CellSpec> = self.cells.iter().map(|it| it.spec.clone()).collect();
+        specs.push(spec.clone());
+        let (outer, part) = self.split_with(&specs)?;
+        let part = part.ok_or("the cell has no part of the graph")?;
+        let yielded = self.admit(&spec, None)?;
+        let yielded = self.yield_cells(&yielded);
+        let index = self.next_index;
+        self.next_index += 1;
+        let new = self.monitor.add(index, &part, text);
+        let cell = ServedCell {
+            index,
+            spec,
+            status: new.status.clone(),
+            stopped: None,
+        };
+        let node = part.node;
+        Ok(Pending {
+            step: Step::Starting(Box::new(StartingCell {
+                cell,
+                new,
+                node,
+                outer,
+            })),
+            done: ChangeDone {
+                yielded,
+                ..ChangeDone::default()
+            },
+        })
+    }
+
+    pub(super) fn remove(&mut self, name: &str) -> Result<Pending, String> {
+        let at = self.find(name)?;
+        let kept = (0..self.cells.len()).filter(|it| *it != at);
+        let kept: Vec<&ServedCell> = kept.map(|it| &self.cells[it]).collect();
+        let plays = kept.iter().filter(|cell| cell.stopped.is_none());
+        let candidates = plays.map(|cell| Candidate {
+            spec: &cell.spec,
+            workers: cell.workers(),
+        });
+        let in_cells = self.nodes_in_cells(None, Some(at));
+        admit_candidates(
+            &candidates.collect::<Vec<_>>(),
+            None,
+            &self.options,
+            in_cells,
+        )?;
+        let specs: Vec<CellSpec> = kept.iter().map(|cell| cell.spec.clone()).collect();
+        let (outer, _) = self.split_with(&specs)?;
+        Ok(Pending {
+            step: Step::Editing(Box::new(outer), GraphChange::Removes(name.to_owned())),
+            done: ChangeDone::default(),
+        })
+    }
+
+    /// The supervisor's graph with these cells, and the part of the last one.
+    fn split_with(
+        &self,
+        specs: &[CellSpec],
+    ) -> Result<(Graph, Option<crate::split::CellPart>), String> {
+        let catalogue = self.options.registry.catalogue();
+        let split = split(&self.options.graph, specs, catalogue).map_err(|mistakes| {
+            let words = |it: Diagnostic| [it.message, it.help];
+            let all: Vec<String> = {
+                let words = mistakes.into_iter().flat_map(words);
+                words.filter(|it| !it.is_empty()).collect()
+            };
+            all.join("; ")
+        })?;
+        Ok((split.outer, split.cells.into_iter().last()))
+    }
+
+    /// Goes on with the change under way. Gives its result, once it is known.
+    pub(super) fn advance(&mut self, engine: &mut Engine) -> Option<Result<ChangeDone, String>> {
+        let Pending { step, done } = self.pending.take()?;
+        let mut done = Some(done);
+        let next = match step {
+            Step::Done => return done.map(Ok),
+            Step::Resizing(at, cores, made) => match made.try_recv() {
+                Err(TryRecvError::Empty) => Step::Resizing(at, cores, made),
+                Ok(Ok(())) => return Some(Ok(self.resized(at, cores, done.take()?))),
+                Ok(Err(why)) => return Some(Err(self.taken_back(why))),
+                Err(TryRecvError::Disconnected) => {
+                    return Some(Err("the cells have ended".to_owned()));
+                }
+            },
+            Step::Starting(starting) => match starting.new.came.try_recv() {
+                Err(TryRecvError::Empty) => Step::Starting(starting),
+                Ok(Ok(latency)) => self.came_up(*starting, latency),
+                failed => {
+                    self.monitor.order(Order::Remove(starting.cell.index));
+                    let why = failed.ok().and_then(Result::err);
+                    let why = why.unwrap_or_else(|| "the cells have ended".to_owned());
+                    return Some(Err(self.taken_back(why)));
+                }
+            },
+            Step::Editing(outer, change) => match self.edit(&outer, engine) {
+                Err(EngineError::Busy) => Step::Editing(outer, change),
+                Ok(()) => Step::Swapping(change),
+                Err(error) => {
+                    if let GraphChange::Adds(cell, node) = change {
+                        self.links().remove(&node);
+                        self.monitor.order(Order::Remove(cell.index));
+                    }
+                    return Some(Err(self.taken_back(error_chain(&error))));
+                }
+            },
+            Step::Swapping(change) if engine.is_swapping() => Step::Swapping(change),
+            Step::Swapping(change) => {
+                self.settle(change);
+                let frame = Some(engine.swap_frame());
+                return done.map(|done| Ok(ChangeDone { frame, ..done }));
+            }
+        };
+        self.pending = done.map(|done| Pending { step: next, done });
+        None
+    }
+
+    /// Lays the link of a new process out for its node.
+    fn came_up(&mut self, starting: StartingCell, latency: u32) -> Step {
+        let StartingCell {
+            cell,
+            mut new,
+            node,
+            outer,
+        } = starting;
+        new.link.graph_latency = Frames(latency);
+        self.links().insert(node.clone(), new.link);
+        Step::Editing(Box::new(outer), GraphChange::Adds(Box::new(cell), node))
+    }
+
+    /// Edits the graph that plays into `outer`. Values that were set while it played stay.
+    fn edit(&self, outer: &Graph, engine: &mut Engine) -> Result<(), EngineError> {
+        let mut outer = outer.clone();
+        let playing: Vec<_> = engine
+            .graph()
+            .nodes()
+            .map(|(_, node)| node.clone())
+            .collect();
+        for node in playing {
+            let Some(id) = outer.find(&node.name) else {
+                continue;
+            };
+            if let Some(other) = outer.node_mut(id)
+                && other.kind == node.kind
+            {
+                other.params.clone_from(&node.params);
+            }
+        }
+        let catalogue = self.options.registry.catalogue();
+        let edits = edits_between(engine.graph(), &outer, catalogue);
+        engine.edit(edits).map(|_| ())
+    }
+
+    fn links(&self) -> MutexGuard<'_, HashMap<String, CellLink>> {
+        let links = self.options.links.lock();
+        links.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The new graph plays.
+    fn settle(&mut self, change: GraphChange) {
+        match change {
+            GraphChange::Adds(cell, _) => self.cells.push(*cell),
+            GraphChange::Removes(name) => {
+                if let Ok(at) = self.find(&name) {
+                    let cell = self.cells.remove(at);
+                    self.monitor.order(Order::Remove(cell.index));
+                }
+            }
+        }
+    }
+
+    fn resized(&mut self, at: usize, cores: Vec<usize>, done: ChangeDone) -> ChangeDone {
+        let cell = &mut self.cells[at];
+        cell.spec.cores = cores;
+        let (has, wants) = (cell.status.workers(), cell.spec.workers());
+        let is_playing = matches!(cell.state(), CellState::Playing | CellState::Starting);
+        let note = (is_playing && has != wants).then(|| {
+            format!("its process keeps {has} workers; the next one, after stop_cell and start_cell, has {wants}")
+        });
+        ChangeDone { note, ..done }
+    }
+
+    /// Starts those that have yielded to a change that failed.
+    fn taken_back(&mut self, why: String) -> String {
+        self.resume();
+        why
+    }
+}

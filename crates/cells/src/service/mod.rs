@@ -1,0 +1,407 @@
+//! [`CellService`]: the policy service. It decides which cells play on which cores, while they play.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `demands` | what cells need of the machine, and who yields to whom |
+//! | `text` | the keys of a cell that arrive as JSON |
+//! | `change` | one change under way: a new process, then another graph |
+//!
+//! # Changes
+//!
+//! | change | admission | the running graph | done when |
+//! |---|---|---|---|
+//! | stop | – | stays: the cell's node is silent | at once |
+//! | start | of the cell beside the others | stays | at once; the process comes up meanwhile |
+//! | resize | of the cell on its new cores | stays | its threads are on these cores |
+//! | add | of the cell, and of the rest without its nodes | the cell's node in place of its nodes | the new graph plays |
+//! | remove | of the rest with its nodes | its nodes again | the new graph plays |
+//!
+//! Each change is admitted or changes nothing. Cells of lower precedence yield to a cell that starts: they are stopped, and
+//! start again by themselves as soon as there is room.
+
+mod change;
+mod demands;
+mod text;
+
+pub use demands::WorstCosts;
+pub use text::cell_text;
+
+use crate::admission::CoreCapacity;
+use crate::monitor::{Monitor, Order};
+use crate::node::CellLinks;
+use crate::section::{CellSpec, check_cores, shared_cores};
+use crate::split::Split;
+use crate::status::CellStatus;
+use change::Pending;
+use demands::{Candidate, admit_candidates};
+use engine::Engine;
+use graph::Graph;
+use processor::Registry;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use units::Nanos;
+
+/// Largest number of cells.
+const MAX_CELLS: usize = 256;
+
+/// A change to the cells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CellChange {
+    /// Ends the process of a cell. Its nodes are silent.
+    Stop(String),
+    /// Starts a cell that is stopped.
+    Start(String),
+    /// Gives a cell other cores.
+    Resize(String, Vec<usize>),
+    /// Puts nodes into a new cell; the text has its keys, as a table of a session.
+    Add(String, String),
+    /// Gives the nodes of a cell back to the rest of the session.
+    Remove(String),
+}
+
+/// State of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellState {
+    /// It plays.
+    Playing,
+    /// Its process comes up.
+    Starting,
+    /// It was stopped.
+    Stopped,
+    /// It was stopped for one of higher precedence, and starts when there is room.
+    Yielded,
+    /// It failed too often.
+    GivenUp,
+}
+
+impl CellState {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Playing => "playing",
+            Self::Starting => "starting",
+            Self::Stopped => "stopped",
+            Self::Yielded => "yielded",
+            Self::GivenUp => "given up",
+        }
+    }
+}
+
+/// A cell as it is now.
+#[derive(Clone, Debug)]
+pub struct CellInfo {
+    /// Its keys, with the cores that it has now.
+    pub spec: CellSpec,
+    /// Its state.
+    pub state: CellState,
+    /// Its figures.
+    pub status: Arc<CellStatus>,
+    /// Known worst cost of its nodes in one block.
+    pub cost: Nanos,
+}
+
+/// A change that was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeDone {
+    /// Frame from which on it is heard, if the graph changed.
+    pub frame: Option<u64>,
+    /// Cells that were stopped for it.
+    pub yielded: Vec<String>,
+    /// Cells that have started again by themselves.
+    pub resumed: Vec<String>,
+    /// What is still to come.
+    pub note: Option<String>,
+}
+
+/// What a service begins with.
+pub struct ServiceOptions {
+    /// The whole graph of the session.
+    pub graph: Graph,
+    /// All kinds, with those of cells.
+    pub registry: Arc<Registry>,
+    /// Links of nodes that are still to be made; the registry takes them from here.
+    pub links: CellLinks,
+    /// Known worst costs of nodes.
+    pub costs: WorstCosts,
+    /// Length of a block.
+    pub period: Nanos,
+    /// What the machine gives; without it every cell is admitted.
+    pub capacity: Option<CoreCapacity>,
+}
+
+/// The cells of a session that plays.
+pub struct CellService {
+    options: ServiceOptions,
+    monitor: Monitor,
+    cells: Vec<ServedCell>,
+    next_index: usize,
+    pending: Option<Pending>,
+}
+
+/// A cell, and its number with the monitor.
+struct ServedCell {
+    index: usize,
+    spec: CellSpec,
+    status: Arc<CellStatus>,
+    /// It was stopped: by an order, or for one of higher precedence.
+    stopped: Option<CellState>,
+}
+
+impl CellService {
+    /// The service of the cells of `split`, which `monitor` has started.
+    ///
+    /// Real-time: setup.
+    pub fn new(options: ServiceOptions, split: &Split, monitor: Monitor) -> Self {
+        let statuses = monitor.statuses().iter();
+        let cells = split.cells.iter().zip(statuses).enumerate();
+        let cells = cells.map(|(index, (part, (_, status)))| ServedCell {
+            index,
+            spec: part.spec.clone(),
+            status: status.clone(),
+            stopped: None,
+        });
+        let cells: Vec<ServedCell> = cells.collect();
+        Self {
+            options,
+            monitor,
+            next_index: cells.len(),
+            cells,
+            pending: None,
+        }
+    }
+
+    /// The processes.
+    pub fn monitor(&self) -> &Monitor {
+        &self.monitor
+    }
+
+    /// All cells.
+    ///
+    /// Real-time: setup.
+    pub fn cells(&self) -> Vec<CellInfo> {
+        let info = |cell: &ServedCell| CellInfo {
+            spec: cell.spec.clone(),
+            state: cell.state(),
+            status: cell.status.clone(),
+            cost: self.options.costs.sum(&cell.spec.nodes),
+        };
+        self.cells.iter().map(info).collect()
+    }
+
+    /// Length of a block.
+    pub fn period(&self) -> Nanos {
+        self.options.period
+    }
+
+    /// The time that the cores give, if cells are admitted.
+    pub fn capacity(&self) -> Option<&CoreCapacity> {
+        self.options.capacity.as_ref()
+    }
+
+    /// Begins a change. [`Self::poll`] says when it is made; until then no other can begin.
+    ///
+    /// # Errors
+    ///
+    /// The reason for which nothing changes.
+    ///
+    /// Real-time: setup.
+    pub fn begin(&mut self, change: CellChange) -> Result<(), String> {
+        if self.pending.is_some() {
+            return Err("another change of cells is under way".to_owned());
+        }
+        let pending = match change {
+            CellChange::Stop(name) => self.stop(&name)?,
+            CellChange::Start(name) => self.start(&name)?,
+            CellChange::Resize(name, cores) => self.resize(&name, cores)?,
+            CellChange::Add(name, text) => self.add(&name, text)?,
+            CellChange::Remove(name) => self.remove(&name)?,
+        };
+        self.pending = Some(pending);
+        Ok(())
+    }
+
+    /// The result of the change that was begun, once it is known.
+    ///
+    /// Real-time: setup.
+    pub fn poll(&mut self, engine: &mut Engine) -> Option<Result<ChangeDone, String>> {
+        let result = self.advance(engine)?;
+        self.pending = None;
+        Some(result.map(|mut done| {
+            done.resumed = self.resume();
+            done
+        }))
+    }
+
+    fn find(&self, name: &str) -> Result<usize, String> {
+        let found = self.cells.iter().position(|cell| cell.spec.name == name);
+        found.ok_or_else(|| {
+            let names = self.cells.iter().map(|cell| cell.spec.name.as_str());
+            match graph::nearest(name, names) {
+                Some(near) => format!("there is no cell `{name}`; did you mean `{near}`?"),
+                None => format!("there is no cell `{name}`"),
+            }
+        })
+    }
+
+    fn stop(&mut self, name: &str) -> Result<Pending, String> {
+        let at = self.find(name)?;
+        self.halt(at, CellState::Stopped);
+        Ok(Pending::done(ChangeDone::default()))
+    }
+
+    fn halt(&mut self, at: usize, state: CellState) {
+        let cell = &mut self.cells[at];
+        // Before the process ends, so that no block counts as lost.
+        cell.status.stopped.store(true, Ordering::Relaxed);
+        cell.stopped = Some(state);
+        self.monitor.order(Order::Stop(cell.index));
+    }
+
+    fn start(&mut self, name: &str) -> Result<Pending, String> {
+        let at = self.find(name)?;
+        let cell = &self.cells[at];
+        if cell.stopped.is_none() && !cell.status.is_gone() {
+            return Err(format!("the cell `{name}` is not stopped"));
+        }
+        let yielded = self.admit(&cell.spec.clone(), Some(at))?;
+        self.run(at);
+        Ok(Pending::done(ChangeDone {
+            yielded: self.yield_cells(&yielded),
+            ..ChangeDone::default()
+        }))
+    }
+
+    fn run(&mut self, at: usize) {
+        let cell = &mut self.cells[at];
+        cell.stopped = None;
+        self.monitor.order(Order::Start(cell.index));
+    }
+
+    fn resize(&mut self, name: &str, cores: Vec<usize>) -> Result<Pending, String> {
+        let at = self.find(name)?;
+        check_machine_cores(&cores)?;
+        let spec = CellSpec {
+            cores: cores.clone(),
+            ..self.cells[at].spec.clone()
+        };
+        check_cores(&spec.policy, &cores)?;
+        let yielded = match self.cells[at].stopped {
+            // A cell that is stopped takes nothing until it starts.
+            Some(_) => Vec::new(),
+            None => self.admit(&spec, Some(at))?,
+        };
+        let yielded = self.yield_cells(&yielded);
+        let (sender, done) = std::sync::mpsc::channel();
+        let order = Order::Resize(self.cells[at].index, cores.clone(), sender);
+        self.monitor.order(order);
+        Ok(Pending::resize(at, cores, done, yielded))
+    }
+
+    /// Checks a cell beside the others, of which it replaces the one at `replaced`. Gives those that yield to it.
+    fn admit(&self, spec: &CellSpec, replaced: Option<usize>) -> Result<Vec<usize>, String> {
+        let others = (0..self.cells.len()).filter(|at| Some(*at) != replaced);
+        let others = others.filter(|at| self.cells[*at].stopped.is_none());
+        let others: Vec<usize> = others.collect();
+        let mut specs: Vec<&CellSpec> = others.iter().map(|at| &self.cells[*at].spec).collect();
+        specs.push(spec);
+        if let Some(mistake) = shared_cores(&specs).into_iter().next() {
+            return Err(mistake.message);
+        }
+        let mut candidates: Vec<Candidate<'_>> = others
+            .iter()
+            .map(|at| Candidate {
+                spec: &self.cells[*at].spec,
+                workers: self.cells[*at].workers(),
+            })
+            .collect();
+        let running = replaced.map(|at| self.cells[at].workers_on(spec));
+        candidates.push(Candidate {
+            spec,
+            workers: running.unwrap_or(spec.workers()),
+        });
+        let changed = candidates.len() - 1;
+        let yields = admit_candidates(
+            &candidates,
+            Some(changed),
+            &self.options,
+            self.nodes_in_cells(Some(spec), None),
+        )?;
+        Ok(yields.into_iter().map(|at| others[at]).collect())
+    }
+
+    /// Names of all nodes in cells, also in those that are stopped; with those of `added`, without those of `removed`.
+    fn nodes_in_cells(&self, added: Option<&CellSpec>, removed: Option<usize>) -> Vec<String> {
+        let kept = (0..self.cells.len()).filter(|at| Some(*at) != removed);
+        let kept = kept.map(|at| &self.cells[at].spec).chain(added);
+        kept.flat_map(|spec| spec.nodes.iter().cloned()).collect()
+    }
+
+    fn yield_cells(&mut self, yields: &[usize]) -> Vec<String> {
+        for at in yields {
+            self.halt(*at, CellState::Yielded);
+        }
+        let names = yields.iter().map(|at| self.cells[*at].spec.name.clone());
+        names.collect()
+    }
+
+    /// Starts cells that have yielded and fit again beside the others, those of higher precedence first.
+    fn resume(&mut self) -> Vec<String> {
+        let yielded = |at: &usize| self.cells[*at].stopped == Some(CellState::Yielded);
+        let mut waiting: Vec<usize> = (0..self.cells.len()).filter(yielded).collect();
+        waiting.sort_by_key(|at| std::cmp::Reverse(self.cells[*at].spec.precedence));
+        let mut resumed = Vec::new();
+        for at in waiting {
+            let spec = self.cells[at].spec.clone();
+            if self
+                .admit(&spec, Some(at))
+                .is_ok_and(|yields| yields.is_empty())
+            {
+                self.run(at);
+                resumed.push(spec.name);
+            }
+        }
+        resumed
+    }
+}
+
+impl ServedCell {
+    fn state(&self) -> CellState {
+        match self.stopped {
+            Some(state) => state,
+            None if self.status.is_gone() => CellState::GivenUp,
+            None if self.status.process().is_some() => CellState::Playing,
+            None => CellState::Starting,
+        }
+    }
+
+    /// Workers that its process has, and that have a core.
+    fn workers(&self) -> usize {
+        self.workers_on(&self.spec)
+    }
+
+    /// The same on the cores of `spec`: a process keeps its workers, a new one has as many as cores.
+    fn workers_on(&self, spec: &CellSpec) -> usize {
+        match self.stopped {
+            Some(_) => spec.workers(),
+            None => self.status.workers().max(1).min(spec.workers()),
+        }
+    }
+}
+
+/// Refuses cores that this process may not use.
+fn check_machine_cores(cores: &[usize]) -> Result<(), String> {
+    let all = workers::cores();
+    let unknown = cores
+        .iter()
+        .find(|core| all.iter().all(|it| it.0 != **core));
+    match unknown {
+        Some(core) => {
+            let all: Vec<String> = all.iter().map(|it| it.0.to_string()).collect();
+            Err(format!(
+                "there is no core {core} for it: there are {}",
+                all.join(", ")
+            ))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,94 @@
+//! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
+
+use divisi::cells::{CellChange, CellInfo, CellService, CellState, ChangeDone, cell_text};
+use divisi::control::{CellHost, Command};
+use divisi::prelude::Engine;
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// The service of a run, which prints what happens to the cells meanwhile.
+pub(super) struct ServedCells {
+    service: Rc<RefCell<CellService>>,
+    began: Instant,
+}
+
+impl ServedCells {
+    pub(super) fn new(service: Rc<RefCell<CellService>>) -> Self {
+        Self {
+            service,
+            began: Instant::now(),
+        }
+    }
+}
+
+impl CellHost for ServedCells {
+    fn begin(&mut self, command: &Command) -> Result<(), String> {
+        let change = change(command)?;
+        self.service.borrow_mut().begin(change)
+    }
+
+    fn poll(&mut self, engine: &mut Engine) -> Option<Result<(Value, Option<u64>), String>> {
+        let done = self.service.borrow_mut().poll(engine)?;
+        Some(done.map(|done| {
+            let ChangeDone {
+                frame,
+                yielded,
+                resumed,
+                note,
+            } = done;
+            let answer = json!({ "yielded": yielded, "resumed": resumed, "note": note });
+            (answer, frame)
+        }))
+    }
+
+    fn query(&self) -> Value {
+        let service = self.service.borrow();
+        let capacity = service.capacity();
+        json!({
+            "period_ns": service.period().0,
+            "reserve_percent": capacity.map(|it| it.reserve_percent),
+            "uptime_ns": self.began.elapsed().as_nanos() as u64,
+            "cells": service.cells().iter().map(cell).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The change that a command of cells asks for.
+fn change(command: &Command) -> Result<CellChange, String> {
+    Ok(match command.clone() {
+        Command::StopCell { cell } => CellChange::Stop(cell),
+        Command::StartCell { cell } => CellChange::Start(cell),
+        Command::RemoveCell { cell } => CellChange::Remove(cell),
+        Command::ResizeCell { cell, cores } => CellChange::Resize(cell, cores),
+        Command::AddCell {
+            cell,
+            nodes,
+            settings,
+        } => CellChange::Add(cell, cell_text(&nodes, &settings)?),
+        _ => return Err("this is no command of cells".to_owned()),
+    })
+}
+
+fn cell(info: &CellInfo) -> Value {
+    let (spec, status) = (&info.spec, &info.status);
+    json!({
+        "cell": spec.name,
+        "state": info.state.name(),
+        "nodes": spec.nodes,
+        "policy": spec.policy.name(),
+        "precedence": spec.precedence,
+        "cores": spec.cores,
+        "workers": status.workers(),
+        "process": status.process().filter(|_| info.state == CellState::Playing),
+        "restarts": status.restarts(),
+        "blocks": status.blocks(),
+        "lost": status.lost(),
+        "not_finite": status.not_finite(),
+        "load": status.load(),
+        "cost_ns": info.cost.0,
+        "used_ns": status.used().0,
+        "outside_ns": status.used_outside().0,
+    })
+}
