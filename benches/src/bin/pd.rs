@@ -1,9 +1,10 @@
 //! Patches played by Divisi on one core beside the real Pd, processor time of each, in turn.
 //!
 //! `pd [--seconds 60] [--rounds 5] FOLDER…` plays every `.pd` of the folders that has a `dac~`; a folder of folders with one patch each
-//! will do too. Pd renders with `-batch -noaudio`, once a second long and once with `--seconds` more: the difference is its time, so
+//! will do too, and so will a patch itself. Pd renders with `-batch -noaudio`, once a second long and once with `--seconds` more: the difference is its time, so
 //! that its start counts for nothing. `--control` switches the signals of both off: what is left is the time of messages. `--workers 2`
-//! compares two workers with one, by the clock.
+//! compares two workers with one, by the clock. `--alone` plays without Pd and prints a hash of what sounded: two builds that
+//! should sound alike can be compared. Then it plays on for a counter of instructions, which counts `measured` only (`valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*'`).
 //!
 //! A row: nanoseconds a block of 64 frames, medians of the rounds, and the median of the ratios Pd / Divisi.
 
@@ -27,12 +28,17 @@ struct Call {
     is_control: bool,
     /// Workers that are compared with one; 1 compares with Pd.
     workers: usize,
+    /// Plays only.
+    is_alone: bool,
     patches: Vec<PathBuf>,
 }
 
 fn main() {
     let call = Call::read();
     let folder = std::env::temp_dir().join(format!("divisi-bench-pd-{}", std::process::id()));
+    if call.is_alone {
+        return call.play_alone();
+    }
     std::fs::create_dir_all(&folder).expect("a folder for patches that end");
     let (first, second) = match call.workers {
         1 => ("Pd", "Divisi"),
@@ -66,6 +72,7 @@ impl Call {
             rounds: 5,
             is_control: false,
             workers: 1,
+            is_alone: false,
             patches: Vec::new(),
         };
         let mut words = std::env::args().skip(1);
@@ -76,11 +83,29 @@ impl Call {
                 "--rounds" => call.rounds = number().expect("--rounds NUMBER") as usize,
                 "--workers" => call.workers = number().expect("--workers NUMBER") as usize,
                 "--control" => call.is_control = true,
+                "--alone" => call.is_alone = true,
                 path => collect(Path::new(path), &mut call.patches),
             }
         }
         call.patches.sort();
         call
+    }
+
+    /// Plays each patch for the seconds, with the hash of it, and for the seconds again, to be counted.
+    fn play_alone(&self) {
+        for patch in &self.patches {
+            if let Some(mut player) = self.player(patch) {
+                let mut hash = 0_u64;
+                player.play_to(self.seconds, |left, right| {
+                    for x in left.iter().chain(right) {
+                        hash = (hash.rotate_left(5) ^ u64::from(x.to_bits()))
+                            .wrapping_mul(0x517c_c1b7_2722_0a95);
+                    }
+                });
+                let blocks = measured(&mut player, self.seconds);
+                println!("{hash:016x} {blocks} blocks {}", patch.display());
+            }
+        }
     }
 
     /// Compares one patch; `None` where one of the two does not play it.
@@ -143,6 +168,18 @@ impl Call {
     }
 }
 
+/// What a counter of instructions counts. Gives the number of blocks.
+#[inline(never)]
+fn measured(player: &mut Player, seconds: f64) -> usize {
+    player.play(seconds);
+    blocks(seconds)
+}
+
+/// Blocks in a time.
+fn blocks(seconds: f64) -> usize {
+    (seconds * RATE / 64.0) as usize
+}
+
 /// What plays a patch here.
 enum Player {
     Messages(Box<Machine>),
@@ -176,19 +213,25 @@ impl Player {
     }
 
     fn play(&mut self, seconds: f64) {
+        self.play_to(seconds, |_, _| {});
+    }
+
+    /// Plays, and gives each block to `take`.
+    fn play_to(&mut self, seconds: f64, mut take: impl FnMut(&[f32], &[f32])) {
         let (mut left, mut right) = ([0.0; 64], [0.0; 64]);
-        for block in 0..(seconds * RATE / 64.0) as usize {
+        for block in 0..blocks(seconds) {
             match self {
                 Self::Messages(machine) => machine.tick(),
                 Self::Whole(both) => {
                     let (engine, callback) = &mut **both;
                     let mut outputs = [&mut left[..], &mut right[..]];
                     callback.process(CallbackInfo::default(), &[], &mut outputs);
-                    if block % 1024 == 0 {
+                    if block % 1024 == 1023 {
                         engine.update();
                     }
                 }
             }
+            take(&left, &right);
         }
     }
 }
@@ -216,13 +259,21 @@ impl Rows {
     }
 }
 
-/// Patches of a folder, and of the folders in it.
+/// A patch, or those of a folder and of the folders in it that have a `dac~`.
 fn collect(path: &Path, patches: &mut Vec<PathBuf>) {
+    if path.is_file() {
+        patches.push(path.into());
+    } else {
+        collect_within(path, patches);
+    }
+}
+
+fn collect_within(path: &Path, patches: &mut Vec<PathBuf>) {
     if path.is_dir() {
         let entries = std::fs::read_dir(path).expect("a folder that can be read");
         entries
             .flatten()
-            .for_each(|entry| collect(&entry.path(), patches));
+            .for_each(|entry| collect_within(&entry.path(), patches));
     } else if path.extension().is_some_and(|e| e == "pd")
         && std::fs::read_to_string(path).is_ok_and(|text| text.contains("dac~"))
     {

@@ -72,7 +72,7 @@ impl<'a> IdlePlan<'a> {
         for sink in self.0.sinks.iter().filter(|s| s.output == channel) {
             // SAFETY: a sink's slot holds the block until the next cycle, and no step that writes it runs.
             let from = unsafe { std::slice::from_raw_parts(sink.from.data, self.0.block.count()) };
-            into.iter_mut().zip(from).for_each(|(to, x)| *to += x);
+            add(into, from);
         }
     }
 
@@ -268,5 +268,23 @@ impl<'a> IdlePlan<'a> {
         for step in slots.iter().filter_map(|slot| slot.take_overdue()) {
             self.quarantine(step);
         }
+    }
+}
+
+/// Adds samples to others, in runs of a constant length: those are unrolled, and known to lie apart.
+fn add(to: &mut [f32], from: &[f32]) {
+    let ((runs, rest), (from_runs, from_rest)) = (to.as_chunks_mut(), from.as_chunks());
+    for (to, from) in runs.iter_mut().zip(from_runs) {
+        add_run(to, from);
+    }
+    for (to, x) in rest.iter_mut().zip(from_rest) {
+        *to += x;
+    }
+}
+
+#[inline(never)]
+fn add_run(to: &mut [f32; 32], from: &[f32; 32]) {
+    for (to, x) in to.iter_mut().zip(from) {
+        *to += x;
     }
 }

@@ -9,6 +9,7 @@
 //! | `bind`, `bound_step` | ordered steps to steps with all that they touch |
 //! | `place` | where an object lies; those of one row lie together |
 //! | `row`, `row_blocks` | such steps, run one after the other, and the blocks between them |
+//! | `loops` | loops over blocks |
 //! | `format`, `reblock` | canvases with blocks and rates of their own |
 //! | `player` | a patch that plays in one thread: messages, then signals, 64 frames at a time |
 //! | `objects` | the classes |
@@ -17,6 +18,7 @@ mod bind;
 mod bound_step;
 mod claimed;
 mod format;
+mod loops;
 mod objects;
 mod order;
 mod place;

@@ -2,13 +2,13 @@
 
 use super::RowFormat;
 use super::bound_step::BoundStep;
+use super::loops::zip_each;
 use super::order::Step;
 use super::place::{ObjectGroup, ObjectPlace, SignalObject};
 use super::row_blocks::RowBlocks;
 use super::shared::Grants;
 use super::world::{BlockTime, BufferId, Inlets, SignalWorld};
 use crate::control::{Machine, ObjectId};
-use std::slice;
 use std::sync::Arc;
 
 /// Steps that run one after the other, and the blocks between them.
@@ -31,6 +31,7 @@ struct RowStep {
     action: Action,
     /// Inlets that are numbers, each with the block that is filled with it.
     numbers: Box<[(usize, u32)]>,
+    /// Of a step with one outlet as [`Inlets`] finds them.
     inlets: Box<[u32]>,
     outlets: Box<[u32]>,
     grants: Grants,
@@ -78,7 +79,12 @@ impl Row {
                 // An object without signals writes none: its outlets are silent.
                 continue;
             };
-            let [inlets, outlets] = blocks.of_step(at, &bound);
+            let [mut inlets, outlets] = blocks.of_step(at, &bound);
+            if let [outlet] = *outlets {
+                inlets
+                    .iter_mut()
+                    .for_each(|block| *block = beside(*block, outlet));
+            }
             let numbers = bound.numbers.iter();
             let numbers = numbers.map(|(inlet, buffer)| (*inlet, blocks.block(*buffer)));
             row_steps.push(RowStep {
@@ -144,7 +150,8 @@ impl Row {
     ///
     /// Real-time: hot.
     pub(crate) fn run(&mut self) {
-        let (mut objects, blocks) = (self.objects.write(), &mut self.blocks);
+        let (mut objects, blocks) = (self.objects.write(), &mut self.blocks[..]);
+        let surroundings = (&*self.time, self.rate);
         for step in &self.steps {
             match &step.action {
                 Action::Fill(place, inlet) => {
@@ -152,37 +159,24 @@ impl Row {
                     blocks[step.outlets[0] as usize].fill(number);
                 }
                 Action::Add => {
-                    let [new, sum] = [0, 1].map(|at| step.inlets[at] as usize);
-                    let mut to = std::mem::take(&mut blocks[step.outlets[0] as usize]);
-                    add(&blocks[new], &blocks[sum], &mut to);
-                    blocks[step.outlets[0] as usize] = to;
+                    let (inlets, outlets) = step.one_outlet(blocks, step.outlets[0]);
+                    add(inlets.get(0), inlets.get(1), &mut outlets[0]);
                 }
                 Action::Perform(at) => {
                     let object = &mut objects[*at];
                     if std::mem::take(&mut object.has_new_numbers) {
-                        for (inlet, to) in &step.numbers {
-                            blocks[*to as usize].fill(object.number(*inlet));
-                        }
+                        step.fill_numbers(object, blocks);
                     }
-                    let surroundings = (&step.grants, &*self.time, self.rate);
-                    match &*step.outlets {
-                        [] => perform(object, (blocks, &step.inlets), &mut [], surroundings),
+                    match *step.outlets {
+                        [] => {
+                            let inlets = step.only_inlets(blocks);
+                            step.perform(object, &inlets, &mut [], surroundings);
+                        }
                         [outlet] => {
-                            let mut to = std::mem::take(&mut blocks[*outlet as usize]);
-                            let outlets = slice::from_mut(&mut to);
-                            perform(object, (blocks, &step.inlets), outlets, surroundings);
-                            blocks[*outlet as usize] = to;
+                            let (inlets, outlets) = step.one_outlet(blocks, outlet);
+                            step.perform(object, &inlets, outlets, surroundings);
                         }
-                        outlets => {
-                            let all = outlets.iter();
-                            (self.taken)
-                                .extend(all.map(|to| std::mem::take(&mut blocks[*to as usize])));
-                            let taken = &mut self.taken;
-                            perform(object, (blocks, &step.inlets), taken, surroundings);
-                            for (outlet, to) in outlets.iter().zip(self.taken.drain(..)) {
-                                blocks[*outlet as usize] = to;
-                            }
-                        }
+                        _ => step.perform_all(object, blocks, &mut self.taken, surroundings),
                     }
                 }
             }
@@ -190,27 +184,88 @@ impl Row {
     }
 }
 
-/// Lets an object compute a block.
-#[inline(always)]
-fn perform(
-    object: &mut SignalObject,
-    (blocks, at): (&[Box<[f32]>], &[u32]),
-    outlets: &mut [Box<[f32]>],
-    (grants, time, rate): (&Grants, &BlockTime, f32),
-) {
-    let mut world = SignalWorld {
-        clocks: &mut object.clocks,
-        grants,
-        time,
-        rate,
-    };
-    let inlets = Inlets { blocks, at };
-    object.object.perform(&inlets, outlets, &mut world);
+impl RowStep {
+    /// The inlets of a step, and its only outlet.
+    #[inline(always)]
+    fn one_outlet<'b>(
+        &'b self,
+        blocks: &'b mut [Box<[f32]>],
+        outlet: u32,
+    ) -> (Inlets<'b>, &'b mut [Box<[f32]>]) {
+        let (before, rest) = blocks.split_at_mut(outlet as usize);
+        let (outlets, behind) = rest.split_at_mut(1);
+        let inlets = Inlets {
+            before,
+            behind,
+            at: &self.inlets,
+        };
+        (inlets, outlets)
+    }
+
+    /// The inlets of a step that writes none of `blocks`.
+    #[inline(always)]
+    fn only_inlets<'b>(&'b self, blocks: &'b [Box<[f32]>]) -> Inlets<'b> {
+        Inlets {
+            before: blocks,
+            behind: &[],
+            at: &self.inlets,
+        }
+    }
+
+    /// Fills the blocks of inlets that are numbers.
+    #[cold]
+    fn fill_numbers(&self, object: &SignalObject, blocks: &mut [Box<[f32]>]) {
+        for (inlet, to) in &self.numbers {
+            blocks[*to as usize].fill(object.number(*inlet));
+        }
+    }
+
+    /// Lets an object compute a block.
+    #[inline(always)]
+    fn perform(
+        &self,
+        object: &mut SignalObject,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        (time, rate): (&BlockTime, f32),
+    ) {
+        let mut world = SignalWorld {
+            clocks: &mut object.clocks,
+            grants: &self.grants,
+            time,
+            rate,
+        };
+        object.object.perform(inlets, outlets, &mut world);
+    }
+
+    /// Lets an object with several outlets compute a block. They are taken out of `blocks` meanwhile.
+    #[inline(never)]
+    fn perform_all(
+        &self,
+        object: &mut SignalObject,
+        blocks: &mut [Box<[f32]>],
+        taken: &mut Vec<Box<[f32]>>,
+        surroundings: (&BlockTime, f32),
+    ) {
+        let all = self.outlets.iter();
+        taken.extend(all.map(|to| std::mem::take(&mut blocks[*to as usize])));
+        self.perform(object, &self.only_inlets(blocks), taken, surroundings);
+        for (outlet, to) in self.outlets.iter().zip(taken.drain(..)) {
+            blocks[*outlet as usize] = to;
+        }
+    }
+}
+
+/// Number of a block beside that of the only outlet, as [`Inlets`] finds it.
+fn beside(block: u32, outlet: u32) -> u32 {
+    debug_assert_ne!(block, outlet, "a block is not used again by its reader");
+    match block > outlet {
+        true => (block - outlet - 1) | Inlets::BEHIND,
+        false => block,
+    }
 }
 
 /// The sum of two signals.
 fn add(new: &[f32], sum: &[f32], to: &mut [f32]) {
-    for ((to, new), sum) in to.iter_mut().zip(new).zip(sum) {
-        *to = new + sum;
-    }
+    zip_each(to, new, sum, |new, sum| new + sum);
 }

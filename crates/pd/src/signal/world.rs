@@ -11,16 +11,25 @@ pub(crate) struct BufferId(pub u32);
 
 /// The signals at an object's inlets, each one block long.
 pub(crate) struct Inlets<'s> {
-    pub(super) blocks: &'s [Box<[f32]>],
-    /// Number of the block at each inlet.
+    /// The blocks before that of the outlet, and those behind it: nobody reads the one that is written.
+    pub(super) before: &'s [Box<[f32]>],
+    pub(super) behind: &'s [Box<[f32]>],
+    /// Number of the block at each inlet; those of `behind` are counted from 0, with [`Inlets::BEHIND`].
     pub(super) at: &'s [u32],
 }
 
 impl Inlets<'_> {
+    /// Marks a block behind that of the outlet.
+    pub(super) const BEHIND: u32 = 1 << 31;
+
     /// The signal at inlet `at`.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> &[f32] {
-        &self.blocks[self.at[at] as usize]
+        let block = self.at[at];
+        match block & Self::BEHIND {
+            0 => &self.before[block as usize],
+            _ => &self.behind[(block ^ Self::BEHIND) as usize],
+        }
     }
 
     /// Number of inlets.

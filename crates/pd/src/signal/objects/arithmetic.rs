@@ -2,6 +2,7 @@
 
 use super::functions::{RootTables, exp, ln, mtof, wrap};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
+use crate::signal::loops::{map_each, zip_each};
 use crate::signal::{Inlets, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -63,16 +64,8 @@ impl<F: Fn(f32, f32) -> f32 + Send + Sync> Object for Binary<F> {
     ) {
         let left = inlets.get(0);
         match self.scalar {
-            Some(scalar) => {
-                for (to, a) in outlets[0].iter_mut().zip(left) {
-                    *to = (self.function)(*a, scalar);
-                }
-            }
-            None => {
-                for ((to, a), b) in outlets[0].iter_mut().zip(left).zip(inlets.get(1)) {
-                    *to = (self.function)(*a, *b);
-                }
-            }
+            Some(scalar) => map_each(&mut outlets[0], left, |a| (self.function)(a, scalar)),
+            None => zip_each(&mut outlets[0], left, inlets.get(1), &self.function),
         }
     }
 
@@ -106,9 +99,7 @@ impl Object for Quotient {
             0.0 => 0.0,
             divisor => 1.0 / divisor,
         };
-        for (to, a) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            *to = a * inverse;
-        }
+        map_each(&mut outlets[0], inlets.get(0), |a| a * inverse);
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -125,10 +116,11 @@ impl Object for Clip {
         outlets: &mut [Box<[f32]>],
         _: &mut SignalWorld<'_>,
     ) {
-        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            let x = if *x < self.0 { self.0 } else { *x };
-            *to = if x > self.1 { self.1 } else { x };
-        }
+        let (low, high) = (self.0, self.1);
+        map_each(&mut outlets[0], inlets.get(0), |x| {
+            let x = if x < low { low } else { x };
+            if x > high { high } else { x }
+        });
     }
 
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {

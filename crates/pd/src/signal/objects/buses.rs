@@ -1,6 +1,7 @@
 //! `dac~`, `adc~`, `send~`, `throw~` and their other ends. All of them pass blocks of 64 frames alone, as in Pd.
 
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
+use crate::signal::loops::add_each;
 use crate::signal::{Accesses, Inlets, SharedName, SharedSamples, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -51,11 +52,9 @@ impl Object for Dac {
             let Some(mut output) = output else {
                 continue;
             };
-            if output.samples.len() != inlets.get(inlet).len() {
-                continue;
-            }
-            for (to, x) in output.samples.iter_mut().zip(inlets.get(inlet)) {
-                *to += x;
+            let signal = inlets.get(inlet);
+            if output.samples.len() == signal.len() {
+                add_each(&mut output.samples, signal);
             }
         }
     }
@@ -157,11 +156,8 @@ impl Object for Throw {
         let Some(mut bus) = world.write(SharedName::Throw(self.name)) else {
             return;
         };
-        if bus.samples.len() != signal.len() {
-            return;
-        }
-        for (to, x) in bus.samples.iter_mut().zip(signal) {
-            *to += x;
+        if bus.samples.len() == signal.len() {
+            add_each(&mut bus.samples, signal);
         }
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! First all places of a run, then all points, then all cubics: places and cubics run in vectors.
 
-/// Frames that are read in one go.
-pub(super) const RUN: usize = 64;
+use crate::signal::loops::map_in_turn;
+
+pub(super) use crate::signal::loops::RUN;
 
 /// What is added to a positive number up to 2^51 leaves it without a fraction, rounded to the nearest.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
@@ -37,22 +38,29 @@ impl CubicRun {
     /// Real-time: hot.
     #[inline(always)]
     pub(super) fn read<const REVERSED: bool>(&self, points: &[f32], to: &mut [f32]) {
-        let mut four = [[0.0; RUN]; 4];
-        let [a, b, c, d] = &mut four;
-        let columns = a.iter_mut().zip(b).zip(c).zip(d);
-        for ((((a, b), c), d), first) in columns.zip(&self.first).take(to.len()) {
-            let found = points.get(*first as usize..);
-            if let Some([p, q, r, s]) = found.and_then(<[f32]>::first_chunk) {
-                (*a, *b, *c, *d) = match REVERSED {
-                    false => (*p, *q, *r, *s),
-                    true => (*s, *r, *q, *p),
-                };
+        match to.try_into() {
+            Ok(to) => self.read_run::<REVERSED>(points, to),
+            Err(_) => {
+                let mut all = [0.0; RUN];
+                self.read_run::<REVERSED>(points, &mut all);
+                to.copy_from_slice(&all[..to.len()]);
             }
         }
-        let [a, b, c, d] = four;
-        let columns = a.iter().zip(b).zip(c).zip(d).zip(self.fractions);
-        for (to, ((((a, b), c), d), fraction)) in to.iter_mut().zip(columns) {
-            *to = cubic([*a, b, c, d], fraction);
+    }
+
+    #[inline(never)]
+    fn read_run<const REVERSED: bool>(&self, points: &[f32], to: &mut [f32; RUN]) {
+        let mut fours = [[0.0; 4]; RUN];
+        map_in_turn(&mut fours, &self.first, |first| {
+            let first = first as usize;
+            let found = points.get(first..first + 4);
+            let found = found.and_then(|found| found.try_into().ok());
+            found.unwrap_or_default()
+        });
+        for ((to, four), fraction) in to.iter_mut().zip(&fours).zip(&self.fractions) {
+            let [p, q, r, s] = *four;
+            let four = if REVERSED { [s, r, q, p] } else { [p, q, r, s] };
+            *to = cubic(four, *fraction);
         }
     }
 }

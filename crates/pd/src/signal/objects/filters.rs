@@ -4,6 +4,7 @@ use super::phases::{CosineTable, UNIT};
 use super::ramps::is_odd;
 use crate::constants::{CIRCLE, TWO_PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
+use crate::signal::loops::{RUN, each_in_turn, map_each, map_in_turn};
 use crate::signal::{Inlets, SignalWorld};
 
 /// A quarter of a circle.
@@ -90,10 +91,12 @@ impl Object for LowPass {
         let coefficient = (hz * TWO_PI / world.rate).clamp(0.0, 1.0);
         let feedback = 1.0 - coefficient;
         let mut last = self.last;
-        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            last = coefficient * x + feedback * last;
-            *to = last;
-        }
+        // What does not wait for the sample before comes first, in vectors.
+        map_each(&mut outlets[0], inlets.get(0), |x| coefficient * x);
+        each_in_turn(&mut outlets[0], |x| {
+            last = x + feedback * last;
+            last
+        });
         self.last = if is_odd(last) { 0.0 } else { last };
     }
 
@@ -131,10 +134,13 @@ impl Object for HighPass {
         }
         let normal = 0.5 * (1.0 + coefficient);
         let mut last = self.last;
-        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            let new = x + coefficient * last;
-            *to = normal * (new - last);
-            last = new;
+        let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
+        for (to, from) in runs.iter_mut().zip(from_runs) {
+            last = high_pass_run(to, from, (coefficient, normal), last);
+        }
+        if !rest.is_empty() {
+            last = high_pass(rest, from_rest, (coefficient, normal), last);
         }
         self.last = if is_odd(last) { 0.0 } else { last };
     }
@@ -150,6 +156,33 @@ impl Object for HighPass {
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         set(message, &mut self.hz)
     }
+}
+
+/// A whole run of `hip~`. Gives its state.
+#[inline(never)]
+fn high_pass_run(
+    to: &mut [f32; RUN],
+    from: &[f32; RUN],
+    coefficients: (f32, f32),
+    last: f32,
+) -> f32 {
+    high_pass(to, from, coefficients, last)
+}
+
+/// A run of `hip~`. Gives its state.
+#[inline(always)]
+fn high_pass(to: &mut [f32], from: &[f32], (coefficient, normal): (f32, f32), last: f32) -> f32 {
+    let mut states = [last; RUN + 1];
+    let mut last = last;
+    map_in_turn(&mut states[1..], from, |x| {
+        last = x + coefficient * last;
+        last
+    });
+    // Differences wait for nothing: they come in vectors.
+    for ((to, new), before) in to.iter_mut().zip(&states[1..]).zip(&states) {
+        *to = normal * (new - before);
+    }
+    last
 }
 
 struct BandPass {
@@ -328,9 +361,6 @@ impl Object for Vcf {
         self.im = if is_odd(im) { 0.0 } else { im };
     }
 }
-
-/// Frames of `vcf~` that are computed in one go.
-const RUN: usize = 64;
 
 /// What a run of `vcf~` does not compute sample after sample, and so in vectors.
 struct Poles {

@@ -1,7 +1,8 @@
 //! `osc~`, `phasor~`, `cos~`, `noise~` (`d_osc.c`).
 
-use super::phases::{CosineTable, UNIT, fraction, with_fraction, wrapped};
+use super::phases::{CosineTable, UNIT, add_up, fraction, fractions, with_fraction, wrapped};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
+use crate::signal::loops::{RUN, map_in_turn};
 use crate::signal::{Inlets, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -44,8 +45,13 @@ impl Object for Oscillator {
         let table = CosineTable::get();
         let step = 512.0 / world.rate;
         let mut phase = self.phase + UNIT;
-        for (to, frequency) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            *to = table.cosine(phase);
+        let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
+        for (to, frequencies) in runs.iter_mut().zip(from_runs) {
+            phase = cosines(table, phase, (frequencies, step), to);
+        }
+        for (to, frequency) in rest.iter_mut().zip(from_rest) {
+            *to = table.cosine(phase.to_bits());
             phase += f64::from(frequency * step);
         }
         // Whole periods are dropped on the coarser grid of doubles near 512·UNIT.
@@ -62,6 +68,26 @@ impl Object for Oscillator {
     }
 }
 
+/// Cosines at phases, each `frequency * step` further than the one before. Gives the next phase.
+#[inline(never)]
+fn cosines(
+    table: &CosineTable,
+    mut phase: f64,
+    (frequencies, step): (&[f32; RUN], f32),
+    to: &mut [f32; RUN],
+) -> f64 {
+    let mut steps = [0.0; RUN];
+    for (to, frequency) in steps.iter_mut().zip(frequencies) {
+        *to = f64::from(frequency * step);
+    }
+    map_in_turn(to, &steps, |step| {
+        let now = phase;
+        phase += step;
+        table.cosine(now.to_bits())
+    });
+    phase
+}
+
 struct Phasor {
     phase: f64,
 }
@@ -75,13 +101,15 @@ impl Object for Phasor {
     ) {
         let step = 1.0 / world.rate;
         let mut phase = self.phase + UNIT;
-        let runs = inlets.get(0).chunks(RUN);
-        for (to, frequencies) in outlets[0].chunks_mut(RUN).zip(runs) {
+        let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
+        for (to, frequencies) in runs.iter_mut().zip(from_runs) {
             phase = match frequencies.iter().fold(0, |any, x| any | is_long(x * step)) {
-                0 => ramps(with_fraction(phase, UNIT), frequencies, step, to),
-                _ => ramps_of_long_steps(phase, frequencies, step, to),
+                0 => short_ramps(with_fraction(phase, UNIT), frequencies, step, to),
+                _ => ramps(phase, frequencies, step, to),
             };
         }
+        phase = ramps(phase, from_rest, step, rest);
         self.phase = wrapped(phase, UNIT);
     }
 
@@ -94,9 +122,6 @@ impl Object for Phasor {
     }
 }
 
-/// Frames of `phasor~` that are computed in one go.
-const RUN: usize = 64;
-
 /// 1 if a run of such steps may leave the range in which phases have one resolution, or if it is no number.
 #[inline(always)]
 fn is_long(step: f32) -> u32 {
@@ -105,18 +130,16 @@ fn is_long(step: f32) -> u32 {
 
 /// Fractions of phases, each with `frequency * step` more than the one before. Whole periods stay in the phase: they change no
 /// fraction as long as the steps are short. Gives the next phase.
-#[inline(always)]
-fn ramps(mut phase: f64, frequencies: &[f32], step: f32, to: &mut [f32]) -> f64 {
-    for (to, frequency) in to.iter_mut().zip(frequencies) {
-        *to = fraction(phase);
-        phase += f64::from(frequency * step);
-    }
-    phase
+#[inline(never)]
+fn short_ramps(phase: f64, frequencies: &[f32; RUN], step: f32, to: &mut [f32; RUN]) -> f64 {
+    let mut phases = [0.0; RUN];
+    let next = add_up(&mut phases, phase, frequencies, step);
+    fractions(&phases, to);
+    next
 }
 
-/// As [`ramps`]; whole periods are dropped after each step, as Pd does.
-#[cold]
-fn ramps_of_long_steps(mut phase: f64, frequencies: &[f32], step: f32, to: &mut [f32]) -> f64 {
+/// As [`short_ramps`]; whole periods are dropped after each step, as Pd does.
+fn ramps(mut phase: f64, frequencies: &[f32], step: f32, to: &mut [f32]) -> f64 {
     for (to, frequency) in to.iter_mut().zip(frequencies) {
         phase = with_fraction(phase, UNIT);
         *to = fraction(phase);
@@ -135,9 +158,9 @@ impl Object for Cosine {
         _: &mut SignalWorld<'_>,
     ) {
         let table = CosineTable::get();
-        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            *to = table.cosine(f64::from(x * 512.0) + UNIT);
-        }
+        map_in_turn(&mut outlets[0], inlets.get(0), |x| {
+            table.cosine((f64::from(x * 512.0) + UNIT).to_bits())
+        });
     }
 }
 

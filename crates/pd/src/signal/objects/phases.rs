@@ -4,6 +4,7 @@
 //! 2⁻³², and the sound depends on it.
 
 use crate::constants::PI;
+use crate::signal::loops::{RUN, each_in_turn};
 use std::sync::LazyLock;
 
 /// Offset of a phase.
@@ -34,11 +35,12 @@ static COSINE: LazyLock<CosineTable> = LazyLock::new(|| {
         points[at] = f32::from_bits(if up { bits + 1 } else { bits - 1 });
     }
     CosineTable(std::array::from_fn(|at| {
-        [points[at], points[at + 1] - points[at]]
+        [points[at], (points[at + 1] - points[at]) * PER_BIT]
     }))
 });
 
-/// The table of `osc~`, `cos~` and `vcf~`, read between its points by a line: each point, and the way to the next one.
+/// The table of `osc~`, `cos~` and `vcf~`, read between its points by a line: each point, and the way to the next one for each unit of a
+/// fraction's bits. A power of two only moves the exponent, so the sound is the same.
 pub(super) struct CosineTable([[f32; 2]; POINTS]);
 
 impl CosineTable {
@@ -47,16 +49,16 @@ impl CosineTable {
         &COSINE
     }
 
-    /// The cosine at a phase in points of the table, to which [`UNIT`] was added.
+    /// The cosine at the bits of a phase in points of the table, to which [`UNIT`] was added. What lies above them is left out.
     #[inline(always)]
-    pub(super) fn cosine(&self, phase: f64) -> f32 {
-        self.between(whole(phase), fraction(phase))
+    pub(super) fn cosine(&self, bits: u64) -> f32 {
+        self.between((bits >> 32) as usize, rounded(bits))
     }
 
     /// The cosine, and the sine: the cosine a quarter of a period before.
     #[inline(always)]
     pub(super) fn cosine_and_sine(&self, phase: f64) -> (f32, f32) {
-        let (point, part) = (whole(phase), fraction(phase));
+        let (point, part) = (whole(phase), rounded(phase.to_bits()));
         let before = point.wrapping_sub(POINTS / 4);
         (self.between(point, part), self.between(before, part))
     }
@@ -68,6 +70,56 @@ impl CosineTable {
     }
 }
 
+/// Phases of a run: each with `frequency * step` more than the one before, from `phase` on. Gives the next phase.
+#[inline(always)]
+pub(super) fn add_up(
+    phases: &mut [f64; RUN],
+    mut phase: f64,
+    frequencies: &[f32; RUN],
+    step: f32,
+) -> f64 {
+    for (to, frequency) in phases.iter_mut().zip(frequencies) {
+        *to = f64::from(frequency * step);
+    }
+    each_in_turn(phases, |step| {
+        let now = phase;
+        phase += step;
+        now
+    });
+    phase
+}
+
+/// The fractions of phases to which [`UNIT`] was added.
+#[expect(clippy::cast_precision_loss, reason = "halves have few bits")]
+#[inline(always)]
+pub(super) fn fractions(phases: &[f64; RUN], to: &mut [f32; RUN]) {
+    for (to, phase) in to.iter_mut().zip(phases) {
+        let bits = lower(phase.to_bits());
+        // Both halves are floats as they are, and the sum is rounded once: as `fraction` is, but in vectors.
+        let [high, low] = [bits >> 16, bits & 0xffff].map(|half| half.cast_signed() as f32);
+        *to = high * (1.0 / 65_536.0) + low * PER_BIT;
+    }
+}
+
+/// 2⁻³².
+const PER_BIT: f32 = 1.0 / 4_294_967_296.0;
+
+/// The fraction of a phase, in its bits, as a float that is rounded once.
+#[expect(clippy::cast_precision_loss, reason = "Pd's signals are floats")]
+#[inline(always)]
+fn rounded(bits: u64) -> f32 {
+    i64::from(lower(bits)) as f32
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the lower half is asked for"
+)]
+#[inline(always)]
+fn lower(bits: u64) -> u32 {
+    bits as u32
+}
+
 /// The whole part of a phase to which [`UNIT`] was added: its low bits count.
 #[inline(always)]
 pub(super) fn whole(phase: f64) -> usize {
@@ -75,12 +127,10 @@ pub(super) fn whole(phase: f64) -> usize {
 }
 
 /// The fraction of a phase to which [`UNIT`] was added.
-#[expect(clippy::cast_precision_loss, reason = "Pd's signals are floats")]
 #[inline(always)]
 pub(super) fn fraction(phase: f64) -> f32 {
-    let bits = phase.to_bits() & 0xffff_ffff;
     // Rounded once, as if it had been taken from a double: a power of two only moves the exponent.
-    bits.cast_signed() as f32 * (1.0 / 4_294_967_296.0)
+    rounded(phase.to_bits()) * PER_BIT
 }
 
 /// `unit`, with the fraction of `phase`: the lower half of its bits.
@@ -119,6 +169,12 @@ mod tests {
             let expected = narrow(with_fraction(phase, UNIT) - UNIT);
             assert_eq!(fraction(phase).to_bits(), expected.to_bits(), "{bits:x}");
             assert_eq!(whole(phase) & 511, 77);
+            let mut all = [0.0; RUN];
+            fractions(&[phase; RUN], &mut all);
+            assert!(
+                all.iter().all(|one| one.to_bits() == expected.to_bits()),
+                "{bits:x}"
+            );
         }
     }
 }
