@@ -209,8 +209,8 @@ fn outages(here: &Folder, random: &mut Random, signal: Signal) -> Vec<u32> {
     };
     while watched.processes.len() < 4 {
         let missing = ["a", "b", "c", "d"].into_iter();
-        let missing = missing.filter(|it| !watched.processes.contains_key(*it));
-        watched.next(missing.last().expect("one of four"), "process ");
+        let mut missing = missing.filter(|it| !watched.processes.contains_key(*it));
+        watched.next(missing.next_back().expect("one of four"), "process ");
     }
     std::thread::sleep(Duration::from_millis(100));
     let found = ["a", "b", "c", "d"].map(|cell| {

@@ -54,6 +54,7 @@ mod summary;
 mod transport;
 mod watchdog;
 
+pub use ahead::AheadStatus;
 pub use callback::EngineCallback;
 pub use choose::{
     ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler, forget_choice,
@@ -69,4 +70,4 @@ pub use measure::{
 };
 pub use messages::RampLaw;
 pub use options::{EngineOptions, Scheduler, TransportStart};
-pub use resources::{AheadStatus, NodeState, expanded_graph};
+pub use resources::{NodeState, expanded_graph};

@@ -180,8 +180,9 @@ impl Ladder {
     #[inline(always)]
     fn output(&self, values: &LadderValues, u: f64, alone: [f64; 4]) -> f32 {
         let mut out = self.weights[0] * u;
-        for pole in 0..4 {
-            out += self.weights[pole + 1] * (values.gains[pole] * u + alone[pole]);
+        let poles = self.weights[1..].iter().zip(values.gains).zip(alone);
+        for ((weight, gain), alone) in poles {
+            out += weight * (gain * u + alone);
         }
         to_sample(out)
     }

@@ -22,6 +22,7 @@
 //! | `checkpoint` | the states of the part between two blocks |
 //! | `executor` | the callback's half, around the executor of the rest |
 //! | `worker` | the thread's half |
+//! | `resources` | what outlives a plan: the second processors, the thread |
 //!
 //! The output has the same bits as without: both halves compute the same blocks from the same states.
 
@@ -29,11 +30,14 @@ mod bus;
 mod checkpoint;
 mod cut;
 mod executor;
+mod resources;
 mod worker;
 
 pub(crate) use bus::{Border, SignalBus, StandIn, border_kind, stand_in_kind};
 pub(crate) use cut::{AheadCut, cut};
 pub(crate) use executor::{AheadCounts, AheadExecutor};
+pub(crate) use resources::AheadResources;
+pub use resources::AheadStatus;
 pub(crate) use worker::AheadWorker;
 
 use checkpoint::Checkpoint;

@@ -3,19 +3,18 @@
 use super::EngineResources;
 use super::nodes::NodeResources;
 use crate::ahead::{
-    AheadCounts, AheadCut, AheadExecutor, AheadRoom, AheadWorker, Border, SignalBus, StandIn, cut,
+    AheadCut, AheadExecutor, AheadRoom, AheadStatus, AheadWorker, Border, SignalBus, StandIn, cut,
     link,
 };
 use crate::{EngineError, Scheduler};
 use exec::{Binding, DelayLines, Executor, ProcessorPool, STAND_IN, SharedRuntime};
 use graph::{Graph, Node, NodeId, Role};
 use plan::{Plan, PreviousDelays, PreviousStages, StepOp};
-use processor::{Mode, Transport};
-use std::collections::HashMap;
+use processor::Mode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use units::{Frames, SampleRate};
-use workers::{BackgroundTaskId, BackgroundThread};
+use workers::BackgroundThread;
 
 /// Largest state of a node that is played ahead: it is saved in each block. Long delays and reverbs have more.
 const MAX_STATE: usize = 16 * 1024;
@@ -24,49 +23,10 @@ const TRACE_RECORDS: usize = 16;
 /// Bytes by which a state may be longer than it was at first.
 const STATE_MARGIN: usize = 4096;
 
-/// What belongs to the nodes that are played ahead.
-pub(super) struct AheadResources {
-    /// The second processors, which the thread plays.
-    pool: ProcessorPool,
-    /// Bytes of the nodes' states; `None` for a node that cannot be played ahead.
-    state_bytes: HashMap<NodeId, Option<usize>>,
-    /// Offline the callback polls.
-    thread: Option<Arc<BackgroundThread>>,
-    task: Option<BackgroundTaskId>,
-    counts: Arc<AheadCounts>,
-    /// Number of nodes that are played ahead now.
-    nodes: usize,
-}
-
-impl AheadResources {
-    /// For nodes that follow `transport`. Nothing is played ahead yet.
-    pub(super) fn new(transport: Arc<Transport>) -> Self {
-        Self {
-            pool: ProcessorPool::new(transport, Arc::default()),
-            state_bytes: HashMap::new(),
-            thread: None,
-            task: None,
-            counts: Arc::default(),
-            nodes: 0,
-        }
-    }
-}
-
 /// The plan of a graph, or of its rest beside a part that is played ahead.
 pub(crate) struct PlannedGraph {
     pub(crate) plan: Plan,
     ahead: Option<(AheadCut, Plan)>,
-}
-
-/// Nodes that are played ahead, and blocks since the engine was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AheadStatus {
-    /// Number of nodes.
-    pub nodes: usize,
-    /// Blocks that were there in time.
-    pub ahead: u64,
-    /// Blocks that the callback has played.
-    pub played: u64,
 }
 
 impl EngineResources {

@@ -29,10 +29,8 @@ mod nodes;
 mod planning;
 pub(crate) mod tap;
 
-use crate::ahead::{border_kind, stand_in_kind};
+use crate::ahead::{AheadResources, border_kind, stand_in_kind};
 use crate::{EngineError, EngineOptions, Scheduler};
-use ahead::AheadResources;
-pub use ahead::AheadStatus;
 use exec::{BackoffPolicy, DelayLines, ProcessorPool, SharedRuntime};
 pub use expanded::expanded_graph;
 use graph::{Catalogue, NodeId};
