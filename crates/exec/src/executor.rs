@@ -67,7 +67,7 @@ pub trait Executor: Send {
     fn push_kept_event(&mut self, node: NodeId, event: Event) -> Result<(), Event>;
 
     /// Shows `visitor` what the nodes hold, where the next block is at absolute frame `position`. Returns false if a worker
-    /// may still be in a step: then nothing was shown.
+    /// may still be in a step, or another executor owns the runtime: then nothing was shown.
     ///
     /// Real-time: hot if the visitor is.
     fn visit_states(&mut self, visitor: &mut dyn StateVisitor, position: u64) -> bool;

@@ -362,10 +362,10 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
     }
 
     fn visit_states(&mut self, visitor: &mut dyn StateVisitor, position: u64) -> bool {
-        if self.abandoned.is_pending() {
+        if self.abandoned.is_pending() || !self.shared.context.acquire_runtime() {
             return false;
         }
-        // SAFETY: all tasks of the last cycle have run, and no cycle has begun since.
+        // SAFETY: the runtime is ours, all tasks of the last cycle have run, and no cycle has begun since.
         let mut idle = unsafe { IdlePlan::new(&self.shared.context.plan) };
         idle.visit_states(visitor, position);
         true

@@ -117,6 +117,9 @@ impl Executor for Sequential {
     }
 
     fn visit_states(&mut self, visitor: &mut dyn StateVisitor, position: u64) -> bool {
+        if !self.context.acquire_runtime() {
+            return false;
+        }
         self.idle().visit_states(visitor, position);
         true
     }

@@ -63,6 +63,7 @@ impl<'a> DelayLineView<'a> {
         // be read now, by order or by the ring's size (see `Plan::delay_lines`).
         unsafe { *line.data.add(channel * capacity + index) }
     }
+
     /// As [`read`](Self::read), for the frames from `frame` on: as many as `to` takes.
     ///
     /// # Panics
