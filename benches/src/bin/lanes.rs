@@ -45,14 +45,14 @@ impl Filter {
 }
 
 /// As many filters side by side.
-struct Lanes<const N: usize> {
+struct FilterGroup<const N: usize> {
     g: [f64; N],
     a1: [f64; N],
     s1: [f64; N],
     s2: [f64; N],
 }
 
-impl<const N: usize> Lanes<N> {
+impl<const N: usize> FilterGroup<N> {
     fn new(filters: &[Filter]) -> Self {
         Self {
             g: std::array::from_fn(|i| filters[i].g),
@@ -97,10 +97,10 @@ fn compare<const N: usize>(voices: usize) {
     let mut filters: Vec<Filter> = (0..voices)
         .map(|voice| Filter::new(200.0 + 50.0 * voice as f64))
         .collect();
-    let mut lanes: Vec<Lanes<N>> = filters.chunks(N).map(Lanes::new).collect();
+    let mut lanes: Vec<FilterGroup<N>> = filters.chunks(N).map(FilterGroup::new).collect();
     let (mut first, mut second) = (noise.clone(), noise.clone());
     one_by_one(&mut filters, &mut first);
-    let side_by_side = |lanes: &mut [Lanes<N>], blocks: &mut [[f32; FRAMES]]| {
+    let side_by_side = |lanes: &mut [FilterGroup<N>], blocks: &mut [[f32; FRAMES]]| {
         for (lanes, blocks) in lanes.iter_mut().zip(blocks.chunks_mut(N)) {
             lanes.process(blocks);
         }

@@ -18,7 +18,7 @@
 //! | driven | all at audio rate |
 
 use crate::kernel::{
-    DelayRing, FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, Tap, UnitKernel,
+    DelayRing, FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, SplitDelay, UnitKernel,
     line_sample, loop_tail,
 };
 use crate::param::{ParamSpec, channels};
@@ -65,7 +65,7 @@ struct Comb {
 
 #[derive(Clone, Copy)]
 struct CombValues {
-    delay: Tap,
+    delay: SplitDelay,
     feedback: f64,
     forward: f64,
     blend: f64,
@@ -93,7 +93,7 @@ impl Comb {
         memory: &mut Memory,
     ) {
         let (at, count) = (memory.counts[0], input.len());
-        let Tap { whole, share } = values.delay;
+        let SplitDelay { whole, share } = values.delay;
         // The older of the two samples of each frame; the newer one is that of the frame behind.
         let mut heard = [0f32; FRAMES + 1];
         let heard = &mut heard[..count + 1];

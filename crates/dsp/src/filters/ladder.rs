@@ -78,6 +78,7 @@ struct Ladder {
     rate: f64,
 }
 
+/// What follows from the parameters of a frame.
 #[derive(Clone, Copy)]
 struct LadderValues {
     /// G, the gain of a resolved one-pole, and its powers up to G⁴.

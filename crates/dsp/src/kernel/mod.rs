@@ -23,7 +23,7 @@ pub(crate) use frame_values::FrameValues;
 pub(crate) use memory::{Memory, MemorySize, line_sample};
 pub(crate) use node::KernelNode;
 pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
-pub(crate) use tap::{DelayRing, Tap, cubic};
+pub(crate) use tap::{DelayRing, SplitDelay, cubic};
 pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole};
 
 use crate::param::ParamSpec;

@@ -13,7 +13,7 @@ pub(crate) struct DelayRing {
 
 /// A delay in whole frames, and the share of the older one of two samples.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tap {
+pub(crate) struct SplitDelay {
     pub(crate) whole: usize,
     pub(crate) share: f64,
 }
@@ -86,18 +86,23 @@ impl DelayRing {
     ///
     /// Real-time: hot.
     #[inline(always)]
-    pub(crate) fn tap(self, delay: f64) -> Tap {
+    pub(crate) fn tap(self, delay: f64) -> SplitDelay {
         let delay = delay.clamp(0.0, (self.length - 3) as f64);
         let whole = delay as usize;
         let share = delay - whole as f64;
-        Tap { whole, share }
+        SplitDelay { whole, share }
     }
 
     /// As [`read_linear`](Self::read_linear), for a delay that [`tap`](Self::tap) has taken apart.
     ///
     /// Real-time: hot.
     #[inline(always)]
-    pub(crate) fn read_tap(self, memory: &Memory, at: u64, Tap { whole, share }: Tap) -> f64 {
+    pub(crate) fn read_tap(
+        self,
+        memory: &Memory,
+        at: u64,
+        SplitDelay { whole, share }: SplitDelay,
+    ) -> f64 {
         let (newer, older) = (
             self.read(memory, at, whole),
             self.read(memory, at, whole + 1),
