@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
+use std::process::Stdio;
 use std::time::Duration;
 
 #[test]
@@ -536,4 +537,38 @@ fn oscsend_sets_a_parameter_and_slip_frames_packets() {
     }
     assert!(reply.starts_with(b"\xc0/reply"));
     assert_eq!(freq(), 550.0);
+}
+
+#[test]
+fn a_socket_without_a_path_is_the_one_that_send_finds() {
+    let here = Folder::new();
+    here.write("tone.toml", TONE);
+    for (command, query) in [
+        (
+            "play tone.toml --driver clock --workers 1",
+            "query dropouts",
+        ),
+        ("cells cells.toml --no-admission", "query cells"),
+    ] {
+        here.write(
+            "cells.toml",
+            format!("{TONE}\n[cell.one]\nnodes = [\"tone\"]\n"),
+        );
+        // Other options may follow it.
+        let mut playing = here.command(&format!("{command} --socket --seconds 60"));
+        let playing = playing.env("XDG_RUNTIME_DIR", here.path(""));
+        let mut playing = playing
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until(|| here.has("divisi.sock"));
+        let mut send = here.command("send");
+        let send = send.arg(query).env("XDG_RUNTIME_DIR", here.path(""));
+        let mut answers = || send.output().unwrap().status.success();
+        wait_until(&mut answers);
+        playing.kill().unwrap();
+        playing.wait().unwrap();
+        std::fs::remove_file(here.path("divisi.sock")).unwrap();
+    }
 }

@@ -24,6 +24,7 @@ use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate, parse_seconds};
 use admission::{capacity, check_admission, worst_costs};
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::cells::{
     CellLinks, CellPart, CellService, CellSpec, Drill, Launch, LaunchRequest, Monitor,
     ServiceOptions, Split, Start, read_cells, register_cells, split,
@@ -89,7 +90,9 @@ pub(crate) struct Cells {
     no_admission: bool,
 
     /// Take commands at this Unix socket, which belongs to you alone; see `divisi send`
-    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "", conflicts_with = "render")]
+    // Empty without a path, which the usual parser of paths refuses.
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "", conflicts_with = "render",
+        value_parser = OsStringValueParser::new().map(PathBuf::from))]
     socket: Option<PathBuf>,
 }
 

@@ -6,6 +6,7 @@ use crate::patch::PatchOptions;
 use crate::playback::nsm::NsmSession;
 use crate::session::load::LoadedSession;
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::control::server::Servers;
 use divisi::control::server::osc::OscServer;
 use divisi::control::server::unix::UnixServer;
@@ -30,7 +31,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Args)]
 pub(crate) struct ControlOptions {
     /// Take commands at this Unix socket, which belongs to you alone; see `divisi send`
-    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "")]
+    // Empty without a path, which the usual parser of paths refuses.
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "",
+        value_parser = OsStringValueParser::new().map(PathBuf::from))]
     socket: Option<PathBuf>,
 
     /// Take OSC messages over UDP and TCP at this port of this machine; ADDRESS:PORT to listen to others too
