@@ -45,7 +45,7 @@
 //! | waits | nobody's | none | the end of its back-off: new rings, a new process |
 //! | is stopped | nobody's | none | an order of the service |
 //!
-//! A process that comes after another continues from the newest checkpoint that the other one left, 20 ms old at most. The
+//! A process that comes after another continues from the newest whole checkpoint that the other one left. The
 //! fourth failure in a row gets none: what it left may be the cause.
 //!
 //! Rings are made anew for each process. So what a dying process still writes is in memory that nobody reads.
