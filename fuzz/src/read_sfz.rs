@@ -33,7 +33,7 @@ fn read(bytes: &[u8]) {
     }
 }
 
-/// What a file may include.
+/// A file that the other one may include.
 const MORE: &str = "#define $V 9\n<region> sample=a.wav key=$K xfin_lovel=$V #include \"it.sfz\"";
 
 /// A WAV file of 64 frames, with a loop from the second to the ninth.

@@ -168,7 +168,7 @@ impl Call {
     }
 }
 
-/// What a counter of instructions counts. Gives the number of blocks.
+/// The part that a counter of instructions counts. Gives the number of blocks.
 #[inline(never)]
 fn measured(player: &mut Player, seconds: f64) -> usize {
     player.play(seconds);

@@ -37,7 +37,7 @@ pub(crate) const fn head(buffer: usize) -> [usize; 3] {
     [at, at + 1, at + 2]
 }
 
-/// What one word adds to the sum of its buffer. The factors are odd, so each bit of each word counts.
+/// The share of one word in the sum of its buffer. The factors are odd, so each bit of each word counts.
 pub(crate) fn term(index: usize, word: u64) -> u64 {
     let factor = (2 * index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     word.wrapping_mul(factor)
@@ -49,7 +49,7 @@ pub(crate) fn seal(number: u64, len: usize, words: u64) -> u64 {
     mixed.wrapping_add(MAGIC)
 }
 
-/// What the nodes of a cell held, as words.
+/// The states of a cell's nodes, as words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checkpoint {
     pub(crate) number: u64,

@@ -1,4 +1,4 @@
-//! What is played ahead has the bits of what is played in time, whatever reaches it: parameters, edits, the transport.
+//! Nodes that are played ahead have the bits of a run in time, through parameters, edits and jumps of the transport.
 
 use divisi::prelude::*;
 use divisi_check::alloc::{Counting, calls};
@@ -22,7 +22,7 @@ const EXAMPLES: [&str; 4] = [
 ];
 
 /// An example that plays, and what it has played.
-struct Take {
+struct Recording {
     registry: Arc<Registry>,
     engine: Engine,
     player: EngineCallback,
@@ -32,7 +32,7 @@ struct Take {
     is_live: bool,
 }
 
-impl Take {
+impl Recording {
     fn new(name: &str, schedule: (Scheduler, usize), mode: Mode, ahead_blocks: u32) -> Self {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
         let bytes = std::fs::read(folder.join(name)).unwrap();
@@ -129,8 +129,8 @@ impl Take {
     }
 }
 
-/// Plays both takes with the same changes; gives what was played ahead.
-fn compare(name: &str, [plain, ahead]: [&mut Take; 2], seed: u64) -> AheadStatus {
+/// Plays both with the same changes; gives what was played ahead.
+fn compare(name: &str, [plain, ahead]: [&mut Recording; 2], seed: u64) -> AheadStatus {
     let (mut rng, mut other_rng) = (Rng(seed), Rng(seed));
     let mut changes = 0;
     for round in 0..40 {
@@ -162,8 +162,8 @@ fn what_is_played_ahead_has_the_same_bits_through_parameters_edits_and_jumps() {
             (8, (Scheduler::Stealing, 2)),
             (3, (Scheduler::Hlfet, 2)),
         ] {
-            let mut plain = Take::new(name, (Scheduler::Sequential, 1), Mode::Offline, 0);
-            let mut ahead = Take::new(name, schedule, Mode::Offline, blocks);
+            let mut plain = Recording::new(name, (Scheduler::Sequential, 1), Mode::Offline, 0);
+            let mut ahead = Recording::new(name, schedule, Mode::Offline, blocks);
             let status = compare(name, [&mut plain, &mut ahead], seed);
             share.push(status.ahead as f64 / (status.ahead + status.played) as f64);
         }
@@ -176,7 +176,7 @@ fn a_thread_that_plays_ahead_while_the_callback_runs_gives_the_same_bits() {
     let mut ahead_blocks = 0;
     for (name, seed) in EXAMPLES.into_iter().zip(11..) {
         let [mut plain, mut ahead] =
-            [0, 16].map(|it| Take::new(name, (Scheduler::Sequential, 1), Mode::Live, it));
+            [0, 16].map(|it| Recording::new(name, (Scheduler::Sequential, 1), Mode::Live, it));
         ahead_blocks += compare(name, [&mut plain, &mut ahead], seed).ahead;
         assert_eq!(
             ahead.allocations, 0,
@@ -190,9 +190,9 @@ fn a_thread_that_plays_ahead_while_the_callback_runs_gives_the_same_bits() {
 #[test]
 fn a_pipeline_and_copies_of_nodes_play_nothing_ahead() {
     for scheduler in [Scheduler::Pipelined, Scheduler::Cpfd] {
-        let mut take = Take::new(EXAMPLES[2], (scheduler, 2), Mode::Offline, 8);
-        take.play(100);
-        let status = take.engine.ahead_status().unwrap();
+        let mut recording = Recording::new(EXAMPLES[2], (scheduler, 2), Mode::Offline, 8);
+        recording.play(100);
+        let status = recording.engine.ahead_status().unwrap();
         assert_eq!((status.nodes, status.ahead), (0, 0), "{scheduler}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a cell's nodes hold outlives its process.
+//! The states of a cell's nodes outlive its process.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -151,7 +151,7 @@ impl Random {
     }
 }
 
-/// What a supervisor prints, line by line, and the process of each cell.
+/// The lines that a supervisor prints, and the process of each cell.
 struct Watched {
     lines: std::io::Lines<BufReader<std::process::ChildStderr>>,
     processes: HashMap<String, u32>,

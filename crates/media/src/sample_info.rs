@@ -23,7 +23,7 @@ const LOOP_BYTES: usize = 24;
 /// Bytes of a chunk's head.
 const HEAD_BYTES: u64 = 8;
 
-/// What a WAV file says of itself as a sample.
+/// Key and loop that a WAV file states for itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SampleInfo {
     /// Key that plays it as it is, from 0 to 128, with the fraction that the file states.

@@ -16,7 +16,7 @@ use crate::status::CellStatus;
 use std::sync::atomic::Ordering;
 use units::Nanos;
 
-/// What is held to what.
+/// The part of a policy that is held while a cell plays.
 #[derive(Debug)]
 enum Rule {
     /// Nothing to do while it plays.

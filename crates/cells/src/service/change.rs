@@ -28,7 +28,7 @@ pub(super) struct Pending {
     done: ChangeDone,
 }
 
-/// What the change waits for.
+/// The next step of the change.
 enum Step {
     /// Nothing.
     Done,

@@ -1,4 +1,4 @@
-//! What cells and the rest of a session need of the machine, and who yields to whom.
+//! The needs of cells and of the rest of a session, and the order in which cells yield.
 
 use super::ServiceOptions;
 use crate::admission::{CellDemand, Misfit, admit};
@@ -36,7 +36,7 @@ pub(super) struct Candidate<'a> {
 ///
 /// # Errors
 ///
-/// What does not fit, and by how much.
+/// The candidate that does not fit, and its excess.
 pub(super) fn admit_candidates(
     candidates: &[Candidate<'_>],
     changed: Option<usize>,
@@ -73,7 +73,7 @@ pub(super) fn admit_candidates(
     }
 }
 
-/// What does not fit, by how much, and what is in its way.
+/// A sentence on a cell that does not fit: its excess, and those that are in its way.
 fn sentence(who: &str, why: &Misfit, name: impl Fn(usize) -> String) -> String {
     let others: Vec<String> = why.others().iter().map(|at| name(*at)).collect();
     match others.is_empty() {

@@ -113,7 +113,7 @@ pub struct ChangeDone {
     pub note: Option<String>,
 }
 
-/// What a service begins with.
+/// Arguments for making a service.
 pub struct ServiceOptions {
     /// The whole graph of the session.
     pub graph: Graph,

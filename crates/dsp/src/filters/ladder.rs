@@ -78,7 +78,7 @@ struct Ladder {
     rate: f64,
 }
 
-/// What follows from the parameters of a frame.
+/// Numbers that follow from the parameters of a frame.
 #[derive(Clone, Copy)]
 struct LadderValues {
     /// G, the gain of a resolved one-pole, and its powers up to G⁴.
@@ -126,7 +126,7 @@ impl LadderState {
     }
 }
 
-/// What the state of the frame before takes to the loop's input: of each pole's rest, and of u.
+/// Weights of the state before in the loop's input: of each pole's rest, and of u.
 #[derive(Clone, Copy)]
 struct LoopWeights {
     rest: [f64; 4],

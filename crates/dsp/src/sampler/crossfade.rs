@@ -61,7 +61,7 @@ impl Crossfade {
     }
 }
 
-/// Where `x` is on the way from `low` to `high`, from 0 to 1; 1 where there is no way.
+/// Place of `x` on the way from `low` to `high`, from 0 to 1; 1 where there is no way.
 fn share(x: f64, (low, high): (f64, f64)) -> f64 {
     match high > low {
         true => ((x - low) / (high - low)).clamp(0.0, 1.0),

@@ -12,7 +12,7 @@ use crate::kernel::Resonator;
 const SILENCE: f64 = 1e-5;
 const MAX_RING_S: f64 = 5.0;
 
-/// What a filter lets through.
+/// The frequencies that a filter lets through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FilterKind {
     #[default]

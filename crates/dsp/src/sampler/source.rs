@@ -25,7 +25,7 @@ pub(super) type ReadText<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
 /// Takes a piece of a line, without comments and directives.
 pub(super) type TakeLine<'a> = dyn FnMut(&str) -> Result<(), String> + 'a;
 
-/// What holds for all files of an instrument.
+/// State of the reading that all files of an instrument share: variables, and bounds.
 pub(super) struct Source<'a> {
     read: &'a mut ReadText<'a>,
     variables: HashMap<String, String>,

@@ -5,7 +5,7 @@ use super::filter::ZoneFilter;
 use media::SampleInfo;
 use std::path::PathBuf;
 
-/// What begins a zone.
+/// The event that begins a zone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Trigger {
     /// A note.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use workers::{BackgroundTaskId, BackgroundThread};
 
-/// What belongs to the nodes that are played ahead.
+/// Processors, states and thread of the nodes that are played ahead.
 pub(crate) struct AheadResources {
     /// The second processors, which the thread plays.
     pub(crate) pool: ProcessorPool,

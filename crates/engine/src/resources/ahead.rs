@@ -1,4 +1,4 @@
-//! What is played ahead ([`crate::ahead`]): which nodes can be, their second processors, and the executors of both parts.
+//! Nodes that are played ahead ([`crate::ahead`]): their choice, their second processors, and the executors of both parts.
 
 use super::EngineResources;
 use super::nodes::NodeResources;
@@ -46,8 +46,7 @@ impl EngineResources {
             return Ok(PlannedGraph { plan, ahead: None });
         };
         let mut plan = self.plan(&cut.rest, previous)?;
-        let is_stand_in = |id| cut.nodes.contains(&id);
-        mark_stand_ins(&mut plan, is_stand_in);
+        mark_stand_ins(&mut plan, |id| cut.nodes.contains(&id));
         let ahead = Some((cut, ahead));
         Ok(PlannedGraph { plan, ahead })
     }
@@ -109,8 +108,7 @@ impl EngineResources {
         let mut options = self.plan_options(&machine);
         (options.fusion, options.latency_blocks) = (None, 0);
         let mut plan = plan::compile(&cut.ahead, &self.catalogue, &options).ok()?;
-        let is_border = |id| cut.signals.iter().any(|signal| signal.border == id);
-        mark_stand_ins(&mut plan, is_border);
+        mark_stand_ins(&mut plan, |id| !cut.nodes.contains(&id));
         Some(plan)
     }
 
@@ -188,6 +186,7 @@ impl EngineResources {
         let counts = &self.ahead.counts;
         (self.options.ahead_blocks > 0).then(|| AheadStatus {
             nodes: self.ahead.nodes,
+            // Relaxed: numbers of their own.
             ahead: counts.ahead.load(Ordering::Relaxed),
             played: counts.played.load(Ordering::Relaxed),
         })

@@ -1,4 +1,4 @@
-//! What the nodes of a plan hold, shown to a [`StateVisitor`] between two cycles: processors, delay lines, aligners.
+//! Shows the states of a plan's nodes to a [`StateVisitor`] between two cycles: processors, delay lines, aligners.
 
 use super::idle_plan::IdlePlan;
 use crate::bound::{BoundStep, LineState, NEVER, Operation, StepState};
