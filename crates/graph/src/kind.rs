@@ -263,6 +263,12 @@ pub enum KindPicture {
     Levels,
     /// Its outputs over time, for a step up and down at its first input and pulses at its second.
     Step,
+    /// Phase over frequency: of its output beside its input, or of further outputs beside the first.
+    Phase,
+    /// Its outputs over time, for a sine at its first input.
+    Tone,
+    /// Its outputs over four seconds, for a rising sine at its first input.
+    Glide,
     /// Its outputs over twelve seconds, for strokes of noise half a second apart at its first input.
     Strokes,
 }

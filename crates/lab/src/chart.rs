@@ -113,6 +113,7 @@ fn axis(name: &str, is_log: bool) -> Axis {
         label: label.into(),
         unit: unit.into(),
         scale: if is_log { Scale::Log } else { Scale::Linear },
+        min_span: 0.0,
     }
 }
 

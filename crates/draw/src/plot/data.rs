@@ -37,6 +37,8 @@ pub struct Axis {
     pub unit: String,
     /// Linear or logarithmic.
     pub scale: Scale,
+    /// Shortest distance between its ends, if it is linear. Values that are equal but for rounding lie on one line.
+    pub min_span: f64,
 }
 
 /// The scale of an axis.

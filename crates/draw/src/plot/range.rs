@@ -24,6 +24,10 @@ impl Range {
         if low > high {
             (low, high) = default;
         }
+        if !is_log && high - low < axis.min_span {
+            let middle = 0.5 * (low + high);
+            (low, high) = (middle - 0.5 * axis.min_span, middle + 0.5 * axis.min_span);
+        }
         let (low, high) = if is_log {
             let margin = (high / low).powf(0.04).max(1.12);
             (low / margin, high * margin)

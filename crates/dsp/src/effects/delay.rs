@@ -21,7 +21,7 @@ use crate::param::{ParamSpec, channels};
 use crate::sample::{channel_count, clamp_sample};
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{DelayParams, Kind, Param};
+use graph::{DelayParams, Kind, KindPicture, Param};
 use processor::{
     Block, DelayLineView, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
 };
@@ -62,6 +62,7 @@ pub(crate) fn kind() -> Kind {
             max: "max_time",
         }),
         typical_ns: 200,
+        picture: KindPicture::Step,
         ..Kind::effect("delay", "A delay line.")
     }
 }

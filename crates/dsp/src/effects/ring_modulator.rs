@@ -18,7 +18,7 @@ use crate::generators::osc::{FREQ, OscillatorCore, VOLUME};
 use crate::generators::sine::sine;
 use crate::sample::clamp_sample;
 use crate::steps::{BlockStep, block_steps};
-use graph::{Kind, PortSpec};
+use graph::{Kind, KindPicture, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::ops::Range;
 
@@ -28,6 +28,7 @@ pub(crate) fn kind() -> Kind {
         outputs: vec![PortSpec::mono("out")],
         params: vec![FREQ.audio_rate().param(), VOLUME.audio_rate().param()],
         typical_ns: 90,
+        picture: KindPicture::Tone,
         ..Kind::new("mod", "A ring modulator: the input times a sine.")
     }
 }

@@ -25,7 +25,7 @@ use crate::kernel::{
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
-use graph::{Kind, Param};
+use graph::{Kind, KindPicture, Param};
 use processor::{MakeContext, MakeError, Processor, Tail};
 
 pub(crate) fn kind() -> Kind {
@@ -37,6 +37,7 @@ pub(crate) fn kind() -> Kind {
             channels(),
         ],
         typical_ns: 500,
+        picture: KindPicture::Phase,
         ..Kind::effect("allpass", "Turns phases and leaves levels as they are.")
     }
 }

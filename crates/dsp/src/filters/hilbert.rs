@@ -19,7 +19,7 @@
 use crate::kernel::{FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_tail};
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
-use graph::{Kind, PortSpec};
+use graph::{Kind, KindPicture, PortSpec};
 use processor::{MakeContext, MakeError, Processor, Tail};
 
 /// Coefficients `a` of both chains.
@@ -47,6 +47,7 @@ pub(crate) fn kind() -> Kind {
         outputs: ["real", "imag"].map(PortSpec::audio).into(),
         params: vec![channels()],
         typical_ns: 900,
+        picture: KindPicture::Phase,
         ..Kind::effect("hilbert", "Two phases of the input, 90 degrees apart.")
     }
 }

@@ -26,7 +26,7 @@ use crate::generators::note_gate::{GateChange, NoteGate};
 use crate::param::ParamSpec;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{Kind, PortSpec};
+use graph::{Kind, KindPicture, PortSpec};
 use processor::{
     Block, Event, EventBody, EventTarget, MakeContext, MakeError, ProcessStatus, Processor, Setup,
     StateError, Tail,
@@ -82,6 +82,7 @@ pub(crate) fn kind() -> Kind {
         outputs: vec![PortSpec::mono("out")],
         params: PARAMS.iter().map(ParamSpec::param).collect(),
         typical_ns: 180,
+        picture: KindPicture::Step,
         ..Kind::new("envelope", "Attack, decay, sustain, release.")
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn kind() -> Kind {
         params,
         typical_ns: 1600,
         duplicable: false,
-        picture: graph::KindPicture::Step,
+        picture: graph::KindPicture::Tone,
         ..Kind::effect("pitch", "Shifts the pitch.")
     }
 }

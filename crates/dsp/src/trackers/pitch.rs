@@ -38,7 +38,7 @@ pub(crate) fn kind() -> Kind {
         params: vec![CLEAR.param()],
         typical_ns: 300,
         duplicable: false,
-        picture: KindPicture::Step,
+        picture: KindPicture::Glide,
         ..Kind::new(
             "pitch_tracker",
             "The pitch of a sound of one voice, 31 ms later.",

@@ -1,0 +1,137 @@
+//! [`unit_picture`]: what a unit does, as a plot: its response, its waveform, its curve or its step.
+//!
+//! The unit plays in an engine of its own, offline at 48 kHz, with the device's inputs as its audio inputs. So a picture shows
+//! what a session would give.
+
+//!
+//! `bench` plays the unit, `stimuli` has what it plays and what is drawn of that, `spectrum` the levels and phases.
+
+mod bench;
+mod spectrum;
+mod stimuli;
+
+use bench::UnitBench;
+use divisi::draw::Picture;
+use divisi::draw::plot;
+use divisi::graph::{BuildError, KindPicture};
+use divisi::prelude::*;
+use std::sync::Arc;
+
+/// Reason why a unit cannot be drawn.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnitPictureError {
+    /// The node cannot be made: the kind is unknown, or a parameter is wrong.
+    #[error(transparent)]
+    Node(#[from] BuildError),
+    /// The graph of the node cannot be played.
+    #[error("it cannot be played")]
+    Play(#[from] EngineError),
+    /// The kind has no audio output.
+    #[error("`{0}` has no audio output: there is nothing to draw")]
+    NoSound(String),
+    /// A value is not one that its parameter takes.
+    #[error("`{key}` takes a {takes}, not \"{value}\"")]
+    Value {
+        /// The parameter.
+        key: String,
+        /// What it takes.
+        takes: &'static str,
+        /// The value that was given.
+        value: String,
+    },
+}
+
+/// Draws what a unit of `kind` does with these parameters, given as key and text. A number that the kind demands and nobody
+/// states has an example's value, which the title names.
+///
+/// # Errors
+///
+/// The kind or a parameter is unknown, a value does not fit, or there is no sound to draw.
+///
+/// Real-time: setup.
+pub fn unit_picture(
+    registry: Arc<Registry>,
+    kind: &str,
+    params: &[(String, String)],
+) -> Result<Picture, UnitPictureError> {
+    let bench = UnitBench::new(registry, kind, params)?;
+    let plot = match bench.picture {
+        KindPicture::Response => bench.response()?,
+        KindPicture::Transfer => bench.transfer()?,
+        KindPicture::Levels => bench.levels()?,
+        KindPicture::Step => bench.step()?,
+        KindPicture::Strokes => bench.strokes()?,
+        KindPicture::Phase => bench.phase()?,
+        KindPicture::Tone => bench.tone()?,
+        KindPicture::Glide => bench.glide()?,
+        KindPicture::Waveform | KindPicture::ByPorts => bench.waveform()?,
+    };
+    Ok(plot::lines(&plot))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi::draw::plot::LinePlot;
+
+    fn bench(kind: &str, params: &[(&str, &str)]) -> UnitBench {
+        let params: Vec<_> = params
+            .iter()
+            .map(|(key, value)| (key.to_string(), value.to_string()))
+            .collect();
+        UnitBench::new(Arc::new(divisi::registry()), kind, &params).unwrap()
+    }
+
+    #[test]
+    fn the_pictures_show_what_the_units_do() {
+        let values = |plot: LinePlot, output: usize| -> Vec<(f64, f64)> {
+            let points = plot.series[output].points.iter();
+            points.map(|(x, y)| (*x, y.value)).collect()
+        };
+        let near = |points: &[(f64, f64)], x: f64| {
+            let by_distance =
+                |a: &&(f64, f64), b: &&(f64, f64)| (a.0 - x).abs().total_cmp(&(b.0 - x).abs());
+            points.iter().min_by(by_distance).unwrap().1
+        };
+        let low = values(bench("svf", &[("freq", "1000")]).response().unwrap(), 0);
+        assert!(near(&low, 50.0).abs() < 0.1 && (near(&low, 1000.0) + 3.0).abs() < 0.2);
+        let clip = values(bench("shape", &[("mode", "clip")]).transfer().unwrap(), 0);
+        assert!((near(&clip, 0.5) - 0.5).abs() < 0.01 && near(&clip, 1.9) == 1.0);
+        let gain = values(bench("gain", &[("gain_db", "-6")]).levels().unwrap(), 0);
+        assert!((near(&gain, -12.0) + 18.0).abs() < 0.05);
+        let slew = values(bench("slew", &[("rise", "0.1")]).step().unwrap(), 0);
+        assert!((near(&slew, 100.0) - 0.5).abs() < 0.01);
+        let tempo = values(bench("tempo_tracker", &[]).strokes().unwrap(), 0);
+        assert_eq!(near(&tempo, 2.0), 0.0);
+        assert!((near(&tempo, 11.0) - 120.0).abs() < 0.3);
+        let strip = bench("strip", &[("mid_db", "6")]).response().unwrap();
+        let names: Vec<&str> = strip.series.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["out 1", "out 2"]);
+        let osc = values(bench("osc", &[("freq", "100")]).waveform().unwrap(), 0);
+        assert!((near(&osc, 2.5) - 1.0).abs() < 0.01);
+        let turned = values(
+            bench("allpass", &[("freq", "1000"), ("order", "first")])
+                .phase()
+                .unwrap(),
+            0,
+        );
+        assert!((near(&turned, 1000.0).abs() - 90.0).abs() < 1.0);
+        let quarter = bench("hilbert", &[]).phase().unwrap();
+        assert_eq!(
+            quarter.series.len(),
+            1,
+            "the second output beside the first"
+        );
+        assert!((near(&values(quarter, 0), 1000.0).abs() - 90.0).abs() < 1.0);
+        let pitch = values(bench("pitch_tracker", &[]).glide().unwrap(), 0);
+        assert!((near(&pitch, 2.5) - 475.0).abs() < 20.0);
+    }
+
+    #[test]
+    fn a_number_that_is_missing_has_an_examples_value_in_the_title() {
+        let osc = bench("osc", &[]);
+        assert_eq!(osc.title, "osc, freq = 440");
+        assert_eq!(bench("osc", &[("freq", "100")]).title, "osc, freq = 100");
+    }
+}

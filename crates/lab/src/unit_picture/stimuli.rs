@@ -1,0 +1,168 @@
+//! What a unit is made to play, and what is drawn of that.
+
+use super::UnitPictureError;
+use super::bench::UnitBench;
+use super::spectrum::{level_db, peak_db, phase_between};
+use divisi::draw::plot::{LinePlot, Scale};
+use divisi::units::SplitMix64;
+use std::f64::consts::TAU;
+
+/// Frames a second.
+pub(super) const RATE: f64 = 48_000.0;
+/// Frames a block.
+pub(super) const BLOCK: usize = 64;
+/// Length of an impulse response.
+const RESPONSE_FRAMES: usize = 1 << 16;
+/// Number of frequencies of a response.
+const FREQUENCIES: usize = 400;
+
+impl UnitBench {
+    /// Level over frequency, for an impulse.
+    pub(super) fn response(&self) -> Result<LinePlot, UnitPictureError> {
+        let heard = self.play(RESPONSE_FRAMES, impulse)?;
+        let is_silent = |samples: &Vec<f32>| samples.iter().all(|x| *x == 0.0);
+        let is_all_silent = heard.iter().all(is_silent);
+        let points = heard.iter().map(|samples| {
+            // A send that is shut is no curve.
+            if is_silent(samples) && !is_all_silent {
+                return Vec::new();
+            }
+            let point = |i| (frequency(i), level_db(samples, frequency(i)));
+            (0..FREQUENCIES).map(point).collect()
+        });
+        Ok(self.plot(("frequency", "Hz", Scale::Log), ("level", "dB"), points))
+    }
+
+    /// Outputs over time, without an input.
+    pub(super) fn waveform(&self) -> Result<LinePlot, UnitPictureError> {
+        // Some cycles, where there is a frequency.
+        let seconds = self.freq.filter(|freq| *freq > 0.01);
+        let seconds = seconds.map_or(0.02, |freq| 3.0 / freq).min(30.0);
+        let heard = self.play((seconds * RATE) as usize, |_, _| 0.0)?;
+        Ok(self.over_time(&heard))
+    }
+
+    /// Outputs over time: the first input is 1 from 50 to 250 ms, the second has pulses 30 ms apart.
+    pub(super) fn step(&self) -> Result<LinePlot, UnitPictureError> {
+        let at = |ms: usize| ms * RATE as usize / 1000;
+        let stimulus = |port, frame: usize| match port {
+            0 => f32::from(u8::from((at(50)..at(250)).contains(&frame))),
+            _ => f32::from(u8::from(frame % at(30) < at(1))),
+        };
+        let heard = self.play(at(500), stimulus)?;
+        Ok(self.over_time(&heard))
+    }
+
+    /// Outputs over time, for strokes of noise half a second apart; a point for each 10 ms.
+    pub(super) fn strokes(&self) -> Result<LinePlot, UnitPictureError> {
+        let stroke = |_: usize, frame: usize| {
+            let since = frame % (RATE as usize / 2);
+            let noise = SplitMix64(since as u64).sample();
+            0.5 * noise * (-(since as f32) / 500.0).exp()
+        };
+        let heard = self.play(12 * RATE as usize, stroke)?;
+        Ok(self.over_seconds(&heard))
+    }
+
+    /// Output over input, for a ramp from -2 to 2 in four seconds, after one second at its begin.
+    pub(super) fn transfer(&self) -> Result<LinePlot, UnitPictureError> {
+        let ramp = |frame: usize| (frame as f64 / RATE - 3.0).clamp(-2.0, 2.0) as f32;
+        let frames = (5.0 * RATE) as usize;
+        let heard = self.play(
+            frames,
+            |port, frame| if port == 0 { ramp(frame) } else { 0.0 },
+        )?;
+        let points = heard.iter().map(|samples| {
+            let shown = (RATE as usize..frames).step_by(96);
+            shown
+                .map(|i| (f64::from(ramp(i)), f64::from(samples[i])))
+                .collect()
+        });
+        Ok(self.plot(("input", "", Scale::Linear), ("output", ""), points))
+    }
+
+    /// Level of the output over that of the input, for sines of 1 kHz.
+    pub(super) fn levels(&self) -> Result<LinePlot, UnitPictureError> {
+        let mut all = vec![Vec::new(); self.outputs.len()];
+        for db in (-72..=12).step_by(3) {
+            let peak = 10f64.powf(f64::from(db) / 20.0);
+            let sine = |_: usize, frame: usize| (peak * (TAU * frame as f64 / 48.0).sin()) as f32;
+            let frames = (1.5 * RATE) as usize;
+            for (points, samples) in all.iter_mut().zip(self.play(frames, sine)?) {
+                points.push((f64::from(db), peak_db(&samples, frames - 4800..frames)));
+            }
+        }
+        Ok(self.plot(("input", "dB", Scale::Linear), ("output", "dB"), all))
+    }
+
+    /// Phase over frequency, for an impulse: of the output beside the input, or of further outputs beside the first.
+    pub(super) fn phase(&self) -> Result<LinePlot, UnitPictureError> {
+        let mut heard = self.play(RESPONSE_FRAMES, impulse)?;
+        let reference = match heard.len() {
+            1 => vec![1.0],
+            _ => std::mem::take(&mut heard[0]),
+        };
+        let points = heard.iter().map(|samples| {
+            if samples.is_empty() {
+                return Vec::new();
+            }
+            let phase = |hz| (hz, phase_between(samples, &reference, hz));
+            unwrapped((0..FREQUENCIES).map(frequency).map(phase))
+        });
+        Ok(self.plot(
+            ("frequency", "Hz", Scale::Log),
+            ("phase", "degrees"),
+            points,
+        ))
+    }
+
+    /// Outputs over time, for a sine of 220 Hz that begins at once.
+    pub(super) fn tone(&self) -> Result<LinePlot, UnitPictureError> {
+        let sine = |_: usize, frame: usize| (TAU * 220.0 * frame as f64 / RATE).sin() as f32;
+        let heard = self.play(RATE as usize / 10, sine)?;
+        Ok(self.over_time(&heard))
+    }
+
+    /// Outputs over time, for a sine that rises from 100 to 700 Hz in four seconds; a point for each 10 ms.
+    pub(super) fn glide(&self) -> Result<LinePlot, UnitPictureError> {
+        let sine = |_: usize, frame: usize| {
+            let seconds = frame as f64 / RATE;
+            let cycles = seconds * (100.0 + 75.0 * seconds);
+            (0.5 * (TAU * cycles).sin()) as f32
+        };
+        let heard = self.play(4 * RATE as usize, sine)?;
+        Ok(self.over_seconds(&heard))
+    }
+
+    /// Outputs over seconds, a point for each 10 ms.
+    fn over_seconds(&self, heard: &[Vec<f32>]) -> LinePlot {
+        let points = heard.iter().map(|samples| {
+            let shown = samples.iter().enumerate().step_by(RATE as usize / 100);
+            shown
+                .map(|(i, x)| (i as f64 / RATE, f64::from(*x)))
+                .collect()
+        });
+        self.plot(("time", "s", Scale::Linear), ("output", ""), points)
+    }
+}
+
+/// The same phases in degrees without jumps by 360.
+fn unwrapped(phases: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut before = 0.0;
+    let near = |(hz, degrees): (f64, f64)| {
+        before = degrees - 360.0 * ((degrees - before) / 360.0).round();
+        (hz, before)
+    };
+    phases.map(near).collect()
+}
+
+/// 1 at the first frame of the first input, else 0.
+fn impulse(port: usize, frame: usize) -> f32 {
+    f32::from(u8::from(port == 0 && frame == 0))
+}
+
+/// The frequencies of a response, in equal steps from 20 Hz to half the rate.
+fn frequency(i: usize) -> f64 {
+    let octaves = (RATE * 0.4999 / 20.0).log2();
+    20.0 * (octaves * i as f64 / (FREQUENCIES - 1) as f64).exp2()
+}
