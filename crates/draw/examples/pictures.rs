@@ -60,6 +60,7 @@ fn speed() -> LinePlot {
             label: "block".into(),
             unit: "frames".into(),
             scale: Scale::Log,
+            min_span: 0.0,
         },
         y: Axis {
             label: "speed-up".into(),

@@ -76,6 +76,7 @@ impl Seed {
             label: self.word(),
             unit: self.word(),
             scale: self.of(&[Scale::Linear, Scale::Log]),
+            min_span: self.of(&[0.0, 6.0, f64::NAN, f64::INFINITY, -1.0]),
         }
     }
 
@@ -313,6 +314,7 @@ fn golden() -> Vec<(&'static str, Picture)> {
             label: "block".into(),
             unit: "frames".into(),
             scale: Scale::Log,
+            min_span: 0.0,
         },
         y: Axis {
             label: "speed-up".into(),

@@ -1,10 +1,14 @@
 //! A patch as the boxes and cords of its window.
 
-use divisi::draw::{PatchBoxShape, PatchCord, PatchShape, PatchWindow};
+use divisi::draw::{PatchBoxShape, PatchCord, PatchFont, PatchShape, PatchWindow};
 use divisi::pd::{Atom, Gui, GuiKind, Instance, LoadedObject, ObjectBody, PortKind};
+
+/// Letters of a line, where a box states no width.
+const BOX_LETTERS: f32 = 60.0;
 
 /// The window of a patch's outermost canvas.
 pub(crate) fn window(root: &Instance) -> PatchWindow {
+    let font = PatchFont::of_size(root.font);
     let cord = |connection: &divisi::pd::Connection| {
         let outlets = root
             .objects
@@ -19,12 +23,13 @@ pub(crate) fn window(root: &Instance) -> PatchWindow {
     };
     PatchWindow {
         title: format!("the patch {}", root.name),
-        boxes: root.objects.iter().map(shape).collect(),
+        boxes: root.objects.iter().map(|it| shape(it, font)).collect(),
         cords: root.connections.iter().map(cord).collect(),
+        font,
     }
 }
 
-fn shape(object: &LoadedObject) -> PatchBoxShape {
+fn shape(object: &LoadedObject, font: PatchFont) -> PatchBoxShape {
     let words = || joined(&object.arguments);
     let written = || joined(&object.written);
     let (shape, text, mut size) = match &object.body {
@@ -32,7 +37,7 @@ fn shape(object: &LoadedObject) -> PatchBoxShape {
             (PatchShape::Object, written(), None)
         }
         ObjectBody::Message => (PatchShape::Message, words(), None),
-        ObjectBody::Gui(gui) => gui_shape(gui),
+        ObjectBody::Gui(gui) => gui_shape(gui, font),
         ObjectBody::Comment => (PatchShape::Comment, words(), None),
         ObjectBody::Subpatch(inner) => {
             let size = inner.coordinates.filter(|it| it.shown > 0);
@@ -59,26 +64,37 @@ fn shape(object: &LoadedObject) -> PatchBoxShape {
         ObjectBody::Scalar => (PatchShape::Comment, "scalar".to_owned(), None),
         ObjectBody::StandIn(_) => (PatchShape::Missing, written(), None),
     };
-    if let (None, Some(letters)) = (size, object.width) {
-        size = Some((f64::from(letters) * 7.0 + 6.0, 0.0));
+    let letters = object.width.filter(|letters| *letters >= 1.0);
+    if let (None, Some(letters)) = (size, letters) {
+        size = Some((f64::from(letters) * font.width + 4.0, 0.0));
     }
+    let is_label = matches!(&object.body, ObjectBody::Gui(gui) if !is_text_box(gui));
+    let (text, label_at) = match &object.body {
+        ObjectBody::Gui(gui) if is_label => {
+            let [x, y] = gui.label_at.map(f64::from);
+            (text, Some((x, y)))
+        }
+        _ => (wrapped(&text, letters.unwrap_or(BOX_LETTERS)), None),
+    };
     PatchBoxShape {
         shape,
         at: (f64::from(object.position.x), f64::from(object.position.y)),
         size,
         text,
+        label_at,
         ports: (object.ports.inlets.len(), object.ports.outlets.len()),
     }
 }
 
-fn gui_shape(gui: &Gui) -> (PatchShape, String, Option<(f64, f64)>) {
+fn gui_shape(gui: &Gui, font: PatchFont) -> (PatchShape, String, Option<(f64, f64)>) {
     let (width, height) = (f64::from(gui.size[0]), f64::from(gui.size[1]));
     let cells = f64::from(gui.cells.max(1));
     let label = gui
         .label
         .as_ref()
         .map_or_else(String::new, ToString::to_string);
-    let number = |letters: f64| Some((letters.max(3.0) * 7.0 + 6.0, 18.0));
+    let number = |letters: f64| Some((letters.max(3.0) * font.width + 4.0, font.height + 6.0));
+    let place = gui_place(gui);
     match gui.kind {
         GuiKind::Float | GuiKind::Number => {
             let value = Atom::Float(gui.value).to_string();
@@ -94,17 +110,119 @@ fn gui_shape(gui: &Gui) -> (PatchShape, String, Option<(f64, f64)>) {
             label,
             Some((width, width)),
         ),
-        GuiKind::HorizontalRadio => (PatchShape::Control, label, Some((width * cells, width))),
-        GuiKind::VerticalRadio => (PatchShape::Control, label, Some((width, width * cells))),
-        GuiKind::HorizontalSlider | GuiKind::VerticalSlider | GuiKind::Meter => {
-            (PatchShape::Control, label, Some((width, height)))
+        GuiKind::HorizontalRadio => (radio(gui, false), label, Some((width * cells, width))),
+        GuiKind::VerticalRadio => (radio(gui, true), label, Some((width, width * cells))),
+        GuiKind::HorizontalSlider | GuiKind::VerticalSlider => {
+            let is_vertical = gui.kind == GuiKind::VerticalSlider;
+            let slider = PatchShape::Slider { is_vertical, place };
+            (slider, label, Some((width, height)))
         }
+        GuiKind::Meter => (PatchShape::Control, label, Some((width, height))),
         GuiKind::Canvas => (PatchShape::Panel, label, Some((width, height))),
     }
 }
 
-/// Words with spaces between them.
+/// Returns true for boxes that show a number or words, false for those with a label beside them.
+fn is_text_box(gui: &Gui) -> bool {
+    matches!(
+        gui.kind,
+        GuiKind::Float | GuiKind::Number | GuiKind::Symbol | GuiKind::List
+    )
+}
+
+/// Place of a slider's value in its range, from 0 to 1.
+fn gui_place(gui: &Gui) -> f64 {
+    let [low, high] = gui.range.map(f64::from);
+    let value = f64::from(gui.value);
+    let place = match gui.is_logarithmic && low > 0.0 && high > 0.0 && value > 0.0 {
+        true => (value / low).ln() / (high / low).ln(),
+        false => (value - low) / (high - low),
+    };
+    if place.is_finite() {
+        place.clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the number of a cell"
+)]
+fn radio(gui: &Gui, is_vertical: bool) -> PatchShape {
+    PatchShape::Radio {
+        is_vertical,
+        cells: gui.cells,
+        chosen: gui.value.max(0.0) as u32,
+    }
+}
+
+/// Words with spaces between them. As Pd writes them, no space stands before `,` and `;`, and a line ends behind `;`.
 fn joined(words: &[Atom]) -> String {
-    let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-    words.join(" ")
+    let mut text = String::new();
+    for word in words {
+        let is_mark = matches!(word, Atom::Comma | Atom::Semicolon);
+        if !is_mark && !text.is_empty() && !text.ends_with('\n') {
+            text.push(' ');
+        }
+        text.push_str(&word.to_string());
+        if matches!(word, Atom::Semicolon) {
+            text.push('\n');
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+/// The text in lines of at most `letters`, broken at spaces where there are some.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 1 and 1000"
+)]
+fn wrapped(text: &str, letters: f32) -> String {
+    let limit = letters.clamp(1.0, 1000.0) as usize;
+    let mut lines: Vec<String> = Vec::new();
+    for written in text.split('\n') {
+        let mut line = String::new();
+        for word in written.split(' ') {
+            let length = line.chars().count();
+            if length > 0 && length + 1 + word.chars().count() > limit {
+                lines.push(std::mem::take(&mut line));
+            } else if length > 0 {
+                line.push(' ');
+            }
+            line.push_str(word);
+            while line.chars().count() > limit {
+                let rest: String = line.chars().skip(limit).collect();
+                lines.push(line.chars().take(limit).collect());
+                line = rest;
+            }
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_broken_at_spaces_and_long_words_anywhere() {
+        assert_eq!(wrapped("one two three", 7.0), "one two\nthree");
+        assert_eq!(wrapped("abcdefgh ij", 3.0), "abc\ndef\ngh\nij");
+        assert_eq!(wrapped("a;\nb", 60.0), "a;\nb");
+    }
+
+    #[test]
+    fn marks_follow_their_word_at_once() {
+        let words = [
+            Atom::symbol("a"),
+            Atom::Comma,
+            Atom::symbol("b"),
+            Atom::Semicolon,
+        ];
+        assert_eq!(joined(&words), "a, b;");
+    }
 }

@@ -125,6 +125,7 @@ mod tests {
                 label: "block".into(),
                 unit: "frames".into(),
                 scale: Scale::Log,
+                min_span: 0.0,
             },
             series: vec![Series {
                 name: "etf".into(),

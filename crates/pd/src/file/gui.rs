@@ -59,6 +59,8 @@ pub struct Gui {
     pub receive: Option<Atom>,
     /// The label, if it has one.
     pub label: Option<Atom>,
+    /// Left end and middle of the label, in pixels from the box's top left corner.
+    pub label_at: [f32; 2],
 }
 
 impl GuiKind {
@@ -111,6 +113,7 @@ impl Gui {
             send: None,
             receive: None,
             label: None,
+            label_at: [0.0; 2],
         }
     }
 
@@ -163,6 +166,7 @@ impl Gui {
                 size: [words.number(0, 15.0), words.number(1, 120.0)],
                 receive: words.name(2),
                 label: words.name(3),
+                label_at: [words.number(4, -1.0), words.number(5, -8.0)],
                 ..Self::new(kind)
             },
             GuiKind::Canvas => Self {
@@ -196,11 +200,12 @@ impl Gui {
         }
     }
 
-    /// Takes send, receive and label, which stand side by side, first at `from`.
+    /// Takes send, receive, label and its place, which stand side by side, first at `from`.
     fn named(mut self, words: &Words<'_>, from: usize) -> Self {
         self.send = words.name(from);
         self.receive = words.name(from + 1);
         self.label = words.name(from + 2);
+        self.label_at = [words.number(from + 3, 0.0), words.number(from + 4, -8.0)];
         self
     }
 }
@@ -267,6 +272,7 @@ mod tests {
         assert_eq!(gui.send, Some(Atom::symbol("out")));
         assert_eq!(gui.receive, Some(Atom::symbol("in")));
         assert_eq!(gui.label, Some(Atom::symbol("vol")));
+        assert_eq!(gui.label_at, [-2.0, -8.0]);
     }
 
     #[test]

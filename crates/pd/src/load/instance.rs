@@ -72,6 +72,8 @@ pub struct Instance {
     pub connections: Vec<Connection>,
     /// The part of it that is shown outside.
     pub coordinates: Option<Coordinates>,
+    /// Size of its letters, in Pd's units: 10 and 12 are usual.
+    pub font: f32,
     /// What its boxes know of the canvases around.
     pub(crate) scope: Arc<Scope>,
 }

@@ -203,6 +203,7 @@ impl Loader {
             objects,
             connections,
             coordinates: canvas.coordinates,
+            font: canvas.font,
             scope: scope.clone(),
         }
     }
