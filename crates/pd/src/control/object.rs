@@ -9,7 +9,7 @@ use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
 use super::wire::ObjectId;
 use super::work::{Entry, Stored, Work, store};
-use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
+use crate::signal::{Accesses, Arithmetic, Inlets, RowFormat, SignalWorld};
 
 /// Result of a method: the object understood the message, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,13 @@ pub(crate) trait Object: Send + Sync {
     ///
     /// Real-time: setup.
     fn accesses(&self, list: &mut Accesses) {}
+
+    /// The operation of two numbers that the object is, if it is one: its step computes it, and [`Object::perform`] is not called.
+    ///
+    /// Real-time: hot.
+    fn arithmetic(&self) -> Option<Arithmetic> {
+        None
+    }
 
     /// Computes a block of signals: reads its inlets, writes every sample of its outlets.
     ///

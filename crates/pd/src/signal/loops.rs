@@ -1,28 +1,15 @@
 //! Loops over blocks, as the compiler turns them into few instructions: what waits for no other sample in runs of a constant length, of
 //! which nothing else is known but that they lie apart; what comes one after the other in fours.
 
+use rt::vectors::{Wide, widest};
+
 /// Frames of a run. Pd's blocks have as many, and those of `block~` mostly some such runs.
 pub(super) const RUN: usize = 64;
 
 /// Writes a function of each sample.
 #[inline(always)]
 pub(super) fn map_each(to: &mut [f32], from: &[f32], function: impl Fn(f32) -> f32) {
-    let (runs, rest) = to.as_chunks_mut();
-    let (from_runs, from_rest) = from.as_chunks();
-    for (to, from) in runs.iter_mut().zip(from_runs) {
-        map_run(to, from, &function);
-    }
-    if !rest.is_empty() {
-        map_in_turn(rest, from_rest, function);
-    }
-}
-
-// Not inlined: so the compiler knows that the two lie apart.
-#[inline(never)]
-fn map_run(to: &mut [f32; RUN], from: &[f32; RUN], function: &impl Fn(f32) -> f32) {
-    for (to, x) in to.iter_mut().zip(from) {
-        *to = function(*x);
-    }
+    widest(Map { to, from, function });
 }
 
 /// Writes a function of each two samples.
@@ -33,26 +20,64 @@ pub(super) fn zip_each(
     second: &[f32],
     function: impl Fn(f32, f32) -> f32,
 ) {
-    let (runs, rest) = to.as_chunks_mut();
-    let (first_runs, first_rest) = first.as_chunks();
-    let (second_runs, second_rest) = second.as_chunks();
-    for ((to, a), b) in runs.iter_mut().zip(first_runs).zip(second_runs) {
-        zip_run(to, a, b, &function);
-    }
-    if !rest.is_empty() {
-        zip_rest(rest, first_rest, second_rest, function);
+    let from = (first, second);
+    widest(Zip { to, from, function });
+}
+
+/// Adds a signal to another.
+#[inline(always)]
+pub(super) fn add_each(to: &mut [f32], from: &[f32]) {
+    widest(Sum { to, from });
+}
+
+/// As [`map_each`], of a loop that is already compiled for wide vectors.
+pub(super) struct Map<'s, F> {
+    pub to: &'s mut [f32],
+    pub from: &'s [f32],
+    pub function: F,
+}
+
+impl<F: Fn(f32) -> f32> Wide for Map<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (runs, rest) = self.to.as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = self.from.as_chunks::<RUN>();
+        for (to, from) in runs.iter_mut().zip(from_runs) {
+            for (to, x) in to.iter_mut().zip(from) {
+                *to = (self.function)(*x);
+            }
+        }
+        if !rest.is_empty() {
+            map_in_turn(rest, from_rest, self.function);
+        }
     }
 }
 
-#[inline(never)]
-fn zip_run(
-    to: &mut [f32; RUN],
-    first: &[f32; RUN],
-    second: &[f32; RUN],
-    function: &impl Fn(f32, f32) -> f32,
-) {
-    for ((to, a), b) in to.iter_mut().zip(first).zip(second) {
-        *to = function(*a, *b);
+/// As [`zip_each`], of a loop that is already compiled for wide vectors.
+pub(super) struct Zip<'s, F> {
+    pub to: &'s mut [f32],
+    pub from: (&'s [f32], &'s [f32]),
+    pub function: F,
+}
+
+impl<F: Fn(f32, f32) -> f32> Wide for Zip<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (runs, rest) = self.to.as_chunks_mut::<RUN>();
+        let (first_runs, first_rest) = self.from.0.as_chunks::<RUN>();
+        let (second_runs, second_rest) = self.from.1.as_chunks::<RUN>();
+        for ((to, a), b) in runs.iter_mut().zip(first_runs).zip(second_runs) {
+            for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+                *to = (self.function)(*a, *b);
+            }
+        }
+        if !rest.is_empty() {
+            zip_rest(rest, first_rest, second_rest, self.function);
+        }
     }
 }
 
@@ -63,23 +88,27 @@ fn zip_rest(to: &mut [f32], first: &[f32], second: &[f32], function: impl Fn(f32
     }
 }
 
-/// Adds a signal to another.
-#[inline(always)]
-pub(super) fn add_each(to: &mut [f32], from: &[f32]) {
-    let (runs, rest) = to.as_chunks_mut();
-    let (from_runs, from_rest) = from.as_chunks();
-    for (to, from) in runs.iter_mut().zip(from_runs) {
-        add_run(to, from);
-    }
-    for (to, x) in rest.iter_mut().zip(from_rest) {
-        *to += x;
-    }
+/// The loop of [`add_each`].
+struct Sum<'s> {
+    to: &'s mut [f32],
+    from: &'s [f32],
 }
 
-#[inline(never)]
-fn add_run(to: &mut [f32; RUN], from: &[f32; RUN]) {
-    for (to, x) in to.iter_mut().zip(from) {
-        *to += x;
+impl Wide for Sum<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (runs, rest) = self.to.as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = self.from.as_chunks::<RUN>();
+        for (to, from) in runs.iter_mut().zip(from_runs) {
+            for (to, x) in to.iter_mut().zip(from) {
+                *to += x;
+            }
+        }
+        for (to, x) in rest.iter_mut().zip(from_rest) {
+            *to += x;
+        }
     }
 }
 

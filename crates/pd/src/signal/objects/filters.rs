@@ -335,22 +335,26 @@ impl Object for Vcf {
         world: &mut SignalWorld<'_>,
     ) {
         let q = self.q;
-        let inverse = if q > 0.0 { 1.0 / q } else { 0.0 };
-        let correction = 2.0 - 2.0 / (q + 2.0);
-        let to_radians = CIRCLE / world.rate;
+        let design = PoleDesign {
+            inverse: if q > 0.0 { 1.0 / q } else { 0.0 },
+            correction: 2.0 - 2.0 / (q + 2.0),
+            to_radians: CIRCLE / world.rate,
+        };
         let (mut re, mut im) = (self.re, self.im);
         let [first, second] = outlets else {
             return;
         };
-        let table = CosineTable::get();
+        let number = inlets.number(1);
         let runs = inlets.get(0).chunks(RUN).zip(inlets.get(1).chunks(RUN));
         let outputs = first.chunks_mut(RUN).zip(second.chunks_mut(RUN));
         for ((low, band), (signal, hz)) in outputs.zip(runs) {
-            let poles = Poles::new(signal, hz, (inverse, correction, to_radians));
-            let all = poles.signal.iter().zip(poles.radii).zip(poles.angles);
-            for ((low, band), ((x, radius), angle)) in low.iter_mut().zip(band).zip(all) {
-                let (cosine, sine) = table.cosine_and_sine(f64::from(angle) + UNIT);
-                let (pole_re, pole_im) = (radius * cosine, radius * sine);
+            let mut poles = Poles::new();
+            match number {
+                Some(hz) => poles.fill(&design, signal, hz),
+                None => poles.follow(&design, signal, hz),
+            }
+            let all = poles.signal.iter().zip(poles.re).zip(poles.im);
+            for ((low, band), ((x, pole_re), pole_im)) in low.iter_mut().zip(band).zip(all) {
                 let before = re;
                 re = x + pole_re * before - pole_im * im;
                 im = pole_im * before + pole_re * im;
@@ -362,39 +366,81 @@ impl Object for Vcf {
     }
 }
 
+/// How the poles of `vcf~` follow from frequencies.
+struct PoleDesign {
+    inverse: f32,
+    correction: f32,
+    to_radians: f32,
+}
+
+impl PoleDesign {
+    /// Radius and angle of a pole, the angle in points of the table.
+    #[inline(always)]
+    fn pole(&self, hz: f32) -> (f32, f32) {
+        let center = hz * self.to_radians;
+        let center = if center < 0.0 { 0.0 } else { center };
+        let r = if self.inverse > 0.0 {
+            1.0 - center * self.inverse
+        } else {
+            0.0
+        };
+        let radius = if r < 0.0 { 0.0 } else { r };
+        (radius, center * (512.0_f32 / CIRCLE))
+    }
+
+    /// Gain of a pole.
+    #[inline(always)]
+    fn gain(&self, radius: f32) -> f32 {
+        self.correction * (1.0 - radius)
+    }
+}
+
 /// What a run of `vcf~` does not compute sample after sample, and so in vectors.
 struct Poles {
-    radii: [f32; RUN],
-    /// In points of the table.
-    angles: [f32; RUN],
+    re: [f32; RUN],
+    im: [f32; RUN],
     /// The signal, with the gain of its pole.
     signal: [f32; RUN],
 }
 
 impl Poles {
+    /// Poles that are still to be written.
     #[inline(always)]
-    fn new(signal: &[f32], hz: &[f32], (inverse, correction, to_radians): (f32, f32, f32)) -> Self {
-        let mut poles = Self {
-            radii: [0.0; RUN],
-            angles: [0.0; RUN],
+    fn new() -> Self {
+        Self {
+            re: [0.0; RUN],
+            im: [0.0; RUN],
             signal: [0.0; RUN],
-        };
-        let all = (poles.radii.iter_mut())
-            .zip(&mut poles.angles)
-            .zip(&mut poles.signal);
-        for (((radius, angle), to), (x, hz)) in all.zip(signal.iter().zip(hz)) {
-            let center = hz * to_radians;
-            let center = if center < 0.0 { 0.0 } else { center };
-            let r = if inverse > 0.0 {
-                1.0 - center * inverse
-            } else {
-                0.0
-            };
-            *radius = if r < 0.0 { 0.0 } else { r };
-            *angle = center * (512.0_f32 / CIRCLE);
-            *to = correction * (1.0 - *radius) * x;
         }
-        poles
+    }
+
+    /// One pole all along.
+    #[inline(never)]
+    fn fill(&mut self, design: &PoleDesign, signal: &[f32], hz: f32) {
+        let (radius, angle) = design.pole(hz);
+        let (cosine, sine) = CosineTable::get().cosine_and_sine(f64::from(angle) + UNIT);
+        (self.re, self.im) = ([radius * cosine; RUN], [radius * sine; RUN]);
+        let gain = design.gain(radius);
+        for (to, x) in self.signal.iter_mut().zip(signal) {
+            *to = gain * x;
+        }
+    }
+
+    /// A pole for each sample.
+    #[inline(never)]
+    fn follow(&mut self, design: &PoleDesign, signal: &[f32], hz: &[f32]) {
+        // Radii and angles first, in place of what follows from them.
+        let all = self.re.iter_mut().zip(&mut self.im).zip(&mut self.signal);
+        for (((radius, angle), to), (x, hz)) in all.zip(signal.iter().zip(hz)) {
+            (*radius, *angle) = design.pole(*hz);
+            *to = design.gain(*radius) * x;
+        }
+        let table = CosineTable::get();
+        for (re, im) in self.re.iter_mut().zip(&mut self.im) {
+            let (radius, angle) = (*re, *im);
+            let (cosine, sine) = table.cosine_and_sine(f64::from(angle) + UNIT);
+            (*re, *im) = (radius * cosine, radius * sine);
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! `osc~`, `phasor~`, `cos~`, `noise~` (`d_osc.c`).
 
-use super::phases::{CosineTable, UNIT, add_up, fraction, fractions, with_fraction, wrapped};
+use super::phases::{
+    CosineTable, UNIT, add_up, add_up_same, fraction, fractions, with_fraction, wrapped,
+};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
-use crate::signal::loops::{RUN, map_in_turn};
+use crate::signal::loops::RUN;
 use crate::signal::{Inlets, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -45,10 +47,16 @@ impl Object for Oscillator {
         let table = CosineTable::get();
         let step = 512.0 / world.rate;
         let mut phase = self.phase + UNIT;
+        let number = inlets.number(0);
         let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
         let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
-            phase = cosines(table, phase, (frequencies, step), to);
+            let mut phases = [0; RUN];
+            phase = match number {
+                Some(frequency) => add_up_same(&mut phases, phase, frequency, step),
+                None => add_up(&mut phases, phase, frequencies, step),
+            };
+            table.cosines(&phases, to);
         }
         for (to, frequency) in rest.iter_mut().zip(from_rest) {
             *to = table.cosine(phase.to_bits());
@@ -68,26 +76,6 @@ impl Object for Oscillator {
     }
 }
 
-/// Cosines at phases, each `frequency * step` further than the one before. Gives the next phase.
-#[inline(never)]
-fn cosines(
-    table: &CosineTable,
-    mut phase: f64,
-    (frequencies, step): (&[f32; RUN], f32),
-    to: &mut [f32; RUN],
-) -> f64 {
-    let mut steps = [0.0; RUN];
-    for (to, frequency) in steps.iter_mut().zip(frequencies) {
-        *to = f64::from(frequency * step);
-    }
-    map_in_turn(to, &steps, |step| {
-        let now = phase;
-        phase += step;
-        table.cosine(now.to_bits())
-    });
-    phase
-}
-
 struct Phasor {
     phase: f64,
 }
@@ -101,11 +89,18 @@ impl Object for Phasor {
     ) {
         let step = 1.0 / world.rate;
         let mut phase = self.phase + UNIT;
+        let number = inlets.number(0);
         let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
         let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
-            phase = match frequencies.iter().fold(0, |any, x| any | is_long(x * step)) {
-                0 => short_ramps(with_fraction(phase, UNIT), frequencies, step, to),
+            let all = frequencies.iter();
+            let is_long = match number {
+                Some(frequency) => is_long(frequency * step),
+                None => all.fold(0, |any, x| any | is_long(x * step)),
+            };
+            phase = match (is_long, number) {
+                (0, Some(frequency)) => same_ramps(with_fraction(phase, UNIT), frequency, step, to),
+                (0, None) => short_ramps(with_fraction(phase, UNIT), frequencies, step, to),
                 _ => ramps(phase, frequencies, step, to),
             };
         }
@@ -132,8 +127,17 @@ fn is_long(step: f32) -> u32 {
 /// fraction as long as the steps are short. Gives the next phase.
 #[inline(never)]
 fn short_ramps(phase: f64, frequencies: &[f32; RUN], step: f32, to: &mut [f32; RUN]) -> f64 {
-    let mut phases = [0.0; RUN];
+    let mut phases = [0; RUN];
     let next = add_up(&mut phases, phase, frequencies, step);
+    fractions(&phases, to);
+    next
+}
+
+/// As [`short_ramps`], all with one frequency.
+#[inline(never)]
+fn same_ramps(phase: f64, frequency: f32, step: f32, to: &mut [f32; RUN]) -> f64 {
+    let mut phases = [0; RUN];
+    let next = add_up_same(&mut phases, phase, frequency, step);
     fractions(&phases, to);
     next
 }
@@ -158,9 +162,19 @@ impl Object for Cosine {
         _: &mut SignalWorld<'_>,
     ) {
         let table = CosineTable::get();
-        map_in_turn(&mut outlets[0], inlets.get(0), |x| {
-            table.cosine((f64::from(x * 512.0) + UNIT).to_bits())
-        });
+        let bits = |x: &f32| (f64::from(x * 512.0) + UNIT).to_bits();
+        let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
+        for (to, from) in runs.iter_mut().zip(from_runs) {
+            let mut phases = [0; RUN];
+            for (phase, x) in phases.iter_mut().zip(from) {
+                *phase = bits(x);
+            }
+            table.cosines(&phases, to);
+        }
+        for (to, x) in rest.iter_mut().zip(from_rest) {
+            *to = table.cosine(bits(x));
+        }
     }
 }
 
