@@ -126,7 +126,7 @@ impl Nodes {
         for made in wired.into_groups(&places, messages) {
             nodes.add_group(made, &places);
         }
-        nodes.add_outputs(outputs, &before_end);
+        nodes.add_outputs(outputs, (&before_end, &places));
         nodes
     }
 
@@ -164,13 +164,18 @@ impl Nodes {
         for port in 1..=made.group.outputs.len() {
             node.outputs.push(Port::new(format!("out{port}"), SOUND));
         }
-        self.wait(&mut node, &made.before, made.inputs.is_empty());
+        self.wait(&mut node, (&made.before, places), made.inputs.is_empty());
         node.outputs.push(Port::new("order", ORDER));
         self.made.push((node, Box::new(made.group)));
     }
 
     /// Lets a node wait for groups, or for the messages if it waits for nothing else.
-    fn wait(&mut self, node: &mut Node, before: &BTreeSet<usize>, is_silent: bool) {
+    fn wait(
+        &mut self,
+        node: &mut Node,
+        (before, places): (&BTreeSet<usize>, &Places),
+        is_silent: bool,
+    ) {
         let port = clamp(node.inputs.len());
         node.inputs.push(Port::new("order", ORDER));
         let to = InnerPort {
@@ -182,14 +187,15 @@ impl Nodes {
             self.edges.push((InnerPort { node, port: 0 }, to));
         }
         for group in before {
-            let port = clamp(self.made[*group].0.outputs.len() - 1);
+            // Behind its sound.
+            let port = clamp(places.output_count(*group));
             let node = number(*group);
             self.edges.push((InnerPort { node, port }, to));
         }
     }
 
     /// Adds the node that gives the channels of `dac~`.
-    fn add_outputs(&mut self, outputs: Outputs, before: &BTreeSet<usize>) {
+    fn add_outputs(&mut self, outputs: Outputs, before: (&BTreeSet<usize>, &Places)) {
         let mut node = Node::new("out", STEP_KIND);
         node.cost = Some(Nanos(20));
         let this = self.next();

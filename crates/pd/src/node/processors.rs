@@ -206,7 +206,7 @@ impl Processor for Outputs {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         for (mut output, from) in block.outputs().zip(&self.channels) {
-            output.channel(0).copy_from_slice(&from.read().samples);
+            from.write().take_block(output.channel(0));
         }
         ProcessStatus::Continue
     }

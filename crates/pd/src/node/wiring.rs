@@ -133,6 +133,11 @@ impl Places {
         });
     }
 
+    /// Number of signals that a group gives to others.
+    pub(super) fn output_count(&self, group: usize) -> usize {
+        self.groups[group].outputs.len()
+    }
+
     /// The groups of `steps`, each once.
     pub(super) fn groups_of(&self, steps: &[usize]) -> BTreeSet<usize> {
         steps.iter().map(|step| self.of_step[*step]).collect()
@@ -204,8 +209,8 @@ fn name(steps: &[WiredStep]) -> String {
 /// Class of a step, for its name, and its typical cost of a block in nanoseconds.
 fn class_and_cost(bound: &BoundStep) -> (&str, u64) {
     match &bound.step {
-        Step::Fill { .. } => ("number", 20),
-        Step::Add { .. } => ("+", 20),
+        Step::Fill { .. } => ("number", 10),
+        Step::Add { .. } => ("+", 10),
         Step::Perform { .. } => (&bound.class, cost_ns(&bound.class)),
     }
 }
@@ -213,10 +218,12 @@ fn class_and_cost(bound: &BoundStep) -> (&str, u64) {
 /// Typical cost of a block of an object, in nanoseconds.
 fn cost_ns(class: &str) -> u64 {
     match class {
-        "osc~" | "tabosc4~" | "delread4~" | "vd~" | "tabread4~" | "cos~" | "sqrt~" | "bp~" => 250,
-        "vcf~" | "pow~" | "log~" | "exp~" | "mtof~" | "ftom~" | "dbtorms~" | "rmstodb~" => 800,
-        "lop~" | "hip~" | "biquad~" | "phasor~" | "noise~" | "vline~" | "env~" | "cpole~" => 150,
+        "vcf~" | "pow~" | "log~" | "tabosc4~" | "delread4~" | "vd~" | "tabread4~" | "biquad~" => {
+            200
+        }
+        "osc~" | "lop~" | "hip~" | "bp~" | "rpole~" | "cpole~" | "cos~" | "env~" | "vline~" => 100,
+        "exp~" | "mtof~" | "ftom~" | "dbtorms~" | "rmstodb~" | "sqrt~" | "phasor~" | "noise~" => 60,
         "block~" | "switch~" => 5000,
-        _ => 40,
+        _ => 20,
     }
 }

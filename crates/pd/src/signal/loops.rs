@@ -2,6 +2,7 @@
 //! which nothing else is known but that they lie apart; what comes one after the other in fours.
 
 use rt::vectors::{Wide, widest};
+use std::array::TryFromSliceError;
 
 /// Frames of a run. Pd's blocks have as many, and those of `block~` mostly some such runs.
 pub(super) const RUN: usize = 64;
@@ -42,17 +43,37 @@ impl<F: Fn(f32) -> f32> Wide for Map<'_, F> {
 
     #[inline(always)]
     fn run(self) {
-        let (runs, rest) = self.to.as_chunks_mut::<RUN>();
-        let (from_runs, from_rest) = self.from.as_chunks::<RUN>();
-        for (to, from) in runs.iter_mut().zip(from_runs) {
-            for (to, x) in to.iter_mut().zip(from) {
-                *to = (self.function)(*x);
-            }
-        }
-        if !rest.is_empty() {
-            map_in_turn(rest, from_rest, self.function);
+        let Self { to, from, function } = self;
+        let (Ok(run), Ok(from_run)) = (whole_mut(to), whole(from)) else {
+            return map_in_runs(to, from, function);
+        };
+        for (to, x) in run.iter_mut().zip(from_run) {
+            *to = function(*x);
         }
     }
+}
+
+#[inline(never)]
+fn map_in_runs(to: &mut [f32], from: &[f32], function: impl Fn(f32) -> f32) {
+    let (runs, rest) = to.as_chunks_mut::<RUN>();
+    let (from_runs, from_rest) = from.as_chunks::<RUN>();
+    for (to, from) in runs.iter_mut().zip(from_runs) {
+        for (to, x) in to.iter_mut().zip(from) {
+            *to = function(*x);
+        }
+    }
+    map_in_turn(rest, from_rest, function);
+}
+
+/// A block as a run, if it is one.
+#[inline(always)]
+fn whole(block: &[f32]) -> Result<&[f32; RUN], TryFromSliceError> {
+    block.try_into()
+}
+
+#[inline(always)]
+fn whole_mut(block: &mut [f32]) -> Result<&mut [f32; RUN], TryFromSliceError> {
+    block.try_into()
 }
 
 /// As [`zip_each`], of a loop that is already compiled for wide vectors.
@@ -67,22 +88,22 @@ impl<F: Fn(f32, f32) -> f32> Wide for Zip<'_, F> {
 
     #[inline(always)]
     fn run(self) {
-        let (runs, rest) = self.to.as_chunks_mut::<RUN>();
-        let (first_runs, first_rest) = self.from.0.as_chunks::<RUN>();
-        let (second_runs, second_rest) = self.from.1.as_chunks::<RUN>();
-        for ((to, a), b) in runs.iter_mut().zip(first_runs).zip(second_runs) {
-            for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
-                *to = (self.function)(*a, *b);
-            }
-        }
-        if !rest.is_empty() {
-            zip_rest(rest, first_rest, second_rest, self.function);
+        let Self { to, from, function } = self;
+        let (Ok(run), Ok(first), Ok(second)) = (whole_mut(to), whole(from.0), whole(from.1)) else {
+            return zip_in_runs(to, from, function);
+        };
+        for ((to, a), b) in run.iter_mut().zip(first).zip(second) {
+            *to = function(*a, *b);
         }
     }
 }
 
 #[inline(never)]
-fn zip_rest(to: &mut [f32], first: &[f32], second: &[f32], function: impl Fn(f32, f32) -> f32) {
+fn zip_in_runs(
+    to: &mut [f32],
+    (first, second): (&[f32], &[f32]),
+    function: impl Fn(f32, f32) -> f32,
+) {
     for ((to, a), b) in to.iter_mut().zip(first).zip(second) {
         *to = function(*a, *b);
     }
@@ -99,14 +120,11 @@ impl Wide for Sum<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let (runs, rest) = self.to.as_chunks_mut::<RUN>();
-        let (from_runs, from_rest) = self.from.as_chunks::<RUN>();
-        for (to, from) in runs.iter_mut().zip(from_runs) {
-            for (to, x) in to.iter_mut().zip(from) {
-                *to += x;
-            }
-        }
-        for (to, x) in rest.iter_mut().zip(from_rest) {
+        let Self { to, from } = self;
+        let (Ok(run), Ok(from_run)) = (whole_mut(to), whole(from)) else {
+            return to.iter_mut().zip(from).for_each(|(to, x)| *to += x);
+        };
+        for (to, x) in run.iter_mut().zip(from_run) {
             *to += x;
         }
     }
@@ -124,6 +142,26 @@ pub(super) fn map_in_turn<T: Copy, U>(to: &mut [U], from: &[T], mut function: im
     }
     for (to, x) in rest.iter_mut().zip(from_rest) {
         *to = function(*x);
+    }
+}
+
+/// As [`map_in_turn`], a function of each two samples.
+#[inline(always)]
+pub(super) fn zip_in_turn(
+    to: &mut [f32],
+    (first, second): (&[f32], &[f32]),
+    mut function: impl FnMut(f32, f32) -> f32,
+) {
+    let (fours, rest) = to.as_chunks_mut::<4>();
+    let (first_fours, first_rest) = first.as_chunks::<4>();
+    let (second_fours, second_rest) = second.as_chunks::<4>();
+    for ((to, a), b) in fours.iter_mut().zip(first_fours).zip(second_fours) {
+        for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+            *to = function(*a, *b);
+        }
+    }
+    for ((to, a), b) in rest.iter_mut().zip(first_rest).zip(second_rest) {
+        *to = function(*a, *b);
     }
 }
 

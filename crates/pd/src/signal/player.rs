@@ -85,7 +85,7 @@ impl PatchPlayer {
         self.messages.run(input);
         self.row.run();
         for (to, from) in self.sound.iter_mut().zip(&self.outputs) {
-            to.copy_from_slice(&from.read().samples);
+            from.write().take_block(to);
         }
     }
 

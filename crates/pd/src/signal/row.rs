@@ -1,7 +1,7 @@
 //! [`Row`]: steps with everything that they touch, run one after the other by one node.
 
 use super::RowFormat;
-use super::arithmetic::Arithmetic;
+use super::arithmetic::{Arithmetic, Operands};
 use super::bound_step::BoundStep;
 use super::order::Step;
 use super::place::{ObjectGroup, ObjectPlace, SignalObject};
@@ -43,9 +43,9 @@ enum Action {
     /// Fills its outlet with the number at an inlet of an object that does not compute.
     Fill(ObjectPlace, usize),
     /// Adds the second signal to the first.
-    Add,
+    Add(Operands),
     /// Computes the operation that an object of the group is.
-    Combine(usize),
+    Combine(usize, Operands),
     /// Lets an object of the group compute.
     Perform(usize),
 }
@@ -69,23 +69,24 @@ impl Row {
         let mut next = 0;
         let mut row_steps = Vec::with_capacity(steps.len());
         for (at, bound) in steps.into_iter().enumerate() {
-            let action = match &bound.step {
-                Step::Fill { object, inlet, .. } => (machine.signal_object(*object))
-                    .map(|place| Action::Fill(place.clone(), *inlet)),
-                Step::Add { .. } => Some(Action::Add),
-                Step::Perform { object, .. } => machine.signal_object(*object).map(|place| {
-                    next += 1;
-                    match place.write().object.arithmetic() {
-                        Some(_) => Action::Combine(next - 1),
-                        None => Action::Perform(next - 1),
-                    }
-                }),
-            };
-            let Some(action) = action else {
+            let place = bound.step.object().map(|id| machine.signal_object(id));
+            if let Some(None) = place {
                 // An object without signals writes none: its outlets are silent.
                 continue;
-            };
+            }
             let [mut inlets, outlets] = blocks.of_step(at, &bound);
+            let operands = Operands::new(&inlets, outlets.first().copied().unwrap_or_default());
+            let action = match (&bound.step, place.flatten()) {
+                (Step::Fill { inlet, .. }, Some(place)) => Action::Fill(place.clone(), *inlet),
+                (_, Some(place)) => {
+                    next += 1;
+                    match place.write().object.arithmetic() {
+                        Some(_) => Action::Combine(next - 1, operands),
+                        None => Action::Perform(next - 1),
+                    }
+                }
+                (_, None) => Action::Add(operands),
+            };
             if let [outlet] = *outlets {
                 inlets
                     .iter_mut()
@@ -178,16 +179,21 @@ impl Wide for Running<'_> {
                     blocks[step.outlets[0] as usize].fill(number);
                     continue;
                 }
-                Action::Add => {
-                    let (inlets, outlets) = step.one_outlet(blocks, step.outlets[0]);
-                    Arithmetic::SUM.run(&inlets, &mut outlets[0]);
+                Action::Add(operands) => {
+                    operands.compute(Arithmetic::SUM, blocks);
                     continue;
                 }
-                Action::Combine(at) | Action::Perform(at) => *at,
+                Action::Combine(at, _) | Action::Perform(at) => *at,
             };
             let object = &mut objects[at];
             if std::mem::take(&mut object.has_new_numbers) {
                 step.fill_numbers(object, blocks);
+            }
+            if let Action::Combine(_, operands) = step.action {
+                if let Some(arithmetic) = object.object.arithmetic() {
+                    operands.compute(arithmetic, blocks);
+                }
+                continue;
             }
             match *step.outlets {
                 [] => {
@@ -196,13 +202,7 @@ impl Wide for Running<'_> {
                 }
                 [outlet] => {
                     let (inlets, outlets) = step.one_outlet(blocks, outlet);
-                    if let Action::Combine(_) = &step.action
-                        && let Some(arithmetic) = object.object.arithmetic()
-                    {
-                        arithmetic.run(&inlets, &mut outlets[0]);
-                    } else {
-                        step.perform(object, &inlets, outlets, surroundings);
-                    }
+                    step.perform(object, &inlets, outlets, surroundings);
                 }
                 _ => step.perform_all(object, blocks, &mut row.taken, surroundings),
             }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(crate) struct PatchSteps {
     pub(crate) messages: MessageStep,
     pub(crate) steps: Vec<BoundStep>,
-    /// Channels of `dac~`.
+    /// Channels of `dac~`: sums of a block, which are silent again once it was taken out.
     pub(crate) outputs: Box<[SharedCell]>,
 }
 
@@ -46,7 +46,6 @@ pub(crate) struct MessageStep {
     waits_for_symbols: bool,
     /// Channels of `adc~`.
     inputs: Box<[SharedCell]>,
-    outputs: Box<[SharedCell]>,
 }
 
 impl PatchSteps {
@@ -105,7 +104,6 @@ impl PatchSteps {
             used: Vec::with_capacity(MAX_JOBS + 1),
             waits_for_symbols: false,
             inputs,
-            outputs: outputs.clone(),
         };
         messages.swap_arrays();
         let steps = Self {
@@ -201,9 +199,6 @@ impl MessageStep {
         // Before the messages: a bang to `switch~` computes its canvas at once, with `adc~` and `dac~` in it.
         for (at, channel) in self.inputs.iter().enumerate() {
             input(at, &mut channel.write().samples);
-        }
-        for channel in &self.outputs {
-            channel.write().samples.fill(0.0);
         }
         let swapped = Swapped::new(self);
         let step = &mut *swapped.0;

@@ -137,9 +137,7 @@ impl<F: Fn(f32) -> f32 + Send + Sync> Object for Unary<F> {
         outlets: &mut [Box<[f32]>],
         _: &mut SignalWorld<'_>,
     ) {
-        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            *to = (self.0)(*x);
-        }
+        map_each(&mut outlets[0], inlets.get(0), &self.0);
     }
 }
 

@@ -1,11 +1,13 @@
 //! `osc~`, `phasor~`, `cos~`, `noise~` (`d_osc.c`).
 
 use super::phases::{
-    CosineTable, UNIT, add_up, add_up_same, fraction, fractions, with_fraction, wrapped,
+    CosineTable, UNIT, add_up, even_fractions, fraction, fractions, whole_step, with_fraction,
+    wrapped,
 };
 use crate::control::{Context, Handled, Making, Message, Object, Value};
-use crate::signal::loops::RUN;
+use crate::signal::loops::{RUN, each_in_turn, map_each};
 use crate::signal::{Inlets, SignalWorld};
+use rt::vectors::{Wide, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -51,12 +53,15 @@ impl Object for Oscillator {
         let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
         let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
-            let mut phases = [0; RUN];
-            phase = match number {
-                Some(frequency) => add_up_same(&mut phases, phase, frequency, step),
-                None => add_up(&mut phases, phase, frequencies, step),
+            phase = match number.and_then(|frequency| whole_step(phase, frequency, step)) {
+                Some(step) => table.even_cosines(phase, step, to),
+                None => {
+                    let mut phases = [0; RUN];
+                    let next = add_up(&mut phases, phase, frequencies, step);
+                    table.cosines(&phases, to);
+                    next
+                }
             };
-            table.cosines(&phases, to);
         }
         for (to, frequency) in rest.iter_mut().zip(from_rest) {
             *to = table.cosine(phase.to_bits());
@@ -93,15 +98,17 @@ impl Object for Phasor {
         let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
         let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
-            let all = frequencies.iter();
-            let is_long = match number {
-                Some(frequency) => is_long(frequency * step),
-                None => all.fold(0, |any, x| any | is_long(x * step)),
-            };
-            phase = match (is_long, number) {
-                (0, Some(frequency)) => same_ramps(with_fraction(phase, UNIT), frequency, step, to),
-                (0, None) => short_ramps(with_fraction(phase, UNIT), frequencies, step, to),
-                _ => ramps(phase, frequencies, step, to),
+            let start = with_fraction(phase, UNIT);
+            let whole_step = number.and_then(|frequency| whole_step(start, frequency, step));
+            phase = match whole_step {
+                Some(step) => even_fractions(start, step, to),
+                None if frequencies
+                    .iter()
+                    .fold(true, |all, x| all & is_short(x * step)) =>
+                {
+                    short_ramps(start, frequencies, step, to)
+                }
+                None => ramps(phase, frequencies, step, to),
             };
         }
         phase = ramps(phase, from_rest, step, rest);
@@ -117,10 +124,10 @@ impl Object for Phasor {
     }
 }
 
-/// 1 if a run of such steps may leave the range in which phases have one resolution, or if it is no number.
+/// Returns true if no run of such steps leaves the range in which phases have one resolution.
 #[inline(always)]
-fn is_long(step: f32) -> u32 {
-    u32::from(step.to_bits() & 0x7fff_ffff >= 4096_f32.to_bits())
+fn is_short(step: f32) -> bool {
+    step.to_bits() & 0x7fff_ffff < 4096_f32.to_bits()
 }
 
 /// Fractions of phases, each with `frequency * step` more than the one before. Whole periods stay in the phase: they change no
@@ -129,15 +136,6 @@ fn is_long(step: f32) -> u32 {
 fn short_ramps(phase: f64, frequencies: &[f32; RUN], step: f32, to: &mut [f32; RUN]) -> f64 {
     let mut phases = [0; RUN];
     let next = add_up(&mut phases, phase, frequencies, step);
-    fractions(&phases, to);
-    next
-}
-
-/// As [`short_ramps`], all with one frequency.
-#[inline(never)]
-fn same_ramps(phase: f64, frequency: f32, step: f32, to: &mut [f32; RUN]) -> f64 {
-    let mut phases = [0; RUN];
-    let next = add_up_same(&mut phases, phase, frequency, step);
     fractions(&phases, to);
     next
 }
@@ -162,19 +160,9 @@ impl Object for Cosine {
         _: &mut SignalWorld<'_>,
     ) {
         let table = CosineTable::get();
-        let bits = |x: &f32| (f64::from(x * 512.0) + UNIT).to_bits();
-        let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
-        let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
-        for (to, from) in runs.iter_mut().zip(from_runs) {
-            let mut phases = [0; RUN];
-            for (phase, x) in phases.iter_mut().zip(from) {
-                *phase = bits(x);
-            }
-            table.cosines(&phases, to);
-        }
-        for (to, x) in rest.iter_mut().zip(from_rest) {
-            *to = table.cosine(bits(x));
-        }
+        map_each(&mut outlets[0], inlets.get(0), |x| {
+            table.cosine((f64::from(x * 512.0) + UNIT).to_bits())
+        });
     }
 }
 
@@ -182,16 +170,36 @@ struct Noise {
     state: i32,
 }
 
+/// Samples of states of `noise~`.
+struct Whitened<'r>(&'r [i32; RUN], &'r mut [f32]);
+
+impl Wide for Whitened<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (to, state) in self.1.iter_mut().zip(self.0) {
+            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+            let whole = ((state & 0x7fff_ffff) - 0x4000_0000) as f32;
+            *to = whole * (1.0 / 1_073_741_824.0);
+        }
+    }
+}
+
 impl Object for Noise {
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], _: &mut SignalWorld<'_>) {
-        for to in &mut outlets[0] {
-            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-            let whole = ((self.state & 0x7fff_ffff) - 0x4000_0000) as f32;
-            *to = whole * (1.0 / 1_073_741_824.0);
-            self.state = self
-                .state
-                .wrapping_mul(435_898_247)
-                .wrapping_add(382_842_987);
+        for to in outlets[0].chunks_mut(RUN) {
+            let mut states = [0; RUN];
+            each_in_turn(&mut states, |_: i32| {
+                let now = self.state;
+                self.state = now.wrapping_mul(435_898_247).wrapping_add(382_842_987);
+                now
+            });
+            // A shorter run takes back what it does not use.
+            if let Some(next) = states.get(to.len()) {
+                self.state = *next;
+            }
+            widest(Whitened(&states, to));
         }
     }
 

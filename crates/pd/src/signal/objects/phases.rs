@@ -61,6 +61,12 @@ impl CosineTable {
         widest(Cosines(self, phases, to));
     }
 
+    /// The cosines at phases from `phase` on, each a [`whole_step`] behind the one before. Gives the next phase.
+    pub(super) fn even_cosines(&self, phase: f64, step: u64, to: &mut [f32; RUN]) -> f64 {
+        widest(EvenCosines(self, (phase.to_bits(), step), to));
+        behind(phase, step)
+    }
+
     /// The cosine, and the sine: the cosine a quarter of a period before.
     #[inline(always)]
     pub(super) fn cosine_and_sine(&self, phase: f64) -> (f32, f32) {
@@ -86,6 +92,22 @@ impl Wide for Cosines<'_> {
     fn run(self) {
         for (to, bits) in self.2.iter_mut().zip(self.1) {
             *to = self.0.cosine(*bits);
+        }
+    }
+}
+
+/// The loop of [`CosineTable::even_cosines`].
+struct EvenCosines<'r>(&'r CosineTable, (u64, u64), &'r mut [f32; RUN]);
+
+impl Wide for EvenCosines<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (mut bits, step) = self.1;
+        for to in self.2 {
+            *to = self.0.cosine(bits);
+            bits = bits.wrapping_add(step);
         }
     }
 }
@@ -116,19 +138,22 @@ pub(super) fn add_up(
     f64::from_bits(bits)
 }
 
-/// As [`add_up`], all with one frequency.
+/// The step of `frequency * step` in units of 2⁻³², if a run of such steps from `phase` on may be added up as whole numbers.
 #[inline(always)]
-pub(super) fn add_up_same(phases: &mut PhaseRun, phase: f64, frequency: f32, step: f32) -> f64 {
-    let mut whole = [0; 4];
-    if !is_near(phase) || !whole_steps(&mut whole, &[frequency; 4], step) {
-        return add_up_doubles(phases, phase, &[frequency; RUN], step);
-    }
-    let mut bits = phase.to_bits();
-    for to in phases {
-        *to = bits;
-        bits = bits.wrapping_add(whole[0]);
-    }
-    f64::from_bits(bits)
+pub(super) fn whole_step(phase: f64, frequency: f32, step: f32) -> Option<u64> {
+    let step = f64::from(frequency * step);
+    let moved = UNIT + step;
+    let whole = moved.to_bits().wrapping_sub(UNIT.to_bits());
+    let is_short = whole.wrapping_add(FAR) < 2 * FAR;
+    let misses_less = (step - (moved - UNIT)).abs() < 0.5 / UNITS;
+    (is_near(phase) && is_short && misses_less).then_some(whole)
+}
+
+/// The phase behind a run of whole steps.
+#[inline(always)]
+fn behind(phase: f64, whole_step: u64) -> f64 {
+    let moved = whole_step.wrapping_mul(RUN as u64);
+    f64::from_bits(phase.to_bits().wrapping_add(moved))
 }
 
 #[inline(never)]
@@ -158,14 +183,14 @@ fn is_near(phase: f64) -> bool {
 
 /// Steps of `frequency * step` in units of 2⁻³², rounded. Returns false if one leads far, or lies in the middle between two.
 #[inline(always)]
-fn whole_steps<const N: usize>(steps: &mut [u64; N], frequencies: &[f32; N], step: f32) -> bool {
+fn whole_steps(steps: &mut PhaseRun, frequencies: &[f32; RUN], step: f32) -> bool {
     widest(WholeSteps(steps, frequencies, step))
 }
 
 /// The loop of [`whole_steps`].
-struct WholeSteps<'r, const N: usize>(&'r mut [u64; N], &'r [f32; N], f32);
+struct WholeSteps<'r>(&'r mut PhaseRun, &'r [f32; RUN], f32);
 
-impl<const N: usize> Wide for WholeSteps<'_, N> {
+impl Wide for WholeSteps<'_> {
     type Output = bool;
 
     #[inline(always)]
@@ -205,6 +230,28 @@ impl Wide for Fractions<'_> {
         let (phases, _) = self.0.as_chunks::<4>();
         for (to, phases) in fours.iter_mut().zip(phases) {
             *to = phases.map(|bits| rounded(bits) * PER_BIT);
+        }
+    }
+}
+
+/// The fractions of phases from `phase` on, each a [`whole_step`] behind the one before. Gives the next phase.
+pub(super) fn even_fractions(phase: f64, step: u64, to: &mut [f32; RUN]) -> f64 {
+    widest(EvenFractions((phase.to_bits(), step), to));
+    behind(phase, step)
+}
+
+/// The loop of [`even_fractions`].
+struct EvenFractions<'r>((u64, u64), &'r mut [f32; RUN]);
+
+impl Wide for EvenFractions<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (mut bits, step) = self.0;
+        for to in self.1 {
+            *to = rounded(bits) * PER_BIT;
+            bits = bits.wrapping_add(step);
         }
     }
 }
@@ -310,13 +357,12 @@ mod tests {
                     );
                 }
                 let (expected, expected_next) = slowly(phase, &[size; RUN], 0.5);
-                let mut found = [0; RUN];
-                let next = add_up_same(&mut found, phase, size, 0.5);
-                assert_eq!(
-                    (found, next.to_bits()),
-                    (expected, expected_next),
-                    "{size} {start}"
-                );
+                if let Some(step) = whole_step(phase, size, 0.5) {
+                    let mut found = [0.0; RUN];
+                    let next = even_fractions(phase, step, &mut found);
+                    let expected = expected.map(|bits| fraction(f64::from_bits(bits)));
+                    assert_eq!((found, next.to_bits()), (expected, expected_next));
+                }
             }
         }
     }

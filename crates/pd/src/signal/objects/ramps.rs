@@ -3,6 +3,7 @@
 
 use crate::constants::{LN_10, PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
+use crate::signal::loops::each_in_turn;
 use crate::signal::{Accesses, BLOCK, Inlets, RowFormat, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -133,10 +134,11 @@ impl Object for Line {
         }
         if self.blocks_left > 0 {
             let mut x = self.value;
-            for to in &mut outlets[0] {
-                *to = x;
+            each_in_turn(&mut outlets[0], |_| {
+                let now = x;
                 x += self.step;
-            }
+                now
+            });
             self.value += self.big_step;
             self.blocks_left -= 1;
         } else {
