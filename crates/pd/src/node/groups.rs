@@ -9,8 +9,9 @@
 //! ```
 //!
 //! A step joins the only node for which it waits; then a node joins the only one that waits for it. Neither closes a circle: a circle
-//! would need a second way between the two. Where that one waits for others too, only what is cheap and waits for nothing joins it: it
-//! begins when all are there, and what could have been computed meanwhile would come then.
+//! would need a second way between the two. Where that one waits for others too, only what is cheap joins it: it begins when all are
+//! there, and what could have been computed meanwhile would come then. What waits for nothing comes first, so that a dear source and the
+//! cheap steps behind it are together before those steps are looked at.
 
 use std::collections::BTreeSet;
 
@@ -76,28 +77,35 @@ impl Groups {
     /// Adds each group to the only one that waits for it, until no more can be added.
     fn join_readers(&mut self, steps: &[&StepCost]) {
         let mut edges = GroupEdges::new(steps, &self.of_step, self.costs.len());
-        let mut has_joined = true;
-        while std::mem::take(&mut has_joined) {
-            for group in 0..self.costs.len() {
-                if let Some(reader) = self.joinable(group, &edges) {
-                    self.costs[reader] += std::mem::take(&mut self.costs[group]);
-                    edges.join(group, reader);
-                    has_joined = true;
-                }
-            }
+        for only_sources in [true, false] {
+            while self.join_some(&mut edges, only_sources) {}
         }
         for group in &mut self.of_step {
             *group = edges.joined(*group);
         }
     }
 
-    /// The group that `group` joins.
-    fn joinable(&self, group: usize, edges: &GroupEdges) -> Option<usize> {
+    /// Adds groups to their readers, each once at most. Returns true if there was one.
+    fn join_some(&mut self, edges: &mut GroupEdges, only_sources: bool) -> bool {
+        let mut has_joined = false;
+        for group in 0..self.costs.len() {
+            if let Some(reader) = self.joinable(group, edges, only_sources) {
+                self.costs[reader] += std::mem::take(&mut self.costs[group]);
+                edges.join(group, reader);
+                has_joined = true;
+            }
+        }
+        has_joined
+    }
+
+    /// The group that `group` joins. With `only_sources`, one for which others compute takes in what waits for nothing.
+    fn joinable(&self, group: usize, edges: &GroupEdges, only_sources: bool) -> Option<usize> {
         let (1, Some(&reader)) = (edges.readers[group].len(), edges.readers[group].first()) else {
             return None;
         };
         let is_alone = edges.before[reader].len() == 1;
-        let is_cheap = self.costs[group] <= MAX_JOINED_NS && edges.before[group].is_empty();
+        let is_cheap =
+            self.costs[group] <= MAX_JOINED_NS && (edges.before[group].is_empty() || !only_sources);
         let fits = self.costs[group] + self.costs[reader] <= self.max_ns;
         (fits && (is_alone || is_cheap)).then_some(reader)
     }
@@ -190,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_voice_does_not_wait_for_the_others_in_their_sum() {
-        // Two voices of a dear source, a number and their product; a third one is cheap; then the sum.
+        // Two voices of a dear source, a number and their product; a third one is dear too, a fourth cheap; then their sum.
         let voices = steps(&[
             (&[], 600),
             (&[], 20),
@@ -198,11 +206,13 @@ mod tests {
             (&[], 700),
             (&[], 20),
             (&[3, 4], 10),
+            (&[], 500),
             (&[], 30),
             (&[2, 5], 10),
-            (&[7, 6], 10),
+            (&[8, 6], 10),
+            (&[9, 7], 10),
         ]);
-        let expected = [vec![0, 1, 2], vec![3, 4, 5], vec![6, 7, 8]];
+        let expected = [vec![0, 1, 2], vec![3, 4, 5], vec![6], vec![7, 8, 9, 10]];
         assert_eq!(groups(&voices, 1000), expected);
     }
 
