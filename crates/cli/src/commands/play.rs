@@ -161,7 +161,7 @@ impl Play {
             self.options.file = nsm.file().to_owned();
         }
         let recorded = self.record.as_deref();
-        self.options.patch.allow_writing(recorded)?;
+        self.options.patch.allow(recorded)?;
         let mut loaded = LoadedSession::read_valid_with(&self.options.file, &self.options.patch)?;
         self.options.recall(&mut loaded)?;
         self.options.check_input(&loaded)?;

@@ -398,7 +398,7 @@ impl<'m> Builder<'m> {
         if let Some(name) = super::midi::name_of(class) {
             self.machine.receive(name, id);
         }
-        if class == "savestate" {
+        if matches!(class, "savestate" | "netreceive") {
             // Before all loadbangs, as Pd does it while it reads the patch.
             self.machine.at_load(id);
         }

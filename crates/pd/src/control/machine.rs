@@ -6,6 +6,7 @@ use super::clocks::{Due, UNITS_PER_MS};
 use super::globals::Globals;
 use super::jobs::{Job, JobResult};
 use super::midi::MidiParser;
+use super::net::{Budget, NetService, symbol_counts};
 use super::object::{Context, Handled, Object};
 use super::slot::ObjectSlot;
 use super::symbol::{ROOM, Symbol, words};
@@ -13,6 +14,7 @@ use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work, store};
 use crate::file::Atom;
+use crate::net::MAX_MESSAGE;
 use crate::signal::{ObjectGroup, ObjectPlace};
 use std::ops::Range;
 use std::sync::Arc;
@@ -305,6 +307,47 @@ impl Machine {
                 self.run();
             }
         }
+    }
+
+    /// Gives objects what has come through their sockets.
+    ///
+    /// Real-time: waits, on the system, in a render; hot while a patch plays live.
+    pub(crate) fn receive_net(&mut self) {
+        self.globals.net.poll();
+        let Some(mut events) = self.globals.net.events.take() else {
+            return;
+        };
+        let mut budget = Budget::new();
+        while events.advance()
+            && let Some((socket, event)) = events.current()
+        {
+            let needed = symbol_counts(&event);
+            let room = self.globals.symbols.room();
+            let waits = self.globals.jobs.is_deferred && (needed.0 > room.0 || needed.1 > room.1);
+            if waits || !budget.take(&event) {
+                break;
+            }
+            if (socket.object as usize) < self.objects.len() {
+                self.call(ObjectId(socket.object), 0, |object, context| {
+                    object.net(socket.number, &event, context)
+                });
+                self.run();
+            }
+            events.forget();
+        }
+        self.globals.net.events = Some(events);
+    }
+
+    /// Gives the sockets away to a thread that serves them from now on; `None` if there are none.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn take_net(&mut self) -> Option<NetService> {
+        let service = self.globals.net.take_service()?;
+        // What comes from outside makes no list longer than this.
+        for list in [&mut self.globals.line, &mut self.delivered, &mut self.values] {
+            list.reserve(2 * MAX_MESSAGE);
+        }
+        Some(service)
     }
 
     /// Prints that the job of an object took effect in a block.

@@ -28,6 +28,7 @@
 //! | `wire`, `work` | where messages go, and what waits |
 //! | `slot` | the place of an object |
 //! | `midi` | MIDI into a patch and out of it |
+//! | `net` | sockets of objects |
 //! | `machine` | the stack, and one tick |
 //! | `build` | a loaded patch to objects and wires |
 //! | `canvases`, `edit` | canvases, and messages that change them |
@@ -44,6 +45,7 @@ mod job_queue;
 mod jobs;
 mod machine;
 mod midi;
+mod net;
 mod object;
 mod objects;
 mod receivers;
@@ -62,6 +64,7 @@ pub(crate) use clocks::UNITS_PER_MS;
 pub(crate) use job_queue::{Jobs, MAX_JOBS};
 pub(crate) use jobs::{Job, JobResult};
 pub use machine::Machine;
+pub(crate) use net::NetService;
 pub(crate) use object::{Context, Handled, Object};
 pub use objects::SILENT_CLASSES;
 pub(crate) use objects::{Making, expr, unary};

@@ -21,6 +21,7 @@
 //! | `lines` | lines of text between the audio thread and others |
 //! | `whole` | a patch as one processor, for those who take no nodes |
 //! | `job_server` | files and memory for a patch that plays live |
+//! | `net_server` | sockets for a patch that plays live |
 //! | `printer` | what a patch prints, to the terminal |
 //! | `kind` | the kinds, and the patch that a node names |
 
@@ -30,6 +31,7 @@ mod job_server;
 mod kind;
 mod lines;
 mod midi;
+mod net_server;
 mod order_edges;
 mod printer;
 mod processors;

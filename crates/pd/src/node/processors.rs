@@ -3,6 +3,7 @@
 use super::job_server::{JobClient, JobServer};
 use super::lines::LineReader;
 use super::midi::MidiExchange;
+use super::net_server::NetServer;
 use super::printer::{LineSender, Printer};
 use crate::control::{Machine, Symbol};
 use crate::signal::{MessageStep, Row, SharedCell};
@@ -73,6 +74,9 @@ impl Processor for Messages {
             let (server, client) = JobServer::new(jobs.access.clone());
             setup.services.spawn_background(Box::new(server));
             self.jobs = Some(client);
+            if let Some(service) = self.step.machine().take_net() {
+                setup.services.spawn_background(Box::new(NetServer(service)));
+            }
         }
     }
 

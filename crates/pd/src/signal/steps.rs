@@ -206,6 +206,7 @@ impl MessageStep {
             step.machine.take_clocks(*id);
         }
         step.give_results();
+        step.machine.receive_net();
         outside(&mut step.machine);
         step.machine.tick();
         step.time.begin(step.machine.now());
