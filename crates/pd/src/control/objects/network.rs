@@ -196,7 +196,9 @@ impl Link {
         for (to, value) in to.iter_mut().zip(values) {
             *to = value.number() as i64 as u8;
         }
-        self.serve(NetCommand::Send(&bytes[..values.len()]), context);
+        if !values.is_empty() {
+            self.serve(NetCommand::Send(&bytes[..values.len()]), context);
+        }
     }
 
     /// Takes bytes in that have come; they leave by [`Link::send_next`].
