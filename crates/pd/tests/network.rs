@@ -152,9 +152,15 @@ fn pd_and_a_patch_here_talk_to_each_other() {
             true => (found, printed),
             false => (printed, found),
         };
-        let answered = answered.into_iter().filter(|line| line.starts_with("answer"));
+        let answered = answered
+            .into_iter()
+            .filter(|line| line.starts_with("answer"));
         assert_eq!(Vec::from_iter(answered), answers, "{name}");
-        assert_eq!(sorted(heard), sorted(HEARD.map(str::to_owned).to_vec()), "{name}");
+        assert_eq!(
+            sorted(heard),
+            sorted(HEARD.map(str::to_owned).to_vec()),
+            "{name}"
+        );
         for file in [asks, answering] {
             std::fs::remove_file(file).expect("it is ours");
         }

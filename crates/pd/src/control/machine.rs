@@ -344,7 +344,11 @@ impl Machine {
     pub(crate) fn take_net(&mut self) -> Option<NetService> {
         let service = self.globals.net.take_service()?;
         // What comes from outside makes no list longer than this.
-        for list in [&mut self.globals.line, &mut self.delivered, &mut self.values] {
+        for list in [
+            &mut self.globals.line,
+            &mut self.delivered,
+            &mut self.values,
+        ] {
             list.reserve(2 * MAX_MESSAGE);
         }
         Some(service)

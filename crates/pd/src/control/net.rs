@@ -90,9 +90,7 @@ impl Net {
     ) -> Result<Served, Cow<'static, str>> {
         match &mut self.end {
             NetEnd::None => Ok(Served::Later),
-            NetEnd::Here(hub, events) => {
-                hub.serve(socket, command, events).map_err(Cow::Owned)
-            }
+            NetEnd::Here(hub, events) => hub.serve(socket, command, events).map_err(Cow::Owned),
             NetEnd::Elsewhere(commands) => match commands.write(socket, command) {
                 true => Ok(Served::Later),
                 false => Err("too much waits to be sent: a message is lost".into()),

@@ -64,7 +64,9 @@ pub(super) fn listening(host: &str, port: u16) -> Result<Vec<SocketAddr>, String
     let all = match (host, is_allowed()) {
         ("", true) => any.to_vec(),
         ("", false) => vec![Ipv4Addr::LOCALHOST.into()],
-        (host, _) => known(host).ok_or_else(|| format!("{host}: not an address of this machine"))?,
+        (host, _) => {
+            known(host).ok_or_else(|| format!("{host}: not an address of this machine"))?
+        }
     };
     if !is_allowed() && !all.iter().all(IpAddr::is_loopback) {
         return Err(format!("{host}: {REFUSED}"));

@@ -208,7 +208,8 @@ impl CommandWriter {
     ///
     /// Real-time: hot.
     pub(crate) fn write(&mut self, socket: SocketId, command: NetCommand<'_>) -> bool {
-        let flags = |format: SocketFormat| u8::from(format.is_udp) | u8::from(format.is_binary) << 1;
+        let flags =
+            |format: SocketFormat| u8::from(format.is_udp) | u8::from(format.is_binary) << 1;
         let (header, payload) = match command {
             NetCommand::Connect {
                 format,

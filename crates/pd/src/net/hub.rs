@@ -57,7 +57,10 @@ pub(crate) enum Served {
 fn sentence(why: &std::io::Error) -> String {
     // Without "(os error N)".
     let text = why.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 impl NetHub {
@@ -162,7 +165,10 @@ impl NetHub {
             SocketBody::Waiting { .. } => true,
         };
         if !is_sent && events.has_room() {
-            events.write(id, NetEvent::Trouble("the other side does not read: a message is lost"));
+            events.write(
+                id,
+                NetEvent::Trouble("the other side does not read: a message is lost"),
+            );
         }
     }
 
@@ -352,7 +358,10 @@ fn accept(
         return false;
     };
     if connections.len() >= MAX_CONNECTIONS {
-        events.write(id, NetEvent::Trouble("too many connections: one is refused"));
+        events.write(
+            id,
+            NetEvent::Trouble("too many connections: one is refused"),
+        );
     } else if let Ok(connection) = Connection::new(stream) {
         connections.push(connection);
         events.write(id, NetEvent::Opened(from));

@@ -23,8 +23,8 @@ mod split;
 mod stream;
 
 pub use address::allow_network;
-pub(crate) use frame::{EventReader, NetCommand, NetEvent, SocketFormat, SocketId, ring};
 pub(crate) use frame::{CommandReader, CommandWriter, EventWriter};
+pub(crate) use frame::{EventReader, NetCommand, NetEvent, SocketFormat, SocketId, ring};
 pub(crate) use hub::{NetHub, Served};
 pub use split::Splitter;
 

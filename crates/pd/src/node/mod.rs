@@ -23,8 +23,11 @@
 //! | `job_server` | files and memory for a patch that plays live |
 //! | `net_server` | sockets for a patch that plays live |
 //! | `printer` | what a patch prints, to the terminal |
+//! | `class_kinds`, `class_unit` | signal classes as kinds of their own |
 //! | `kind` | the kinds, and the patch that a node names |
 
+mod class_kinds;
+mod class_unit;
 mod expansion;
 mod groups;
 mod job_server;

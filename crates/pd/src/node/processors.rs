@@ -75,7 +75,9 @@ impl Processor for Messages {
             setup.services.spawn_background(Box::new(server));
             self.jobs = Some(client);
             if let Some(service) = self.step.machine().take_net() {
-                setup.services.spawn_background(Box::new(NetServer(service)));
+                setup
+                    .services
+                    .spawn_background(Box::new(NetServer(service)));
             }
         }
     }

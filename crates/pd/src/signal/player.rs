@@ -4,7 +4,7 @@ use super::BLOCK;
 use super::row::Row;
 use super::shared::SharedCell;
 use super::steps::{MessageStep, PatchSteps};
-use crate::control::NotYet;
+use crate::control::{NotYet, Symbol};
 use crate::file::Atom;
 use crate::load::LoadedPatch;
 
@@ -70,6 +70,20 @@ impl PatchPlayer {
     /// Number of signal objects.
     pub fn signal_count(&self) -> usize {
         self.row.object_count()
+    }
+
+    /// The symbol of a name.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn symbol(&mut self, name: &str) -> Symbol {
+        self.messages.machine().symbol(name)
+    }
+
+    /// Sends a number to everything that receives under `name`, before the next 64 frames. The patch has no arrays.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn send_number(&mut self, name: Symbol, number: f32) {
+        self.messages.machine().send_number(name, number);
     }
 
     /// Plays 64 frames. `inputs` are channels x 64 frames; [`PatchPlayer::output`] has the result.

@@ -18,7 +18,11 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     making.globals.net.open();
     let arguments = Arguments::of(making);
     let link = Link {
-        class: if class == "netsend" { "netsend" } else { "netreceive" },
+        class: if class == "netsend" {
+            "netsend"
+        } else {
+            "netreceive"
+        },
         format: arguments.format,
         number: 0,
         text: String::with_capacity(MAX_MESSAGE),
@@ -338,9 +342,12 @@ impl NetSend {
     fn connect(&mut self, values: &[Value], context: &mut Context<'_>) {
         let (host, port, source) = match values {
             [Value::Symbol(host), Value::Float(port)] => (*host, *port, 0.0),
-            [Value::Symbol(host), Value::Float(port), Value::Float(source), ..] => {
-                (*host, *port, *source)
-            }
+            [
+                Value::Symbol(host),
+                Value::Float(port),
+                Value::Float(source),
+                ..,
+            ] => (*host, *port, *source),
             _ => return self.link.print("bad connect arguments", context),
         };
         if self.state != State::Closed {
@@ -520,7 +527,8 @@ impl Object for NetReceive {
             }
             NetEvent::Text(from, _) | NetEvent::Bytes(from, _) => {
                 if self.tells_address {
-                    self.link.send_address(self.address_outlet(), *from, context);
+                    self.link
+                        .send_address(self.address_outlet(), *from, context);
                 }
                 match event {
                     NetEvent::Text(_, text) => self.link.take(text.as_bytes(), context),
