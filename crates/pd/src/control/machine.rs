@@ -5,6 +5,7 @@ use super::canvases::Canvases;
 use super::clocks::{Due, UNITS_PER_MS};
 use super::globals::Globals;
 use super::jobs::{Job, JobResult};
+use super::layout::Layout;
 use super::midi::MidiParser;
 use super::net::{Budget, NetService, symbol_counts};
 use super::object::{Context, Handled, Object};
@@ -129,6 +130,24 @@ impl Machine {
     pub(super) fn has_signals(&self, ranges: &[Range<u32>]) -> bool {
         let mut all = ranges.iter().flat_map(Clone::clone);
         all.any(|at| matches!(self.objects[at as usize], ObjectSlot::Signal(_)))
+    }
+
+    /// Returns true if messages may change signals.
+    pub(crate) fn may_change_signals(&self) -> bool {
+        self.canvases.layout.is_some()
+    }
+
+    /// The patch as it is now, if its signals were changed since the last call.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_changed_layout(&mut self) -> Option<Box<Layout>> {
+        let changed = |layout: &mut Box<Layout>| std::mem::take(&mut layout.is_changed);
+        self.canvases.layout.take_if(changed)
+    }
+
+    /// Gives a layout back.
+    pub(crate) fn keep_layout(&mut self, layout: Box<Layout>) {
+        self.canvases.layout = Some(layout);
     }
 
     /// Makes an object one of signals, with a number for each inlet that is one of signals.

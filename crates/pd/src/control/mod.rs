@@ -32,6 +32,7 @@
 //! | `machine` | the stack, and one tick |
 //! | `build` | a loaded patch to objects and wires |
 //! | `canvases`, `edit` | canvases, and messages that change them |
+//! | `layout` | boxes and connections of a patch whose messages may change its signals |
 //! | `objects` | the classes |
 
 mod arrays;
@@ -43,6 +44,7 @@ mod edit;
 mod globals;
 mod job_queue;
 mod jobs;
+mod layout;
 mod machine;
 mod midi;
 mod net;

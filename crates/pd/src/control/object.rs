@@ -74,6 +74,11 @@ pub(crate) trait Object: Send + Sync {
     /// Real-time: setup.
     fn prepare(&mut self, format: &RowFormat) {}
 
+    /// Returns true if it lets the canvas around it compute; `None` if that is not for it to say.
+    fn is_on(&self) -> Option<bool> {
+        None
+    }
+
     /// Declares what [`Object::perform`] shares with other objects. It gets nothing else.
     ///
     /// Real-time: setup.

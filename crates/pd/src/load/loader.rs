@@ -506,7 +506,7 @@ fn gui_ports(gui: &Gui) -> Ports {
 }
 
 /// Ports of a canvas.
-fn ports_of_canvas(inner: &Instance) -> Ports {
+pub(crate) fn ports_of_canvas(inner: &Instance) -> Ports {
     let side = |signal: &str, message: &str| {
         let kind = |at: usize| match &inner.objects[at].body {
             ObjectBody::Class(name) if **name == *signal => PortKind::Signal,

@@ -42,8 +42,13 @@ pub(super) fn expand(
         names: symbols.collect(),
     };
     let wired = WiredSteps::new(steps, outputs.len());
-    let groups = wired.groups(fuse);
-    let is_small = fuse && groups.len() <= 1 && wired.cost_ns() <= MAX_GROUP_NS;
+    let may_change = messages.may_change_signals();
+    let groups = match may_change {
+        true => wired.one_group(),
+        false => wired.groups(fuse),
+    };
+    let is_cheap = fuse && groups.len() <= 1 && wired.cost_ns() <= MAX_GROUP_NS;
+    let is_small = is_cheap || may_change;
     // Behind what the inner nodes read.
     let midi_output = if is_small { outputs.len() } else { 1 };
     let outputs = Outputs { channels: outputs };

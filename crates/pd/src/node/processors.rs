@@ -175,20 +175,31 @@ impl Processor for StepGroup {
     }
 }
 
-/// A patch that costs less than waking a worker: its messages, then all its steps.
+/// A patch that costs less than waking a worker, or whose messages change its signals: its messages, then all its steps.
 pub(super) struct SmallPatch {
     pub(super) messages: Messages,
     pub(super) steps: Option<Row>,
     pub(super) outputs: Outputs,
 }
 
+impl SmallPatch {
+    /// Puts the signals in order anew where messages have changed them: while the patch is loaded, or in a render.
+    fn take_changes(&mut self) {
+        if let Some(row) = self.messages.step.take_changed_row() {
+            self.steps = Some(row);
+        }
+    }
+}
+
 impl Processor for SmallPatch {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.messages.setup(setup);
+        self.take_changes();
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         self.messages.process(block);
+        self.take_changes();
         if let Some(steps) = &mut self.steps {
             steps.run();
         }

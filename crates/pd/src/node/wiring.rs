@@ -67,6 +67,16 @@ impl WiredSteps {
         group(&Vec::from_iter(costs), if fuse { MAX_GROUP_NS } else { 0 })
     }
 
+    /// All steps in one node.
+    pub(super) fn one_group(&self) -> Vec<Vec<usize>> {
+        let all = Vec::from_iter(0..self.steps.len());
+        if all.is_empty() {
+            Vec::new()
+        } else {
+            vec![all]
+        }
+    }
+
     /// The groups at `places`, in their order.
     pub(super) fn into_groups(self, places: &Places, messages: &mut MessageStep) -> Vec<MadeGroup> {
         let mut all = Vec::from_iter(places.groups.iter().map(|_| Vec::new()));

@@ -52,8 +52,10 @@ impl PatchPlayer {
     fn of(mut patch: PatchSteps) -> Self {
         let silence = || vec![0.0; BLOCK].into_boxed_slice();
         let steps = std::mem::take(&mut patch.steps);
+        let row = patch.messages.row(steps, (&[], &[])).0;
+        let changed = patch.messages.take_changed_row();
         Self {
-            row: patch.messages.row(steps, (&[], &[])).0,
+            row: changed.unwrap_or(row),
             sound: patch.outputs.iter().map(|_| silence()).collect(),
             messages: patch.messages,
             outputs: patch.outputs,
@@ -97,6 +99,9 @@ impl PatchPlayer {
     /// Plays 64 frames; `input` writes each channel of `adc~`.
     pub(crate) fn play_with(&mut self, input: impl FnMut(usize, &mut [f32])) {
         self.messages.run(input);
+        if let Some(row) = self.messages.take_changed_row() {
+            self.row = row;
+        }
         self.row.run();
         for (to, from) in self.sound.iter_mut().zip(&self.outputs) {
             from.write().take_block(to);
