@@ -78,6 +78,14 @@ const DIFFERS: &[(&str, &str)] = &[
         "pdcontrol",
         "`dir` and `args` of its own canvas alone; `browse` and `sendcanvas` do nothing",
     ),
+    (
+        "netreceive",
+        "only this machine without `--allow-net`; no `old` form, no multicast; see pd.md",
+    ),
+    (
+        "netsend",
+        "only this machine without `--allow-net`; no `timeout`; see pd.md",
+    ),
     ("print~", "prints after the block"),
     ("qlist", "writes only with `--allow-write`"),
     (
