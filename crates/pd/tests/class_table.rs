@@ -88,10 +88,6 @@ const DIFFERS: &[(&str, &str)] = &[
     ),
     ("print~", "prints after the block"),
     ("qlist", "writes only with `--allow-write`"),
-    (
-        "readsf~",
-        "reads the file as a whole, at most 67,108,864 frames",
-    ),
     ("realtime", "measures logical time"),
     ("rfft~", "the last bits differ"),
     ("rifft~", "the last bits differ"),
