@@ -71,20 +71,20 @@ const DIFFERS: &[(&str, &str)] = &[
     ("framp~", "the last bits differ"),
     ("ifft~", "the last bits differ"),
     (
-        "oscparse",
-        "a message that is cut short is left out as a whole",
-    ),
-    (
-        "pdcontrol",
-        "`dir` and `args` of its own canvas alone; `browse` and `sendcanvas` do nothing",
-    ),
-    (
         "netreceive",
         "only this machine without `--allow-net`; no `old` form, no multicast; see pd.md",
     ),
     (
         "netsend",
         "only this machine without `--allow-net`; no `timeout`; see pd.md",
+    ),
+    (
+        "oscparse",
+        "a message that is cut short is left out as a whole",
+    ),
+    (
+        "pdcontrol",
+        "`dir` and `args` of its own canvas alone; `browse` and `sendcanvas` do nothing",
     ),
     ("print~", "prints after the block"),
     ("qlist", "writes only with `--allow-write`"),
