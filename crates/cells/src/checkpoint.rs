@@ -23,6 +23,7 @@
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
 /// First word.
@@ -69,6 +70,11 @@ impl CheckpointMemory {
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         fcntl_add_seals(&file, seals)?;
         Ok(Self(file.into()))
+    }
+
+    /// The memory that another process made. What it holds is checked when it is read.
+    pub(crate) fn of(file: OwnedFd) -> Self {
+        Self(file.into())
     }
 
     /// Its file, for the cell.

@@ -1,7 +1,7 @@
 //! [`run_cell`]: the process of a cell. It opens its rings, makes its engine, gives up all else, and answers requests.
 //!
 //! ```text
-//!   begin_process   descriptors closed, death with the parent
+//!   begin_process   descriptors closed, death with the guardian, which is the parent
 //!   place           its cores
 //!   engine, rings   files are opened and memory is taken here
 //!   restrict        priority, limits, Landlock, seccomp: no way back
@@ -12,7 +12,7 @@
 use crate::border::{BorderPort, Entry, register_border};
 use crate::events;
 use crate::isolation::{Isolation, end_with_parent, is_parent};
-use crate::keeper::Keeper;
+use crate::keeper::{CHECKPOINT_INTERVAL, Keeper};
 use crate::message::{CellEnd, ReplyError, RequestInfo};
 use crate::node::DrillKind;
 use crate::policy::Windows;
@@ -34,8 +34,10 @@ use workers::AudioThread;
 
 /// Longest wait for a request before the cell looks if its supervisor lives.
 const IDLE: Nanos = Nanos(50_000_000);
-/// Time between two checkpoints.
-const CHECKPOINT_INTERVAL: Nanos = Nanos(20_000_000);
+/// Wait between two looks for another supervisor: nobody wakes the cell where there is none.
+const ABANDONED_WAIT: Duration = Duration::from_micros(500);
+/// Bits of a block's number that one supervisor counts.
+const SUPERVISOR_BITS: u32 = 40;
 /// Blocks between two updates of the engine's figures.
 const UPDATE_INTERVAL: u64 = 64;
 
@@ -53,18 +55,18 @@ pub struct CellJob {
     pub rings: (PathBuf, PathBuf),
     /// Path of the memory for checkpoints.
     pub state: PathBuf,
-    /// Number of the supervisor's process.
+    /// Number of the guardian's process.
     pub parent: i32,
     /// When it may begin a block; none, at any time.
     pub windows: Option<Windows>,
 }
 
-/// Begins the process of a cell: closes what was left open, and ends it with the supervisor, the process `parent`. To be
+/// Begins the process of a cell: closes what was left open, and ends it with the guardian, the process `parent`. To be
 /// called before anything is opened.
 ///
 /// # Errors
 ///
-/// The supervisor has ended, or the kernel refuses.
+/// The guardian has ended, or the kernel refuses.
 ///
 /// Real-time: setup.
 pub fn begin_process(parent: i32) -> io::Result<()> {
@@ -194,13 +196,15 @@ impl Cell {
         // The allocator and the standard streams are set up before the limits hold.
         self.isolation.restrict().iter().for_each(|it| report(it));
         let latency = u64::from(self.engine.plan().latency.0);
-        let mut is_first = true;
+        // Of the first block, and of the first one that another supervisor asks for.
+        let mut supervisor = None;
         let next = self.end.send_hello(latency, self.is_continued);
         let mut next = next.and_then(|()| self.receive());
         loop {
             match next {
                 Ok(info) => {
-                    if std::mem::take(&mut is_first) && info.position > 0 {
+                    let asked_by = Some(info.block >> SUPERVISOR_BITS);
+                    if std::mem::replace(&mut supervisor, asked_by) != asked_by && info.position > 0 {
                         let located = self.engine.locate_transport(info.position, 0);
                         located.map_err(|error| error.to_string())?;
                     }
@@ -213,7 +217,11 @@ impl Cell {
                     }
                 }
                 Err(ReplyError::Late) if is_parent(self.parent) => self.engine.update(),
-                Err(ReplyError::Late | ReplyError::Dead) => return Ok(()),
+                Err(ReplyError::Abandoned) if is_parent(self.parent) => {
+                    std::thread::sleep(ABANDONED_WAIT);
+                    self.engine.update();
+                }
+                Err(ReplyError::Late | ReplyError::Abandoned | ReplyError::Dead) => return Ok(()),
                 Err(ReplyError::Corrupt) => return Err("a request was none".to_owned()),
             }
             next = self.receive();

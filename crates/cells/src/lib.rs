@@ -57,6 +57,7 @@ mod border;
 mod checkpoint;
 mod child;
 mod events;
+mod guardian;
 mod isolation;
 mod keeper;
 mod message;
@@ -69,12 +70,16 @@ mod section;
 mod service;
 mod split;
 mod status;
+mod supervised;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
 pub use isolation::{Isolation, try_to_leave};
-pub use monitor::{CellEvent, CellPaths, Launch, LaunchRequest, Monitor, Start};
+pub use guardian::{GuardianOptions, Succession, join_guardian, run_guardian};
+pub use monitor::{
+    CellEvent, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start,
+};
 pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
@@ -83,3 +88,4 @@ pub use service::{
 };
 pub use split::{CellPart, Split, split};
 pub use status::CellStatus;
+pub use supervised::{SUPERVISOR_DRILLS, Silence, SupervisedCallback};

@@ -20,7 +20,7 @@ use crate::status::CellStatus;
 use graph::{Node, Signal};
 use processor::{Block, MakeError, Mode, ProcessStatus, Processor, Registry, Setup, Tail};
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use units::{Frames, Nanos};
@@ -79,6 +79,10 @@ pub struct CellLink {
     pub(crate) graph_latency: Frames,
     /// Failures to cause, in the order of their frames.
     pub(crate) drills: Vec<Drill>,
+    /// Number of the first block: above those that a supervisor before has asked for.
+    pub(crate) first_block: u64,
+    /// Frames from the engine's position to that of the run, after a supervisor was lost.
+    pub(crate) offset: Arc<AtomicU64>,
 }
 
 /// Links of the nodes that are still to be made, by the names of the nodes.
@@ -131,14 +135,15 @@ impl CellNode {
             Signal::Control | Signal::Event => 0,
         });
         let outputs: Vec<usize> = outputs.collect();
+        let first = link.first_block;
         Self {
             link,
             end: None,
             block: 0,
             budget: Nanos(0),
             is_offline: false,
-            next: 0,
-            first: 0,
+            next: first,
+            first,
             unsent: u64::MAX,
             samples: Vec::new(),
             last: vec![0.0; outputs.iter().sum()],
@@ -184,10 +189,12 @@ impl CellNode {
             self.unsent = self.next;
             return;
         }
-        let drill = self.drill(block.position());
+        // Relaxed: stored before the first block.
+        let position = block.position() + self.link.offset.load(Ordering::Relaxed);
+        let drill = self.drill(position);
         let info = RequestInfo {
             block: self.next,
-            position: block.position(),
+            position,
             drill,
         };
         let (events, event_words) = (&mut self.events, events::words(self.block));

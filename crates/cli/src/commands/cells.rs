@@ -10,6 +10,7 @@
 mod admission;
 mod drill;
 mod process;
+mod recordings;
 mod run;
 mod service;
 
@@ -26,8 +27,9 @@ use admission::{capacity, check_admission, worst_costs};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::cells::{
-    CellLinks, CellPart, CellService, CellSpec, Drill, Launch, LaunchRequest, Monitor,
-    ServiceOptions, Split, Start, read_cells, register_cells, split,
+    CellLinks, CellPart, CellService, CellSpec, Drill, DrillKind, GuardianOptions, Launch,
+    LaunchRequest, Monitor, MonitorOptions, PlannedCell, SUPERVISOR_DRILLS, ServiceOptions, Split,
+    Start, join_guardian, read_cells, register_cells, run_guardian, split,
 };
 use divisi::graph::Diagnostic;
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
@@ -35,8 +37,8 @@ use drill::DrillOption;
 use run::Run;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -77,7 +79,7 @@ pub(crate) struct Cells {
     block: Option<Frames>,
 
     /// Cause a failure, to see that the rest plays on: kill, segv, stop, loop, hog or garbage, at a time in seconds. May be
-    /// given several times
+    /// given several times. The cell `supervisor` is the process that plays the rest: kill, segv, stop or loop
     #[arg(long, value_name = "CELL:KIND@S", value_parser = DrillOption::parse)]
     drill: Vec<DrillOption>,
 
@@ -94,17 +96,52 @@ pub(crate) struct Cells {
     #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "", conflicts_with = "render",
         value_parser = OsStringValueParser::new().map(PathBuf::from))]
     socket: Option<PathBuf>,
+
+    /// Process of the guardian, which starts this one
+    #[arg(long, hide = true)]
+    guardian: Option<i32>,
 }
 
 impl Cells {
-    /// Runs the command.
+    /// Runs the command: in the first process the guardian, in those that it starts the supervisor.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = LoadedSession::read_valid(&self.file)?;
+        match self.guardian {
+            None => self.guard(),
+            Some(guardian) => self.supervise(guardian),
+        }
+    }
+
+    /// Has supervisors play, each with the arguments of this call.
+    fn guard(&self) -> Result<(), Failure> {
+        let interrupt = Interrupt::listen()?;
+        let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+        // Behind the name of the command.
+        let at = arguments.len().min(1);
+        arguments.insert(at, format!("--guardian={}", std::process::id()).into());
+        let options = GuardianOptions {
+            program: std::env::current_exe().map_err(Failure::from_error)?,
+            arguments,
+            is_live: self.render.is_none(),
+            interrupted: interrupt.flag(),
+        };
+        match run_guardian(options, &messages::print_message).map_err(Failure::failed)? {
+            0 => Ok(()),
+            code => Err(Failure::reported(code)),
+        }
+    }
+
+    fn supervise(self, guardian: i32) -> Result<(), Failure> {
+        let succession = join_guardian(guardian).map_err(Failure::failed)?;
+        let (lost, is_live) = (succession.lost(), self.render.is_none());
+        let mut loaded = LoadedSession::read_valid(&self.file)?;
+        if is_live && lost > 0 {
+            recordings::go_on_in_other_files(&mut loaded);
+        }
         let (rate, block) = format(&loaded, self.rate, self.block);
         let split = split_session(&loaded)?;
-        let drills = self.drills(&split.cells, rate)?;
-        // A render has no deadline.
-        if self.render.is_none() && !self.no_admission {
+        let (drills, own_drills) = self.drills(&split.cells, rate)?;
+        // A render has no deadline. Cells that are taken over were admitted.
+        if is_live && lost == 0 && !self.no_admission {
             let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
             check_admission((&loaded, &self.file), &cells, (rate, block), self.reserve)?;
         }
@@ -121,11 +158,24 @@ impl Cells {
             Some(_) => Mode::Offline,
             None => Mode::Live,
         };
-        let launch = self.launch((rate, block))?;
-        let is_live = self.render.is_none();
+        let launch = self.launch((rate, block));
         // Before any process, so that a path that is taken starts none.
         let socket = ControlOptions::listen_at(self.socket.as_deref())?;
-        let started = Monitor::start(&split.cells, (block, is_live), launch, &drills);
+        let cells = split.cells.iter().zip(drills).enumerate();
+        let cells = cells.map(|(index, (part, drills))| PlannedCell {
+            index,
+            part,
+            text: None,
+            drills,
+        });
+        let monitor = MonitorOptions {
+            block,
+            rate,
+            is_live,
+            launch,
+            succession,
+        };
+        let started = Monitor::start(cells.collect(), monitor);
         let Start { monitor, links } = started.map_err(Failure::failed)?;
         let links = CellLinks::new(links.into_iter().collect::<HashMap<_, _>>().into());
         let mut registry = divisi::registry();
@@ -150,6 +200,8 @@ impl Cells {
             service: Rc::new(RefCell::new(service)),
             socket,
             interrupt,
+            drills: own_drills,
+            is_successor: lost > 0,
             frames: self
                 .seconds
                 .map(|it| (it * f64::from(rate.hz())).round() as u64),
@@ -166,58 +218,76 @@ impl Cells {
         crate::files::check_sound_name(output)
     }
 
-    /// The failures to cause in each cell.
-    fn drills(&self, cells: &[CellPart], rate: SampleRate) -> Result<Vec<Vec<Drill>>, Failure> {
-        let mut all = vec![Vec::new(); cells.len()];
-        for drill in &self.drill {
-            let found = cells.iter().position(|cell| cell.spec.name == drill.cell);
-            let Some(found) = found else {
-                let message = format!("--drill: the session has no cell `{}`", drill.cell);
-                return Err(Failure::bad_input(message));
+    /// The failures to cause in each cell, and in the supervisor.
+    fn drills(&self, cells: &[CellPart], rate: SampleRate) -> Result<Drills, Failure> {
+        let (mut all, mut own) = (vec![Vec::new(); cells.len()], Vec::new());
+        for option in &self.drill {
+            let drill = Drill {
+                kind: option.kind,
+                frame: (option.seconds * f64::from(rate.hz())).round() as u64,
             };
-            all[found].push(Drill {
-                kind: drill.kind,
-                frame: (drill.seconds * f64::from(rate.hz())).round() as u64,
-            });
+            let found = cells.iter().position(|cell| cell.spec.name == option.cell);
+            match found {
+                Some(found) => all[found].push(drill),
+                None if option.cell == SUPERVISOR => {
+                    check_supervisor_drill(option.kind)?;
+                    own.push(drill);
+                }
+                None => {
+                    let message = format!("--drill: the session has no cell `{}`", option.cell);
+                    return Err(Failure::bad_input(message));
+                }
+            }
         }
-        Ok(all)
+        own.sort_by_key(|drill| drill.frame);
+        Ok((all, own))
     }
 
-    /// Starts this program once more, as a cell.
-    fn launch(&self, (rate, block): (SampleRate, Frames)) -> Result<Launch, Failure> {
-        let program = std::env::current_exe().map_err(Failure::from_error)?;
+    /// The arguments of this program as a cell.
+    fn launch(&self, (rate, block): (SampleRate, Frames)) -> Launch {
         let (file, is_live) = (self.file.clone(), self.render.is_none());
-        let parent = std::process::id();
-        Ok(Box::new(move |request: &LaunchRequest<'_>| {
-            use std::os::unix::process::CommandExt;
-            let mut command = Command::new(&program);
-            command.arg("cell-process").arg(&file);
+        Box::new(move |request: &LaunchRequest<'_>| {
+            let mut arguments: Vec<OsString> = vec!["cell-process".into(), file.clone().into()];
+            let mut add = |argument: String| arguments.push(argument.into());
             match request.text {
-                Some(text) => command
-                    .arg(format!("--name={}", request.spec.name))
-                    .arg(format!("--keys={text}")),
-                None => command.arg("--cell").arg(request.index.to_string()),
+                Some(text) => {
+                    add(format!("--name={}", request.spec.name));
+                    add(format!("--keys={text}"));
+                }
+                None => add(format!("--cell={}", request.index)),
             };
             let cores: Vec<String> = request.spec.cores.iter().map(usize::to_string).collect();
-            command.arg(format!("--cores={}", cores.join(",")));
-            command.arg("--requests").arg(&request.paths.requests);
-            command.arg("--replies").arg(&request.paths.replies);
-            command.arg("--state").arg(&request.paths.state);
-            command.arg("--parent").arg(parent.to_string());
-            command.arg("--rate").arg(rate.hz().to_string());
-            command.arg("--block").arg(block.0.to_string());
+            add(format!("--cores={}", cores.join(",")));
+            add(format!("--rate={}", rate.hz()));
+            add(format!("--block={}", block.0));
             if is_live {
-                command.arg("--live");
+                add("--live".to_owned());
             }
             if request.is_first {
-                command.arg("--notes");
+                add("--notes".to_owned());
             }
-            // Ctrl-C is for the supervisor, which ends its cells.
-            command.process_group(0);
-            command.stdin(Stdio::null()).stdout(Stdio::null());
-            command
-        }))
+            arguments
+        })
     }
+}
+
+/// Failures of each cell, and of the supervisor.
+type Drills = (Vec<Vec<Drill>>, Vec<Drill>);
+
+/// Name of the supervisor in `--drill`, if no cell has it.
+const SUPERVISOR: &str = "supervisor";
+
+fn check_supervisor_drill(kind: DrillKind) -> Result<(), Failure> {
+    if SUPERVISOR_DRILLS.contains(&kind) {
+        return Ok(());
+    }
+    let names = DrillKind::NAMES.iter();
+    let names = names.filter(|(_, kind)| SUPERVISOR_DRILLS.contains(kind));
+    let names: Vec<&str> = names.map(|(name, _)| *name).collect();
+    Err(Failure::bad_input(format!(
+        "--drill: the supervisor can fail by {}",
+        names.join(", ")
+    )))
 }
 
 /// Rate and block of a run.

@@ -5,11 +5,11 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::session::load::{LoadedSession, output_channels};
-use divisi::cells::{CellEvent, CellService, Monitor};
+use divisi::cells::{CellEvent, CellService, Drill, Monitor, Silence, SupervisedCallback};
 use divisi::control::Controller;
 use divisi::control::server::Servers;
 use divisi::control::server::unix::UnixServer;
-use divisi::driver::offline::{self, Silence};
+use divisi::driver::offline;
 use divisi::driver::{DriverConfig, DriverState, clock};
 use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
@@ -38,6 +38,10 @@ pub(super) struct Run<'a> {
     /// Where commands arrive.
     pub(super) socket: Option<UnixServer>,
     pub(super) interrupt: Interrupt,
+    /// Failures of this process to cause.
+    pub(super) drills: Vec<Drill>,
+    /// A supervisor before was lost.
+    pub(super) is_successor: bool,
     pub(super) frames: Option<u64>,
 }
 
@@ -50,6 +54,39 @@ impl Run<'_> {
         messages::print_notes(&engine.notes());
         self.print_events();
         Ok((engine, callback))
+    }
+
+    /// The callback of a supervisor: it goes on where the one before was lost.
+    fn supervise(
+        &mut self,
+        engine: &mut Engine,
+        callback: EngineCallback,
+    ) -> Result<SupervisedCallback, Failure> {
+        let (graph, drills) = (engine.graph().clone(), std::mem::take(&mut self.drills));
+        let session = (&graph, self.registry.catalogue());
+        let mut service = self.service.borrow_mut();
+        let made = (service.monitor_mut()).supervise((engine, callback), session, drills);
+        let (callback, notes) = made.map_err(Failure::failed)?;
+        for note in notes {
+            messages::print_message(&format!("the supervisor: {note}"));
+        }
+        Ok(callback)
+    }
+
+    /// Prints the silence that the supervisor before has left, once it is known.
+    fn tell_silence(&self) -> bool {
+        let Some(silence) = self.service.borrow().monitor().silence() else {
+            return !self.is_successor;
+        };
+        let Silence {
+            lost,
+            blocks,
+            longest,
+        } = silence;
+        messages::print_message(&format!(
+            "the supervisor: plays on; {lost} lost, silent for {blocks} blocks, {longest} at most"
+        ));
+        true
     }
 
     fn request(&self, engine: &Engine) -> DriverConfig {
@@ -65,22 +102,27 @@ impl Run<'_> {
         request.rate = Some(self.options.rate);
         let driver = clock::open(&request).map_err(Failure::from_error)?;
         messages::print_notes(&driver.info().refused);
+        let callback = self.supervise(&mut engine, callback)?;
         let running = driver
             .start(Box::new(callback))
             .map_err(Failure::from_error)?;
-        let frames = self.frames;
-        let is_done = |engine: &Engine| frames.is_some_and(|it| engine.position() >= it);
+        let (frames, offset) = (self.frames, self.service.borrow().monitor().position_offset());
+        let is_done = |engine: &Engine| frames.is_some_and(|it| engine.position() + offset >= it);
         let unix = self.socket.take();
         let mut servers = Servers { unix, osc: None };
         let mut controller = self.controller();
+        let mut has_told = false;
         while !self.interrupt.is_requested() && !is_done(&engine) {
             engine.update();
             self.print_events();
+            self.service.borrow().monitor().beat();
+            has_told = has_told || self.tell_silence();
             if let DriverState::Ended { reason } = running.state() {
                 return Err(Failure::failed(reason));
             }
             servers.serve(&mut controller, &mut engine, INTERVAL);
         }
+        self.service.borrow().monitor().end_beats();
         drop(running.stop());
         engine.update();
         let missed = engine.report().late;
@@ -92,12 +134,13 @@ impl Run<'_> {
 
     /// Renders into `output`.
     pub(super) fn render(mut self, output: &Path) -> Result<(), Failure> {
-        let (mut engine, mut callback) = self.make()?;
+        let (mut engine, callback) = self.make()?;
         let request = self.request(&engine);
         if request.outputs == 0 {
             let message = "the session has no `sink`, so there is nothing to render";
             return Err(Failure::bad_input(message));
         }
+        let mut callback = self.supervise(&mut engine, callback)?;
         let rate = self.options.rate;
         let channels = Channels(request.outputs);
         let mut writer = Writer::create(output, rate, channels, SampleFormat::F32)
@@ -110,7 +153,7 @@ impl Run<'_> {
                 &request,
                 (latency, frames),
                 &mut callback,
-                &mut Silence,
+                &mut offline::Silence,
                 &mut |block: &[&[f32]]| writer.write(block).map_err(Into::into),
                 &mut |_| {
                     engine.update();
@@ -170,6 +213,9 @@ fn print_events(monitor: &Monitor) {
                 }
                 format!("cell `{cell}`: process {process}")
             }
+            CellEvent::PlaysOn { cell, process } => {
+                format!("cell `{cell}`: plays on as process {process}")
+            }
             CellEvent::Back { cell, blocks } => {
                 format!("cell `{cell}`: silent for {blocks} blocks")
             }
@@ -185,7 +231,12 @@ fn print_events(monitor: &Monitor) {
 /// Prints what the sound lacks of each cell. Fails if it lacks anything.
 fn end(monitor: &Monitor) -> Result<(), Failure> {
     print_events(monitor);
-    let mut is_whole = true;
+    let silence = monitor.silence();
+    if let Some(Silence { lost, blocks, .. }) = silence {
+        let message = format!("the supervisor was lost {lost} times: silent for {blocks} blocks");
+        messages::print_message(&message);
+    }
+    let mut is_whole = silence.is_none();
     for (cell, status) in monitor.statuses() {
         let (blocks, lost, not_finite) = (status.blocks(), status.lost(), status.not_finite());
         messages::print_message(&format!("cell `{cell}`: {lost} of {blocks} blocks lost"));
@@ -202,6 +253,6 @@ fn end(monitor: &Monitor) -> Result<(), Failure> {
     }
     match is_whole {
         true => Ok(()),
-        false => Err(Failure::failed("the sound is not whole: cells lost blocks")),
+        false => Err(Failure::failed("the sound is not whole: blocks were lost")),
     }
 }
