@@ -204,7 +204,8 @@ impl Cell {
             match next {
                 Ok(info) => {
                     let asked_by = Some(info.block >> SUPERVISOR_BITS);
-                    if std::mem::replace(&mut supervisor, asked_by) != asked_by && info.position > 0 {
+                    if std::mem::replace(&mut supervisor, asked_by) != asked_by && info.position > 0
+                    {
                         let located = self.engine.locate_transport(info.position, 0);
                         located.map_err(|error| error.to_string())?;
                     }

@@ -75,11 +75,9 @@ mod supervised;
 pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
-pub use isolation::{Isolation, try_to_leave};
 pub use guardian::{GuardianOptions, Succession, join_guardian, run_guardian};
-pub use monitor::{
-    CellEvent, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start,
-};
+pub use isolation::{Isolation, try_to_leave};
+pub use monitor::{CellEvent, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start};
 pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};

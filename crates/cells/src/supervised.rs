@@ -119,7 +119,8 @@ impl Monitor {
         graph: &Graph,
         period: Nanos,
     ) -> Result<(Keeper, bool), String> {
-        let refused = |error: std::io::Error| format!("no memory for the supervisor's state: {error}");
+        let refused =
+            |error: std::io::Error| format!("no memory for the supervisor's state: {error}");
         let memory = CheckpointMemory::new().map_err(refused)?;
         if let Some(checkpoint) = self.predecessor.own_checkpoint() {
             memory.put(&checkpoint).map_err(refused)?;

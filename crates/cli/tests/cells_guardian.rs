@@ -71,16 +71,27 @@ impl Playing {
 
     /// Processes of both cells, once they play.
     fn cells(&mut self) -> [u32; 2] {
-        [
-            self.number("`filter`: process "),
-            self.number("`hum`: process "),
-        ]
+        self.both("process ")
     }
 
     /// Processes of both cells, once another supervisor has taken them over.
     fn taken_over(&mut self) -> [u32; 2] {
-        let part = ["`filter`: plays on as process ", "`hum`: plays on as process "];
-        part.map(|it| self.number(it))
+        self.both("plays on as process ")
+    }
+
+    /// The number behind `part` in the next line of each cell, which come in any order.
+    fn both(&mut self, part: &str) -> [u32; 2] {
+        let names = ["filter", "hum"].map(|it| format!("cell `{it}`: {part}"));
+        let mut found = [0; 2];
+        while found.contains(&0) {
+            let line = self.line(part);
+            for (number, name) in found.iter_mut().zip(&names) {
+                if let Some(rest) = line.strip_prefix(name) {
+                    *number = rest.trim().parse().unwrap();
+                }
+            }
+        }
+        found
     }
 
     /// The process of the supervisor.
@@ -100,11 +111,20 @@ impl Playing {
     /// Ends it, and gives its exit code and all that it printed.
     fn end(mut self) -> (Option<i32>, String) {
         kill(self.guardian.id(), Signal::INT);
-        for line in self.lines {
+        for line in self.lines.by_ref() {
             self.printed += &line.unwrap();
             self.printed.push('\n');
         }
-        (self.guardian.wait().unwrap().code(), self.printed)
+        let printed = std::mem::take(&mut self.printed);
+        (self.guardian.wait().unwrap().code(), printed)
+    }
+}
+
+impl Drop for Playing {
+    /// A test that fails leaves nothing.
+    fn drop(&mut self) {
+        let _ = self.guardian.kill();
+        let _ = self.guardian.wait();
     }
 }
 
@@ -156,9 +176,18 @@ fn cells_play_on_when_their_supervisor_is_killed_crashes_or_is_stopped() {
         if signal == Signal::SEGV {
             // The runtime's handler takes the first one for itself.
             std::thread::sleep(Duration::from_millis(5));
-            kill_process(Pid::from_raw(*supervisors.last().unwrap() as i32).unwrap(), signal).ok();
+            kill_process(
+                Pid::from_raw(*supervisors.last().unwrap() as i32).unwrap(),
+                signal,
+            )
+            .ok();
         }
-        assert_eq!(playing.taken_over(), cells, "{signal:?}: {}", playing.printed);
+        assert_eq!(
+            playing.taken_over(),
+            cells,
+            "{signal:?}: {}",
+            playing.printed
+        );
         playing.line("the supervisor: plays on; ");
         let next = playing.supervisor();
         assert!(!supervisors.contains(&next));
@@ -168,7 +197,10 @@ fn cells_play_on_when_their_supervisor_is_killed_crashes_or_is_stopped() {
     let (code, printed) = playing.end();
     // Blocks of silence were lost, and it says so.
     assert_eq!(code, Some(1), "{printed}");
-    assert!(printed.contains("the supervisor was lost 4 times: silent for"), "{printed}");
+    assert!(
+        printed.contains("the supervisor was lost 4 times: silent for"),
+        "{printed}"
+    );
     await_end(&processes);
 }
 
@@ -247,11 +279,20 @@ fn a_supervisor_that_fails_in_its_first_block_is_given_up() {
     let drills = " --drill supervisor:kill@0".repeat(8);
     let gave = here.call(&format!("cells s.toml --block 256{drills}"));
     assert_eq!(gave.code, Some(1), "{}", gave.err);
-    assert!(gave.err.contains("the supervisor failed too often"), "{}", gave.err);
-    let lost = gave.err.matches("the supervisor: it has ended: signal: 9").count();
+    assert!(
+        gave.err.contains("the supervisor failed too often"),
+        "{}",
+        gave.err
+    );
+    let lost = gave
+        .err
+        .matches("the supervisor: it has ended: signal: 9")
+        .count();
     assert_eq!(lost, 6, "{}", gave.err);
     let gave = here.call("cells s.toml --seconds 0.1 --drill supervisor:hog@0");
-    let is_told = gave.err.contains("the supervisor can fail by kill, segv, stop, loop");
+    let is_told = gave
+        .err
+        .contains("the supervisor can fail by kill, segv, stop, loop");
     assert!(gave.code == Some(2) && is_told, "{}", gave.err);
 }
 
@@ -259,7 +300,7 @@ fn a_supervisor_that_fails_in_its_first_block_is_given_up() {
 const RECORDED: &str = r#"
 edges = ["sweep -> take -> out"]
 [nodes]
-sweep = { kind = "osc", freq = 0.05, waveform = "saw" }
+sweep = { kind = "osc", freq = 0.05, wave = "saw" }
 take = { kind = "recorder", file = "take.wav" }
 out = { kind = "sink" }
 [cell.filter]
@@ -290,9 +331,9 @@ fn a_cell_keeps_its_state_and_a_recording_goes_on_in_another_file() {
         let (_, found) = wav(&here.read(name));
         let is_there = |block: &&[u32]| !block.iter().all(|it| f32::from_bits(*it) == 0.0);
         let blocks: Vec<&[u32]> = found.chunks_exact(BLOCK).filter(is_there).collect();
-        let places = blocks.iter().filter_map(|block| {
-            whole.chunks_exact(BLOCK).position(|it| it == *block)
-        });
+        let places = blocks
+            .iter()
+            .filter_map(|block| whole.chunks_exact(BLOCK).position(|it| it == *block));
         places.collect::<Vec<usize>>()
     };
     let (before, after) = (place("take.wav"), place("take-2.wav"));
@@ -312,7 +353,9 @@ fn the_control_socket_is_taken_again() {
     let cells = playing.cells();
     playing.signal_supervisor(Signal::KILL);
     playing.line("the supervisor: plays on; ");
-    let gave = here.well("send --socket c.sock query cells");
+    let mut send = here.command("send --socket c.sock");
+    let gave = common::CallResult::from(send.arg("query cells").output().unwrap());
+    assert_eq!(gave.code, Some(0), "{}", gave.err);
     for cell in cells {
         assert!(gave.out.contains(&cell.to_string()), "{}", gave.out);
     }

@@ -150,7 +150,9 @@ impl GuardianLink {
         bytes.truncate(len);
         let (words, _) = header.as_chunks::<8>();
         let word = |at: usize| u64::from_ne_bytes(words[at]);
-        let kind = MessageKind::ALL.into_iter().find(|it| *it as u64 == word(0));
+        let kind = MessageKind::ALL
+            .into_iter()
+            .find(|it| *it as u64 == word(0));
         Ok(Some(Message {
             kind: kind.ok_or(io::ErrorKind::InvalidData)?,
             numbers: std::array::from_fn(|at| word(at + 1)),
@@ -192,11 +194,16 @@ mod tests {
         one.send(MessageKind::Launch, &[1, u64::MAX], &bytes, &files)
             .unwrap();
         let got = other.receive(Duration::ZERO).unwrap().unwrap();
-        assert_eq!((got.kind, got.numbers[..3].to_vec()), (MessageKind::Launch, vec![1, u64::MAX, 0]));
+        assert_eq!(
+            (got.kind, got.numbers[..3].to_vec()),
+            (MessageKind::Launch, vec![1, u64::MAX, 0])
+        );
         assert_eq!((got.bytes, got.files.len()), (bytes, 2));
         write.write_all(b"x").unwrap();
         let mut found = [0];
-        File::from(got.files.into_iter().next().unwrap()).read_exact(&mut found).unwrap();
+        File::from(got.files.into_iter().next().unwrap())
+            .read_exact(&mut found)
+            .unwrap();
         assert_eq!(&found, b"x");
         assert!(other.receive(Duration::ZERO).unwrap().is_none());
         let long = vec![0; MAX_BYTES + 1];

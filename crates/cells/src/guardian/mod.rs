@@ -40,8 +40,8 @@ pub(crate) mod pulse;
 mod succession;
 mod vitals;
 
-pub use succession::{Succession, join_guardian};
 pub(crate) use succession::{InheritedCell, LivingCell, Predecessor};
+pub use succession::{Succession, join_guardian};
 
 use link::{GuardianLink, Message, MessageKind};
 use pulse::{Pulse, PulseWord};
@@ -385,7 +385,10 @@ impl Guardian {
         let arguments = arguments.map(|it| OsStr::from_bytes(it.strip_suffix(&[0]).unwrap_or(it)));
         let mut command = Command::new(&self.options.program);
         command.args(arguments);
-        for (name, file) in ["--requests", "--replies", "--state"].into_iter().zip(&shared) {
+        for (name, file) in ["--requests", "--replies", "--state"]
+            .into_iter()
+            .zip(&shared)
+        {
             command.arg(name).arg(path(file));
         }
         command.arg("--parent").arg(own.to_string());

@@ -58,7 +58,10 @@ impl Pulse {
             "divisi-pulse",
             MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING,
         )?;
-        ftruncate(&file, (WORDS * size_of::<u64>()).next_multiple_of(1 << 16) as u64)?;
+        ftruncate(
+            &file,
+            (WORDS * size_of::<u64>()).next_multiple_of(1 << 16) as u64,
+        )?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         let words = Self::open(&file).map_err(io::Error::other)?;
         Ok((words, file))

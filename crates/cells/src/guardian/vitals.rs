@@ -106,7 +106,10 @@ mod tests {
     #[test]
     fn a_beat_counts_the_looks_since_it_changed() {
         let mut beat = Beat::default();
-        let looks: Vec<u32> = [1, 1, 1, 2, 2, 3].into_iter().map(|it| beat.look(it)).collect();
+        let looks: Vec<u32> = [1, 1, 1, 2, 2, 3]
+            .into_iter()
+            .map(|it| beat.look(it))
+            .collect();
         assert_eq!(looks, [0, 1, 2, 0, 1, 0]);
     }
 

@@ -214,7 +214,13 @@ impl Monitor {
         let (event_sender, events) = mpsc::channel();
         let (orders, order_receiver) = mpsc::channel();
         let offset = Arc::<AtomicU64>::default();
-        let counts = (predecessor.first_block(), offset.clone());
+        // A render begins anew.
+        let first_block = if is_live {
+            predecessor.first_block()
+        } else {
+            0
+        };
+        let counts = (first_block, offset.clone());
         let (mut watched, mut new, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
         for cell in cells {
             let (index, node) = (cell.index, cell.part.node.clone());
@@ -228,7 +234,8 @@ impl Monitor {
             new.push((node, one));
         }
         // Cells of another session, or of an earlier form of this one.
-        (inherited.iter()).for_each(|it| processes.tell(MessageKind::Forget, &[it.index as u64], &[]));
+        (inherited.iter())
+            .for_each(|it| processes.tell(MessageKind::Forget, &[it.index as u64], &[]));
         let thread = WatchThread {
             cells: watched,
             processes,
@@ -285,9 +292,10 @@ impl Monitor {
             text: Some(text),
             drills: Vec::new(),
         };
-        let counts = (self.predecessor.first_block(), self.offset.clone());
+        let counts = (0, self.offset.clone());
         let (cell, new) = watch(planned, self.block, counts);
-        self.statuses.push((cell.name().to_owned(), new.status.clone()));
+        self.statuses
+            .push((cell.name().to_owned(), new.status.clone()));
         self.order(Order::Add(Box::new(cell)));
         new
     }
@@ -385,4 +393,3 @@ fn raise() -> Option<String> {
     let refusal = workers::set_priority(Priority::RealTime(SWITCH_PRIORITY)).err()?;
     Some(format!("{refusal}: {}", refusal.fix()))
 }
-

@@ -1,8 +1,8 @@
 //! [`CellProcesses`]: starts the processes of cells through the guardian, and hears of their ends. [`Process`]: one of them.
 
 use super::{Launch, LaunchRequest};
-use crate::guardian::link::{GuardianLink, MessageKind, is_readable};
 use crate::guardian::exit_status;
+use crate::guardian::link::{GuardianLink, MessageKind, is_readable};
 use crate::policy::enforcer::Enforcer;
 use crate::raw;
 use crate::status::CellStatus;
@@ -53,7 +53,9 @@ impl CellProcesses {
             bytes.push(0);
         }
         let numbers = [request.index as u64, u64::from(start)];
-        let sent = self.link.send(MessageKind::Launch, &numbers, &bytes, &shared);
+        let sent = self
+            .link
+            .send(MessageKind::Launch, &numbers, &bytes, &shared);
         sent.map_err(|error| error.to_string())?;
         let begin = Instant::now();
         while let Some(left) = LIMIT.checked_sub(begin.elapsed()) {

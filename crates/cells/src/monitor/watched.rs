@@ -192,7 +192,9 @@ impl WatchedCell {
                 let (cell, process_id) = (self.name.clone(), process.id());
                 self.memory = Some(memory);
                 self.status.starts.store(self.launches, Ordering::Relaxed);
-                self.status.workers.store(self.spec.workers() as u32, Ordering::Relaxed);
+                self.status
+                    .workers
+                    .store(self.spec.workers() as u32, Ordering::Relaxed);
                 self.blocks_before = self.status.blocks();
                 self.begin_to_hold(&mut process, is_live, events);
                 self.state = State::Playing(process);

@@ -137,6 +137,10 @@ impl Cells {
         if is_live && lost > 0 {
             recordings::go_on_in_other_files(&mut loaded);
         }
+        if let Some(output) = self.render.as_ref().filter(|_| lost > 0) {
+            // What the supervisor before had written.
+            divisi::files::remove_abandoned(output.parent().unwrap_or(Path::new("")));
+        }
         let (rate, block) = format(&loaded, self.rate, self.block);
         let split = split_session(&loaded)?;
         let (drills, own_drills) = self.drills(&split.cells, rate)?;

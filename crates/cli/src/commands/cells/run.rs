@@ -106,7 +106,10 @@ impl Run<'_> {
         let running = driver
             .start(Box::new(callback))
             .map_err(Failure::from_error)?;
-        let (frames, offset) = (self.frames, self.service.borrow().monitor().position_offset());
+        let (frames, offset) = (
+            self.frames,
+            self.service.borrow().monitor().position_offset(),
+        );
         let is_done = |engine: &Engine| frames.is_some_and(|it| engine.position() + offset >= it);
         let unix = self.socket.take();
         let mut servers = Servers { unix, osc: None };
