@@ -29,6 +29,8 @@
 //! | `policy` | [`Policy`]: rules by which cells share cores, and what holds them to these |
 //! | `service` | [`CellService`]: cells are stopped, started, resized, added and removed while they play |
 //! | `status` | what the node and the monitor tell each other |
+//! | `guardian` | [`run_guardian`]: the process that starts all others, and replaces a supervisor |
+//! | `supervised` | [`SupervisedCallback`]: the supervisor's heartbeat, its own checkpoints |
 //! | `monitor` | [`Monitor`]: the processes, their deaths and their new starts |
 //! | `child` | [`run_cell`]: the cell's process |
 //! | `keeper` | what its nodes hold, written into shared memory while it plays, for the process after it |

@@ -382,7 +382,8 @@ fn a_supervisor_is_replaced_at_random_phases() {
     here.write("s.toml", SESSION);
     let count = std::env::var("DIVISI_FAILURES").ok();
     let count: usize = count.map_or(100, |it| it.parse().expect("a number"));
-    let mut random = Random(5);
+    let seed = std::env::var("DIVISI_SEED").map_or(5, |it| it.parse().expect("a number"));
+    let mut random = Random(seed);
     for (signal, count) in [(Signal::KILL, count), (Signal::STOP, count / 10)] {
         let mut all = Vec::new();
         while all.len() < count {

@@ -43,14 +43,12 @@ pub(crate) enum MessageKind {
     OwnState = 8,
     /// To the guardian: the cell of this index is no more.
     Forget = 9,
-    /// Both ways: what a next supervisor must know of the cells; bytes.
-    Table = 10,
     /// To the guardian: nobody asks for the process of the cell of this index any more; it may be waited for.
-    Bury = 11,
+    Bury = 10,
 }
 
 impl MessageKind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 10] = [
         Self::Cell,
         Self::Begin,
         Self::Launch,
@@ -60,7 +58,6 @@ impl MessageKind {
         Self::CameUp,
         Self::OwnState,
         Self::Forget,
-        Self::Table,
         Self::Bury,
     ];
 }

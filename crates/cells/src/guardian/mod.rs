@@ -138,7 +138,6 @@ struct Guardian {
     pulse: Pulse,
     pulse_file: OwnedFd,
     own_state: Option<OwnedFd>,
-    table: Vec<u8>,
     /// Supervisors that were lost, in all and in a row, and those of the row that played no block.
     lost: u32,
     lost_in_row: u32,
@@ -154,7 +153,6 @@ impl Guardian {
             pulse,
             pulse_file,
             own_state: None,
-            table: Vec::new(),
             lost: 0,
             lost_in_row: 0,
             failed_starts: 0,
@@ -275,7 +273,6 @@ impl Guardian {
             let files: Vec<BorrowedFd<'_>> = files.iter().map(|it| it.as_fd()).collect();
             link.send(MessageKind::Cell, &numbers, &[], &files)?;
         }
-        link.send(MessageKind::Table, &[], &self.table, &[])?;
         let numbers = [u64::from(self.lost), u64::from(self.lost_in_row)];
         let files: Vec<BorrowedFd<'_>> = std::iter::once(&self.pulse_file)
             .chain(&self.own_state)
@@ -365,7 +362,6 @@ impl Guardian {
             }
             MessageKind::Forget => self.cells.retain(|it| it.index != index),
             MessageKind::OwnState => self.own_state = message.files.into_iter().next(),
-            MessageKind::Table => self.table = message.bytes,
             // Not for us.
             _ => {}
         }

@@ -44,7 +44,6 @@ pub struct Succession {
     pub(crate) link: GuardianLink,
     pub(crate) cells: Vec<InheritedCell>,
     pub(crate) predecessor: Predecessor,
-    table: Vec<u8>,
 }
 
 /// What is known of the supervisor before.
@@ -69,13 +68,12 @@ pub fn join_guardian(parent: i32) -> Result<Succession, String> {
     end_with_parent(parent).map_err(refused)?;
     let input = std::io::stdin().as_fd().try_clone_to_owned();
     let link = GuardianLink::new(input.map_err(refused)?);
-    let (mut cells, mut table) = (Vec::new(), Vec::new());
+    let mut cells = Vec::new();
     loop {
         let message = link.receive(LIMIT).map_err(refused)?;
         let message = message.ok_or("no guardian: it does not answer")?;
         match message.kind {
             MessageKind::Cell => cells.extend(inherited(message)),
-            MessageKind::Table => table = message.bytes,
             MessageKind::Begin => {
                 let [lost, lost_in_row, ..] = message.numbers;
                 let mut files = message.files.into_iter();
@@ -91,7 +89,6 @@ pub fn join_guardian(parent: i32) -> Result<Succession, String> {
                     link,
                     cells,
                     predecessor,
-                    table,
                 });
             }
             _ => return Err("no guardian: it sends nonsense".to_owned()),
@@ -127,11 +124,6 @@ impl Succession {
     /// Number of supervisors that were lost before this one.
     pub fn lost(&self) -> u64 {
         self.predecessor.lost
-    }
-
-    /// What the supervisor before left of its cells.
-    pub fn table(&self) -> &[u8] {
-        &self.table
     }
 }
 

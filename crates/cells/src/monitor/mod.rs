@@ -3,11 +3,11 @@
 //! | it sees | it does |
 //! |---|---|
 //! | the process has ended | new rings and a new process, after the back-off |
-//! | live: [`MAX_MISSED`] blocks or more were lost in a row, for [`HANG_LIVE`] | kills it |
-//! | offline: the node waits for one block for [`HANG_OFFLINE`] | kills it |
+//! | live: three blocks or more were lost in a row, for 50 ms | kills it |
+//! | offline: the node waits for one block for 10 s | kills it |
 //! | the node found nonsense in its ring | kills it |
-//! | it has not come up within [`START_LIMIT`] | kills it |
-//! | it failed [`MAX_FAILED_STARTS`] times without a block | starts it no more |
+//! | it has not come up within a minute | kills it |
+//! | it failed six times without a block | starts it no more |
 //! | an [`Order`] of the service | stops, starts, resizes, adds or removes a cell |
 //! | a window that opens or closes, a budget that is used up | switches the threads of the process |
 //! | a cell that a supervisor before has left | takes its rings over; if they do not fit, it starts another process |
@@ -126,8 +126,6 @@ pub(crate) enum Order {
     Remove(usize),
     /// Has the guardian keep the memory of the supervisor's own checkpoints.
     LeaveOwnState(OwnedFd),
-    /// Has the guardian keep what the next supervisor must know of the cells.
-    LeaveTable(Vec<u8>),
 }
 
 /// A cell that was added and has not come up yet.
@@ -379,7 +377,6 @@ impl WatchThread {
                 processes.tell(MessageKind::Forget, &[index as u64], &[]);
             }
             Order::LeaveOwnState(file) => processes.leave_own_state(file.as_fd()),
-            Order::LeaveTable(bytes) => processes.tell(MessageKind::Table, &[], &bytes),
         }
     }
 }

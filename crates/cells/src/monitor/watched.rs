@@ -1,10 +1,12 @@
 //! [`WatchedCell`]: one cell under the eyes of the monitor: its process, its failures, its back-off.
 
+mod hang;
+mod inherit;
+
 use super::process::{CellProcesses, Process};
 use super::{CellEvent, LaunchRequest, NewCell, PlannedCell};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use crate::guardian::link::MessageKind;
-use crate::guardian::{InheritedCell, LivingCell};
 use crate::message::{DEPTH, HEADER, HostEnd, ReplyError};
 use crate::node::{CellLink, Drill, DrillKind};
 use crate::policy::enforcer::Enforcer;
@@ -21,14 +23,6 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use units::{Frames, Nanos};
 
-/// Live, a cell that lost blocks for so long hangs.
-const HANG_LIVE: Duration = Duration::from_millis(50);
-/// Blocks lost in a row before that counts.
-const MAX_MISSED: u32 = 3;
-/// Offline, a cell that does not answer for so long hangs.
-const HANG_OFFLINE: Duration = Duration::from_secs(10);
-/// Offline, under a drill that makes a cell hang, nobody needs to wait for that.
-const HANG_DRILL: Duration = Duration::from_millis(200);
 /// Longest start.
 const START_LIMIT: Duration = Duration::from_secs(60);
 /// Starts without a block before a cell is given up.
@@ -168,57 +162,6 @@ impl WatchedCell {
     /// Returns true if its threads are switched from outside.
     pub(super) fn is_switched(&self) -> bool {
         self.spec.policy.is_switched()
-    }
-
-    /// Goes on with the cell of the supervisor before: with its process, or if that has ended from its checkpoint.
-    pub(super) fn inherit(
-        &mut self,
-        cell: InheritedCell,
-        is_live: bool,
-        events: &mpsc::Sender<CellEvent>,
-    ) {
-        self.launches = cell.start;
-        self.latency = cell.latency;
-        self.is_silent = true;
-        let memory = CheckpointMemory::of(cell.state);
-        let latency = cell.latency.and_then(|it| u32::try_from(it).ok());
-        if let Some(latency) = latency
-            && let Some(came) = self.came.take()
-        {
-            let _ = came.send(Ok(latency));
-        }
-        match cell.living.map(|living| self.take_over(living)) {
-            Some(Ok(mut process)) => {
-                let (cell, process_id) = (self.name.clone(), process.id());
-                self.memory = Some(memory);
-                self.status.starts.store(self.launches, Ordering::Relaxed);
-                self.status
-                    .workers
-                    .store(self.spec.workers() as u32, Ordering::Relaxed);
-                self.blocks_before = self.status.blocks();
-                self.begin_to_hold(&mut process, is_live, events);
-                self.state = State::Playing(process);
-                let process = process_id;
-                let _ = events.send(CellEvent::PlaysOn { cell, process });
-            }
-            Some(Err(why)) => {
-                let (cell, why) = (self.name.clone(), format!("not taken over: {why}"));
-                let _ = events.send(CellEvent::Ended { cell, why });
-            }
-            // It failed while there was no supervisor.
-            None => self.checkpoint = memory.newest(),
-        }
-    }
-
-    /// Takes over the process of a cell, with its rings. One that does not fit ends.
-    fn take_over(&mut self, living: LivingCell) -> Result<Process, String> {
-        let process = Process::new(living.process, living.file);
-        let rings = (living.requests, living.replies);
-        let end = HostEnd::resume(self.launches, rings, self.samples);
-        let end = end.map_err(|error| error.to_string())?;
-        let pushed = self.fresh.push(end);
-        pushed.map_err(|_| "the graph takes no new process".to_owned())?;
-        Ok(process)
     }
 
     pub(super) fn stop(&mut self, processes: &CellProcesses) {
@@ -464,31 +407,6 @@ impl WatchedCell {
         process.count_used(&self.status);
         drop(process);
         self.end(&why, processes, events)
-    }
-
-    /// Returns true if the cell has not answered for too long.
-    fn hangs(&mut self) -> bool {
-        let waits = self.status.waits.load(Ordering::Relaxed);
-        let loses = self.status.missed.load(Ordering::Relaxed) >= MAX_MISSED;
-        let block = match waits {
-            true => self.status.blocks(),
-            false => u64::MAX,
-        };
-        if !waits && !loses {
-            self.stuck = None;
-            return false;
-        }
-        let (known, since) = *self.stuck.get_or_insert((block, Instant::now()));
-        if known != block {
-            self.stuck = None;
-            return false;
-        }
-        let limit = match (waits, self.hangs_on_purpose) {
-            (false, _) => HANG_LIVE,
-            (true, true) => HANG_DRILL,
-            (true, false) => HANG_OFFLINE,
-        };
-        since.elapsed() > limit
     }
 
     /// The state after a process: the back-off, or no more starts.
