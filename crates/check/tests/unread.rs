@@ -24,7 +24,9 @@ fn session(seed: u64, all: bool) -> String {
         // One of three, most of the time.
         outputs.push(format!("n{i}.{}", PORTS[rng.below(3)]));
         if all {
-            PORTS.iter().for_each(|port| writeln!(edges, "  \"n{i}.{port} -> spare\",").unwrap());
+            PORTS
+                .iter()
+                .for_each(|port| writeln!(edges, "  \"n{i}.{port} -> spare\",").unwrap());
         }
     }
     writeln!(edges, "  \"{} -> quiet -> back -> n1\",", outputs[9]).unwrap();
