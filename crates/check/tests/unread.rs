@@ -29,14 +29,15 @@ fn session(seed: u64, all: bool) -> String {
                 .for_each(|port| writeln!(edges, "  \"n{i}.{port} -> spare\",").unwrap());
         }
     }
+    writeln!(edges, "  \"n1.low -> n8\",").unwrap();
     writeln!(edges, "  \"{} -> quiet -> back -> n1\",", outputs[9]).unwrap();
     writeln!(nodes, "quiet = {{ kind = \"gain\", gain = 0.1 }}").unwrap();
     for (i, output) in outputs.iter().rev().take(3).enumerate() {
         writeln!(edges, "  \"{output} -> out{i}\",").unwrap();
-        writeln!(nodes, "out{i} = {{ kind = \"sink\", channel = {i} }}").unwrap();
+        writeln!(nodes, "out{i} = {{ kind = \"sink\", channel = {} }}", i + 1).unwrap();
     }
     if all {
-        writeln!(nodes, "spare = {{ kind = \"sink\", channel = 3 }}").unwrap();
+        writeln!(nodes, "spare = {{ kind = \"sink\", channel = 4 }}").unwrap();
     }
     format!("edges = [\n{edges}]\n[nodes]\n{nodes}")
 }

@@ -20,11 +20,11 @@ const LANES: usize = 16;
 /// A sample of each of some frames.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Lanes([f32; LANES]);
+struct Sixteen([f32; LANES]);
 
 macro_rules! operator {
     ($name:ident, $function:ident, $sign:tt) => {
-        impl $name for Lanes {
+        impl $name for Sixteen {
             type Output = Self;
 
             #[inline(always)]
@@ -41,7 +41,7 @@ operator!(Add, add, +);
 operator!(Sub, sub, -);
 operator!(Mul, mul, *);
 
-impl Lanes {
+impl Sixteen {
     #[inline(always)]
     fn of(x: f32) -> Self {
         Self([x; LANES])
@@ -134,24 +134,24 @@ impl Points {
             // The oldest sample of the first of these frames.
             let oldest = first + 1;
             let [one, two, three, middle] = &self.pairs;
-            let zero = Lanes::of(0.0);
+            let zero = Sixteen::of(0.0);
             let (mut e1, mut e2, mut e3, mut e4) = (zero, zero, zero, zero);
             let (mut o1, mut o2, mut o3) = (zero, zero, zero);
             for k in 0..HALF {
-                let older = Lanes::read(samples, oldest + k);
-                let newer = Lanes::read(samples, oldest + TAPS - 1 - k);
+                let older = Sixteen::read(samples, oldest + k);
+                let newer = Sixteen::read(samples, oldest + TAPS - 1 - k);
                 let (sum, difference) = (older + newer, older - newer);
-                e1 = e1 + Lanes::of(one.even[k]) * sum;
-                e2 = e2 + Lanes::of(two.even[k]) * sum;
-                e3 = e3 + Lanes::of(three.even[k]) * sum;
-                e4 = e4 + Lanes::of(middle.even[k]) * sum;
-                o1 = o1 + Lanes::of(one.odd[k]) * difference;
-                o2 = o2 + Lanes::of(two.odd[k]) * difference;
-                o3 = o3 + Lanes::of(three.odd[k]) * difference;
+                e1 = e1 + Sixteen::of(one.even[k]) * sum;
+                e2 = e2 + Sixteen::of(two.even[k]) * sum;
+                e3 = e3 + Sixteen::of(three.even[k]) * sum;
+                e4 = e4 + Sixteen::of(middle.even[k]) * sum;
+                o1 = o1 + Sixteen::of(one.odd[k]) * difference;
+                o2 = o2 + Sixteen::of(two.odd[k]) * difference;
+                o3 = o3 + Sixteen::of(three.odd[k]) * difference;
             }
             let mut largest = zero
-                .raise(Lanes::read(samples, oldest + HALF - 1))
-                .raise(Lanes::read(samples, oldest + HALF))
+                .raise(Sixteen::read(samples, oldest + HALF - 1))
+                .raise(Sixteen::read(samples, oldest + HALF))
                 .raise(e4);
             for (even, odd) in [(e1, o1), (e2, o2), (e3, o3)] {
                 largest = largest.raise(even + odd).raise(even - odd);

@@ -12,7 +12,7 @@
 
 use super::driven::FRAMES;
 use super::kernel::{FilterKernel, FilterState};
-use super::lanes::{LANES, Lanes, Number};
+use super::lanes::{Eight, LANES, Number};
 use crate::sample::to_sample;
 use fft::WideWork;
 
@@ -20,7 +20,7 @@ use fft::WideWork;
 pub(super) const GROUP: usize = 8;
 
 /// A number of each frame: of the first frames of all groups, then of the second ones, and so on.
-type Rows = [Lanes; GROUP];
+type Rows = [Eight; GROUP];
 
 /// A state to the next one: `matrix` × state + `input` × x.
 #[derive(Clone, Copy, Default)]
@@ -216,16 +216,16 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> GroupWork<'_, K, OUTS> {
         let inputs = rows_of(&self.input[range.clone()]);
         let mut begins = [[0.0; LANES]; 2];
         for (entered, index) in begins.iter_mut().zip(0..K::STATES) {
-            let mut sum = Lanes::of(0.0);
+            let mut sum = Eight::of(0.0);
             for (row, weights) in inputs.iter().zip(&self.transition.weights) {
-                sum = sum + Lanes::of(weights[index]) * *row;
+                sum = sum + Eight::of(weights[index]) * *row;
             }
             *entered = sum.0;
         }
         let eight = &self.transition.eight;
         let state = &mut self.memory.state;
         follow(eight, K::STATES, state, &mut begins, groups);
-        let states = self.states(&inputs, begins.map(Lanes));
+        let states = self.states(&inputs, begins.map(Eight));
         for port in 0..OUTS {
             if self.is_read[port] {
                 let samples = self.port(port, &states, &inputs);
@@ -236,11 +236,11 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> GroupWork<'_, K, OUTS> {
 
     /// The states of all frames of a channel, from those at the begins of groups.
     #[inline(always)]
-    fn states(&self, inputs: &Rows, mut state: [Lanes; 2]) -> [[Lanes; 2]; GROUP] {
+    fn states(&self, inputs: &Rows, mut state: [Eight; 2]) -> [[Eight; 2]; GROUP] {
         let mut states = [state; GROUP];
         let one = &self.transition.one;
         for (to, x) in states[1..].iter_mut().zip(inputs) {
-            let into = one.input.map(|gain| Lanes::of(gain) * *x);
+            let into = one.input.map(|gain| Eight::of(gain) * *x);
             state = advance(&one.matrix, K::STATES, state, into);
             *to = state;
         }
@@ -249,7 +249,7 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> GroupWork<'_, K, OUTS> {
 
     /// The samples of an output, in the order of time.
     #[inline(always)]
-    fn port(&self, port: usize, states: &[[Lanes; 2]; GROUP], inputs: &Rows) -> [f32; FRAMES] {
+    fn port(&self, port: usize, states: &[[Eight; 2]; GROUP], inputs: &Rows) -> [f32; FRAMES] {
         let mut rows = [[0f32; LANES]; GROUP];
         for ((row, state), x) in rows.iter_mut().zip(states).zip(inputs) {
             let y = self.kernel.outputs(self.coefficients, *state, *x)[port];
@@ -287,10 +287,10 @@ fn follow(
 fn rows_of(samples: &[f32]) -> Rows {
     let mut all = [[0f32; GROUP]; LANES];
     all.as_flattened_mut()[..samples.len()].copy_from_slice(samples);
-    let mut rows = [Lanes::of(0.0); GROUP];
+    let mut rows = [Eight::of(0.0); GROUP];
     for (k, row) in rows.iter_mut().enumerate() {
         let [a, b, c, d, e, f, g, h] = &all;
-        *row = Lanes([a[k], b[k], c[k], d[k], e[k], f[k], g[k], h[k]].map(f64::from));
+        *row = Eight([a[k], b[k], c[k], d[k], e[k], f[k], g[k], h[k]].map(f64::from));
     }
     rows
 }

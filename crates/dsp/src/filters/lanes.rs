@@ -1,4 +1,4 @@
-//! [`Lanes`]: eight numbers that are computed with at once, each as it would be alone; [`Number`]: one of them or all eight.
+//! [`Eight`]: eight numbers that are computed with at once, each as it would be alone; [`Number`]: one of them or all eight.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -23,9 +23,9 @@ impl Number for f64 {
 /// Eight numbers. A plain array is not taken apart into vectors where loops over it are nested; operators on values are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(64))]
-pub(crate) struct Lanes(pub(crate) [f64; LANES]);
+pub(crate) struct Eight(pub(crate) [f64; LANES]);
 
-impl Number for Lanes {
+impl Number for Eight {
     #[inline(always)]
     fn of(x: f64) -> Self {
         Self([x; LANES])
@@ -34,7 +34,7 @@ impl Number for Lanes {
 
 macro_rules! operator {
     ($name:ident, $function:ident, $sign:tt) => {
-        impl $name for Lanes {
+        impl $name for Eight {
             type Output = Self;
 
             #[inline(always)]

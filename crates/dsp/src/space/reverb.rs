@@ -21,7 +21,7 @@
 //! | tail | 9.5 times `decay` (570 dB), predelay and lines; endless while a parameter is driven |
 //! | driven | all live ones at audio rate |
 
-use crate::filters::lanes::{LANES, Lanes, Number};
+use crate::filters::lanes::{Eight, LANES, Number};
 use crate::kernel::{
     DelayRing, FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, line_sample,
 };
@@ -153,15 +153,15 @@ fn hadamard(rows: &mut [Row; LINES], count: usize) {
 #[derive(Clone, Copy)]
 struct LowPasses {
     first: usize,
-    gains: Lanes,
-    poles: Lanes,
-    states: Lanes,
+    gains: Eight,
+    poles: Eight,
+    states: Eight,
 }
 
 impl LowPasses {
     #[inline(always)]
     fn new(values: &ReverbValues, memory: &Memory, first: usize) -> Self {
-        let mut them = [Lanes::of(0.0); 3];
+        let mut them = [Eight::of(0.0); 3];
         let [gains, poles, states] = &mut them;
         for k in 0..LANES {
             [gains.0[k], poles.0[k]] = values.losses[first + k];
@@ -193,7 +193,7 @@ impl LowPasses {
                 };
                 let [a, b, c, d] = [part(0), part(1), part(2), part(3)];
                 let [e, f, g, h] = [part(4), part(5), part(6), part(7)];
-                let mut rows = [Lanes::of(0.0); LANES];
+                let mut rows = [Eight::of(0.0); LANES];
                 for (i, row) in rows.iter_mut().enumerate() {
                     let low = [a[i], b[i], c[i], d[i]];
                     let high = [e[i], f[i], g[i], h[i]];
