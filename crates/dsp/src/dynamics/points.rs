@@ -30,16 +30,16 @@ macro_rules! operator {
             #[inline(always)]
             fn $function(mut self, other: Self) -> Self {
                 for (x, y) in self.0.iter_mut().zip(other.0) {
-                    *x = *x $sign y;
+                    *x $sign y;
                 }
                 self
             }
         }
     };
 }
-operator!(Add, add, +);
-operator!(Sub, sub, -);
-operator!(Mul, mul, *);
+operator!(Add, add, +=);
+operator!(Sub, sub, -=);
+operator!(Mul, mul, *=);
 
 impl Sixteen {
     #[inline(always)]
