@@ -3,6 +3,7 @@
 //! Each box becomes an object, in the order of the file; an inlet of a subpatch is an object that passes on what it gets. Loadbangs
 //! come in Pd's order: abstractions first, then subpatches, then the canvas's own boxes.
 
+use super::built::{Built, BuiltBox};
 use super::canvases::{BoxPlace, CanvasBox, CanvasId, CanvasState};
 use super::layout::{Layout, may_change};
 use super::machine::Machine;
@@ -47,7 +48,7 @@ impl Machine {
         builder.loadbangs(&patch.root, &root);
         let not_yet = builder.not_yet;
         let changes = may_change(&patch.root);
-        machine.canvases.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
+        machine.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
         machine.canvases.loader = Some(loader);
         machine.reserve();
         (machine, not_yet, root)
@@ -114,32 +115,6 @@ fn array_definition(class: &str, object: &LoadedObject) -> Option<(Atom, Vec<f32
     }
     let unnamed = Atom::symbol("");
     Some((name.unwrap_or(&unnamed).clone(), points))
-}
-
-/// Results for a canvas's boxes, one for each.
-#[derive(Clone)]
-pub(crate) struct Built {
-    pub(crate) boxes: Vec<BuiltBox>,
-}
-
-#[derive(Clone)]
-pub(crate) enum BuiltBox {
-    /// Nothing that takes or gives messages.
-    None,
-    Object(ObjectId),
-    /// A canvas, with its inlets and outlets from the left.
-    Canvas {
-        id: CanvasId,
-        inside: Built,
-        inlets: Vec<Option<ObjectId>>,
-        outlets: Vec<Option<ObjectId>>,
-    },
-    /// `clone`: what comes in is distributed.
-    Clones {
-        distributor: ObjectId,
-        collector: ObjectId,
-        instances: Vec<BuiltBox>,
-    },
 }
 
 impl<'m> Builder<'m> {

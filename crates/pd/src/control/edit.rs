@@ -58,7 +58,7 @@ impl Machine {
             return Ok(());
         };
         let (loaded, found) = loader.load(&statement, &scope, (boxes, canvases));
-        let mut layout = self.canvases.layout.take();
+        let mut layout = self.layout.take();
         let mut builder = Builder::new(self, loader.folders());
         builder.has_signals = layout.is_some();
         for object in loaded {
@@ -68,7 +68,7 @@ impl Machine {
             }
         }
         let not_yet = builder.not_yet;
-        self.canvases.layout = layout;
+        self.layout = layout;
         self.canvases.loader = Some(loader);
         let objects = self.object_count() as usize;
         self.globals().clocks.reserve(objects);
@@ -77,7 +77,7 @@ impl Machine {
         }
         for one in not_yet {
             let why = match one.class.ends_with('~') {
-                true if self.canvases.layout.is_none() => {
+                true if self.layout.is_none() => {
                     "signals change only where `pd-` and `obj` stand in message boxes: this box computes none"
                 }
                 true => "there is no such class here",
@@ -128,7 +128,7 @@ impl Machine {
             ));
         };
         if kind == PortKind::Signal {
-            let Some(layout) = &mut self.canvases.layout else {
+            let Some(layout) = &mut self.layout else {
                 return Err(
                     "signals change only where `pd-` and `obj` stand in message boxes".into(),
                 );
@@ -149,10 +149,10 @@ impl Machine {
     fn clear_canvas(&mut self, canvas: CanvasId) -> Result<(), String> {
         let mut objects = Vec::new();
         self.canvases.objects(canvas, &mut objects);
-        if self.canvases.layout.is_none() && self.has_signals(&objects) {
+        if self.layout.is_none() && self.has_signals(&objects) {
             return Err("signals change only where `pd-` and `obj` stand in message boxes".into());
         }
-        if let Some(layout) = &mut self.canvases.layout {
+        if let Some(layout) = &mut self.layout {
             layout.clear(canvas);
         }
         self.remove(&objects);

@@ -46,6 +46,8 @@ pub struct Machine {
     midi_parser: MidiParser,
     /// Canvases, for messages to them.
     pub(super) canvases: Canvases,
+    /// Boxes and connections, where messages may change signals.
+    pub(super) layout: Option<Box<Layout>>,
 }
 
 impl Machine {
@@ -64,6 +66,7 @@ impl Machine {
             left: MAX_MESSAGES,
             midi_parser: MidiParser::default(),
             canvases: Canvases::default(),
+            layout: None,
             // Pd multiplies by an inverse that is a float.
             tick: UNITS_PER_MS * 1000.0 * 64.0 * f64::from(1.0 / rate),
         }
@@ -134,7 +137,7 @@ impl Machine {
 
     /// Returns true if messages may change signals.
     pub(crate) fn may_change_signals(&self) -> bool {
-        self.canvases.layout.is_some()
+        self.layout.is_some()
     }
 
     /// The patch as it is now, if its signals were changed since the last call.
@@ -142,12 +145,12 @@ impl Machine {
     /// Real-time: hot.
     pub(crate) fn take_changed_layout(&mut self) -> Option<Box<Layout>> {
         let changed = |layout: &mut Box<Layout>| std::mem::take(&mut layout.is_changed);
-        self.canvases.layout.take_if(changed)
+        self.layout.take_if(changed)
     }
 
     /// Gives a layout back.
     pub(crate) fn keep_layout(&mut self, layout: Box<Layout>) {
-        self.canvases.layout = Some(layout);
+        self.layout = Some(layout);
     }
 
     /// Makes an object one of signals, with a number for each inlet that is one of signals.
