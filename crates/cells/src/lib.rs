@@ -19,6 +19,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `section` | [`CellSpec`]: the tables `[cell.NAME]` of a session |
+//! | `target` | [`Target`] of a cell and [`Goal`] of all |
+//! | `shares`, `machine` | shares of caches, bandwidth, clock rates and cpusets, where the machine gives them |
 //! | `admission` | [`admit`]: the cells that fit the cores, and by how much the others do not |
 //! | `split` | [`Split`]: the graph cut at the borders of cells |
 //! | `message` | what the two rings carry, block by block, and what the supervisor believes of it |
@@ -62,6 +64,7 @@ mod events;
 mod guardian;
 mod isolation;
 mod keeper;
+mod machine;
 mod message;
 mod monitor;
 mod node;
@@ -70,9 +73,11 @@ mod policy;
 mod raw;
 mod section;
 mod service;
+mod shares;
 mod split;
 mod status;
 mod supervised;
+mod target;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
@@ -80,12 +85,16 @@ pub use child::{CellJob, begin_process, run_cell};
 pub use guardian::{GuardianOptions, Succession, join_guardian, run_guardian};
 pub use isolation::{Isolation, try_to_leave};
 pub use monitor::{CellEvent, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start};
+pub use machine::MachineFiles;
 pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
-    CellChange, CellInfo, CellService, CellState, ChangeDone, ServiceOptions, WorstCosts, cell_text,
+    CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, ServiceOptions,
+    WorstCosts, cell_text,
 };
+pub use shares::MachineShares;
 pub use split::{CellPart, Split, split};
 pub use status::CellStatus;
 pub use supervised::{SUPERVISOR_DRILLS, Silence, SupervisedCallback};
+pub use target::{Goal, SYSTEM_SECTION, SystemSpec, Target, read_system};
