@@ -86,7 +86,7 @@ pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
             let found = Summary::new(results, app, load);
             let cells = match &found {
                 Some(found) => found.cells(alone.as_ref()),
-                None => vec!["not run".to_owned(); 11],
+                None => vec!["no valid run".to_owned(); 11],
             };
             let names = [app.name().to_owned(), load.name().to_owned()];
             rows.push(names.into_iter().chain(cells).collect());
@@ -163,7 +163,7 @@ const PAPER_RESPONSES: [(Load, [&str; 3]); 2] = [
 
 /// The two tables of the paper, with what was measured here.
 fn fill_paper_tables(results: &Results<'_>, page: &mut Page) {
-    let unknown = || vec!["not run".to_owned(); 3];
+    let unknown = || vec!["no valid run".to_owned(); 3];
     let trips = SIZES.iter().zip(PAPER_TRIPS).map(|(size, paper)| {
         let size = size.to_string();
         let filter = [("app", CHANNEL), ("load", &*size)];
