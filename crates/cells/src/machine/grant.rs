@@ -83,11 +83,9 @@ impl MachineFiles {
         // A name may hold anything.
         let letters = spec.name.chars().filter(char::is_ascii_alphanumeric);
         let letters: String = letters.take(40).collect();
-        format!(
-            "{PREFIX}{}-{letters}-{}",
-            self.owner,
-            list(&spec.cores).replace(',', "_")
-        )
+        let mut cores = list(&spec.cores).replace(',', "_");
+        cores.truncate(100);
+        format!("{PREFIX}{}-{letters}-{cores}", self.owner)
     }
 
     fn make_cpuset(&self, spec: &CellSpec, process: u32, grant: &mut Grant) -> Result<(), String> {
