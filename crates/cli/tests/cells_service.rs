@@ -579,14 +579,14 @@ fn a_core_that_is_not_needed_is_given_back_and_the_goal_headroom_keeps_it() {
     let here = Folder::new();
     let session = elastic(
         "target_load = 1.0",
-        "[cells]\ngoal = \"headroom\"\nreserve = 20\n",
+        "[cells]\ngoal = \"headroom\"\nreserve = 5\n",
     );
     let playing = play(&here, &session, "");
     await_cell(&playing, "first", |it| it["cores"] == json!([0, 1]));
     let all = cells(&playing);
     assert_eq!(
         (&all["goal"], &all["reserve_percent"]),
-        (&json!("headroom"), &json!(20))
+        (&json!("headroom"), &json!(5))
     );
     end(playing);
 }

@@ -7,6 +7,7 @@ use common::playing::wait_until;
 use common::{BEEP, CallResult, Folder, wav};
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Begins a call.
 fn begin(here: &Folder, line: &str) -> Child {
