@@ -59,8 +59,12 @@ impl Grant {
         {
             refused.push(format!("its cpuset stays as it was: {error}"));
         }
+        // What was refused at the start is told, and no reason to stay.
+        let has_limits = !self.rates.is_empty();
         self.restore_rates();
-        refused.extend(machine.limit_rates(spec, self).err());
+        if has_limits {
+            refused.extend(machine.limit_rates(spec, self).err());
+        }
         refused
     }
 }
