@@ -28,8 +28,9 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::cells::{
     CellLinks, CellPart, CellService, CellSpec, Drill, DrillKind, GuardianOptions, Launch,
-    LaunchRequest, MachineFiles, Monitor, MonitorOptions, PlannedCell, SUPERVISOR_DRILLS, ServiceOptions, Split,
-    Start, join_guardian, read_cells, read_system, register_cells, run_guardian, split,
+    LaunchRequest, MachineFiles, Monitor, MonitorOptions, PlannedCell, SUPERVISOR_DRILLS,
+    ServiceOptions, Split, Start, join_guardian, read_cells, read_system, register_cells,
+    run_guardian, split,
 };
 use divisi::graph::Diagnostic;
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};

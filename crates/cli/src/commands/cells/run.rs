@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::session::load::{LoadedSession, output_channels};
-use divisi::cells::{CellEvent, CellMoved, CellService, Drill, Monitor, Silence, SupervisedCallback};
+use divisi::cells::{
+    CellEvent, CellMoved, CellService, Drill, Monitor, Silence, SupervisedCallback,
+};
 use divisi::control::Controller;
 use divisi::control::server::Servers;
 use divisi::control::server::unix::UnixServer;
