@@ -20,6 +20,9 @@ use crate::load::{BoxLoader, Instance, LoadedObject, LoadedPatch, ObjectBody};
 use graph::SourceSpan;
 use std::path::{Path, PathBuf};
 
+/// Channels of `adc~` and of `dac~` of one patch, at most: those of the next one come behind them.
+pub(crate) const CHANNELS_OF_PATCH: usize = 1 << 16;
+
 /// A box whose class is not built yet: it passes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotYet {
@@ -40,18 +43,49 @@ impl Machine {
 
     /// As [`Machine::build`], with what became of each box.
     pub(crate) fn build_with_boxes(patch: &LoadedPatch, rate: f32) -> (Self, Vec<NotYet>, Built) {
+        let (machine, not_yet, mut roots) = Self::build_all(&[patch], rate);
+        (machine, not_yet, roots.remove(0))
+    }
+
+    /// As [`Machine::build_with_boxes`], of several patches that are opened one after the other and share their names.
+    pub(crate) fn build_all(
+        patches: &[&LoadedPatch],
+        rate: f32,
+    ) -> (Self, Vec<NotYet>, Vec<Built>) {
         let mut machine = Self::new(rate);
-        machine.globals().jobs.access = patch.access.clone();
+        machine
+            .midi_parsers
+            .resize_with(patches.len(), Default::default);
+        let (mut not_yet, mut roots) = (Vec::new(), Vec::new());
+        for patch in patches {
+            let root = machine.open(patch, patches.len() == 1, &mut not_yet);
+            roots.push(root);
+        }
+        machine.reserve();
+        (machine, not_yet, roots)
+    }
+
+    /// Opens one more patch. Messages can change the signals of one that is alone.
+    fn open(&mut self, patch: &LoadedPatch, is_alone: bool, not_yet: &mut Vec<NotYet>) -> Built {
+        let number = self.canvases.loaders.len();
+        let (first, first_loadbang) = (ObjectId(self.object_count()), self.loadbang_count());
+        self.globals().jobs.access.add(&patch.access);
+        self.globals().first_channel = number * CHANNELS_OF_PATCH;
         let loader = BoxLoader::new(patch);
-        let mut builder = Builder::new(&mut machine, loader.folders());
+        let mut builder = Builder::new(self, loader.folders());
         let (id, root) = builder.canvas(&patch.root, true);
         builder.loadbangs(&patch.root, &root);
-        let not_yet = builder.not_yet;
-        let changes = may_change(&patch.root);
-        machine.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
-        machine.canvases.loader = Some(loader);
-        machine.reserve();
-        (machine, not_yet, root)
+        not_yet.append(&mut builder.not_yet);
+        self.canvases.loaders.push(Some(loader));
+        let changes = is_alone && may_change(&patch.root);
+        self.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
+        let received = self.received_from(first);
+        self.patches.add(first, received);
+        if number > 0 {
+            let waiting = self.globals().receivers.split_off(first);
+            self.patches.wait(first_loadbang, waiting);
+        }
+        root
     }
 }
 

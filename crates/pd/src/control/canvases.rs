@@ -29,7 +29,7 @@ pub(super) struct Canvases {
     /// Boxes that were made, in all of them.
     boxes: usize,
     /// Loads the boxes that messages make.
-    pub loader: Option<BoxLoader>,
+    pub loaders: Vec<Option<BoxLoader>>,
 }
 
 /// A canvas.

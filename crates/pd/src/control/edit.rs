@@ -8,6 +8,7 @@ use super::canvases::{CanvasId, CanvasMessage};
 use super::machine::Machine;
 use super::symbol::words;
 use super::value::Value;
+use super::wire::ObjectId;
 use crate::class::PortKind;
 use crate::load::MAX_PATCH_BOXES;
 use std::fmt::Write;
@@ -54,9 +55,13 @@ impl Machine {
         }
         let statement = self.statement(message);
         let scope = self.canvases.get(canvas).scope.clone();
-        let Some(mut loader) = self.canvases.loader.take() else {
+        let patch = self.globals().console.patch;
+        let place = self.canvases.loaders.get_mut(usize::from(patch));
+        let Some(mut loader) = place.and_then(Option::take) else {
             return Ok(());
         };
+        let first = ObjectId(self.object_count());
+        self.patches.continue_with(first, patch);
         let (loaded, found) = loader.load(&statement, &scope, (boxes, canvases));
         let mut layout = self.layout.take();
         let mut builder = Builder::new(self, loader.folders());
@@ -69,7 +74,7 @@ impl Machine {
         }
         let not_yet = builder.not_yet;
         self.layout = layout;
-        self.canvases.loader = Some(loader);
+        self.canvases.loaders[usize::from(patch)] = Some(loader);
         let objects = self.object_count() as usize;
         self.globals().clocks.reserve(objects);
         for one in found {

@@ -31,6 +31,7 @@
 //! | `net` | sockets of objects |
 //! | `machine` | the stack, and one tick |
 //! | `build`, `built` | a loaded patch to objects and wires |
+//! | `patches` | several patches that share their names |
 //! | `canvases`, `edit` | canvases, and messages that change them |
 //! | `layout` | boxes and connections of a patch whose messages may change its signals |
 //! | `objects` | the classes |
@@ -51,6 +52,7 @@ mod midi;
 mod net;
 mod object;
 mod objects;
+mod patches;
 mod receivers;
 mod slot;
 mod sums;
@@ -62,6 +64,7 @@ mod work;
 
 pub(crate) use arrays::{ArrayId, MAX_SAMPLES, SampleBudget};
 pub use build::NotYet;
+pub(crate) use build::CHANNELS_OF_PATCH;
 pub(crate) use built::{Built, BuiltBox};
 pub(crate) use clocks::UNITS_PER_MS;
 pub(crate) use job_queue::{Jobs, MAX_JOBS};
