@@ -58,7 +58,7 @@ fn kind() -> Kind {
             Param::text("path").doc("Folders in which abstractions are looked for after those of the patch, with `:` between them."),
             Param::text("args").doc("Arguments of the patch, `$1` and further ones in it: words with spaces between them."),
             Param::text("version").doc("Fingerprint of the files of the patch: another one makes a new patch of the node."),
-            Param::text("names").doc("`shared`: names are shared with the other patches of the session, as in Pd. `own`: they are not."),
+            Param::choice("names", &["shared", "own"]).doc("`shared`: with the other patches of the session, as in Pd."),
             Param::text("send").doc("Messages, with `;` between them: milliseconds, receiver, words."),
         ],
         duplicable: false,
@@ -185,12 +185,6 @@ fn load_in_format(context: &ExpandContext<'_>) -> Result<LoadedPatch, MakeError>
             context.format.block.0
         );
         return Err(MakeError { message, key: None });
-    }
-    if let Some(other) = context.make.node.text("names")
-        && !matches!(other, "own" | "shared")
-    {
-        let message = format!("names are `shared` or `own`, and not `{other}`");
-        return Err(MakeError::param("names", message));
     }
     load(&context.make, None)
 }
