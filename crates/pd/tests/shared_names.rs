@@ -139,7 +139,10 @@ fn start(
     dsp::register(&mut registry);
     divisi_pd::register(&mut registry);
     registry.set_console(Arc::new(move |node, line| {
-        heard.lock().expect("no panic").push(format!("{node} {line}"));
+        heard
+            .lock()
+            .expect("no panic")
+            .push(format!("{node} {line}"));
     }));
     let rate = SampleRate::new(44_100).expect("not zero");
     let mut options = EngineOptions::new(Frames(64), rate);

@@ -63,8 +63,8 @@ mod wire;
 mod work;
 
 pub(crate) use arrays::{ArrayId, MAX_SAMPLES, SampleBudget};
-pub use build::NotYet;
 pub(crate) use build::CHANNELS_OF_PATCH;
+pub use build::NotYet;
 pub(crate) use built::{Built, BuiltBox};
 pub(crate) use clocks::UNITS_PER_MS;
 pub(crate) use job_queue::{Jobs, MAX_JOBS};
