@@ -9,7 +9,34 @@
 //! a free core takes one from a cell of lower precedence that has more than its fewest.
 
 use crate::target::{Goal, Target};
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
 use units::Nanos;
+
+/// A cell that has other cores now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellMoved {
+    /// Its name.
+    pub cell: String,
+    /// Cores that it had.
+    pub from: Vec<usize>,
+    /// Cores that it has.
+    pub to: Vec<usize>,
+    /// The reason, or what the system refused.
+    pub why: String,
+    /// False if the system refused it.
+    pub is_made: bool,
+}
+
+/// What the service remembers of its moves.
+#[derive(Default)]
+pub(super) struct Mover {
+    pub(super) governor: Governor,
+    pub(super) began: Option<Instant>,
+    pub(super) last: Option<Instant>,
+    /// A move under way: the cell's number, its new cores, the reason.
+    pub(super) under_way: Option<(CoreMove, Receiver<Result<(), String>>)>,
+}
 
 /// Time above the target before a cell gets a core.
 const GROW_AFTER: Nanos = Nanos(500_000_000);

@@ -27,7 +27,7 @@ mod moves;
 mod text;
 
 pub use demands::WorstCosts;
-pub use moves::CellMoved;
+pub use govern::CellMoved;
 pub use text::cell_text;
 
 use crate::admission::CoreCapacity;
@@ -41,8 +41,8 @@ use crate::target::Goal;
 use change::Pending;
 use demands::{Candidate, admit_candidates};
 use engine::Engine;
+use govern::Mover;
 use graph::Graph;
-use moves::Mover;
 use processor::Registry;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,41 +1,16 @@
 //! Moves of cores by measured need, while the cells play.
 
-use super::govern::{CoreMove, Governor, Measured};
+use super::govern::{CellMoved, CoreMove, Measured};
 use super::{CellService, CellState, ServedCell};
 use crate::monitor::Order;
 use crate::policy::Policy;
 use crate::section::CellSpec;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
 use units::Nanos;
 
 /// Time between two looks: the monitor measures the load as often.
 const INTERVAL: Duration = Duration::from_millis(100);
-
-/// A cell that has other cores now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellMoved {
-    /// Its name.
-    pub cell: String,
-    /// Cores that it had.
-    pub from: Vec<usize>,
-    /// Cores that it has.
-    pub to: Vec<usize>,
-    /// The reason, or what the system refused.
-    pub why: String,
-    /// False if the system refused it.
-    pub is_made: bool,
-}
-
-/// What the service remembers of its moves.
-#[derive(Default)]
-pub(super) struct Mover {
-    governor: Governor,
-    began: Option<Instant>,
-    last: Option<Instant>,
-    /// A move under way: the cell's number, its new cores, the reason.
-    under_way: Option<(CoreMove, Receiver<Result<(), String>>)>,
-}
 
 impl CellService {
     /// Moves cores between cells by what they were measured to need. Gives the move that has been made, if there is one. To be
