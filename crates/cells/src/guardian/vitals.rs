@@ -138,7 +138,7 @@ mod tests {
             assert_eq!(look(&pulse, false), None);
         }
         pulse.set(PulseWord::Period, 1_000_000);
-        for _ in 0..=SILENT {
+        for _ in 0..SILENT {
             assert_eq!(look(&pulse, true), None);
         }
         assert_eq!(look(&pulse, true), Some("it hangs"));
