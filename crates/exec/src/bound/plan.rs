@@ -32,6 +32,7 @@ pub(crate) struct BoundPlan {
     pub(crate) loop_steps: Box<[BoundStep]>,
     pub(crate) tasks: Box<[Task]>,
     pub(crate) successors: Box<[Successor]>,
+    /// By output channel; those of one are added in this order.
     pub(crate) sinks: Box<[SinkChannel]>,
     /// By node: the step of its processor.
     pub(crate) step_of_node: Box<[Option<StepIndex>]>,

@@ -2,7 +2,7 @@
 
 use super::align;
 use super::claim::StepClaim;
-use super::finite::{has_non_finite, silence_non_finite};
+use super::finite::{copy_finite, has_non_finite, silence_non_finite};
 use super::prepare::{clear_events, prepare};
 use crate::bound::ring;
 use crate::bound::{Operation, StageBufferMemory};
@@ -80,8 +80,7 @@ fn run_sink(claim: &mut StepClaim<'_>) {
     let mut out = block.output(0);
     for c in 0..out.channels().count() {
         let (from, to) = (input.channel(c), out.channel(c));
-        to.copy_from_slice(from);
-        errors.add(ErrorKind::NonFiniteSample, silence_non_finite(to));
+        errors.add(ErrorKind::NonFiniteSample, copy_finite(from, to));
     }
 }
 
