@@ -20,13 +20,14 @@
 //! | latency, tail | none |
 
 use crate::param::channels;
-use crate::sample::{channel_count, clamp_sample};
+use crate::sample::channel_count;
 use crate::split::{BlockSplit, split};
 use graph::{Kind, Param, PortSpec};
 use processor::{
     Block, BlockPart, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus, Processor,
     Setup,
 };
+use rt::vectors::{Wide, widest};
 use std::ops::Range;
 
 /// Cost of a sample of an input or an output, in ns, if the inputs come from different nodes.
@@ -109,25 +110,87 @@ pub(crate) fn sum(block: &mut Block<'_>, from: Range<usize>, port: usize, channe
     });
 }
 
+/// Frames that are summed together, in registers.
+const RUN: usize = 32;
+
 /// Sums the inputs that are not silent; writes nothing if there is none.
 fn sum_part(part: &mut BlockPart<'_>, from: Range<usize>, port: usize, channels: usize) {
-    let mut has_begun = false;
-    for i in from {
-        let input = part.input(i);
-        if input.is_silent() {
-            continue;
-        }
-        let mut output = part.output(port);
-        for c in 0..channels {
-            let pairs = output.channel(c).iter_mut().zip(input.channel(c));
-            if has_begun {
-                pairs.for_each(|(y, x)| *y = clamp_sample(*y + x));
-            } else {
-                pairs.for_each(|(y, x)| *y = clamp_sample(*x));
+    if !from.clone().any(|i| !part.input(i).is_silent()) {
+        return;
+    }
+    widest(SumPart {
+        part,
+        from,
+        port,
+        channels,
+    });
+}
+
+/// The sum of inputs, of which one sounds at least, on an output.
+struct SumPart<'a, 'p> {
+    part: &'a mut BlockPart<'p>,
+    from: Range<usize>,
+    port: usize,
+    channels: usize,
+}
+
+impl Wide for SumPart<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { part, from, .. } = self;
+        let frames = part.range().len();
+        for c in 0..self.channels {
+            for at in (0..frames).step_by(RUN) {
+                let inputs = from.clone().map(|i| part.input(i));
+                let sounding = inputs.filter(|input| !input.is_silent());
+                let sources = sounding.map(|input| &input.channel(c)[at..]);
+                let sum = match frames - at {
+                    RUN.. => sum_run(sources),
+                    _ => sum_rest(sources),
+                };
+                let mut output = part.output(self.port);
+                let to = &mut output.channel(c)[at..];
+                // -0.0 becomes +0.0 here: until now no bit depended on it.
+                match to.first_chunk_mut::<RUN>() {
+                    Some(to) => *to = sum.map(|x| x + 0.0),
+                    None => to.iter_mut().zip(sum).for_each(|(y, x)| *y = x + 0.0),
+                }
             }
         }
-        has_begun = true;
     }
+}
+
+/// The sum of the first frames of `sources`, which have that many.
+#[inline(always)]
+fn sum_run<'a>(sources: impl Iterator<Item = &'a [f32]>) -> [f32; RUN] {
+    let mut sum = [0.0; RUN];
+    for source in sources {
+        let run = source.first_chunk::<RUN>();
+        let run = run.expect("every input is as long as the part");
+        for (sum, x) in sum.iter_mut().zip(run) {
+            *sum = add(*sum, *x);
+        }
+    }
+    sum
+}
+
+/// As [`sum_run`], of sources that have fewer frames; the rest is silent.
+#[inline(never)]
+fn sum_rest<'a>(sources: impl Iterator<Item = &'a [f32]>) -> [f32; RUN] {
+    let mut sum = [0.0; RUN];
+    for source in sources {
+        let pairs = sum.iter_mut().zip(source);
+        pairs.for_each(|(sum, x)| *sum = add(*sum, *x));
+    }
+    sum
+}
+
+/// The sum, within the range of finite samples.
+#[inline(always)]
+fn add(sum: f32, x: f32) -> f32 {
+    (sum + x).clamp(-f32::MAX, f32::MAX)
 }
 
 /// Copies the first output to all others.

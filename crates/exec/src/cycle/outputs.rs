@@ -3,15 +3,16 @@
 use super::idle_plan::IdlePlan;
 use crate::bound::SinkChannel;
 use processor::Content;
+use rt::vectors::{Wide, widest};
 
 /// Samples that are written together.
-const RUN: usize = 32;
+const RUN: usize = 16;
 
 impl IdlePlan<'_> {
     /// Adds what the sinks of output `channel` hold to `into`.
     pub(crate) fn add_output(&self, channel: u16, into: &mut [f32]) {
         for sink in self.plan().sinks.iter().filter(|s| s.output == channel) {
-            each_run(into, self.samples(sink), |y, x| *y += x);
+            self.add(sink, into, false);
         }
     }
 
@@ -26,7 +27,7 @@ impl IdlePlan<'_> {
                 None => output.fill(0.0),
             }
             while let Some(sink) = of_channel() {
-                each_run(output, self.samples(sink), |y, x| *y += x);
+                self.add(sink, output, false);
             }
         }
     }
@@ -36,35 +37,56 @@ impl IdlePlan<'_> {
         if unsafe { sink.from.is(Content::Silent) } {
             return into.fill(0.0);
         }
-        let from = self.samples(sink);
-        // As 0 + x: -0.0 becomes +0.0.
-        each_run(into, from, |y, x| *y = 0.0 + x);
-        if into.len() > from.len() {
-            into[from.len()..].fill(0.0);
+        self.add(sink, into, true);
+    }
+
+    /// Adds what a sink holds to `to`, or to silence.
+    fn add(&self, sink: &SinkChannel, to: &mut [f32], to_silence: bool) {
+        let frames = self.plan().block.count();
+        // SAFETY: a sink's slot holds the block until the next cycle, and no step that writes it runs.
+        let from = unsafe { std::slice::from_raw_parts(sink.from.data, frames) };
+        if to_silence && to.len() > frames {
+            to[frames..].fill(0.0);
+        }
+        widest(Add {
+            from,
+            to,
+            to_silence,
+        });
+    }
+}
+
+/// Samples that are added to others, or to silence.
+struct Add<'a> {
+    from: &'a [f32],
+    to: &'a mut [f32],
+    to_silence: bool,
+}
+
+impl Wide for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        match self.to_silence {
+            // -0.0 becomes +0.0.
+            true => each_run(self.to, self.from, |y, x| *y = 0.0 + x),
+            false => each_run(self.to, self.from, |y, x| *y += x),
         }
     }
-
-    /// The block that a sink holds.
-    fn samples(&self, sink: &SinkChannel) -> &[f32] {
-        // SAFETY: a sink's slot holds the block until the next cycle, and no step that writes it runs.
-        unsafe { std::slice::from_raw_parts(sink.from.data, self.plan().block.count()) }
-    }
 }
 
-/// Calls `write` for each sample and its source, in runs of a constant length: those are unrolled, and known to lie apart.
-fn each_run(to: &mut [f32], from: &[f32], write: impl Fn(&mut f32, f32) + Copy) {
-    let ((runs, rest), (from_runs, from_rest)) = (to.as_chunks_mut(), from.as_chunks());
+/// Calls `write` for each sample and its source, in runs of a constant length: those are unrolled.
+#[inline(always)]
+fn each_run(to: &mut [f32], from: &[f32], write: impl Fn(&mut f32, f32)) {
+    let (runs, rest) = to.as_chunks_mut::<RUN>();
+    let (from_runs, from_rest) = from.as_chunks::<RUN>();
     for (to, from) in runs.iter_mut().zip(from_runs) {
-        write_run(to, from, write);
+        let mut sums = *to;
+        sums.iter_mut().zip(from).for_each(|(y, x)| write(y, *x));
+        *to = sums;
     }
-    for (to, x) in rest.iter_mut().zip(from_rest) {
-        write(to, *x);
-    }
-}
-
-#[inline(never)]
-fn write_run(to: &mut [f32; RUN], from: &[f32; RUN], write: impl Fn(&mut f32, f32)) {
-    for (to, x) in to.iter_mut().zip(from) {
-        write(to, *x);
-    }
+    rest.iter_mut()
+        .zip(from_rest)
+        .for_each(|(y, x)| write(y, *x));
 }

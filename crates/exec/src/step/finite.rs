@@ -2,6 +2,8 @@
 //!
 //! Every feedback loop goes through a delay line. So a sample that is cleaned there comes round once at most.
 
+use rt::vectors::{Wide, widest};
+
 /// Silences samples that are not finite. Returns the number of them.
 ///
 /// Real-time: hot.
@@ -17,20 +19,36 @@ pub(crate) fn silence_non_finite(samples: &mut [f32]) -> u64 {
 ///
 /// Real-time: hot.
 pub(crate) fn copy_finite(from: &[f32], to: &mut [f32]) -> u64 {
-    let mut any = [0; LANES];
-    let ((runs, rest), (from_runs, from_rest)) = (to.as_chunks_mut(), from.as_chunks());
-    for (to, from) in runs.iter_mut().zip(from_runs) {
-        *to = *from;
-        gather(&mut any, from);
-    }
-    let mut any = is_any(any);
-    for (to, x) in rest.iter_mut().zip(from_rest) {
-        *to = *x;
-        any |= !x.is_finite();
-    }
-    match any {
+    match widest(Copy { from, to }) {
         false => 0,
         true => silence_non_finite(to),
+    }
+}
+
+/// A copy that finds out if a sample is not finite.
+struct Copy<'a> {
+    from: &'a [f32],
+    to: &'a mut [f32],
+}
+
+impl Wide for Copy<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let mut any = [0; LANES];
+        let (runs, rest) = self.to.as_chunks_mut();
+        let (from_runs, from_rest) = self.from.as_chunks();
+        for (to, from) in runs.iter_mut().zip(from_runs) {
+            *to = *from;
+            gather(&mut any, from);
+        }
+        let mut any = is_any(any);
+        for (to, x) in rest.iter_mut().zip(from_rest) {
+            *to = *x;
+            any |= !x.is_finite();
+        }
+        any
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn run_operation(claim: &mut StepClaim<'_>) {
     match &claim.step().operation {
         Operation::Process(processor) => run_processor(claim, *processor),
         Operation::WriteLine(line) => write_line(claim, line),
-        Operation::Sink => run_sink(claim),
+        Operation::Sink => copy_to_sink(claim),
         Operation::Send(buffer) => send(claim, buffer),
         Operation::Receive(buffer) => receive(claim, buffer),
         Operation::Align(op) => {
@@ -68,8 +68,15 @@ fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
     }
 }
 
+/// Runs a sink that needs no preparation.
+#[inline(never)]
+pub(super) fn run_sink(mut claim: StepClaim<'_>) {
+    copy_to_sink(&mut claim);
+}
+
 /// Copies the input of a sink to its slot, which no step overwrites in this cycle.
-fn run_sink(claim: &mut StepClaim<'_>) {
+#[inline]
+fn copy_to_sink(claim: &mut StepClaim<'_>) {
     let errors = &claim.plan().errors;
     if claim.block().input(0).is_silent() {
         return claim.write_silence();
