@@ -193,9 +193,11 @@ impl Smoother {
         for (y, x) in ramping.iter_mut().zip(from) {
             *y = clamp_sample(*y + clamp_sample(x * self.next_value()));
         }
-        for (y, x) in settled.iter_mut().zip(&from[ramp..]) {
-            *y = clamp_sample(*y + clamp_sample(x * self.current));
-        }
+        widest(Add {
+            factor: self.current,
+            from: &from[ramp..],
+            to: settled,
+        });
     }
 
     /// Multiplies `samples` by the value, frame by frame, and moves on with them.
@@ -207,10 +209,7 @@ impl Smoother {
         ramping
             .iter_mut()
             .for_each(|y| *y = clamp_sample(*y * self.next_value()));
-        let current = self.current;
-        settled
-            .iter_mut()
-            .for_each(|y| *y = clamp_sample(*y * current));
+        widest(Apply(self.current, settled));
     }
 
     /// As [`apply`](Self::apply), for samples that are within range and never -0.0: a value that stays 1 leaves them alone.
@@ -264,6 +263,9 @@ impl Smoother {
     }
 }
 
+/// Frames that are computed together.
+const RUN: usize = 16;
+
 /// `to` = `from` times `factor`.
 ///
 /// Real-time: hot.
@@ -284,14 +286,49 @@ impl Wide for Scale<'_> {
     #[inline(always)]
     fn run(self) {
         // Runs of constant length are unrolled, without checks of their bounds.
-        let (runs, rest) = self.to.as_chunks_mut::<32>();
-        let (from_runs, from_rest) = self.from.as_chunks();
-        let scale = |x: f32| clamp_sample(x * self.factor);
+        let (runs, rest) = self.to.as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = self.from.as_chunks::<RUN>();
         for (to, from) in runs.iter_mut().zip(from_runs) {
-            *to = from.map(scale);
+            let mut scaled = [0.0; RUN];
+            for (y, x) in scaled.iter_mut().zip(from) {
+                *y = clamp_sample(x * self.factor);
+            }
+            *to = scaled;
         }
         for (y, x) in rest.iter_mut().zip(from_rest) {
-            *y = scale(*x);
+            *y = clamp_sample(x * self.factor);
         }
+    }
+}
+
+/// Adds `from` times `factor` to `to`.
+struct Add<'a> {
+    factor: f32,
+    from: &'a [f32],
+    to: &'a mut [f32],
+}
+
+impl Wide for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (y, x) in self.to.iter_mut().zip(self.from) {
+            *y = clamp_sample(*y + clamp_sample(x * self.factor));
+        }
+    }
+}
+
+/// Multiplies by a factor.
+struct Apply<'a>(f32, &'a mut [f32]);
+
+impl Wide for Apply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.1
+            .iter_mut()
+            .for_each(|y| *y = clamp_sample(*y * self.0));
     }
 }

@@ -110,9 +110,6 @@ pub(crate) fn sum(block: &mut Block<'_>, from: Range<usize>, port: usize, channe
     });
 }
 
-/// Frames that are summed together, in registers.
-const RUN: usize = 32;
-
 /// Sums the inputs that are not silent; writes nothing if there is none.
 fn sum_part(part: &mut BlockPart<'_>, from: Range<usize>, port: usize, channels: usize) {
     if !from.clone().any(|i| !part.input(i).is_silent()) {
@@ -138,53 +135,43 @@ impl Wide for SumPart<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        let Self { part, from, .. } = self;
-        let frames = part.range().len();
+    fn run(mut self) {
+        let frames = self.part.range().len();
         for c in 0..self.channels {
-            for at in (0..frames).step_by(RUN) {
-                let inputs = from.clone().map(|i| part.input(i));
-                let sounding = inputs.filter(|input| !input.is_silent());
-                let sources = sounding.map(|input| &input.channel(c)[at..]);
-                let sum = match frames - at {
-                    RUN.. => sum_run(sources),
-                    _ => sum_rest(sources),
+            let mut at = 0;
+            while at < frames {
+                at += match frames - at {
+                    64.. => self.sum::<64>(c, at),
+                    32.. => self.sum::<32>(c, at),
+                    16.. => self.sum::<16>(c, at),
+                    _ => self.sum::<1>(c, at),
                 };
-                let mut output = part.output(self.port);
-                let to = &mut output.channel(c)[at..];
-                // -0.0 becomes +0.0 here: until now no bit depended on it.
-                match to.first_chunk_mut::<RUN>() {
-                    Some(to) => *to = sum.map(|x| x + 0.0),
-                    None => to.iter_mut().zip(sum).for_each(|(y, x)| *y = x + 0.0),
-                }
             }
         }
     }
 }
 
-/// The sum of the first frames of `sources`, which have that many.
-#[inline(always)]
-fn sum_run<'a>(sources: impl Iterator<Item = &'a [f32]>) -> [f32; RUN] {
-    let mut sum = [0.0; RUN];
-    for source in sources {
-        let run = source.first_chunk::<RUN>();
-        let run = run.expect("every input is as long as the part");
-        for (sum, x) in sum.iter_mut().zip(run) {
-            *sum = add(*sum, *x);
+impl SumPart<'_, '_> {
+    /// Sums `RUN` frames, in registers. Returns their number.
+    #[inline(always)]
+    fn sum<const RUN: usize>(&mut self, channel: usize, at: usize) -> usize {
+        let mut sum = [0.0; RUN];
+        for input in self.from.clone().map(|i| self.part.input(i)) {
+            if input.is_silent() {
+                continue;
+            }
+            let run = input.channel(channel)[at..].first_chunk::<RUN>();
+            let run = run.expect("every input is as long as the part");
+            for (sum, x) in sum.iter_mut().zip(run) {
+                *sum = add(*sum, *x);
+            }
         }
+        // -0.0 becomes +0.0 here: until now no bit depended on it.
+        sum.iter_mut().for_each(|x| *x += 0.0);
+        let mut output = self.part.output(self.port);
+        output.channel(channel)[at..][..RUN].copy_from_slice(&sum);
+        RUN
     }
-    sum
-}
-
-/// As [`sum_run`], of sources that have fewer frames; the rest is silent.
-#[inline(never)]
-fn sum_rest<'a>(sources: impl Iterator<Item = &'a [f32]>) -> [f32; RUN] {
-    let mut sum = [0.0; RUN];
-    for source in sources {
-        let pairs = sum.iter_mut().zip(source);
-        pairs.for_each(|(sum, x)| *sum = add(*sum, *x));
-    }
-    sum
 }
 
 /// The sum, within the range of finite samples.
