@@ -11,6 +11,7 @@
 
 use crate::border::{BorderPort, Entry, register_border};
 use crate::events;
+use crate::inner_events::{Slot, copy_inner, inner_words, read_inner};
 use crate::isolation::{Isolation, end_with_parent, is_parent};
 use crate::keeper::Keeper;
 use crate::message::{CellEnd, ReplyError, RequestInfo};
@@ -97,6 +98,9 @@ struct Cell {
     event_words: usize,
     frames: usize,
     entered: Arc<[AtomicU32]>,
+    /// What came for nodes inside, and what it may be for.
+    inner: Vec<u32>,
+    slots: Arc<[Slot]>,
     outputs: Vec<BorderPort>,
     collected: Arc<[AtomicU32]>,
     isolation: Isolation,
@@ -128,7 +132,9 @@ impl Cell {
                 .map(|_| AtomicU32::new(0))
                 .collect::<Arc<[AtomicU32]>>()
         };
-        let (entered, collected) = (words(samples.0 - channels * frames), words(samples.1));
+        let inner = inner_words(frames);
+        let of_events = samples.0 - inner - channels * frames;
+        let (entered, collected) = (words(of_events), words(samples.1));
         let entries = entries(&part, frames);
         register_border(&mut registry, entries, entered.clone(), collected.clone());
         let open = |path: &PathBuf| -> Result<Ring<u32>, String> {
@@ -177,6 +183,8 @@ impl Cell {
             event_words: events::words(frames),
             frames,
             entered,
+            inner: vec![0; inner],
+            slots: part.slots,
             outputs: part.outputs,
             collected,
             isolation,
@@ -224,6 +232,7 @@ impl Cell {
     fn receive(&mut self) -> Result<RequestInfo, ReplyError> {
         let (mut inputs, mut entered) = (self.inputs.iter_mut(), &self.entered[..]);
         let (ports, event_words) = (&self.ports, self.event_words);
+        let inner = &mut self.inner;
         self.end.receive(IDLE, |mut words| {
             for channels in ports {
                 for input in inputs.by_ref().take(*channels) {
@@ -240,6 +249,7 @@ impl Cell {
                     (words, entered) = (rest, &entered[event_words..]);
                 }
             }
+            copy_inner(words, inner);
         })
     }
 
@@ -251,6 +261,7 @@ impl Cell {
         if let Some(windows) = &self.windows {
             await_window(windows);
         }
+        self.give_inner();
         let call = CallbackInfo {
             budget: self.budget,
             ..CallbackInfo::default()
@@ -281,6 +292,22 @@ impl Cell {
             })
         });
         sent
+    }
+
+    /// Gives what came for nodes inside to the coming block.
+    fn give_inner(&mut self) {
+        let (engine, callback) = (&mut self.engine, &mut self.callback);
+        read_inner(
+            (&self.inner, self.frames),
+            &self.slots,
+            |node, event| {
+                callback.give_event(node, event);
+            },
+            // A node that understands no words, or has too many: the supervisor has checked the first.
+            |node, text| {
+                let _ = engine.send_words(node, text);
+            },
+        );
     }
 
     /// Does what a drill asks for.

@@ -25,6 +25,8 @@
 //! | `events` | numbers, notes and MIDI in a message |
 //! | `border` | nodes at both sides of a border: taps, inputs and outputs |
 //! | `node` | the cell as a node of the supervisor's graph: sends, receives, fades what is lost |
+//! | `inner_events` | parameters, numbers, MIDI and words for nodes inside a cell |
+//! | `midi_memory` | the MIDI messages that a new process is told again |
 //! | `node_events` | what a new process is told again, and what is released when one is lost |
 //! | `policy` | [`Policy`]: rules by which cells share cores, and what holds them to these |
 //! | `service` | [`CellService`]: cells are stopped, started, resized, added and removed while they play |
@@ -57,9 +59,11 @@ mod border;
 mod checkpoint;
 mod child;
 mod events;
+mod inner_events;
 mod isolation;
 mod keeper;
 mod message;
+mod midi_memory;
 mod monitor;
 mod node;
 mod node_events;
@@ -74,12 +78,13 @@ pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
 pub use isolation::{Isolation, try_to_leave};
-pub use monitor::{CellEvent, CellPaths, Launch, LaunchRequest, Monitor, Start};
+pub use monitor::{CellEvent, CellPaths, CellTexts, Launch, LaunchRequest, Monitor, Start};
 pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
-    CellChange, CellInfo, CellService, CellState, ChangeDone, ServiceOptions, WorstCosts, cell_text,
+    CellChange, CellInfo, CellService, CellState, ChangeDone, InnerChange, ServiceOptions,
+    WorstCosts, cell_text,
 };
 pub use split::{CellPart, Split, split};
 pub use status::CellStatus;

@@ -15,6 +15,7 @@
 //! supervisor.
 
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
+use crate::inner_events::{InnerText, TEXTS};
 use crate::message::{DEPTH, HEADER, HostEnd, ReplyError};
 use crate::node::{CellLink, Drill, DrillKind};
 use crate::policy::enforcer::Enforcer;
@@ -153,6 +154,8 @@ pub(crate) enum Order {
 /// A cell that was added and has not come up yet.
 pub(crate) struct NewCell {
     pub(crate) link: CellLink,
+    /// Messages in words for its nodes.
+    pub(crate) texts: rtrb::Producer<InnerText>,
     pub(crate) status: Arc<CellStatus>,
     /// Latency of its graph, or the reason why it did not come up.
     pub(crate) came: mpsc::Receiver<Result<u32, String>>,
@@ -168,12 +171,17 @@ pub struct Monitor {
     block: Frames,
 }
 
+/// Where messages in words for the nodes of one cell go.
+pub struct CellTexts(pub(crate) rtrb::Producer<InnerText>);
+
 /// The cells that have come up.
 pub struct Start {
     /// Their processes.
     pub monitor: Monitor,
     /// For each cell, what its node needs, by the node's name.
     pub links: Vec<(String, CellLink)>,
+    /// For each cell, where messages in words for its nodes go.
+    pub texts: Vec<CellTexts>,
 }
 
 impl Monitor {
@@ -223,14 +231,19 @@ impl Monitor {
             statuses,
             block,
         };
-        let mut links = Vec::new();
+        let (mut links, mut texts) = (Vec::new(), Vec::new());
         for (mut new, part) in new.into_iter().zip(parts) {
             let latency = new.came.recv();
             let latency = latency.map_err(|_| "the cells have ended".to_owned())??;
             new.link.graph_latency = Frames(latency);
             links.push((part.node.clone(), new.link));
+            texts.push(CellTexts(new.texts));
         }
-        Ok(Start { monitor, links })
+        Ok(Start {
+            monitor,
+            links,
+            texts,
+        })
     }
 
     /// Events since the last call.
@@ -270,6 +283,7 @@ fn watch(
     let (fresh_sender, fresh) = rtrb::RingBuffer::new(IN_FLIGHT);
     let (retired, retired_receiver) = rtrb::RingBuffer::new(IN_FLIGHT);
     let (came, came_up) = mpsc::channel();
+    let (text_sender, texts) = rtrb::RingBuffer::new(TEXTS);
     let status = Arc::<CellStatus>::default();
     let hangs = |it: &Drill| matches!(it.kind, DrillKind::Stop | DrillKind::Loop);
     let cell = WatchedCell {
@@ -301,9 +315,13 @@ fn watch(
         latency: part.spec.latency,
         graph_latency: Frames(0),
         drills,
+        slots: part.slots.clone(),
+        texts,
+        told: Vec::new(),
     };
     let new = NewCell {
         link,
+        texts: text_sender,
         status,
         came: came_up,
     };

@@ -13,6 +13,7 @@
 
 use crate::border::{CELL, hidden_kind, register_tap};
 use crate::events;
+use crate::inner_events::{InnerEvents, InnerText, Slot};
 use crate::message::{HostEnd, ReplyError, RequestInfo};
 use crate::node_events::{NodeEvents, count_lost};
 use crate::section::CellLatency;
@@ -79,6 +80,22 @@ pub struct CellLink {
     pub(crate) graph_latency: Frames,
     /// Failures to cause, in the order of their frames.
     pub(crate) drills: Vec<Drill>,
+    /// What events from outside may be for.
+    pub(crate) slots: Arc<[Slot]>,
+    /// Messages in words for nodes inside.
+    pub(crate) texts: rtrb::Consumer<InnerText>,
+    /// Numbers of slots that each process is told, since the session has others.
+    pub(crate) told: Vec<(u16, f32)>,
+}
+
+/// What the node keeps of its link.
+struct NodeLink {
+    fresh: rtrb::Consumer<HostEnd>,
+    retired: rtrb::Producer<HostEnd>,
+    status: Arc<CellStatus>,
+    latency: CellLatency,
+    graph_latency: Frames,
+    drills: Vec<Drill>,
 }
 
 /// Links of the nodes that are still to be made, by the names of the nodes.
@@ -88,7 +105,9 @@ pub type CellLinks = Arc<Mutex<HashMap<String, CellLink>>>;
 ///
 /// Real-time: setup.
 pub fn register_cells(registry: &mut Registry, links: CellLinks) {
-    let kind = hidden_kind(CELL, "Plays a part of the graph in a process of its own.");
+    let mut kind = hidden_kind(CELL, "Plays a part of the graph in a process of its own.");
+    // Events for nodes inside come as those of its parameters.
+    kind.has_own_params = true;
     registry.add(kind, move |context| {
         let name = &context.node.name;
         let mut links = links.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,7 +122,7 @@ pub fn register_cells(registry: &mut Registry, links: CellLinks) {
 
 /// The running half of a cell's node.
 struct CellNode {
-    link: CellLink,
+    link: NodeLink,
     end: Option<HostEnd>,
     block: usize,
     budget: Nanos,
@@ -119,6 +138,7 @@ struct CellNode {
     /// Channels of each output; 0 for one of events.
     outputs: Vec<usize>,
     events: NodeEvents,
+    inner: InnerEvents,
     /// Last sample of each channel, from which a fade begins.
     last: Vec<f32>,
     was_lost: bool,
@@ -126,6 +146,15 @@ struct CellNode {
 
 impl CellNode {
     fn new(link: CellLink, node: &Node) -> Self {
+        let inner = InnerEvents::new(link.slots, link.texts, &link.told);
+        let link = NodeLink {
+            fresh: link.fresh,
+            retired: link.retired,
+            status: link.status,
+            latency: link.latency,
+            graph_latency: link.graph_latency,
+            drills: link.drills,
+        };
         let outputs = node.outputs.iter().map(|port| match port.signal {
             Signal::Audio(channels) => channels.count(),
             Signal::Control | Signal::Event => 0,
@@ -143,6 +172,7 @@ impl CellNode {
             samples: Vec::new(),
             last: vec![0.0; outputs.iter().sum()],
             events: NodeEvents::new(&node.inputs, &node.outputs),
+            inner,
             outputs,
             was_lost: false,
         }
@@ -155,6 +185,7 @@ impl CellNode {
             self.end = Some(fresh);
             self.first = self.next;
             self.events.set_behind();
+            self.inner.set_behind();
         }
     }
 
@@ -182,6 +213,9 @@ impl CellNode {
         // The wake is what a cell without budget is not given.
         if self.link.status.throttled.load(Ordering::Relaxed) {
             self.unsent = self.next;
+            self.follow(block);
+            self.events.set_behind();
+            self.inner.set_behind();
             return;
         }
         let drill = self.drill(block.position());
@@ -191,6 +225,7 @@ impl CellNode {
             drill,
         };
         let (events, event_words) = (&mut self.events, events::words(self.block));
+        let inner = &mut self.inner;
         let mut lost = 0;
         let sent = self.end.as_mut().map(|end| {
             end.send(info, |mut words| {
@@ -208,21 +243,33 @@ impl CellNode {
                         lost += events.write(block, port, here);
                     }
                 }
+                lost += inner.write(block, words);
             })
         });
         count_lost(&self.link.status, lost);
-        (0..block.input_count()).for_each(|port| events.follow(block, port));
+        self.follow(block);
         match sent {
             Some(Ok(())) => {
-                events.set_sent();
+                self.events.set_sent();
+                self.inner.set_sent();
                 if drill != 0 {
                     self.link.status.drill.store(drill, Ordering::Relaxed);
                 }
             }
             // No room: the cell is behind by a ring's length, and this block is lost.
-            Some(Err(ReplyError::Late)) | None => events.set_behind(),
+            Some(Err(ReplyError::Late)) | None => {
+                self.events.set_behind();
+                self.inner.set_behind();
+            }
             Some(Err(error)) => self.give_up(error),
         }
+    }
+
+    /// Follows the events of this block, whether they were sent or not.
+    fn follow(&mut self, block: &Block<'_>) {
+        let is_lost = self.was_lost;
+        (0..block.input_count()).for_each(|port| self.events.follow(block, port, is_lost));
+        self.inner.follow(block, is_lost);
     }
 
     /// The drill of the block at `position`, or 0.

@@ -11,12 +11,14 @@
 //! of their sources' ids, so each sum has its terms in the same order as in the whole graph: the bits stay.
 
 use crate::border::{BorderPort, CELL, INPUT, OUTPUT, TAP};
+use crate::inner_events::{Slot, inner_words, slots};
 use crate::section::CellSpec;
 use graph::{
     Adjacency, Catalogue, Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, Role, Signal,
     SourceSpan, nearest,
 };
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use units::Channels;
 
 /// Largest number of channels that enter a cell.
@@ -44,6 +46,8 @@ pub struct CellPart {
     pub inputs: Vec<BorderPort>,
     /// Signals that leave, in the order of the node's outputs.
     pub outputs: Vec<BorderPort>,
+    /// What events from outside may be for.
+    pub(crate) slots: Arc<[Slot]>,
 }
 
 impl CellPart {
@@ -55,7 +59,8 @@ impl CellPart {
     /// Words of a request and of a reply, without their headers, for a block of `frames`.
     pub fn message_words(&self, frames: usize) -> (usize, usize) {
         let words = |ports: &[BorderPort]| ports.iter().map(|it| it.words(frames)).sum();
-        (words(&self.inputs), words(&self.outputs))
+        let inner = inner_words(frames);
+        (words(&self.inputs) + inner, words(&self.outputs))
     }
 }
 
@@ -100,6 +105,7 @@ pub fn split(
             spec: cells[at].clone(),
             node,
             graph: cutter.inner(at, (&inputs, &outputs)),
+            slots: slots(graph, |id| cutter.cell_of(id) == Some(at), catalogue),
             inputs,
             outputs,
         });

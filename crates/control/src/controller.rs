@@ -8,7 +8,7 @@
 //! Requests that set parameters follow each other without a wait; one behind a change of the graph waits until that plays.
 
 use crate::ControlError;
-use crate::cells::{self, CellHost};
+use crate::cells::{self, CellHost, InsideEvent};
 use crate::command::{Command, Query, Reply, Request};
 use crate::edits::{Draft, LiveSet};
 use crate::events::NodeEvent;
@@ -22,7 +22,7 @@ use crate::subscription::Subscriptions;
 use crate::target;
 use crate::transport::{FollowedTransport, TransportStep};
 use engine::{Engine, EngineError};
-use graph::{Catalogue, Edit, Graph, NodeId, ParamRange};
+use graph::{Catalogue, Edit, Graph, NodeId, ParamRange, ParamValue};
 use processor::Registry;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -339,7 +339,9 @@ impl Controller {
         let registry = self.registry.clone();
         let folder = self.file.folder().to_owned();
         let kept = (self.snapshots.clone(), folder.as_path());
-        let mut draft = Draft::new(engine.graph(), registry.catalogue(), kept);
+        let whole = self.cells.as_ref().map(|it| it.graph());
+        let graph = whole.as_ref().unwrap_or(engine.graph());
+        let mut draft = Draft::new(graph, registry.catalogue(), kept);
         let (mut has_change, mut steps) = (false, Vec::new());
         for (number, command) in (1..).zip(&request.commands) {
             let at = |error| (error, Some(number));
@@ -352,6 +354,9 @@ impl Controller {
                 step.check_followed().map_err(at)?;
             }
             steps.extend(step);
+            if whole.is_some() && draft.changes_graph {
+                return Err(at(ControlError::WithCells));
+            }
         }
         has_change |= !steps.is_empty();
         self.check_steps(&steps, engine)
@@ -381,7 +386,9 @@ impl Controller {
         } = draft;
         let edits = builder.into_edits();
         let is_changed = !edits.is_empty() || snapshots != self.snapshots;
-        let before = UndoEntry::before(&edits, changes_graph, engine.graph());
+        let whole = self.cells.as_ref().map(|it| it.graph());
+        let graph = whole.as_ref().unwrap_or(engine.graph());
+        let before = UndoEntry::before(&edits, changes_graph, graph);
         let heard = self.send(edits, &timed, &events, engine)?;
         if is_changed {
             let before = before.with_snapshots(&self.snapshots, &snapshots);
@@ -421,15 +428,32 @@ impl Controller {
             engine.cancel();
             return Err(EngineError::Busy.into());
         }
-        if is_at_once && let Err(error) = engine.edit_held(at_once) {
+        let mut cells = self.cells.as_deref_mut();
+        let done = match &cells {
+            Some(_) => cells::set_params(at_once, engine, &mut cells),
+            None if is_at_once => engine.edit_held(at_once).map(|_| ()),
+            None => Ok(()),
+        };
+        if let Err(error) = done {
             engine.cancel();
             return Err(error.into());
         }
         let sent = timed.iter().try_for_each(|set| {
             let ramp = Frames((set.over_ms * self.rate_hz / 1000.0) as u32);
+            if let Some(cells) = &mut cells {
+                if cells.is_inside(set.node) {
+                    let event = InsideEvent::Param(&set.param, set.value, (ramp, set.law));
+                    return cells.send(engine, set.node, event, set.at);
+                }
+                let value = ParamValue::Number(f64::from(set.value));
+                cells.note_param(set.node, &set.param, &value);
+            }
             engine.ramp_param(set.node, &set.param, set.value, set.at, (ramp, set.law))
         });
-        let sent = sent.and_then(|()| events.iter().try_for_each(|event| event.send(engine)));
+        let sent = sent.and_then(|()| {
+            let mut events = events.iter();
+            events.try_for_each(|event| event.send_with(engine, &mut cells))
+        });
         let is_swapping = engine.is_swapping() && !was_swapping;
         let ticket = engine.commit()?;
         sent?;
@@ -508,6 +532,7 @@ impl Controller {
     fn step(&mut self, command: &Command, engine: &mut Engine) -> Result<EffectTime, ControlError> {
         let playing = Playing {
             engine: &mut *engine,
+            cells: self.cells.as_deref_mut(),
             snapshots: &mut self.snapshots,
             session: self.file.session_mut(),
         };
@@ -592,6 +617,7 @@ impl Controller {
         engine: &Engine,
     ) -> Result<Answers, (ControlError, Option<usize>)> {
         let mut answers = Answers::new();
+        let whole = self.cells.as_ref().map(|it| it.graph());
         for (number, command) in (1..).zip(&request.commands) {
             let answer = match command {
                 Command::Query {
@@ -606,19 +632,23 @@ impl Controller {
                 }
                 Command::Learn { target, range } => {
                     let catalogue = self.registry.catalogue();
-                    check_learned(target, engine.graph(), catalogue)
+                    check_learned(target, whole.as_ref().unwrap_or(engine.graph()), catalogue)
                         .map_err(|error| (error, Some(number)))?;
                     self.learning = Some((target.clone(), *range));
                     json!({ "learns": target })
                 }
-                Command::Query { what } => query::answer(*what, engine, self.registry.catalogue()),
+                Command::Query { what } => {
+                    let graph = whole.as_ref();
+                    query::answer(*what, (engine, graph), self.registry.catalogue())
+                }
                 Command::Save { file } => self
                     .save(file.as_deref(), engine)
                     .map_err(|error| (error, Some(number)))?,
                 Command::SavePreset { part, name } => {
                     let names = (name.as_str(), part.as_str());
                     let (folder, catalogue) = (self.file.folder(), self.registry.catalogue());
-                    let saved = snapshot::save_preset(folder, names, engine.graph(), catalogue);
+                    let graph = whole.as_ref().unwrap_or(engine.graph());
+                    let saved = snapshot::save_preset(folder, names, graph, catalogue);
                     json!({ "saved": saved.map_err(|error| (error, Some(number)))? })
                 }
                 Command::Subscribe {
@@ -639,7 +669,9 @@ impl Controller {
     }
 
     fn save(&mut self, file: Option<&Path>, engine: &Engine) -> Result<Value, ControlError> {
-        let now = (engine.graph(), &*self.snapshots);
+        let whole = self.cells.as_ref().map(|it| it.graph());
+        let graph = whole.as_ref().unwrap_or(engine.graph());
+        let now = (graph, &*self.snapshots);
         let (saved, kept) = self.file.save(file, now, self.registry.catalogue())?;
         if file.is_none() {
             self.saved_changes = self.history.changes();

@@ -122,7 +122,7 @@ pub enum ControlError {
     NoCells,
     /// The graph of a session of cells changes by commands of cells alone.
     #[error(
-        "a session of cells takes `set`, `value`, `midi`, `message`, `query`, `subscribe` and the commands of cells"
+        "a session of cells takes no command that changes nodes, edges, the transport or the file that it plays: `remove_cell` its cells first, or use `divisi play`"
     )]
     WithCells,
     /// A command of cells was refused.

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `demands` | what cells need of the machine, and who yields to whom |
+//! | `inside` | events for nodes inside cells |
 //! | `text` | the keys of a cell that arrive as JSON |
 //! | `change` | one change under way: a new process, then another graph |
 //!
@@ -21,13 +22,16 @@
 
 mod change;
 mod demands;
+mod inside;
 mod text;
 
 pub use demands::WorstCosts;
+pub use inside::InnerChange;
 pub use text::cell_text;
 
 use crate::admission::CoreCapacity;
-use crate::monitor::{Monitor, Order};
+use crate::inner_events::Slot;
+use crate::monitor::{CellTexts, Monitor, Order};
 use crate::node::CellLinks;
 use crate::section::{CellSpec, check_cores, shared_cores};
 use crate::split::Split;
@@ -132,6 +136,8 @@ pub struct ServiceOptions {
 /// The cells of a session that plays.
 pub struct CellService {
     options: ServiceOptions,
+    /// The graph as it is in the session's file.
+    filed: Graph,
     monitor: Monitor,
     cells: Vec<ServedCell>,
     next_index: usize,
@@ -143,6 +149,10 @@ struct ServedCell {
     index: usize,
     spec: CellSpec,
     status: Arc<CellStatus>,
+    /// Name of its node in the supervisor's graph.
+    node: String,
+    slots: Arc<[Slot]>,
+    texts: CellTexts,
     /// It was stopped: by an order, or for one of higher precedence.
     stopped: Option<CellState>,
 }
@@ -151,17 +161,25 @@ impl CellService {
     /// The service of the cells of `split`, which `monitor` has started.
     ///
     /// Real-time: setup.
-    pub fn new(options: ServiceOptions, split: &Split, monitor: Monitor) -> Self {
+    pub fn new(
+        options: ServiceOptions,
+        split: &Split,
+        (monitor, texts): (Monitor, Vec<CellTexts>),
+    ) -> Self {
         let statuses = monitor.statuses().iter();
-        let cells = split.cells.iter().zip(statuses).enumerate();
-        let cells = cells.map(|(index, (part, (_, status)))| ServedCell {
+        let cells = split.cells.iter().zip(statuses).zip(texts).enumerate();
+        let cells = cells.map(|(index, ((part, (_, status)), texts))| ServedCell {
             index,
             spec: part.spec.clone(),
             status: status.clone(),
+            node: part.node.clone(),
+            slots: part.slots.clone(),
+            texts,
             stopped: None,
         });
         let cells: Vec<ServedCell> = cells.collect();
         Self {
+            filed: options.graph.clone(),
             options,
             monitor,
             next_index: cells.len(),

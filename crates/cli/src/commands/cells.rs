@@ -126,7 +126,11 @@ impl Cells {
         // Before any process, so that a path that is taken starts none.
         let socket = ControlOptions::listen_at(self.socket.as_deref())?;
         let started = Monitor::start(&split.cells, (block, is_live), launch, &drills);
-        let Start { monitor, links } = started.map_err(Failure::failed)?;
+        let Start {
+            monitor,
+            links,
+            texts,
+        } = started.map_err(Failure::failed)?;
         let links = CellLinks::new(links.into_iter().collect::<HashMap<_, _>>().into());
         let mut registry = divisi::registry();
         register_cells(&mut registry, links.clone());
@@ -140,7 +144,7 @@ impl Cells {
             period: block.duration(rate),
             capacity: is_checked.then(|| capacity((rate, block), self.reserve)),
         };
-        let service = CellService::new(service, &split, monitor);
+        let service = CellService::new(service, &split, (monitor, texts));
         let run = Run {
             loaded: &loaded,
             file: &self.file,
