@@ -11,6 +11,7 @@
 
 use crate::border::{BorderPort, Entry, register_border};
 use crate::events;
+use crate::gauges::{GAUGES, ShownGauges};
 use crate::inner_events::{Slot, copy_inner, inner_words, read_inner};
 use crate::isolation::{Isolation, end_with_parent, is_parent};
 use crate::keeper::Keeper;
@@ -19,6 +20,7 @@ use crate::node::DrillKind;
 use crate::policy::Windows;
 use crate::raw::{close_descriptors, now};
 use crate::split::{CellPart, MAX_INPUTS};
+use crate::transport::{TRANSPORT_WORDS, read_transport};
 use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineCallback, EngineOptions, TransportStart};
 use processor::Registry;
@@ -37,6 +39,8 @@ use workers::AudioThread;
 const IDLE: Nanos = Nanos(50_000_000);
 /// Time between two checkpoints.
 const CHECKPOINT_INTERVAL: Nanos = Nanos(20_000_000);
+/// Time between two writes of gauges.
+const GAUGE_INTERVAL: Nanos = Nanos(5_000_000);
 /// Blocks between two updates of the engine's figures.
 const UPDATE_INTERVAL: u64 = 64;
 
@@ -98,6 +102,8 @@ struct Cell {
     event_words: usize,
     frames: usize,
     entered: Arc<[AtomicU32]>,
+    /// What came of the transport.
+    transport: [u32; TRANSPORT_WORDS],
     /// What came for nodes inside, and what it may be for.
     inner: Vec<u32>,
     slots: Arc<[Slot]>,
@@ -107,6 +113,9 @@ struct Cell {
     budget: Option<Nanos>,
     parent: i32,
     keeper: Keeper,
+    gauges: ShownGauges,
+    /// Blocks between two writes of the gauges.
+    gauge_interval: u64,
     is_continued: bool,
     notes: Vec<String>,
     windows: Option<Windows>,
@@ -133,7 +142,7 @@ impl Cell {
                 .collect::<Arc<[AtomicU32]>>()
         };
         let inner = inner_words(frames);
-        let of_events = samples.0 - inner - channels * frames;
+        let of_events = samples.0 - TRANSPORT_WORDS - inner - channels * frames;
         let (entered, collected) = (words(of_events), words(samples.1));
         let entries = entries(&part, frames);
         register_border(&mut registry, entries, entered.clone(), collected.clone());
@@ -162,7 +171,8 @@ impl Cell {
             }),
             ..options
         };
-        let interval = CHECKPOINT_INTERVAL.0 / options.block.duration(options.rate).0.max(1);
+        let options_period = options.block.duration(options.rate);
+        let interval = CHECKPOINT_INTERVAL.0 / options_period.0.max(1);
         let (graph, registry) = (part.graph.clone(), Arc::new(registry));
         let (engine, mut callback) = Engine::new(part.graph, registry.clone(), options)
             .map_err(|error| graph::error_chain(&error))?;
@@ -170,9 +180,16 @@ impl Cell {
         let state = state.map_err(|error| format!("its memory is not there: {error}"))?;
         let (keeper, is_continued) =
             Keeper::new(&state.into(), (&mut callback, &graph), interval.max(1))?;
-        let notes = keeper.notes(&graph, registry.catalogue());
+        let mut notes = keeper.notes(&graph, registry.catalogue());
+        let (gauges, left_out) = ShownGauges::new(engine.gauge_handles(), keeper.head());
+        if left_out > 0 {
+            notes.push(format!("{left_out} meters are not shown: a cell shows {GAUGES} at most"));
+        }
+        let gauge_interval = GAUGE_INTERVAL.0 / options_period.0.max(1);
         Ok(Self {
             keeper,
+            gauges,
+            gauge_interval: gauge_interval.max(1),
             is_continued,
             notes,
             engine,
@@ -183,6 +200,7 @@ impl Cell {
             event_words: events::words(frames),
             frames,
             entered,
+            transport: [0; TRANSPORT_WORDS],
             inner: vec![0; inner],
             slots: part.slots,
             outputs: part.outputs,
@@ -208,9 +226,9 @@ impl Cell {
         loop {
             match next {
                 Ok(info) => {
-                    if std::mem::take(&mut is_first) && info.position > 0 {
-                        let located = self.engine.locate_transport(info.position, 0);
-                        located.map_err(|error| error.to_string())?;
+                    if std::mem::take(&mut is_first) && !self.is_continued {
+                        let cycle = info.position / self.frames as u64;
+                        self.callback.begin_at((info.position, cycle));
                     }
                     if let Err(error) = self.answer(info) {
                         next = Err(error);
@@ -232,7 +250,7 @@ impl Cell {
     fn receive(&mut self) -> Result<RequestInfo, ReplyError> {
         let (mut inputs, mut entered) = (self.inputs.iter_mut(), &self.entered[..]);
         let (ports, event_words) = (&self.ports, self.event_words);
-        let inner = &mut self.inner;
+        let (inner, transport) = (&mut self.inner, &mut self.transport);
         self.end.receive(IDLE, |mut words| {
             for channels in ports {
                 for input in inputs.by_ref().take(*channels) {
@@ -249,7 +267,10 @@ impl Cell {
                     (words, entered) = (rest, &entered[event_words..]);
                 }
             }
-            copy_inner(words, inner);
+            if let Some((changes, words)) = words.split_first_chunk() {
+                *transport = *changes;
+                copy_inner(words, inner);
+            }
         })
     }
 
@@ -262,6 +283,7 @@ impl Cell {
             await_window(windows);
         }
         self.give_inner();
+        self.follow_transport();
         let call = CallbackInfo {
             budget: self.budget,
             ..CallbackInfo::default()
@@ -279,6 +301,9 @@ impl Cell {
                 .zip(samples)
                 .for_each(|(word, sample)| *word = sample);
         });
+        if info.block % self.gauge_interval == 0 {
+            self.gauges.write(self.keeper.head());
+        }
         let (outputs, frames) = (&self.outputs, self.frames);
         // After the reply, for which the supervisor may wait.
         self.keeper.end_block(&mut self.callback, || {
@@ -292,6 +317,16 @@ impl Cell {
             })
         });
         sent
+    }
+
+    /// Moves the transport as the supervisor's has moved.
+    fn follow_transport(&mut self) {
+        let (position, _) = self.callback.time();
+        let last = self.callback.last_transport();
+        let callback = &mut self.callback;
+        read_transport(&self.transport, (position, self.frames), last, |change| {
+            callback.change_transport(change);
+        });
     }
 
     /// Gives what came for nodes inside to the coming block.

@@ -26,6 +26,7 @@
 //! | `border` | nodes at both sides of a border: taps, inputs and outputs |
 //! | `node` | the cell as a node of the supervisor's graph: sends, receives, fades what is lost |
 //! | `inner_events` | parameters, numbers, MIDI and words for nodes inside a cell |
+//! | `transport` | the supervisor's transport on its way into a cell |
 //! | `midi_memory` | the MIDI messages that a new process is told again |
 //! | `node_events` | what a new process is told again, and what is released when one is lost |
 //! | `policy` | [`Policy`]: rules by which cells share cores, and what holds them to these |
@@ -35,6 +36,7 @@
 //! | `child` | [`run_cell`]: the cell's process |
 //! | `keeper` | what its nodes hold, written into shared memory while it plays, for the process after it |
 //! | `checkpoint` | that memory, and what the supervisor believes of it |
+//! | `gauges` | the newest values of a cell's meters |
 //! | `isolation` | what a cell's process gives up before it plays, and attempts to get it back |
 //! | `raw` | the calls of the kernel that need `unsafe` |
 //!
@@ -59,6 +61,7 @@ mod border;
 mod checkpoint;
 mod child;
 mod events;
+mod gauges;
 mod inner_events;
 mod isolation;
 mod keeper;
@@ -73,6 +76,7 @@ mod section;
 mod service;
 mod split;
 mod status;
+mod transport;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;

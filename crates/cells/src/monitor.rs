@@ -503,6 +503,7 @@ impl WatchedCell {
         self.status.drill.store(0, Ordering::Relaxed);
         self.status.throttled.store(false, Ordering::Relaxed);
         self.status.load.store(0, Ordering::Relaxed);
+        self.status.set_head(None);
     }
 
     fn start(&mut self) {
@@ -647,6 +648,8 @@ impl WatchedCell {
                     process: process.child.id(),
                     is_continued,
                 });
+                let head = self.memory.as_ref().and_then(CheckpointMemory::map_head);
+                self.status.set_head(head);
                 self.blocks_before = self.status.blocks();
                 self.stuck = None;
                 // An outage before this one is over.

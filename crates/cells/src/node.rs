@@ -18,6 +18,7 @@ use crate::message::{HostEnd, ReplyError, RequestInfo};
 use crate::node_events::{NodeEvents, count_lost};
 use crate::section::CellLatency;
 use crate::status::CellStatus;
+use crate::transport::{TRANSPORT_WORDS, TransportFeed};
 use graph::{Node, Signal};
 use processor::{Block, MakeError, Mode, ProcessStatus, Processor, Registry, Setup, Tail};
 use std::collections::HashMap;
@@ -139,6 +140,7 @@ struct CellNode {
     outputs: Vec<usize>,
     events: NodeEvents,
     inner: InnerEvents,
+    transport: TransportFeed,
     /// Last sample of each channel, from which a fade begins.
     last: Vec<f32>,
     was_lost: bool,
@@ -173,6 +175,7 @@ impl CellNode {
             last: vec![0.0; outputs.iter().sum()],
             events: NodeEvents::new(&node.inputs, &node.outputs),
             inner,
+            transport: TransportFeed::new(Arc::default()),
             outputs,
             was_lost: false,
         }
@@ -184,8 +187,7 @@ impl CellNode {
             self.retire();
             self.end = Some(fresh);
             self.first = self.next;
-            self.events.set_behind();
-            self.inner.set_behind();
+            self.set_behind();
         }
     }
 
@@ -214,8 +216,7 @@ impl CellNode {
         if self.link.status.throttled.load(Ordering::Relaxed) {
             self.unsent = self.next;
             self.follow(block);
-            self.events.set_behind();
-            self.inner.set_behind();
+            self.set_behind();
             return;
         }
         let drill = self.drill(block.position());
@@ -225,7 +226,8 @@ impl CellNode {
             drill,
         };
         let (events, event_words) = (&mut self.events, events::words(self.block));
-        let inner = &mut self.inner;
+        let (inner, transport) = (&mut self.inner, &mut self.transport);
+        let range = (block.position(), block.position() + self.block as u64);
         let mut lost = 0;
         let sent = self.end.as_mut().map(|end| {
             end.send(info, |mut words| {
@@ -243,6 +245,8 @@ impl CellNode {
                         lost += events.write(block, port, here);
                     }
                 }
+                let changes = words.split_off_mut(..TRANSPORT_WORDS).unwrap_or_default();
+                transport.write(range, changes);
                 lost += inner.write(block, words);
             })
         });
@@ -252,17 +256,22 @@ impl CellNode {
             Some(Ok(())) => {
                 self.events.set_sent();
                 self.inner.set_sent();
+                self.transport.set_sent();
                 if drill != 0 {
                     self.link.status.drill.store(drill, Ordering::Relaxed);
                 }
             }
             // No room: the cell is behind by a ring's length, and this block is lost.
-            Some(Err(ReplyError::Late)) | None => {
-                self.events.set_behind();
-                self.inner.set_behind();
-            }
+            Some(Err(ReplyError::Late)) | None => self.set_behind(),
             Some(Err(error)) => self.give_up(error),
         }
+    }
+
+    /// A process has come, or has missed a block.
+    fn set_behind(&mut self) {
+        self.events.set_behind();
+        self.inner.set_behind();
+        self.transport.set_behind();
     }
 
     /// Follows the events of this block, whether they were sent or not.
@@ -411,6 +420,7 @@ impl CellNode {
 impl Processor for CellNode {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.block = setup.block.count();
+        self.transport = TransportFeed::new(setup.services.transport());
         self.is_offline = setup.mode != Mode::Live;
         let period = setup.block.duration(setup.rate);
         self.budget = match self.link.latency {

@@ -13,6 +13,7 @@
 use crate::border::{BorderPort, CELL, INPUT, OUTPUT, TAP};
 use crate::inner_events::{Slot, inner_words, slots};
 use crate::section::CellSpec;
+use crate::transport::TRANSPORT_WORDS;
 use graph::{
     Adjacency, Catalogue, Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, Role, Signal,
     SourceSpan, nearest,
@@ -59,7 +60,7 @@ impl CellPart {
     /// Words of a request and of a reply, without their headers, for a block of `frames`.
     pub fn message_words(&self, frames: usize) -> (usize, usize) {
         let words = |ports: &[BorderPort]| ports.iter().map(|it| it.words(frames)).sum();
-        let inner = inner_words(frames);
+        let inner = TRANSPORT_WORDS + inner_words(frames);
         (words(&self.inputs) + inner, words(&self.outputs))
     }
 }

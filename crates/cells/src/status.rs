@@ -9,15 +9,21 @@
 //! | `gone` | the monitor, when it starts the cell no more | the node, which waits no longer |
 //! | `stopped` | the service and the monitor, from an order to stop until a process plays again | the node, to which no block is lost then |
 //! | `throttled` | the monitor, while the budget is used up | the node, which sends nothing then |
+//! | `head` | the monitor, with each process | reports: its meters. Behind a lock that the node never takes |
 //! | `process`, `starts`, `workers`, `used_ns`, `load`, `outside_ns` | the monitor | reports |
 //!
 //! Nothing else travels with any of these words, so all are relaxed; the rings travel through queues.
 
+use crate::gauges::read_gauges;
+use rt::mirror::SharedWords;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use units::Nanos;
 
 /// Figures and flags of one cell.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct CellStatus {
     /// Blocks that were asked for.
     pub(crate) blocks: AtomicU64,
@@ -50,9 +56,24 @@ pub struct CellStatus {
     pub(crate) load: AtomicU32,
     /// Processor time while no window was open, or its budget was used up.
     pub(crate) outside_ns: AtomicU64,
+    /// Head of the memory of the process that plays, with its meters. The node does not touch it.
+    pub(crate) head: Mutex<Option<SharedWords>>,
+}
+
+impl fmt::Debug for CellStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("CellStatus");
+        shown.field("blocks", &self.blocks()).field("lost", &self.lost());
+        shown.field("process", &self.process()).finish_non_exhaustive()
+    }
 }
 
 impl CellStatus {
+    /// Takes the memory in which a process writes its meters.
+    pub(crate) fn set_head(&self, head: Option<SharedWords>) {
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = head;
+    }
+
     /// Number of blocks that were asked for.
     ///
     /// Real-time: hot.
@@ -121,6 +142,15 @@ impl CellStatus {
     /// Real-time: hot.
     pub fn used_outside(&self) -> Nanos {
         Nanos(self.outside_ns.load(Ordering::Relaxed))
+    }
+
+    /// The newest values of its meters, by node and name. Empty while no process plays.
+    ///
+    /// Real-time: setup.
+    pub fn gauges(&self) -> BTreeMap<String, f32> {
+        let head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = head.as_ref().and_then(|head| read_gauges(head.words()));
+        found.unwrap_or_default()
     }
 
     /// Cores that it has used of late: 0.5 is half of one.

@@ -10,6 +10,7 @@ use crate::{Command, ControlError, Query};
 use engine::{Engine, EngineError, RampLaw};
 use graph::{Edit, Graph, NodeId, ParamValue};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use units::Frames;
 
 /// The cells of a session that plays.
@@ -66,6 +67,11 @@ pub trait CellHost {
     ///
     /// Real-time: setup.
     fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError>;
+
+    /// The newest values of the meters in cells, by node and name.
+    ///
+    /// Real-time: setup.
+    fn gauges(&self) -> BTreeMap<String, f32>;
 
     /// Notes the new value of a parameter of a node in no cell.
     ///
@@ -140,31 +146,26 @@ pub(crate) fn check(command: &Command, has_cells: bool) -> Result<(), ControlErr
     let asks = matches!(command, Command::Query { what: Query::Cells });
     match has_cells {
         true if is_cell_command(command) => Err(ControlError::Alone("a command of cells")),
-        true if !keeps_graph(command) => Err(ControlError::WithCells),
+        true if changes_graph(command) => Err(ControlError::WithCells),
         false if asks || is_cell_command(command) => Err(ControlError::NoCells),
         _ => Ok(()),
     }
 }
 
-/// Returns true for a command that leaves nodes, edges and the transport as they are.
-fn keeps_graph(command: &Command) -> bool {
+/// Returns true for a command that changes nodes and edges, or the file that plays.
+fn changes_graph(command: &Command) -> bool {
     matches!(
         command,
-        Command::Set { .. }
-            | Command::Value { .. }
-            | Command::Midi { .. }
-            | Command::Message { .. }
-            | Command::Query { .. }
-            | Command::Subscribe { .. }
-            | Command::Solo { .. }
-            | Command::Snapshot { .. }
-            | Command::Recall { .. }
-            | Command::RemoveSnapshot { .. }
-            | Command::RenameSnapshot { .. }
-            | Command::LoadPreset { .. }
-            | Command::SavePreset { .. }
-            | Command::Save { .. }
-            | Command::Undo
-            | Command::Redo
+        Command::Add { .. }
+            | Command::Remove { .. }
+            | Command::Replace { .. }
+            | Command::Connect { .. }
+            | Command::Disconnect { .. }
+            | Command::Bypass { .. }
+            | Command::Rename { .. }
+            | Command::Move { .. }
+            | Command::Enable { .. }
+            | Command::Disable { .. }
+            | Command::Load { .. }
     )
 }

@@ -232,7 +232,11 @@ impl Controller {
         }
         self.answer(engine, &mut messages);
         self.subscriptions.measure(engine, self.rate_hz);
-        self.subscriptions.publish(engine, &mut messages);
+        let cells = self.cells.as_ref();
+        let cells = cells.filter(|_| self.subscriptions.has_meters());
+        let inside = cells.map(|it| it.gauges());
+        let publish = (engine as &Engine, inside.unwrap_or_default());
+        self.subscriptions.publish(publish, &mut messages);
         messages
     }
 
@@ -637,6 +641,11 @@ impl Controller {
                     self.learning = Some((target.clone(), *range));
                     json!({ "learns": target })
                 }
+                Command::Query { what: Query::Meters } => {
+                    let mut gauges = engine.gauges();
+                    gauges.extend(self.cells.iter().flat_map(|it| it.gauges()));
+                    json!(gauges)
+                }
                 Command::Query { what } => {
                     let graph = whole.as_ref();
                     query::answer(*what, (engine, graph), self.registry.catalogue())
@@ -656,6 +665,8 @@ impl Controller {
                     ports,
                     every_ms,
                 } => {
+                    let at = |error| (error, Some(number));
+                    check_measured(ports, engine.graph(), whole.as_ref()).map_err(at)?;
                     let wanted = (topics.as_slice(), ports.as_slice());
                     let set = self.subscriptions.set(client, wanted, *every_ms, engine);
                     set.map_err(|error| (error, Some(number)))?;
@@ -683,6 +694,24 @@ impl Controller {
                 "warning": format!("comments are lost; the old file is {}", kept.display()),
             }),
         })
+    }
+}
+
+/// Refuses to measure what stays inside a cell: it is in the `whole` graph only.
+fn check_measured(
+    ports: &[String],
+    here: &Graph,
+    whole: Option<&Graph>,
+) -> Result<(), ControlError> {
+    let is_inside = |port: &&String| {
+        let is_in = |graph| target::audio_output(graph, port).is_ok();
+        whole.is_some_and(is_in) && !is_in(here)
+    };
+    match ports.iter().find(is_inside) {
+        Some(port) => Err(ControlError::Cells(format!(
+            "`{port}` stays inside its cell: what leaves a cell can be measured"
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::transport::TransportSchedule;
 use crate::watchdog;
 use driver::{AudioCallback, CallbackInfo, HostTransport, MidiEvent};
 use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor, StateVisitor};
-use processor::{Event, MidiPortsCallback, Transport};
+use processor::{Event, MidiPortsCallback, Transport, TransportChange};
 use graph::NodeId;
 use rt::stamp::{self, TickScale};
 use rtrb::PushError;
@@ -148,6 +148,24 @@ impl EngineCallback {
             });
         }
         has_room
+    }
+
+    /// State of the transport after its last change.
+    ///
+    /// Real-time: hot.
+    pub fn last_transport(&self) -> TransportChange {
+        self.transport.transport().last()
+    }
+
+    /// Changes the transport in the coming block, as that of another engine has changed. One of a frame before the last
+    /// change is left out.
+    ///
+    /// Real-time: hot.
+    pub fn change_transport(&mut self, change: TransportChange) {
+        let transport = self.transport.transport();
+        if change.frame >= transport.last().frame {
+            transport.push(change);
+        }
     }
 
     /// Begins at this frame and cycle. To be called before the first block.

@@ -5,6 +5,8 @@ use crate::inner_events::{InnerText, Slot, slot_of};
 use engine::{Engine, EngineError, RampLaw, live_param, param_number};
 use graph::{Graph, NodeId, ParamValue, Signal};
 use processor::{EventBody, EventTarget};
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
 use units::Frames;
 
 /// What is sent to a node inside a cell.
@@ -29,6 +31,14 @@ impl CellService {
     /// Real-time: setup.
     pub fn is_inside(&self, node: NodeId) -> bool {
         self.cell_of(node).is_some()
+    }
+
+    /// The newest values of the meters in cells, by node and name.
+    ///
+    /// Real-time: setup.
+    pub fn gauges(&self) -> BTreeMap<String, f32> {
+        let all = self.cells.iter().map(|cell| cell.status.gauges());
+        all.flatten().collect()
     }
 
     /// Notes that a parameter of a node of the whole graph, inside a cell or not, has another value.
@@ -137,6 +147,17 @@ impl CellService {
         })
     }
 
+    /// Lays out for the nodes that are still to be made what their processes are told.
+    pub(super) fn tell_at_start(&self) {
+        let links = self.options.links.lock();
+        let mut links = links.unwrap_or_else(PoisonError::into_inner);
+        for cell in &self.cells {
+            if let Some(link) = links.get_mut(&cell.node) {
+                link.told = self.told(&cell.slots);
+            }
+        }
+    }
+
     /// Numbers that a process of these slots is told at its beginning: the session's file has others.
     pub(super) fn told(&self, slots: &[Slot]) -> Vec<(u16, f32)> {
         let catalogue = self.options.registry.catalogue();
@@ -147,7 +168,7 @@ impl CellService {
             let now = self.options.graph.node(slot.node)?;
             let name = catalogue.get(now.effective_kind())?;
             let name = name.params.get(usize::from(index))?.name;
-            let filed = self.filed.node(slot.node).and_then(|it| it.number(name));
+            let filed = self.options.filed.node(slot.node).and_then(|it| it.number(name));
             let value = now.number(name).filter(|value| Some(*value) != filed)?;
             Some((number, value as f32))
         });

@@ -4,11 +4,12 @@
 //!   session ──▶ split at the borders ──▶ a process for each cell
 //!                      │                      ▲ rings
 //!                      ▼                      ▼
-//!               the rest of the graph ──▶ engine ──▶ clock, or a file
+//!               the rest of the graph ──▶ engine ──▶ a device or the clock (as `play` does), or a file
 //! ```
 
 mod admission;
 mod drill;
+mod live;
 mod process;
 mod run;
 mod service;
@@ -16,22 +17,21 @@ mod service;
 pub(super) use process::CellProcess;
 
 use crate::failure::Failure;
-use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
-use crate::playback::control::ControlOptions;
-use crate::session::load::LoadedSession;
-use crate::session::options::{parse_block, parse_rate, parse_seconds};
+use crate::commands::play::Play;
+use crate::session::load::{LoadedSession, new_registry};
+use crate::session::options::PlayOptions;
 use admission::{capacity, check_admission, worst_costs};
 use clap::Args;
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::cells::{
     CellLinks, CellPart, CellService, CellSpec, Drill, Launch, LaunchRequest, Monitor,
     ServiceOptions, Split, Start, read_cells, register_cells, split,
 };
 use divisi::graph::Diagnostic;
-use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
+use divisi::prelude::{Frames, Graph, Mode, SampleRate};
 use drill::DrillOption;
+use live::{LiveCells, LiveStart};
 use run::Run;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -56,26 +56,22 @@ A cell is a table of the session, [cell.NAME] with nodes = [\"a\", \"b\"]; docs/
 /// Plays a session whose cells are processes of their own
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Cells {
-    /// The session, with tables [cell.NAME]
-    file: PathBuf,
+pub(crate) struct CellsCommand {
+    #[command(flatten)]
+    play: Play,
 
-    /// Render into a file, faster than real time, instead of playing by the clock
-    #[arg(long, value_name = "OUT.wav", requires = "seconds")]
+    #[command(flatten)]
+    cells: Cells,
+
+    /// Render into a file, faster than real time, instead of playing
+    #[arg(long, value_name = "OUT.wav", requires = "seconds",
+        conflicts_with_all = ["socket", "osc", "record", "driver", "device", "watch", "see", "json"])]
     render: Option<PathBuf>,
+}
 
-    /// Length in seconds; without it, until Ctrl-C
-    #[arg(long, value_name = "S", value_parser = parse_seconds)]
-    seconds: Option<f64>,
-
-    /// Sample rate in Hz
-    #[arg(long, value_name = "HZ", value_parser = parse_rate)]
-    rate: Option<SampleRate>,
-
-    /// Frames in a block
-    #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
-    block: Option<Frames>,
-
+/// Options of cells.
+#[derive(Args, Clone)]
+pub(crate) struct Cells {
     /// Cause a failure, to see that the rest plays on: kill, segv, stop, loop, hog or garbage, at a time in seconds. May be
     /// given several times
     #[arg(long, value_name = "CELL:KIND@S", value_parser = DrillOption::parse)]
@@ -89,85 +85,105 @@ pub(crate) struct Cells {
     #[arg(long)]
     no_admission: bool,
 
-    /// Take commands at this Unix socket, which belongs to you alone; see `divisi send`
-    // Empty without a path, which the usual parser of paths refuses.
-    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "", conflicts_with = "render",
-        value_parser = OsStringValueParser::new().map(PathBuf::from))]
-    socket: Option<PathBuf>,
+    /// The run has no deadline.
+    #[arg(skip)]
+    is_offline: bool,
+}
+
+impl CellsCommand {
+    /// Runs the command.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let Self {
+            play,
+            mut cells,
+            render,
+        } = self;
+        match render {
+            Some(output) => {
+                cells.is_offline = true;
+                cells.render(&output, &play.options)
+            }
+            None => {
+                let file = play.options.file.clone();
+                play.run_with(Some(&LiveStart { cells, file }))
+            }
+        }
+    }
 }
 
 impl Cells {
-    /// Runs the command.
-    pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = LoadedSession::read_valid(&self.file)?;
-        let (rate, block) = format(&loaded, self.rate, self.block);
+    /// Renders the session into `output`.
+    fn render(&self, output: &Path, play: &PlayOptions) -> Result<(), Failure> {
+        play.patch.allow_writing(Some(output))?;
+        let mut loaded = LoadedSession::read_valid_with(&play.file, &play.patch)?;
+        let (rate, block) = (play.rate(&loaded), play.block(&loaded));
         let split = split_session(&loaded)?;
-        let drills = self.drills(&split.cells, rate)?;
-        // A render has no deadline.
-        if self.render.is_none() && !self.no_admission {
-            let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
-            check_admission((&loaded, &self.file), &cells, (rate, block), self.reserve)?;
-        }
-        let mut guard = loaded.guard(std::iter::empty())?;
-        if let Some(output) = &self.render {
-            self.check_output(output, &mut guard)?;
-        }
+        self.drills(&split.cells, rate)?;
+        let filed = loaded.session.graph.clone();
+        play.recall(&mut loaded)?;
+        play.check_input(&loaded)?;
+        let mut guard = play.guard(&loaded)?;
+        guard.output(output)?;
+        crate::files::check_sound_name(output)?;
         let interrupt = Interrupt::listen()?;
-        let mut options = EngineOptions::new(block, rate);
+        let mut options = play.engine_options(&loaded, rate);
         options.folder.clone_from(&loaded.folder);
-        options.scheduler = Scheduler::Sequential;
-        options.workers = 1;
-        options.mode = match self.render {
-            Some(_) => Mode::Offline,
-            None => Mode::Live,
+        play.use_one_worker(&mut options);
+        options.mode = Mode::Offline;
+        let started = self.start((&loaded, &filed), &play.file, (rate, block))?;
+        let run = Run {
+            loaded: &loaded,
+            graph: started.graph,
+            registry: started.registry,
+            options,
+            service: started.service,
+            source: play.open_input(rate)?,
+            interrupt,
+            frames: play.frames(rate).unwrap_or(0),
         };
-        let launch = self.launch((rate, block))?;
-        let is_live = self.render.is_none();
-        // Before any process, so that a path that is taken starts none.
-        let socket = ControlOptions::listen_at(self.socket.as_deref())?;
-        let started = Monitor::start(&split.cells, (block, is_live), launch, &drills);
+        run.render(output)
+    }
+
+    /// Starts a process for each cell of `loaded`, whose graph is `filed` in its file.
+    fn start(
+        &self,
+        (loaded, filed): (&LoadedSession, &Graph),
+        file: &Path,
+        (rate, block): (SampleRate, Frames),
+    ) -> Result<LiveCells, Failure> {
+        let split = split_session(loaded)?;
+        let drills = self.drills(&split.cells, rate)?;
+        let is_checked = !self.is_offline && !self.no_admission;
+        if is_checked {
+            let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
+            check_admission((loaded, file), &cells, (rate, block), self.reserve)?;
+        }
+        let launch = self.launch(file, (rate, block))?;
+        let started = Monitor::start(&split.cells, (block, !self.is_offline), launch, &drills);
         let Start {
             monitor,
             links,
             texts,
         } = started.map_err(Failure::failed)?;
         let links = CellLinks::new(links.into_iter().collect::<HashMap<_, _>>().into());
-        let mut registry = divisi::registry();
+        let mut registry = new_registry();
         register_cells(&mut registry, links.clone());
         let registry = Arc::new(registry);
-        let is_checked = is_live && !self.no_admission;
         let service = ServiceOptions {
             graph: loaded.session.graph.clone(),
+            filed: filed.clone(),
             registry: registry.clone(),
             links,
-            costs: worst_costs(&loaded, &self.file, block),
+            costs: worst_costs(loaded, file, block),
             period: block.duration(rate),
             capacity: is_checked.then(|| capacity((rate, block), self.reserve)),
         };
         let service = CellService::new(service, &split, (monitor, texts));
-        let run = Run {
-            loaded: &loaded,
-            file: &self.file,
+        Ok(LiveCells {
             graph: split.outer,
             registry,
-            options,
             service: Rc::new(RefCell::new(service)),
-            socket,
-            interrupt,
-            frames: self
-                .seconds
-                .map(|it| (it * f64::from(rate.hz())).round() as u64),
-        };
-        match &self.render {
-            Some(output) => run.render(output),
-            None => run.play(),
-        }
-    }
-
-    fn check_output(&self, output: &Path, guard: &mut FileGuard) -> Result<(), Failure> {
-        guard.input(&self.file);
-        guard.output(output)?;
-        crate::files::check_sound_name(output)
+        })
     }
 
     /// The failures to cause in each cell.
@@ -188,9 +204,13 @@ impl Cells {
     }
 
     /// Starts this program once more, as a cell.
-    fn launch(&self, (rate, block): (SampleRate, Frames)) -> Result<Launch, Failure> {
+    fn launch(
+        &self,
+        file: &Path,
+        (rate, block): (SampleRate, Frames),
+    ) -> Result<Launch, Failure> {
         let program = std::env::current_exe().map_err(Failure::from_error)?;
-        let (file, is_live) = (self.file.clone(), self.render.is_none());
+        let (file, is_live) = (file.to_owned(), !self.is_offline);
         let parent = std::process::id();
         Ok(Box::new(move |request: &LaunchRequest<'_>| {
             use std::os::unix::process::CommandExt;

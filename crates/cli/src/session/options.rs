@@ -274,6 +274,16 @@ impl PlayOptions {
         }
     }
 
+    /// Plays on one worker, one node after the other, unless the call says something else.
+    pub(crate) fn use_one_worker(&self, options: &mut EngineOptions) {
+        if self.scheduler == SchedulerArg::Auto {
+            options.scheduler = Scheduler::Sequential;
+        }
+        if self.workers.is_none() && options.scheduler == Scheduler::Sequential {
+            options.workers = 1;
+        }
+    }
+
     /// Name of the scheduler, and whether `auto` chose it.
     pub(crate) fn scheduler_name(&self, options: &EngineOptions) -> String {
         match self.scheduler {

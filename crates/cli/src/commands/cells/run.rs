@@ -1,16 +1,13 @@
-//! [`Run`]: plays the supervisor's part of the graph, by the clock or into a file, and prints what happens to the cells.
+//! [`Run`]: plays the supervisor's part of the graph into a file, and prints what happens to the cells.
 
-use super::service::ServedCells;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
+use crate::playback::file_input::InputFile;
 use crate::session::load::{LoadedSession, output_channels};
 use divisi::cells::{CellEvent, CellService, Monitor};
-use divisi::control::Controller;
-use divisi::control::server::Servers;
-use divisi::control::server::unix::UnixServer;
-use divisi::driver::offline::{self, Silence};
-use divisi::driver::{DriverConfig, DriverState, clock};
+use divisi::driver::DriverConfig;
+use divisi::driver::offline;
 use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Graph, Registry};
@@ -20,25 +17,19 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Time between two looks at the cells.
-const INTERVAL: Duration = Duration::from_millis(5);
 
 /// A run of the supervisor.
 pub(super) struct Run<'a> {
     pub(super) loaded: &'a LoadedSession,
-    /// Path of the session.
-    pub(super) file: &'a Path,
     /// The graph with a node for each cell.
     pub(super) graph: Graph,
     pub(super) registry: Arc<Registry>,
     pub(super) options: EngineOptions,
     pub(super) service: Rc<RefCell<CellService>>,
-    /// Where commands arrive.
-    pub(super) socket: Option<UnixServer>,
+    /// What goes in.
+    pub(super) source: Option<InputFile>,
     pub(super) interrupt: Interrupt,
-    pub(super) frames: Option<u64>,
+    pub(super) frames: u64,
 }
 
 impl Run<'_> {
@@ -55,39 +46,8 @@ impl Run<'_> {
     fn request(&self, engine: &Engine) -> DriverConfig {
         let mut request = DriverConfig::new("divisi", self.options.block);
         request.outputs = output_channels(engine.plan());
+        request.inputs = self.options.input_channels;
         request
-    }
-
-    /// Plays by the clock until the end or an interrupt.
-    pub(super) fn play(mut self) -> Result<(), Failure> {
-        let (mut engine, callback) = self.make()?;
-        let mut request = self.request(&engine);
-        request.rate = Some(self.options.rate);
-        let driver = clock::open(&request).map_err(Failure::from_error)?;
-        messages::print_notes(&driver.info().refused);
-        let running = driver
-            .start(Box::new(callback))
-            .map_err(Failure::from_error)?;
-        let frames = self.frames;
-        let is_done = |engine: &Engine| frames.is_some_and(|it| engine.position() >= it);
-        let unix = self.socket.take();
-        let mut servers = Servers { unix, osc: None };
-        let mut controller = self.controller();
-        while !self.interrupt.is_requested() && !is_done(&engine) {
-            engine.update();
-            self.print_events();
-            if let DriverState::Ended { reason } = running.state() {
-                return Err(Failure::failed(reason));
-            }
-            servers.serve(&mut controller, &mut engine, INTERVAL);
-        }
-        drop(running.stop());
-        engine.update();
-        let missed = engine.report().late;
-        if missed > 0 {
-            messages::print_message(&format!("{missed} blocks came late"));
-        }
-        self.end()
     }
 
     /// Renders into `output`.
@@ -102,7 +62,15 @@ impl Run<'_> {
         let channels = Channels(request.outputs);
         let mut writer = Writer::create(output, rate, channels, SampleFormat::F32)
             .map_err(Failure::from_error)?;
-        let frames = self.frames.unwrap_or(0);
+        let frames = self.frames;
+        let mut source = self.source.take();
+        let mut read_input = |into: &mut [&mut [f32]]| match &mut source {
+            None => Ok(0),
+            Some(source) => {
+                let got = source.read(into);
+                source.read_error().map_or(Ok(got), |what| Err(what.into()))
+            }
+        };
         let latency = u64::from(engine.plan().latency.0);
         let rendered = {
             let _audio_thread = AudioThread::enter();
@@ -110,7 +78,7 @@ impl Run<'_> {
                 &request,
                 (latency, frames),
                 &mut callback,
-                &mut Silence,
+                &mut read_input,
                 &mut |block: &[&[f32]]| writer.write(block).map_err(Into::into),
                 &mut |_| {
                     engine.update();
@@ -133,17 +101,6 @@ impl Run<'_> {
         }
     }
 
-    /// Takes commands of clients.
-    fn controller(&self) -> Controller {
-        let session = (self.file.to_owned(), self.loaded.session.clone());
-        // A session of cells takes no `load`.
-        let read = |_: &Path| Err("a session of cells is not read again".to_owned());
-        let rate_hz = self.options.rate.hz();
-        let mut controller = Controller::new(self.registry.clone(), session, rate_hz, read);
-        controller.host_cells(Box::new(ServedCells::new(self.service.clone())));
-        controller
-    }
-
     /// Prints what has happened to the cells.
     fn print_events(&self) {
         print_events(self.service.borrow().monitor());
@@ -157,16 +114,24 @@ impl Run<'_> {
 
 /// Prints what has happened to the cells.
 fn print_events(monitor: &Monitor) {
+    news(monitor)
+        .iter()
+        .for_each(|line| messages::print_message(line));
+}
+
+/// Lines about what has happened to the cells.
+pub(super) fn news(monitor: &Monitor) -> Vec<String> {
+    let mut lines = Vec::new();
     for event in monitor.events() {
-        messages::print_message(&match event {
+        let mut continued = None;
+        let line = match event {
             CellEvent::Playing {
                 cell,
                 process,
                 is_continued,
             } => {
                 if is_continued {
-                    let message = format!("cell `{cell}`: continues from before the failure");
-                    messages::print_message(&message);
+                    continued = Some(format!("cell `{cell}`: continues from before the failure"));
                 }
                 format!("cell `{cell}`: process {process}")
             }
@@ -178,12 +143,15 @@ fn print_events(monitor: &Monitor) {
                 format!("cell `{cell}`: it failed too often and stays silent")
             }
             CellEvent::Refused { cell, what } => format!("note: cell `{cell}`: {what}"),
-        });
+        };
+        lines.extend(continued);
+        lines.push(line);
     }
+    lines
 }
 
 /// Prints what the sound lacks of each cell. Fails if it lacks anything.
-fn end(monitor: &Monitor) -> Result<(), Failure> {
+pub(super) fn end(monitor: &Monitor) -> Result<(), Failure> {
     print_events(monitor);
     let mut is_whole = true;
     for (cell, status) in monitor.statuses() {

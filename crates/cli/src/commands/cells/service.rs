@@ -9,6 +9,7 @@ use divisi::graph::{NodeId, ParamValue};
 use divisi::prelude::{Engine, Graph};
 use serde_json::{Value, json};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -83,6 +84,10 @@ impl CellHost for ServedCells {
 
     fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
         self.service.borrow_mut().send_words(node, text)
+    }
+
+    fn gauges(&self) -> BTreeMap<String, f32> {
+        self.service.borrow().gauges()
     }
 
     fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue) {
