@@ -183,7 +183,9 @@ impl Cell {
         let mut notes = keeper.notes(&graph, registry.catalogue());
         let (gauges, left_out) = ShownGauges::new(engine.gauge_handles(), keeper.head());
         if left_out > 0 {
-            notes.push(format!("{left_out} meters are not shown: a cell shows {GAUGES} at most"));
+            notes.push(format!(
+                "{left_out} meters are not shown: a cell shows {GAUGES} at most"
+            ));
         }
         let gauge_interval = GAUGE_INTERVAL.0 / options_period.0.max(1);
         Ok(Self {

@@ -82,11 +82,18 @@ pub(crate) fn read_gauges(head: &[AtomicU64]) -> Option<BTreeMap<String, f32>> {
     if !read_newest(head.get(VALUES)?, &mut values) {
         return None;
     }
-    let values = values.iter().flat_map(|pair| [*pair as u32, (pair >> 32) as u32]);
+    let values = values
+        .iter()
+        .flat_map(|pair| [*pair as u32, (pair >> 32) as u32]);
     let values = values.map(|bits| Some(f32::from_bits(bits)).filter(|it| it.is_finite()));
-    let named = text.lines().filter(|name| !name.chars().any(char::is_control));
+    let named = text
+        .lines()
+        .filter(|name| !name.chars().any(char::is_control));
     let all = named.zip(values).take(GAUGES);
-    Some(all.map(|(name, value)| (name.to_owned(), value.unwrap_or(0.0))).collect())
+    Some(
+        all.map(|(name, value)| (name.to_owned(), value.unwrap_or(0.0)))
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -101,7 +108,9 @@ mod tests {
     fn names_and_newest_values_arrive() {
         let head = head();
         assert_eq!(read_gauges(&head), None);
-        let gauges: Vec<_> = (0..200).map(|k| (format!("n{k}.level"), Gauge::default())).collect();
+        let gauges: Vec<_> = (0..200)
+            .map(|k| (format!("n{k}.level"), Gauge::default()))
+            .collect();
         let (shown, left_out) = ShownGauges::new(gauges.clone(), &head);
         assert_eq!(left_out, 200 - GAUGES);
         for round in 0..3 {
@@ -111,7 +120,10 @@ mod tests {
             shown.write(&head);
         }
         let found = read_gauges(&head).unwrap();
-        assert_eq!((found.len(), found["n0.level"], found["n127.level"]), (GAUGES, 0.5, 127.5));
+        assert_eq!(
+            (found.len(), found["n0.level"], found["n127.level"]),
+            (GAUGES, 0.5, 127.5)
+        );
     }
 
     #[test]
@@ -119,7 +131,9 @@ mod tests {
         let (head, mut state) = (head(), 1u64);
         for round in 0..5_000 {
             for word in &head {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
                 word.store(state >> (state >> 58), Ordering::Relaxed);
             }
             if round % 2 == 0 {

@@ -265,7 +265,10 @@ fn inner_events<'a>(block: &Block<'a>) -> impl Iterator<Item = (u16, PortEvent)>
 ///
 /// Real-time: hot.
 pub(crate) fn copy_inner(from: &[u32], to: &mut [u32]) {
-    let (Some([count, text, ..]), true) = (from.first_chunk::<2>(), from.len() == to.len() && from.len() > FIRST_EVENT) else {
+    let (Some([count, text, ..]), true) = (
+        from.first_chunk::<2>(),
+        from.len() == to.len() && from.len() > FIRST_EVENT,
+    ) else {
         return to.fill(0);
     };
     let (count, text) = (*count, *text);
@@ -358,7 +361,11 @@ mod tests {
                 (&words, frames),
                 &slots,
                 |node, event| {
-                    assert!(slots.iter().any(|it| (it.node, it.target) == (node, event.target)));
+                    assert!(
+                        slots
+                            .iter()
+                            .any(|it| (it.node, it.target) == (node, event.target))
+                    );
                     assert!(event.frame >= earliest && event.frame < frames as u32);
                     earliest = event.frame;
                     given += 1;
@@ -386,7 +393,12 @@ mod tests {
         written.write(&mut words[2..FIRST_EVENT]);
         words[1] = written.len as u32;
         let mut said = Vec::new();
-        read_inner((&words, 64), &[], |_, _| panic!(), |node, text| said.push((node, text.to_owned())));
+        read_inner(
+            (&words, 64),
+            &[],
+            |_, _| panic!(),
+            |node, text| said.push((node, text.to_owned())),
+        );
         assert_eq!(said, [(NodeId(5), text)]);
         assert!(InnerText::new(NodeId(0), &"x".repeat(MAX_TEXT)).is_some());
         assert!(InnerText::new(NodeId(0), &"x".repeat(MAX_TEXT + 1)).is_none());

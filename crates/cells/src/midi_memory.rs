@@ -88,7 +88,9 @@ mod tests {
             (bend(64), true),
         ];
         assert_eq!(told(&all), [[0xb0, 1, 5], pedal(0), bend(64)]);
-        let many: Vec<_> = (0..200).map(|key| ([0x80 | key / 100, key % 100, 0], false)).collect();
+        let many: Vec<_> = (0..200)
+            .map(|key| ([0x80 | key / 100, key % 100, 0], false))
+            .collect();
         assert_eq!(told(&many).len(), MESSAGES);
     }
 }

@@ -360,6 +360,9 @@ fn unknown_node(graph: &Graph, cell: &CellSpec, name: &str) -> Diagnostic {
 fn why_outside(node: &Node, catalogue: &Catalogue) -> Option<&'static str> {
     let kind = catalogue.get(node.effective_kind())?;
     match () {
+        () if kind.name == "midi_input" || kind.name == "midi_output" => {
+            Some("the supervisor has the MIDI ports")
+        }
         () if kind.role == Role::Sink => Some("the supervisor plays it on the device"),
         () if kind.role == Role::Source => Some("the supervisor has the device"),
         () if kind.writes.is_some() => Some("it writes a file, which a new start would replace"),

@@ -18,8 +18,8 @@ use crate::gauges::read_gauges;
 use rt::mirror::SharedWords;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use units::Nanos;
 
 /// Figures and flags of one cell.
@@ -63,8 +63,12 @@ pub struct CellStatus {
 impl fmt::Debug for CellStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("CellStatus");
-        shown.field("blocks", &self.blocks()).field("lost", &self.lost());
-        shown.field("process", &self.process()).finish_non_exhaustive()
+        shown
+            .field("blocks", &self.blocks())
+            .field("lost", &self.lost());
+        shown
+            .field("process", &self.process())
+            .finish_non_exhaustive()
     }
 }
 

@@ -163,8 +163,13 @@ mod tests {
             let (from, to) = (64 * block, 64 * block + 64);
             match block {
                 3 => here.push(change(from + 7, 1000.0, false)),
-                9 => here.push(TransportChange { speed: 1.7, ..change(from, 5.0, true) }),
-                10 => (0..3).for_each(|k| here.push(change(from + 20 * k, 300.0 * k as f64, k != 1))),
+                9 => here.push(TransportChange {
+                    speed: 1.7,
+                    ..change(from, 5.0, true)
+                }),
+                10 => {
+                    (0..3).for_each(|k| here.push(change(from + 20 * k, 300.0 * k as f64, k != 1)))
+                }
                 20 => {
                     // Some blocks did not come.
                     feed.set_behind();
@@ -178,7 +183,8 @@ mod tests {
             read_transport(&area, (from, 64), there.last(), |it| there.push(it));
             let all = |it: &Transport| {
                 let all = it.segments(from, to);
-                all.map(|it| (it.frames.clone(), it.positions(), it.cut_at, it.is_jump)).collect::<Vec<_>>()
+                all.map(|it| (it.frames.clone(), it.positions(), it.cut_at, it.is_jump))
+                    .collect::<Vec<_>>()
             };
             assert_eq!(all(&here), all(&there), "block {block}");
         }
@@ -194,7 +200,10 @@ mod tests {
                 *word = state >> (state >> 28);
             }
             area[0] %= 12;
-            area.iter_mut().skip(2).step_by(WORDS).for_each(|frame| *frame %= 80);
+            area.iter_mut()
+                .skip(2)
+                .step_by(WORDS)
+                .for_each(|frame| *frame %= 80);
             let mut last = 640;
             read_transport(&area, (640, 64), TransportChange::START, |it| {
                 assert!(it.frame >= last && it.frame < 704 && it.position.is_finite());

@@ -4,9 +4,11 @@
 
 mod common;
 
+use common::jackd::Jackd;
 use common::playing::{Playing, wait_until};
 use common::{Folder, sound, wav};
 use serde_json::json;
+use std::process::Stdio;
 
 /// A block of 85 ms: the sound is whole on a machine under load too.
 const LINE: &str = "s.toml --driver clock --socket s --rate 48000 --block 4096";
@@ -92,7 +94,9 @@ fn what_was_set_is_told_to_the_next_process_and_taken_along_by_undo_save_and_sna
         node["params"][param].clone()
     };
     assert_eq!(value("low", "freq"), 900.0);
-    playing.send(&["set low.freq 1500", "set tone.freq 220"]).unwrap();
+    playing
+        .send(&["set low.freq 1500", "set tone.freq 220"])
+        .unwrap();
     playing.send(&["snapshot mine"]).unwrap();
     playing.send(&["set low.freq 500"]).unwrap();
     assert_eq!(value("low", "freq"), 500.0);
@@ -106,7 +110,10 @@ fn what_was_set_is_told_to_the_next_process_and_taken_along_by_undo_save_and_sna
     );
     playing.send(&["save kept.toml"]).unwrap();
     let kept = String::from_utf8(here.read("kept.toml")).unwrap();
-    assert!(kept.contains("1500") && kept.contains("[cell.tone]"), "{kept}");
+    assert!(
+        kept.contains("1500") && kept.contains("[cell.tone]"),
+        "{kept}"
+    );
     here.well("check kept.toml");
     // Nodes that leave the cell have what was set.
     playing.send(&["remove_cell tone"]).unwrap();
@@ -144,7 +151,11 @@ nodes = ["amp"]
     // Struck by nothing but its first value it would be 0 dB again.
     let (_, told) = end(playing);
     let (channels, samples) = wav(&here.read("r.wav"));
-    let samples: Vec<f32> = samples.into_iter().step_by(channels.into()).map(f32::from_bits).collect();
+    let samples: Vec<f32> = samples
+        .into_iter()
+        .step_by(channels.into())
+        .map(f32::from_bits)
+        .collect();
     assert!((samples[20_000] - 1.0).abs() < 1e-3);
     let last = samples[samples.len() - 5000];
     assert!((last - 0.1).abs() < 1e-3, "{last}: {told}");
@@ -166,21 +177,28 @@ nodes = ["amp"]
 amp = { gain_db = -6 }
 "#;
     here.write("s.toml", session);
-    let ramp: Vec<f32> = (0..48_000).map(|k| (k % 480) as f32 / 480.0 - 0.5).collect();
+    let ramp: Vec<f32> = (0..48_000)
+        .map(|k| (k % 480) as f32 / 480.0 - 0.5)
+        .collect();
     here.write("in.wav", sound(48_000, &[&ramp]));
     let line = "--seconds 0.5 --input in.wav --snapshot quiet --block 256";
     here.well(&format!("render s.toml -o whole.wav {line}"));
     here.well(&format!("cells s.toml --render cells.wav {line}"));
     assert!(here.read("whole.wav") == here.read("cells.wav"));
-    let loudest = wav(&here.read("cells.wav")).1.into_iter().map(f32::from_bits).fold(0.0, f32::max);
+    let loudest = wav(&here.read("cells.wav"))
+        .1
+        .into_iter()
+        .map(f32::from_bits)
+        .fold(0.0, f32::max);
     assert!((0.2..0.3).contains(&loudest), "{loudest}");
-    wait_until(|| true);
 }
 
 #[test]
 fn deferred_work_in_cells_has_the_bits_of_one_process() {
     let here = Folder::new();
-    let impulse: Vec<f32> = (0..30_000).map(|k| ((k * 7919 % 1000) as f32 / 1000.0 - 0.5) * 0.01).collect();
+    let impulse: Vec<f32> = (0..30_000)
+        .map(|k| ((k * 7919 % 1000) as f32 / 1000.0 - 0.5) * 0.01)
+        .collect();
     here.write("ir.wav", sound(48_000, &[&impulse]));
     let session = r#"
 edges = ["tone -> room -> mix.in1 -> out", "tone -> pitch", "pitch.freq -> follow.freq", "follow -> mix.in2"]
@@ -204,4 +222,65 @@ nodes = ["room", "pitch"]
             assert!(same, "{keys}, blocks of {block}");
         }
     }
+}
+
+#[test]
+fn the_meter_of_a_node_in_a_cell_is_shown() {
+    let here = Folder::new();
+    let session = r#"
+edges = ["tone -> follow -> out"]
+[nodes]
+tone = { kind = "osc", freq = 330 }
+follow = { kind = "gate", threshold_db = -60 }
+out = { kind = "sink" }
+[cell.only]
+nodes = ["follow"]
+"#;
+    here.write("s.toml", session);
+    let playing = Playing::begin(&here, &format!("cells {LINE}"), |_| {});
+    wait_until(|| {
+        let reply = playing.send(&["query meters"]).unwrap();
+        reply["data"][0]["follow.open"].as_f64().is_some_and(|it| it > 0.5)
+    });
+}
+
+/// Keys from another client sound through a cell, which a command makes louder.
+#[test]
+fn cells_play_through_jack_and_its_keys_sound_in_them() {
+    let tools = ["jack_lsp", "jack_connect", "jack_midiseq"];
+    let Some(jackd) = Jackd::start("cells", &tools) else {
+        return;
+    };
+    let here = Folder::new();
+    let session = r#"
+edges = ["keys -> env.notes", "tone -> amp.1", "env -> amp.2", "amp -> out"]
+[nodes]
+keys = { kind = "midi_input" }
+tone = { kind = "osc", freq = 330 }
+env = { kind = "envelope", attack = 0.01, release = 0.05 }
+amp = { kind = "multiply" }
+out = { kind = "sink" }
+[cell.notes]
+nodes = ["env", "amp"]
+latency = 1
+"#;
+    here.write("organ.toml", session);
+    let arguments = ["seq", "24000", "0", "69", "9600"];
+    let mut seq = jackd.command("jack_midiseq", &arguments);
+    let mut seq = seq.stdout(Stdio::null()).spawn().unwrap();
+    let mut play = here.command("cells organ.toml --driver jack --seconds 4 --record o.wav");
+    play.env("JACK_DEFAULT_SERVER", &jackd.name);
+    let mut play = play.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    jackd.wait_for_clients(&["seq", "organ"]);
+    jackd.connect("seq:out", "organ:keys");
+    let errors = play.stderr.take().unwrap();
+    let told = std::io::read_to_string(errors).unwrap();
+    let code = play.wait().unwrap().code();
+    let _ = seq.kill();
+    let _ = seq.wait();
+    // A machine under load may lose blocks, and says so.
+    let is_whole = code == Some(0) || told.contains("the sound is not whole");
+    assert!(is_whole && told.contains("playing through"), "{told}");
+    let samples = wav(&here.read("o.wav")).1.into_iter().map(f32::from_bits);
+    assert!(samples.fold(0.0, f32::max) > 0.1, "{told}");
 }

@@ -128,7 +128,6 @@ pub(crate) fn set_params(
     Ok(())
 }
 
-
 /// Returns true for a command of cells.
 pub(crate) fn is_cell_command(command: &Command) -> bool {
     matches!(

@@ -641,7 +641,9 @@ impl Controller {
                     self.learning = Some((target.clone(), *range));
                     json!({ "learns": target })
                 }
-                Command::Query { what: Query::Meters } => {
+                Command::Query {
+                    what: Query::Meters,
+                } => {
                     let mut gauges = engine.gauges();
                     gauges.extend(self.cells.iter().flat_map(|it| it.gauges()));
                     json!(gauges)

@@ -120,8 +120,8 @@ impl CellService {
         let input = |name: &str| {
             let there = self.options.graph.node(node).ok_or_else(|| none(name))?;
             let mut inputs = (0..).zip(there.kind_inputs());
-            let found = inputs
-                .find(|(_, it)| it.name == name && !matches!(it.signal, Signal::Audio(_)));
+            let found =
+                inputs.find(|(_, it)| it.name == name && !matches!(it.signal, Signal::Audio(_)));
             let (port, _) = found.ok_or_else(|| none(name))?;
             Ok(EventTarget::Input(port))
         };
@@ -168,7 +168,11 @@ impl CellService {
             let now = self.options.graph.node(slot.node)?;
             let name = catalogue.get(now.effective_kind())?;
             let name = name.params.get(usize::from(index))?.name;
-            let filed = self.options.filed.node(slot.node).and_then(|it| it.number(name));
+            let filed = self
+                .options
+                .filed
+                .node(slot.node)
+                .and_then(|it| it.number(name));
             let value = now.number(name).filter(|value| Some(*value) != filed)?;
             Some((number, value as f32))
         });

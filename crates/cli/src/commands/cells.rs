@@ -16,10 +16,10 @@ mod service;
 
 pub(super) use process::CellProcess;
 
+use crate::commands::play::Play;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
-use crate::commands::play::Play;
 use crate::session::load::{LoadedSession, new_registry};
 use crate::session::options::PlayOptions;
 use admission::{capacity, check_admission, worst_costs};
@@ -88,6 +88,10 @@ pub(crate) struct Cells {
     /// The run has no deadline.
     #[arg(skip)]
     is_offline: bool,
+
+    /// Folders in which patches look for abstractions.
+    #[arg(skip)]
+    paths: Vec<PathBuf>,
 }
 
 impl CellsCommand {
@@ -98,6 +102,7 @@ impl CellsCommand {
             mut cells,
             render,
         } = self;
+        cells.paths.clone_from(&play.options.patch.path);
         match render {
             Some(output) => {
                 cells.is_offline = true;
@@ -204,14 +209,10 @@ impl Cells {
     }
 
     /// Starts this program once more, as a cell.
-    fn launch(
-        &self,
-        file: &Path,
-        (rate, block): (SampleRate, Frames),
-    ) -> Result<Launch, Failure> {
+    fn launch(&self, file: &Path, (rate, block): (SampleRate, Frames)) -> Result<Launch, Failure> {
         let program = std::env::current_exe().map_err(Failure::from_error)?;
         let (file, is_live) = (file.to_owned(), !self.is_offline);
-        let parent = std::process::id();
+        let (parent, paths) = (std::process::id(), self.paths.clone());
         Ok(Box::new(move |request: &LaunchRequest<'_>| {
             use std::os::unix::process::CommandExt;
             let mut command = Command::new(&program);
@@ -228,6 +229,9 @@ impl Cells {
             command.arg("--replies").arg(&request.paths.replies);
             command.arg("--state").arg(&request.paths.state);
             command.arg("--parent").arg(parent.to_string());
+            for path in &paths {
+                command.arg("--path").arg(path);
+            }
             command.arg("--rate").arg(rate.hz().to_string());
             command.arg("--block").arg(block.0.to_string());
             if is_live {

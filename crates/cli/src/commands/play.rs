@@ -206,8 +206,14 @@ impl Play {
     /// Refuses what cells cannot do.
     fn check_cells(&self) -> Result<(), Failure> {
         let refused = [
-            (self.control.reloads(), "--reload: a session of cells is not read again"),
-            (self.render_ahead.is_some(), "--render-ahead: a cell with `latency = 1` computes beside the rest"),
+            (
+                self.control.reloads(),
+                "--reload: a session of cells is not read again",
+            ),
+            (
+                self.render_ahead.is_some(),
+                "--render-ahead: a cell with `latency = 1` computes beside the rest",
+            ),
         ];
         let found = refused.iter().find(|(is_asked, _)| *is_asked);
         found.map_or(Ok(()), |(_, why)| Err(Failure::bad_input(*why)))

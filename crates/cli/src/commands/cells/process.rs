@@ -3,6 +3,7 @@
 use super::{format, split_cells, split_session};
 use crate::failure::Failure;
 use crate::output::messages;
+use crate::patch::PatchOptions;
 use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate};
 use clap::Args;
@@ -40,6 +41,9 @@ pub(crate) struct CellProcess {
     /// Memory for checkpoints
     #[arg(long)]
     state: Option<PathBuf>,
+    /// Folders in which patches look for abstractions
+    #[arg(long)]
+    path: Vec<PathBuf>,
     /// Process of the supervisor
     #[arg(long)]
     parent: i32,
@@ -65,7 +69,11 @@ impl CellProcess {
         let Some(file) = self.file.as_ref().filter(|_| !self.try_to_leave) else {
             return Self::print_attempts(self.parent);
         };
-        let loaded = LoadedSession::read(file)?;
+        let patch = PatchOptions {
+            path: self.path.clone(),
+            ..PatchOptions::default()
+        };
+        let loaded = LoadedSession::read_with(file, &patch)?;
         let (rate, block) = format(&loaded, self.rate, self.block);
         let mut split = self.split(&loaded)?;
         let at = if self.keys.is_some() { 0 } else { self.cell };
