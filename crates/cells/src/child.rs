@@ -15,7 +15,7 @@ use crate::gauges::{GAUGES, ShownGauges};
 use crate::inner_events::{Slot, copy_inner, inner_words, read_inner};
 use crate::isolation::{Isolation, end_with_parent, is_parent};
 use crate::keeper::Keeper;
-use crate::message::{CellEnd, ReplyError, RequestInfo};
+use crate::message::{CellEnd, HEADER, ReplyError, RequestInfo};
 use crate::node::DrillKind;
 use crate::policy::Windows;
 use crate::raw::{close_descriptors, now};
@@ -152,8 +152,8 @@ impl Cell {
             Ring::open(file.into()).map_err(|error| error.to_string())
         };
         let (requests, replies) = (open(&rings.0)?, open(&rings.1)?);
-        let needed = crate::message::HEADER + samples.0.max(samples.1);
-        if requests.capacity().min(replies.capacity()) < needed {
+        let is_short = |ring: &Ring<u32>, samples| ring.capacity() < HEADER + samples;
+        if is_short(&requests, samples.0) || is_short(&replies, samples.1) {
             return Err("the session has changed since the supervisor read it".to_owned());
         }
         let end = CellEnd::new(

@@ -125,7 +125,7 @@ fn what_was_set_is_told_to_the_next_process_and_taken_along_by_undo_save_and_sna
         (&["value env.nothing 1"], "nothing"),
         (&["remove hum"], "changes nodes and edges"),
         (&["message hum words"], "messages"),
-        (&["subscribe meters hum"], "stays inside its cell"),
+        (&["subscribe loudness of hum"], "stays inside its cell"),
     ] {
         let error = playing.send(wrong).unwrap_err();
         assert!(error.contains(why), "{wrong:?}: {error}");
