@@ -138,7 +138,7 @@ fn a_process_that_comes_after_a_failure_has_the_values_that_were_set() {
     let session = r#"
 edges = ["one -> amp -> out"]
 [nodes]
-one = { kind = "constant", value = 1 }
+one = { kind = "osc", freq = 400 }
 amp = { kind = "gain", gain_db = 0 }
 out = { kind = "sink" }
 [cell.only]
@@ -156,9 +156,10 @@ nodes = ["amp"]
         .step_by(channels.into())
         .map(f32::from_bits)
         .collect();
-    assert!((samples[20_000] - 1.0).abs() < 1e-3);
-    let last = samples[samples.len() - 5000];
-    assert!((last - 0.1).abs() < 1e-3, "{last}: {told}");
+    let peak = |samples: &[f32]| samples.iter().copied().fold(0.0, f32::max);
+    assert!((peak(&samples[10_000..20_000]) - 1.0).abs() < 0.01);
+    let last = peak(&samples[samples.len() - 5000..]);
+    assert!((last - 0.1).abs() < 0.01, "{last}: {told}");
     assert!(told.contains("silent for"), "{told}");
 }
 
@@ -206,7 +207,7 @@ edges = ["tone -> room -> mix.in1 -> out", "tone -> pitch", "pitch.freq -> follo
 tone = { kind = "osc", freq = 220 }
 room = { kind = "convolver", file = "ir.wav" }
 pitch = { kind = "pitch_tracker" }
-follow = { kind = "osc", freq = 100, volume = 0.2 }
+follow = { kind = "osc", freq = 0, volume = 0.2 }
 mix = { kind = "mixer", in = 2 }
 out = { kind = "sink" }
 [cell.work]
@@ -240,7 +241,9 @@ nodes = ["follow"]
     let playing = Playing::begin(&here, &format!("cells {LINE}"), |_| {});
     wait_until(|| {
         let reply = playing.send(&["query meters"]).unwrap();
-        reply["data"][0]["follow.open"].as_f64().is_some_and(|it| it > 0.5)
+        reply["data"][0]["follow.open"]
+            .as_f64()
+            .is_some_and(|it| it > 0.5)
     });
 }
 
@@ -270,7 +273,11 @@ latency = 1
     let mut seq = seq.stdout(Stdio::null()).spawn().unwrap();
     let mut play = here.command("cells organ.toml --driver jack --seconds 4 --record o.wav");
     play.env("JACK_DEFAULT_SERVER", &jackd.name);
-    let mut play = play.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut play = play
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     jackd.wait_for_clients(&["seq", "organ"]);
     jackd.connect("seq:out", "organ:keys");
     let errors = play.stderr.take().unwrap();

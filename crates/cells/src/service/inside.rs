@@ -6,7 +6,6 @@ use engine::{Engine, EngineError, RampLaw, live_param, param_number};
 use graph::{Graph, NodeId, ParamValue, Signal};
 use processor::{EventBody, EventTarget};
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 use units::Frames;
 
 /// What is sent to a node inside a cell.
@@ -147,17 +146,6 @@ impl CellService {
         })
     }
 
-    /// Lays out for the nodes that are still to be made what their processes are told.
-    pub(super) fn tell_at_start(&self) {
-        let links = self.options.links.lock();
-        let mut links = links.unwrap_or_else(PoisonError::into_inner);
-        for cell in &self.cells {
-            if let Some(link) = links.get_mut(&cell.node) {
-                link.told = self.told(&cell.slots);
-            }
-        }
-    }
-
     /// Numbers that a process of these slots is told at its beginning: the session's file has others.
     pub(super) fn told(&self, slots: &[Slot]) -> Vec<(u16, f32)> {
         let catalogue = self.options.registry.catalogue();
@@ -168,11 +156,7 @@ impl CellService {
             let now = self.options.graph.node(slot.node)?;
             let name = catalogue.get(now.effective_kind())?;
             let name = name.params.get(usize::from(index))?.name;
-            let filed = self
-                .options
-                .filed
-                .node(slot.node)
-                .and_then(|it| it.number(name));
+            let filed = self.filed.node(slot.node).and_then(|it| it.number(name));
             let value = now.number(name).filter(|value| Some(*value) != filed)?;
             Some((number, value as f32))
         });

@@ -119,10 +119,8 @@ pub struct ChangeDone {
 
 /// Arguments for making a service.
 pub struct ServiceOptions {
-    /// The whole graph of the session, with values that are not the file's.
+    /// The whole graph of the session, as its processes read it.
     pub graph: Graph,
-    /// The graph as it is in the session's file.
-    pub filed: Graph,
     /// All kinds, with those of cells.
     pub registry: Arc<Registry>,
     /// Links of nodes that are still to be made; the registry takes them from here.
@@ -138,6 +136,8 @@ pub struct ServiceOptions {
 /// The cells of a session that plays.
 pub struct CellService {
     options: ServiceOptions,
+    /// The graph as each process reads it.
+    filed: Graph,
     monitor: Monitor,
     cells: Vec<ServedCell>,
     next_index: usize,
@@ -178,15 +178,14 @@ impl CellService {
             stopped: None,
         });
         let cells: Vec<ServedCell> = cells.collect();
-        let service = Self {
+        Self {
+            filed: options.graph.clone(),
             options,
             monitor,
             next_index: cells.len(),
             cells,
             pending: None,
-        };
-        service.tell_at_start();
-        service
+        }
     }
 
     /// The processes.

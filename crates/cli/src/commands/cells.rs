@@ -29,7 +29,7 @@ use divisi::cells::{
     ServiceOptions, Split, Start, read_cells, register_cells, split,
 };
 use divisi::graph::Diagnostic;
-use divisi::prelude::{Frames, Graph, Mode, SampleRate};
+use divisi::prelude::{Frames, Mode, SampleRate};
 use drill::DrillOption;
 use live::{LiveCells, LiveStart};
 use run::Run;
@@ -92,6 +92,10 @@ pub(crate) struct Cells {
     /// Folders in which patches look for abstractions.
     #[arg(skip)]
     paths: Vec<PathBuf>,
+
+    /// Snapshot with whose values all begins.
+    #[arg(skip)]
+    snapshot: Option<String>,
 }
 
 impl CellsCommand {
@@ -103,6 +107,7 @@ impl CellsCommand {
             render,
         } = self;
         cells.paths.clone_from(&play.options.patch.path);
+        cells.snapshot = play.options.snapshot().map(str::to_owned);
         match render {
             Some(output) => {
                 cells.is_offline = true;
@@ -124,7 +129,6 @@ impl Cells {
         let (rate, block) = (play.rate(&loaded), play.block(&loaded));
         let split = split_session(&loaded)?;
         self.drills(&split.cells, rate)?;
-        let filed = loaded.session.graph.clone();
         play.recall(&mut loaded)?;
         play.check_input(&loaded)?;
         let mut guard = play.guard(&loaded)?;
@@ -135,7 +139,7 @@ impl Cells {
         options.folder.clone_from(&loaded.folder);
         play.use_one_worker(&mut options);
         options.mode = Mode::Offline;
-        let started = self.start((&loaded, &filed), &play.file, (rate, block))?;
+        let started = self.start(&loaded, &play.file, (rate, block))?;
         let run = Run {
             loaded: &loaded,
             graph: started.graph,
@@ -149,10 +153,10 @@ impl Cells {
         run.render(output)
     }
 
-    /// Starts a process for each cell of `loaded`, whose graph is `filed` in its file.
+    /// Starts a process for each cell of `loaded`.
     fn start(
         &self,
-        (loaded, filed): (&LoadedSession, &Graph),
+        loaded: &LoadedSession,
         file: &Path,
         (rate, block): (SampleRate, Frames),
     ) -> Result<LiveCells, Failure> {
@@ -176,7 +180,6 @@ impl Cells {
         let registry = Arc::new(registry);
         let service = ServiceOptions {
             graph: loaded.session.graph.clone(),
-            filed: filed.clone(),
             registry: registry.clone(),
             links,
             costs: worst_costs(loaded, file, block),
@@ -213,6 +216,7 @@ impl Cells {
         let program = std::env::current_exe().map_err(Failure::from_error)?;
         let (file, is_live) = (file.to_owned(), !self.is_offline);
         let (parent, paths) = (std::process::id(), self.paths.clone());
+        let snapshot = self.snapshot.clone();
         Ok(Box::new(move |request: &LaunchRequest<'_>| {
             use std::os::unix::process::CommandExt;
             let mut command = Command::new(&program);
@@ -229,6 +233,9 @@ impl Cells {
             command.arg("--replies").arg(&request.paths.replies);
             command.arg("--state").arg(&request.paths.state);
             command.arg("--parent").arg(parent.to_string());
+            if let Some(name) = &snapshot {
+                command.arg(format!("--snapshot={name}"));
+            }
             for path in &paths {
                 command.arg("--path").arg(path);
             }

@@ -173,7 +173,6 @@ impl Play {
             self.check_cells()?;
             cells.check(&loaded)?;
         }
-        let filed = loaded.session.graph.clone();
         self.options.recall(&mut loaded)?;
         self.options.check_input(&loaded)?;
         let mut guard = self.options.guard(&loaded)?;
@@ -191,7 +190,6 @@ impl Play {
         let (mut opened, message) = self.open_driver(&config)?;
         let info = opened.info().clone();
         self.check_transport(&loaded, &mut *opened, &info)?;
-        let cells = cells.map(|cells| (cells, &filed));
         let prepared = self.prepare(&loaded, (&info, &config), nsm, cells)?;
         messages::print_message(&message);
         let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
@@ -329,7 +327,7 @@ impl Play {
         loaded: &LoadedSession,
         (info, config): (&DriverInfo, &DriverConfig),
         nsm: Option<NsmSession>,
-        cells: Option<(&dyn StartCells, &Graph)>,
+        cells: Option<&dyn StartCells>,
     ) -> Result<PreparedPlay, Failure> {
         // Before a scheduler is chosen, which takes its time.
         self.seen_ports(&loaded.session.graph)?;
@@ -361,7 +359,7 @@ impl Play {
         let mut control = self
             .control
             .open(&self.options.file, loaded, info.rate.hz(), nsm)?;
-        let start = cells.map(|(cells, filed)| cells.start(loaded, filed, (info.rate, format.0)));
+        let start = cells.map(|cells| cells.start(loaded, (info.rate, format.0)));
         let cells = start.transpose()?;
         let chosen_with = match &cells {
             None => self.options.choose_scheduler(loaded, &mut options),

@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::session::load::LoadedSession;
 use divisi::control::CellHost;
-use divisi::graph::Graph;
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Frames, SampleRate};
 
 /// Starts the cells of a session.
@@ -11,11 +10,10 @@ pub(crate) trait StartCells {
     /// Looks for mistakes before a device is opened.
     fn check(&self, loaded: &LoadedSession) -> Result<(), Failure>;
 
-    /// Starts a process for each cell, for this rate and block. `filed` is the graph as it is in the session's file.
+    /// Starts a process for each cell, for this rate and block.
     fn start(
         &self,
         loaded: &LoadedSession,
-        filed: &Graph,
         format: (SampleRate, Frames),
     ) -> Result<Box<dyn PlayedCells>, Failure>;
 }

@@ -156,6 +156,11 @@ impl PlayOptions {
             .map(|seconds| (seconds * f64::from(rate.hz())).round() as u64)
     }
 
+    /// Value of `--snapshot`.
+    pub(crate) fn snapshot(&self) -> Option<&str> {
+        self.snapshot.as_deref()
+    }
+
     /// Gives the session the values of `--snapshot`.
     pub(crate) fn recall(&self, loaded: &mut LoadedSession) -> Result<(), Failure> {
         let name = self.snapshot.as_deref();

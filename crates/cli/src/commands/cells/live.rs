@@ -40,10 +40,9 @@ impl StartCells for LiveStart {
     fn start(
         &self,
         loaded: &LoadedSession,
-        filed: &Graph,
         format: (SampleRate, Frames),
     ) -> Result<Box<dyn PlayedCells>, Failure> {
-        let started = self.cells.start((loaded, filed), &self.file, format)?;
+        let started = self.cells.start(loaded, &self.file, format)?;
         Ok(Box::new(started))
     }
 }

@@ -41,6 +41,9 @@ pub(crate) struct CellProcess {
     /// Memory for checkpoints
     #[arg(long)]
     state: Option<PathBuf>,
+    /// Snapshot of the session with whose values it begins
+    #[arg(long)]
+    snapshot: Option<String>,
     /// Folders in which patches look for abstractions
     #[arg(long)]
     path: Vec<PathBuf>,
@@ -73,7 +76,10 @@ impl CellProcess {
             path: self.path.clone(),
             ..PatchOptions::default()
         };
-        let loaded = LoadedSession::read_with(file, &patch)?;
+        let mut loaded = LoadedSession::read_with(file, &patch)?;
+        if let Some(name) = &self.snapshot {
+            loaded.recall(name)?;
+        }
         let (rate, block) = format(&loaded, self.rate, self.block);
         let mut split = self.split(&loaded)?;
         let at = if self.keys.is_some() { 0 } else { self.cell };
