@@ -327,7 +327,7 @@ fn what_cells_cannot_do_is_refused_and_hostile_lines_change_nothing() {
         ("bypass low", "a session of cells takes"),
         ("connect tone out", "a session of cells takes"),
         ("load", "a session of cells takes"),
-        ("set low.order 4", "a session of cells takes"),
+        ("set tone.wave saw", "a session of cells takes"),
     ];
     for (command, part) in cases {
         let why = playing.send(&[command]).unwrap_err();
