@@ -26,6 +26,7 @@ use rt::mirror::SharedWords;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
 /// First word.
@@ -78,6 +79,11 @@ impl CheckpointMemory {
     pub(crate) fn map_head(&self) -> Option<SharedWords> {
         let file = self.0.try_clone().ok()?;
         SharedWords::open(&file.into(), FIRST_BUFFER).ok()
+    }
+
+    /// The memory that another process made. What it holds is checked when it is read.
+    pub(crate) fn of(file: OwnedFd) -> Self {
+        Self(file.into())
     }
 
     /// Its file, for the cell.

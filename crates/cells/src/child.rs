@@ -1,7 +1,7 @@
 //! [`run_cell`]: the process of a cell. It opens its rings, makes its engine, gives up all else, and answers requests.
 //!
 //! ```text
-//!   begin_process   descriptors closed, death with the parent
+//!   begin_process   descriptors closed, death with the guardian, which is the parent
 //!   place           its cores
 //!   engine, rings   files are opened and memory is taken here
 //!   restrict        priority, limits, Landlock, seccomp: no way back
@@ -14,7 +14,7 @@ use crate::events;
 use crate::gauges::{GAUGES, ShownGauges};
 use crate::inner_events::{Slot, copy_inner, inner_words, read_inner};
 use crate::isolation::{Isolation, end_with_parent, is_parent};
-use crate::keeper::Keeper;
+use crate::keeper::{CHECKPOINT_INTERVAL, Keeper};
 use crate::message::{CellEnd, HEADER, ReplyError, RequestInfo};
 use crate::node::DrillKind;
 use crate::policy::Windows;
@@ -37,10 +37,10 @@ use workers::AudioThread;
 
 /// Longest wait for a request before the cell looks if its supervisor lives.
 const IDLE: Nanos = Nanos(50_000_000);
-/// Time between two checkpoints.
-const CHECKPOINT_INTERVAL: Nanos = Nanos(20_000_000);
 /// Time between two writes of gauges.
 const GAUGE_INTERVAL: Nanos = Nanos(5_000_000);
+/// Wait between two looks for another supervisor: nobody wakes the cell where there is none.
+const ABANDONED_WAIT: Duration = Duration::from_micros(500);
 /// Blocks between two updates of the engine's figures.
 const UPDATE_INTERVAL: u64 = 64;
 
@@ -58,18 +58,18 @@ pub struct CellJob {
     pub rings: (PathBuf, PathBuf),
     /// Path of the memory for checkpoints.
     pub state: PathBuf,
-    /// Number of the supervisor's process.
+    /// Number of the guardian's process.
     pub parent: i32,
     /// When it may begin a block; none, at any time.
     pub windows: Option<Windows>,
 }
 
-/// Begins the process of a cell: closes what was left open, and ends it with the supervisor, the process `parent`. To be
+/// Begins the process of a cell: closes what was left open, and ends it with the guardian, the process `parent`. To be
 /// called before anything is opened.
 ///
 /// # Errors
 ///
-/// The supervisor has ended, or the kernel refuses.
+/// The guardian has ended, or the kernel refuses.
 ///
 /// Real-time: setup.
 pub fn begin_process(parent: i32) -> io::Result<()> {
@@ -241,7 +241,11 @@ impl Cell {
                     }
                 }
                 Err(ReplyError::Late) if is_parent(self.parent) => self.engine.update(),
-                Err(ReplyError::Late | ReplyError::Dead) => return Ok(()),
+                Err(ReplyError::Abandoned) if is_parent(self.parent) => {
+                    std::thread::sleep(ABANDONED_WAIT);
+                    self.engine.update();
+                }
+                Err(ReplyError::Late | ReplyError::Abandoned | ReplyError::Dead) => return Ok(()),
                 Err(ReplyError::Corrupt) => return Err("a request was none".to_owned()),
             }
             next = self.receive();

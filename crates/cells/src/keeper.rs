@@ -21,7 +21,10 @@ use processor::Processor;
 use rt::mirror::SharedWords;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
+use units::Nanos;
 
+/// Time between two checkpoints.
+pub(crate) const CHECKPOINT_INTERVAL: Nanos = Nanos(20_000_000);
 /// Most bytes of nodes' states: they are written at once, so this bounds the time of a checkpoint.
 const MAX_STATE_BYTES: usize = 512 << 10;
 /// Words before the first node's: layout, position, cycle.

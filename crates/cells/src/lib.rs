@@ -32,6 +32,8 @@
 //! | `policy` | [`Policy`]: rules by which cells share cores, and what holds them to these |
 //! | `service` | [`CellService`]: cells are stopped, started, resized, added and removed while they play |
 //! | `status` | what the node and the monitor tell each other |
+//! | `guardian` | [`run_guardian`]: the process that starts all others, and replaces a supervisor |
+//! | `supervised` | [`SupervisedCallback`]: the supervisor's heartbeat, its own checkpoints |
 //! | `monitor` | [`Monitor`]: the processes, their deaths and their new starts |
 //! | `child` | [`run_cell`]: the cell's process |
 //! | `keeper` | what its nodes hold, written into shared memory while it plays, for the process after it |
@@ -62,6 +64,7 @@ mod checkpoint;
 mod child;
 mod events;
 mod gauges;
+mod guardian;
 mod inner_events;
 mod isolation;
 mod keeper;
@@ -76,13 +79,17 @@ mod section;
 mod service;
 mod split;
 mod status;
+mod supervised;
 mod transport;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
+pub use guardian::{GuardianOptions, Succession, join_guardian, run_guardian};
 pub use isolation::{Isolation, try_to_leave};
-pub use monitor::{CellEvent, CellPaths, CellTexts, Launch, LaunchRequest, Monitor, Start};
+pub use monitor::{
+    CellEvent, CellTexts, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start,
+};
 pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
@@ -92,3 +99,4 @@ pub use service::{
 };
 pub use split::{CellPart, Split, split};
 pub use status::CellStatus;
+pub use supervised::{SUPERVISOR_DRILLS, Silence, SupervisedCallback};

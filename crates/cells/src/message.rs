@@ -21,7 +21,8 @@
 //! | a sample that is not finite | it is 0, and counted |
 //! | a sample that changes while it is read | each sample is read once |
 
-use rt::mirror::{ChunkError, Consumer, Producer};
+use rt::mirror::{ChunkError, Consumer, Producer, Ring, RingError};
+use std::os::fd::OwnedFd;
 use units::Nanos;
 
 /// Words before the samples.
@@ -40,8 +41,10 @@ pub(crate) const DEPTH: usize = 4;
 pub(crate) enum ReplyError {
     /// It has not come within the limit.
     Late,
-    /// The process has ended.
+    /// The process has ended, or has closed its end.
     Dead,
+    /// The supervisor has ended without closing its end: another one may come.
+    Abandoned,
     /// The ring holds nonsense: use it no more.
     Corrupt,
 }
@@ -79,6 +82,21 @@ impl HostEnd {
             request_words: HEADER + inputs,
             reply_words: HEADER + outputs,
         }
+    }
+
+    /// To a process that plays, in place of a supervisor that has ended.
+    pub(crate) fn resume(
+        process: u32,
+        (requests, replies): (OwnedFd, OwnedFd),
+        (inputs, outputs): (usize, usize),
+    ) -> Result<Self, RingError> {
+        let (requests, replies) = (Ring::open(requests)?, Ring::open(replies)?);
+        let needed = HEADER + inputs.max(outputs);
+        if requests.capacity().min(replies.capacity()) < needed {
+            return Err(RingError::Incompatible("its blocks are shorter"));
+        }
+        let (requests, replies) = (requests.resume_producer()?, replies.resume_consumer()?);
+        Ok(Self::new(process, requests, replies, (inputs, outputs)))
     }
 
     /// Number of the process, from 1.
@@ -210,7 +228,7 @@ impl CellEnd {
     /// Sends words that are no reply, for a drill.
     pub(crate) fn send_raw(&mut self, fill: impl FnOnce(&mut [u32])) -> Result<(), ReplyError> {
         let words = self.reply_words;
-        let mut chunk = self.replies.write_chunk(words).map_err(reason)?;
+        let mut chunk = self.replies.write_chunk(words).map_err(cell_reason)?;
         fill(&mut chunk);
         chunk.commit(words);
         Ok(())
@@ -242,7 +260,7 @@ impl CellEnd {
     ) -> Result<RequestInfo, ReplyError> {
         let words = self.request_words;
         let chunk = self.requests.wait_read_chunk(words, Some(limit));
-        let chunk = chunk.map_err(reason)?;
+        let chunk = chunk.map_err(cell_reason)?;
         let header: [u32; HEADER] = std::array::from_fn(|at| chunk[at]);
         if header[0] != REQUEST {
             return Err(ReplyError::Corrupt);
@@ -265,6 +283,14 @@ fn reason(error: ChunkError) -> ReplyError {
     }
 }
 
+/// As [`reason`], for a cell, which outlives its supervisor.
+fn cell_reason(error: ChunkError) -> ReplyError {
+    match error {
+        ChunkError::PeerDead { .. } => ReplyError::Abandoned,
+        other => reason(other),
+    }
+}
+
 fn put(words: &mut [u32], value: u64) {
     words[0] = value as u32;
     words[1] = (value >> 32) as u32;
@@ -277,7 +303,7 @@ fn get(low: u32, high: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rt::mirror::{PageSize, Ring};
+    use rt::mirror::PageSize;
     use std::fs::File;
     use std::os::unix::fs::FileExt;
 

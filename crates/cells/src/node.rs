@@ -22,7 +22,7 @@ use crate::transport::{TRANSPORT_WORDS, TransportFeed};
 use graph::{Node, Signal};
 use processor::{Block, MakeError, Mode, ProcessStatus, Processor, Registry, Setup, Tail};
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use units::{Frames, Nanos};
@@ -87,6 +87,10 @@ pub struct CellLink {
     pub(crate) texts: rtrb::Consumer<InnerText>,
     /// Numbers of slots that each process is told, since the session has others.
     pub(crate) told: Vec<(u16, f32)>,
+    /// Number of the first block: above those that a supervisor before has asked for.
+    pub(crate) first_block: u64,
+    /// Frames from the engine's position to that of the run, after a supervisor was lost.
+    pub(crate) offset: Arc<AtomicU64>,
 }
 
 /// What the node keeps of its link.
@@ -97,6 +101,8 @@ struct NodeLink {
     latency: CellLatency,
     graph_latency: Frames,
     drills: Vec<Drill>,
+    first_block: u64,
+    offset: Arc<AtomicU64>,
 }
 
 /// Links of the nodes that are still to be made, by the names of the nodes.
@@ -156,20 +162,23 @@ impl CellNode {
             latency: link.latency,
             graph_latency: link.graph_latency,
             drills: link.drills,
+            first_block: link.first_block,
+            offset: link.offset,
         };
         let outputs = node.outputs.iter().map(|port| match port.signal {
             Signal::Audio(channels) => channels.count(),
             Signal::Control | Signal::Event => 0,
         });
         let outputs: Vec<usize> = outputs.collect();
+        let first = link.first_block;
         Self {
             link,
             end: None,
             block: 0,
             budget: Nanos(0),
             is_offline: false,
-            next: 0,
-            first: 0,
+            next: first,
+            first,
             unsent: u64::MAX,
             samples: Vec::new(),
             last: vec![0.0; outputs.iter().sum()],
@@ -219,10 +228,12 @@ impl CellNode {
             self.set_behind();
             return;
         }
-        let drill = self.drill(block.position());
+        // Relaxed: stored before the first block.
+        let position = block.position() + self.link.offset.load(Ordering::Relaxed);
+        let drill = self.drill(position);
         let info = RequestInfo {
             block: self.next,
-            position: block.position(),
+            position,
             drill,
         };
         let (events, event_words) = (&mut self.events, events::words(self.block));

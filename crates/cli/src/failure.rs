@@ -37,6 +37,14 @@ impl Failure {
         }
     }
 
+    /// Another process of the command has failed with this exit code, and has said why.
+    pub(crate) fn reported(code: u8) -> Self {
+        Self {
+            code,
+            message: None,
+        }
+    }
+
     /// `error` ended the command (exit code 1).
     pub(crate) fn from_error(error: impl Error + 'static) -> Self {
         Self::failed(error_chain(&error))

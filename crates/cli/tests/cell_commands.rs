@@ -1,20 +1,17 @@
-//! Nodes inside cells are nodes as all others: commands reach them, with the same bits; the transport, MIDI ports, files and
-//! devices are those of `play`.
+//! Nodes inside cells are nodes as all others: commands reach them, with the same bits.
 #![cfg(target_os = "linux")]
 
 mod common;
 
-use common::jackd::Jackd;
 use common::playing::{Playing, wait_until};
 use common::{Folder, sound, wav};
 use serde_json::json;
-use std::process::Stdio;
 
 /// A block of 85 ms: the sound is whole on a machine under load too.
-const LINE: &str = "s.toml --driver clock --socket s --rate 48000 --block 4096";
+const LINE: &str = "s.toml --socket s --rate 48000 --block 4096";
 
 const SESSION: &str = r#"
-edges = ["tone -> low -> amp -> mix.in1 -> out", "bell -> mix.in2", "hum -> shape.1", "env -> shape.2", "shape -> mix.in3"]
+edges = ["tone -> low -> amp -> mix.in1 -> out", "bell -> mix.in2", "hum -> shape.1", "env -> shape.2", "shape -> mix.in3", "mix -> take"]
 [nodes]
 tone = { kind = "osc", freq = 330 }
 low = { kind = "svf", freq = 900 }
@@ -25,6 +22,7 @@ bell = { kind = "osc", freq = 0, volume = 0.1 }
 env = { kind = "envelope", attack = 0.01, release = 0.05 }
 shape = { kind = "multiply" }
 mix = { kind = "mixer", in = 3 }
+take = { kind = "recorder", file = "take.wav" }
 out = { kind = "sink" }
 [cell.tone]
 nodes = ["low", "amp"]
@@ -45,8 +43,9 @@ const COMMANDS: [&str; 8] = [
 ];
 
 fn run<'f>(here: &'f Folder, command: &str) -> Playing<'f> {
-    here.write("s.toml", SESSION);
-    let line = format!("{command} {LINE} --record {command}.wav --seconds 1.6");
+    let take = format!("{}.wav", &command[..4]);
+    here.write("s.toml", SESSION.replace("take.wav", &take));
+    let line = format!("{command} {LINE} --seconds 1.8");
     Playing::begin(here, &line, |_| {})
 }
 
@@ -63,7 +62,7 @@ fn commands_for_nodes_inside_cells_have_the_bits_of_one_process() {
     let mut seen = String::new();
     // A machine under load may lose a block, and says so.
     for _ in 0..4 {
-        let ended = ["play", "cells"].map(|command| {
+        let ended = ["play --driver clock", "cells"].map(|command| {
             let playing = run(&here, command);
             let reply = playing.send(&COMMANDS).unwrap();
             assert_eq!(reply["frame"], 30000, "{command}: too late");
@@ -72,10 +71,15 @@ fn commands_for_nodes_inside_cells_have_the_bits_of_one_process() {
             code == Some(0) && !told.contains("missed")
         });
         if ended == [true, true] {
-            let (whole, cells) = (here.read("play.wav"), here.read("cells.wav"));
-            let peak = wav(&whole).1.into_iter().map(f32::from_bits);
+            let [whole, cells] = ["play.wav", "cell.wav"].map(|name| wav(&here.read(name)).1);
+            let peak = whole.iter().copied().map(f32::from_bits);
             assert!(peak.fold(0.0, f32::max) > 0.2);
-            assert!(whole == cells, "other bits");
+            // They may end some blocks apart.
+            let length = whole.len().min(cells.len());
+            assert!(
+                length > 60_000 && whole[..length] == cells[..length],
+                "other bits"
+            );
             return;
         }
     }
@@ -136,16 +140,17 @@ fn what_was_set_is_told_to_the_next_process_and_taken_along_by_undo_save_and_sna
 fn a_process_that_comes_after_a_failure_has_the_values_that_were_set() {
     let here = Folder::new();
     let session = r#"
-edges = ["one -> amp -> out"]
+edges = ["one -> amp -> out", "amp -> take"]
 [nodes]
 one = { kind = "osc", freq = 400 }
 amp = { kind = "gain", gain_db = 0 }
 out = { kind = "sink" }
+take = { kind = "recorder", file = "r.wav" }
 [cell.only]
 nodes = ["amp"]
 "#;
     here.write("s.toml", session);
-    let line = format!("cells {LINE} --record r.wav --seconds 3 --drill only:kill@1.5");
+    let line = format!("cells {LINE} --seconds 3 --drill only:kill@1.5");
     let playing = Playing::begin(&here, &line, |_| {});
     playing.send(&["set amp.gain_db -20 at 24000"]).unwrap();
     // Struck by nothing but its first value it would be 0 dB again.
@@ -161,37 +166,6 @@ nodes = ["amp"]
     let last = peak(&samples[samples.len() - 5000..]);
     assert!((last - 0.1).abs() < 0.01, "{last}: {told}");
     assert!(told.contains("silent for"), "{told}");
-}
-
-#[test]
-fn cells_take_the_input_file_and_the_snapshot_of_play() {
-    let here = Folder::new();
-    let session = r#"
-edges = ["in -> amp -> out"]
-[nodes]
-in = { kind = "input" }
-amp = { kind = "gain", gain_db = 0 }
-out = { kind = "sink" }
-[cell.only]
-nodes = ["amp"]
-[snapshot.quiet]
-amp = { gain_db = -6 }
-"#;
-    here.write("s.toml", session);
-    let ramp: Vec<f32> = (0..48_000)
-        .map(|k| (k % 480) as f32 / 480.0 - 0.5)
-        .collect();
-    here.write("in.wav", sound(48_000, &[&ramp]));
-    let line = "--seconds 0.5 --input in.wav --snapshot quiet --block 256";
-    here.well(&format!("render s.toml -o whole.wav {line}"));
-    here.well(&format!("cells s.toml --render cells.wav {line}"));
-    assert!(here.read("whole.wav") == here.read("cells.wav"));
-    let loudest = wav(&here.read("cells.wav"))
-        .1
-        .into_iter()
-        .map(f32::from_bits)
-        .fold(0.0, f32::max);
-    assert!((0.2..0.3).contains(&loudest), "{loudest}");
 }
 
 #[test]
@@ -245,49 +219,4 @@ nodes = ["follow"]
             .as_f64()
             .is_some_and(|it| it > 0.5)
     });
-}
-
-/// Keys from another client sound through a cell, which a command makes louder.
-#[test]
-fn cells_play_through_jack_and_its_keys_sound_in_them() {
-    let tools = ["jack_lsp", "jack_connect", "jack_midiseq"];
-    let Some(jackd) = Jackd::start("cells", &tools) else {
-        return;
-    };
-    let here = Folder::new();
-    let session = r#"
-edges = ["keys -> env.notes", "tone -> amp.1", "env -> amp.2", "amp -> out"]
-[nodes]
-keys = { kind = "midi_input" }
-tone = { kind = "osc", freq = 330 }
-env = { kind = "envelope", attack = 0.01, release = 0.05 }
-amp = { kind = "multiply" }
-out = { kind = "sink" }
-[cell.notes]
-nodes = ["env", "amp"]
-latency = 1
-"#;
-    here.write("organ.toml", session);
-    let arguments = ["seq", "24000", "0", "69", "9600"];
-    let mut seq = jackd.command("jack_midiseq", &arguments);
-    let mut seq = seq.stdout(Stdio::null()).spawn().unwrap();
-    let mut play = here.command("cells organ.toml --driver jack --seconds 4 --record o.wav");
-    play.env("JACK_DEFAULT_SERVER", &jackd.name);
-    let mut play = play
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    jackd.wait_for_clients(&["seq", "organ"]);
-    jackd.connect("seq:out", "organ:keys");
-    let errors = play.stderr.take().unwrap();
-    let told = std::io::read_to_string(errors).unwrap();
-    let code = play.wait().unwrap().code();
-    let _ = seq.kill();
-    let _ = seq.wait();
-    // A machine under load may lose blocks, and says so.
-    let is_whole = code == Some(0) || told.contains("the sound is not whole");
-    assert!(is_whole && told.contains("playing through"), "{told}");
-    let samples = wav(&here.read("o.wav")).1.into_iter().map(f32::from_bits);
-    assert!(samples.fold(0.0, f32::max) > 0.1, "{told}");
 }

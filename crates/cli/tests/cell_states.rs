@@ -231,7 +231,8 @@ fn a_cell_comes_back_from_kills_and_hangs_at_random_phases() {
     here.write("s.toml", FOUR);
     let count = std::env::var("DIVISI_FAILURES").ok();
     let count = count.map_or(100, |it| it.parse().expect("a number"));
-    let mut random = Random(11);
+    let seed = std::env::var("DIVISI_SEED").map_or(11, |it| it.parse().expect("a number"));
+    let mut random = Random(seed);
     for (signal, count) in [(Signal::KILL, count), (Signal::STOP, count / 2)] {
         let mut all = Vec::new();
         while all.len() < count {

@@ -6,6 +6,7 @@ pub(crate) mod detector;
 pub(crate) mod gain_computer;
 mod gate;
 mod limiter;
+mod points;
 mod transient;
 
 /// Adds the kinds of this folder to `registry`.

@@ -10,11 +10,13 @@ mod driven;
 mod eq;
 pub(crate) mod eq_band;
 mod fir;
+mod groups;
 mod hilbert;
 mod kernel;
 mod ladder;
+pub(crate) mod lanes;
 mod onepole;
-mod pairs;
+
 mod svf;
 
 /// Adds the kinds of this folder to `registry`.

@@ -10,6 +10,7 @@
 //! | `load` | a patch with everything that it names |
 //! | `control` | messages and clocks |
 //! | `disk` | files that a patch reads and writes while it plays |
+//! | `net` | sockets of a patch |
 //! | `expression` | the language of `expr` |
 //! | `signal` | signals, in Pd's order |
 //! | `node` | a patch as nodes of the graph, for every executor |
@@ -22,6 +23,7 @@ mod disk;
 mod expression;
 mod file;
 mod load;
+mod net;
 mod node;
 mod signal;
 
@@ -30,5 +32,6 @@ pub use control::{Machine, NotYet, SILENT_CLASSES};
 pub use disk::{allow_writing, lost_writes, protect_from_writing};
 pub use file::*;
 pub use load::*;
+pub use net::{Splitter, allow_network};
 pub use node::{load_node, register};
 pub use signal::PatchPlayer;

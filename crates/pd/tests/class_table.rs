@@ -71,6 +71,14 @@ const DIFFERS: &[(&str, &str)] = &[
     ("framp~", "the last bits differ"),
     ("ifft~", "the last bits differ"),
     (
+        "netreceive",
+        "only this machine without `--allow-net`; no `old` form, no multicast; see pd.md",
+    ),
+    (
+        "netsend",
+        "only this machine without `--allow-net`; no `timeout`; see pd.md",
+    ),
+    (
         "oscparse",
         "a message that is cut short is left out as a whole",
     ),
@@ -80,10 +88,6 @@ const DIFFERS: &[(&str, &str)] = &[
     ),
     ("print~", "prints after the block"),
     ("qlist", "writes only with `--allow-write`"),
-    (
-        "readsf~",
-        "reads the file as a whole, at most 67,108,864 frames",
-    ),
     ("realtime", "measures logical time"),
     ("rfft~", "the last bits differ"),
     ("rifft~", "the last bits differ"),

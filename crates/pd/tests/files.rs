@@ -118,3 +118,35 @@ fn a_patch_that_may_not_write_loses_that_and_says_so() {
     assert_eq!(lost, 9);
     std::fs::remove_dir_all(&folder).expect("the folder is ours");
 }
+
+#[test]
+fn a_long_file_is_read_in_pieces_and_sounds_whole() {
+    let folder = std::env::temp_dir().join(format!("divisi-pd-long-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    // Five pieces and a bit, as a NeXT file of two channels of floats.
+    let frames = 5 * 32_768 + 100;
+    let sample = |at: usize| (at % 9973) as f32 / 9973.0 - 0.5;
+    let mut bytes = b".snd".to_vec();
+    for word in [28, frames as u32 * 8, 6, 44_100, 2, 0] {
+        bytes.extend(word.to_be_bytes());
+    }
+    (0..frames * 2).for_each(|at| bytes.extend(sample(at).to_be_bytes()));
+    std::fs::write(folder.join("long.snd"), bytes).expect("writable");
+    let lines = "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X msg 0 0 open long.snd 77 \\, 1;\n#X obj 0 0 readsf~ 2;\n#X obj 0 0 dac~;\n\
+                 #X obj 0 0 print end;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n#X connect 2 1 3 1;\n#X connect 2 2 4 0;\n";
+    let patch = folder.join("p.pd");
+    std::fs::write(&patch, lines).expect("writable");
+    let loaded = load_patch(&patch, &SearchPath::only([])).expect("it is there");
+    let (mut player, _) = PatchPlayer::new(&loaded, 44_100.0, 0, 2);
+    let mut found = Vec::new();
+    for _ in 0..(frames / 64 + 10) {
+        player.play(&[]);
+        let both = player.output(0).iter().zip(player.output(1));
+        both.for_each(|(left, right)| found.extend([*left, *right]));
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    let expected = Vec::from_iter((77 * 2..frames * 2).map(sample));
+    assert!(found[..expected.len()] == expected[..]);
+    assert!(found[expected.len()..].iter().all(|sample| *sample == 0.0));
+    assert_eq!(player.take_console(), ["end: bang"]);
+}

@@ -13,7 +13,7 @@
 //! | who sleeps, and who is woken? | [`wake`] (a futex), [`idle_set`] (workers that left a cycle), [`fence`] (a fence that is free on one side) |
 //! | what runs beside the cycle? | [`deferred`] (jobs in pieces), [`job_service`] (threads for such jobs), [`background`] (work that may wait) |
 //! | how do data travel? | [`mirror`] (frames, in place, between processes too), [`newest`] (the newest value only), [`trace`] (records), [`ring`] (values, in rings of the crate `rtrb`) |
-//! | what does the machine offer? | [`stamp`] (its time-stamp counter), [`ftz`] (flush-to-zero mode), [`arena`] (aligned blocks), [`pad`] (cache lines), [`cache_sweep`] (cold caches) |
+//! | what does the machine offer? | [`stamp`] (its time-stamp counter), [`ftz`] (flush-to-zero mode), [`arena`] (aligned blocks), [`pad`] (cache lines), [`cache_sweep`] (cold caches), [`vectors`] (wide ones) |
 //!
 //! # Epochs
 //!
@@ -58,4 +58,5 @@ pub mod stamp;
 pub mod static_queues;
 mod sync;
 pub mod trace;
+pub mod vectors;
 pub mod wake;

@@ -54,6 +54,11 @@
 //! To ask the kernel in a call that can be served would cost fifty times the call, and would change little: what was
 //! committed is good, and nothing more comes. So such calls are served for one ring's length at most.
 //!
+//! An end that a process left by its death can be taken again ([`Ring::resume_producer`], [`Ring::resume_consumer`]): its lock
+//! is free, its bell says that it was taken and not closed, and its count is where the last commit or release left it. The
+//! other end sees nobody meanwhile, and goes on afterwards. The new owner believes the counts only if they are within a
+//! capacity of each other.
+//!
 //! # Sleeping and waking
 //!
 //! | the end that waits | the end that commits or releases |

@@ -58,7 +58,9 @@ fn facts(kind: &Kind) -> impl Iterator<Item = &'static str> {
 
 /// A node of this kind with what it must have.
 fn example(kind: &Kind) -> String {
-    let mut text = format!("[nodes.my-{0}]\nkind = \"{0}\"\n", kind.name);
+    // TOML's plain keys have no `~`.
+    let name = kind.name.trim_end_matches('~');
+    let mut text = format!("[nodes.my-{name}]\nkind = \"{}\"\n", kind.name);
     for param in &kind.params {
         match &param.range {
             ParamRange::Number { min, max, default } if default.is_nan() => {

@@ -6,6 +6,7 @@
 //! | `neon` | the kernels for ARM, in an emulator |
 //! | `cases-CRATE` | tests over random cases, with many more of them |
 //! | `long-CRATE` | tests that are ignored otherwise |
+//! | `failures-cells-N`, `failures-supervisor` | kills and hangs of cells, and of their supervisor, while the clock plays |
 //! | `loom-CRATE-FILE` | the loom models of a file, with more preemptions |
 //! | `fuzz-NAME` | a fuzzer, for minutes |
 //! | `advisories` | known weaknesses of dependencies |
@@ -80,11 +81,33 @@ pub(super) fn parts() -> Vec<Part> {
     all.extend(by_file("#[ignore").into_iter().map(|(name, target)| {
         Part::command(format!("long-{name}"), move || commands::ignored(&target))
     }));
+    all.extend(failures());
     all.extend(models());
     let fuzzers = fuzz::names().into_iter();
     all.extend(fuzzers.map(|name| Part::new(format!("fuzz-{name}"), Work::Fuzz(name))));
     all.push(Part::new("advisories".into(), Work::Advisories));
     all
+}
+
+/// Kills in a part, besides hangs, and parts with different phases: ten thousand kills of cells together.
+const KILLS: u32 = 2000;
+const KILL_PARTS: u32 = 5;
+
+/// Failures of cells, and of their supervisor.
+fn failures() -> Vec<Part> {
+    let part = |name: String, test: &'static str, count: u32, seed: u32| {
+        Part::command(name, move || {
+            let mut command = commands::ignored(&TestTarget::one("cli", test));
+            command.arg("--nocapture");
+            command.env("DIVISI_FAILURES", count.to_string());
+            command.env("DIVISI_SEED", seed.to_string());
+            command
+        })
+    };
+    let cells = (1..=KILL_PARTS)
+        .map(|seed| part(format!("failures-cells-{seed}"), "cell_states", KILLS, seed));
+    let supervisor = part("failures-supervisor".into(), "cells_guardian", KILLS / 2, 1);
+    cells.chain([supervisor]).collect()
 }
 
 /// Random cases of a property, and of one that renders sound for each: 5000 of them take five minutes on one core.

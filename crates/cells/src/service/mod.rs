@@ -193,6 +193,11 @@ impl CellService {
         &self.monitor
     }
 
+    /// The processes, to change them.
+    pub fn monitor_mut(&mut self) -> &mut Monitor {
+        &mut self.monitor
+    }
+
     /// All cells.
     ///
     /// Real-time: setup.

@@ -4,39 +4,41 @@
 //!   session ──▶ split at the borders ──▶ a process for each cell
 //!                      │                      ▲ rings
 //!                      ▼                      ▼
-//!               the rest of the graph ──▶ engine ──▶ a device or the clock (as `play` does), or a file
+//!               the rest of the graph ──▶ engine ──▶ clock, or a file
 //! ```
 
 mod admission;
 mod drill;
-mod live;
 mod process;
+mod recordings;
 mod run;
 mod service;
 
 pub(super) use process::CellProcess;
 
-use crate::commands::play::Play;
 use crate::failure::Failure;
+use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
-use crate::session::load::{LoadedSession, new_registry};
-use crate::session::options::PlayOptions;
+use crate::playback::control::ControlOptions;
+use crate::session::load::LoadedSession;
+use crate::session::options::{parse_block, parse_rate, parse_seconds};
 use admission::{capacity, check_admission, worst_costs};
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::cells::{
-    CellLinks, CellPart, CellService, CellSpec, Drill, Launch, LaunchRequest, Monitor,
-    ServiceOptions, Split, Start, read_cells, register_cells, split,
+    CellLinks, CellPart, CellService, CellSpec, Drill, DrillKind, GuardianOptions, Launch,
+    LaunchRequest, Monitor, MonitorOptions, PlannedCell, SUPERVISOR_DRILLS, ServiceOptions, Split,
+    Start, join_guardian, read_cells, register_cells, run_guardian, split,
 };
 use divisi::graph::Diagnostic;
-use divisi::prelude::{Frames, Mode, SampleRate};
+use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
 use drill::DrillOption;
-use live::{LiveCells, LiveStart};
 use run::Run;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -56,24 +58,28 @@ A cell is a table of the session, [cell.NAME] with nodes = [\"a\", \"b\"]; docs/
 /// Plays a session whose cells are processes of their own
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct CellsCommand {
-    #[command(flatten)]
-    play: Play,
-
-    #[command(flatten)]
-    cells: Cells,
-
-    /// Render into a file, faster than real time, instead of playing
-    #[arg(long, value_name = "OUT.wav", requires = "seconds",
-        conflicts_with_all = ["socket", "osc", "record", "driver", "device", "watch", "see", "json"])]
-    render: Option<PathBuf>,
-}
-
-/// Options of cells.
-#[derive(Args, Clone)]
 pub(crate) struct Cells {
+    /// The session, with tables [cell.NAME]
+    file: PathBuf,
+
+    /// Render into a file, faster than real time, instead of playing by the clock
+    #[arg(long, value_name = "OUT.wav", requires = "seconds")]
+    render: Option<PathBuf>,
+
+    /// Length in seconds; without it, until Ctrl-C
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    seconds: Option<f64>,
+
+    /// Sample rate in Hz
+    #[arg(long, value_name = "HZ", value_parser = parse_rate)]
+    rate: Option<SampleRate>,
+
+    /// Frames in a block
+    #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
+    block: Option<Frames>,
+
     /// Cause a failure, to see that the rest plays on: kill, segv, stop, loop, hog or garbage, at a time in seconds. May be
-    /// given several times
+    /// given several times. The cell `supervisor` is the process that plays the rest: kill, segv, stop or loop
     #[arg(long, value_name = "CELL:KIND@S", value_parser = DrillOption::parse)]
     drill: Vec<DrillOption>,
 
@@ -85,174 +91,211 @@ pub(crate) struct Cells {
     #[arg(long)]
     no_admission: bool,
 
-    /// The run has no deadline.
-    #[arg(skip)]
-    is_offline: bool,
+    /// Take commands at this Unix socket, which belongs to you alone; see `divisi send`
+    // Empty without a path, which the usual parser of paths refuses.
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "", conflicts_with = "render",
+        value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    socket: Option<PathBuf>,
 
-    /// Folders in which patches look for abstractions.
-    #[arg(skip)]
-    paths: Vec<PathBuf>,
-
-    /// Snapshot with whose values all begins.
-    #[arg(skip)]
-    snapshot: Option<String>,
-}
-
-impl CellsCommand {
-    /// Runs the command.
-    pub(crate) fn run(self) -> Result<(), Failure> {
-        let Self {
-            play,
-            mut cells,
-            render,
-        } = self;
-        cells.paths.clone_from(&play.options.patch.path);
-        cells.snapshot = play.options.snapshot().map(str::to_owned);
-        match render {
-            Some(output) => {
-                cells.is_offline = true;
-                cells.render(&output, &play.options)
-            }
-            None => {
-                let file = play.options.file.clone();
-                play.run_with(Some(&LiveStart { cells, file }))
-            }
-        }
-    }
+    /// Process of the guardian, which starts this one
+    #[arg(long, hide = true)]
+    guardian: Option<i32>,
 }
 
 impl Cells {
-    /// Renders the session into `output`.
-    fn render(&self, output: &Path, play: &PlayOptions) -> Result<(), Failure> {
-        play.patch.allow_writing(Some(output))?;
-        let mut loaded = LoadedSession::read_valid_with(&play.file, &play.patch)?;
-        let (rate, block) = (play.rate(&loaded), play.block(&loaded));
-        let split = split_session(&loaded)?;
-        self.drills(&split.cells, rate)?;
-        play.recall(&mut loaded)?;
-        play.check_input(&loaded)?;
-        let mut guard = play.guard(&loaded)?;
-        guard.output(output)?;
-        crate::files::check_sound_name(output)?;
-        let interrupt = Interrupt::listen()?;
-        let mut options = play.engine_options(&loaded, rate);
-        options.folder.clone_from(&loaded.folder);
-        play.use_one_worker(&mut options);
-        options.mode = Mode::Offline;
-        let started = self.start(&loaded, &play.file, (rate, block))?;
-        let run = Run {
-            loaded: &loaded,
-            graph: started.graph,
-            registry: started.registry,
-            options,
-            service: started.service,
-            source: play.open_input(rate)?,
-            interrupt,
-            frames: play.frames(rate).unwrap_or(0),
-        };
-        run.render(output)
+    /// Runs the command: in the first process the guardian, in those that it starts the supervisor.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        match self.guardian {
+            None => self.guard(),
+            Some(guardian) => self.supervise(guardian),
+        }
     }
 
-    /// Starts a process for each cell of `loaded`.
-    fn start(
-        &self,
-        loaded: &LoadedSession,
-        file: &Path,
-        (rate, block): (SampleRate, Frames),
-    ) -> Result<LiveCells, Failure> {
-        let split = split_session(loaded)?;
-        let drills = self.drills(&split.cells, rate)?;
-        let is_checked = !self.is_offline && !self.no_admission;
-        if is_checked {
-            let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
-            check_admission((loaded, file), &cells, (rate, block), self.reserve)?;
+    /// Has supervisors play, each with the arguments of this call.
+    fn guard(&self) -> Result<(), Failure> {
+        let interrupt = Interrupt::listen()?;
+        let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+        // Behind the name of the command.
+        let at = arguments.len().min(1);
+        arguments.insert(at, format!("--guardian={}", std::process::id()).into());
+        let options = GuardianOptions {
+            program: std::env::current_exe().map_err(Failure::from_error)?,
+            arguments,
+            is_live: self.render.is_none(),
+            interrupted: interrupt.flag(),
+        };
+        match run_guardian(options, &messages::print_message).map_err(Failure::failed)? {
+            0 => Ok(()),
+            code => Err(Failure::reported(code)),
         }
-        let launch = self.launch(file, (rate, block))?;
-        let started = Monitor::start(&split.cells, (block, !self.is_offline), launch, &drills);
+    }
+
+    fn supervise(self, guardian: i32) -> Result<(), Failure> {
+        let succession = join_guardian(guardian).map_err(Failure::failed)?;
+        let (lost, is_live) = (succession.lost(), self.render.is_none());
+        let mut loaded = LoadedSession::read_valid(&self.file)?;
+        if is_live && lost > 0 {
+            recordings::go_on_in_other_files(&mut loaded);
+        }
+        if let Some(output) = self.render.as_ref().filter(|_| lost > 0) {
+            // What the supervisor before had written.
+            divisi::files::remove_abandoned(output.parent().unwrap_or(Path::new("")));
+        }
+        let (rate, block) = format(&loaded, self.rate, self.block);
+        let split = split_session(&loaded)?;
+        let (drills, own_drills) = self.drills(&split.cells, rate)?;
+        // A render has no deadline. Cells that are taken over were admitted.
+        if is_live && lost == 0 && !self.no_admission {
+            let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
+            check_admission((&loaded, &self.file), &cells, (rate, block), self.reserve)?;
+        }
+        let mut guard = loaded.guard(std::iter::empty())?;
+        if let Some(output) = &self.render {
+            self.check_output(output, &mut guard)?;
+        }
+        let interrupt = Interrupt::listen()?;
+        let mut options = EngineOptions::new(block, rate);
+        options.folder.clone_from(&loaded.folder);
+        options.scheduler = Scheduler::Sequential;
+        options.workers = 1;
+        options.mode = match self.render {
+            Some(_) => Mode::Offline,
+            None => Mode::Live,
+        };
+        let launch = self.launch((rate, block));
+        // Before any process, so that a path that is taken starts none.
+        let socket = ControlOptions::listen_at(self.socket.as_deref())?;
+        let cells = split.cells.iter().zip(drills).enumerate();
+        let cells = cells.map(|(index, (part, drills))| PlannedCell {
+            index,
+            part,
+            text: None,
+            drills,
+        });
+        let monitor = MonitorOptions {
+            block,
+            rate,
+            is_live,
+            launch,
+            succession,
+        };
+        let started = Monitor::start(cells.collect(), monitor);
         let Start {
             monitor,
             links,
             texts,
         } = started.map_err(Failure::failed)?;
         let links = CellLinks::new(links.into_iter().collect::<HashMap<_, _>>().into());
-        let mut registry = new_registry();
+        let mut registry = divisi::registry();
         register_cells(&mut registry, links.clone());
         let registry = Arc::new(registry);
+        let is_checked = is_live && !self.no_admission;
         let service = ServiceOptions {
             graph: loaded.session.graph.clone(),
             registry: registry.clone(),
             links,
-            costs: worst_costs(loaded, file, block),
+            costs: worst_costs(&loaded, &self.file, block),
             period: block.duration(rate),
             capacity: is_checked.then(|| capacity((rate, block), self.reserve)),
         };
         let service = CellService::new(service, &split, (monitor, texts));
-        Ok(LiveCells {
+        let run = Run {
+            loaded: &loaded,
+            file: &self.file,
             graph: split.outer,
             registry,
+            options,
             service: Rc::new(RefCell::new(service)),
-        })
-    }
-
-    /// The failures to cause in each cell.
-    fn drills(&self, cells: &[CellPart], rate: SampleRate) -> Result<Vec<Vec<Drill>>, Failure> {
-        let mut all = vec![Vec::new(); cells.len()];
-        for drill in &self.drill {
-            let found = cells.iter().position(|cell| cell.spec.name == drill.cell);
-            let Some(found) = found else {
-                let message = format!("--drill: the session has no cell `{}`", drill.cell);
-                return Err(Failure::bad_input(message));
-            };
-            all[found].push(Drill {
-                kind: drill.kind,
-                frame: (drill.seconds * f64::from(rate.hz())).round() as u64,
-            });
+            socket,
+            interrupt,
+            drills: own_drills,
+            is_successor: lost > 0,
+            frames: self
+                .seconds
+                .map(|it| (it * f64::from(rate.hz())).round() as u64),
+        };
+        match &self.render {
+            Some(output) => run.render(output),
+            None => run.play(),
         }
-        Ok(all)
     }
 
-    /// Starts this program once more, as a cell.
-    fn launch(&self, file: &Path, (rate, block): (SampleRate, Frames)) -> Result<Launch, Failure> {
-        let program = std::env::current_exe().map_err(Failure::from_error)?;
-        let (file, is_live) = (file.to_owned(), !self.is_offline);
-        let (parent, paths) = (std::process::id(), self.paths.clone());
-        let snapshot = self.snapshot.clone();
-        Ok(Box::new(move |request: &LaunchRequest<'_>| {
-            use std::os::unix::process::CommandExt;
-            let mut command = Command::new(&program);
-            command.arg("cell-process").arg(&file);
+    fn check_output(&self, output: &Path, guard: &mut FileGuard) -> Result<(), Failure> {
+        guard.input(&self.file);
+        guard.output(output)?;
+        crate::files::check_sound_name(output)
+    }
+
+    /// The failures to cause in each cell, and in the supervisor.
+    fn drills(&self, cells: &[CellPart], rate: SampleRate) -> Result<Drills, Failure> {
+        let (mut all, mut own) = (vec![Vec::new(); cells.len()], Vec::new());
+        for option in &self.drill {
+            let drill = Drill {
+                kind: option.kind,
+                frame: (option.seconds * f64::from(rate.hz())).round() as u64,
+            };
+            let found = cells.iter().position(|cell| cell.spec.name == option.cell);
+            match found {
+                Some(found) => all[found].push(drill),
+                None if option.cell == SUPERVISOR => {
+                    check_supervisor_drill(option.kind)?;
+                    own.push(drill);
+                }
+                None => {
+                    let message = format!("--drill: the session has no cell `{}`", option.cell);
+                    return Err(Failure::bad_input(message));
+                }
+            }
+        }
+        own.sort_by_key(|drill| drill.frame);
+        Ok((all, own))
+    }
+
+    /// The arguments of this program as a cell.
+    fn launch(&self, (rate, block): (SampleRate, Frames)) -> Launch {
+        let (file, is_live) = (self.file.clone(), self.render.is_none());
+        Box::new(move |request: &LaunchRequest<'_>| {
+            let mut arguments: Vec<OsString> = vec!["cell-process".into(), file.clone().into()];
+            let mut add = |argument: String| arguments.push(argument.into());
             match request.text {
-                Some(text) => command
-                    .arg(format!("--name={}", request.spec.name))
-                    .arg(format!("--keys={text}")),
-                None => command.arg("--cell").arg(request.index.to_string()),
+                Some(text) => {
+                    add(format!("--name={}", request.spec.name));
+                    add(format!("--keys={text}"));
+                }
+                None => add(format!("--cell={}", request.index)),
             };
             let cores: Vec<String> = request.spec.cores.iter().map(usize::to_string).collect();
-            command.arg(format!("--cores={}", cores.join(",")));
-            command.arg("--requests").arg(&request.paths.requests);
-            command.arg("--replies").arg(&request.paths.replies);
-            command.arg("--state").arg(&request.paths.state);
-            command.arg("--parent").arg(parent.to_string());
-            if let Some(name) = &snapshot {
-                command.arg(format!("--snapshot={name}"));
-            }
-            for path in &paths {
-                command.arg("--path").arg(path);
-            }
-            command.arg("--rate").arg(rate.hz().to_string());
-            command.arg("--block").arg(block.0.to_string());
+            add(format!("--cores={}", cores.join(",")));
+            add(format!("--rate={}", rate.hz()));
+            add(format!("--block={}", block.0));
             if is_live {
-                command.arg("--live");
+                add("--live".to_owned());
             }
             if request.is_first {
-                command.arg("--notes");
+                add("--notes".to_owned());
             }
-            // Ctrl-C is for the supervisor, which ends its cells.
-            command.process_group(0);
-            command.stdin(Stdio::null()).stdout(Stdio::null());
-            command
-        }))
+            arguments
+        })
     }
+}
+
+/// Failures of each cell, and of the supervisor.
+type Drills = (Vec<Vec<Drill>>, Vec<Drill>);
+
+/// Name of the supervisor in `--drill`, if no cell has it.
+const SUPERVISOR: &str = "supervisor";
+
+fn check_supervisor_drill(kind: DrillKind) -> Result<(), Failure> {
+    if SUPERVISOR_DRILLS.contains(&kind) {
+        return Ok(());
+    }
+    let names = DrillKind::NAMES.iter();
+    let names = names.filter(|(_, kind)| SUPERVISOR_DRILLS.contains(kind));
+    let names: Vec<&str> = names.map(|(name, _)| *name).collect();
+    Err(Failure::bad_input(format!(
+        "--drill: the supervisor can fail by {}",
+        names.join(", ")
+    )))
 }
 
 /// Rate and block of a run.

@@ -18,7 +18,6 @@ use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::patch::PatchOptions;
 use crate::playback::control::{ControlOptions, ControlWays};
-use crate::playback::hosted::{PlayedCells, StartCells};
 use crate::playback::live::{FileHandles, LiveSession};
 use crate::playback::live_ports::{self, Learning, LivePorts};
 use crate::playback::nsm::NsmSession;
@@ -33,7 +32,7 @@ use crate::watch::ViewTitles;
 use clap::{Args, ValueEnum};
 use divisi::control::{audio_output, controller_binding};
 use divisi::driver::{self, BarPosition, DriverConfig, DriverError, DriverInfo, OpenDriver};
-use divisi::engine::{ChooseOptions, ControllerBinding, TransportStart};
+use divisi::engine::{ChooseOptions, TransportStart};
 use divisi::graph::{Graph, TempoMap, error_chain};
 use divisi::plan::PlanOptions;
 use divisi::prelude::{Engine, Frames, SampleRate};
@@ -61,7 +60,7 @@ of logarithmic length. A cycle that ends after its deadline is `missed`: the sou
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Play {
     #[command(flatten)]
-    pub(super) options: PlayOptions,
+    options: PlayOptions,
 
     /// The driver; auto is JACK or PipeWire if one of them runs, else ALSA if there is a sound card, else the clock
     #[arg(long, value_enum, default_value_t = Driver::Auto)]
@@ -156,23 +155,14 @@ enum Driver {
 
 impl Play {
     /// Runs the command.
-    pub(crate) fn run(self) -> Result<(), Failure> {
-        self.run_with(None)
-    }
-
-    /// Plays the session, of which `cells` play in processes of their own.
-    pub(super) fn run_with(mut self, cells: Option<&dyn StartCells>) -> Result<(), Failure> {
+    pub(crate) fn run(mut self) -> Result<(), Failure> {
         let nsm = NsmSession::join(&self.options.file)?;
         if let Some(nsm) = &nsm {
             self.options.file = nsm.file().to_owned();
         }
         let recorded = self.record.as_deref();
-        self.options.patch.allow_writing(recorded)?;
+        self.options.patch.allow(recorded)?;
         let mut loaded = LoadedSession::read_valid_with(&self.options.file, &self.options.patch)?;
-        if let Some(cells) = cells {
-            self.check_cells()?;
-            cells.check(&loaded)?;
-        }
         self.options.recall(&mut loaded)?;
         self.options.check_input(&loaded)?;
         let mut guard = self.options.guard(&loaded)?;
@@ -190,7 +180,7 @@ impl Play {
         let (mut opened, message) = self.open_driver(&config)?;
         let info = opened.info().clone();
         self.check_transport(&loaded, &mut *opened, &info)?;
-        let prepared = self.prepare(&loaded, (&info, &config), nsm, cells)?;
+        let prepared = self.prepare(&loaded, &info, &config, nsm)?;
         messages::print_message(&message);
         let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
         let written = json.write_report(&report);
@@ -199,22 +189,6 @@ impl Play {
             .and(written)
             .and(objects)
             .and(PatchOptions::check_writes())
-    }
-
-    /// Refuses what cells cannot do.
-    fn check_cells(&self) -> Result<(), Failure> {
-        let refused = [
-            (
-                self.control.reloads(),
-                "--reload: a session of cells is not read again",
-            ),
-            (
-                self.render_ahead.is_some(),
-                "--render-ahead: a cell with `latency = 1` computes beside the rest",
-            ),
-        ];
-        let found = refused.iter().find(|(is_asked, _)| *is_asked);
-        found.map_or(Ok(()), |(_, why)| Err(Failure::bad_input(*why)))
     }
 
     /// Configuration of the driver. A graph that cannot play is refused before anything is opened.
@@ -325,9 +299,9 @@ impl Play {
     fn prepare(
         &self,
         loaded: &LoadedSession,
-        (info, config): (&DriverInfo, &DriverConfig),
+        info: &DriverInfo,
+        config: &DriverConfig,
         nsm: Option<NsmSession>,
-        cells: Option<&dyn StartCells>,
     ) -> Result<PreparedPlay, Failure> {
         // Before a scheduler is chosen, which takes its time.
         self.seen_ports(&loaded.session.graph)?;
@@ -355,36 +329,26 @@ impl Play {
         }
         let inputs = options.input_channels;
         let format = (options.block, info.rate.hz());
-        let is_managed = nsm.is_some();
-        let mut control = self
-            .control
-            .open(&self.options.file, loaded, info.rate.hz(), nsm)?;
-        let start = cells.map(|cells| cells.start(loaded, (info.rate, format.0)));
-        let cells = start.transpose()?;
-        let chosen_with = match &cells {
-            None => self.options.choose_scheduler(loaded, &mut options),
-            // `auto` would try the whole session in this process.
-            Some(_) => {
-                self.options.use_one_worker(&mut options);
-                None
-            }
-        };
+        let chosen_with = self.options.choose_scheduler(loaded, &mut options);
         Interrupt::check_process("nothing was played")?;
         let scheduler = self.options.scheduler_name(&options);
-        let (mut engine, player) = match &cells {
-            None => loaded.make_engine(options)?,
-            Some(cells) => cells.make_engine(loaded, options)?,
-        };
-        if let (Some(control), Some(cells)) = (&mut control, &cells) {
-            control.host_cells(cells.host());
-        }
-        bind_controllers(loaded, &mut engine)?;
+        let (mut engine, player) = loaded.make_engine(options)?;
+        engine
+            .set_controllers(
+                loaded
+                    .live
+                    .controllers
+                    .iter()
+                    .map(controller_binding)
+                    .collect(),
+            )
+            .map_err(Failure::from_input_error)?;
         check_recordings(&engine)?;
         let source = self.options.open_input(info.rate)?;
         let length = match &source {
             Some(source) => Some(source.frames().saturating_add(engine.tail())),
             // A session manager says when it ends.
-            None if self.begins_stopped() || is_managed => None,
+            None if self.begins_stopped() || nsm.is_some() => None,
             None => engine.length(),
         };
         let frames = self.options.frames(info.rate).or(length);
@@ -406,6 +370,9 @@ impl Play {
             };
             files.recorder = Some(player.start_recording(plan, format.0, frames)?);
         }
+        let control = self
+            .control
+            .open(&self.options.file, loaded, info.rate.hz(), nsm)?;
         let file = &self.options.file;
         let learn = self.learn.as_deref();
         let learning = learn.map(|text| Learning::parse(text, file, loaded));
@@ -425,7 +392,6 @@ impl Play {
             watched,
             control,
             ports,
-            cells,
             chosen_with,
             block: format.0,
             frames,
@@ -464,25 +430,6 @@ impl Play {
     }
 }
 
-/// Binds the session's controllers. Those of nodes in a cell cannot be bound: a note says so.
-fn bind_controllers(loaded: &LoadedSession, engine: &mut Engine) -> Result<(), Failure> {
-    let all = loaded.live.controllers.iter().map(controller_binding);
-    let is_here = |it: &ControllerBinding| match engine.graph().find(&it.node) {
-        Some(_) => true,
-        None => loaded.session.graph.find(&it.node).is_none(),
-    };
-    let (here, elsewhere): (Vec<_>, Vec<_>) = all.partition(is_here);
-    for it in elsewhere {
-        let (node, param) = (it.node, it.param);
-        messages::print_note(&format!(
-            "no controller sets `{node}.{param}`: the node is in a cell"
-        ));
-    }
-    engine
-        .set_controllers(here)
-        .map_err(Failure::from_input_error)
-}
-
 /// Bar and beat of a frame.
 fn bar_position(map: &TempoMap, rate: SampleRate, frame: u64) -> BarPosition {
     let beat = map.beat_at(frame, rate);
@@ -508,7 +455,6 @@ struct PreparedPlay {
     watched: Option<ViewTitles>,
     control: Option<ControlWays>,
     ports: LivePorts,
-    cells: Option<Box<dyn PlayedCells>>,
     /// Options of the choice, if `auto` chose the scheduler.
     chosen_with: Option<ChooseOptions>,
     block: Frames,
@@ -546,7 +492,6 @@ impl PreparedPlay {
             watched: self.watched,
             control: self.control,
             ports: self.ports,
-            cells: self.cells.as_deref(),
         };
         let ended = live.run(&self.files, interrupt);
         let (adapter_latency, midi_losses) = (running.adapter_latency(), running.midi_losses());
@@ -566,8 +511,6 @@ impl PreparedPlay {
         report.latency_frames.driver = adapter_latency.0.saturating_add(info.device_latency.0);
         report.refused = refused_grants(info, &self.engine);
         let ended = ended.and(self.files.end(self.is_strict));
-        let cells = self.cells.as_ref().map_or(Ok(()), |cells| cells.end());
-        let ended = ended.and(cells);
         let whole = check_events(&report);
         Ok((report, ended.and(files).and(traced).and(whole)))
     }

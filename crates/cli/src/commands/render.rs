@@ -72,7 +72,7 @@ impl Render {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let patch = &self.options.patch;
-        patch.allow_writing(Some(&self.output))?;
+        patch.allow(Some(&self.output))?;
         let mut loaded = LoadedSession::read_valid_or_network(&self.options.file, patch)?;
         self.options.recall(&mut loaded)?;
         let mut guard = self.options.guard(&loaded)?;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use divisi::pd::{Atom, allow_writing, lost_writes, protect_from_writing};
+use divisi::pd::{Atom, allow_network, allow_writing, lost_writes, protect_from_writing};
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 
@@ -20,11 +20,18 @@ pub(crate) struct PatchOptions {
     /// Folder into which patches may write files, and in which they may replace files; may be given several times
     #[arg(long, value_name = "DIR")]
     pub(crate) allow_write: Vec<PathBuf>,
+
+    /// Let netsend and netreceive of patches reach other machines, and be reached from there
+    #[arg(long)]
+    pub(crate) allow_net: bool,
 }
 
 impl PatchOptions {
-    /// Allows patches to write where the user says so, but not over `output`.
-    pub(crate) fn allow_writing(&self, output: Option<&Path>) -> Result<(), Failure> {
+    /// Allows patches what the user says: to write, but not over `output`, and to reach other machines.
+    pub(crate) fn allow(&self, output: Option<&Path>) -> Result<(), Failure> {
+        if self.allow_net {
+            allow_network();
+        }
         for folder in &self.allow_write {
             if !folder.is_dir() {
                 let message = format!(

@@ -10,7 +10,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::control::server::Servers;
 use divisi::control::server::osc::OscServer;
 use divisi::control::server::unix::UnixServer;
-use divisi::control::{CellHost, ControlError, Controller, FollowedTransport};
+use divisi::control::{ControlError, Controller, FollowedTransport};
 use divisi::driver::{PortConnections, RunningDriver, ServerTransport};
 use divisi::engine::EngineError;
 use divisi::files::{self, FileId};
@@ -80,11 +80,6 @@ struct WatchedFiles {
 }
 
 impl ControlOptions {
-    /// Returns true if the session's file is played anew when it is saved.
-    pub(crate) fn reloads(&self) -> bool {
-        self.reload
-    }
-
     /// Opens the ways in; `None` if there is none.
     pub(crate) fn open(
         &self,
@@ -173,11 +168,6 @@ fn read_session(
 }
 
 impl ControlWays {
-    /// Lets `cells` carry out what concerns cells.
-    pub(crate) fn host_cells(&mut self, cells: Box<dyn CellHost>) {
-        self.controller.host_cells(cells);
-    }
-
     /// The parameter that a client has asked to be learned.
     pub(crate) fn take_learning(&mut self) -> Option<divisi::control::LearnRequest> {
         self.controller.take_learning()

@@ -6,7 +6,6 @@ use crate::output::messages;
 use crate::output::progress::Progress;
 use crate::playback::control::ControlWays;
 use crate::playback::file_input::FileInputHandle;
-use crate::playback::hosted::PlayedCells;
 use crate::playback::live_ports::LivePorts;
 use crate::playback::recorder::RecorderHandle;
 use crate::playback::recording_player::BlockCount;
@@ -46,8 +45,6 @@ pub(crate) struct LiveSession<'a> {
     /// The ways in from outside, if there are any.
     pub(crate) control: Option<ControlWays>,
     pub(crate) ports: LivePorts,
-    /// Parts of the session that play in processes of their own.
-    pub(crate) cells: Option<&'a dyn PlayedCells>,
 }
 
 /// Display while it plays.
@@ -106,8 +103,6 @@ impl LiveSession<'_> {
                 view.note("the recording has ended early; playing continues");
             }
             self.report_new(&mut reported, &mut view);
-            let news = self.cells.map(PlayedCells::news).unwrap_or_default();
-            news.iter().for_each(|message| view.note(message));
             view.show(self.engine, frames);
             let control = self.control.as_mut();
             let message = self.ports.update(self.engine, self.running, control);

@@ -8,7 +8,6 @@
 
 pub(crate) mod control;
 pub(crate) mod file_input;
-pub(crate) mod hosted;
 pub(crate) mod live;
 pub(crate) mod live_ports;
 pub(crate) mod midi_feed;

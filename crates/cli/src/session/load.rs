@@ -442,7 +442,7 @@ impl LoadedSession {
 }
 
 /// All kinds of nodes. What patches print goes to the terminal.
-pub(crate) fn new_registry() -> Registry {
+fn new_registry() -> Registry {
     let mut registry = divisi::registry();
     registry.set_console(Arc::new(|patch: &str, line: &str| {
         messages::print_message(&format!("{patch}: {line}"));

@@ -156,11 +156,6 @@ impl PlayOptions {
             .map(|seconds| (seconds * f64::from(rate.hz())).round() as u64)
     }
 
-    /// Value of `--snapshot`.
-    pub(crate) fn snapshot(&self) -> Option<&str> {
-        self.snapshot.as_deref()
-    }
-
     /// Gives the session the values of `--snapshot`.
     pub(crate) fn recall(&self, loaded: &mut LoadedSession) -> Result<(), Failure> {
         let name = self.snapshot.as_deref();
@@ -276,16 +271,6 @@ impl PlayOptions {
             && let Err(why) = store.save()
         {
             messages::print_message(&format!("the choice cannot be dropped: {why}"));
-        }
-    }
-
-    /// Plays on one worker, one node after the other, unless the call says something else.
-    pub(crate) fn use_one_worker(&self, options: &mut EngineOptions) {
-        if self.scheduler == SchedulerArg::Auto {
-            options.scheduler = Scheduler::Sequential;
-        }
-        if self.workers.is_none() && options.scheduler == Scheduler::Sequential {
-            options.workers = 1;
         }
     }
 

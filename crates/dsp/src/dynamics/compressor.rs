@@ -108,6 +108,7 @@ impl UnitKernel for Compressor {
         GainComputer::new(curve, [params[3], params[4]], params[5], self.rate)
     }
 
+    #[inline(always)]
     fn process(
         &self,
         values: FrameValues<'_, GainComputer>,

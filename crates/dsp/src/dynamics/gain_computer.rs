@@ -57,6 +57,7 @@ impl GainComputer {
     /// curve and the gains run in vectors.
     ///
     /// Real-time: hot.
+    #[inline(always)]
     pub(crate) fn gains(&self, reduction: &mut f64, levels: &[f32], gains: &mut [f64]) {
         for (wanted, level) in gains.iter_mut().zip(levels) {
             let reduction = self.curve.reduction_db(sample_db(*level));

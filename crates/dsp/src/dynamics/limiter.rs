@@ -21,14 +21,16 @@
 //! | driven | all at audio rate |
 
 use crate::dynamics::detector::{LookAhead, decibels, gain_of, level_db, seconds};
+use crate::dynamics::points::{Points, TAPS};
 use crate::kernel::{
-    FrameValues, History, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_factor, dot,
-    kaiser_sinc,
+    FRAMES, FrameValues, History, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_factor,
+    line_sample,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
 use graph::{Kind, KindPicture};
 use processor::{Gauge, MakeContext, MakeError, Processor, SetupServices, Tail};
+use std::ops::Range;
 use units::Frames;
 
 const CEILING: ParamSpec = decibels(
@@ -42,8 +44,6 @@ const GAIN: ParamSpec = decibels(1, "gain_db", (-48.0, 48.0), 0.0, "Gain before 
 const RELEASE: ParamSpec = seconds(2, "release", 2.0, 0.05, "Time of 63 % of the way back.");
 
 const WINDOW_S: f64 = 0.003;
-/// Taps of an interpolated point; the point lies behind the middle one.
-const TAPS: usize = 64;
 /// Share of the ceiling that is aimed at.
 const AIM: f64 = 0.97;
 /// Reductions are whole numbers of this size: so their sum is exact.
@@ -73,8 +73,7 @@ struct Limiter {
     window: usize,
     /// The sound, behind its level.
     sound: LookAhead,
-    /// Points between two frames: one to seven eighths behind the first.
-    points: [Box<[f32]>; 7],
+    points: Points,
     /// Bound of a point, as a factor of the largest sample that it lies between.
     overshoot: f64,
     shown: Gauge,
@@ -85,6 +84,36 @@ struct LimiterValues {
     ceiling: f64,
     gain: f64,
     release: f64,
+}
+
+/// A number of each frame.
+type Row = [f64; FRAMES];
+
+/// The values of the frames of a run.
+struct LimiterRows {
+    ceiling: Row,
+    gain: Row,
+    release: Row,
+}
+
+impl LimiterRows {
+    #[inline(always)]
+    fn new(values: FrameValues<'_, LimiterValues>) -> Self {
+        let row = |of: fn(&LimiterValues) -> f64| match values.constant() {
+            Some(values) => [of(values); FRAMES],
+            None => {
+                let mut row = [0.0; FRAMES];
+                let frames = row.iter_mut().zip(values.iter());
+                frames.for_each(|(to, values)| *to = of(values));
+                row
+            }
+        };
+        Self {
+            ceiling: row(|it| it.ceiling),
+            gain: row(|it| it.gain),
+            release: row(|it| it.release),
+        }
+    }
 }
 
 // Parts of the line: the sound, the histories of the points, reductions as detected and as released.
@@ -104,16 +133,6 @@ impl Limiter {
         self.detected() + self.window + 1
     }
 
-    /// Largest point behind frame `at` - 32 of a channel.
-    #[inline(always)]
-    fn peak(&self, memory: &Memory, at: u64, channel: usize) -> f64 {
-        let history = self.history(channel);
-        let recent = history.recent(memory, at);
-        let points = self.points.iter().map(|point| dot(point, recent).abs());
-        let peak = points.fold(recent[TAPS / 2 - 1].abs(), f32::max);
-        f64::from(peak.max(recent[TAPS / 2].abs()))
-    }
-
     /// Returns true if no sample and no point of these frames reaches what is aimed at: no point is computed then.
     #[inline(always)]
     fn is_far_below(
@@ -121,6 +140,7 @@ impl Limiter {
         values: FrameValues<'_, LimiterValues>,
         io: &LaneIo<'_>,
         memory: &Memory,
+        frames: Range<usize>,
     ) -> bool {
         let before = memory.counts[0].wrapping_sub(1);
         let aim = (values.iter()).fold(f64::MAX, |aim, it| aim.min(it.ceiling * AIM));
@@ -128,64 +148,150 @@ impl Limiter {
         let loudest = |samples: &[f32]| samples.iter().fold(0f32, |peak, x| peak.max(x.abs()));
         io.input(0).iter().enumerate().all(|(c, samples)| {
             let old = f64::from(loudest(self.history(c).recent(memory, before)));
+            let samples = &samples[frames.clone()];
             // Not a number is not far below: it is left to what follows.
-            let is_sound = samples[..values.len()].iter().all(|x| x.is_finite());
-            let new = f64::from(loudest(&samples[..values.len()])) * gain;
+            let is_sound = samples.iter().all(|x| x.is_finite());
+            let new = f64::from(loudest(samples)) * gain;
             is_sound && old.max(new) * self.overshoot <= aim
         })
     }
 
-    /// Largest reduction of the last W + 1 frames, in the time of a few comparisons (M. van Herk, *Pattern Recognition
-    /// Letters* 13 (1992)). The ring is as long as the window. Behind its place it has what came in this round, and
-    /// `numbers[0]` the largest of that; from its place on it has for each frame of the last round the largest from there to the round's end.
+    /// Replaces each reduction by the largest of the last W + 1 frames, in the time of a few comparisons (M. van Herk, *Pattern
+    /// Recognition Letters* 13 (1992)). The ring is as long as the window. Behind its place it has what came in this round, and
+    /// `numbers[0]` the largest of that; from its place on it has for each frame of the last round the largest from there to the
+    /// round's end.
     #[inline(always)]
-    fn largest(&self, memory: &mut Memory, at: u64, reduction: f64) -> f64 {
+    fn hold_largest(&self, memory: &mut Memory, at: u64, reductions: &mut [f64]) {
         let first = self.detected();
-        let length = self.window + 1;
-        let place = (at % length as u64) as usize;
-        if place == 0 {
-            memory.numbers[0] = 0.0;
-            for index in (first..first + self.window).rev() {
-                let largest = memory.read(index).max(memory.read(index + 1));
-                memory.write(index, largest);
+        let mut place = (at % (self.window as u64 + 1)) as usize;
+        let mut newest = memory.numbers[0];
+        for reduction in reductions {
+            if place == 0 {
+                newest = 0.0;
+                for index in (first..first + self.window).rev() {
+                    let largest = memory.read(index).max(memory.read(index + 1));
+                    memory.write(index, largest);
+                }
             }
+            memory.write(first + place, *reduction);
+            newest = memory.read(first + place).max(newest);
+            (*reduction, place) = match place < self.window {
+                true => (newest.max(memory.read(first + place + 1)), place + 1),
+                false => (newest, 0),
+            };
         }
-        memory.write(first + place, reduction);
-        memory.numbers[0] = memory.read(first + place).max(memory.numbers[0]);
-        match place < self.window {
-            true => memory.numbers[0].max(memory.read(first + place + 1)),
-            false => memory.numbers[0],
+        memory.numbers[0] = newest;
+    }
+
+    /// Replaces each reduction by the mean of the last W ones, which fall with `release`.
+    #[inline(always)]
+    fn smooth(&self, memory: &mut Memory, at: u64, reductions: &mut [f64], release: &Row) {
+        let mut last = memory.numbers[1];
+        for (reduction, release) in reductions.iter_mut().zip(release) {
+            let released = reduction.max(*reduction + (last - *reduction) * release);
+            last = if released < NO_REDUCTION {
+                0.0
+            } else {
+                released
+            };
+            *reduction = last;
+        }
+        memory.numbers[1] = last;
+        for reduction in &mut *reductions {
+            *reduction = next_whole(reduction.min(1.0) / UNIT);
+        }
+        let mut slot = (at % self.window as u64) as usize;
+        let mut sum = memory.numbers[2];
+        for whole in &mut *reductions {
+            sum += *whole - memory.read(self.released() + slot);
+            memory.write(self.released() + slot, *whole);
+            *whole = sum;
+            slot = if slot + 1 == self.window { 0 } else { slot + 1 };
+        }
+        memory.numbers[2] = sum;
+        for sum in reductions {
+            *sum = *sum * UNIT / self.window as f64;
         }
     }
 
-    /// Mean of the last W released reductions.
+    /// Takes the frames of a channel, with the gain before it, into its history, and raises `peaks` to the largest points of each
+    /// frame.
     #[inline(always)]
-    fn smooth(&self, memory: &mut Memory, at: u64, largest: f64, release: f64) -> f64 {
-        let last = memory.numbers[1];
-        let released = largest.max(largest + (last - largest) * release);
-        let released = if released < NO_REDUCTION {
-            0.0
-        } else {
-            released
-        };
-        memory.numbers[1] = released;
-        let whole = libm::ceil(released.min(1.0) / UNIT);
-        let slot = self.released() + (at % self.window as u64) as usize;
-        memory.numbers[2] += whole - memory.read(slot);
-        memory.write(slot, whole);
-        memory.numbers[2] * UNIT / self.window as f64
+    fn take(
+        &self,
+        memory: &mut Memory,
+        (at, channel): (u64, usize),
+        samples: &Row,
+        peaks: Option<&mut [f32; FRAMES]>,
+        count: usize,
+    ) {
+        let history = self.history(channel);
+        let mut recent = [0f32; TAPS + FRAMES];
+        recent[..TAPS].copy_from_slice(history.recent(memory, at.wrapping_sub(1)));
+        for (to, x) in recent[TAPS..].iter_mut().zip(samples) {
+            *to = line_sample(*x);
+        }
+        // Only the last ones stay.
+        for (at, x) in (at..).zip(&samples[..count]) {
+            history.push(memory, at, *x);
+        }
+        if let Some(peaks) = peaks {
+            self.points.raise(&recent, peaks, count);
+        }
     }
 }
 
-/// Bound of a point as a factor of the largest sample: the sum of the magnitudes of its taps. A sum of 64 products in narrow
-/// numbers is less than 64 × 2^-23 of that off, for which ten times as much is added.
-fn overshoot(points: &[Box<[f32]>]) -> f64 {
-    let magnitude = |point: &[f32]| point.iter().map(|tap| f64::from(tap.abs())).sum::<f64>();
-    let largest = points
-        .iter()
-        .map(|point| magnitude(point))
-        .fold(1.0, f64::max);
-    largest * (1.0 + 1e-4)
+/// The whole number from `x` on, for an `x` from 0 to 2^24.
+#[inline(always)]
+fn next_whole(x: f64) -> f64 {
+    let below = f64::from(x as i32);
+    if below < x { below + 1.0 } else { below }
+}
+
+impl Limiter {
+    /// Processes frames that are no more than the sound is late.
+    #[inline(always)]
+    fn process_run(
+        &self,
+        values: FrameValues<'_, LimiterValues>,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+        frames: Range<usize>,
+    ) {
+        let (at, count) = (memory.counts[0], frames.len());
+        let rows = LimiterRows::new(values);
+        let is_far_below = self.is_far_below(values, io, memory, frames.clone());
+        let mut peaks = [0f32; FRAMES];
+        for c in 0..io.output(0).len() {
+            let mut samples = [0.0; FRAMES];
+            let input = &io.input(0)[c][frames.clone()];
+            for ((y, x), gain) in samples.iter_mut().zip(input).zip(&rows.gain) {
+                *y = f64::from(*x) * gain;
+            }
+            let peaks = (!is_far_below).then_some(&mut peaks);
+            self.take(memory, (at, c), &samples, peaks, count);
+            self.sound.delay_run(memory, at, c, &mut samples[..count]);
+            let output = &mut io.output(0)[c][frames.clone()];
+            for (y, x) in output.iter_mut().zip(samples) {
+                *y = to_sample(x);
+            }
+        }
+        let mut left = [0.0; FRAMES];
+        for ((left, peak), ceiling) in left.iter_mut().zip(peaks).zip(&rows.ceiling) {
+            let (aim, peak) = (ceiling * AIM, f64::from(peak));
+            *left = if peak > aim { 1.0 - aim / peak } else { 0.0 };
+        }
+        self.hold_largest(memory, at, &mut left[..count]);
+        self.smooth(memory, at, &mut left[..count], &rows.release);
+        for c in 0..io.output(0).len() {
+            let output = &mut io.output(0)[c][frames.clone()];
+            for ((y, left), ceiling) in output.iter_mut().zip(left).zip(&rows.ceiling) {
+                let left = 1.0 - left.clamp(0.0, 1.0);
+                *y = to_sample((f64::from(*y) * left).clamp(-ceiling, *ceiling));
+            }
+        }
+        memory.counts[0] = at.wrapping_add(count as u64);
+    }
 }
 
 impl UnitKernel for Limiter {
@@ -200,15 +306,8 @@ impl UnitKernel for Limiter {
             frames: self.window + TAPS / 2 - 1,
             channels,
         };
-        let point = |part: f64| -> Box<[f32]> {
-            let tap = |k: usize| {
-                let x = k as f64 - (TAPS / 2 - 1) as f64 - part;
-                kaiser_sinc(x, TAPS as f64 / 2.0, 1.0, 4.0) as f32
-            };
-            (0..TAPS).map(tap).collect()
-        };
-        self.points = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0].map(|eighth| point(eighth / 8.0));
-        self.overshoot = overshoot(&self.points);
+        self.points = Points::new();
+        self.overshoot = self.points.overshoot();
         MemorySize {
             // The largest reduction of this round, the released one, and the sum of W of these.
             numbers: 3,
@@ -226,39 +325,18 @@ impl UnitKernel for Limiter {
         }
     }
 
+    #[inline(always)]
     fn process(
         &self,
         values: FrameValues<'_, LimiterValues>,
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        let is_far_below = self.is_far_below(values, io, memory);
-        for (i, values) in values.iter().enumerate() {
-            let LimiterValues {
-                ceiling,
-                gain,
-                release,
-            } = *values;
-            let at = memory.counts[0];
-            let mut peak = 0.0;
-            for c in 0..io.output(0).len() {
-                let x = f64::from(io.input(0)[c][i]) * gain;
-                self.history(c).push(memory, at, x);
-                if !is_far_below {
-                    peak = self.peak(memory, at, c).max(peak);
-                }
-                let x = self.sound.delay(memory, at, c, x);
-                io.output(0)[c][i] = to_sample(x);
-            }
-            let aim = ceiling * AIM;
-            let reduction = if peak > aim { 1.0 - aim / peak } else { 0.0 };
-            let largest = self.largest(memory, at, reduction);
-            let left = 1.0 - self.smooth(memory, at, largest, release).clamp(0.0, 1.0);
-            for c in 0..io.output(0).len() {
-                let y = &mut io.output(0)[c][i];
-                *y = to_sample((f64::from(*y) * left).clamp(-ceiling, ceiling));
-            }
-            memory.counts[0] = at.wrapping_add(1);
+        // Not in one piece where the sound is delayed by less: at a low rate.
+        let run = self.sound.frames.min(FRAMES);
+        for first in (0..values.len()).step_by(run) {
+            let frames = first..values.len().min(first + run);
+            self.process_run(values.part(frames.clone()), io, memory, frames);
         }
     }
 
@@ -277,27 +355,5 @@ impl UnitKernel for Limiter {
     fn show(&self, memory: &Memory) {
         let mean = memory.numbers[2] * UNIT / self.window.max(1) as f64;
         self.shown.set(-level_db(1.0 - mean.clamp(0.0, 1.0)) as f32);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_point_is_above_its_bound_and_the_worst_samples_reach_it() {
-        let mut limiter = Limiter::default();
-        limiter.setup(48_000.0, 1);
-        let mut largest = 0f64;
-        for (i, point) in limiter.points.iter().enumerate() {
-            // Samples with the signs of the taps of a point are the worst ones for it.
-            for worst in &limiter.points {
-                let samples: Vec<f32> = worst.iter().map(|tap| tap.signum()).collect();
-                let found = f64::from(dot(point, &samples).abs());
-                assert!(found <= limiter.overshoot, "{i}: {found}");
-                largest = largest.max(found);
-            }
-        }
-        assert!(largest * 1.001 > limiter.overshoot, "{largest}");
     }
 }

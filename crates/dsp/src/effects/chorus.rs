@@ -141,18 +141,53 @@ impl MovingTaps {
     fn delays(
         &self,
         values: FrameValues<'_, TapValues>,
-        phases: &[u32],
+        phases: &[u32; FRAMES],
         voice: u32,
-        to: &mut [f64],
+        to: &mut [f64; FRAMES],
     ) {
         let part = ((u64::from(voice) << 32) / u64::from(self.voices)) as u32;
-        for ((to, values), phase) in to.iter_mut().zip(values.iter()).zip(phases) {
+        let delay = |values: &TapValues, phase: u32| {
             let moved = 0.5 + 0.5 * f64::from(sine(phase.wrapping_add(part)));
-            *to = (values.delay + values.depth * moved).max(1.0);
+            (values.delay + values.depth * moved).max(1.0)
+        };
+        let frames = to.iter_mut().zip(phases);
+        match values.constant() {
+            Some(values) => frames.for_each(|(to, phase)| *to = delay(values, *phase)),
+            None => {
+                for ((to, phase), values) in frames.zip(values.iter()) {
+                    *to = delay(values, *phase);
+                }
+            }
         }
     }
 
+    /// Writes the phases of the channel's movement. Returns the phase behind them.
+    #[inline(always)]
+    fn phases(
+        &self,
+        values: FrameValues<'_, TapValues>,
+        memory: &Memory,
+        to: &mut [u32; FRAMES],
+    ) -> u64 {
+        let (mut passed, count) = (memory.counts[1], values.len() as u64);
+        if let Some(values) = values.constant() {
+            let turned = u64::from(values.spread.wrapping_mul(memory.lane as u32)) << 32;
+            let first = passed.wrapping_add(turned);
+            for (phase, i) in to.iter_mut().zip(0u64..) {
+                *phase = (first.wrapping_add(values.step.wrapping_mul(i)) >> 32) as u32;
+            }
+            return passed.wrapping_add(values.step.wrapping_mul(count));
+        }
+        for (phase, values) in to.iter_mut().zip(values.iter()) {
+            let turned = values.spread.wrapping_mul(memory.lane as u32);
+            *phase = ((passed >> 32) as u32).wrapping_add(turned);
+            passed = passed.wrapping_add(values.step);
+        }
+        passed
+    }
+
     /// Writes the input of the frames from `at` on to the line, with what comes back at the delays of the first voice.
+    #[inline(always)]
     fn write_line(
         &self,
         values: FrameValues<'_, TapValues>,
@@ -206,6 +241,7 @@ impl UnitKernel for MovingTaps {
         }
     }
 
+    #[inline(always)]
     fn process(
         &self,
         values: FrameValues<'_, TapValues>,
@@ -213,29 +249,32 @@ impl UnitKernel for MovingTaps {
         memory: &mut Memory,
     ) {
         let count = values.len();
-        let [at, mut passed] = [memory.counts[0], memory.counts[1]];
+        let at = memory.counts[0];
         let mut phases = [0u32; FRAMES];
-        for (phase, values) in phases.iter_mut().zip(values.iter()) {
-            let turned = values.spread.wrapping_mul(memory.lane as u32);
-            *phase = ((passed >> 32) as u32).wrapping_add(turned);
-            passed = passed.wrapping_add(values.step);
-        }
+        let passed = self.phases(values, memory, &mut phases);
         let (input, output) = io.through();
         let (mut delays, mut wet) = ([0.0; FRAMES], [0.0; FRAMES]);
-        self.delays(values, &phases, 0, &mut delays[..count]);
+        self.delays(values, &phases, 0, &mut delays);
         // All frames at once: no voice hears a frame that comes behind its own.
         self.write_line(values, memory, &input[..count], &delays[..count]);
         for voice in 0..self.voices {
             if voice > 0 {
-                self.delays(values, &phases, voice, &mut delays[..count]);
+                self.delays(values, &phases, voice, &mut delays);
             }
-            self.ring
-                .add_cubic(memory, at, &delays[..count], &mut wet[..count]);
+            self.ring.add_cubic(memory, at, &delays, &mut wet, count);
         }
         let voices = f64::from(self.voices);
-        for (((y, x), wet), values) in output.iter_mut().zip(input).zip(wet).zip(values.iter()) {
-            let x = f64::from(*x);
-            *y = to_sample(x + values.mix * (wet / voices - x));
+        let frames = output.iter_mut().zip(input).zip(wet);
+        let mixed = |x: f64, wet: f64, mix: f64| to_sample(x + mix * (wet / voices - x));
+        match values.constant() {
+            Some(values) => {
+                frames.for_each(|((y, x), wet)| *y = mixed(f64::from(*x), wet, values.mix));
+            }
+            None => {
+                for (((y, x), wet), values) in frames.zip(values.iter()) {
+                    *y = mixed(f64::from(*x), wet, values.mix);
+                }
+            }
         }
         memory.counts[0] = at.wrapping_add(count as u64);
         memory.counts[1] = passed;

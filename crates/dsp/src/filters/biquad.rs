@@ -20,10 +20,11 @@
 //! | driven | `freq`, `q` and `gain_db` at audio rate |
 
 use crate::filters::driven::{CoefficientFrames, DrivenKernel, FRAMES, ParamFrames, half_angle};
+use crate::filters::groups::Transition;
 use crate::filters::kernel::{
-    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
+    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, coefficients,
 };
-use crate::filters::pairs::Transition;
+use crate::filters::lanes::Number;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param};
 use processor::{MakeContext, MakeError, Processor, exp2};
@@ -113,8 +114,8 @@ impl FilterKernel<1> for Biquad {
     }
 
     #[inline(always)]
-    fn outputs(&self, c: &BiquadCoefficients, [s1, _]: FilterState, x: f64) -> [f64; 1] {
-        [c.b0 * x + s1]
+    fn outputs<T: Number>(&self, c: &BiquadCoefficients, [s1, _]: [T; 2], x: T) -> [T; 1] {
+        [T::of(c.b0) * x + s1]
     }
 
     fn pole_radius(&self, c: &BiquadCoefficients) -> f64 {

@@ -85,6 +85,7 @@ const MIN_RUN: usize = 8;
 impl Comb {
     /// Processes frames that are no more than the delay: none hears another, so each pass runs in vectors. The bits are those of
     /// frame after frame; what multiplies by 0 or 1 is left out.
+    #[inline(always)]
     fn process_run(
         &self,
         values: &CombValues,
@@ -167,6 +168,7 @@ impl UnitKernel for Comb {
         }
     }
 
+    #[inline(always)]
     fn process(
         &self,
         values: FrameValues<'_, CombValues>,

@@ -14,14 +14,16 @@
 //! Latency: none. Tail: until a state of 1e9 has decayed below 1e-15 at the slowest pole.
 
 use crate::filters::driven::{DrivenFilter, DrivenKernel, FRAMES};
-use crate::filters::pairs::{PairFilter, PairState, Transition};
+use crate::filters::groups::{GROUP, GroupState, GroupTransition, GroupWork, Transition};
+use crate::filters::lanes::Number;
 use crate::param::{ParamSpec, ramp_frames};
 use crate::sample::{channel_count, to_sample};
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
+use fft::Wide;
 use processor::{
-    Block, Event, MODULATION_INTERVAL, MakeContext, MakeError, ProcessStatus, Processor, Setup,
-    StateError, Tail,
+    Block, Event, MODULATION_INTERVAL, MakeContext, MakeError, OutputBuffer, ProcessStatus,
+    Processor, Setup, StateError, Tail,
 };
 use std::ops::Range;
 use units::{Frames, SampleRate};
@@ -107,11 +109,15 @@ pub(crate) trait FilterKernel<const OUTS: usize>: Clone + Send + 'static {
     /// Real-time: hot.
     fn transition(&self, coefficients: &Self::Coefficients) -> Transition;
 
-    /// The outputs of a frame with the state before it.
+    /// The outputs of a frame, or of several, with the states before them.
     ///
     /// Real-time: hot.
-    fn outputs(&self, coefficients: &Self::Coefficients, state: FilterState, x: f64)
-    -> [f64; OUTS];
+    fn outputs<T: Number>(
+        &self,
+        coefficients: &Self::Coefficients,
+        state: [T; 2],
+        x: T,
+    ) -> [T; OUTS];
 
     /// Filters one sample.
     ///
@@ -147,9 +153,10 @@ pub(crate) struct Filter<K, const OUTS: usize> {
     params: FilterParams,
     rate: Option<SampleRate>,
     ramp: CoefficientRamp,
-    states: Box<[PairState]>,
-    /// True if the last frame was the first one of a pair: its input is held in the states.
-    is_held: bool,
+    states: Box<[GroupState]>,
+    /// What follows from the coefficients of the last frames that stood still.
+    still: (CoefficientArray, GroupTransition),
+    wide: Wide,
 }
 
 /// Coefficients that move to new values along a straight line.
@@ -221,8 +228,9 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
             params: initial,
             rate: None,
             ramp: CoefficientRamp::default(),
-            states: vec![PairState::default(); channel_count(creation.node)].into(),
-            is_held: false,
+            states: vec![GroupState::default(); channel_count(creation.node)].into(),
+            still: Default::default(),
+            wide: Wide::best(),
         }))
     }
 
@@ -261,35 +269,28 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
         if still.is_empty() {
             return;
         }
-        // Pairs begin at even frames since the start, so they do not depend on how time is cut into blocks.
-        let is_odd = (block.position() + still.start as u64) % 2 == 1;
-        if !is_odd {
-            self.release();
+        if self.still.0 != self.ramp.current {
+            let transition = self.kernel.transition(&self.ramp.current.into());
+            self.still = (self.ramp.current, GroupTransition::new(transition));
         }
-        let (mut first, channels) = (0, self.states.len());
-        while first < channels {
-            first += match channels - first {
-                4.. => self.process_still::<4>(block, &still, first, is_odd),
-                2.. => self.process_still::<2>(block, &still, first, is_odd),
-                _ => self.process_still::<1>(block, &still, first, is_odd),
-            };
-        }
-        self.is_held = (still.len() + usize::from(is_odd)) % 2 == 1;
+        self.process_still(block, &still);
     }
 
     /// Processes frames in each of which the coefficients move.
     fn process_moving(&mut self, block: &mut Block<'_>, range: Range<usize>) {
-        self.release();
         let ramp = self.ramp;
         let input = block.input(0);
-        for (c, PairState { state, .. }) in self.states.iter_mut().enumerate() {
+        for (c, memory) in self.states.iter_mut().enumerate() {
+            memory.leave_group();
             // Each channel has a ramp of its own that begins where this one stands.
             self.ramp = ramp;
             let mut out = [[0.0f32; FRAMES]; OUTS];
             for (i, x) in input.channel(c)[range.clone()].iter().enumerate() {
                 self.ramp.advance();
                 let coefficients = self.ramp.current.into();
-                let y = self.kernel.tick(&coefficients, state, f64::from(*x));
+                let y = self
+                    .kernel
+                    .tick(&coefficients, &mut memory.state, f64::from(*x));
                 for (out, y) in out.iter_mut().zip(y) {
                     out[i] = to_sample(y);
                 }
@@ -298,66 +299,33 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
         }
     }
 
-    /// Processes `N` channels from `first` on, side by side, with coefficients that stand still. Returns `N`.
-    fn process_still<const N: usize>(
-        &mut self,
-        block: &mut Block<'_>,
-        range: &Range<usize>,
-        first: usize,
-        is_odd: bool,
-    ) -> usize {
-        let coefficients: K::Coefficients = self.ramp.current.into();
-        let one = self.kernel.transition(&coefficients);
-        let filter = PairFilter {
-            kernel: &self.kernel,
-            two: one.twice(),
-            coefficients,
-            one,
-        };
-        let states = &mut self.states[first..first + N];
-        let mut out = [[[0.0f32; FRAMES]; OUTS]; N];
-        let input = block.input(0);
-        let mut inputs: [&[f32]; N] =
-            std::array::from_fn(|lane| &input.channel(first + lane)[range.clone()]);
-        let begin = usize::from(is_odd);
-        if is_odd {
-            for lane in 0..N {
-                let (x, rest) = inputs[lane].split_at(1);
-                filter.end_pair(&mut states[lane], self.is_held, x[0], &mut out[lane]);
-                inputs[lane] = rest;
-            }
-        }
-        filter.pairs(
-            states.try_into().expect("as many as lanes"),
-            inputs,
-            &mut out,
-            begin,
-        );
-        if inputs[0].len() % 2 == 1 {
-            for lane in 0..N {
-                let (x, at) = (inputs[lane][inputs[lane].len() - 1], range.len() - 1);
-                filter.begin_pair(&mut states[lane], x, &mut out[lane], at);
-            }
-        }
-        for (lane, out) in out.iter().enumerate() {
-            write_outputs(block, first + lane, range, out);
-        }
-        N
-    }
-
-    /// Takes what is held into the states.
-    fn release(&mut self) {
-        if std::mem::take(&mut self.is_held) {
-            let one = self.kernel.transition(&self.ramp.current.into());
-            for PairState { state, held } in &mut self.states {
-                *state = one.step(K::STATES, *state, std::mem::take(held));
-            }
+    /// Processes frames with coefficients that stand still.
+    fn process_still(&mut self, block: &mut Block<'_>, range: &Range<usize>) {
+        let (input, coefficients) = (block.input(0), self.still.0.into());
+        // Groups begin at fixed frames since the start, so they do not depend on how time is cut into blocks.
+        let position = block.position() + range.start as u64;
+        let mut outputs = block.outputs();
+        let mut outputs: [OutputBuffer<'_>; OUTS] =
+            std::array::from_fn(|_| outputs.next().expect("as many as the kernel has"));
+        let is_read = std::array::from_fn(|port| outputs[port].is_read());
+        for (c, memory) in self.states.iter_mut().enumerate() {
+            let outputs = outputs.each_mut();
+            self.wide.run(GroupWork {
+                kernel: &self.kernel,
+                coefficients: &coefficients,
+                transition: &self.still.1,
+                first: (position % GROUP as u64) as usize,
+                memory,
+                input: &input.channel(c)[range.clone()],
+                outputs: outputs.map(|output| &mut output.channel(c)[range.clone()]),
+                is_read,
+            });
         }
     }
 
-    /// Sets states to zero that have decayed to silence or are not finite. No pair has begun here: 64 frames are even.
+    /// Sets states to zero that have decayed to silence or are not finite. No group is under way here.
     fn clean_up(&mut self) {
-        for PairState { state, .. } in &mut self.states {
+        for GroupState { state, .. } in &mut self.states {
             let is_silent = state.iter().all(|s| s.abs() < SILENT_STATE);
             if is_silent || !state.iter().all(|s| s.is_finite()) {
                 *state = [0.0; 2];
@@ -366,8 +334,7 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
     }
 
     fn is_silent(&self) -> bool {
-        let is_zero = |it: &PairState| it.held == 0.0 && it.state == [0.0; 2];
-        self.ramp.frames_left == 0 && self.states.iter().all(is_zero)
+        self.ramp.frames_left == 0 && self.states.iter().all(GroupState::is_zero)
     }
 }
 
@@ -410,8 +377,7 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
     fn reset(&mut self) {
         self.params = self.initial;
         self.ramp.jump_to(self.coefficients());
-        self.states.fill(PairState::default());
-        self.is_held = false;
+        self.states.fill(GroupState::default());
     }
 
     fn tail(&self) -> Tail {
@@ -425,18 +391,15 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         let params = [self.initial, self.params].map(FilterParams::to_array);
         let numbers = params.into_iter().flatten();
         let numbers = numbers.chain(self.ramp.current).chain(self.ramp.step);
-        let states = self.states.iter().flat_map(PairState::numbers);
+        let states = self.states.iter().flat_map(GroupState::numbers);
         state::put(bytes, numbers.chain(states).map(f64::to_bits));
-        state::put(
-            bytes,
-            [u64::from(self.ramp.frames_left), u64::from(self.is_held)],
-        );
+        state::put(bytes, [u64::from(self.ramp.frames_left)]);
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let end = 16 + PairState::NUMBERS * self.states.len();
-        let words = state::words(bytes, end + 2)?;
-        let state = |c| words.numbers(16 + PairState::NUMBERS * c);
+        let end = 16 + GroupState::NUMBERS * self.states.len();
+        let words = state::words(bytes, end + 1)?;
+        let state = |c| words.numbers(16 + GroupState::NUMBERS * c);
         for c in 0..self.states.len() {
             // All are checked before one is loaded: a state that is refused changes nothing.
             state(c)?;
@@ -444,9 +407,8 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         let [initial, mut params]: [[f64; 3]; 2] = [words.numbers(0)?, words.numbers(3)?];
         let [current, step]: [CoefficientArray; 2] = [words.numbers(6)?, words.numbers(11)?];
         for (c, here) in self.states.iter_mut().enumerate() {
-            *here = PairState::from_numbers(state(c)?);
+            *here = GroupState::from_numbers(state(c)?);
         }
-        self.is_held = words.at(end + 1) != 0;
         self.ramp.current = current;
         if initial != self.initial.to_array() {
             // The node was created with other parameters, so the filter ramps to these.

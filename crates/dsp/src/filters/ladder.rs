@@ -91,104 +91,145 @@ struct LadderValues {
     drive: f64,
 }
 
-/// x (27 + x²) / (27 + 9 x²) as a part that is a line and one that waits for the division.
+/// x (27 + x²) / (27 + 9 x²) as a part that is a line and one that waits for the division, for an `x` within ±3.
 #[inline(always)]
 fn clip(x: f64) -> f64 {
-    let x = x.clamp(-3.0, 3.0);
-    x * (1.0 / 9.0) + x * (8.0 / 3.0) / (3.0 + x * x)
+    x * LINE + x * BEND / (3.0 + x * x)
 }
 
-/// A state of a pole is `2 gain u + rest`, where u is what entered the first pole in the frame before. As long as u is not
-/// known, the poles work on with the rest: only a product and a sum of the loop wait for it.
+const LINE: f64 = 1.0 / 9.0;
+const BEND: f64 = 8.0 / 3.0;
+
+/// The states of the poles before the last frame, and what entered the clip in it. The loop of a frame waits for the division of
+/// the frame before, and then only for a difference: all else is known by then.
 #[derive(Clone, Copy)]
 struct LadderState {
-    rest: [f64; 4],
-    u: f64,
-    /// The gain of a pole in the frame before.
+    poles: [f64; 4],
+    /// Within ±3.
+    bent: f64,
+    /// 3 + its square.
+    bound: f64,
+    /// The gain of a pole in the last frame.
     gain: f64,
 }
 
 impl LadderState {
     fn of(memory: &Memory) -> Self {
         let gain = f64::from_bits(memory.counts[0]);
+        // Saved ones may be anything.
+        let bent = memory.numbers[4].clamp(-3.0, 3.0);
         Self {
-            rest: [0, 1, 2, 3].map(|pole| memory.numbers[pole]),
-            u: memory.numbers[4],
-            // A saved one may be anything.
+            poles: [0, 1, 2, 3].map(|pole| memory.numbers[pole]),
+            bent,
+            bound: 3.0 + bent * bent,
             gain: if gain.abs() <= 1.0 { gain } else { 0.0 },
         }
     }
 
     fn store(self, memory: &mut Memory) {
-        memory.numbers[..4].copy_from_slice(&self.rest);
-        memory.numbers[4] = self.u;
+        memory.numbers[..4].copy_from_slice(&self.poles);
+        memory.numbers[4] = self.bent;
         memory.counts[0] = self.gain.to_bits();
     }
 }
 
-/// Weights of the state before in the loop's input: of each pole's rest, and of u.
+/// What a frame takes of the frame before.
 #[derive(Clone, Copy)]
 struct LoopWeights {
-    rest: [f64; 4],
-    u: f64,
-    /// Twice the gains of u at the poles, in the frame before.
+    /// What the state of a pole leaves in that of the next frame, and in those of the poles behind it.
+    keep: [f64; 4],
+    /// Twice the gains of u at the poles.
     twice: [f64; 4],
+    /// Weights of the poles in the loop's input.
+    poles: [f64; 4],
+    /// Weight of u there, times both parts of the clip.
+    line: f64,
+    bend: f64,
 }
 
 impl LoopWeights {
     /// For a frame with these values, behind one whose poles had the gain `before`.
     #[inline(always)]
     fn new(values: &LadderValues, before: f64) -> Self {
+        let own = 2.0 * (1.0 - before);
+        let square = before * before;
+        let keep = [
+            own - 1.0,
+            own * before,
+            own * square,
+            own * (square * before),
+        ];
+        let twice = [
+            2.0 * before,
+            2.0 * square,
+            2.0 * (square * before),
+            2.0 * (square * square),
+        ];
         let scale = values.feedback * values.loop_scale * values.own;
         let [first, second, third, _] = values.gains;
-        let rest = [scale * third, scale * second, scale * first, scale];
-        let square = before * before;
-        let twice = [before, square, square * before, square * square].map(|gain| 2.0 * gain);
-        let [a, b, c, d] = [0, 1, 2, 3].map(|pole| rest[pole] * twice[pole]);
-        let u = (a + b) + (c + d);
-        Self { rest, u, twice }
+        let [w1, w2, w3, w4] = [scale * third, scale * second, scale * first, scale];
+        let [k0, k1, k2, k3] = keep;
+        let u = (w1 * twice[0] + w2 * twice[1]) + (w3 * twice[2] + w4 * twice[3]);
+        Self {
+            keep,
+            twice,
+            poles: [
+                (w1 * k0 + w2 * k1) + (w3 * k2 + w4 * k3),
+                (w2 * k0 + w3 * k1) + w4 * k2,
+                w3 * k0 + w4 * k1,
+                w4 * k0,
+            ],
+            line: u * LINE,
+            bend: u * BEND,
+        }
     }
 }
 
 impl LadderState {
-    /// Takes the loop on by a frame with the input `x`, drive and scale of the loop included. Returns u, and what the states
-    /// alone give at each pole.
+    /// Takes the loop on by a frame with the input `x`, drive and scale of the loop included.
     #[inline(always)]
-    fn advance(&mut self, values: &LadderValues, of: &LoopWeights, x: f64) -> (f64, [f64; 4]) {
-        let Self { rest, u, .. } = *self;
-        let [a, b, c, d] = [0, 1, 2, 3].map(|pole| of.rest[pole] * rest[pole]);
-        let known = x - ((a + b) + (c + d));
-        let [a, b, c, d] = [0, 1, 2, 3].map(|pole| of.twice[pole] * u + rest[pole]);
-        // A pole hears all before it: without the row of poles, none of them waits for its neighbour.
-        let [g1, g2, g3, _] = values.gains.map(|gain| values.own * gain);
-        let alone = [
-            values.own * a,
-            values.own * b + g1 * a,
-            (values.own * c + g1 * b) + g2 * a,
-            (values.own * d + g1 * c) + (g2 * b + g3 * a),
+    fn advance(&mut self, of: &LoopWeights, x: f64) {
+        let Self { bent, bound, .. } = *self;
+        let [a, b, c, d] = self.poles;
+        let [w1, w2, w3, w4] = of.poles;
+        let known = (x - of.line * bent) - ((w1 * a + w2 * b) + (w3 * c + w4 * d));
+        let entered = known - of.bend * bent / bound;
+        let u = bent * LINE + bent * BEND / bound;
+        let [k0, k1, k2, k3] = of.keep;
+        let [t1, t2, t3, t4] = of.twice;
+        self.poles = [
+            k0 * a + t1 * u,
+            (k1 * a + k0 * b) + t2 * u,
+            ((k2 * a + k1 * b) + k0 * c) + t3 * u,
+            ((k3 * a + k2 * b) + (k1 * c + k0 * d)) + t4 * u,
         ];
-        let u = clip(known - of.u * u);
-        for ((rest, alone), state) in self.rest.iter_mut().zip(alone).zip([a, b, c, d]) {
-            *rest = 2.0 * alone - state;
-        }
-        self.u = u;
-        (u, alone)
+        self.bent = entered.clamp(-3.0, 3.0);
+        // The square is bounded beside the clamp, not behind it: shorter to wait for.
+        let square = entered * entered;
+        self.bound = 3.0 + if square < 9.0 { square } else { 9.0 };
     }
 }
 
 impl Ladder {
-    /// The output of a frame.
+    /// The output of a frame, from the states before it and what enters its clip.
     #[inline(always)]
-    fn output(&self, values: &LadderValues, u: f64, alone: [f64; 4]) -> f32 {
-        let mut out = self.weights[0] * u;
-        let poles = self.weights[1..].iter().zip(values.gains).zip(alone);
-        for ((weight, gain), alone) in poles {
-            out += weight * (gain * u + alone);
-        }
-        to_sample(out)
+    fn output(&self, values: &LadderValues, [a, b, c, d]: [f64; 4], bent: f64) -> f32 {
+        let u = clip(bent);
+        let [g1, g2, g3, g4] = values.gains;
+        let own = values.own;
+        // What the states alone give at each pole.
+        let y1 = own * a;
+        let y2 = own * b + g1 * y1;
+        let y3 = own * c + g1 * y2;
+        let y4 = own * d + g1 * y3;
+        let [w0, w1, w2, w3, w4] = self.weights;
+        let front = w0 * u + w1 * (g1 * u + y1);
+        let back = w3 * (g3 * u + y3) + w4 * (g4 * u + y4);
+        to_sample((front + w2 * (g2 * u + y2)) + back)
     }
 
     /// Processes frames of the same values: what does not wait for the frame before is left out of the loop and runs in vectors.
+    #[inline(always)]
     fn process_still(
         &self,
         values: &LadderValues,
@@ -198,22 +239,24 @@ impl Ladder {
     ) {
         let weights = LoopWeights::new(values, values.gains[0]);
         let scale = values.drive * values.loop_scale;
-        let (mut u, mut alone) = ([0.0; FRAMES], [[0.0; FRAMES]; 4]);
+        let count = input.len().min(FRAMES);
+        let (mut bent, mut poles) = ([0.0; FRAMES], [[0.0; FRAMES]; 4]);
+        for (bent, x) in bent.iter_mut().zip(input) {
+            *bent = f64::from(*x) * scale;
+        }
         // Not behind the reference while it runs: the compiler would store it in each frame.
         let mut moving = *state;
-        for (u, x) in u.iter_mut().zip(input) {
-            *u = f64::from(*x) * scale;
-        }
-        for (i, frame) in u.iter_mut().take(input.len()).enumerate() {
-            let of_states;
-            (*frame, of_states) = moving.advance(values, &weights, *frame);
-            for (alone, x) in alone.iter_mut().zip(of_states) {
-                alone[i] = x;
-            }
+        let [a, b, c, d] = &mut poles;
+        let rows = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
+        for (frame, ((a, b), (c, d))) in bent.iter_mut().zip(rows).take(count) {
+            moving.advance(&weights, *frame);
+            *frame = moving.bent;
+            [*a, *b, *c, *d] = moving.poles;
         }
         *state = moving;
-        for (i, y) in output.iter_mut().take(input.len().min(FRAMES)).enumerate() {
-            *y = self.output(values, u[i], [0, 1, 2, 3].map(|pole| alone[pole][i]));
+        let [a, b, c, d] = &poles;
+        for (i, y) in output.iter_mut().enumerate().take(count) {
+            *y = self.output(values, [a[i], b[i], c[i], d[i]], bent[i]);
         }
     }
 }
@@ -226,7 +269,7 @@ impl UnitKernel for Ladder {
     fn setup(&mut self, rate: f64, _: usize) -> MemorySize {
         self.rate = rate;
         MemorySize {
-            // What four poles have without u, and u.
+            // Four poles, and what enters the clip.
             numbers: 5,
             // The gain of the frame before, as bits.
             counts: 1,
@@ -248,6 +291,7 @@ impl UnitKernel for Ladder {
         }
     }
 
+    #[inline(always)]
     fn process(
         &self,
         values: FrameValues<'_, LadderValues>,
@@ -257,12 +301,11 @@ impl UnitKernel for Ladder {
         let (input, output) = io.through();
         let mut state = LadderState::of(memory);
         let count = values.len();
-        let moving = if values.constant().is_some() {
-            1
-        } else {
-            count
-        };
         // Where nothing moves, only the first frame may be behind one of another gain.
+        let moving = match values.constant() {
+            Some(values) => usize::from(values.gains[0] != state.gain).min(count),
+            None => count,
+        };
         for ((x, y), values) in input
             .iter()
             .zip(&mut *output)
@@ -271,9 +314,8 @@ impl UnitKernel for Ladder {
         {
             let weights = LoopWeights::new(values, state.gain);
             state.gain = values.gains[0];
-            let x = f64::from(*x) * (values.drive * values.loop_scale);
-            let (u, alone) = state.advance(values, &weights, x);
-            *y = self.output(values, u, alone);
+            state.advance(&weights, f64::from(*x) * (values.drive * values.loop_scale));
+            *y = self.output(values, state.poles, state.bent);
         }
         if let Some(values) = values.constant() {
             let (input, output) = (&input[moving..count], &mut output[moving..count]);

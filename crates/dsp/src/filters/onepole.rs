@@ -17,10 +17,11 @@
 //! | driven | `freq` at audio rate |
 
 use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_angle};
+use crate::filters::groups::Transition;
 use crate::filters::kernel::{
-    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
+    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, coefficients,
 };
-use crate::filters::pairs::Transition;
+use crate::filters::lanes::Number;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param};
 use processor::{MakeContext, MakeError, Processor};
@@ -77,8 +78,8 @@ impl FilterKernel<1> for OnePole {
     }
 
     #[inline(always)]
-    fn outputs(&self, c: &OnePoleCoefficients, [s, _]: FilterState, x: f64) -> [f64; 1] {
-        let low = s + (x - s) * c.gain;
+    fn outputs<T: Number>(&self, c: &OnePoleCoefficients, [s, _]: [T; 2], x: T) -> [T; 1] {
+        let low = s + (x - s) * T::of(c.gain);
         [if self.high { x - low } else { low }]
     }
 

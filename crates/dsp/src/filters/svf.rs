@@ -23,10 +23,11 @@
 
 use crate::filters::biquad::{Q, largest_root};
 use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_angle};
+use crate::filters::groups::Transition;
 use crate::filters::kernel::{
-    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState, coefficients,
+    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, coefficients,
 };
-use crate::filters::pairs::Transition;
+use crate::filters::lanes::Number;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, PortSpec};
 use processor::{MakeContext, MakeError, Processor};
@@ -83,17 +84,17 @@ impl FilterKernel<3> for Svf {
     }
 
     #[inline(always)]
-    fn outputs(
+    fn outputs<T: Number>(
         &self,
         SvfCoefficients { g, k }: &SvfCoefficients,
-        [s1, s2]: FilterState,
-        x: f64,
-    ) -> [f64; 3] {
+        [s1, s2]: [T; 2],
+        x: T,
+    ) -> [T; 3] {
         let a1 = 1.0 / (1.0 + g * (g + k));
-        let a2 = g * a1;
+        let (a2, k) = (g * a1, T::of(*k));
         let v3 = x - s2;
-        let band = a1 * s1 + a2 * v3;
-        let low = s2 + (a2 * s1 + g * a2 * v3);
+        let band = T::of(a1) * s1 + T::of(a2) * v3;
+        let low = s2 + (T::of(a2) * s1 + T::of(g * a2) * v3);
         [low, k * band, x - k * band - low]
     }
 

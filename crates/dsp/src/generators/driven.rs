@@ -52,6 +52,7 @@ impl<'a> DrivenFrames<'a> {
     /// The frames of `range` of `block`; the phase of `core` moves on with them.
     ///
     /// Real-time: hot.
+    #[inline(always)]
     pub(crate) fn new(core: &mut OscillatorCore, block: &Block<'a>, range: Range<usize>) -> Self {
         let signal = |index| {
             block
@@ -76,6 +77,7 @@ impl<'a> DrivenFrames<'a> {
     }
 
     /// Phases with one frequency: those that `follow` gives for it.
+    #[inline(always)]
     fn hold(&mut self, phase: &mut Phase, (freq, frames): (f32, usize), rate: SampleRate) {
         let step = step(freq, rate);
         self.steps.fill((step as f32).max(1.0));
@@ -88,6 +90,7 @@ impl<'a> DrivenFrames<'a> {
     }
 
     /// Phases with the frequency of each frame.
+    #[inline(always)]
     fn follow(&mut self, phase: &mut Phase, freq: &[f32], rate: SampleRate) {
         for ((to, phase), freq) in self.steps.iter_mut().zip(&mut self.phases).zip(freq) {
             let x = step(*freq, rate);
@@ -106,6 +109,7 @@ impl<'a> DrivenFrames<'a> {
     }
 
     /// Phases with the frequency of the oscillator.
+    #[inline(always)]
     fn run(&mut self, phase: &mut Phase, frames: usize) {
         self.steps.fill(((phase.step >> 32) as f32).max(1.0));
         let level = self.level.unwrap_or(&[1.0; FRAMES]);
@@ -119,6 +123,7 @@ impl<'a> DrivenFrames<'a> {
     /// Largest step of the frames.
     ///
     /// Real-time: hot.
+    #[inline(always)]
     pub(crate) fn max_step(&self) -> f32 {
         self.steps.iter().fold(1.0, |max, step| step.max(max))
     }

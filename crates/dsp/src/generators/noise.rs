@@ -24,6 +24,7 @@ use crate::param::ParamSpec;
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
+use fft::{Wide, WideWork};
 use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail};
 use units::SplitMix64;
@@ -64,6 +65,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         },
         poles: [0.0; 7],
         volume: Smoother::new(VOLUME.read(creation)? as f32),
+        wide: Wide::best(),
     }))
 }
 
@@ -82,6 +84,7 @@ struct Noise {
     color: NoiseColor,
     poles: [f32; 7],
     volume: Smoother,
+    wide: Wide,
 }
 
 /// FNV-1a, 64 bits (Fowler, Noll and Vo).
@@ -93,25 +96,48 @@ fn hash(name: &str) -> u64 {
 
 /// Samples 2 `pair` and 2 `pair` + 1 as whole numbers of 24 bits: each half of a hash gives one.
 #[inline(always)]
-fn pair(seed: u64, pair: u64) -> [i32; 2] {
-    // Kept out of vectors: those of SSE2 have no products of 64 bits and would take several times as long.
-    let count = std::hint::black_box(pair.wrapping_mul(SplitMix64::STEP));
-    let bits = SplitMix64::mix(seed.wrapping_add(count));
+fn pair(seed: u64, steps: u64) -> [i32; 2] {
+    let bits = SplitMix64::mix(seed.wrapping_add(steps));
     [(bits >> 32) as i32 >> 8, bits as i32 >> 8]
 }
 
-/// Writes the samples from number `count` on, from -1 to just below 1.
-fn white(seed: u64, count: u64, out: &mut [f32]) {
-    for (out, first) in out.chunks_mut(FRAMES).zip((0u64..).step_by(FRAMES)) {
-        let count = count.wrapping_add(first);
-        let mut samples = [[0i32; 2]; FRAMES / 2 + 1];
-        for (i, samples) in samples.iter_mut().enumerate().take(out.len() / 2 + 1) {
-            *samples = pair(seed, (count / 2).wrapping_add(i as u64));
+/// White noise: writes the samples from number `count` on, from -1 to just below 1.
+struct WhiteWork<'a> {
+    seed: u64,
+    count: u64,
+    out: &'a mut [f32],
+}
+
+impl WhiteWork<'_> {
+    /// Where a hash is computed by itself: the vectors of SSE2 have no products of 64 bits and would take several times as long.
+    fn run_plain(self) {
+        self.fill(std::hint::black_box);
+    }
+
+    #[inline(always)]
+    fn fill(self, steps: impl Fn(u64) -> u64) {
+        let Self { seed, count, out } = self;
+        for (out, first) in out.chunks_mut(FRAMES).zip((0u64..).step_by(FRAMES)) {
+            let count = count.wrapping_add(first);
+            let mut samples = [[0i32; 2]; FRAMES / 2 + 8];
+            for (samples, i) in samples.iter_mut().zip(0u64..).take(out.len() / 2 + 1) {
+                let number = (count / 2).wrapping_add(i);
+                *samples = pair(seed, steps(number.wrapping_mul(SplitMix64::STEP)));
+            }
+            let samples = &samples.as_flattened()[(count % 2) as usize..];
+            for (y, x) in out.iter_mut().zip(samples) {
+                *y = *x as f32 * (1.0 / 8_388_608.0);
+            }
         }
-        let samples = &samples.as_flattened()[(count % 2) as usize..];
-        for (y, x) in out.iter_mut().zip(samples) {
-            *y = *x as f32 * (1.0 / 8_388_608.0);
-        }
+    }
+}
+
+impl WideWork for WhiteWork<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.fill(|steps| steps);
     }
 }
 
@@ -137,11 +163,19 @@ const BROWN_LEVEL: f32 = 0.0306;
 
 impl Noise {
     fn generate(&mut self, out: &mut [f32]) {
-        white(self.seed, self.count, out);
+        let white = WhiteWork {
+            seed: self.seed,
+            count: self.count,
+            out: &mut *out,
+        };
+        match self.wide.has_wide_products() {
+            true => self.wide.run(white),
+            false => white.run_plain(),
+        }
         self.count = self.count.wrapping_add(out.len() as u64);
         match self.color {
             NoiseColor::White => {}
-            NoiseColor::Pink => out.iter_mut().for_each(|y| *y = self.pink(*y)),
+            NoiseColor::Pink => out.chunks_mut(FRAMES).for_each(|out| self.pink(out)),
             NoiseColor::Brown => out.iter_mut().for_each(|y| *y = self.brown(*y)),
         }
         match self.color {
@@ -155,14 +189,31 @@ impl Noise {
         self.poles[0] * BROWN_LEVEL
     }
 
-    fn pink(&mut self, white: f32) -> f32 {
-        let mut sum = self.poles[6] + white * 0.5362;
-        for (pole, (keep, gain)) in self.poles.iter_mut().zip(POLES) {
-            *pole = keep * *pole + gain * white;
-            sum += *pole;
+    /// Replaces white noise by pink noise: the poles go frame by frame, their sums in vectors.
+    fn pink(&mut self, out: &mut [f32]) {
+        let [mut a, mut b, mut c, mut d, mut e, mut f, mut before] = self.poles;
+        let mut rows = [[0f32; FRAMES]; 7];
+        let [ra, rb, rc, rd, re, rf, direct] = &mut rows;
+        let rows_of = ra.iter_mut().zip(rb).zip(rc.iter_mut().zip(rd));
+        let rows_of = rows_of.zip(re.iter_mut().zip(rf).zip(direct));
+        for (white, (((ra, rb), (rc, rd)), ((re, rf), direct))) in out.iter().zip(rows_of) {
+            let next = |pole: f32, index: usize| {
+                let (keep, gain) = POLES[index];
+                keep * pole + gain * white
+            };
+            (a, b, c) = (next(a, 0), next(b, 1), next(c, 2));
+            (d, e, f) = (next(d, 3), next(e, 4), next(f, 5));
+            (*ra, *rb, *rc, *rd, *re, *rf) = (a, b, c, d, e, f);
+            *direct = before + white * 0.5362;
+            before = white * 0.115_926;
         }
-        self.poles[6] = white * 0.115_926;
-        sum * PINK_LEVEL
+        self.poles = [a, b, c, d, e, f, before];
+        let [ra, rb, rc, rd, re, rf, direct] = &rows;
+        let rows = ra.iter().zip(rb).zip(rc.iter().zip(rd));
+        let rows = rows.zip(re.iter().zip(rf).zip(direct));
+        for (y, (((a, b), (c, d)), ((e, f), direct))) in out.iter_mut().zip(rows) {
+            *y = (direct + a + b + c + d + e + f) * PINK_LEVEL;
+        }
     }
 }
 

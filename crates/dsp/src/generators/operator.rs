@@ -19,7 +19,7 @@
 
 use crate::generators::osc::{FREQ as OSC_FREQ, VOLUME as OSC_VOLUME};
 use crate::generators::sine::sine;
-use crate::kernel::{FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
+use crate::kernel::{FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
 use crate::param::ParamSpec;
 use crate::sample::to_sample;
 use graph::{Kind, PortSpec};
@@ -67,6 +67,88 @@ struct OperatorValues {
     feedback: f64,
 }
 
+/// The frames of a step.
+struct OperatorFrames {
+    /// Phases that have passed, in units of 2^-32 cycles.
+    passed: [u32; FRAMES],
+    /// In cycles.
+    phases: [f64; FRAMES],
+    feedbacks: [f64; FRAMES],
+    volumes: [f64; FRAMES],
+    sines: [f32; FRAMES],
+    has_feedback: bool,
+}
+
+impl OperatorFrames {
+    /// The phase of `memory` moves on with them.
+    #[inline(always)]
+    fn new(values: FrameValues<'_, OperatorValues>, memory: &mut Memory) -> Self {
+        let (first, count) = (memory.counts[0], values.len() as u64);
+        let mut frames = Self {
+            passed: [0; FRAMES],
+            phases: [0.0; FRAMES],
+            feedbacks: [0.0; FRAMES],
+            volumes: [0.0; FRAMES],
+            sines: [0.0; FRAMES],
+            has_feedback: false,
+        };
+        if let Some(one) = values.constant() {
+            for (passed, i) in frames.passed.iter_mut().zip(0u64..) {
+                *passed = (first.wrapping_add(one.step.wrapping_mul(i)) >> 32) as u32;
+            }
+            frames.phases = [one.phase; FRAMES];
+            frames.feedbacks = [one.feedback; FRAMES];
+            frames.volumes = [one.volume; FRAMES];
+            frames.has_feedback = one.feedback != 0.0;
+            memory.counts[0] = first.wrapping_add(one.step.wrapping_mul(count));
+            return frames;
+        }
+        let mut passed = first;
+        for (i, values) in values.iter().enumerate() {
+            frames.passed[i] = (passed >> 32) as u32;
+            passed = passed.wrapping_add(values.step);
+            frames.phases[i] = values.phase;
+            frames.feedbacks[i] = values.feedback;
+            frames.volumes[i] = values.volume;
+            frames.has_feedback |= values.feedback != 0.0;
+        }
+        memory.counts[0] = passed;
+        frames
+    }
+
+    /// Computes the sines, none of which waits for another.
+    #[inline(always)]
+    fn run(&mut self, memory: &mut Memory, count: usize) {
+        let frames = self.sines.iter_mut().zip(&self.passed).zip(&self.phases);
+        for ((y, passed), phase) in frames {
+            *y = sine(passed.wrapping_add(turned(*phase)));
+        }
+        for y in &self.sines[count.saturating_sub(2)..count] {
+            memory.numbers[1] = std::mem::replace(&mut memory.numbers[0], f64::from(*y));
+        }
+    }
+
+    /// Computes the sines, each of which moves the phases of the next two.
+    #[inline(always)]
+    fn follow(&mut self, memory: &mut Memory, count: usize) {
+        let [mut last, mut before] = [memory.numbers[0], memory.numbers[1]];
+        let frames = self.sines.iter_mut().zip(&self.passed);
+        let values = self.phases.iter().zip(&self.feedbacks);
+        for ((y, passed), (phase, feedback)) in frames.zip(values).take(count) {
+            let moved = phase + feedback * (last + before) * 0.5;
+            *y = sine(passed.wrapping_add(turned(moved)));
+            (before, last) = (last, f64::from(*y));
+        }
+        (memory.numbers[0], memory.numbers[1]) = (last, before);
+    }
+}
+
+/// `cycles`, within ±101, in units of 2^-32 cycles, which wrap.
+#[inline(always)]
+fn turned(cycles: f64) -> u32 {
+    (cycles * 4_294_967_296.0) as i64 as u32
+}
+
 impl UnitKernel for Operator {
     type Values = OperatorValues;
     const PARAMS: &'static [ParamSpec] = &[FREQ, VOLUME, RATIO, PHASE, FEEDBACK];
@@ -92,22 +174,23 @@ impl UnitKernel for Operator {
         }
     }
 
+    #[inline(always)]
     fn process(
         &self,
         values: FrameValues<'_, OperatorValues>,
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        for (i, values) in values.iter().enumerate() {
-            let passed = memory.counts[0];
-            let [last, before] = [memory.numbers[0], memory.numbers[1]];
-            let moved = values.phase + values.feedback * (last + before) * 0.5;
-            // Within ±101 cycles: whole numbers of 2^-32 cycles, which wrap.
-            let moved = (moved * 4_294_967_296.0) as i64 as u32;
-            let y = f64::from(sine(((passed >> 32) as u32).wrapping_add(moved)));
-            (memory.numbers[1], memory.numbers[0]) = (last, y);
-            io.output(0)[0][i] = to_sample(y * values.volume);
-            memory.counts[0] = passed.wrapping_add(values.step);
+        let count = values.len();
+        let mut frames = OperatorFrames::new(values, memory);
+        if frames.has_feedback {
+            frames.follow(memory, count);
+        } else {
+            frames.run(memory, count);
+        }
+        let output = io.output(0)[0].iter_mut();
+        for ((to, y), volume) in output.zip(&frames.sines).zip(&frames.volumes).take(count) {
+            *to = to_sample(f64::from(*y) * volume);
         }
     }
 

@@ -26,6 +26,7 @@ use crate::param::ParamSpec;
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
+use fft::{Wide, WideWork};
 use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::ops::Range;
@@ -65,9 +66,10 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         _ => Wave::Triangle,
     };
     let core = OscillatorCore::new(creation, creation.number("phase")?)?;
+    let wide = Wide::best();
     match is_driven(creation) {
-        true => Ok(Box::new(DrivenOsc { wave, core })),
-        false => Ok(Box::new(Osc { wave, core })),
+        true => Ok(Box::new(DrivenOsc { wave, core, wide })),
+        false => Ok(Box::new(Osc { wave, core, wide })),
     }
 }
 
@@ -157,9 +159,26 @@ enum Wave {
 struct Osc {
     wave: Wave,
     core: OscillatorCore,
+    wide: Wide,
+}
+
+/// Frames of an oscillator.
+struct OscWork<'a> {
+    osc: &'a mut Osc,
+    out: &'a mut [f32],
+}
+
+impl WideWork for OscWork<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.osc.generate(self.out);
+    }
 }
 
 impl Osc {
+    #[inline(always)]
     fn generate(&mut self, out: &mut [f32]) {
         let phase = &mut self.core.phase;
         // In units of 2^-32 cycles; with a frequency of 0 every edge is as far away as can be.
@@ -256,7 +275,10 @@ impl Processor for Osc {
         for step in block_steps(block) {
             match step {
                 BlockStep::Event(event) => self.core.handle_event(&event),
-                BlockStep::Process(range) => self.generate(&mut block.output(0).channel(0)[range]),
+                BlockStep::Process(range) => self.wide.run(OscWork {
+                    osc: self,
+                    out: &mut block.output(0).channel(0)[range],
+                }),
                 BlockStep::Cleanup => {}
             }
         }
@@ -285,9 +307,27 @@ impl Processor for Osc {
 struct DrivenOsc {
     wave: Wave,
     core: OscillatorCore,
+    wide: Wide,
+}
+
+/// Frames of a driven oscillator.
+struct DrivenWork<'a, 'block> {
+    osc: &'a mut DrivenOsc,
+    block: &'a mut Block<'block>,
+    range: Range<usize>,
+}
+
+impl WideWork for DrivenWork<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.osc.generate(self.block, self.range);
+    }
 }
 
 impl DrivenOsc {
+    #[inline(always)]
     fn generate(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         let driven = DrivenFrames::new(&mut self.core, block, range.clone());
         let mut output = block.output(0);
@@ -330,7 +370,11 @@ impl Processor for DrivenOsc {
             match step {
                 BlockStep::Event(event) => self.core.handle_event(&event),
                 BlockStep::Process(range) if silent => self.core.volume.skip(range.len()),
-                BlockStep::Process(range) => self.generate(block, range),
+                BlockStep::Process(range) => self.wide.run(DrivenWork {
+                    osc: self,
+                    block,
+                    range,
+                }),
                 BlockStep::Cleanup => {}
             }
         }

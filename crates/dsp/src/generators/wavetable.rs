@@ -21,7 +21,9 @@
 
 use crate::generators::osc::{FREQ as OSC_FREQ, VOLUME as OSC_VOLUME};
 use crate::generators::sine::Phase;
-use crate::kernel::{FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
+use crate::kernel::{
+    FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, add_cubics, row_of,
+};
 use crate::param::ParamSpec;
 use crate::sample::to_sample;
 use graph::{Kind, Param, PortSpec};
@@ -152,17 +154,22 @@ fn tables(amplitude: impl Fn(usize) -> f64) -> Arc<[Table]> {
 }
 
 impl Table {
-    /// The value at a phase in units of 2^-64 cycles, of the cubic through four samples (Lagrange).
+    /// Adds the values at phases in units of 2^-64 cycles, of the cubic through four samples (Lagrange).
     #[inline(always)]
-    fn read(&self, phase: u64) -> f64 {
+    fn read(&self, phases: &[u64; FRAMES], to: &mut [f64; FRAMES]) {
         let bits = self.samples.len().trailing_zeros();
         let mask = self.samples.len() - 1;
-        let at = (phase >> (64 - bits)) as usize;
-        let d = (phase << bits >> 11) as f64 / 2f64.powi(53);
-        let y = [mask, 0, 1, 2].map(|i| f64::from(self.samples[(at + i) & mask]));
-        let (a, b, c) = (d + 1.0, d - 1.0, d - 2.0);
-        -d * b * c / 6.0 * y[0] + a * b * c / 2.0 * y[1] - a * d * c / 2.0 * y[2]
-            + a * d * b / 6.0 * y[3]
+        let (mut places, mut parts) = ([0u32; FRAMES], [0.0; FRAMES]);
+        for ((place, part), phase) in places.iter_mut().zip(&mut parts).zip(phases) {
+            *place = (phase >> (64 - bits)) as u32;
+            *part = (phase << bits >> 11) as i64 as f64 * (1.0 / 9_007_199_254_740_992.0);
+        }
+        let mut rows = [[0f32; 4]; FRAMES];
+        for (row, place) in rows.iter_mut().zip(places) {
+            let first = (place as usize).wrapping_sub(1) & mask;
+            row_of(&self.samples, first, mask, row);
+        }
+        add_cubics(&rows, &parts, to);
     }
 }
 
@@ -185,6 +192,96 @@ struct WavetableValues {
     /// The upper one of two tables, and its share.
     table: usize,
     share: f64,
+}
+
+impl Wavetable {
+    /// Writes the frames of `values`, all of which read from the table `table` and the one below it.
+    #[inline(always)]
+    fn process_run(
+        &self,
+        values: FrameValues<'_, WavetableValues>,
+        table: usize,
+        output: &mut [f32],
+        memory: &mut Memory,
+    ) {
+        let tables = [table.saturating_sub(1), table].map(|table| &self.tables[table]);
+        let rows = WavetableRows::new(values);
+        let mut phases = [0u64; FRAMES];
+        let mut passed = memory.counts[0];
+        for (phase, step) in phases.iter_mut().zip(&rows.steps) {
+            *phase = self.start.wrapping_add(passed);
+            passed = passed.wrapping_add(*step);
+        }
+        memory.counts[0] = passed;
+        let mut y = self.read(tables, &phases, &rows);
+        if self.is_pulse {
+            for (phase, width) in phases.iter_mut().zip(&rows.widths) {
+                *phase = phase.wrapping_sub(*width);
+            }
+            let late = self.read(tables, &phases, &rows);
+            for ((y, late), offset) in y.iter_mut().zip(late).zip(&rows.offsets) {
+                *y = late - *y + offset;
+            }
+        }
+        for ((to, y), volume) in output.iter_mut().zip(y).zip(&rows.volumes) {
+            *to = to_sample(y * volume);
+        }
+    }
+
+    /// The values of both tables, mixed.
+    #[inline(always)]
+    fn read(
+        &self,
+        [lower, upper]: [&Table; 2],
+        phases: &[u64; FRAMES],
+        rows: &WavetableRows,
+    ) -> [f64; FRAMES] {
+        let (mut low, mut high) = ([0.0; FRAMES], [0.0; FRAMES]);
+        lower.read(phases, &mut low);
+        upper.read(phases, &mut high);
+        for ((low, high), share) in low.iter_mut().zip(high).zip(&rows.shares) {
+            *low += (high - *low) * share;
+        }
+        low
+    }
+}
+
+/// The values of the frames of a run. Frames behind it do not move on.
+struct WavetableRows {
+    steps: [u64; FRAMES],
+    widths: [u64; FRAMES],
+    volumes: [f64; FRAMES],
+    offsets: [f64; FRAMES],
+    shares: [f64; FRAMES],
+}
+
+impl WavetableRows {
+    #[inline(always)]
+    fn new(values: FrameValues<'_, WavetableValues>) -> Self {
+        let mut rows = Self {
+            steps: [0; FRAMES],
+            widths: [0; FRAMES],
+            volumes: [0.0; FRAMES],
+            offsets: [0.0; FRAMES],
+            shares: [0.0; FRAMES],
+        };
+        if let Some(one) = values.constant() {
+            rows.steps[..values.len()].fill(one.step);
+            rows.widths = [one.width; FRAMES];
+            rows.volumes = [one.volume; FRAMES];
+            rows.offsets = [one.offset; FRAMES];
+            rows.shares = [one.share; FRAMES];
+            return rows;
+        }
+        for (i, values) in values.iter().enumerate() {
+            rows.steps[i] = values.step;
+            rows.widths[i] = values.width;
+            rows.volumes[i] = values.volume;
+            rows.offsets[i] = values.offset;
+            rows.shares[i] = values.share;
+        }
+        rows
+    }
 }
 
 impl UnitKernel for Wavetable {
@@ -233,27 +330,25 @@ impl UnitKernel for Wavetable {
         }
     }
 
+    #[inline(always)]
     fn process(
         &self,
         values: FrameValues<'_, WavetableValues>,
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        for (i, values) in values.iter().enumerate() {
-            let upper = &self.tables[values.table];
-            let lower = &self.tables[values.table.saturating_sub(1)];
-            let read = |phase| {
-                let low = lower.read(phase);
-                low + (upper.read(phase) - low) * values.share
+        // Frames in a row that read the same tables.
+        let mut at = 0;
+        while at < values.len() {
+            let rest = values.part(at..values.len());
+            let table = rest.iter().next().map_or(0, |it| it.table);
+            let count = match rest.constant() {
+                Some(_) => rest.len(),
+                None => rest.iter().take_while(|it| it.table == table).count(),
             };
-            let passed = memory.counts[0];
-            let phase = self.start.wrapping_add(passed);
-            let y = match self.is_pulse {
-                true => read(phase.wrapping_sub(values.width)) - read(phase) + values.offset,
-                false => read(phase),
-            };
-            io.output(0)[0][i] = to_sample(y * values.volume);
-            memory.counts[0] = passed.wrapping_add(values.step);
+            let output = &mut io.output(0)[0][at..at + count];
+            self.process_run(rest.part(0..count), table, output, memory);
+            at += count;
         }
     }
 

@@ -99,7 +99,7 @@ impl Memory {
     /// Writes samples of the line from `first` on, each of them from [`line_sample`].
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write_samples(&mut self, first: usize, from: &[f32]) {
         // One test for all: no sample of a line is -0.0.
         self.has_written |= from.iter().fold(0, |bits, x| bits | x.to_bits()) != 0;

@@ -23,7 +23,7 @@ pub(crate) use frame_values::FrameValues;
 pub(crate) use memory::{Memory, MemorySize, line_sample};
 pub(crate) use node::KernelNode;
 pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
-pub(crate) use tap::{DelayRing, SplitDelay, cubic};
+pub(crate) use tap::{DelayRing, SplitDelay, add_cubics, cubic, row_of};
 pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole};
 
 use crate::param::ParamSpec;
@@ -63,7 +63,8 @@ pub(crate) trait UnitKernel: Send + 'static {
     /// Real-time: hot.
     fn values(&self, params: &[f64]) -> Self::Values;
 
-    /// Processes the frames of `values` of one lane.
+    /// Processes the frames of `values` of one lane. If it and all that it calls are `#[inline(always)]`, it is compiled for the
+    /// widest vectors of the machine too ([`fft::Wide`]).
     ///
     /// Real-time: hot.
     fn process(
@@ -126,6 +127,20 @@ impl LaneIo<'_> {
     pub(crate) fn output(&mut self, port: usize) -> &mut [Samples] {
         let range = self.range(self.ports[1][port]);
         &mut self.outputs[range]
+    }
+
+    /// A channel of an input and one of an output, each as port and channel.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn both(
+        &mut self,
+        (input, from): (usize, usize),
+        (output, to): (usize, usize),
+    ) -> (&Samples, &mut Samples) {
+        let input = self.range(self.ports[0][input]).start + from;
+        let output = self.range(self.ports[1][output]).start + to;
+        (&self.inputs[input], &mut self.outputs[output])
     }
 
     /// The first channel of the first input and of the first output.

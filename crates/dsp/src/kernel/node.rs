@@ -4,6 +4,7 @@ use super::{FRAMES, FrameValues, LaneIo, Memory, Samples, UnitKernel};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
+use fft::{Wide, WideWork};
 use graph::{Port, Signal};
 use processor::{
     Block, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
@@ -23,11 +24,31 @@ pub(crate) struct KernelNode<K: UnitKernel> {
     param_frames: Box<[Samples]>,
     /// The values of a step.
     values: Vec<K::Values>,
+    /// True if `values` is the one value of parameters that stand still, and that only an event can move.
+    is_at_rest: bool,
     /// Values of the last frame, with the bits of its parameters.
     last: Option<([u32; MAX_PARAMS], K::Values)>,
     inputs: Channels,
     outputs: Channels,
     lanes: Box<[Memory]>,
+    wide: Wide,
+}
+
+/// The frames of a step in one lane.
+struct LaneWork<'a, 'io, K: UnitKernel> {
+    kernel: &'a K,
+    values: FrameValues<'a, K::Values>,
+    io: &'a mut LaneIo<'io>,
+    memory: &'a mut Memory,
+}
+
+impl<K: UnitKernel> WideWork for LaneWork<'_, '_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.kernel.process(self.values, self.io, self.memory);
+    }
 }
 
 /// The samples of a step on all channels of some ports.
@@ -87,14 +108,17 @@ impl<K: UnitKernel> KernelNode<K> {
             param_frames: vec![[0.0; FRAMES]; params.len()].into(),
             params: params.into(),
             values: Vec::with_capacity(FRAMES),
+            is_at_rest: false,
             last: None,
             inputs,
             outputs,
             lanes: Box::default(),
+            wide: Wide::best(),
         }))
     }
 
     fn handle_event(&mut self, event: &Event) {
+        self.is_at_rest = false;
         for (smoother, param) in self.params.iter_mut().zip(K::PARAMS) {
             if let Some(value) = param.value_of(event) {
                 smoother.follow(event, value as f32);
@@ -129,10 +153,14 @@ impl<K: UnitKernel> KernelNode<K> {
 
     /// Computes the values of the frames of `range`: one for all where nothing moves.
     fn fill_values(&mut self, block: &Block<'_>, range: &Range<usize>) {
+        if self.is_at_rest {
+            return;
+        }
         self.values.clear();
         if let Some(bits) = self.constant_params(block) {
             let values = self.values_of(bits);
             self.values.push(values);
+            self.is_at_rest = !self.is_driven;
             return;
         }
         let count = range.len();
@@ -171,8 +199,12 @@ impl<K: UnitKernel> KernelNode<K> {
                 ports: [&self.inputs.ports, &self.outputs.ports],
                 lane: (!K::LINKED).then_some(lane),
             };
-            let values = FrameValues::new(&self.values, count);
-            self.kernel.process(values, &mut io, memory);
+            self.wide.run(LaneWork {
+                kernel: &self.kernel,
+                values: FrameValues::new(&self.values, count),
+                io: &mut io,
+                memory,
+            });
             memory.advance(count);
         }
         for (port, (first, width)) in self.outputs.ports.iter().enumerate() {
@@ -195,6 +227,7 @@ impl<K: UnitKernel> Processor for KernelNode<K> {
         let channels = self.inputs.max_width().max(self.outputs.max_width());
         let size = self.kernel.setup(f64::from(setup.rate.hz()), channels);
         self.last = None;
+        self.is_at_rest = false;
         self.params
             .iter_mut()
             .for_each(|param| param.setup(setup.rate));
@@ -223,6 +256,7 @@ impl<K: UnitKernel> Processor for KernelNode<K> {
     }
 
     fn reset(&mut self) {
+        self.is_at_rest = false;
         self.params.iter_mut().for_each(Smoother::reset);
         self.lanes.iter_mut().for_each(Memory::reset);
     }
@@ -276,6 +310,7 @@ impl<K: UnitKernel> Processor for KernelNode<K> {
         for (index, lane) in self.lanes.iter().enumerate() {
             lane.check(words.from(first + index * of_lane))?;
         }
+        self.is_at_rest = false;
         for (index, smoother) in self.params.iter_mut().enumerate() {
             smoother.load(param(index))?;
         }

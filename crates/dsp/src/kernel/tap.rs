@@ -53,7 +53,7 @@ impl DelayRing {
     /// Copies the samples that were written `delay` frames before the frames from `at` on: less than the length.
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read_run(self, memory: &Memory, at: u64, delay: usize, to: &mut [f32]) {
         let from = (at as usize).wrapping_sub(delay) & (self.length - 1);
         let ring = memory.samples(self.first..self.end());
@@ -65,7 +65,7 @@ impl DelayRing {
     /// Writes the samples of the frames from `at` on, each from [`line_sample`](super::line_sample).
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write_run(self, memory: &mut Memory, at: u64, from: &[f32]) {
         let to = at as usize & (self.length - 1);
         let (head, rest) = from.split_at(from.len().min(self.length - to));
@@ -126,32 +126,60 @@ impl DelayRing {
 }
 
 impl DelayRing {
-    /// Adds to `to` the values of the frames from `at` on at their delays, as [`read_cubic`](Self::read_cubic) gives them.
+    /// Adds to the first `count` of `to` the values of the frames from `at` on at their delays, as [`read_cubic`](Self::read_cubic)
+    /// gives them.
     ///
     /// Real-time: hot.
-    pub(crate) fn add_cubic(self, memory: &Memory, at: u64, delays: &[f64], to: &mut [f64]) {
+    #[inline(always)]
+    pub(crate) fn add_cubic(
+        self,
+        memory: &Memory,
+        at: u64,
+        delays: &[f64; FRAMES],
+        to: &mut [f64; FRAMES],
+        count: usize,
+    ) {
         let ring = memory.samples(self.first..self.end());
         let mask = self.length - 1;
-        let (mut samples, mut parts) = ([[0f32; FRAMES]; 4], [0.0; FRAMES]);
-        let [a, b, c, d] = &mut samples;
-        let frames = a.iter_mut().zip(b).zip(c.iter_mut().zip(d)).zip(&mut parts);
-        for (((at, delay), (((a, b), (c, d)), part)), _) in (at..).zip(delays).zip(frames).zip(&*to)
-        {
+        let (mut wholes, mut parts) = ([0u32; FRAMES], [0.0; FRAMES]);
+        for ((whole, part), delay) in wholes.iter_mut().zip(&mut parts).zip(delays) {
             let delay = delay.clamp(1.0, (self.length - 3) as f64);
-            let whole = delay as u32;
-            *part = delay - f64::from(whole);
+            *whole = delay as u32;
+            *part = 1.0 - (delay - f64::from(*whole));
+        }
+        let mut rows = [[0f32; 4]; FRAMES];
+        for ((row, whole), at) in rows.iter_mut().zip(wholes).zip(at..).take(count) {
             // The oldest of the four; the others follow it.
             let oldest = (at as usize).wrapping_sub(whole as usize + 2) & mask;
-            [*d, *c, *b, *a] = match ring.get(oldest..oldest + 4) {
-                Some(row) => [row[0], row[1], row[2], row[3]],
-                None => [0, 1, 2, 3].map(|i| ring[(oldest + i) & mask]),
-            };
+            row_of(ring, oldest, mask, row);
         }
-        let [a, b, c, d] = &samples;
-        let samples = a.iter().zip(b).zip(c.iter().zip(d)).zip(&parts);
-        for (y, (((a, b), (c, d)), part)) in to.iter_mut().zip(samples) {
-            *y += cubic([*a, *b, *c, *d].map(f64::from), *part);
+        add_cubics(&rows, &parts, to);
+    }
+}
+
+/// Four samples of a ring from `first` on.
+///
+/// Real-time: hot.
+#[inline(always)]
+pub(crate) fn row_of(ring: &[f32], first: usize, mask: usize, to: &mut [f32; 4]) {
+    match ring.get(first..first + 4) {
+        Some(row) => to.copy_from_slice(row),
+        None => {
+            for (i, to) in to.iter_mut().enumerate() {
+                *to = ring[(first + i) & mask];
+            }
         }
+    }
+}
+
+/// Adds the cubics through four samples each, between the second and the third.
+///
+/// Real-time: hot.
+#[inline(always)]
+pub(crate) fn add_cubics(rows: &[[f32; 4]; FRAMES], parts: &[f64; FRAMES], to: &mut [f64; FRAMES]) {
+    for ((y, [a, b, c, d]), part) in to.iter_mut().zip(rows).zip(parts) {
+        let samples = [f64::from(*a), f64::from(*b), f64::from(*c), f64::from(*d)];
+        *y += cubic(samples, *part);
     }
 }
 

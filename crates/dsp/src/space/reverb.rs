@@ -21,6 +21,7 @@
 //! | tail | 9.5 times `decay` (570 dB), predelay and lines; endless while a parameter is driven |
 //! | driven | all live ones at audio rate |
 
+use crate::filters::lanes::{Eight, LANES, Number};
 use crate::kernel::{
     DelayRing, FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, line_sample,
 };
@@ -148,35 +149,110 @@ fn hadamard(rows: &mut [Row; LINES], count: usize) {
     all.for_each(|value| *value *= 0.25);
 }
 
-/// Lines whose low-passes run side by side: none waits for its own frame before.
-const SIDE_BY_SIDE: usize = 4;
+/// The low-passes of eight lines, side by side: none waits for its own frame before.
+#[derive(Clone, Copy)]
+struct LowPasses {
+    first: usize,
+    gains: Eight,
+    poles: Eight,
+    states: Eight,
+}
+
+impl LowPasses {
+    #[inline(always)]
+    fn new(values: &ReverbValues, memory: &Memory, first: usize) -> Self {
+        let mut them = [Eight::of(0.0); 3];
+        let [gains, poles, states] = &mut them;
+        for k in 0..LANES {
+            [gains.0[k], poles.0[k]] = values.losses[first + k];
+            states.0[k] = memory.numbers[first + k];
+        }
+        let [gains, poles, states] = them;
+        Self {
+            first,
+            gains,
+            poles,
+            states,
+        }
+    }
+
+    /// Runs all of them over `count` frames, a multiple of the lanes.
+    #[inline(always)]
+    fn run(
+        all: &mut [Self; LINES / LANES],
+        heard: &[[f32; FRAMES]; LINES],
+        heads: &mut [Row; LINES],
+        count: usize,
+    ) {
+        for at in (0..count.min(FRAMES)).step_by(LANES) {
+            for these in all.iter_mut() {
+                let lines = these.first..these.first + LANES;
+                let part = |line: usize| -> [f32; LANES] {
+                    let frames = &heard[these.first + line][at..at + LANES];
+                    frames.try_into().expect("as many as lanes")
+                };
+                let [a, b, c, d] = [part(0), part(1), part(2), part(3)];
+                let [e, f, g, h] = [part(4), part(5), part(6), part(7)];
+                let mut rows = [Eight::of(0.0); LANES];
+                for (i, row) in rows.iter_mut().enumerate() {
+                    let low = [a[i], b[i], c[i], d[i]];
+                    let high = [e[i], f[i], g[i], h[i]];
+                    let x = [
+                        low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
+                    ];
+                    for (to, x) in row.0.iter_mut().zip(x) {
+                        *to = f64::from(x);
+                    }
+                    these.states = these.gains * *row + these.poles * these.states;
+                    *row = these.states;
+                }
+                let [a, b, c, d, e, f, g, h] = rows.map(|row| row.0);
+                for (k, line) in heads[lines].iter_mut().enumerate() {
+                    let frames = [a[k], b[k], c[k], d[k], e[k], f[k], g[k], h[k]];
+                    line[at..at + LANES].copy_from_slice(&frames);
+                }
+            }
+        }
+    }
+}
 
 impl Reverb {
-    /// Writes what comes out of the low-passes of the lines from `first` on.
+    /// Writes what comes out of the low-passes of all lines.
+    #[inline(always)]
     fn read_lines(
         &self,
         values: FrameValues<'_, ReverbValues>,
         memory: &mut Memory,
-        first: usize,
-        heads: &mut [Row],
+        heads: &mut [Row; LINES],
     ) {
-        let mut heard = [[0f32; FRAMES]; SIDE_BY_SIDE];
-        for (k, heard) in heard.iter_mut().enumerate() {
-            let (line, length) = (self.lines[first + k], self.lengths[first + k]);
-            line.read_run(memory, memory.counts[0], length, &mut heard[..values.len()]);
+        let (at, count) = (memory.counts[0], values.len());
+        let mut heard = [[0f32; FRAMES]; LINES];
+        for ((heard, line), length) in heard.iter_mut().zip(&self.lines).zip(self.lengths) {
+            line.read_run(memory, at, length, &mut heard[..count]);
         }
-        let mut states: [f64; SIDE_BY_SIDE] = std::array::from_fn(|k| memory.numbers[first + k]);
-        for (i, values) in values.iter().enumerate() {
-            for (k, state) in states.iter_mut().enumerate() {
-                let [gain, pole] = values.losses[first + k];
+        let whole = match values.constant() {
+            Some(values) => {
+                let whole = count / LANES * LANES;
+                let mut low_passes = [0, LANES].map(|first| LowPasses::new(values, memory, first));
+                LowPasses::run(&mut low_passes, &heard, heads, whole);
+                let [low, high] = low_passes.map(|it| it.states.0);
+                memory.numbers[..LANES].copy_from_slice(&low);
+                memory.numbers[LANES..LINES].copy_from_slice(&high);
+                whole
+            }
+            None => 0,
+        };
+        for (i, values) in values.iter().enumerate().skip(whole) {
+            for (k, [gain, pole]) in values.losses.into_iter().enumerate() {
+                let state = &mut memory.numbers[k];
                 *state = gain * f64::from(heard[k][i]) + pole * *state;
                 heads[k][i] = *state;
             }
         }
-        memory.numbers[first..first + SIDE_BY_SIDE].copy_from_slice(&states);
     }
 
     /// Writes the input of a channel, as late as it enters the lines.
+    #[inline(always)]
     fn read_predelay(
         &self,
         values: FrameValues<'_, ReverbValues>,
@@ -190,12 +266,25 @@ impl Reverb {
         samples.for_each(|(y, x)| *y = line_sample(f64::from(*x)));
         ring.write_run(memory, at, &line[..input.len()]);
         let level = 1.0 / (self.predelay.len().max(1) as f64).sqrt();
+        if let Some(values) = values.constant() {
+            let tap = ring.tap(values.predelay);
+            // The older of the two samples of each frame; the newer one is that of the frame behind.
+            let mut heard = [0f32; FRAMES + 1];
+            let heard = &mut heard[..input.len() + 1];
+            ring.read_run(memory, at, tap.whole + 1, heard);
+            for ((y, older), newer) in late.iter_mut().zip(&*heard).zip(&heard[1..]) {
+                let [older, newer] = [f64::from(*older), f64::from(*newer)];
+                *y = (newer + (older - newer) * tap.share) * level;
+            }
+            return;
+        }
         for ((y, values), at) in late.iter_mut().zip(values.iter()).zip(at..) {
             *y = ring.read_linear(memory, at, values.predelay) * level;
         }
     }
 
     /// Processes frames that are no more than the shortest line has: none hears another.
+    #[inline(always)]
     fn process_run(
         &self,
         values: FrameValues<'_, ReverbValues>,
@@ -205,9 +294,7 @@ impl Reverb {
     ) {
         let (at, count) = (memory.counts[0], frames.len());
         let mut heads = [[0.0; FRAMES]; LINES];
-        for (group, heads) in heads.chunks_exact_mut(SIDE_BY_SIDE).enumerate() {
-            self.read_lines(values, memory, group * SIDE_BY_SIDE, heads);
-        }
+        self.read_lines(values, memory, &mut heads);
         let mut into = heads;
         hadamard(&mut into, count);
         for c in 0..self.predelay.len() {
@@ -217,15 +304,27 @@ impl Reverb {
             let mut wet = [0.0; FRAMES];
             for (k, (into, head)) in into.iter_mut().zip(&heads).enumerate() {
                 let (enters, leaves) = (sign(c + 1, k), sign(mixture(c), k));
-                let rows = into.iter_mut().zip(&late).zip(wet.iter_mut().zip(head));
-                for ((into, late), (wet, head)) in rows.take(count) {
+                let (into, head) = (&mut into[..count], &head[..count]);
+                for (into, late) in into.iter_mut().zip(&late[..count]) {
                     *into += enters * late * 0.25;
+                }
+                for (wet, head) in wet[..count].iter_mut().zip(head) {
                     *wet += leaves * head;
                 }
             }
-            for ((i, wet), values) in frames.clone().zip(wet).zip(values.iter()) {
-                let x = f64::from(io.input(0)[c][i]);
-                io.output(0)[c][i] = to_sample(x + values.mix * (wet - x));
+            let (input, output) = io.both((0, c), (0, c));
+            let (input, output) = (&input[frames.clone()], &mut output[frames.clone()]);
+            let frames = output.iter_mut().zip(input).zip(&wet[..count]);
+            let mixed = |x: f64, wet: f64, mix: f64| to_sample(x + mix * (wet - x));
+            match values.constant() {
+                Some(values) => {
+                    frames.for_each(|((y, x), wet)| *y = mixed(f64::from(*x), *wet, values.mix));
+                }
+                None => {
+                    for (((y, x), wet), values) in frames.zip(values.iter()) {
+                        *y = mixed(f64::from(*x), *wet, values.mix);
+                    }
+                }
             }
         }
         for (line, into) in self.lines.iter().zip(&into) {
@@ -286,6 +385,7 @@ impl UnitKernel for Reverb {
         }
     }
 
+    #[inline(always)]
     fn process(
         &self,
         values: FrameValues<'_, ReverbValues>,

@@ -29,6 +29,8 @@ pub(super) struct StepBinder<'a> {
     pub(super) aligners: &'a mut AlignerLines,
     /// The nodes that have duplicates.
     pub(super) with_copies: HashSet<NodeId>,
+    /// For each of the plan's outputs: does a step read it?
+    pub(super) is_read: Box<[bool]>,
     pub(super) channels: Table<RawChannel>,
     pub(super) ports: Table<RawPort>,
 }
@@ -53,7 +55,15 @@ impl StepBinder<'_> {
         }
         let outputs = step.outputs.of(&self.plan.outputs);
         let event_outputs = self.event_outputs(outputs);
-        let outputs: Vec<RawPort> = outputs.iter().map(|o| self.output(o)).collect();
+        let numbers = step.outputs.start as usize..;
+        let outputs: Vec<RawPort> = outputs
+            .iter()
+            .zip(numbers)
+            .map(|(output, number)| RawPort {
+                is_read: self.is_read[number],
+                ..self.output(output)
+            })
+            .collect();
         let mono_output = match outputs.as_slice() {
             [one] if one.channels == 1 => one.first.content,
             _ => std::ptr::null_mut(),

@@ -3,6 +3,7 @@
 use super::bind_step::{StepBinder, count_channels, node_of, slot};
 use super::delay_lines::DelayLines;
 use super::plan::{BoundPlan, SinkChannel, StepIndex};
+use super::readers::read_outputs;
 use super::ring::DelayLineMemory;
 use super::stage_buffer::StageBufferMemory;
 use super::step::BoundStep;
@@ -67,6 +68,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         stage_buffers: &stage_buffers,
         aligners: &mut binding.delay_lines.aligners,
         with_copies: nodes_with_copies(plan),
+        is_read: read_outputs(plan),
         channels: Table::new(count_channels(plan), silence),
         ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::new(&[])),
     };

@@ -25,6 +25,7 @@
 //! | [`ring`], [`delay_lines`] | memory of delay lines, and its owner from plan to plan |
 //! | [`aligner`] | lines that compensate latency |
 //! | [`stage_buffer`] | buffers between pipeline stages |
+//! | [`readers`] | which outputs are read |
 //! | [`table`] | rows that never move |
 
 mod aligner;
@@ -32,6 +33,7 @@ mod bind_step;
 mod binder;
 mod delay_lines;
 mod plan;
+mod readers;
 pub(crate) mod ring;
 mod stage_buffer;
 mod step;

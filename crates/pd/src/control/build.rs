@@ -4,6 +4,7 @@
 //! come in Pd's order: abstractions first, then subpatches, then the canvas's own boxes.
 
 use super::canvases::{BoxPlace, CanvasBox, CanvasId, CanvasState};
+use super::layout::{Layout, may_change};
 use super::machine::Machine;
 use super::objects::{
     ArrayBox, CanvasReceiver, Collector, Distributor, GuiBox, Making, MessageBox, Numbered,
@@ -42,9 +43,11 @@ impl Machine {
         machine.globals().jobs.access = patch.access.clone();
         let loader = BoxLoader::new(patch);
         let mut builder = Builder::new(&mut machine, loader.folders());
-        let (_, root) = builder.canvas(&patch.root, true);
+        let (id, root) = builder.canvas(&patch.root, true);
         builder.loadbangs(&patch.root, &root);
         let not_yet = builder.not_yet;
+        let changes = may_change(&patch.root);
+        machine.canvases.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
         machine.canvases.loader = Some(loader);
         machine.reserve();
         (machine, not_yet, root)
@@ -54,7 +57,7 @@ impl Machine {
 /// Makes the objects of boxes.
 pub(super) struct Builder<'m> {
     machine: &'m mut Machine,
-    /// True while the patch is loaded: signals are ordered afterwards, and no more later.
+    /// True while the patch is loaded, and where signals can be put in order later.
     pub(super) has_signals: bool,
     pub(super) not_yet: Vec<NotYet>,
     /// Folder of each file.
@@ -114,10 +117,12 @@ fn array_definition(class: &str, object: &LoadedObject) -> Option<(Atom, Vec<f32
 }
 
 /// Results for a canvas's boxes, one for each.
+#[derive(Clone)]
 pub(crate) struct Built {
     pub(crate) boxes: Vec<BuiltBox>,
 }
 
+#[derive(Clone)]
 pub(crate) enum BuiltBox {
     /// Nothing that takes or gives messages.
     None,
@@ -398,7 +403,7 @@ impl<'m> Builder<'m> {
         if let Some(name) = super::midi::name_of(class) {
             self.machine.receive(name, id);
         }
-        if class == "savestate" {
+        if matches!(class, "savestate" | "netreceive") {
             // Before all loadbangs, as Pd does it while it reads the patch.
             self.machine.at_load(id);
         }

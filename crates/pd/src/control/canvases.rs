@@ -1,5 +1,6 @@
 //! [`Canvases`]: the canvases of a patch as messages to them see them: boxes by number, inlets and outlets, and what stands around.
 
+use super::layout::Layout;
 use super::symbol::Symbol;
 use super::value::Value;
 use super::wire::{ObjectId, Wire};
@@ -30,6 +31,8 @@ pub(super) struct Canvases {
     boxes: usize,
     /// Loads the boxes that messages make.
     pub loader: Option<BoxLoader>,
+    /// Boxes and connections, where messages may change signals.
+    pub layout: Option<Box<Layout>>,
 }
 
 /// A canvas.

@@ -1,7 +1,7 @@
 //! Messages to canvases, which change the patch: boxes made, connected and removed, as Pd does it, between two messages.
 //!
-//! Objects are made where a patch is rendered, or while it is loaded. Signals were put in order before that: a box of signals that a
-//! message makes computes nothing, and says so.
+//! Objects are made where a patch is rendered, or while it is loaded. Where messages may change signals, these are put in order anew
+//! before they compute next.
 
 use super::build::Builder;
 use super::canvases::{CanvasId, CanvasMessage};
@@ -58,12 +58,17 @@ impl Machine {
             return Ok(());
         };
         let (loaded, found) = loader.load(&statement, &scope, (boxes, canvases));
+        let mut layout = self.canvases.layout.take();
         let mut builder = Builder::new(self, loader.folders());
-        builder.has_signals = false;
-        for object in &loaded {
-            builder.add(canvas, object);
+        builder.has_signals = layout.is_some();
+        for object in loaded {
+            let built = builder.add(canvas, &object);
+            if let Some(layout) = &mut layout {
+                layout.add(canvas, object, built);
+            }
         }
         let not_yet = builder.not_yet;
+        self.canvases.layout = layout;
         self.canvases.loader = Some(loader);
         let objects = self.object_count() as usize;
         self.globals().clocks.reserve(objects);
@@ -72,7 +77,10 @@ impl Machine {
         }
         for one in not_yet {
             let why = match one.class.ends_with('~') {
-                true => "signals are put in order when the patch is loaded: this box computes none",
+                true if self.canvases.layout.is_none() => {
+                    "signals change only where `pd-` and `obj` stand in message boxes: this box computes none"
+                }
+                true => "there is no such class here",
                 false => "this class is not built yet",
             };
             let line = format!("error: {}: {why}", one.class);
@@ -111,6 +119,7 @@ impl Machine {
         }
         let [from, outlet, to, inlet] = numbers;
         let canvas = message.canvas;
+        let connects = message.selector == words::CONNECT;
         let source = self.canvases.outlet(canvas, from, outlet);
         let target = self.canvases.inlet(canvas, to, inlet);
         let (Some(((object, outlet), kind)), Some((wire, _))) = (source, target) else {
@@ -119,7 +128,14 @@ impl Machine {
             ));
         };
         if kind == PortKind::Signal {
-            return Err("connections of signals do not change once the patch is loaded".to_owned());
+            let Some(layout) = &mut self.canvases.layout else {
+                return Err(
+                    "signals change only where `pd-` and `obj` stand in message boxes".into(),
+                );
+            };
+            if !layout.connect(canvas, numbers, connects) {
+                return Err("there is no such connection of signals".to_owned());
+            }
         }
         match message.selector {
             words::CONNECT => self.connect(object, outlet, wire),
@@ -133,10 +149,11 @@ impl Machine {
     fn clear_canvas(&mut self, canvas: CanvasId) -> Result<(), String> {
         let mut objects = Vec::new();
         self.canvases.objects(canvas, &mut objects);
-        if self.has_signals(&objects) {
-            return Err(
-                "signals do not change once the patch is loaded: all boxes stay".to_owned(),
-            );
+        if self.canvases.layout.is_none() && self.has_signals(&objects) {
+            return Err("signals change only where `pd-` and `obj` stand in message boxes".into());
+        }
+        if let Some(layout) = &mut self.canvases.layout {
+            layout.clear(canvas);
         }
         self.remove(&objects);
         self.canvases.get_mut(canvas).boxes.clear();
@@ -199,22 +216,6 @@ mod tests {
         });
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("'obj' comes too late"), "{found:?}");
-    }
-
-    #[test]
-    fn signals_that_messages_make_or_connect_are_named_and_compute_nothing() {
-        let patch = "#X obj 0 0 loadbang;\n#X msg 0 0 \\; pd-s obj 0 0 osc~ 440 \\, connect 0 0 1 0 \\, clear;\n#X connect 0 0 1 0;\n\
-                     #N canvas 0 0 9 9 s 0;\n#X obj 0 0 noise~;\n#X obj 0 0 *~;\n#X restore 0 0 pd s;\n";
-        let found = printed("signals", patch, |_| {});
-        let expected = [
-            "error: osc~: signals",
-            "error: pd-s: connect: conn",
-            "error: pd-s: clear: signals",
-        ];
-        assert_eq!(found.len(), 3, "{found:?}");
-        for (line, begin) in found.iter().zip(expected) {
-            assert!(line.starts_with(begin), "{found:?}");
-        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::clocks::Clocks;
 use super::console::Console;
 use super::job_queue::Jobs;
 use super::midi::MidiOutput;
+use super::net::Net;
 use super::receivers::Receivers;
 use super::symbol::{Symbol, Symbols};
 use super::text::Texts;
@@ -25,6 +26,8 @@ pub(crate) struct Globals {
     pub random: LibraryRandom,
     /// Files and memory that objects ask for.
     pub jobs: Jobs,
+    /// Sockets.
+    pub net: Net,
     /// Texts of `text define`.
     pub texts: Texts,
     /// State from which the next `array random` gets its own.
@@ -54,6 +57,7 @@ impl Globals {
             values: HashMap::new(),
             random: LibraryRandom::default(),
             jobs: Jobs::default(),
+            net: Net::default(),
             texts: Texts::default(),
             array_seed: 584_926_371,
             rate,

@@ -5,7 +5,9 @@ use super::canvases::Canvases;
 use super::clocks::{Due, UNITS_PER_MS};
 use super::globals::Globals;
 use super::jobs::{Job, JobResult};
+use super::layout::Layout;
 use super::midi::MidiParser;
+use super::net::{Budget, NetService, symbol_counts};
 use super::object::{Context, Handled, Object};
 use super::slot::ObjectSlot;
 use super::symbol::{ROOM, Symbol, words};
@@ -13,6 +15,7 @@ use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work, store};
 use crate::file::Atom;
+use crate::net::MAX_MESSAGE;
 use crate::signal::{ObjectGroup, ObjectPlace};
 use std::ops::Range;
 use std::sync::Arc;
@@ -127,6 +130,24 @@ impl Machine {
     pub(super) fn has_signals(&self, ranges: &[Range<u32>]) -> bool {
         let mut all = ranges.iter().flat_map(Clone::clone);
         all.any(|at| matches!(self.objects[at as usize], ObjectSlot::Signal(_)))
+    }
+
+    /// Returns true if messages may change signals.
+    pub(crate) fn may_change_signals(&self) -> bool {
+        self.canvases.layout.is_some()
+    }
+
+    /// The patch as it is now, if its signals were changed since the last call.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_changed_layout(&mut self) -> Option<Box<Layout>> {
+        let changed = |layout: &mut Box<Layout>| std::mem::take(&mut layout.is_changed);
+        self.canvases.layout.take_if(changed)
+    }
+
+    /// Gives a layout back.
+    pub(crate) fn keep_layout(&mut self, layout: Box<Layout>) {
+        self.canvases.layout = Some(layout);
     }
 
     /// Makes an object one of signals, with a number for each inlet that is one of signals.
@@ -305,6 +326,51 @@ impl Machine {
                 self.run();
             }
         }
+    }
+
+    /// Gives objects what has come through their sockets.
+    ///
+    /// Real-time: waits, on the system, in a render; hot while a patch plays live.
+    pub(crate) fn receive_net(&mut self) {
+        self.globals.net.poll();
+        let Some(mut events) = self.globals.net.events.take() else {
+            return;
+        };
+        let mut budget = Budget::new();
+        while events.advance()
+            && let Some((socket, event)) = events.current()
+        {
+            let needed = symbol_counts(&event);
+            let room = self.globals.symbols.room();
+            let waits = self.globals.jobs.is_deferred && (needed.0 > room.0 || needed.1 > room.1);
+            if waits || !budget.take(&event) {
+                break;
+            }
+            if (socket.object as usize) < self.objects.len() {
+                self.call(ObjectId(socket.object), 0, |object, context| {
+                    object.net(socket.number, &event, context)
+                });
+                self.run();
+            }
+            events.forget();
+        }
+        self.globals.net.events = Some(events);
+    }
+
+    /// Gives the sockets away to a thread that serves them from now on; `None` if there are none.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn take_net(&mut self) -> Option<NetService> {
+        let service = self.globals.net.take_service()?;
+        // What comes from outside makes no list longer than this.
+        for list in [
+            &mut self.globals.line,
+            &mut self.delivered,
+            &mut self.values,
+        ] {
+            list.reserve(2 * MAX_MESSAGE);
+        }
+        Some(service)
     }
 
     /// Prints that the job of an object took effect in a block.

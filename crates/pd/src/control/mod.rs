@@ -28,9 +28,11 @@
 //! | `wire`, `work` | where messages go, and what waits |
 //! | `slot` | the place of an object |
 //! | `midi` | MIDI into a patch and out of it |
+//! | `net` | sockets of objects |
 //! | `machine` | the stack, and one tick |
 //! | `build` | a loaded patch to objects and wires |
 //! | `canvases`, `edit` | canvases, and messages that change them |
+//! | `layout` | boxes and connections of a patch whose messages may change its signals |
 //! | `objects` | the classes |
 
 mod arrays;
@@ -42,8 +44,10 @@ mod edit;
 mod globals;
 mod job_queue;
 mod jobs;
+mod layout;
 mod machine;
 mod midi;
+mod net;
 mod object;
 mod objects;
 mod receivers;
@@ -62,6 +66,7 @@ pub(crate) use clocks::UNITS_PER_MS;
 pub(crate) use job_queue::{Jobs, MAX_JOBS};
 pub(crate) use jobs::{Job, JobResult};
 pub use machine::Machine;
+pub(crate) use net::NetService;
 pub(crate) use object::{Context, Handled, Object};
 pub use objects::SILENT_CLASSES;
 pub(crate) use objects::{Making, expr, unary};

@@ -9,7 +9,9 @@ use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
 use super::wire::ObjectId;
 use super::work::{Entry, Stored, Work, store};
-use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
+use crate::net::{NetCommand, NetEvent, Served, SocketId};
+use crate::signal::{Accesses, Arithmetic, Inlets, RowFormat, SignalWorld};
+use std::borrow::Cow;
 
 /// Result of a method: the object understood the message, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,9 @@ pub(crate) trait Object: Send + Sync {
     /// Takes the result of a job of [`Context::ask`]. Memory that the object replaces it leaves in `result`.
     fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {}
 
+    /// Takes what has come through its socket with this number. It copies what it does not use at once.
+    fn net(&mut self, number: u32, event: &NetEvent<'_>, context: &mut Context<'_>) {}
+
     /// The patch is loaded.
     fn loadbang(&mut self, context: &mut Context<'_>) {}
 
@@ -69,10 +74,22 @@ pub(crate) trait Object: Send + Sync {
     /// Real-time: setup.
     fn prepare(&mut self, format: &RowFormat) {}
 
+    /// Returns true if it lets the canvas around it compute; `None` if that is not for it to say.
+    fn is_on(&self) -> Option<bool> {
+        None
+    }
+
     /// Declares what [`Object::perform`] shares with other objects. It gets nothing else.
     ///
     /// Real-time: setup.
     fn accesses(&self, list: &mut Accesses) {}
+
+    /// The operation of two numbers that the object is, if it is one: its step computes it, and [`Object::perform`] is not called.
+    ///
+    /// Real-time: hot.
+    fn arithmetic(&self) -> Option<Arithmetic> {
+        None
+    }
 
     /// Computes a block of signals: reads its inlets, writes every sample of its outlets.
     ///
@@ -243,6 +260,29 @@ impl Context<'_> {
     /// Real-time: waits, on the disk, in a render; hot while a patch plays live.
     pub(crate) fn ask(&mut self, job: Job) -> Option<JobResult> {
         self.globals.jobs.ask(self.object, job)
+    }
+
+    /// Asks for something of the object's socket of this number. A mistake is a sentence.
+    ///
+    /// Real-time: waits, on the system, in a render; hot while a patch plays live.
+    pub(crate) fn serve_net(
+        &mut self,
+        number: u32,
+        command: NetCommand<'_>,
+    ) -> Result<Served, Cow<'static, str>> {
+        if self.globals.jobs.is_dry {
+            return Ok(Served::Later);
+        }
+        let object = self.object.0;
+        self.globals.net.serve(SocketId { object, number }, command)
+    }
+
+    /// The symbol of a word that has come through a socket; `None` if too many were made already.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn symbol_from_outside(&mut self, text: &str) -> Option<Symbol> {
+        let Globals { net, symbols, .. } = self.globals;
+        net.symbol(text, symbols)
     }
 
     /// Changes the number of points of an array; prints why not. Where memory is needed while the patch plays live, it is done

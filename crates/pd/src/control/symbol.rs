@@ -161,6 +161,13 @@ impl Symbols {
         symbol
     }
 
+    /// The symbol of a text, if it is known.
+    ///
+    /// Real-time: hot.
+    pub(super) fn find(&self, text: &str) -> Option<Symbol> {
+        self.table[self.slot(text)].checked_sub(1).map(Symbol)
+    }
+
     /// The symbol of a text that `write` puts together.
     ///
     /// Real-time: as [`Symbols::intern`].

@@ -95,7 +95,7 @@ impl TextWord {
     /// Writes the word as it stands in a file.
     ///
     /// Real-time: as writing to `to`.
-    fn write(self, symbols: &Symbols, to: &mut dyn Write) -> std::fmt::Result {
+    pub(super) fn write(self, symbols: &Symbols, to: &mut dyn Write) -> std::fmt::Result {
         match self {
             Self::Value(Value::Symbol(symbol)) => write_escaped(symbols.text(symbol), to),
             Self::Value(value) => value.write(symbols, to),

@@ -98,8 +98,15 @@ impl Bytes<'_> {
     }
 }
 
-/// Format and samples of a file; `None` if Pd would not read it.
+/// The format of a file and its samples as bytes.
 pub(super) fn parse_header(bytes: &[u8]) -> Option<(SoundFormat, &[u8])> {
+    let (format, length) = sound_layout(bytes)?;
+    let rest = bytes.get(format.header_bytes..)?;
+    Some((format, &rest[..rest.len().min(length)]))
+}
+
+/// The format of a file and the bytes of its samples as its header states them; `bytes` are its begin.
+pub(super) fn sound_layout(bytes: &[u8]) -> Option<(SoundFormat, usize)> {
     let (format, length) = match bytes.get(..4)? {
         b"RIFF" => wave(&Bytes {
             bytes,
@@ -125,8 +132,7 @@ pub(super) fn parse_header(bytes: &[u8]) -> Option<(SoundFormat, &[u8])> {
     };
     let is_known =
         (1..=MAX_CHANNELS).contains(&format.channels) && (2..=4).contains(&format.sample_bytes);
-    let rest = bytes.get(format.header_bytes..).filter(|_| is_known)?;
-    Some((format, &rest[..rest.len().min(length)]))
+    is_known.then_some((format, length))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates are small")]

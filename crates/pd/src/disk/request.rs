@@ -1,11 +1,13 @@
 //! [`FileRequest`] and [`FileReply`]: what an object asks for, and what it gets.
 
 use super::access::FileAccess;
-use super::header::{FileType, SoundFormat, header_of, parse_header};
+use super::header::{FileType, SoundFormat, header_of, parse_header, sound_layout};
 use super::name::FileName;
 use super::query::{FileAnswer, FileQuery};
 use super::samples::{decode, encode};
 use super::stream::StreamOpen;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 
 /// Bytes of a file that are read, at most.
 const MAX_BYTES: u64 = 4 << 30;
@@ -147,28 +149,67 @@ fn reason(why: &std::io::Error) -> String {
     }
 }
 
-fn read_sound(
-    read: &SoundRead,
-    access: &FileAccess,
-) -> Result<(SoundFormat, usize, Vec<Vec<f32>>), String> {
+/// Bytes of a file's begin in which its header is looked for.
+const MAX_HEADER: u64 = 1 << 16;
+
+/// Samples of a sound file: the format, the frames behind those that are skipped, and the channels.
+type ReadSound = (SoundFormat, usize, Vec<Vec<f32>>);
+
+fn read_sound(read: &SoundRead, access: &FileAccess) -> Result<ReadSound, String> {
     let name = &read.name.name;
-    let bytes = files::read(access.find(&read.name), MAX_BYTES);
-    let bytes = bytes.map_err(|why| format!("{name}: {}", reason(&why)))?;
-    let (format, data) = match read.raw {
-        Some(format) => (format, bytes.get(format.header_bytes..).unwrap_or_default()),
+    let with_name = |why: std::io::Error| format!("{name}: {}", reason(&why));
+    let path = access.find(&read.name);
+    let mut file = files::open(&path).map_err(with_name)?;
+    let mut begin = Vec::new();
+    let header = file.by_ref().take(MAX_HEADER).read_to_end(&mut begin);
+    header.map_err(with_name)?;
+    let found = match read.raw {
+        Some(format) => Some((format, usize::MAX)),
+        None => sound_layout(&begin),
+    };
+    let (format, frames, mut channels) = match found {
+        Some(layout) => read_frames(&mut file, layout, read).map_err(with_name)?,
+        // The header may lie behind the samples.
         None => {
-            parse_header(&bytes).ok_or_else(|| format!("{name}: unknown or bad header format"))?
+            let bytes = files::read(&path, MAX_BYTES).map_err(with_name)?;
+            let found = parse_header(&bytes);
+            let (format, data) =
+                found.ok_or_else(|| format!("{name}: unknown or bad header format"))?;
+            let (frames, from, count) = wanted(format, data.len(), read);
+            let data = data.get(from..from + count).unwrap_or_default();
+            (format, frames, decode(data, format))
         }
     };
-    let frame_bytes = format.channels * format.sample_bytes;
-    let frames = (data.len() / frame_bytes).saturating_sub(read.skip);
-    let count = frames.min(read.max_frames);
-    let begin = data.len().min(read.skip.saturating_mul(frame_bytes));
-    let mut channels = decode(&data[begin..begin + count * frame_bytes], format);
+    let count = channels.iter().map(Vec::len).min().unwrap_or(0);
     channels.resize(read.channels, vec![0.0; count]);
     // An array has a point at least.
     channels.iter_mut().for_each(|channel| channel.reserve(1));
     Ok((format, frames, channels))
+}
+
+/// Frames behind those that are skipped, and which bytes of `bytes` are wanted: the first, and how many.
+fn wanted(format: SoundFormat, bytes: usize, read: &SoundRead) -> (usize, usize, usize) {
+    let frame_bytes = format.channels * format.sample_bytes;
+    let frames = (bytes / frame_bytes).saturating_sub(read.skip);
+    let from = bytes.min(read.skip.saturating_mul(frame_bytes));
+    (frames, from, frames.min(read.max_frames) * frame_bytes)
+}
+
+/// Reads the wanted frames alone.
+fn read_frames(
+    file: &mut File,
+    (format, length): (SoundFormat, usize),
+    read: &SoundRead,
+) -> std::io::Result<ReadSound> {
+    let in_file = file.metadata()?.len().min(MAX_BYTES);
+    let in_file = usize::try_from(in_file).unwrap_or(usize::MAX);
+    let in_file = in_file.saturating_sub(format.header_bytes);
+    let (frames, from, count) = wanted(format, in_file.min(length), read);
+    let begin = (format.header_bytes + from) as u64;
+    file.seek(SeekFrom::Start(begin))?;
+    let mut bytes = Vec::with_capacity(count);
+    file.take(count as u64).read_to_end(&mut bytes)?;
+    Ok((format, frames, decode(&bytes, format)))
 }
 
 fn write_sound(write: SoundWrite, access: &FileAccess) -> Result<SoundFormat, String> {

@@ -58,32 +58,16 @@ pub fn load_patch_with(
 ) -> io::Result<LoadedPatch> {
     let mut loader = Loader::new(search);
     let file = loader.read(path)?;
-    let scope = Scope {
-        chain: vec![file.number],
-        folders: file.folders.clone(),
-        ..Scope::default()
-    };
-    let root = loader.instance(&file, scope, arguments);
-    let Loader {
-        files,
-        diagnostics,
-        next_number,
-        ..
-    } = loader;
-    let mut access = FileAccess::default();
-    let folders = file.folders.iter().chain(search.folders());
-    access.search.extend(folders.cloned());
-    for file in &files {
-        access.protect(&file.path);
-    }
-    Ok(LoadedPatch {
-        files,
-        root,
-        diagnostics,
-        access,
-        search: search.clone(),
-        next_number,
-    })
+    Ok(loader.patch(&file, arguments))
+}
+
+/// A patch of the program itself, which names no files.
+///
+/// Real-time: setup.
+pub(crate) fn load_text(name: &str, text: String) -> LoadedPatch {
+    let mut loader = Loader::new(&SearchPath::only([]));
+    let file = loader.parse(Path::new(name), text);
+    loader.patch(&file, Vec::new())
 }
 
 /// A patch file, read once however often it is used.
@@ -111,6 +95,30 @@ pub(super) struct Loader {
 }
 
 impl Loader {
+    /// The patch of a file.
+    fn patch(mut self, file: &ParsedFile, arguments: Vec<Atom>) -> LoadedPatch {
+        let scope = Scope {
+            chain: vec![file.number],
+            folders: file.folders.clone(),
+            ..Scope::default()
+        };
+        let root = self.instance(file, scope, arguments);
+        let mut access = FileAccess::default();
+        let folders = file.folders.iter().chain(self.search.folders());
+        access.search.extend(folders.cloned());
+        for file in &self.files {
+            access.protect(&file.path);
+        }
+        LoadedPatch {
+            files: self.files,
+            root,
+            diagnostics: self.diagnostics,
+            access,
+            search: self.search,
+            next_number: self.next_number,
+        }
+    }
+
     pub(super) fn new(search: &SearchPath) -> Self {
         Self {
             search: search.clone(),
@@ -137,7 +145,13 @@ impl Loader {
                 "a patch has at most {MAX_FILES} files"
             )));
         }
-        let text = read_text(path)?;
+        let file = self.parse(path, read_text(path)?);
+        self.parsed.insert(key, file.clone());
+        Ok(file)
+    }
+
+    /// The file of a text.
+    fn parse(&mut self, path: &Path, text: String) -> Arc<ParsedFile> {
         let number = u16::try_from(self.files.len()).expect("there are at most MAX_FILES");
         let mut patch = read_patch(&text);
         for mut diagnostic in std::mem::take(&mut patch.diagnostics) {
@@ -154,14 +168,12 @@ impl Loader {
             text,
         });
         let stem = path.file_stem().unwrap_or_default();
-        let file = Arc::new(ParsedFile {
+        Arc::new(ParsedFile {
             number,
             name: stem.to_string_lossy().into_owned(),
             patch,
             folders,
-        });
-        self.parsed.insert(key, file.clone());
-        Ok(file)
+        })
     }
 
     /// One use of a file.
@@ -494,7 +506,7 @@ fn gui_ports(gui: &Gui) -> Ports {
 }
 
 /// Ports of a canvas.
-fn ports_of_canvas(inner: &Instance) -> Ports {
+pub(crate) fn ports_of_canvas(inner: &Instance) -> Ports {
     let side = |signal: &str, message: &str| {
         let kind = |at: usize| match &inner.objects[at].body {
             ObjectBody::Class(name) if **name == *signal => PortKind::Signal,

@@ -42,8 +42,13 @@ pub(super) fn expand(
         names: symbols.collect(),
     };
     let wired = WiredSteps::new(steps, outputs.len());
-    let groups = wired.groups(fuse);
-    let is_small = fuse && groups.len() <= 1 && wired.cost_ns() <= MAX_GROUP_NS;
+    let may_change = messages.may_change_signals();
+    let groups = match may_change {
+        true => wired.one_group(),
+        false => wired.groups(fuse),
+    };
+    let is_cheap = fuse && groups.len() <= 1 && wired.cost_ns() <= MAX_GROUP_NS;
+    let is_small = is_cheap || may_change;
     // Behind what the inner nodes read.
     let midi_output = if is_small { outputs.len() } else { 1 };
     let outputs = Outputs { channels: outputs };
@@ -126,7 +131,7 @@ impl Nodes {
         for made in wired.into_groups(&places, messages) {
             nodes.add_group(made, &places);
         }
-        nodes.add_outputs(outputs, &before_end);
+        nodes.add_outputs(outputs, (&before_end, &places));
         nodes
     }
 
@@ -164,13 +169,18 @@ impl Nodes {
         for port in 1..=made.group.outputs.len() {
             node.outputs.push(Port::new(format!("out{port}"), SOUND));
         }
-        self.wait(&mut node, &made.before, made.inputs.is_empty());
+        self.wait(&mut node, (&made.before, places), made.inputs.is_empty());
         node.outputs.push(Port::new("order", ORDER));
         self.made.push((node, Box::new(made.group)));
     }
 
     /// Lets a node wait for groups, or for the messages if it waits for nothing else.
-    fn wait(&mut self, node: &mut Node, before: &BTreeSet<usize>, is_silent: bool) {
+    fn wait(
+        &mut self,
+        node: &mut Node,
+        (before, places): (&BTreeSet<usize>, &Places),
+        is_silent: bool,
+    ) {
         let port = clamp(node.inputs.len());
         node.inputs.push(Port::new("order", ORDER));
         let to = InnerPort {
@@ -182,14 +192,15 @@ impl Nodes {
             self.edges.push((InnerPort { node, port: 0 }, to));
         }
         for group in before {
-            let port = clamp(self.made[*group].0.outputs.len() - 1);
+            // Behind its sound.
+            let port = clamp(places.output_count(*group));
             let node = number(*group);
             self.edges.push((InnerPort { node, port }, to));
         }
     }
 
     /// Adds the node that gives the channels of `dac~`.
-    fn add_outputs(&mut self, outputs: Outputs, before: &BTreeSet<usize>) {
+    fn add_outputs(&mut self, outputs: Outputs, before: (&BTreeSet<usize>, &Places)) {
         let mut node = Node::new("out", STEP_KIND);
         node.cost = Some(Nanos(20));
         let this = self.next();

@@ -9,12 +9,17 @@
 //! ```
 //!
 //! A step joins the only node for which it waits; then a node joins the only one that waits for it. Neither closes a circle: a circle
-//! would need a second way between the two.
+//! would need a second way between the two. Where that one waits for others too, only what is cheap joins it: it begins when all are
+//! there, and what could have been computed meanwhile would come then. What waits for nothing comes first, so that a dear source and the
+//! cheap steps behind it are together before those steps are looked at.
 
 use std::collections::BTreeSet;
 
 /// Cost in nanoseconds up to which steps are put together: about that of waking a worker.
 pub(super) const MAX_GROUP_NS: u64 = 4000;
+
+/// Cost of a node that joins one for which others compute too: about that of the way of its sound to another core.
+const MAX_JOINED_NS: u64 = 250;
 
 /// A step, as the grouping sees it.
 pub(super) struct StepCost {
@@ -69,29 +74,87 @@ impl Groups {
         self.of_step.push(group);
     }
 
-    /// Adds each group to the only one that waits for it. Groups are in an order in which none waits for a later one, since only the
-    /// first step of a group waits for others.
+    /// Adds each group to the only one that waits for it, until no more can be added.
     fn join_readers(&mut self, steps: &[&StepCost]) {
-        let mut readers = vec![BTreeSet::new(); self.costs.len()];
-        for (step, group) in steps.iter().zip(&self.of_step) {
-            for before in &step.before {
-                readers[self.of_step[*before]].insert(*group);
-            }
-        }
-        let mut joined: Vec<usize> = (0..self.costs.len()).collect();
-        for group in (0..joined.len()).rev() {
-            let others = readers[group].iter().map(|reader| joined[*reader]);
-            let others: BTreeSet<usize> = others.filter(|other| *other != group).collect();
-            if let (1, Some(&other)) = (others.len(), others.first())
-                && self.costs[group] + self.costs[other] <= self.max_ns
-            {
-                self.costs[other] += self.costs[group];
-                joined[group] = other;
-            }
+        let mut edges = GroupEdges::new(steps, &self.of_step, self.costs.len());
+        for only_sources in [true, false] {
+            while self.join_some(&mut edges, only_sources) {}
         }
         for group in &mut self.of_step {
-            *group = joined[*group];
+            *group = edges.joined(*group);
         }
+    }
+
+    /// Adds groups to their readers, each once at most. Returns true if there was one.
+    fn join_some(&mut self, edges: &mut GroupEdges, only_sources: bool) -> bool {
+        let mut has_joined = false;
+        for group in 0..self.costs.len() {
+            if let Some(reader) = self.joinable(group, edges, only_sources) {
+                self.costs[reader] += std::mem::take(&mut self.costs[group]);
+                edges.join(group, reader);
+                has_joined = true;
+            }
+        }
+        has_joined
+    }
+
+    /// The group that `group` joins. With `only_sources`, one for which others compute takes in what waits for nothing.
+    fn joinable(&self, group: usize, edges: &GroupEdges, only_sources: bool) -> Option<usize> {
+        let (1, Some(&reader)) = (edges.readers[group].len(), edges.readers[group].first()) else {
+            return None;
+        };
+        let is_alone = edges.before[reader].len() == 1;
+        let is_cheap =
+            self.costs[group] <= MAX_JOINED_NS && (edges.before[group].is_empty() || !only_sources);
+        let fits = self.costs[group] + self.costs[reader] <= self.max_ns;
+        (fits && (is_alone || is_cheap)).then_some(reader)
+    }
+}
+
+/// Which groups wait for which.
+struct GroupEdges {
+    before: Vec<BTreeSet<usize>>,
+    readers: Vec<BTreeSet<usize>>,
+    /// The group that each has joined: itself, if none.
+    joined: Vec<usize>,
+}
+
+impl GroupEdges {
+    fn new(steps: &[&StepCost], of_step: &[usize], count: usize) -> Self {
+        let mut edges = Self {
+            before: vec![BTreeSet::new(); count],
+            readers: vec![BTreeSet::new(); count],
+            joined: (0..count).collect(),
+        };
+        for (step, group) in steps.iter().zip(of_step) {
+            let before = step.before.iter().map(|before| of_step[*before]);
+            for before in before.filter(|before| before != group) {
+                edges.readers[before].insert(*group);
+                edges.before[*group].insert(before);
+            }
+        }
+        edges
+    }
+
+    /// Lets a group join its only reader.
+    fn join(&mut self, group: usize, reader: usize) {
+        let before = std::mem::take(&mut self.before[group]);
+        for other in &before {
+            self.readers[*other].remove(&group);
+            self.readers[*other].insert(reader);
+        }
+        self.before[reader].remove(&group);
+        self.before[reader].extend(before);
+        self.readers[group].clear();
+        self.joined[group] = reader;
+    }
+
+    /// The group in which all that have joined ended.
+    fn joined(&self, mut group: usize) -> usize {
+        while self.joined[group] != group {
+            group = self.joined[group];
+        }
+        group
     }
 }
 
@@ -131,6 +194,26 @@ mod tests {
             (&[4], 10),
         ]);
         assert_eq!(groups(&voices, 100), [vec![0, 1], vec![2, 3], vec![4, 5]]);
+    }
+
+    #[test]
+    fn a_voice_does_not_wait_for_the_others_in_their_sum() {
+        // Two voices of a dear source, a number and their product; a third one is dear too, a fourth cheap; then their sum.
+        let voices = steps(&[
+            (&[], 600),
+            (&[], 20),
+            (&[0, 1], 10),
+            (&[], 700),
+            (&[], 20),
+            (&[3, 4], 10),
+            (&[], 500),
+            (&[], 30),
+            (&[2, 5], 10),
+            (&[8, 6], 10),
+            (&[9, 7], 10),
+        ]);
+        let expected = [vec![0, 1, 2], vec![3, 4, 5], vec![6], vec![7, 8, 9, 10]];
+        assert_eq!(groups(&voices, 1000), expected);
     }
 
     #[test]

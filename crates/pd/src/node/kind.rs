@@ -1,5 +1,6 @@
 //! The kind `pd`: a patch as a node.
 
+use super::class_kinds;
 use super::expansion::{STEP_KIND, expand};
 use super::printer::{Printer, queue};
 use super::whole::WholePatch;
@@ -11,6 +12,9 @@ use processor::{ExpandContext, Expansion, MakeContext, MakeError, Processor, Reg
 use std::io;
 use std::path::{Path, PathBuf};
 use units::{Channels, Frames};
+
+/// Frames that a patch and its objects compute at once.
+pub(super) const BLOCK_FRAMES: Frames = Frames(BLOCK as u32);
 
 /// Most channels of a side.
 const MAX_CHANNELS: u16 = 64;
@@ -27,6 +31,7 @@ pub fn register(registry: &mut Registry) {
         ..Kind::new(STEP_KIND, "Computes one object of a patch.")
     };
     registry.add_inner_kind(step);
+    class_kinds::register(registry);
 }
 
 fn kind() -> Kind {

@@ -21,15 +21,20 @@
 //! | `lines` | lines of text between the audio thread and others |
 //! | `whole` | a patch as one processor, for those who take no nodes |
 //! | `job_server` | files and memory for a patch that plays live |
+//! | `net_server` | sockets for a patch that plays live |
 //! | `printer` | what a patch prints, to the terminal |
+//! | `class_kinds`, `class_unit` | signal classes as kinds of their own |
 //! | `kind` | the kinds, and the patch that a node names |
 
+mod class_kinds;
+mod class_unit;
 mod expansion;
 mod groups;
 mod job_server;
 mod kind;
 mod lines;
 mod midi;
+mod net_server;
 mod order_edges;
 mod printer;
 mod processors;

@@ -3,6 +3,7 @@
 use super::job_server::{JobClient, JobServer};
 use super::lines::LineReader;
 use super::midi::MidiExchange;
+use super::net_server::NetServer;
 use super::printer::{LineSender, Printer};
 use crate::control::{Machine, Symbol};
 use crate::signal::{MessageStep, Row, SharedCell};
@@ -73,6 +74,11 @@ impl Processor for Messages {
             let (server, client) = JobServer::new(jobs.access.clone());
             setup.services.spawn_background(Box::new(server));
             self.jobs = Some(client);
+            if let Some(service) = self.step.machine().take_net() {
+                setup
+                    .services
+                    .spawn_background(Box::new(NetServer(service)));
+            }
         }
     }
 
@@ -169,20 +175,31 @@ impl Processor for StepGroup {
     }
 }
 
-/// A patch that costs less than waking a worker: its messages, then all its steps.
+/// A patch that costs less than waking a worker, or whose messages change its signals: its messages, then all its steps.
 pub(super) struct SmallPatch {
     pub(super) messages: Messages,
     pub(super) steps: Option<Row>,
     pub(super) outputs: Outputs,
 }
 
+impl SmallPatch {
+    /// Puts the signals in order anew where messages have changed them: while the patch is loaded, or in a render.
+    fn take_changes(&mut self) {
+        if let Some(row) = self.messages.step.take_changed_row() {
+            self.steps = Some(row);
+        }
+    }
+}
+
 impl Processor for SmallPatch {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.messages.setup(setup);
+        self.take_changes();
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         self.messages.process(block);
+        self.take_changes();
         if let Some(steps) = &mut self.steps {
             steps.run();
         }
@@ -206,7 +223,7 @@ impl Processor for Outputs {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         for (mut output, from) in block.outputs().zip(&self.channels) {
-            output.channel(0).copy_from_slice(&from.read().samples);
+            from.write().take_block(output.channel(0));
         }
         ProcessStatus::Continue
     }

@@ -67,6 +67,16 @@ impl WiredSteps {
         group(&Vec::from_iter(costs), if fuse { MAX_GROUP_NS } else { 0 })
     }
 
+    /// All steps in one node.
+    pub(super) fn one_group(&self) -> Vec<Vec<usize>> {
+        let all = Vec::from_iter(0..self.steps.len());
+        if all.is_empty() {
+            Vec::new()
+        } else {
+            vec![all]
+        }
+    }
+
     /// The groups at `places`, in their order.
     pub(super) fn into_groups(self, places: &Places, messages: &mut MessageStep) -> Vec<MadeGroup> {
         let mut all = Vec::from_iter(places.groups.iter().map(|_| Vec::new()));
@@ -131,6 +141,11 @@ impl Places {
             let port = u16::try_from(outputs.len() - 1).expect("a node has few ports");
             (from, port)
         });
+    }
+
+    /// Number of signals that a group gives to others.
+    pub(super) fn output_count(&self, group: usize) -> usize {
+        self.groups[group].outputs.len()
     }
 
     /// The groups of `steps`, each once.
@@ -204,8 +219,8 @@ fn name(steps: &[WiredStep]) -> String {
 /// Class of a step, for its name, and its typical cost of a block in nanoseconds.
 fn class_and_cost(bound: &BoundStep) -> (&str, u64) {
     match &bound.step {
-        Step::Fill { .. } => ("number", 20),
-        Step::Add { .. } => ("+", 20),
+        Step::Fill { .. } => ("number", 10),
+        Step::Add { .. } => ("+", 10),
         Step::Perform { .. } => (&bound.class, cost_ns(&bound.class)),
     }
 }
@@ -213,10 +228,12 @@ fn class_and_cost(bound: &BoundStep) -> (&str, u64) {
 /// Typical cost of a block of an object, in nanoseconds.
 fn cost_ns(class: &str) -> u64 {
     match class {
-        "osc~" | "tabosc4~" | "delread4~" | "vd~" | "tabread4~" | "cos~" | "sqrt~" | "bp~" => 250,
-        "vcf~" | "pow~" | "log~" | "exp~" | "mtof~" | "ftom~" | "dbtorms~" | "rmstodb~" => 800,
-        "lop~" | "hip~" | "biquad~" | "phasor~" | "noise~" | "vline~" | "env~" | "cpole~" => 150,
+        "vcf~" | "pow~" | "log~" | "tabosc4~" | "delread4~" | "vd~" | "tabread4~" | "biquad~" => {
+            200
+        }
+        "osc~" | "lop~" | "hip~" | "bp~" | "rpole~" | "cpole~" | "cos~" | "env~" | "vline~" => 100,
+        "exp~" | "mtof~" | "ftom~" | "dbtorms~" | "rmstodb~" | "sqrt~" | "phasor~" | "noise~" => 60,
         "block~" | "switch~" => 5000,
-        _ => 40,
+        _ => 20,
     }
 }

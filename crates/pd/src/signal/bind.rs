@@ -1,6 +1,5 @@
 //! Ordered steps to steps with all that they touch.
 
-use super::RowFormat;
 use super::bound_step::{BoundStep, fold_numbers};
 use super::order::{BlockOrder, Order, Step};
 use super::place::ObjectPlace;
@@ -8,7 +7,8 @@ use super::reblock::{Reblock, ReblockParts};
 use super::row::Row;
 use super::shared::{Accesses, SharedCell, SharedName, SharedThings};
 use super::world::{BlockTime, BufferId};
-use crate::control::{ArrayId, Machine, ObjectId, Symbol};
+use super::{BLOCK, RowFormat};
+use crate::control::{ArrayId, Machine, ObjectId, SampleBudget, Symbol};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -62,17 +62,26 @@ impl Declared {
     }
 
     /// Makes what objects declare, in the order of their steps.
-    pub(super) fn make_things(&mut self, order: &Order, things: &mut SharedThings) {
+    pub(super) fn make_things(
+        &mut self,
+        order: &Order,
+        things: &mut SharedThings,
+        budget: &SampleBudget,
+    ) {
         for step in &order.steps {
             let Step::Perform { object, .. } = step else {
                 continue;
             };
             let declared = self.0.get_mut(object);
             for (name, samples) in declared.into_iter().flat_map(|one| one.made.drain(..)) {
+                if things.get(name).is_some() {
+                    // It is there already. What it has in addition was not claimed.
+                    budget.give_back(samples.samples.len().saturating_sub(2 * BLOCK));
+                }
                 things.add(name, samples);
             }
             if let Some(block) = order.blocks.iter().find(|block| block.object == *object) {
-                self.make_things(&block.order, things);
+                self.make_things(&block.order, things, budget);
             }
         }
     }
@@ -208,9 +217,10 @@ impl Binder<'_> {
             time: self.time.clone(),
         };
         if let Some(place) = self.machine.signal_object(block.object) {
-            let reblock = Reblock::new(parts);
+            let mut claimed = place.write();
+            let reblock = Reblock::new(parts, claimed.object.is_on());
             self.mistakes.extend(reblock.bound());
-            place.write().object = Box::new(reblock);
+            claimed.object = Box::new(reblock);
         }
         accesses
     }

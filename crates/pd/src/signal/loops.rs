@@ -1,28 +1,16 @@
 //! Loops over blocks, as the compiler turns them into few instructions: what waits for no other sample in runs of a constant length, of
 //! which nothing else is known but that they lie apart; what comes one after the other in fours.
 
+use rt::vectors::{Wide, widest};
+use std::array::TryFromSliceError;
+
 /// Frames of a run. Pd's blocks have as many, and those of `block~` mostly some such runs.
 pub(super) const RUN: usize = 64;
 
 /// Writes a function of each sample.
 #[inline(always)]
 pub(super) fn map_each(to: &mut [f32], from: &[f32], function: impl Fn(f32) -> f32) {
-    let (runs, rest) = to.as_chunks_mut();
-    let (from_runs, from_rest) = from.as_chunks();
-    for (to, from) in runs.iter_mut().zip(from_runs) {
-        map_run(to, from, &function);
-    }
-    if !rest.is_empty() {
-        map_in_turn(rest, from_rest, function);
-    }
-}
-
-// Not inlined: so the compiler knows that the two lie apart.
-#[inline(never)]
-fn map_run(to: &mut [f32; RUN], from: &[f32; RUN], function: &impl Fn(f32) -> f32) {
-    for (to, x) in to.iter_mut().zip(from) {
-        *to = function(*x);
-    }
+    widest(Map { to, from, function });
 }
 
 /// Writes a function of each two samples.
@@ -33,53 +21,112 @@ pub(super) fn zip_each(
     second: &[f32],
     function: impl Fn(f32, f32) -> f32,
 ) {
-    let (runs, rest) = to.as_chunks_mut();
-    let (first_runs, first_rest) = first.as_chunks();
-    let (second_runs, second_rest) = second.as_chunks();
-    for ((to, a), b) in runs.iter_mut().zip(first_runs).zip(second_runs) {
-        zip_run(to, a, b, &function);
-    }
-    if !rest.is_empty() {
-        zip_rest(rest, first_rest, second_rest, function);
+    let from = (first, second);
+    widest(Zip { to, from, function });
+}
+
+/// Adds a signal to another.
+#[inline(always)]
+pub(super) fn add_each(to: &mut [f32], from: &[f32]) {
+    widest(Sum { to, from });
+}
+
+/// As [`map_each`], of a loop that is already compiled for wide vectors.
+pub(super) struct Map<'s, F> {
+    pub to: &'s mut [f32],
+    pub from: &'s [f32],
+    pub function: F,
+}
+
+impl<F: Fn(f32) -> f32> Wide for Map<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { to, from, function } = self;
+        let (Ok(run), Ok(from_run)) = (whole_mut(to), whole(from)) else {
+            return map_in_runs(to, from, function);
+        };
+        for (to, x) in run.iter_mut().zip(from_run) {
+            *to = function(*x);
+        }
     }
 }
 
 #[inline(never)]
-fn zip_run(
-    to: &mut [f32; RUN],
-    first: &[f32; RUN],
-    second: &[f32; RUN],
-    function: &impl Fn(f32, f32) -> f32,
+fn map_in_runs(to: &mut [f32], from: &[f32], function: impl Fn(f32) -> f32) {
+    let (runs, rest) = to.as_chunks_mut::<RUN>();
+    let (from_runs, from_rest) = from.as_chunks::<RUN>();
+    for (to, from) in runs.iter_mut().zip(from_runs) {
+        for (to, x) in to.iter_mut().zip(from) {
+            *to = function(*x);
+        }
+    }
+    map_in_turn(rest, from_rest, function);
+}
+
+/// A block as a run, if it is one.
+#[inline(always)]
+fn whole(block: &[f32]) -> Result<&[f32; RUN], TryFromSliceError> {
+    block.try_into()
+}
+
+#[inline(always)]
+fn whole_mut(block: &mut [f32]) -> Result<&mut [f32; RUN], TryFromSliceError> {
+    block.try_into()
+}
+
+/// As [`zip_each`], of a loop that is already compiled for wide vectors.
+pub(super) struct Zip<'s, F> {
+    pub to: &'s mut [f32],
+    pub from: (&'s [f32], &'s [f32]),
+    pub function: F,
+}
+
+impl<F: Fn(f32, f32) -> f32> Wide for Zip<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { to, from, function } = self;
+        let (Ok(run), Ok(first), Ok(second)) = (whole_mut(to), whole(from.0), whole(from.1)) else {
+            return zip_in_runs(to, from, function);
+        };
+        for ((to, a), b) in run.iter_mut().zip(first).zip(second) {
+            *to = function(*a, *b);
+        }
+    }
+}
+
+#[inline(never)]
+fn zip_in_runs(
+    to: &mut [f32],
+    (first, second): (&[f32], &[f32]),
+    function: impl Fn(f32, f32) -> f32,
 ) {
     for ((to, a), b) in to.iter_mut().zip(first).zip(second) {
         *to = function(*a, *b);
     }
 }
 
-#[inline(never)]
-fn zip_rest(to: &mut [f32], first: &[f32], second: &[f32], function: impl Fn(f32, f32) -> f32) {
-    for ((to, a), b) in to.iter_mut().zip(first).zip(second) {
-        *to = function(*a, *b);
-    }
+/// The loop of [`add_each`].
+struct Sum<'s> {
+    to: &'s mut [f32],
+    from: &'s [f32],
 }
 
-/// Adds a signal to another.
-#[inline(always)]
-pub(super) fn add_each(to: &mut [f32], from: &[f32]) {
-    let (runs, rest) = to.as_chunks_mut();
-    let (from_runs, from_rest) = from.as_chunks();
-    for (to, from) in runs.iter_mut().zip(from_runs) {
-        add_run(to, from);
-    }
-    for (to, x) in rest.iter_mut().zip(from_rest) {
-        *to += x;
-    }
-}
+impl Wide for Sum<'_> {
+    type Output = ();
 
-#[inline(never)]
-fn add_run(to: &mut [f32; RUN], from: &[f32; RUN]) {
-    for (to, x) in to.iter_mut().zip(from) {
-        *to += x;
+    #[inline(always)]
+    fn run(self) {
+        let Self { to, from } = self;
+        let (Ok(run), Ok(from_run)) = (whole_mut(to), whole(from)) else {
+            return to.iter_mut().zip(from).for_each(|(to, x)| *to += x);
+        };
+        for (to, x) in run.iter_mut().zip(from_run) {
+            *to += x;
+        }
     }
 }
 
@@ -95,6 +142,26 @@ pub(super) fn map_in_turn<T: Copy, U>(to: &mut [U], from: &[T], mut function: im
     }
     for (to, x) in rest.iter_mut().zip(from_rest) {
         *to = function(*x);
+    }
+}
+
+/// As [`map_in_turn`], a function of each two samples.
+#[inline(always)]
+pub(super) fn zip_in_turn(
+    to: &mut [f32],
+    (first, second): (&[f32], &[f32]),
+    mut function: impl FnMut(f32, f32) -> f32,
+) {
+    let (fours, rest) = to.as_chunks_mut::<4>();
+    let (first_fours, first_rest) = first.as_chunks::<4>();
+    let (second_fours, second_rest) = second.as_chunks::<4>();
+    for ((to, a), b) in fours.iter_mut().zip(first_fours).zip(second_fours) {
+        for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+            *to = function(*a, *b);
+        }
+    }
+    for ((to, a), b) in rest.iter_mut().zip(first_rest).zip(second_rest) {
+        *to = function(*a, *b);
     }
 }
 

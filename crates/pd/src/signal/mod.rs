@@ -8,12 +8,14 @@
 //! | `steps` | a patch as its messages and a row of steps |
 //! | `bind`, `bound_step` | ordered steps to steps with all that they touch |
 //! | `place` | where an object lies; those of one row lie together |
+//! | `arithmetic` | sums, products and the like, which a row computes by itself |
 //! | `row`, `row_blocks` | such steps, run one after the other, and the blocks between them |
 //! | `loops` | loops over blocks |
 //! | `format`, `reblock` | canvases with blocks and rates of their own |
 //! | `player` | a patch that plays in one thread: messages, then signals, 64 frames at a time |
 //! | `objects` | the classes |
 
+mod arithmetic;
 mod bind;
 mod bound_step;
 mod claimed;
@@ -30,6 +32,7 @@ mod shared;
 mod steps;
 mod world;
 
+pub(crate) use arithmetic::{Arithmetic, Operation};
 pub(crate) use bound_step::BoundStep;
 pub(crate) use format::RowFormat;
 pub(crate) use objects::{initial_number, make};

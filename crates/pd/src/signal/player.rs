@@ -4,7 +4,7 @@ use super::BLOCK;
 use super::row::Row;
 use super::shared::SharedCell;
 use super::steps::{MessageStep, PatchSteps};
-use crate::control::NotYet;
+use crate::control::{NotYet, Symbol};
 use crate::file::Atom;
 use crate::load::LoadedPatch;
 
@@ -52,8 +52,10 @@ impl PatchPlayer {
     fn of(mut patch: PatchSteps) -> Self {
         let silence = || vec![0.0; BLOCK].into_boxed_slice();
         let steps = std::mem::take(&mut patch.steps);
+        let row = patch.messages.row(steps, (&[], &[])).0;
+        let changed = patch.messages.take_changed_row();
         Self {
-            row: patch.messages.row(steps, (&[], &[])).0,
+            row: changed.unwrap_or(row),
             sound: patch.outputs.iter().map(|_| silence()).collect(),
             messages: patch.messages,
             outputs: patch.outputs,
@@ -72,6 +74,20 @@ impl PatchPlayer {
         self.row.object_count()
     }
 
+    /// The symbol of a name.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn symbol(&mut self, name: &str) -> Symbol {
+        self.messages.machine().symbol(name)
+    }
+
+    /// Sends a number to everything that receives under `name`, before the next 64 frames. The patch has no arrays.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn send_number(&mut self, name: Symbol, number: f32) {
+        self.messages.machine().send_number(name, number);
+    }
+
     /// Plays 64 frames. `inputs` are channels x 64 frames; [`PatchPlayer::output`] has the result.
     pub fn play(&mut self, inputs: &[&[f32]]) {
         self.play_with(|at, to| match inputs.get(at) {
@@ -83,9 +99,12 @@ impl PatchPlayer {
     /// Plays 64 frames; `input` writes each channel of `adc~`.
     pub(crate) fn play_with(&mut self, input: impl FnMut(usize, &mut [f32])) {
         self.messages.run(input);
+        if let Some(row) = self.messages.take_changed_row() {
+            self.row = row;
+        }
         self.row.run();
         for (to, from) in self.sound.iter_mut().zip(&self.outputs) {
-            to.copy_from_slice(&from.read().samples);
+            from.write().take_block(to);
         }
     }
 

@@ -1,14 +1,15 @@
 //! [`Row`]: steps with everything that they touch, run one after the other by one node.
 
 use super::RowFormat;
+use super::arithmetic::{Arithmetic, Operands};
 use super::bound_step::BoundStep;
-use super::loops::zip_each;
 use super::order::Step;
 use super::place::{ObjectGroup, ObjectPlace, SignalObject};
 use super::row_blocks::RowBlocks;
 use super::shared::Grants;
 use super::world::{BlockTime, BufferId, Inlets, SignalWorld};
 use crate::control::{Machine, ObjectId};
+use rt::vectors::{Wide, widest};
 use std::sync::Arc;
 
 /// Steps that run one after the other, and the blocks between them.
@@ -42,7 +43,9 @@ enum Action {
     /// Fills its outlet with the number at an inlet of an object that does not compute.
     Fill(ObjectPlace, usize),
     /// Adds the second signal to the first.
-    Add,
+    Add(Operands),
+    /// Computes the operation that an object of the group is.
+    Combine(usize, Operands),
     /// Lets an object of the group compute.
     Perform(usize),
 }
@@ -66,20 +69,24 @@ impl Row {
         let mut next = 0;
         let mut row_steps = Vec::with_capacity(steps.len());
         for (at, bound) in steps.into_iter().enumerate() {
-            let action = match &bound.step {
-                Step::Fill { object, inlet, .. } => (machine.signal_object(*object))
-                    .map(|place| Action::Fill(place.clone(), *inlet)),
-                Step::Add { .. } => Some(Action::Add),
-                Step::Perform { object, .. } => machine.signal_object(*object).map(|_| {
-                    next += 1;
-                    Action::Perform(next - 1)
-                }),
-            };
-            let Some(action) = action else {
+            let place = bound.step.object().map(|id| machine.signal_object(id));
+            if let Some(None) = place {
                 // An object without signals writes none: its outlets are silent.
                 continue;
-            };
+            }
             let [mut inlets, outlets] = blocks.of_step(at, &bound);
+            let operands = Operands::new(&inlets, outlets.first().copied().unwrap_or_default());
+            let action = match (&bound.step, place.flatten()) {
+                (Step::Fill { inlet, .. }, Some(place)) => Action::Fill(place.clone(), *inlet),
+                (_, Some(place)) => {
+                    next += 1;
+                    match place.write().object.arithmetic() {
+                        Some(_) => Action::Combine(next - 1, operands),
+                        None => Action::Perform(next - 1),
+                    }
+                }
+                (_, None) => Action::Add(operands),
+            };
             if let [outlet] = *outlets {
                 inlets
                     .iter_mut()
@@ -150,35 +157,54 @@ impl Row {
     ///
     /// Real-time: hot.
     pub(crate) fn run(&mut self) {
-        let (mut objects, blocks) = (self.objects.write(), &mut self.blocks[..]);
-        let surroundings = (&*self.time, self.rate);
-        for step in &self.steps {
-            match &step.action {
+        widest(Running(self));
+    }
+}
+
+/// A row that computes a block. Sums and products of signals are loops within its own one, in wide vectors.
+struct Running<'r>(&'r mut Row);
+
+impl Wide for Running<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let row = self.0;
+        let (mut objects, blocks) = (row.objects.write(), &mut row.blocks[..]);
+        let surroundings = (&*row.time, row.rate);
+        for step in &row.steps {
+            let at = match &step.action {
                 Action::Fill(place, inlet) => {
                     let number = place.write().number(*inlet);
                     blocks[step.outlets[0] as usize].fill(number);
+                    continue;
                 }
-                Action::Add => {
-                    let (inlets, outlets) = step.one_outlet(blocks, step.outlets[0]);
-                    add(inlets.get(0), inlets.get(1), &mut outlets[0]);
+                Action::Add(operands) => {
+                    operands.compute(Arithmetic::SUM, blocks);
+                    continue;
                 }
-                Action::Perform(at) => {
-                    let object = &mut objects[*at];
-                    if std::mem::take(&mut object.has_new_numbers) {
-                        step.fill_numbers(object, blocks);
-                    }
-                    match *step.outlets {
-                        [] => {
-                            let inlets = step.only_inlets(blocks);
-                            step.perform(object, &inlets, &mut [], surroundings);
-                        }
-                        [outlet] => {
-                            let (inlets, outlets) = step.one_outlet(blocks, outlet);
-                            step.perform(object, &inlets, outlets, surroundings);
-                        }
-                        _ => step.perform_all(object, blocks, &mut self.taken, surroundings),
-                    }
+                Action::Combine(at, _) | Action::Perform(at) => *at,
+            };
+            let object = &mut objects[at];
+            if std::mem::take(&mut object.has_new_numbers) {
+                step.fill_numbers(object, blocks);
+            }
+            if let Action::Combine(_, operands) = step.action {
+                if let Some(arithmetic) = object.object.arithmetic() {
+                    operands.compute(arithmetic, blocks);
                 }
+                continue;
+            }
+            match *step.outlets {
+                [] => {
+                    let inlets = step.only_inlets(blocks);
+                    step.perform(object, &inlets, &mut [], surroundings);
+                }
+                [outlet] => {
+                    let (inlets, outlets) = step.one_outlet(blocks, outlet);
+                    step.perform(object, &inlets, outlets, surroundings);
+                }
+                _ => step.perform_all(object, blocks, &mut row.taken, surroundings),
             }
         }
     }
@@ -198,6 +224,7 @@ impl RowStep {
             before,
             behind,
             at: &self.inlets,
+            numbers: &self.numbers,
         };
         (inlets, outlets)
     }
@@ -209,6 +236,7 @@ impl RowStep {
             before: blocks,
             behind: &[],
             at: &self.inlets,
+            numbers: &self.numbers,
         }
     }
 
@@ -263,9 +291,4 @@ fn beside(block: u32, outlet: u32) -> u32 {
         true => (block - outlet - 1) | Inlets::BEHIND,
         false => block,
     }
-}
-
-/// The sum of two signals.
-fn add(new: &[f32], sum: &[f32], to: &mut [f32]) {
-    zip_each(to, new, sum, |new, sum| new + sum);
 }

@@ -62,6 +62,16 @@ impl SharedSamples {
     }
 }
 
+impl SharedSamples {
+    /// Takes a block out, and leaves silence.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_block(&mut self, to: &mut [f32]) {
+        to.copy_from_slice(&self.samples);
+        self.samples.fill(0.0);
+    }
+}
+
 /// A shared thing.
 pub(crate) type SharedCell = Arc<Claimed<SharedSamples>>;
 

@@ -3,7 +3,7 @@
 use super::RowFormat;
 use super::bind::{Binder, Declared};
 use super::bound_step::BoundStep;
-use super::order::order;
+use super::order::{Order, order};
 use super::row::Row;
 use super::row_blocks::RowBlocks;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(crate) struct PatchSteps {
     pub(crate) messages: MessageStep,
     pub(crate) steps: Vec<BoundStep>,
-    /// Channels of `dac~`.
+    /// Channels of `dac~`: sums of a block, which are silent again once it was taken out.
     pub(crate) outputs: Box<[SharedCell]>,
 }
 
@@ -30,6 +30,7 @@ pub(crate) struct MessageStep {
     /// Block length and rate of the patch.
     format: RowFormat,
     time: Arc<BlockTime>,
+    things: SharedThings,
     /// Objects that set clocks while they compute, in Pd's order.
     clock_setters: Vec<ObjectId>,
     /// Arrays that signals touch. Their points lie in the machine while messages run, and else in the cells.
@@ -46,7 +47,6 @@ pub(crate) struct MessageStep {
     waits_for_symbols: bool,
     /// Channels of `adc~`.
     inputs: Box<[SharedCell]>,
-    outputs: Box<[SharedCell]>,
 }
 
 impl PatchSteps {
@@ -68,44 +68,22 @@ impl PatchSteps {
         let inputs: Box<[SharedCell]> = inputs.collect();
         let outputs = (0..outputs).map(|at| channel(&mut things, SharedName::Output(at)));
         let outputs: Box<[SharedCell]> = outputs.collect();
-        let mut declared = Declared::of(&machine, &order, &format);
-        let arrays = match declared.has_arrays() {
-            false => Vec::new(),
-            true => arrays(&machine, &mut things),
-        };
-        let values = values(&mut machine, &declared, &mut things);
-        declared.make_things(&order, &mut things);
-        report_refused(&mut machine);
         let time = Arc::new(BlockTime::default());
-        let mut binder = Binder {
-            machine: &mut machine,
-            declared: &declared,
-            things: &things,
-            arrays: &arrays,
-            values: &values,
-            time: &time,
-            clock_setters: Vec::new(),
-            mistakes: Vec::new(),
-            written: HashSet::new(),
-        };
-        let bound = binder.row(order, format);
-        let (clock_setters, mistakes) = (binder.clock_setters, binder.mistakes);
-        for mistake in mistakes {
-            machine.globals().print(mistake);
-        }
+        let parts = (format, &time);
+        let (bound, touched) = bind_steps(&mut machine, order, parts, &mut things);
         let mut messages = MessageStep {
             machine,
             format,
             time,
-            clock_setters,
-            arrays,
-            values,
+            things,
+            clock_setters: touched.clock_setters,
+            arrays: touched.arrays,
+            values: touched.values,
             after_load: Some(Vec::new()),
             results: VecDeque::with_capacity(MAX_JOBS + 1),
             used: Vec::with_capacity(MAX_JOBS + 1),
             waits_for_symbols: false,
             inputs,
-            outputs: outputs.clone(),
         };
         messages.swap_arrays();
         let steps = Self {
@@ -122,6 +100,53 @@ impl PatchSteps {
     pub(crate) fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
         self.messages.schedule(ms, name, words);
     }
+}
+
+/// What signals touch beside their own.
+struct Touched {
+    clock_setters: Vec<ObjectId>,
+    arrays: Vec<(ArrayId, SharedCell)>,
+    values: Vec<(Symbol, SharedCell)>,
+}
+
+/// Gives the steps of an order what they touch.
+fn bind_steps(
+    machine: &mut Machine,
+    order: Order,
+    (format, time): (RowFormat, &Arc<BlockTime>),
+    things: &mut SharedThings,
+) -> (Vec<BoundStep>, Touched) {
+    let mut declared = Declared::of(machine, &order, &format);
+    let arrays = match declared.has_arrays() {
+        false => Vec::new(),
+        true => arrays(machine, things),
+    };
+    let values = values(machine, &declared, things);
+    let budget = machine.globals().arrays.budget.clone();
+    declared.make_things(&order, things, &budget);
+    report_refused(machine);
+    let mut binder = Binder {
+        machine,
+        declared: &declared,
+        things,
+        arrays: &arrays,
+        values: &values,
+        time,
+        clock_setters: Vec::new(),
+        mistakes: Vec::new(),
+        written: HashSet::new(),
+    };
+    let bound = binder.row(order, format);
+    let (clock_setters, mistakes) = (binder.clock_setters, binder.mistakes);
+    for mistake in mistakes {
+        machine.globals().print(mistake);
+    }
+    let touched = Touched {
+        clock_setters,
+        arrays,
+        values,
+    };
+    (bound, touched)
 }
 
 /// Prints the number of arrays and delay lines for which there is no memory.
@@ -171,13 +196,13 @@ fn values(
     declared: &Declared,
     things: &mut SharedThings,
 ) -> Vec<(Symbol, SharedCell)> {
-    let mut values = Vec::new();
+    let (mut values, mut seen) = (Vec::new(), HashSet::new());
     for name in declared.names() {
         let SharedName::Value(symbol) = name else {
             continue;
         };
         let is_known = machine.globals().values.contains_key(&symbol);
-        if is_known && things.get(name).is_none() {
+        if is_known && seen.insert(symbol) {
             values.push((symbol, things.add(name, SharedSamples::number())));
         }
     }
@@ -202,15 +227,13 @@ impl MessageStep {
         for (at, channel) in self.inputs.iter().enumerate() {
             input(at, &mut channel.write().samples);
         }
-        for channel in &self.outputs {
-            channel.write().samples.fill(0.0);
-        }
         let swapped = Swapped::new(self);
         let step = &mut *swapped.0;
         for id in &step.clock_setters {
             step.machine.take_clocks(*id);
         }
         step.give_results();
+        step.machine.receive_net();
         outside(&mut step.machine);
         step.machine.tick();
         step.time.begin(step.machine.now());
@@ -226,6 +249,28 @@ impl MessageStep {
     ) -> (Row, RowBlocks) {
         let format = (&self.format, self.time.clone());
         Row::new(&mut self.machine, steps, ports, format)
+    }
+
+    /// Returns true if messages may change signals: then one node has them all.
+    pub(crate) fn may_change_signals(&self) -> bool {
+        self.machine.may_change_signals()
+    }
+
+    /// The row of all signals, put in order anew, if messages have changed them.
+    ///
+    /// Real-time: setup, where they have changed.
+    pub(crate) fn take_changed_row(&mut self) -> Option<Row> {
+        let layout = self.machine.take_changed_layout()?;
+        // Their points lie in the machine while it is found out which are touched.
+        self.swap_arrays();
+        let order = order(&layout.root, &layout.built);
+        let parts = (self.format, &self.time);
+        let (bound, touched) = bind_steps(&mut self.machine, order, parts, &mut self.things);
+        self.clock_setters = touched.clock_setters;
+        (self.arrays, self.values) = (touched.arrays, touched.values);
+        self.swap_arrays();
+        self.machine.keep_layout(layout);
+        Some(self.row(bound, (&[], &[])).0)
     }
 
     /// As [`PatchSteps::schedule`].

@@ -16,6 +16,8 @@ pub(crate) struct Inlets<'s> {
     pub(super) behind: &'s [Box<[f32]>],
     /// Number of the block at each inlet; those of `behind` are counted from 0, with [`Inlets::BEHIND`].
     pub(super) at: &'s [u32],
+    /// Inlets that are numbers, each with the block that is filled with it.
+    pub(super) numbers: &'s [(usize, u32)],
 }
 
 impl Inlets<'_> {
@@ -30,6 +32,13 @@ impl Inlets<'_> {
             0 => &self.before[block as usize],
             _ => &self.behind[(block ^ Self::BEHIND) as usize],
         }
+    }
+
+    /// The number at inlet `at`, if it is one in this block: no signal is connected to it.
+    #[inline]
+    pub(crate) fn number(&self, at: usize) -> Option<f32> {
+        let is_number = self.numbers.iter().any(|(inlet, _)| *inlet == at);
+        is_number.then(|| self.get(at).first().copied())?
     }
 
     /// Number of inlets.

@@ -100,6 +100,14 @@ impl<'a> OutputBuffer<'a> {
         Channels(self.port.channels as u16)
     }
 
+    /// Returns false if nothing reads this output in this plan: then its frames need not be written.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn is_read(&self) -> bool {
+        self.port.is_read
+    }
+
     /// The frames of one channel, counted from 0, to be written.
     ///
     /// # Panics

@@ -72,10 +72,12 @@ pub struct RawPort {
     pub all: *const RawChannel,
     /// Number of channels.
     pub channels: u32,
+    /// False for an output that no step reads: what it has may be anything.
+    pub is_read: bool,
 }
 
 impl RawPort {
-    /// The port with these channels, which must not move as long as the port is used.
+    /// The port with these channels, taken as read. They must not move as long as the port is used.
     pub fn new(channels: &[RawChannel]) -> Self {
         const NULL: RawChannel = RawChannel {
             data: std::ptr::null_mut(),
@@ -85,6 +87,7 @@ impl RawPort {
             first: *channels.first().unwrap_or(&NULL),
             all: channels.as_ptr(),
             channels: channels.len() as u32,
+            is_read: true,
         }
     }
 

@@ -30,6 +30,26 @@ impl<const IS_PRODUCER: bool> RingCount<IS_PRODUCER> {
         }
     }
 
+    /// An end of a ring whose end of this side belonged to a process that has ended: it goes on from the counts that are there.
+    pub(super) fn resume(header: &Header, capacity: usize) -> Result<Self, ChunkError> {
+        let capacity = capacity as u64;
+        // Acquire: pairs with the store in `advance` of the process before, whose frames this end now owns.
+        let own = Self::counts(header).0.load(Ordering::Acquire);
+        let mut side = Self {
+            own,
+            limit: own,
+            capacity,
+        };
+        side.look(header)?;
+        Ok(side)
+    }
+
+    /// Frame of the ring at which the end stands.
+    pub(super) fn place(&self) -> usize {
+        // Less than the capacity, which was a `usize`.
+        (self.own % self.capacity) as usize
+    }
+
     pub(super) fn own_bell(header: &Header) -> &Bell {
         match IS_PRODUCER {
             true => &header.producer,

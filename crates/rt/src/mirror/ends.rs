@@ -45,6 +45,16 @@ impl<T: Pod, const IS_PRODUCER: bool> RingEnd<T, IS_PRODUCER> {
         }
     }
 
+    pub(super) fn resume(
+        shared: Arc<RingMemory>,
+        liveness: LivenessLock,
+    ) -> Result<Self, ChunkError> {
+        Ok(Self {
+            end: UntypedEnd::resume(shared, liveness)?,
+            items: PhantomData,
+        })
+    }
+
     /// Number of frames that this end can have in a chunk: of the producer free ones, of the consumer those to read.
     ///
     /// Real-time: hot.

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use units::Nanos;
 
+use super::bell::Bell;
 use super::ends::{Consumer, Producer};
 use super::header::Header;
 use super::layout::RingLayout;
@@ -16,6 +17,9 @@ use super::{Pod, RingError};
 use crate::fence::AsymmetricFence;
 use crate::sync::Arc;
 use crate::wake::kernel::WordWait;
+
+/// A ring that a process left with counts that cannot be.
+const CONTRADICTION: RingError = RingError::Incompatible("its counts contradict each other");
 
 /// A ring of frames with one item of `T` on each channel.
 pub struct Ring<T> {
@@ -147,6 +151,40 @@ impl<T: Pod> Ring<T> {
         match self.shared.header().consumer.take() {
             true => Ok(Consumer::new(self.shared.clone(), liveness)),
             false => Err(RingError::Taken),
+        }
+    }
+
+    /// The writing end of a process that has ended, from where that process left it. What it had not committed is lost.
+    ///
+    /// # Errors
+    ///
+    /// [`RingError::Taken`] while that process lives or if it never took the end, and counts that contradict each other.
+    ///
+    /// Real-time: setup.
+    pub fn resume_producer(&self) -> Result<Producer<T>, RingError> {
+        let bell = &self.shared.header().producer;
+        let lock = self.left_lock(bell, LivenessLock::PRODUCER)?;
+        Producer::resume(self.shared.clone(), lock).map_err(|_| CONTRADICTION)
+    }
+
+    /// The reading end of a process that has ended, from where that process left it. What it had not released is read again.
+    ///
+    /// # Errors
+    ///
+    /// As for [`resume_producer`](Self::resume_producer).
+    ///
+    /// Real-time: setup.
+    pub fn resume_consumer(&self) -> Result<Consumer<T>, RingError> {
+        let bell = &self.shared.header().consumer;
+        let lock = self.left_lock(bell, LivenessLock::CONSUMER)?;
+        Consumer::resume(self.shared.clone(), lock).map_err(|_| CONTRADICTION)
+    }
+
+    /// The lock of an end that a process took and left by its death.
+    fn left_lock(&self, bell: &Bell, end: i64) -> Result<LivenessLock, RingError> {
+        match (bell.is_taken(), bell.is_closed()) {
+            (true, false) => self.liveness_lock(end)?.ok_or(RingError::Taken),
+            _ => Err(RingError::Taken),
         }
     }
 

@@ -38,6 +38,20 @@ impl<const IS_PRODUCER: bool> UntypedEnd<IS_PRODUCER> {
         }
     }
 
+    /// The end of a process that has ended; `liveness` shows that it has.
+    pub(super) fn resume(
+        shared: Arc<RingMemory>,
+        liveness: LivenessLock,
+    ) -> Result<Self, ChunkError> {
+        let side = RingCount::resume(shared.header(), shared.layout.frames)?;
+        Ok(Self {
+            position: side.place(),
+            side,
+            shared,
+            liveness: Some(liveness),
+        })
+    }
+
     #[inline]
     pub(super) fn position(&self) -> usize {
         self.position

@@ -105,6 +105,65 @@ fn a_process_that_is_killed_is_noticed_with_what_it_left() {
 }
 
 #[test]
+fn an_end_that_a_process_left_by_its_death_is_taken_again() {
+    let ring = Ring::<u32>::shared(1, 1, PageSize::Default).unwrap();
+    let mut consumer = ring.consumer().unwrap();
+    // Nobody has had it, and while its process lives it is not free.
+    assert!(matches!(ring.resume_producer(), Err(RingError::Taken)));
+    let mut child = start("writes and waits to be killed", ring.file().unwrap());
+    assert!(consumer.wait_read_chunk(5, None).is_ok());
+    assert!(matches!(ring.resume_producer(), Err(RingError::Taken)));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut producer = ring.resume_producer().unwrap();
+    assert!(matches!(ring.resume_producer(), Err(RingError::Taken)));
+    // What was committed stays, and both go on over the end of the memory.
+    consumer.read_chunk(5).unwrap().release(4);
+    let capacity = ring.capacity();
+    assert_eq!(producer.available(), capacity - 1);
+    let mut chunk = producer.write_chunk(capacity - 1).unwrap();
+    chunk.copy_from_slice(&(1..capacity as u32).collect::<Vec<u32>>());
+    chunk.commit(capacity - 1);
+    let chunk = consumer.read_chunk(capacity).unwrap();
+    assert!(chunk[1..].iter().copied().eq(1..capacity as u32));
+    drop(chunk);
+    // An end that was closed is no death.
+    drop(consumer);
+    assert!(matches!(ring.resume_consumer(), Err(RingError::Taken)));
+}
+
+#[test]
+fn counts_that_cannot_be_are_not_gone_on_from() {
+    use std::os::unix::fs::FileExt;
+    let ring = Ring::<u32>::shared(1, 1, PageSize::Default).unwrap();
+    let mut consumer = ring.consumer().unwrap();
+    let mut child = start("writes and waits to be killed", ring.file().unwrap());
+    assert!(consumer.wait_read_chunk(5, None).is_ok());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The peer writes every word of the header behind its description.
+    let memory = std::fs::File::from(copy(&ring));
+    let word = |at: u64| {
+        let mut bytes = [0; 8];
+        memory.read_exact_at(&mut bytes, at).unwrap();
+        u64::from_ne_bytes(bytes)
+    };
+    let written = (64..1024).step_by(8).find(|at| word(*at) == 5).unwrap();
+    memory
+        .write_all_at(&u64::MAX.to_ne_bytes(), written)
+        .unwrap();
+    assert!(matches!(
+        ring.resume_producer(),
+        Err(RingError::Incompatible(_))
+    ));
+    memory.write_all_at(&6u64.to_ne_bytes(), written).unwrap();
+    assert_eq!(
+        ring.resume_producer().unwrap().available(),
+        ring.capacity() - 6
+    );
+}
+
+#[test]
 fn an_end_is_one_process_s_only() {
     let ring = Ring::<u32>::shared(1, 1, PageSize::Default).unwrap();
     let _consumer = ring.consumer().unwrap();

@@ -3,7 +3,6 @@
 use super::{format, split_cells, split_session};
 use crate::failure::Failure;
 use crate::output::messages;
-use crate::patch::PatchOptions;
 use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate};
 use clap::Args;
@@ -41,12 +40,6 @@ pub(crate) struct CellProcess {
     /// Memory for checkpoints
     #[arg(long)]
     state: Option<PathBuf>,
-    /// Snapshot of the session with whose values it begins
-    #[arg(long)]
-    snapshot: Option<String>,
-    /// Folders in which patches look for abstractions
-    #[arg(long)]
-    path: Vec<PathBuf>,
     /// Process of the supervisor
     #[arg(long)]
     parent: i32,
@@ -72,14 +65,7 @@ impl CellProcess {
         let Some(file) = self.file.as_ref().filter(|_| !self.try_to_leave) else {
             return Self::print_attempts(self.parent);
         };
-        let patch = PatchOptions {
-            path: self.path.clone(),
-            ..PatchOptions::default()
-        };
-        let mut loaded = LoadedSession::read_with(file, &patch)?;
-        if let Some(name) = &self.snapshot {
-            loaded.recall(name)?;
-        }
+        let loaded = LoadedSession::read(file)?;
         let (rate, block) = format(&loaded, self.rate, self.block);
         let mut split = self.split(&loaded)?;
         let at = if self.keys.is_some() { 0 } else { self.cell };

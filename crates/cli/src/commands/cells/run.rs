@@ -1,13 +1,16 @@
-//! [`Run`]: plays the supervisor's part of the graph into a file, and prints what happens to the cells.
+//! [`Run`]: plays the supervisor's part of the graph, by the clock or into a file, and prints what happens to the cells.
 
+use super::service::ServedCells;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
-use crate::playback::file_input::InputFile;
 use crate::session::load::{LoadedSession, output_channels};
-use divisi::cells::{CellEvent, CellService, Monitor};
-use divisi::driver::DriverConfig;
+use divisi::cells::{CellEvent, CellService, Drill, Monitor, Silence, SupervisedCallback};
+use divisi::control::Controller;
+use divisi::control::server::Servers;
+use divisi::control::server::unix::UnixServer;
 use divisi::driver::offline;
+use divisi::driver::{DriverConfig, DriverState, clock};
 use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Graph, Registry};
@@ -17,19 +20,29 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Time between two looks at the cells.
+const INTERVAL: Duration = Duration::from_millis(5);
 
 /// A run of the supervisor.
 pub(super) struct Run<'a> {
     pub(super) loaded: &'a LoadedSession,
+    /// Path of the session.
+    pub(super) file: &'a Path,
     /// The graph with a node for each cell.
     pub(super) graph: Graph,
     pub(super) registry: Arc<Registry>,
     pub(super) options: EngineOptions,
     pub(super) service: Rc<RefCell<CellService>>,
-    /// What goes in.
-    pub(super) source: Option<InputFile>,
+    /// Where commands arrive.
+    pub(super) socket: Option<UnixServer>,
     pub(super) interrupt: Interrupt,
-    pub(super) frames: u64,
+    /// Failures of this process to cause.
+    pub(super) drills: Vec<Drill>,
+    /// A supervisor before was lost.
+    pub(super) is_successor: bool,
+    pub(super) frames: Option<u64>,
 }
 
 impl Run<'_> {
@@ -43,34 +56,99 @@ impl Run<'_> {
         Ok((engine, callback))
     }
 
+    /// The callback of a supervisor: it goes on where the one before was lost.
+    fn supervise(
+        &mut self,
+        engine: &mut Engine,
+        callback: EngineCallback,
+    ) -> Result<SupervisedCallback, Failure> {
+        let (graph, drills) = (engine.graph().clone(), std::mem::take(&mut self.drills));
+        let session = (&graph, self.registry.catalogue());
+        let mut service = self.service.borrow_mut();
+        let made = (service.monitor_mut()).supervise((engine, callback), session, drills);
+        let (callback, notes) = made.map_err(Failure::failed)?;
+        for note in notes {
+            messages::print_message(&format!("the supervisor: {note}"));
+        }
+        Ok(callback)
+    }
+
+    /// Prints the silence that the supervisor before has left, once it is known.
+    fn tell_silence(&self) -> bool {
+        let Some(silence) = self.service.borrow().monitor().silence() else {
+            return !self.is_successor;
+        };
+        let Silence {
+            lost,
+            blocks,
+            longest,
+        } = silence;
+        messages::print_message(&format!(
+            "the supervisor: plays on; {lost} lost, silent for {blocks} blocks, {longest} at most"
+        ));
+        true
+    }
+
     fn request(&self, engine: &Engine) -> DriverConfig {
         let mut request = DriverConfig::new("divisi", self.options.block);
         request.outputs = output_channels(engine.plan());
-        request.inputs = self.options.input_channels;
         request
+    }
+
+    /// Plays by the clock until the end or an interrupt.
+    pub(super) fn play(mut self) -> Result<(), Failure> {
+        let (mut engine, callback) = self.make()?;
+        let mut request = self.request(&engine);
+        request.rate = Some(self.options.rate);
+        let driver = clock::open(&request).map_err(Failure::from_error)?;
+        messages::print_notes(&driver.info().refused);
+        let callback = self.supervise(&mut engine, callback)?;
+        let running = driver
+            .start(Box::new(callback))
+            .map_err(Failure::from_error)?;
+        let (frames, offset) = (
+            self.frames,
+            self.service.borrow().monitor().position_offset(),
+        );
+        let is_done = |engine: &Engine| frames.is_some_and(|it| engine.position() + offset >= it);
+        let unix = self.socket.take();
+        let mut servers = Servers { unix, osc: None };
+        let mut controller = self.controller();
+        let mut has_told = false;
+        while !self.interrupt.is_requested() && !is_done(&engine) {
+            engine.update();
+            self.print_events();
+            self.service.borrow().monitor().beat();
+            has_told = has_told || self.tell_silence();
+            if let DriverState::Ended { reason } = running.state() {
+                return Err(Failure::failed(reason));
+            }
+            servers.serve(&mut controller, &mut engine, INTERVAL);
+        }
+        self.service.borrow().monitor().end_beats();
+        drop(running.stop());
+        engine.update();
+        let missed = engine.report().late;
+        if missed > 0 {
+            messages::print_message(&format!("{missed} blocks came late"));
+        }
+        self.end()
     }
 
     /// Renders into `output`.
     pub(super) fn render(mut self, output: &Path) -> Result<(), Failure> {
-        let (mut engine, mut callback) = self.make()?;
+        let (mut engine, callback) = self.make()?;
         let request = self.request(&engine);
         if request.outputs == 0 {
             let message = "the session has no `sink`, so there is nothing to render";
             return Err(Failure::bad_input(message));
         }
+        let mut callback = self.supervise(&mut engine, callback)?;
         let rate = self.options.rate;
         let channels = Channels(request.outputs);
         let mut writer = Writer::create(output, rate, channels, SampleFormat::F32)
             .map_err(Failure::from_error)?;
-        let frames = self.frames;
-        let mut source = self.source.take();
-        let mut read_input = |into: &mut [&mut [f32]]| match &mut source {
-            None => Ok(0),
-            Some(source) => {
-                let got = source.read(into);
-                source.read_error().map_or(Ok(got), |what| Err(what.into()))
-            }
-        };
+        let frames = self.frames.unwrap_or(0);
         let latency = u64::from(engine.plan().latency.0);
         let rendered = {
             let _audio_thread = AudioThread::enter();
@@ -78,7 +156,7 @@ impl Run<'_> {
                 &request,
                 (latency, frames),
                 &mut callback,
-                &mut read_input,
+                &mut offline::Silence,
                 &mut |block: &[&[f32]]| writer.write(block).map_err(Into::into),
                 &mut |_| {
                     engine.update();
@@ -101,6 +179,17 @@ impl Run<'_> {
         }
     }
 
+    /// Takes commands of clients.
+    fn controller(&self) -> Controller {
+        let session = (self.file.to_owned(), self.loaded.session.clone());
+        // A session of cells takes no `load`.
+        let read = |_: &Path| Err("a session of cells is not read again".to_owned());
+        let rate_hz = self.options.rate.hz();
+        let mut controller = Controller::new(self.registry.clone(), session, rate_hz, read);
+        controller.host_cells(Box::new(ServedCells::new(self.service.clone())));
+        controller
+    }
+
     /// Prints what has happened to the cells.
     fn print_events(&self) {
         print_events(self.service.borrow().monitor());
@@ -114,26 +203,21 @@ impl Run<'_> {
 
 /// Prints what has happened to the cells.
 fn print_events(monitor: &Monitor) {
-    news(monitor)
-        .iter()
-        .for_each(|line| messages::print_message(line));
-}
-
-/// Lines about what has happened to the cells.
-pub(super) fn news(monitor: &Monitor) -> Vec<String> {
-    let mut lines = Vec::new();
     for event in monitor.events() {
-        let mut continued = None;
-        let line = match event {
+        messages::print_message(&match event {
             CellEvent::Playing {
                 cell,
                 process,
                 is_continued,
             } => {
                 if is_continued {
-                    continued = Some(format!("cell `{cell}`: continues from before the failure"));
+                    let message = format!("cell `{cell}`: continues from before the failure");
+                    messages::print_message(&message);
                 }
                 format!("cell `{cell}`: process {process}")
+            }
+            CellEvent::PlaysOn { cell, process } => {
+                format!("cell `{cell}`: plays on as process {process}")
             }
             CellEvent::Back { cell, blocks } => {
                 format!("cell `{cell}`: silent for {blocks} blocks")
@@ -143,17 +227,19 @@ pub(super) fn news(monitor: &Monitor) -> Vec<String> {
                 format!("cell `{cell}`: it failed too often and stays silent")
             }
             CellEvent::Refused { cell, what } => format!("note: cell `{cell}`: {what}"),
-        };
-        lines.extend(continued);
-        lines.push(line);
+        });
     }
-    lines
 }
 
 /// Prints what the sound lacks of each cell. Fails if it lacks anything.
-pub(super) fn end(monitor: &Monitor) -> Result<(), Failure> {
+fn end(monitor: &Monitor) -> Result<(), Failure> {
     print_events(monitor);
-    let mut is_whole = true;
+    let silence = monitor.silence();
+    if let Some(Silence { lost, blocks, .. }) = silence {
+        let message = format!("the supervisor was lost {lost} times: silent for {blocks} blocks");
+        messages::print_message(&message);
+    }
+    let mut is_whole = silence.is_none();
     for (cell, status) in monitor.statuses() {
         let (blocks, lost, not_finite) = (status.blocks(), status.lost(), status.not_finite());
         messages::print_message(&format!("cell `{cell}`: {lost} of {blocks} blocks lost"));
@@ -170,6 +256,6 @@ pub(super) fn end(monitor: &Monitor) -> Result<(), Failure> {
     }
     match is_whole {
         true => Ok(()),
-        false => Err(Failure::failed("the sound is not whole: cells lost blocks")),
+        false => Err(Failure::failed("the sound is not whole: blocks were lost")),
     }
 }

@@ -14,7 +14,9 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             .map(|value| value.text(&making.globals.symbols))
     };
     Some(match making.class {
-        "oscparse" => Box::new(OscParse),
+        "oscparse" => Box::new(OscParse {
+            bytes: Vec::with_capacity(ROOM),
+        }),
         "oscformat" => {
             let mut words: Vec<String> = texts().collect();
             let mut format = String::new();
@@ -25,11 +27,15 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             Box::new(OscFormat {
                 path: path(&words),
                 format,
+                types: String::with_capacity(ROOM),
+                data: Vec::with_capacity(ROOM),
+                bytes: Vec::with_capacity(ROOM),
             })
         }
         "fudiparse" => Box::new(FudiParse { bytes: Vec::new() }),
         "fudiformat" => Box::new(FudiFormat {
             has_end: !texts().any(|text| text == "-u"),
+            text: String::with_capacity(ROOM),
         }),
         _ => return None,
     })
@@ -42,28 +48,30 @@ fn path(words: &[String]) -> String {
         .collect()
 }
 
-/// The bytes of a list of numbers.
+/// Bytes of a message for which no memory is taken while a patch plays.
+const ROOM: usize = 8192;
+
+/// The bytes of a list of numbers, behind others.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a byte"
 )]
-fn bytes_of(values: &[Value]) -> Vec<u8> {
-    values
-        .iter()
-        .map(|value| value.number() as i32 as u8)
-        .collect()
+fn push_bytes(values: &[Value], to: &mut Vec<u8>) {
+    to.extend(values.iter().map(|value| value.number() as i32 as u8));
 }
 
 fn send_bytes(bytes: &[u8], context: &mut Context<'_>) {
-    let values: Vec<Value> = bytes
-        .iter()
-        .map(|byte| Value::Float(f32::from(*byte)))
-        .collect();
-    context.send_list(0, &values);
+    context.with_line(|line, context| {
+        let values = bytes.iter();
+        line.extend(values.map(|byte| Value::Float(f32::from(*byte))));
+        context.send_list(0, line);
+    });
 }
 
-struct OscParse;
+struct OscParse {
+    bytes: Vec<u8>,
+}
 
 /// A text that zeros fill up to four bytes.
 fn padded_text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -90,12 +98,26 @@ impl OscParse {
         }
         let (path, rest) = padded_text(bytes)?;
         let (types, mut rest) = padded_text(rest)?;
-        let symbols = context.symbols();
-        let path = String::from_utf8_lossy(path);
-        let parts = path.split('/').filter(|part| !part.is_empty());
-        let mut values: Vec<Value> = parts
-            .map(|part| Value::Symbol(symbols.intern(part)))
-            .collect();
+        context.with_line(|values, context| {
+            let path = String::from_utf8_lossy(path);
+            let parts = path.split('/').filter(|part| !part.is_empty());
+            for part in parts {
+                values.push(Value::Symbol(context.symbols().intern(part)));
+            }
+            Self::arguments(types, &mut rest, values, context)?;
+            context.send_list(0, values);
+            Some(())
+        })
+    }
+
+    /// Adds the arguments of a message.
+    fn arguments(
+        types: &[u8],
+        data: &mut &[u8],
+        values: &mut Vec<Value>,
+        context: &mut Context<'_>,
+    ) -> Option<()> {
+        let mut rest = *data;
         for kind in types.strip_prefix(b",")? {
             match kind {
                 b'i' | b'f' => {
@@ -111,9 +133,8 @@ impl OscParse {
                 }
                 b's' => {
                     let (text, behind) = padded_text(rest)?;
-                    values.push(Value::Symbol(
-                        symbols.intern(&String::from_utf8_lossy(text)),
-                    ));
+                    let text = String::from_utf8_lossy(text);
+                    values.push(Value::Symbol(context.symbols().intern(&text)));
                     rest = behind;
                 }
                 b'b' => {
@@ -130,7 +151,7 @@ impl OscParse {
                 _ => return None,
             }
         }
-        context.send_list(0, &values);
+        *data = rest;
         Some(())
     }
 }
@@ -140,10 +161,14 @@ impl Object for OscParse {
         if values.is_empty() {
             return Handled::Yes;
         }
-        if Self::packet(&bytes_of(values), 0, context).is_none() {
-            context.print(
-                "error: oscparse: the message is cut short, or of a type that is not known".into(),
-            );
+        self.bytes.clear();
+        push_bytes(values, &mut self.bytes);
+        if Self::packet(&self.bytes, 0, context).is_none() {
+            context.print_with(|_, line| {
+                line.write_str(
+                    "error: oscparse: the message is cut short, or of a type that is not known",
+                )
+            });
         }
         Handled::Yes
     }
@@ -153,8 +178,13 @@ struct OscFormat {
     path: String,
     /// Types of the first values; the others follow from what they are.
     format: String,
+    /// The types of a message, its values, and all of it.
+    types: String,
+    data: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
+/// Adds a text, and zeros up to four bytes.
 fn push_text(text: &str, bytes: &mut Vec<u8>) {
     bytes.extend(text.bytes());
     bytes.push(0);
@@ -162,8 +192,12 @@ fn push_text(text: &str, bytes: &mut Vec<u8>) {
 }
 
 impl OscFormat {
-    fn write(&self, values: &[Value], context: &mut Context<'_>) -> Option<Vec<u8>> {
-        let (mut types, mut data) = (String::from(","), Vec::new());
+    /// Puts a message together; false for a value that has another type than is wanted.
+    fn write(&mut self, values: &[Value], context: &mut Context<'_>) -> bool {
+        let Self { types, data, .. } = self;
+        types.clear();
+        types.push(',');
+        data.clear();
         let mut formats = self.format.chars();
         for (at, value) in values.iter().enumerate() {
             let kind = formats.next().unwrap_or(match value {
@@ -174,38 +208,36 @@ impl OscFormat {
             match (kind, value) {
                 #[expect(clippy::cast_possible_truncation, reason = "larger ones saturate")]
                 ('i', value) => data.extend((value.number() as i32).to_be_bytes()),
-                ('s', Value::Symbol(symbol)) => {
-                    push_text(context.symbols().text(*symbol), &mut data)
-                }
+                ('s', Value::Symbol(symbol)) => push_text(context.symbols().text(*symbol), data),
                 ('s', _) => {
-                    context.print(format!(
-                        "error: oscformat: expected symbol for argument {}",
-                        at + 1
-                    ));
-                    return None;
+                    context.print_with(|_, line| {
+                        let at = at + 1;
+                        write!(line, "error: oscformat: expected symbol for argument {at}")
+                    });
+                    return false;
                 }
                 ('b', _) => {
-                    let blob = bytes_of(&values[at..]);
+                    let blob = &values[at..];
                     data.extend(u32::try_from(blob.len()).unwrap_or(0).to_be_bytes());
-                    data.extend(&blob);
+                    push_bytes(blob, data);
                     data.resize(data.len().next_multiple_of(4), 0);
                     break;
                 }
                 (_, value) => data.extend(value.number().to_be_bytes()),
             }
         }
-        let mut bytes = Vec::new();
-        push_text(&self.path, &mut bytes);
-        push_text(&types, &mut bytes);
-        bytes.extend(data);
-        Some(bytes)
+        self.bytes.clear();
+        push_text(&self.path, &mut self.bytes);
+        push_text(&self.types, &mut self.bytes);
+        self.bytes.extend_from_slice(&self.data);
+        true
     }
 }
 
 impl Object for OscFormat {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        if let Some(bytes) = self.write(values, context) {
-            send_bytes(&bytes, context);
+        if self.write(values, context) {
+            send_bytes(&self.bytes, context);
         }
         Handled::Yes
     }
@@ -228,11 +260,13 @@ impl Object for OscFormat {
 struct FudiFormat {
     /// True if messages end with a semicolon and a new line.
     has_end: bool,
+    text: String,
 }
 
 impl FudiFormat {
-    fn write(&self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        let mut text = String::new();
+    fn write(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        let text = &mut self.text;
+        text.clear();
         let selector = Value::Symbol(message.selector);
         for (at, value) in std::iter::once(selector)
             .chain(message.values.iter().copied())
@@ -242,15 +276,13 @@ impl FudiFormat {
                 text.push(' ');
             }
             match value {
-                Value::Symbol(symbol) => {
-                    write_escaped(context.symbols().text(symbol), &mut text)
-                        .expect("a text has room");
-                }
-                value => text += &value.text(context.symbols()),
+                Value::Symbol(symbol) => write_escaped(context.symbols().text(symbol), text),
+                value => value.write(context.symbols(), text),
             }
+            .expect("a text has room");
         }
         if self.has_end {
-            text += ";\n";
+            text.push_str(";\n");
         }
         send_bytes(text.as_bytes(), context);
         Handled::Yes
@@ -284,7 +316,8 @@ struct FudiParse {
 
 impl Object for FudiParse {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        let bytes = bytes_of(values);
+        let mut bytes = Vec::with_capacity(values.len());
+        push_bytes(values, &mut bytes);
         let text = String::from_utf8_lossy(&bytes);
         self.bytes = parse_text(&text, false, context.symbols());
         self.resume(0, context);

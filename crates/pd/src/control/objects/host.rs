@@ -96,8 +96,15 @@ impl StandardOutput {
             .map(Value::Symbol)
             .into_iter()
             .chain(values.iter().copied());
-        let words: Vec<String> = words.map(|value| value.text(context.symbols())).collect();
-        context.print(format!("{};", words.join(" ")));
+        context.print_with(|symbols, line| {
+            for (at, word) in words.enumerate() {
+                if at > 0 {
+                    line.write_str(" ")?;
+                }
+                word.write(symbols, line)?;
+            }
+            line.write_str(";")
+        });
         Handled::Yes
     }
 }

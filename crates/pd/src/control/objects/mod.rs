@@ -14,6 +14,7 @@
 //! | `math` | arithmetic on numbers |
 //! | `midi` | `notein`, `ctlin`, …, `noteout`, `ctlout`, … |
 //! | `names` | `send`, `receive`, `value`, `makefilename`, `print` |
+//! | `network` | `netsend`, `netreceive` |
 //! | `notes` | `poly`, `makenote`, `stripnote` |
 //! | `paths` | `file` |
 //! | `ranges` | `array` and its functions |
@@ -35,6 +36,7 @@ mod lists;
 mod math;
 mod midi;
 mod names;
+mod network;
 mod notes;
 mod paths;
 mod ranges;
@@ -101,6 +103,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| math::make(making))
         .or_else(|| midi::make(making))
         .or_else(|| names::make(making))
+        .or_else(|| network::make(making))
         .or_else(|| notes::make(making))
         .or_else(|| paths::make(making))
         .or_else(|| ranges::make(making))

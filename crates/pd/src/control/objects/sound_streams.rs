@@ -1,8 +1,9 @@
 //! `readsf~` and `writesf~`: sound files as signals (`d_soundfile.c`).
 //!
-//! `readsf~` gets its file as a whole. `writesf~` fills pieces of memory while it computes, and the messages of the next block give
+//! `readsf~` gets pieces of its file, some before it needs them. `writesf~` fills pieces of memory while it computes, and the messages of the next block give
 //! full ones to where files are written, from which they come back empty.
 
+use super::super::job_queue::MAX_JOBS;
 use super::super::jobs::{Job, JobResult};
 use super::super::object::{Context, Handled, Object};
 use super::super::value::{Message, Value};
@@ -15,8 +16,10 @@ use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Frames of a file that `readsf~` takes, at most: 25 minutes at 44100 Hz.
-const MAX_FRAMES: usize = 1 << 26;
+/// Frames of a piece that is read.
+const READ_PIECE: usize = 32_768;
+/// Pieces that a `readsf~` has or has asked for, at most.
+const READ_PIECES: usize = 4;
 /// Frames of a piece that is written.
 const PIECE: usize = 8192;
 /// Pieces of a `writesf~`.
@@ -37,10 +40,16 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "readsf~" => Box::new(Read {
             names,
             state: ReadState::Idle,
-            channels: vec![Vec::new(); channels],
+            channels,
+            file: None,
+            pieces: VecDeque::with_capacity(READ_PIECES),
+            used: Vec::with_capacity(4 * READ_PIECES),
             at: 0,
-            wanted: 0,
-            came: 0,
+            played: 0,
+            asked: 0,
+            total: None,
+            opened: 0,
+            under_way: VecDeque::with_capacity(MAX_JOBS),
         }),
         "writesf~" => Box::new(Write {
             names,
@@ -68,12 +77,24 @@ enum ReadState {
 struct Read {
     names: SoundNames,
     state: ReadState,
-    channels: Vec<Vec<f32>>,
-    /// The next frame.
+    channels: usize,
+    /// The file, from its first frame on.
+    file: Option<SoundRead>,
+    /// What has come and is not played yet.
+    pieces: VecDeque<Piece>,
+    /// Memory that goes away with the next result.
+    used: Vec<Piece>,
+    /// The next frame of the first piece.
     at: usize,
-    /// Files that were asked for, and those of them that came: only the last one counts.
-    wanted: u64,
-    came: u64,
+    /// Frames that were played, and those that were asked for.
+    played: usize,
+    asked: usize,
+    /// Frames in the file, once that is known.
+    total: Option<usize>,
+    /// Number of files that were opened: what comes for older ones is left out.
+    opened: u64,
+    /// For which of them the results are that are still to come.
+    under_way: VecDeque<u64>,
 }
 
 const READ_USAGE: [&str; 3] = [
@@ -115,20 +136,94 @@ impl Read {
         }
         let name = self.names.file_name(name, "", context)?;
         self.state = ReadState::Open;
-        self.at = 0;
-        self.wanted += 1;
-        self.channels.iter_mut().for_each(Vec::clear);
-        let read = SoundRead {
+        self.forget();
+        self.file = Some(SoundRead {
             name,
             raw,
             skip,
-            max_frames: MAX_FRAMES,
-            channels: self.channels.len(),
-        };
-        if let Some(mut result) = context.ask(Job::File(FileRequest::ReadSound(read))) {
-            self.reply(&mut result, context);
-        }
+            max_frames: READ_PIECE,
+            channels: self.channels,
+        });
+        self.ask(context);
         Some(())
+    }
+
+    /// Leaves the file.
+    fn forget(&mut self) {
+        self.opened += 1;
+        while let Some(piece) = self.pieces.pop_front() {
+            self.use_up(piece);
+        }
+        (self.at, self.played, self.asked, self.total) = (0, 0, 0, None);
+    }
+
+    fn use_up(&mut self, piece: Piece) {
+        if self.used.len() < self.used.capacity() {
+            self.used.push(piece);
+        }
+    }
+
+    /// Asks for what is played next. Until the first piece has come the length of the file is not known.
+    fn ask(&mut self, context: &mut Context<'_>) {
+        while let Some(file) = &self.file {
+            let own = self.under_way.iter().filter(|file| **file == self.opened);
+            let ahead = own.count() + self.pieces.len();
+            let is_due = match self.total {
+                None => self.asked == 0,
+                Some(total) => self.asked < total && ahead < READ_PIECES,
+            };
+            if !is_due {
+                return;
+            }
+            let mut read = file.clone();
+            read.skip = read.skip.saturating_add(self.asked);
+            match context.ask(Job::File(FileRequest::ReadSound(read))) {
+                None => self.under_way.push_back(self.opened),
+                Some(JobResult::Refused) if self.total.is_some() => {
+                    // Others are first; it is asked for again.
+                    return context.set_clock(MORE, 1.0);
+                }
+                Some(mut result) => self.take(&mut result, context),
+            }
+            self.asked += READ_PIECE;
+        }
+    }
+
+    /// Takes a piece.
+    fn take(&mut self, result: &mut JobResult, context: &mut Context<'_>) {
+        let begin = self.played
+            + self
+                .pieces
+                .iter()
+                .map(|piece| piece[0].len())
+                .sum::<usize>();
+        let begin = begin - self.at;
+        match result {
+            JobResult::File(FileReply::Sound(Ok((_, in_file, channels)))) => {
+                let count = channels[0].len();
+                // A file that has become shorter meanwhile ends here.
+                let is_whole = count == READ_PIECE || count == *in_file;
+                if self.total.is_none() {
+                    self.total = Some(*in_file);
+                } else if !is_whole {
+                    self.total = Some(begin + count);
+                }
+                if count > 0 {
+                    let used = self.used.pop().unwrap_or_default();
+                    let piece = std::mem::replace(channels, used);
+                    self.pieces.push_back(piece);
+                }
+                return;
+            }
+            JobResult::File(FileReply::Sound(Err(why))) => {
+                context.print_with(|_, line| write!(line, "error: readsf~: {why}"));
+            }
+            _ => {
+                context
+                    .print_with(|_, line| line.write_str("error: readsf~: too many files at once"));
+            }
+        }
+        self.total = Some(begin);
     }
 
     fn start(&mut self, context: &mut Context<'_>) {
@@ -166,36 +261,18 @@ impl Object for Read {
     }
 
     fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {
-        self.came += 1;
-        if self.came != self.wanted {
-            return;
-        }
-        match result {
-            JobResult::File(FileReply::Sound(Ok((_, in_file, channels)))) => {
-                if *in_file > MAX_FRAMES {
-                    context.print_with(|_, line| {
-                        write!(
-                            line,
-                            "error: readsf~: only the first {MAX_FRAMES} frames are read"
-                        )
-                    });
-                }
-                std::mem::swap(&mut self.channels, channels);
-            }
-            JobResult::File(FileReply::Sound(Err(why))) => {
-                context.print_with(|_, line| write!(line, "error: readsf~: {why}"));
-            }
-            JobResult::Refused => {
-                context
-                    .print_with(|_, line| line.write_str("error: readsf~: too many files at once"));
-            }
-            _ => {}
+        if self.under_way.pop_front() == Some(self.opened) {
+            self.take(result, context);
+            self.ask(context);
         }
     }
 
-    /// The end of the file.
-    fn clock(&mut self, _: u32, context: &mut Context<'_>) {
-        context.send_bang(self.channels.len());
+    /// The end of the file, or of a piece.
+    fn clock(&mut self, slot: u32, context: &mut Context<'_>) {
+        match slot {
+            MORE => self.ask(context),
+            _ => context.send_bang(self.channels),
+        }
     }
 
     fn accesses(&self, list: &mut Accesses) {
@@ -203,23 +280,39 @@ impl Object for Read {
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        if self.state != ReadState::Playing || self.came != self.wanted {
-            return outlets.iter_mut().for_each(|to| to.fill(0.0));
-        }
-        let rest = self.channels[0].len().saturating_sub(self.at);
-        for (to, from) in outlets.iter_mut().zip(&self.channels) {
-            let count = rest.min(to.len());
-            to[..count].copy_from_slice(&from[self.at..self.at + count]);
-            to[count..].fill(0.0);
-        }
         let frames = outlets[0].len();
-        self.at += rest.min(frames);
-        if rest < frames {
+        let (ReadState::Playing, Some(total)) = (self.state, self.total) else {
+            return outlets.iter_mut().for_each(|to| to.fill(0.0));
+        };
+        let mut done = 0;
+        while done < frames
+            && let Some(piece) = self.pieces.front()
+        {
+            let count = (piece[0].len() - self.at).min(frames - done);
+            for (to, from) in outlets.iter_mut().zip(piece) {
+                to[done..done + count].copy_from_slice(&from[self.at..self.at + count]);
+            }
+            self.at += count;
+            done += count;
+            if self.at == piece[0].len() {
+                self.at = 0;
+                let piece = self.pieces.pop_front();
+                piece.into_iter().for_each(|piece| self.use_up(piece));
+                world.set_clock(MORE, 0.0);
+            }
+        }
+        outlets.iter_mut().for_each(|to| to[done..].fill(0.0));
+        self.played += done;
+        if done < frames && self.played >= total {
             self.state = ReadState::Idle;
-            world.set_clock(0, 0.0);
+            world.set_clock(END, 0.0);
         }
     }
 }
+
+/// Clocks of a `readsf~`: the end of its file, and of a piece.
+const END: u32 = 0;
+const MORE: u32 = 1;
 
 /// Channels of a piece.
 type Piece = Vec<Vec<f32>>;

@@ -88,11 +88,13 @@ impl Held {
             .words
             .split_inclusive(|word| *word == TextWord::Semicolon)
         {
-            let shown: Vec<String> = line
-                .iter()
-                .map(|word| word.text(context.symbols()))
-                .collect();
-            context.print(format!(" {}", shown.join(" ")));
+            context.print_with(|symbols, to| {
+                for word in line {
+                    to.write_str(" ")?;
+                    word.write(symbols, to)?;
+                }
+                Ok(())
+            });
         }
     }
 }

@@ -113,6 +113,17 @@ struct Metro {
 }
 
 impl Metro {
+    const BY_CLOCK: u32 = 0;
+    const BY_MESSAGE: u32 = 1;
+
+    /// Sends a bang.
+    fn tick(&mut self, by: u32, context: &mut Context<'_>) {
+        self.is_hit = false;
+        context.send_bang(0);
+        // Armed again after what the bang caused, as in Pd: that is the order of clocks of the same time. A bang may stop it.
+        context.resume(by);
+    }
+
     fn period_ms(&self) -> f64 {
         let period = if self.period <= 0.0 { 1.0 } else { self.period };
         f64::from(period) * self.tempo.0
@@ -125,23 +136,24 @@ impl Object for Metro {
     }
 
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
-        match number != 0.0 {
-            true => self.clock(0, context),
-            false => context.unset_clock(0),
+        if number != 0.0 {
+            self.tick(Self::BY_MESSAGE, context);
+        } else {
+            context.unset_clock(0);
+            self.is_hit = true;
         }
-        self.is_hit = true;
         Handled::Yes
     }
 
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
-        self.is_hit = false;
-        context.send_bang(0);
-        // Armed again after what the bang caused, as in Pd: that is the order of clocks of the same time.
-        context.resume(0);
+        self.tick(Self::BY_CLOCK, context);
     }
 
-    fn resume(&mut self, _: u32, context: &mut Context<'_>) {
-        context.set_clock(0, self.period_ms());
+    fn resume(&mut self, code: u32, context: &mut Context<'_>) {
+        if !self.is_hit {
+            context.set_clock(0, self.period_ms());
+        }
+        self.is_hit |= code == Self::BY_MESSAGE;
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {

@@ -3,7 +3,7 @@
 use super::functions::{RootTables, exp, ln, mtof, wrap};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::loops::{map_each, zip_each};
-use crate::signal::{Inlets, SignalWorld};
+use crate::signal::{Arithmetic, Inlets, Operation, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class == "clip~" {
@@ -15,20 +15,23 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 fn binary(making: &Making<'_>) -> Option<Box<dyn Object>> {
     // With a number the right inlet takes messages alone.
     let scalar = (!making.values.is_empty()).then(|| making.number(0, 0.0));
-    Some(match making.class {
-        "+~" => Binary::boxed(scalar, |a, b| a + b),
-        "-~" => Binary::boxed(scalar, |a, b| a - b),
-        "*~" => Binary::boxed(scalar, |a, b| a * b),
-        "/~" => match scalar {
-            Some(divisor) => Box::new(Quotient { divisor }),
-            None => Binary::boxed(None, |a, b| if b == 0.0 { 0.0 } else { a / b }),
-        },
-        "max~" => Binary::boxed(scalar, |a, b| if a > b { a } else { b }),
-        "min~" => Binary::boxed(scalar, |a, b| if a < b { a } else { b }),
-        "pow~" => Binary::boxed(None, power),
-        "log~" => Binary::boxed(None, logarithm),
+    let operation = match making.class {
+        "+~" => Operation::Add,
+        "-~" => Operation::Subtract,
+        "*~" => Operation::Multiply,
+        "max~" => Operation::Larger,
+        "min~" => Operation::Smaller,
+        "/~" => {
+            return Some(match scalar {
+                Some(divisor) => Box::new(Quotient { divisor }),
+                None => Box::new(Binary(|a, b| if b == 0.0 { 0.0 } else { a / b })),
+            });
+        }
+        "pow~" => return Some(Box::new(Binary(power))),
+        "log~" => return Some(Box::new(Binary(logarithm))),
         _ => return None,
-    })
+    };
+    Some(Box::new(Arithmetic { operation, scalar }))
 }
 
 fn power(a: f32, b: f32) -> f32 {
@@ -43,17 +46,18 @@ fn logarithm(a: f32, b: f32) -> f32 {
     if a <= 0.0 { -1000.0 } else { result }
 }
 
-/// A function of two signals, or of a signal and a number. Each function is a type of its own, so that its loop runs in vectors.
-struct Binary<F> {
-    function: F,
-    scalar: Option<f32>,
-}
+impl Object for Arithmetic {
+    fn arithmetic(&self) -> Option<Arithmetic> {
+        Some(*self)
+    }
 
-impl<F: Fn(f32, f32) -> f32 + Send + Sync + 'static> Binary<F> {
-    fn boxed(scalar: Option<f32>, function: F) -> Box<dyn Object> {
-        Box::new(Self { function, scalar })
+    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        set(message, self.scalar.as_mut())
     }
 }
+
+/// A function of two signals. Each function is a type of its own, so that its loop runs in vectors.
+struct Binary<F>(F);
 
 impl<F: Fn(f32, f32) -> f32 + Send + Sync> Object for Binary<F> {
     fn perform(
@@ -62,15 +66,7 @@ impl<F: Fn(f32, f32) -> f32 + Send + Sync> Object for Binary<F> {
         outlets: &mut [Box<[f32]>],
         _: &mut SignalWorld<'_>,
     ) {
-        let left = inlets.get(0);
-        match self.scalar {
-            Some(scalar) => map_each(&mut outlets[0], left, |a| (self.function)(a, scalar)),
-            None => zip_each(&mut outlets[0], left, inlets.get(1), &self.function),
-        }
-    }
-
-    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        set(message, self.scalar.as_mut())
+        zip_each(&mut outlets[0], inlets.get(0), inlets.get(1), &self.0);
     }
 }
 
@@ -89,17 +85,15 @@ struct Quotient {
 }
 
 impl Object for Quotient {
-    fn perform(
-        &mut self,
-        inlets: &Inlets<'_>,
-        outlets: &mut [Box<[f32]>],
-        _: &mut SignalWorld<'_>,
-    ) {
+    fn arithmetic(&self) -> Option<Arithmetic> {
         let inverse = match self.divisor {
             0.0 => 0.0,
             divisor => 1.0 / divisor,
         };
-        map_each(&mut outlets[0], inlets.get(0), |a| a * inverse);
+        Some(Arithmetic {
+            operation: Operation::Multiply,
+            scalar: Some(inverse),
+        })
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -143,9 +137,7 @@ impl<F: Fn(f32) -> f32 + Send + Sync> Object for Unary<F> {
         outlets: &mut [Box<[f32]>],
         _: &mut SignalWorld<'_>,
     ) {
-        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            *to = (self.0)(*x);
-        }
+        map_each(&mut outlets[0], inlets.get(0), &self.0);
     }
 }
 

@@ -3,6 +3,7 @@
 //! First all places of a run, then all points, then all cubics: places and cubics run in vectors.
 
 use crate::signal::loops::map_in_turn;
+use rt::vectors::{Wide, widest};
 
 pub(super) use crate::signal::loops::RUN;
 
@@ -48,16 +49,28 @@ impl CubicRun {
         }
     }
 
-    #[inline(never)]
     fn read_run<const REVERSED: bool>(&self, points: &[f32], to: &mut [f32; RUN]) {
+        widest(Reading::<REVERSED>(self, points, to));
+    }
+}
+
+/// The loops of [`CubicRun::read`].
+struct Reading<'r, const REVERSED: bool>(&'r CubicRun, &'r [f32], &'r mut [f32; RUN]);
+
+impl<const REVERSED: bool> Wide for Reading<'_, REVERSED> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(run, points, to) = self;
         let mut fours = [[0.0; 4]; RUN];
-        map_in_turn(&mut fours, &self.first, |first| {
+        map_in_turn(&mut fours, &run.first, |first| {
             let first = first as usize;
             let found = points.get(first..first + 4);
             let found = found.and_then(|found| found.try_into().ok());
             found.unwrap_or_default()
         });
-        for ((to, four), fraction) in to.iter_mut().zip(&fours).zip(&self.fractions) {
+        for ((to, four), fraction) in to.iter_mut().zip(&fours).zip(&run.fractions) {
             let [p, q, r, s] = *four;
             let four = if REVERSED { [s, r, q, p] } else { [p, q, r, s] };
             *to = cubic(four, *fraction);

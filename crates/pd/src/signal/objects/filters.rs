@@ -4,8 +4,9 @@ use super::phases::{CosineTable, UNIT};
 use super::ramps::is_odd;
 use crate::constants::{CIRCLE, TWO_PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
-use crate::signal::loops::{RUN, each_in_turn, map_each, map_in_turn};
+use crate::signal::loops::{RUN, each_in_turn, map_each, map_in_turn, zip_in_turn};
 use crate::signal::{Inlets, SignalWorld};
+use rt::vectors::{Wide, widest};
 
 /// A quarter of a circle.
 const QUARTER: f32 = TWO_PI / 4.0;
@@ -218,11 +219,11 @@ impl Object for BandPass {
         let a2 = -r * r;
         let gain = 2.0 * one_minus_r * (one_minus_r + r * omega);
         let (mut last, mut before) = (self.last, self.before);
-        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
+        map_in_turn(&mut outlets[0], inlets.get(0), |x| {
             let new = x + a1 * last + a2 * before;
-            *to = gain * new;
             (before, last) = (last, new);
-        }
+            gain * new
+        });
         self.last = if is_odd(last) { 0.0 } else { last };
         self.before = if is_odd(before) { 0.0 } else { before };
     }
@@ -301,14 +302,13 @@ impl Object for Biquad {
     ) {
         let [fb1, fb2, ff1, ff2, ff3] = self.coefficients;
         let (mut last, mut before) = (self.last, self.before);
-        for (to, x) in outlets[0].iter_mut().zip(inlets.get(0)) {
-            let mut new = x + fb1 * last + fb2 * before;
-            if is_odd(new) {
-                new = 0.0;
-            }
-            *to = ff1 * new + ff2 * last + ff3 * before;
+        map_in_turn(&mut outlets[0], inlets.get(0), |x| {
+            let new = x + fb1 * last + fb2 * before;
+            let new = if is_odd(new) { 0.0 } else { new };
+            let out = ff1 * new + ff2 * last + ff3 * before;
             (before, last) = (last, new);
-        }
+            out
+        });
         (self.last, self.before) = (last, before);
     }
 }
@@ -335,66 +335,153 @@ impl Object for Vcf {
         world: &mut SignalWorld<'_>,
     ) {
         let q = self.q;
-        let inverse = if q > 0.0 { 1.0 / q } else { 0.0 };
-        let correction = 2.0 - 2.0 / (q + 2.0);
-        let to_radians = CIRCLE / world.rate;
+        let design = PoleDesign {
+            inverse: if q > 0.0 { 1.0 / q } else { 0.0 },
+            correction: 2.0 - 2.0 / (q + 2.0),
+            to_radians: CIRCLE / world.rate,
+        };
         let (mut re, mut im) = (self.re, self.im);
         let [first, second] = outlets else {
             return;
         };
-        let table = CosineTable::get();
+        let number = inlets.number(1);
         let runs = inlets.get(0).chunks(RUN).zip(inlets.get(1).chunks(RUN));
         let outputs = first.chunks_mut(RUN).zip(second.chunks_mut(RUN));
         for ((low, band), (signal, hz)) in outputs.zip(runs) {
-            let poles = Poles::new(signal, hz, (inverse, correction, to_radians));
-            let all = poles.signal.iter().zip(poles.radii).zip(poles.angles);
-            for ((low, band), ((x, radius), angle)) in low.iter_mut().zip(band).zip(all) {
-                let (cosine, sine) = table.cosine_and_sine(f64::from(angle) + UNIT);
-                let (pole_re, pole_im) = (radius * cosine, radius * sine);
-                let before = re;
-                re = x + pole_re * before - pole_im * im;
-                im = pole_im * before + pole_re * im;
-                (*low, *band) = (re, im);
+            let mut poles = Poles::new();
+            match number {
+                Some(hz) => poles.fill(&design, signal, hz),
+                None => poles.follow(&design, signal, hz),
             }
+            (re, im) = match (low.try_into(), band.try_into()) {
+                (Ok(low), Ok(band)) => poles.run(low, band, (re, im)),
+                _ => poles.run_part(low, band, (re, im)),
+            };
         }
         self.re = if is_odd(re) { 0.0 } else { re };
         self.im = if is_odd(im) { 0.0 } else { im };
     }
 }
 
+/// How the poles of `vcf~` follow from frequencies.
+struct PoleDesign {
+    inverse: f32,
+    correction: f32,
+    to_radians: f32,
+}
+
+impl PoleDesign {
+    /// Radius and angle of a pole, the angle in points of the table.
+    #[inline(always)]
+    fn pole(&self, hz: f32) -> (f32, f32) {
+        let center = hz * self.to_radians;
+        let center = if center < 0.0 { 0.0 } else { center };
+        let r = if self.inverse > 0.0 {
+            1.0 - center * self.inverse
+        } else {
+            0.0
+        };
+        let radius = if r < 0.0 { 0.0 } else { r };
+        (radius, center * (512.0_f32 / CIRCLE))
+    }
+
+    /// Gain of a pole.
+    #[inline(always)]
+    fn gain(&self, radius: f32) -> f32 {
+        self.correction * (1.0 - radius)
+    }
+}
+
 /// What a run of `vcf~` does not compute sample after sample, and so in vectors.
 struct Poles {
-    radii: [f32; RUN],
-    /// In points of the table.
-    angles: [f32; RUN],
+    re: [f32; RUN],
+    im: [f32; RUN],
     /// The signal, with the gain of its pole.
     signal: [f32; RUN],
 }
 
 impl Poles {
+    /// Poles that are still to be written.
     #[inline(always)]
-    fn new(signal: &[f32], hz: &[f32], (inverse, correction, to_radians): (f32, f32, f32)) -> Self {
-        let mut poles = Self {
-            radii: [0.0; RUN],
-            angles: [0.0; RUN],
+    fn new() -> Self {
+        Self {
+            re: [0.0; RUN],
+            im: [0.0; RUN],
             signal: [0.0; RUN],
-        };
-        let all = (poles.radii.iter_mut())
-            .zip(&mut poles.angles)
+        }
+    }
+
+    /// One pole all along.
+    #[inline(never)]
+    fn fill(&mut self, design: &PoleDesign, signal: &[f32], hz: f32) {
+        let (radius, angle) = design.pole(hz);
+        let (cosine, sine) = CosineTable::get().cosine_and_sine(f64::from(angle) + UNIT);
+        (self.re, self.im) = ([radius * cosine; RUN], [radius * sine; RUN]);
+        let gain = design.gain(radius);
+        for (to, x) in self.signal.iter_mut().zip(signal) {
+            *to = gain * x;
+        }
+    }
+
+    /// Runs the filter from a state on. Gives its state.
+    #[inline(never)]
+    fn run(
+        &self,
+        low: &mut [f32; RUN],
+        band: &mut [f32; RUN],
+        (mut re, mut im): (f32, f32),
+    ) -> (f32, f32) {
+        for at in 0..RUN {
+            let (before, pole_re, pole_im) = (re, self.re[at], self.im[at]);
+            re = self.signal[at] + pole_re * before - pole_im * im;
+            im = pole_im * before + pole_re * im;
+            (low[at], band[at]) = (re, im);
+        }
+        (re, im)
+    }
+
+    /// As [`run`](Self::run), over a part of a run, which has a sample or more.
+    fn run_part(&self, low: &mut [f32], band: &mut [f32], state: (f32, f32)) -> (f32, f32) {
+        let mut all = [[0.0; RUN]; 2];
+        let [whole_low, whole_band] = &mut all;
+        self.run(whole_low, whole_band, state);
+        let count = low.len();
+        low.copy_from_slice(&whole_low[..count]);
+        band.copy_from_slice(&whole_band[..count]);
+        (low[count - 1], band[count - 1])
+    }
+
+    /// A pole for each sample.
+    fn follow(&mut self, design: &PoleDesign, signal: &[f32], hz: &[f32]) {
+        widest(FollowedPoles(self, design, (signal, hz)));
+    }
+}
+
+/// The loop of [`Poles::follow`].
+struct FollowedPoles<'r>(&'r mut Poles, &'r PoleDesign, (&'r [f32], &'r [f32]));
+
+impl Wide for FollowedPoles<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(poles, design, (signal, hz)) = self;
+        // Radii and angles first, in place of what follows from them.
+        let all = poles
+            .re
+            .iter_mut()
+            .zip(&mut poles.im)
             .zip(&mut poles.signal);
         for (((radius, angle), to), (x, hz)) in all.zip(signal.iter().zip(hz)) {
-            let center = hz * to_radians;
-            let center = if center < 0.0 { 0.0 } else { center };
-            let r = if inverse > 0.0 {
-                1.0 - center * inverse
-            } else {
-                0.0
-            };
-            *radius = if r < 0.0 { 0.0 } else { r };
-            *angle = center * (512.0_f32 / CIRCLE);
-            *to = correction * (1.0 - *radius) * x;
+            (*radius, *angle) = design.pole(*hz);
+            *to = design.gain(*radius) * x;
         }
-        poles
+        let table = CosineTable::get();
+        for (re, im) in poles.re.iter_mut().zip(&mut poles.im) {
+            let (radius, angle) = (*re, *im);
+            let (cosine, sine) = table.cosine_and_sine(f64::from(angle) + UNIT);
+            (*re, *im) = (radius * cosine, radius * sine);
+        }
     }
 }
 
@@ -418,23 +505,22 @@ impl Object for RealFilter {
         outlets: &mut [Box<[f32]>],
         _: &mut SignalWorld<'_>,
     ) {
+        let (to, x, coefficients) = (&mut *outlets[0], inlets.get(0), inlets.get(1));
         let mut last = self.last;
-        let signals = inlets.get(0).iter().zip(inlets.get(1));
-        for (to, (x, coefficient)) in outlets[0].iter_mut().zip(signals) {
-            match self.kind {
-                Raw::Pole => {
-                    last = x + coefficient * last;
-                    *to = last;
-                }
-                Raw::Zero => {
-                    *to = x - coefficient * last;
-                    last = *x;
-                }
-                Raw::ReversedZero => {
-                    *to = last - coefficient * x;
-                    last = *x;
-                }
-            }
+        match self.kind {
+            Raw::Pole => zip_in_turn(to, (x, coefficients), |x, coefficient| {
+                last = x + coefficient * last;
+                last
+            }),
+            Raw::Zero => widest(RealZero(to, (x, coefficients), last, |x, before, c| {
+                x - c * before
+            })),
+            Raw::ReversedZero => widest(RealZero(to, (x, coefficients), last, |x, before, c| {
+                before - c * x
+            })),
+        }
+        if !matches!(self.kind, Raw::Pole) {
+            last = x.last().copied().unwrap_or(last);
         }
         let snaps = matches!(self.kind, Raw::Pole) && is_odd(last);
         self.last = if snaps { 0.0 } else { last };
@@ -447,6 +533,26 @@ impl Object for RealFilter {
             _ => return Handled::No,
         }
         Handled::Yes
+    }
+}
+
+/// The loop of a real zero: a function of each sample, the one before, and the coefficient. It waits for nothing.
+struct RealZero<'s, F>(&'s mut [f32], (&'s [f32], &'s [f32]), f32, F);
+
+impl<F: Fn(f32, f32, f32) -> f32> Wide for RealZero<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(to, (x, coefficients), last, function) = self;
+        if let ([first, to @ ..], [x_first, later @ ..], [c_first, coefficients @ ..]) =
+            (to, x, coefficients)
+        {
+            *first = function(*x_first, last, *c_first);
+            for (((to, x), before), c) in to.iter_mut().zip(later).zip(x).zip(coefficients) {
+                *to = function(*x, *before, *c);
+            }
+        }
     }
 }
 

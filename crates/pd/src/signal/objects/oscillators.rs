@@ -1,9 +1,13 @@
 //! `osc~`, `phasor~`, `cos~`, `noise~` (`d_osc.c`).
 
-use super::phases::{CosineTable, UNIT, add_up, fraction, fractions, with_fraction, wrapped};
+use super::phases::{
+    CosineTable, UNIT, add_up, even_fractions, fraction, fractions, whole_step, with_fraction,
+    wrapped,
+};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
-use crate::signal::loops::{RUN, map_in_turn};
+use crate::signal::loops::{RUN, each_in_turn, map_each};
 use crate::signal::{Inlets, SignalWorld};
+use rt::vectors::{Wide, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -45,10 +49,19 @@ impl Object for Oscillator {
         let table = CosineTable::get();
         let step = 512.0 / world.rate;
         let mut phase = self.phase + UNIT;
+        let number = inlets.number(0);
         let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
         let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
-            phase = cosines(table, phase, (frequencies, step), to);
+            phase = match number.and_then(|frequency| whole_step(phase, frequency, step)) {
+                Some(step) => table.even_cosines(phase, step, to),
+                None => {
+                    let mut phases = [0; RUN];
+                    let next = add_up(&mut phases, phase, frequencies, step);
+                    table.cosines(&phases, to);
+                    next
+                }
+            };
         }
         for (to, frequency) in rest.iter_mut().zip(from_rest) {
             *to = table.cosine(phase.to_bits());
@@ -68,26 +81,6 @@ impl Object for Oscillator {
     }
 }
 
-/// Cosines at phases, each `frequency * step` further than the one before. Gives the next phase.
-#[inline(never)]
-fn cosines(
-    table: &CosineTable,
-    mut phase: f64,
-    (frequencies, step): (&[f32; RUN], f32),
-    to: &mut [f32; RUN],
-) -> f64 {
-    let mut steps = [0.0; RUN];
-    for (to, frequency) in steps.iter_mut().zip(frequencies) {
-        *to = f64::from(frequency * step);
-    }
-    map_in_turn(to, &steps, |step| {
-        let now = phase;
-        phase += step;
-        table.cosine(now.to_bits())
-    });
-    phase
-}
-
 struct Phasor {
     phase: f64,
 }
@@ -101,12 +94,21 @@ impl Object for Phasor {
     ) {
         let step = 1.0 / world.rate;
         let mut phase = self.phase + UNIT;
+        let number = inlets.number(0);
         let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
         let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
-            phase = match frequencies.iter().fold(0, |any, x| any | is_long(x * step)) {
-                0 => short_ramps(with_fraction(phase, UNIT), frequencies, step, to),
-                _ => ramps(phase, frequencies, step, to),
+            let start = with_fraction(phase, UNIT);
+            let whole_step = number.and_then(|frequency| whole_step(start, frequency, step));
+            phase = match whole_step {
+                Some(step) => even_fractions(start, step, to),
+                None if frequencies
+                    .iter()
+                    .fold(true, |all, x| all & is_short(x * step)) =>
+                {
+                    short_ramps(start, frequencies, step, to)
+                }
+                None => ramps(phase, frequencies, step, to),
             };
         }
         phase = ramps(phase, from_rest, step, rest);
@@ -122,17 +124,17 @@ impl Object for Phasor {
     }
 }
 
-/// 1 if a run of such steps may leave the range in which phases have one resolution, or if it is no number.
+/// Returns true if no run of such steps leaves the range in which phases have one resolution.
 #[inline(always)]
-fn is_long(step: f32) -> u32 {
-    u32::from(step.to_bits() & 0x7fff_ffff >= 4096_f32.to_bits())
+fn is_short(step: f32) -> bool {
+    step.to_bits() & 0x7fff_ffff < 4096_f32.to_bits()
 }
 
 /// Fractions of phases, each with `frequency * step` more than the one before. Whole periods stay in the phase: they change no
 /// fraction as long as the steps are short. Gives the next phase.
 #[inline(never)]
 fn short_ramps(phase: f64, frequencies: &[f32; RUN], step: f32, to: &mut [f32; RUN]) -> f64 {
-    let mut phases = [0.0; RUN];
+    let mut phases = [0; RUN];
     let next = add_up(&mut phases, phase, frequencies, step);
     fractions(&phases, to);
     next
@@ -158,7 +160,7 @@ impl Object for Cosine {
         _: &mut SignalWorld<'_>,
     ) {
         let table = CosineTable::get();
-        map_in_turn(&mut outlets[0], inlets.get(0), |x| {
+        map_each(&mut outlets[0], inlets.get(0), |x| {
             table.cosine((f64::from(x * 512.0) + UNIT).to_bits())
         });
     }
@@ -168,16 +170,36 @@ struct Noise {
     state: i32,
 }
 
+/// Samples of states of `noise~`.
+struct Whitened<'r>(&'r [i32; RUN], &'r mut [f32]);
+
+impl Wide for Whitened<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (to, state) in self.1.iter_mut().zip(self.0) {
+            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+            let whole = ((state & 0x7fff_ffff) - 0x4000_0000) as f32;
+            *to = whole * (1.0 / 1_073_741_824.0);
+        }
+    }
+}
+
 impl Object for Noise {
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], _: &mut SignalWorld<'_>) {
-        for to in &mut outlets[0] {
-            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-            let whole = ((self.state & 0x7fff_ffff) - 0x4000_0000) as f32;
-            *to = whole * (1.0 / 1_073_741_824.0);
-            self.state = self
-                .state
-                .wrapping_mul(435_898_247)
-                .wrapping_add(382_842_987);
+        for to in outlets[0].chunks_mut(RUN) {
+            let mut states = [0; RUN];
+            each_in_turn(&mut states, |_: i32| {
+                let now = self.state;
+                self.state = now.wrapping_mul(435_898_247).wrapping_add(382_842_987);
+                now
+            });
+            // A shorter run takes back what it does not use.
+            if let Some(next) = states.get(to.len()) {
+                self.state = *next;
+            }
+            widest(Whitened(&states, to));
         }
     }
 

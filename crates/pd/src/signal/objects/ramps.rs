@@ -3,6 +3,7 @@
 
 use crate::constants::{LN_10, PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
+use crate::signal::loops::each_in_turn;
 use crate::signal::{Accesses, BLOCK, Inlets, RowFormat, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -133,10 +134,11 @@ impl Object for Line {
         }
         if self.blocks_left > 0 {
             let mut x = self.value;
-            for to in &mut outlets[0] {
-                *to = x;
+            each_in_turn(&mut outlets[0], |_| {
+                let now = x;
                 x += self.step;
-            }
+                now
+            });
             self.value += self.big_step;
             self.blocks_left -= 1;
         } else {
@@ -222,6 +224,25 @@ impl SampleLine {
     }
 }
 
+impl SampleLine {
+    /// Returns true if nothing begins or ends before `time`.
+    fn is_steady_before(&self, time: f64) -> bool {
+        let begins = self.waiting.front().is_some_and(|next| next.begin < time);
+        !begins && self.end > time
+    }
+
+    /// Goes on as before.
+    fn go_on(&mut self, to: &mut [f32]) {
+        if self.step == 0.0 && (self.value + 0.0).to_bits() == self.value.to_bits() {
+            return to.fill(narrow(self.value));
+        }
+        for to in to {
+            *to = narrow(self.value);
+            self.value += self.step;
+        }
+    }
+}
+
 impl Object for SampleLine {
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let number = if is_odd(number) { 0.0 } else { number };
@@ -283,6 +304,9 @@ impl Object for SampleLine {
         }
         let mut time = self.next_block;
         self.next_block = time + frames * ms_per_sample;
+        if self.is_steady_before(time + (frames + 1.0) * ms_per_sample) {
+            return self.go_on(&mut outlets[0]);
+        }
         let mut value = self.value;
         for to in &mut outlets[0] {
             let next = time + ms_per_sample;

@@ -61,7 +61,8 @@ pub(super) struct Reblock {
 }
 
 impl Reblock {
-    pub(super) fn new(parts: ReblockParts) -> Self {
+    /// `is_on` is the state of the one whose place it takes.
+    pub(super) fn new(parts: ReblockParts, is_on: Option<bool>) -> Self {
         let inputs = parts.inputs.iter();
         let outputs = parts.outputs.iter();
         let mut new = Self {
@@ -72,7 +73,7 @@ impl Reblock {
             outlets: outputs
                 .map(|(_, method)| OutletBuffer::new(*method))
                 .collect(),
-            is_on: !parts.is_switch,
+            is_on: is_on.unwrap_or(!parts.is_switch),
             phase: 0,
             parts,
         };
@@ -155,6 +156,10 @@ impl Reblock {
 }
 
 impl Object for Reblock {
+    fn is_on(&self) -> Option<bool> {
+        Some(self.is_on)
+    }
+
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
         if self.parts.is_switch {
             self.is_on = number != 0.0;

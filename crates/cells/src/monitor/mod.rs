@@ -1,0 +1,405 @@
+//! [`Monitor`]: a thread that starts the processes of cells, watches them, ends them and starts them again.
+//!
+//! | it sees | it does |
+//! |---|---|
+//! | the process has ended | new rings and a new process, after the back-off |
+//! | live: three blocks or more were lost in a row, for 50 ms | kills it |
+//! | offline: the node waits for one block for 10 s | kills it |
+//! | the node found nonsense in its ring | kills it |
+//! | it has not come up within a minute | kills it |
+//! | it failed six times without a block | starts it no more |
+//! | an [`Order`] of the service | stops, starts, resizes, adds or removes a cell |
+//! | a window that opens or closes, a budget that is used up | switches the threads of the process |
+//! | a cell that a supervisor before has left | takes its rings over; if they do not fit, it starts another process |
+//!
+//! The guardian starts the processes for it, and outlives it ([`crate::guardian`]).
+//!
+//! | file | holds |
+//! |---|---|
+//! | `watched` | one cell: its states, its failures, its back-off |
+//! | `process` | its process, and how it is started |
+
+mod process;
+mod watched;
+
+pub(crate) use watched::WatchedCell;
+
+use crate::guardian::link::MessageKind;
+use crate::guardian::pulse::{Pulse, PulseWord};
+use crate::guardian::{Predecessor, Succession};
+use crate::inner_events::InnerText;
+use crate::node::{CellLink, Drill};
+use crate::raw;
+use crate::section::CellSpec;
+use crate::split::CellPart;
+use crate::status::CellStatus;
+use process::CellProcesses;
+use std::ffi::OsString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use units::{Frames, SampleRate};
+use watched::watch;
+use workers::Priority;
+
+/// Time between two looks.
+const INTERVAL: Duration = Duration::from_millis(2);
+/// Shortest time between two looks.
+const MIN_INTERVAL: Duration = Duration::from_micros(50);
+/// Priority of the monitor if it switches cells: above that of all cells.
+const SWITCH_PRIORITY: u8 = 60;
+/// A process that is to be started.
+pub struct LaunchRequest<'a> {
+    /// Number of the cell, in the order of the session's; cells that are added have larger ones.
+    pub index: usize,
+    /// The cell as it is now.
+    pub spec: &'a CellSpec,
+    /// The keys of a cell that was added, as text.
+    pub text: Option<&'a str>,
+    /// True for the first start.
+    pub is_first: bool,
+}
+
+/// Makes the arguments of a cell's process. The guardian adds what it shares, and its own number.
+pub type Launch = Box<dyn Fn(&LaunchRequest<'_>) -> Vec<OsString> + Send>;
+
+/// Event in the life of a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CellEvent {
+    /// It plays, as the process of this number.
+    Playing {
+        /// Its name.
+        cell: String,
+        /// Number of the process.
+        process: u32,
+        /// True if its nodes continue from what they held before a failure.
+        is_continued: bool,
+    },
+    /// It plays on after the supervisor before was lost, as the process of this number.
+    PlaysOn {
+        /// Its name.
+        cell: String,
+        /// Number of the process.
+        process: u32,
+    },
+    /// Its sound is back after a failure.
+    Back {
+        /// Its name.
+        cell: String,
+        /// Blocks that were lost in a row.
+        blocks: u32,
+    },
+    /// Its process has ended or was ended, for this reason.
+    Ended {
+        /// Its name.
+        cell: String,
+        /// The reason.
+        why: String,
+    },
+    /// It is started no more: it failed too often.
+    GivenUp {
+        /// Its name.
+        cell: String,
+    },
+    /// The system refused what its policy needs; with the fix.
+    Refused {
+        /// Its name.
+        cell: String,
+        /// What was refused.
+        what: String,
+    },
+}
+
+/// Order to the monitor, about the cell of a number.
+pub(crate) enum Order {
+    /// Watches another cell, and starts it.
+    Add(Box<WatchedCell>),
+    /// Ends its process, and starts no other.
+    Stop(usize),
+    /// Starts it again.
+    Start(usize),
+    /// Keeps it on other cores. The sender gets the mistake of a process that plays.
+    Resize(usize, Vec<usize>, mpsc::Sender<Result<(), String>>),
+    /// Ends its process and watches it no more.
+    Remove(usize),
+    /// Has the guardian keep the memory of the supervisor's own checkpoints.
+    LeaveOwnState(OwnedFd),
+}
+
+/// A cell that was added and has not come up yet.
+pub(crate) struct NewCell {
+    pub(crate) link: CellLink,
+    /// Messages in words for its nodes.
+    pub(crate) texts: rtrb::Producer<InnerText>,
+    pub(crate) status: Arc<CellStatus>,
+    /// Latency of its graph, or the reason why it did not come up.
+    pub(crate) came: mpsc::Receiver<Result<u32, String>>,
+}
+
+/// A cell to start, or to take over from the supervisor before.
+pub struct PlannedCell<'a> {
+    /// Its number.
+    pub index: usize,
+    /// Its part of the session.
+    pub part: &'a CellPart,
+    /// The keys of a cell that was added, as text.
+    pub text: Option<String>,
+    /// Failures to cause.
+    pub drills: Vec<Drill>,
+}
+
+/// Arguments for [`Monitor::start`].
+pub struct MonitorOptions {
+    /// Frames in a block.
+    pub block: Frames,
+    /// Rate of the session.
+    pub rate: SampleRate,
+    /// With a deadline: cells are held to their policies.
+    pub is_live: bool,
+    /// Makes the arguments of a cell's process.
+    pub launch: Launch,
+    /// What the guardian has sent.
+    pub succession: Succession,
+}
+
+/// The processes of all cells.
+pub struct Monitor {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    events: mpsc::Receiver<CellEvent>,
+    orders: mpsc::Sender<Order>,
+    statuses: Vec<(String, Arc<CellStatus>)>,
+    pub(crate) block: Frames,
+    pub(crate) rate: SampleRate,
+    pub(crate) is_live: bool,
+    pub(crate) predecessor: Predecessor,
+    /// Frames from the engine's position to that of the run.
+    pub(crate) offset: Arc<AtomicU64>,
+}
+
+/// Where messages in words for the nodes of one cell go.
+pub struct CellTexts(pub(crate) rtrb::Producer<InnerText>);
+
+/// The cells that have come up.
+pub struct Start {
+    /// Their processes.
+    pub monitor: Monitor,
+    /// For each cell, what its node needs, by the node's name.
+    pub links: Vec<(String, CellLink)>,
+    /// For each cell, where messages in words for its nodes go.
+    pub texts: Vec<CellTexts>,
+}
+
+impl Monitor {
+    /// Takes over the cells that play, starts a process for each other one, and waits until all have come up.
+    ///
+    /// # Errors
+    ///
+    /// The first cell that did not come up, and why.
+    ///
+    /// Real-time: waits, for the processes.
+    pub fn start(cells: Vec<PlannedCell<'_>>, options: MonitorOptions) -> Result<Start, String> {
+        let MonitorOptions {
+            block,
+            rate,
+            is_live,
+            launch,
+            succession,
+        } = options;
+        let Succession {
+            link,
+            cells: mut inherited,
+            predecessor,
+            ..
+        } = succession;
+        let processes = CellProcesses::new(link, launch);
+        let stop = Arc::new(AtomicBool::new(false));
+        let (event_sender, events) = mpsc::channel();
+        let (orders, order_receiver) = mpsc::channel();
+        let offset = Arc::<AtomicU64>::default();
+        // A render begins anew.
+        let first_block = if is_live {
+            predecessor.first_block()
+        } else {
+            0
+        };
+        let counts = (first_block, offset.clone());
+        let (mut watched, mut new, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
+        for cell in cells {
+            let (index, node) = (cell.index, cell.part.node.clone());
+            let (mut cell, one) = watch(cell, block, counts.clone());
+            statuses.push((cell.name().to_owned(), one.status.clone()));
+            if let Some(at) = inherited.iter().position(|it| it.index == index) {
+                predecessor.pulse.take_figures(index, &one.status);
+                cell.inherit(inherited.swap_remove(at), is_live, &event_sender);
+            }
+            watched.push(cell);
+            new.push((node, one));
+        }
+        // Cells of another session, or of an earlier form of this one.
+        (inherited.iter())
+            .for_each(|it| processes.tell(MessageKind::Forget, &[it.index as u64], &[]));
+        let thread = WatchThread {
+            cells: watched,
+            processes,
+            events: event_sender,
+            orders: order_receiver,
+            stop: stop.clone(),
+            is_live,
+            pulse: predecessor.pulse.clone(),
+        };
+        let thread = std::thread::Builder::new()
+            .name("divisi-cells".into())
+            .spawn(move || thread.run())
+            .map_err(|error| format!("no thread for the cells: {error}"))?;
+        // From here on a drop ends the processes.
+        let monitor = Self {
+            stop,
+            thread: Some(thread),
+            events,
+            orders,
+            statuses,
+            block,
+            rate,
+            is_live,
+            predecessor,
+            offset,
+        };
+        let (mut links, mut texts) = (Vec::new(), Vec::new());
+        for (node, mut new) in new {
+            let latency = new.came.recv();
+            let latency = latency.map_err(|_| "the cells have ended".to_owned())??;
+            new.link.graph_latency = Frames(latency);
+            links.push((node, new.link));
+            texts.push(CellTexts(new.texts));
+        }
+        Ok(Start {
+            monitor,
+            links,
+            texts,
+        })
+    }
+
+    /// Events since the last call.
+    ///
+    /// Real-time: setup.
+    pub fn events(&self) -> impl Iterator<Item = CellEvent> {
+        self.events.try_iter()
+    }
+
+    /// The figures of each cell, by its name. Cells that were removed keep theirs.
+    pub fn statuses(&self) -> &[(String, Arc<CellStatus>)] {
+        &self.statuses
+    }
+
+    /// Starts the process of another cell; `text` has its keys.
+    pub(crate) fn add(&mut self, index: usize, part: &CellPart, text: String) -> NewCell {
+        let planned = PlannedCell {
+            index,
+            part,
+            text: Some(text),
+            drills: Vec::new(),
+        };
+        let counts = (0, self.offset.clone());
+        let (cell, new) = watch(planned, self.block, counts);
+        self.statuses
+            .push((cell.name().to_owned(), new.status.clone()));
+        self.order(Order::Add(Box::new(cell)));
+        new
+    }
+
+    /// Gives an order. It is carried out within some milliseconds.
+    pub(crate) fn order(&self, order: Order) {
+        // The thread ends after this value alone.
+        let _ = self.orders.send(order);
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct WatchThread {
+    cells: Vec<WatchedCell>,
+    processes: CellProcesses,
+    pulse: Arc<Pulse>,
+    events: mpsc::Sender<CellEvent>,
+    orders: mpsc::Receiver<Order>,
+    stop: Arc<AtomicBool>,
+    is_live: bool,
+}
+
+impl WatchThread {
+    /// Watches until it is stopped.
+    fn run(mut self) {
+        let mut is_raised = false;
+        while !self.stop.load(Ordering::Relaxed) {
+            while let Ok(order) = self.orders.try_recv() {
+                self.carry_out(order);
+            }
+            self.processes.look(Duration::ZERO);
+            self.pulse.add(PulseWord::Monitor, 1);
+            if self.is_live
+                && !is_raised
+                && let Some(cell) = self.cells.iter().find(|it| it.is_switched())
+            {
+                is_raised = true;
+                cell.tell_refused(raise(), &self.events);
+            }
+            let mut next = None;
+            for cell in &mut self.cells {
+                let at = cell.look((&mut self.processes, self.is_live), &self.events);
+                self.pulse.leave_figures(cell.index(), cell.status());
+                next = next.into_iter().chain(at).min();
+            }
+            let until = next.map(|at| Duration::from_nanos(at.0.saturating_sub(raw::now().0)));
+            let until = until.unwrap_or(INTERVAL);
+            std::thread::sleep(until.clamp(MIN_INTERVAL, INTERVAL));
+        }
+    }
+
+    fn carry_out(&mut self, order: Order) {
+        let processes = &self.processes;
+        let cells = &mut self.cells;
+        match order {
+            Order::Add(cell) => cells.push(*cell),
+            Order::Stop(index) => {
+                if let Some(cell) = find(cells, index) {
+                    cell.stop(processes);
+                }
+            }
+            Order::Start(index) => {
+                if let Some(cell) = find(cells, index) {
+                    cell.start();
+                }
+            }
+            Order::Resize(index, cores, done) => {
+                let resized = find(cells, index).map(|cell| cell.resize(cores));
+                let _ = done.send(resized.unwrap_or(Ok(())));
+            }
+            Order::Remove(index) => {
+                cells.retain(|it| it.index() != index);
+                processes.tell(MessageKind::Forget, &[index as u64], &[]);
+            }
+            Order::LeaveOwnState(file) => processes.leave_own_state(file.as_fd()),
+        }
+    }
+}
+
+fn find(cells: &mut [WatchedCell], index: usize) -> Option<&mut WatchedCell> {
+    cells.iter_mut().find(|it| it.index() == index)
+}
+
+/// Takes a priority above that of the cells that this thread switches. Gives what the system refuses, with the fix.
+fn raise() -> Option<String> {
+    let refusal = workers::set_priority(Priority::RealTime(SWITCH_PRIORITY)).err()?;
+    Some(format!("{refusal}: {}", refusal.fix()))
+}

@@ -1,0 +1,455 @@
+//! [`WatchedCell`]: one cell under the eyes of the monitor: its process, its failures, its back-off.
+
+mod hang;
+mod inherit;
+
+use super::process::{CellProcesses, Process};
+use super::{CellEvent, LaunchRequest, NewCell, PlannedCell};
+use crate::checkpoint::{Checkpoint, CheckpointMemory};
+use crate::guardian::link::MessageKind;
+use crate::inner_events::TEXTS;
+use crate::message::{DEPTH, HEADER, HostEnd, ReplyError};
+use crate::node::{CellLink, Drill, DrillKind};
+use crate::policy::enforcer::Enforcer;
+use crate::policy::place_threads;
+use crate::raw;
+use crate::section::CellSpec;
+use crate::status::CellStatus;
+use rt::mirror::{PageSize, Ring};
+use rustix::process::Signal;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use units::{Frames, Nanos};
+
+/// Longest start.
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// Starts without a block before a cell is given up.
+const MAX_FAILED_STARTS: u32 = 6;
+/// Wait before the second start in a row; it doubles each time.
+const FIRST_BACK_OFF: Duration = Duration::from_millis(10);
+/// Longest back-off.
+const MAX_BACK_OFF: Duration = Duration::from_secs(2);
+/// A cell that played for so long begins its back-off anew.
+const STEADY: Duration = Duration::from_secs(5);
+/// Time between two measurements of the load.
+const LOAD_INTERVAL: Duration = Duration::from_millis(100);
+/// Rings on their way between the node and the monitor.
+const IN_FLIGHT: usize = 16;
+
+/// Failures in a row after which a process gets no checkpoint: what it holds may be the cause.
+const MAX_CONTINUED: u32 = 3;
+
+/// State of a cell, with what it owns in it.
+enum State {
+    /// No process until then.
+    Waiting(Instant),
+    /// It has not answered yet.
+    Starting(Process, Box<HostEnd>),
+    Playing(Process),
+    /// Stopped by an order.
+    Stopped,
+    /// Given up.
+    Gone,
+}
+
+/// A cell and its process.
+pub(crate) struct WatchedCell {
+    index: usize,
+    name: String,
+    spec: CellSpec,
+    /// Keys of a cell that was added.
+    text: Option<String>,
+    /// Words in a block of requests and of replies.
+    samples: (usize, usize),
+    fresh: rtrb::Producer<HostEnd>,
+    retired: rtrb::Consumer<HostEnd>,
+    status: Arc<CellStatus>,
+    state: State,
+    /// Who waits for its first start.
+    came: Option<mpsc::Sender<Result<u32, String>>>,
+    failed_starts: u32,
+    restarts_in_row: u32,
+    /// Number of processes that were started.
+    launches: u32,
+    /// Latency of its graph, once it is known.
+    latency: Option<u64>,
+    /// It failed, and no block of the next process has come.
+    is_silent: bool,
+    /// Memory in which the present process leaves checkpoints.
+    memory: Option<CheckpointMemory>,
+    /// The newest checkpoint of the processes that have ended.
+    checkpoint: Option<Checkpoint>,
+    hangs_on_purpose: bool,
+    /// Blocks that were asked for before this process.
+    blocks_before: u64,
+    /// Block in which the node waits or loses, and since when.
+    stuck: Option<(u64, Instant)>,
+}
+
+/// A cell to watch, and what its node and the service have of it. `counts` are the number of the first block, and the frames
+/// from the engine's position to that of the run.
+pub(super) fn watch(
+    planned: PlannedCell<'_>,
+    block: Frames,
+    (first_block, offset): (u64, Arc<AtomicU64>),
+) -> (WatchedCell, NewCell) {
+    let PlannedCell {
+        index,
+        part,
+        text,
+        drills,
+    } = planned;
+    let (fresh_sender, fresh) = rtrb::RingBuffer::new(IN_FLIGHT);
+    let (retired, retired_receiver) = rtrb::RingBuffer::new(IN_FLIGHT);
+    let (came, came_up) = mpsc::channel();
+    let (text_sender, texts) = rtrb::RingBuffer::new(TEXTS);
+    let status = Arc::<CellStatus>::default();
+    let hangs = |it: &Drill| matches!(it.kind, DrillKind::Stop | DrillKind::Loop);
+    let cell = WatchedCell {
+        index,
+        name: part.spec.name.clone(),
+        spec: part.spec.clone(),
+        text,
+        samples: part.message_words(block.count()),
+        fresh: fresh_sender,
+        retired: retired_receiver,
+        status: status.clone(),
+        state: State::Waiting(Instant::now()),
+        came: Some(came),
+        failed_starts: 0,
+        restarts_in_row: 0,
+        launches: 0,
+        latency: None,
+        is_silent: false,
+        memory: None,
+        checkpoint: None,
+        hangs_on_purpose: drills.iter().any(hangs),
+        blocks_before: 0,
+        stuck: None,
+    };
+    let link = CellLink {
+        fresh,
+        retired,
+        status: status.clone(),
+        latency: part.spec.latency,
+        graph_latency: Frames(0),
+        drills,
+        first_block,
+        offset,
+        slots: part.slots.clone(),
+        texts,
+        told: Vec::new(),
+    };
+    let new = NewCell {
+        link,
+        texts: text_sender,
+        status,
+        came: came_up,
+    };
+    (cell, new)
+}
+
+impl WatchedCell {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(super) fn status(&self) -> &CellStatus {
+        &self.status
+    }
+
+    /// Returns true if its threads are switched from outside.
+    pub(super) fn is_switched(&self) -> bool {
+        self.spec.policy.is_switched()
+    }
+
+    pub(super) fn stop(&mut self, processes: &CellProcesses) {
+        self.count_used();
+        self.state = State::Stopped;
+        processes.tell(MessageKind::Bury, &[self.index as u64], &[]);
+        // Again: it may have come up since the service stored it.
+        self.status.stopped.store(true, Ordering::Relaxed);
+        self.forget_process();
+    }
+
+    /// Takes back what was told of a process that has ended.
+    fn forget_process(&self) {
+        self.status.process.store(0, Ordering::Relaxed);
+        self.status.drill.store(0, Ordering::Relaxed);
+        self.status.throttled.store(false, Ordering::Relaxed);
+        self.status.load.store(0, Ordering::Relaxed);
+        self.status.set_head(None);
+    }
+
+    pub(super) fn start(&mut self) {
+        if matches!(self.state, State::Stopped | State::Gone) {
+            self.status.gone.store(false, Ordering::Relaxed);
+            (self.failed_starts, self.restarts_in_row) = (0, 0);
+            self.state = State::Waiting(Instant::now());
+        }
+    }
+
+    pub(super) fn resize(&mut self, cores: Vec<usize>) -> Result<(), String> {
+        if let State::Playing(process) = &self.state {
+            place_threads(process.id() as i32, &cores).map_err(|error| {
+                format!(
+                    "not kept on the cores {cores:?}: {error}: name cores that this process may use"
+                )
+            })?;
+        }
+        self.spec.cores = cores;
+        Ok(())
+    }
+
+    /// One look at the cell. Gives the time by which the next one is due, if that is known.
+    pub(super) fn look(
+        &mut self,
+        (processes, is_live): (&mut CellProcesses, bool),
+        events: &mpsc::Sender<CellEvent>,
+    ) -> Option<Nanos> {
+        while let Ok(end) = self.retired.pop() {
+            drop(end);
+        }
+        let state = std::mem::replace(&mut self.state, State::Gone);
+        self.state = match state {
+            State::Waiting(until) if Instant::now() < until => State::Waiting(until),
+            State::Waiting(_) => match self.launch(processes) {
+                Ok((process, end)) => State::Starting(process, Box::new(end)),
+                Err(error) => {
+                    self.end(&format!("it cannot be started: {error}"), processes, events)
+                }
+            },
+            State::Starting(process, end) => {
+                self.look_at_start((process, is_live), end, processes, events)
+            }
+            State::Playing(process) => self.look_at_play(process, processes, events),
+            State::Stopped => State::Stopped,
+            State::Gone => State::Gone,
+        };
+        let State::Playing(process) = &mut self.state else {
+            return None;
+        };
+        let is_due = process.measured.0.elapsed() > LOAD_INTERVAL;
+        let (next, refused) = match &mut process.enforcer {
+            Some(enforcer) => enforcer.look(&self.status),
+            None => (None, None),
+        };
+        if is_due {
+            self.count_used();
+        }
+        self.tell_refused(refused, events);
+        next
+    }
+
+    pub(super) fn tell_refused(&self, what: Option<String>, events: &mpsc::Sender<CellEvent>) {
+        let cell = self.name.clone();
+        let event = what.map(|what| CellEvent::Refused { cell, what });
+        event.into_iter().for_each(|event| {
+            let _ = events.send(event);
+        });
+    }
+
+    /// Counts the processor time of a process that plays.
+    fn count_used(&mut self) {
+        let State::Playing(process) = &mut self.state else {
+            return;
+        };
+        process.count_used(&self.status);
+    }
+
+    /// Starts a process with rings of its own.
+    fn launch(&mut self, processes: &mut CellProcesses) -> Result<(Process, HostEnd), String> {
+        let ring = |samples: usize| {
+            let words = DEPTH * (HEADER + samples);
+            Ring::<u32>::shared(1, words, PageSize::Default).map_err(|error| error.to_string())
+        };
+        let (requests, replies) = (ring(self.samples.0)?, ring(self.samples.1)?);
+        let refused = |error: std::io::Error| format!("no memory for its state: {error}");
+        let memory = CheckpointMemory::new().map_err(refused)?;
+        if let Some(checkpoint) = &self.checkpoint
+            && self.restarts_in_row <= MAX_CONTINUED
+        {
+            memory.put(checkpoint).map_err(refused)?;
+        }
+        self.launches += 1;
+        let end = HostEnd::new(
+            self.launches,
+            requests.producer().map_err(|error| error.to_string())?,
+            replies.consumer().map_err(|error| error.to_string())?,
+            self.samples,
+        );
+        let request = LaunchRequest {
+            index: self.index,
+            spec: &self.spec,
+            text: self.text.as_deref(),
+            is_first: self.launches == 1,
+        };
+        let workers = self.spec.workers() as u32;
+        self.status.workers.store(workers, Ordering::Relaxed);
+        self.status.starts.store(self.launches, Ordering::Relaxed);
+        let (Some(to), Some(from)) = (requests.file(), replies.file()) else {
+            return Err("its rings cannot be handed on".to_owned());
+        };
+        let process = processes.start(&request, self.launches, [to, from, memory.file().as_fd()]);
+        self.memory = Some(memory);
+        Ok((process?, end))
+    }
+
+    fn look_at_start(
+        &mut self,
+        (mut process, is_live): (Process, bool),
+        mut end: Box<HostEnd>,
+        processes: &mut CellProcesses,
+        events: &mpsc::Sender<CellEvent>,
+    ) -> State {
+        match end.hello() {
+            Ok((latency, is_continued)) => {
+                if *self.latency.get_or_insert(latency) != latency {
+                    drop(process);
+                    return self.end("its latency is another than before", processes, events);
+                }
+                if self.fresh.push(*end).is_err() {
+                    drop(process);
+                    return self.end("the graph takes no new process", processes, events);
+                }
+                let numbers = [self.index as u64, latency];
+                processes.tell(MessageKind::CameUp, &numbers, &[]);
+                let _ = events.send(CellEvent::Playing {
+                    cell: self.name.clone(),
+                    process: process.id(),
+                    is_continued,
+                });
+                let head = self.memory.as_ref().and_then(CheckpointMemory::map_head);
+                self.status.set_head(head);
+                self.blocks_before = self.status.blocks();
+                self.stuck = None;
+                // An outage before this one is over.
+                self.status.outage.store(0, Ordering::Relaxed);
+                process.began = Instant::now();
+                if let (Some(came), Ok(latency)) = (self.came.take(), u32::try_from(latency)) {
+                    let _ = came.send(Ok(latency));
+                }
+                self.begin_to_hold(&mut process, is_live, events);
+                State::Playing(process)
+            }
+            Err(error) => {
+                let why = match error {
+                    ReplyError::Corrupt => "its first message is none".to_owned(),
+                    _ if process.has_ended() => processes.why(&process),
+                    _ if process.began.elapsed() < START_LIMIT => {
+                        return State::Starting(process, end);
+                    }
+                    _ => "it did not come up in time".to_owned(),
+                };
+                drop(process);
+                self.end(&why, processes, events)
+            }
+        }
+    }
+
+    /// Begins to hold a process that plays to its policy, and to measure it.
+    fn begin_to_hold(
+        &mut self,
+        process: &mut Process,
+        is_live: bool,
+        events: &mpsc::Sender<CellEvent>,
+    ) {
+        let number = process.id();
+        self.status.process.store(number, Ordering::Relaxed);
+        self.status.throttled.store(false, Ordering::Relaxed);
+        self.status.stopped.store(false, Ordering::Relaxed);
+        let used = raw::process_time(number as i32).unwrap_or_default();
+        process.measured = (process.began, used);
+        let policy = (&self.spec.policy, self.spec.precedence);
+        let (enforcer, refused) = Enforcer::begin(number, policy, is_live);
+        process.enforcer = Some(enforcer);
+        let is_first = self.launches == 1;
+        self.tell_refused(refused.filter(|_| is_first), events);
+    }
+
+    fn look_at_play(
+        &mut self,
+        mut process: Process,
+        processes: &mut CellProcesses,
+        events: &mpsc::Sender<CellEvent>,
+    ) -> State {
+        let drill = self.status.drill.swap(0, Ordering::Relaxed);
+        let is = |kind: DrillKind| drill == kind as u32;
+        match () {
+            () if is(DrillKind::Kill) => process.signal(Signal::KILL),
+            () if is(DrillKind::Segv) => {
+                process.signal(Signal::SEGV);
+                // The runtime's handler takes the first one for itself and leaves the next to the system.
+                self.status.drill.store(drill, Ordering::Relaxed);
+            }
+            () if is(DrillKind::Stop) => process.signal(Signal::STOP),
+            () => {}
+        }
+        if process.began.elapsed() > STEADY {
+            self.restarts_in_row = 0;
+        }
+        if self.status.blocks() > self.blocks_before {
+            self.failed_starts = 0;
+        }
+        let outage = self.status.outage.load(Ordering::Relaxed);
+        if self.is_silent && outage > 0 {
+            self.is_silent = false;
+            let cell = self.name.clone();
+            let blocks = outage;
+            let _ = events.send(CellEvent::Back { cell, blocks });
+        }
+        // Asked first: such a process ends by itself too, when its rings are gone.
+        let is_corrupt = self.status.corrupt.load(Ordering::Relaxed) == self.launches;
+        let why = match () {
+            () if is_corrupt => "it wrote nonsense into shared memory".to_owned(),
+            () if process.has_ended() => processes.why(&process),
+            () if self.hangs() => "it hangs".to_owned(),
+            () => return State::Playing(process),
+        };
+        process.count_used(&self.status);
+        drop(process);
+        self.end(&why, processes, events)
+    }
+
+    /// The state after a process: the back-off, or no more starts.
+    fn end(
+        &mut self,
+        why: &str,
+        processes: &CellProcesses,
+        events: &mpsc::Sender<CellEvent>,
+    ) -> State {
+        processes.tell(MessageKind::Bury, &[self.index as u64], &[]);
+        // What a process that has not ended yet still writes is not read any more.
+        let left = self.memory.take().and_then(|memory| memory.newest());
+        self.checkpoint = left.or_else(|| self.checkpoint.take());
+        let (cell, why) = (self.name.clone(), why.to_owned());
+        self.forget_process();
+        if let Some(came) = self.came.take() {
+            let _ = came.send(Err(format!("the cell `{cell}` did not come up: {why}")));
+            return State::Gone;
+        }
+        let _ = events.send(CellEvent::Ended { cell, why });
+        self.status.drill.store(0, Ordering::Relaxed);
+        self.is_silent = true;
+        self.failed_starts += 1;
+        if self.failed_starts >= MAX_FAILED_STARTS {
+            self.status.gone.store(true, Ordering::Relaxed);
+            let cell = self.name.clone();
+            let _ = events.send(CellEvent::GivenUp { cell });
+            return State::Gone;
+        }
+        let wait = match self.restarts_in_row {
+            0 => Duration::ZERO,
+            n => (FIRST_BACK_OFF * (1 << (n - 1).min(10))).min(MAX_BACK_OFF),
+        };
+        self.restarts_in_row += 1;
+        State::Waiting(Instant::now() + wait)
+    }
+}

@@ -1,0 +1,68 @@
+//! Recordings of a supervisor that was lost: the next one goes on in other files.
+
+use crate::output::messages;
+use crate::session::load::LoadedSession;
+use divisi::graph::{NodeId, ParamValue};
+use std::path::{Path, PathBuf};
+
+/// Gives each node that writes a file that exists another one, and says so: what was recorded stays.
+pub(super) fn go_on_in_other_files(loaded: &mut LoadedSession) {
+    let mut changes: Vec<(NodeId, &'static str, PathBuf)> = Vec::new();
+    for (id, node) in loaded.session.graph.nodes() {
+        let kind = loaded.registry.catalogue().get(node.effective_kind());
+        let Some(param) = kind.and_then(|kind| kind.writes) else {
+            continue;
+        };
+        let Some(name) = node.text(param).map(PathBuf::from) else {
+            continue;
+        };
+        if !loaded.folder.join(&name).exists() {
+            continue;
+        }
+        let free = free_name(&loaded.folder, &name);
+        messages::print_message(&format!(
+            "`{}` goes on in {}; {} holds what came before, but for its last second",
+            node.name,
+            free.display(),
+            name.display()
+        ));
+        changes.push((id, param, free));
+    }
+    for (id, param, name) in changes {
+        if let Some(node) = loaded.session.graph.node_mut(id) {
+            node.set(param, ParamValue::Text(name.to_string_lossy().into_owned()));
+        }
+    }
+}
+
+/// `take-2.wav` for `take.wav`, or the next number that no file has.
+fn free_name(folder: &Path, name: &Path) -> PathBuf {
+    let stem = name.file_stem().unwrap_or_default().to_string_lossy();
+    let numbered = |number: u32| {
+        let mut file = format!("{stem}-{number}");
+        if let Some(extension) = name.extension() {
+            file = format!("{file}.{}", extension.to_string_lossy());
+        }
+        name.with_file_name(file)
+    };
+    let is_free = |name: &PathBuf| folder.join(name).symlink_metadata().is_err();
+    let mut names = (2..).map(numbered);
+    names.find(is_free).unwrap_or_else(|| name.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_numbered_until_it_is_free() {
+        let folder = std::env::temp_dir().join(format!("divisi-free-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("a")).unwrap();
+        let free = |name: &str| free_name(&folder, Path::new(name));
+        assert_eq!(free("a/take.wav"), Path::new("a/take-2.wav"));
+        std::fs::write(folder.join("a/take-2.wav"), "").unwrap();
+        assert_eq!(free("a/take.wav"), Path::new("a/take-3.wav"));
+        assert_eq!(free("take"), Path::new("take-2"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

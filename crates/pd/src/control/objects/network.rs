@@ -1,0 +1,547 @@
+//! `netsend` and `netreceive` (`x_net.c`).
+
+use super::super::object::{Context, Handled, Object};
+use super::super::symbol::words;
+use super::super::text::write_escaped;
+use super::super::value::{Message, Value};
+use super::Making;
+use crate::file::parse_float;
+use crate::net::{MAX_MESSAGE, NetCommand, NetEvent, Served, SocketFormat};
+use std::fmt::{Error, Write};
+use std::net::SocketAddr;
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    let class = making.class;
+    if !matches!(class, "netsend" | "netreceive") {
+        return None;
+    }
+    making.globals.net.open();
+    let arguments = Arguments::of(making);
+    let link = Link {
+        class: if class == "netsend" {
+            "netsend"
+        } else {
+            "netreceive"
+        },
+        format: arguments.format,
+        number: 0,
+        text: String::with_capacity(MAX_MESSAGE),
+        arrived: Vec::with_capacity(MAX_MESSAGE),
+        at: 0,
+    };
+    Some(match class {
+        "netsend" => Box::new(NetSend {
+            link,
+            state: State::Closed,
+        }),
+        _ => Box::new(NetReceive {
+            link,
+            tells_address: arguments.tells_address,
+            port: arguments.port,
+            host: arguments.host,
+            count: 0,
+        }),
+    })
+}
+
+/// Arguments of a box.
+struct Arguments {
+    format: SocketFormat,
+    tells_address: bool,
+    port: f32,
+    host: String,
+}
+
+impl Arguments {
+    fn of(making: &mut Making<'_>) -> Self {
+        let is_sender = making.class == "netsend";
+        let mut all = Self {
+            format: SocketFormat::default(),
+            tells_address: false,
+            port: 0.0,
+            host: String::new(),
+        };
+        let (class, globals) = (making.class, &mut *making.globals);
+        let mut rest = making.values;
+        let is_old = matches!(rest, [Value::Float(_), ..]);
+        while let [Value::Symbol(flag), behind @ ..] = rest {
+            match globals.symbols.text(*flag) {
+                "-u" => all.format.is_udp = true,
+                "-b" => all.format.is_binary = true,
+                "-f" if !is_sender => all.tells_address = true,
+                text if text.starts_with('-') => {
+                    globals.print(&format!("error: {class}: unknown flag ..."));
+                }
+                _ => break,
+            }
+            rest = behind;
+        }
+        match (is_sender, rest) {
+            (true, [Value::Float(is_udp), ..]) if is_old => {
+                all.format.is_udp = *is_udp != 0.0;
+                rest = &[];
+            }
+            (false, [Value::Float(port), behind @ ..]) => {
+                all.port = *port;
+                rest = behind;
+                if let (true, [Value::Float(is_udp), behind @ ..]) = (is_old, behind) {
+                    all.format.is_udp = *is_udp != 0.0;
+                    rest = behind;
+                } else if let [Value::Symbol(host), behind @ ..] = behind {
+                    all.host = globals.symbols.text(*host).to_owned();
+                    rest = behind;
+                }
+            }
+            _ => {}
+        }
+        if !rest.is_empty() {
+            globals.print(&format!("error: {class}: extra arguments ignored"));
+        }
+        all
+    }
+}
+
+/// A port's number; 0 for what is none.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what lies outside is 0"
+)]
+fn port_of(number: f32) -> u16 {
+    match number {
+        1.0..65_536.0 => number as u16,
+        _ => 0,
+    }
+}
+
+/// A text that takes what it has room for.
+struct Limited<'t>(&'t mut String);
+
+impl Write for Limited<'_> {
+    fn write_str(&mut self, text: &str) -> Result<(), Error> {
+        match self.0.len() + text.len() <= MAX_MESSAGE {
+            true => self.0.push_str(text),
+            false => return Err(Error),
+        }
+        Ok(())
+    }
+}
+
+/// What both classes have.
+struct Link {
+    class: &'static str,
+    format: SocketFormat,
+    /// Number of the socket: what comes from an older one is left out.
+    number: u32,
+    /// Room for a message that is sent, and for a word that has come.
+    text: String,
+    /// What has come and is still to be sent to the outlet, from `at` on.
+    arrived: Vec<u8>,
+    at: usize,
+}
+
+impl Link {
+    fn serve(&self, command: NetCommand<'_>, context: &mut Context<'_>) -> Option<Served> {
+        match context.serve_net(self.number, command) {
+            Ok(served) => Some(served),
+            Err(why) => {
+                self.print(&why, context);
+                None
+            }
+        }
+    }
+
+    fn print(&self, why: &str, context: &mut Context<'_>) {
+        context.print_with(|_, line| write!(line, "error: {}: {why}", self.class));
+    }
+
+    fn close(&mut self, context: &mut Context<'_>) {
+        self.serve(NetCommand::Close, context);
+        self.number += 1;
+        self.arrived.clear();
+    }
+
+    /// Sends a list: words with a semicolon, or bytes.
+    fn send(&mut self, values: &[Value], context: &mut Context<'_>) {
+        if self.format.is_binary {
+            return self.send_bytes(values, context);
+        }
+        self.text.clear();
+        let symbols = context.symbols();
+        let mut to = Limited(&mut self.text);
+        let mut write = || {
+            for (at, value) in values.iter().enumerate() {
+                if at > 0 {
+                    to.write_str(" ")?;
+                }
+                match value {
+                    Value::Symbol(symbol) => write_escaped(symbols.text(*symbol), &mut to)?,
+                    value => value.write(symbols, &mut to)?,
+                }
+            }
+            to.write_str(";\n")
+        };
+        if write().is_err() {
+            return self.print("a message is too long and lost", context);
+        }
+        self.serve(NetCommand::Send(self.text.as_bytes()), context);
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a byte"
+    )]
+    fn send_bytes(&mut self, values: &[Value], context: &mut Context<'_>) {
+        let mut bytes = [0; MAX_MESSAGE];
+        let Some(to) = bytes.get_mut(..values.len()) else {
+            return self.print("a message is too long and lost", context);
+        };
+        for (to, value) in to.iter_mut().zip(values) {
+            *to = value.number() as i64 as u8;
+        }
+        if !values.is_empty() {
+            self.serve(NetCommand::Send(&bytes[..values.len()]), context);
+        }
+    }
+
+    /// Takes bytes in that have come; they leave by [`Link::send_next`].
+    fn take(&mut self, bytes: &[u8], context: &mut Context<'_>) {
+        self.arrived.clear();
+        self.arrived.extend_from_slice(bytes);
+        self.at = 0;
+        context.resume(0);
+    }
+
+    /// Sends what comes next of what has come.
+    fn send_next(&mut self, outlet: usize, context: &mut Context<'_>) {
+        match self.format {
+            SocketFormat {
+                is_binary: false, ..
+            } => self.send_words(outlet, context),
+            // All bytes of a datagram are a list.
+            SocketFormat { is_udp: true, .. } => context.with_line(|line, context| {
+                let bytes = self.arrived.iter();
+                line.extend(bytes.map(|byte| Value::Float(f32::from(*byte))));
+                context.send_list(outlet, line);
+                self.arrived.clear();
+            }),
+            _ => {
+                if let Some(byte) = self.arrived.get(self.at) {
+                    self.at += 1;
+                    context.send_float(outlet, f32::from(*byte));
+                    context.resume(0);
+                }
+            }
+        }
+    }
+
+    /// Sends the words before the next comma.
+    fn send_words(&mut self, outlet: usize, context: &mut Context<'_>) {
+        context.with_line(|line, context| {
+            while line.is_empty() && self.at < self.arrived.len() {
+                match self.read_words(line, context) {
+                    Ok(()) => {}
+                    Err(why) => {
+                        line.clear();
+                        self.print(why, context);
+                    }
+                }
+            }
+            if !line.is_empty() {
+                context.send(outlet, Message::of_words(line));
+                context.resume(0);
+            }
+        });
+    }
+
+    /// Reads words into `line` until a comma.
+    fn read_words(
+        &mut self,
+        line: &mut Vec<Value>,
+        context: &mut Context<'_>,
+    ) -> Result<(), &'static str> {
+        let mut result = Ok(());
+        while let Some(byte) = self.arrived.get(self.at) {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
+                b',' | b';' => {
+                    self.at += 1;
+                    break;
+                }
+                _ => match self.read_word(context) {
+                    Ok(word) => line.push(word),
+                    Err(why) => result = Err(why),
+                },
+            }
+        }
+        result
+    }
+
+    fn read_word(&mut self, context: &mut Context<'_>) -> Result<Value, &'static str> {
+        let from = self.at;
+        let mut is_escaped = false;
+        let rest = self.arrived[from..].iter();
+        let length = rest
+            .take_while(|byte| {
+                let ends = matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b';');
+                let was_escaped = is_escaped;
+                is_escaped = !was_escaped && **byte == b'\\';
+                !ends || was_escaped
+            })
+            .count();
+        self.at += length;
+        // It came as a text, and is cut at letters of one byte.
+        let word = std::str::from_utf8(&self.arrived[from..self.at]).unwrap_or_default();
+        if let Some(number) = parse_float(word) {
+            return Ok(Value::Float(number));
+        }
+        self.text.clear();
+        let mut letters = word.chars().peekable();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '\\' => self.text.extend(letters.next()),
+                '$' if letters.peek().is_some_and(char::is_ascii_digit) => {
+                    return Err("got dollar sign in message");
+                }
+                letter => self.text.push(letter),
+            }
+        }
+        let symbol = context.symbol_from_outside(&self.text);
+        symbol
+            .map(Value::Symbol)
+            .ok_or("too many new words: a message is left out")
+    }
+
+    /// Sends the address that something came from.
+    fn send_address(&mut self, outlet: usize, from: SocketAddr, context: &mut Context<'_>) {
+        self.text.clear();
+        // A text has room.
+        let _ = write!(self.text, "{}", from.ip());
+        if let Some(symbol) = context.symbol_from_outside(&self.text) {
+            let port = Value::Float(f32::from(from.port()));
+            context.send_list(outlet, &[Value::Symbol(symbol), port]);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Closed,
+    /// The connection is under way.
+    Asked,
+    Open,
+}
+
+struct NetSend {
+    link: Link,
+    state: State,
+}
+
+impl NetSend {
+    fn connect(&mut self, values: &[Value], context: &mut Context<'_>) {
+        let (host, port, source) = match values {
+            [Value::Symbol(host), Value::Float(port)] => (*host, *port, 0.0),
+            [
+                Value::Symbol(host),
+                Value::Float(port),
+                Value::Float(source),
+                ..,
+            ] => (*host, *port, *source),
+            _ => return self.link.print("bad connect arguments", context),
+        };
+        if self.state != State::Closed {
+            return self.link.print("already connected", context);
+        }
+        let format = self.link.format;
+        let (port, source) = (port_of(port), port_of(source));
+        self.link.text.clear();
+        let name = context.symbols().text(host);
+        if name.len() > 255 {
+            return self.link.print("bad host or port?", context);
+        }
+        self.link.text.push_str(name);
+        let command = NetCommand::Connect {
+            format,
+            host: &self.link.text,
+            port,
+            source,
+        };
+        match self.link.serve(command, context) {
+            Some(Served::Done) => {
+                self.state = State::Open;
+                context.send_float(0, 1.0);
+            }
+            Some(Served::Later) => self.state = State::Asked,
+            None => context.send_float(0, 0.0),
+        }
+    }
+
+    fn disconnect(&mut self, context: &mut Context<'_>) {
+        if self.state == State::Closed {
+            return;
+        }
+        self.link.close(context);
+        if std::mem::replace(&mut self.state, State::Closed) == State::Open {
+            context.send_float(0, 0.0);
+        }
+    }
+}
+
+impl Object for NetSend {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        if self.state != State::Closed {
+            self.link.send(values, context);
+        }
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        match message.selector {
+            words::CONNECT => self.connect(message.values, context),
+            words::DISCONNECT => self.disconnect(context),
+            words::SEND => return self.list(message.values, context),
+            selector => match context.symbols().text(selector) {
+                // A connection to this machine stands at once, another one is waited for elsewhere.
+                "timeout" => {}
+                _ => return Handled::No,
+            },
+        }
+        Handled::Yes
+    }
+
+    fn net(&mut self, number: u32, event: &NetEvent<'_>, context: &mut Context<'_>) {
+        if number != self.link.number {
+            return;
+        }
+        match event {
+            NetEvent::Connected => {
+                self.state = State::Open;
+                context.send_float(0, 1.0);
+            }
+            NetEvent::Ended(why) => {
+                if !why.is_empty() {
+                    self.link.print(why, context);
+                }
+                self.state = State::Closed;
+                self.link.number += 1;
+                context.send_float(0, 0.0);
+            }
+            NetEvent::Trouble(why) => self.link.print(why, context),
+            NetEvent::Text(_, text) => self.link.take(text.as_bytes(), context),
+            NetEvent::Bytes(_, bytes) => self.link.take(bytes, context),
+            NetEvent::Opened(_) | NetEvent::Closed => {}
+        }
+    }
+
+    fn resume(&mut self, _: u32, context: &mut Context<'_>) {
+        self.link.send_next(1, context);
+    }
+}
+
+struct NetReceive {
+    link: Link,
+    tells_address: bool,
+    /// Port and host of its arguments.
+    port: f32,
+    host: String,
+    /// Connections.
+    count: u16,
+}
+
+impl NetReceive {
+    /// The outlet of addresses, behind that of the number of connections.
+    fn address_outlet(&self) -> usize {
+        if self.link.format.is_udp { 1 } else { 2 }
+    }
+
+    fn send_count(&self, context: &mut Context<'_>) {
+        if !self.link.format.is_udp {
+            context.send_float(1, f32::from(self.count));
+        }
+    }
+
+    fn listen(&mut self, port: f32, host: &str, context: &mut Context<'_>) {
+        self.link.close(context);
+        self.count = 0;
+        let (format, port) = (self.link.format, port_of(port));
+        if port > 0 {
+            let command = NetCommand::Listen { format, host, port };
+            self.link.serve(command, context);
+        }
+    }
+
+    fn send(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        match self.link.format.is_udp {
+            true => self.link.print("'send' only works for TCP", context),
+            false => self.link.send(values, context),
+        }
+        Handled::Yes
+    }
+}
+
+impl Object for NetReceive {
+    /// It listens before all loadbangs: in Pd it does once it is made.
+    fn loadbang(&mut self, context: &mut Context<'_>) {
+        if port_of(self.port) > 0 {
+            let host = std::mem::take(&mut self.host);
+            self.listen(self.port, &host, context);
+        }
+    }
+
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        self.send(values, context)
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        if message.selector == words::SEND {
+            return self.send(message.values, context);
+        }
+        if context.symbols().text(message.selector) != "listen" {
+            return Handled::No;
+        }
+        let mut host = std::mem::take(&mut self.link.text);
+        host.clear();
+        if let Some(Value::Symbol(name)) = message.values.get(1) {
+            let name = context.symbols().text(*name);
+            host.push_str(if name.len() > 255 { "" } else { name });
+        }
+        self.listen(message.number(), &host, context);
+        self.link.text = host;
+        self.send_count(context);
+        Handled::Yes
+    }
+
+    fn net(&mut self, number: u32, event: &NetEvent<'_>, context: &mut Context<'_>) {
+        if number != self.link.number {
+            return;
+        }
+        match event {
+            NetEvent::Opened(_) => {
+                self.count = self.count.saturating_add(1);
+                self.send_count(context);
+            }
+            NetEvent::Closed => {
+                self.count = self.count.saturating_sub(1);
+                self.send_count(context);
+            }
+            NetEvent::Text(from, _) | NetEvent::Bytes(from, _) => {
+                if self.tells_address {
+                    self.link
+                        .send_address(self.address_outlet(), *from, context);
+                }
+                match event {
+                    NetEvent::Text(_, text) => self.link.take(text.as_bytes(), context),
+                    NetEvent::Bytes(_, bytes) => self.link.take(bytes, context),
+                    _ => {}
+                }
+            }
+            NetEvent::Ended(why) | NetEvent::Trouble(why) => self.link.print(why, context),
+            NetEvent::Connected => {}
+        }
+    }
+
+    fn resume(&mut self, _: u32, context: &mut Context<'_>) {
+        self.link.send_next(0, context);
+    }
+}
