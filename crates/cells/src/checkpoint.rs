@@ -6,6 +6,8 @@
 //!                           number, length, sum
 //! ```
 //!
+//! Words 64 to 512 hold the newest values of the cell's meters (`gauges`).
+//!
 //! | state of a buffer | number | owned by |
 //! |---|---|---|
 //! | is written | 0 | the cell |
@@ -20,6 +22,7 @@
 //! Nothing but sizes, once they are checked: the capacity against the file, the length against the capacity, the sum against
 //! the words. The words themselves are for the next process, which checks them again, node by node.
 
+use rt::mirror::SharedWords;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::fs::File;
 use std::io;
@@ -70,6 +73,12 @@ impl CheckpointMemory {
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         fcntl_add_seals(&file, seals)?;
         Ok(Self(file.into()))
+    }
+
+    /// The words before the first buffer, as the cell writes them.
+    pub(crate) fn map_head(&self) -> Option<SharedWords> {
+        let file = self.0.try_clone().ok()?;
+        SharedWords::open(&file.into(), FIRST_BUFFER).ok()
     }
 
     /// The memory that another process made. What it holds is checked when it is read.

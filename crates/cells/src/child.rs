@@ -11,13 +11,16 @@
 
 use crate::border::{BorderPort, Entry, register_border};
 use crate::events;
+use crate::gauges::{GAUGES, ShownGauges};
+use crate::inner_events::{Slot, copy_inner, inner_words, read_inner};
 use crate::isolation::{Isolation, end_with_parent, is_parent};
 use crate::keeper::{CHECKPOINT_INTERVAL, Keeper};
-use crate::message::{CellEnd, ReplyError, RequestInfo};
+use crate::message::{CellEnd, HEADER, ReplyError, RequestInfo};
 use crate::node::DrillKind;
 use crate::policy::Windows;
 use crate::raw::{close_descriptors, now};
 use crate::split::{CellPart, MAX_INPUTS};
+use crate::transport::{TRANSPORT_WORDS, read_transport};
 use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineCallback, EngineOptions, TransportStart};
 use processor::Registry;
@@ -34,10 +37,10 @@ use workers::AudioThread;
 
 /// Longest wait for a request before the cell looks if its supervisor lives.
 const IDLE: Nanos = Nanos(50_000_000);
+/// Time between two writes of gauges.
+const GAUGE_INTERVAL: Nanos = Nanos(5_000_000);
 /// Wait between two looks for another supervisor: nobody wakes the cell where there is none.
 const ABANDONED_WAIT: Duration = Duration::from_micros(500);
-/// Bits of a block's number that one supervisor counts.
-const SUPERVISOR_BITS: u32 = 40;
 /// Blocks between two updates of the engine's figures.
 const UPDATE_INTERVAL: u64 = 64;
 
@@ -99,12 +102,20 @@ struct Cell {
     event_words: usize,
     frames: usize,
     entered: Arc<[AtomicU32]>,
+    /// What came of the transport.
+    transport: [u32; TRANSPORT_WORDS],
+    /// What came for nodes inside, and what it may be for.
+    inner: Vec<u32>,
+    slots: Arc<[Slot]>,
     outputs: Vec<BorderPort>,
     collected: Arc<[AtomicU32]>,
     isolation: Isolation,
     budget: Option<Nanos>,
     parent: i32,
     keeper: Keeper,
+    gauges: ShownGauges,
+    /// Blocks between two writes of the gauges.
+    gauge_interval: u64,
     is_continued: bool,
     notes: Vec<String>,
     windows: Option<Windows>,
@@ -130,7 +141,9 @@ impl Cell {
                 .map(|_| AtomicU32::new(0))
                 .collect::<Arc<[AtomicU32]>>()
         };
-        let (entered, collected) = (words(samples.0 - channels * frames), words(samples.1));
+        let inner = inner_words(frames);
+        let of_events = samples.0 - TRANSPORT_WORDS - inner - channels * frames;
+        let (entered, collected) = (words(of_events), words(samples.1));
         let entries = entries(&part, frames);
         register_border(&mut registry, entries, entered.clone(), collected.clone());
         let open = |path: &PathBuf| -> Result<Ring<u32>, String> {
@@ -139,8 +152,8 @@ impl Cell {
             Ring::open(file.into()).map_err(|error| error.to_string())
         };
         let (requests, replies) = (open(&rings.0)?, open(&rings.1)?);
-        let needed = crate::message::HEADER + samples.0.max(samples.1);
-        if requests.capacity().min(replies.capacity()) < needed {
+        let is_short = |ring: &Ring<u32>, samples| ring.capacity() < HEADER + samples;
+        if is_short(&requests, samples.0) || is_short(&replies, samples.1) {
             return Err("the session has changed since the supervisor read it".to_owned());
         }
         let end = CellEnd::new(
@@ -158,7 +171,8 @@ impl Cell {
             }),
             ..options
         };
-        let interval = CHECKPOINT_INTERVAL.0 / options.block.duration(options.rate).0.max(1);
+        let options_period = options.block.duration(options.rate);
+        let interval = CHECKPOINT_INTERVAL.0 / options_period.0.max(1);
         let (graph, registry) = (part.graph.clone(), Arc::new(registry));
         let (engine, mut callback) = Engine::new(part.graph, registry.clone(), options)
             .map_err(|error| graph::error_chain(&error))?;
@@ -166,9 +180,18 @@ impl Cell {
         let state = state.map_err(|error| format!("its memory is not there: {error}"))?;
         let (keeper, is_continued) =
             Keeper::new(&state.into(), (&mut callback, &graph), interval.max(1))?;
-        let notes = keeper.notes(&graph, registry.catalogue());
+        let mut notes = keeper.notes(&graph, registry.catalogue());
+        let (gauges, left_out) = ShownGauges::new(engine.gauge_handles(), keeper.head());
+        if left_out > 0 {
+            notes.push(format!(
+                "{left_out} meters are not shown: a cell shows {GAUGES} at most"
+            ));
+        }
+        let gauge_interval = GAUGE_INTERVAL.0 / options_period.0.max(1);
         Ok(Self {
             keeper,
+            gauges,
+            gauge_interval: gauge_interval.max(1),
             is_continued,
             notes,
             engine,
@@ -179,6 +202,9 @@ impl Cell {
             event_words: events::words(frames),
             frames,
             entered,
+            transport: [0; TRANSPORT_WORDS],
+            inner: vec![0; inner],
+            slots: part.slots,
             outputs: part.outputs,
             collected,
             isolation,
@@ -196,18 +222,15 @@ impl Cell {
         // The allocator and the standard streams are set up before the limits hold.
         self.isolation.restrict().iter().for_each(|it| report(it));
         let latency = u64::from(self.engine.plan().latency.0);
-        // Of the first block, and of the first one that another supervisor asks for.
-        let mut supervisor = None;
+        let mut is_first = true;
         let next = self.end.send_hello(latency, self.is_continued);
         let mut next = next.and_then(|()| self.receive());
         loop {
             match next {
                 Ok(info) => {
-                    let asked_by = Some(info.block >> SUPERVISOR_BITS);
-                    if std::mem::replace(&mut supervisor, asked_by) != asked_by && info.position > 0
-                    {
-                        let located = self.engine.locate_transport(info.position, 0);
-                        located.map_err(|error| error.to_string())?;
+                    if std::mem::take(&mut is_first) && !self.is_continued {
+                        let cycle = info.position / self.frames as u64;
+                        self.callback.begin_at((info.position, cycle));
                     }
                     if let Err(error) = self.answer(info) {
                         next = Err(error);
@@ -233,6 +256,7 @@ impl Cell {
     fn receive(&mut self) -> Result<RequestInfo, ReplyError> {
         let (mut inputs, mut entered) = (self.inputs.iter_mut(), &self.entered[..]);
         let (ports, event_words) = (&self.ports, self.event_words);
+        let (inner, transport) = (&mut self.inner, &mut self.transport);
         self.end.receive(IDLE, |mut words| {
             for channels in ports {
                 for input in inputs.by_ref().take(*channels) {
@@ -249,6 +273,10 @@ impl Cell {
                     (words, entered) = (rest, &entered[event_words..]);
                 }
             }
+            if let Some((changes, words)) = words.split_first_chunk() {
+                *transport = *changes;
+                copy_inner(words, inner);
+            }
         })
     }
 
@@ -260,6 +288,8 @@ impl Cell {
         if let Some(windows) = &self.windows {
             await_window(windows);
         }
+        self.give_inner();
+        self.follow_transport();
         let call = CallbackInfo {
             budget: self.budget,
             ..CallbackInfo::default()
@@ -277,6 +307,9 @@ impl Cell {
                 .zip(samples)
                 .for_each(|(word, sample)| *word = sample);
         });
+        if info.block % self.gauge_interval == 0 {
+            self.gauges.write(self.keeper.head());
+        }
         let (outputs, frames) = (&self.outputs, self.frames);
         // After the reply, for which the supervisor may wait.
         self.keeper.end_block(&mut self.callback, || {
@@ -290,6 +323,32 @@ impl Cell {
             })
         });
         sent
+    }
+
+    /// Moves the transport as the supervisor's has moved.
+    fn follow_transport(&mut self) {
+        let (position, _) = self.callback.time();
+        let last = self.callback.last_transport();
+        let callback = &mut self.callback;
+        read_transport(&self.transport, (position, self.frames), last, |change| {
+            callback.change_transport(change);
+        });
+    }
+
+    /// Gives what came for nodes inside to the coming block.
+    fn give_inner(&mut self) {
+        let (engine, callback) = (&mut self.engine, &mut self.callback);
+        read_inner(
+            (&self.inner, self.frames),
+            &self.slots,
+            |node, event| {
+                callback.give_event(node, event);
+            },
+            // A node that understands no words, or has too many: the supervisor has checked the first.
+            |node, text| {
+                let _ = engine.send_words(node, text);
+            },
+        );
     }
 
     /// Does what a drill asks for.

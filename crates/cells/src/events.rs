@@ -83,7 +83,7 @@ pub(crate) fn read(from: &[u32], frames: usize, mut take: impl FnMut(PortEvent))
 }
 
 /// Kind and numbers of an event; `None` for one that does not cross.
-fn encode(body: EventBody) -> Option<[u32; 4]> {
+pub(crate) fn encode(body: EventBody) -> Option<[u32; 4]> {
     let f = f32::to_bits;
     Some(match body {
         EventBody::Value(value) => [1, f(value), 0, 0],
@@ -112,7 +112,7 @@ fn encode(body: EventBody) -> Option<[u32; 4]> {
 }
 
 /// The event of a kind with these numbers; `None` if there is none.
-fn decode(kind: u32, [a, b, c]: [u32; 3]) -> Option<EventBody> {
+pub(crate) fn decode(kind: u32, [a, b, c]: [u32; 3]) -> Option<EventBody> {
     let f = |bits: u32| Some(f32::from_bits(bits)).filter(|it| it.is_finite());
     Some(match kind {
         1 => EventBody::Value(f(a)?),

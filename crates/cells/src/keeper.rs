@@ -224,6 +224,13 @@ impl Keeper {
         notes
     }
 
+    /// The words before the first buffer.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn head(&self) -> &[AtomicU64] {
+        &self.memory.words()[..FIRST_BUFFER]
+    }
+
     /// Counts one block, and writes a checkpoint if it is due and `is_sound` says that the block's sound is good.
     ///
     /// Real-time: hot.

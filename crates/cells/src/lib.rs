@@ -27,6 +27,9 @@
 //! | `events` | numbers, notes and MIDI in a message |
 //! | `border` | nodes at both sides of a border: taps, inputs and outputs |
 //! | `node` | the cell as a node of the supervisor's graph: sends, receives, fades what is lost |
+//! | `inner_events` | parameters, numbers, MIDI and words for nodes inside a cell |
+//! | `transport` | the supervisor's transport on its way into a cell |
+//! | `midi_memory` | the MIDI messages that a new process is told again |
 //! | `node_events` | what a new process is told again, and what is released when one is lost |
 //! | `policy` | [`Policy`]: rules by which cells share cores, and what holds them to these |
 //! | `service` | [`CellService`]: cells are stopped, started, resized, added and removed while they play |
@@ -37,6 +40,7 @@
 //! | `child` | [`run_cell`]: the cell's process |
 //! | `keeper` | what its nodes hold, written into shared memory while it plays, for the process after it |
 //! | `checkpoint` | that memory, and what the supervisor believes of it |
+//! | `gauges` | the newest values of a cell's meters |
 //! | `isolation` | what a cell's process gives up before it plays, and attempts to get it back |
 //! | `raw` | the calls of the kernel that need `unsafe` |
 //!
@@ -61,11 +65,14 @@ mod border;
 mod checkpoint;
 mod child;
 mod events;
+mod gauges;
 mod guardian;
+mod inner_events;
 mod isolation;
 mod keeper;
 mod machine;
 mod message;
+mod midi_memory;
 mod monitor;
 mod node;
 mod node_events;
@@ -78,6 +85,7 @@ mod split;
 mod status;
 mod supervised;
 mod target;
+mod transport;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
 pub use border::BorderPort;
@@ -85,13 +93,15 @@ pub use child::{CellJob, begin_process, run_cell};
 pub use guardian::{GuardianOptions, Succession, join_guardian, run_guardian};
 pub use isolation::{Isolation, try_to_leave};
 pub use machine::MachineFiles;
-pub use monitor::{CellEvent, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start};
+pub use monitor::{
+    CellEvent, CellTexts, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start,
+};
 pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
-    CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, ServiceOptions,
-    WorstCosts, cell_text,
+    CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, InnerChange,
+    ServiceOptions, WorstCosts, cell_text,
 };
 pub use shares::MachineShares;
 pub use split::{CellPart, Split, split};

@@ -13,11 +13,13 @@
 
 use crate::border::{CELL, hidden_kind, register_tap};
 use crate::events;
+use crate::inner_events::{InnerEvents, InnerText, Slot};
 use crate::message::{HostEnd, ReplyError, RequestInfo};
 use crate::node_events::{NodeEvents, count_lost};
 use crate::raw;
 use crate::section::CellLatency;
 use crate::status::CellStatus;
+use crate::transport::{TRANSPORT_WORDS, TransportFeed};
 use graph::{Node, Signal};
 use processor::{Block, MakeError, Mode, ProcessStatus, Processor, Registry, Setup, Tail};
 use std::collections::HashMap;
@@ -80,10 +82,28 @@ pub struct CellLink {
     pub(crate) graph_latency: Frames,
     /// Failures to cause, in the order of their frames.
     pub(crate) drills: Vec<Drill>,
+    /// What events from outside may be for.
+    pub(crate) slots: Arc<[Slot]>,
+    /// Messages in words for nodes inside.
+    pub(crate) texts: rtrb::Consumer<InnerText>,
+    /// Numbers of slots that each process is told, since the session has others.
+    pub(crate) told: Vec<(u16, f32)>,
     /// Number of the first block: above those that a supervisor before has asked for.
     pub(crate) first_block: u64,
     /// Frames from the engine's position to that of the run, after a supervisor was lost.
     pub(crate) offset: Arc<AtomicU64>,
+}
+
+/// What the node keeps of its link.
+struct NodeLink {
+    fresh: rtrb::Consumer<HostEnd>,
+    retired: rtrb::Producer<HostEnd>,
+    status: Arc<CellStatus>,
+    latency: CellLatency,
+    graph_latency: Frames,
+    drills: Vec<Drill>,
+    first_block: u64,
+    offset: Arc<AtomicU64>,
 }
 
 /// Links of the nodes that are still to be made, by the names of the nodes.
@@ -93,7 +113,9 @@ pub type CellLinks = Arc<Mutex<HashMap<String, CellLink>>>;
 ///
 /// Real-time: setup.
 pub fn register_cells(registry: &mut Registry, links: CellLinks) {
-    let kind = hidden_kind(CELL, "Plays a part of the graph in a process of its own.");
+    let mut kind = hidden_kind(CELL, "Plays a part of the graph in a process of its own.");
+    // Events for nodes inside come as those of its parameters.
+    kind.has_own_params = true;
     registry.add(kind, move |context| {
         let name = &context.node.name;
         let mut links = links.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +130,7 @@ pub fn register_cells(registry: &mut Registry, links: CellLinks) {
 
 /// The running half of a cell's node.
 struct CellNode {
-    link: CellLink,
+    link: NodeLink,
     end: Option<HostEnd>,
     block: usize,
     budget: Nanos,
@@ -124,6 +146,8 @@ struct CellNode {
     /// Channels of each output; 0 for one of events.
     outputs: Vec<usize>,
     events: NodeEvents,
+    inner: InnerEvents,
+    transport: TransportFeed,
     /// Last sample of each channel, from which a fade begins.
     last: Vec<f32>,
     was_lost: bool,
@@ -131,6 +155,17 @@ struct CellNode {
 
 impl CellNode {
     fn new(link: CellLink, node: &Node) -> Self {
+        let inner = InnerEvents::new(link.slots, link.texts, &link.told);
+        let link = NodeLink {
+            fresh: link.fresh,
+            retired: link.retired,
+            status: link.status,
+            latency: link.latency,
+            graph_latency: link.graph_latency,
+            drills: link.drills,
+            first_block: link.first_block,
+            offset: link.offset,
+        };
         let outputs = node.outputs.iter().map(|port| match port.signal {
             Signal::Audio(channels) => channels.count(),
             Signal::Control | Signal::Event => 0,
@@ -149,6 +184,8 @@ impl CellNode {
             samples: Vec::new(),
             last: vec![0.0; outputs.iter().sum()],
             events: NodeEvents::new(&node.inputs, &node.outputs),
+            inner,
+            transport: TransportFeed::new(Arc::default()),
             outputs,
             was_lost: false,
         }
@@ -160,7 +197,7 @@ impl CellNode {
             self.retire();
             self.end = Some(fresh);
             self.first = self.next;
-            self.events.set_behind();
+            self.set_behind();
         }
     }
 
@@ -188,6 +225,8 @@ impl CellNode {
         // The wake is what a cell without budget is not given.
         if self.link.status.throttled.load(Ordering::Relaxed) {
             self.unsent = self.next;
+            self.follow(block);
+            self.set_behind();
             return;
         }
         // Relaxed: stored before the first block.
@@ -199,6 +238,8 @@ impl CellNode {
             drill,
         };
         let (events, event_words) = (&mut self.events, events::words(self.block));
+        let (inner, transport) = (&mut self.inner, &mut self.transport);
+        let range = (block.position(), block.position() + self.block as u64);
         let mut lost = 0;
         let sent = self.end.as_mut().map(|end| {
             end.send(info, |mut words| {
@@ -216,21 +257,40 @@ impl CellNode {
                         lost += events.write(block, port, here);
                     }
                 }
+                let changes = words.split_off_mut(..TRANSPORT_WORDS).unwrap_or_default();
+                transport.write(range, changes);
+                lost += inner.write(block, words);
             })
         });
         count_lost(&self.link.status, lost);
-        (0..block.input_count()).for_each(|port| events.follow(block, port));
+        self.follow(block);
         match sent {
             Some(Ok(())) => {
-                events.set_sent();
+                self.events.set_sent();
+                self.inner.set_sent();
+                self.transport.set_sent();
                 if drill != 0 {
                     self.link.status.drill.store(drill, Ordering::Relaxed);
                 }
             }
             // No room: the cell is behind by a ring's length, and this block is lost.
-            Some(Err(ReplyError::Late)) | None => events.set_behind(),
+            Some(Err(ReplyError::Late)) | None => self.set_behind(),
             Some(Err(error)) => self.give_up(error),
         }
+    }
+
+    /// A process has come, or has missed a block.
+    fn set_behind(&mut self) {
+        self.events.set_behind();
+        self.inner.set_behind();
+        self.transport.set_behind();
+    }
+
+    /// Follows the events of this block, whether they were sent or not.
+    fn follow(&mut self, block: &Block<'_>) {
+        let is_lost = self.was_lost;
+        (0..block.input_count()).for_each(|port| self.events.follow(block, port, is_lost));
+        self.inner.follow(block, is_lost);
     }
 
     /// The drill of the block at `position`, or 0.
@@ -372,6 +432,7 @@ impl CellNode {
 impl Processor for CellNode {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.block = setup.block.count();
+        self.transport = TransportFeed::new(setup.services.transport());
         self.is_offline = setup.mode != Mode::Live;
         let period = setup.block.duration(setup.rate);
         self.budget = match self.link.latency {

@@ -3,10 +3,12 @@
 //! | what was lost | then |
 //! |---|---|
 //! | a number that came while there was no process, or no room | the newest one of each control input goes first to the next process |
-//! | the end of a note, or of a MIDI key | the last [`ENDS`] of them too: the process continues from a time before them |
+//! | the end of a note | the last [`ENDS`] of them too: the process continues from a time before them |
+//! | MIDI | what [`MidiMemory`] holds |
 //! | a note that the cell began, and whose end it cannot send | it is released, and MIDI keys and pedals are |
 
 use crate::events::{PortEvent, read, write};
+use crate::midi_memory::{MESSAGES, MidiMemory};
 use crate::status::CellStatus;
 use graph::{Port, Signal};
 use processor::{Block, EventBody, HeldNotes};
@@ -24,6 +26,7 @@ pub(crate) struct NodeEvents {
     is_control: Vec<bool>,
     /// Input and event, the newest last.
     ends: Vec<(usize, EventBody)>,
+    midi: MidiMemory,
     /// The process does not know the newest numbers.
     is_behind: bool,
     /// Room for what is told first.
@@ -42,8 +45,9 @@ impl NodeEvents {
             newest: vec![None; inputs.len()],
             is_control: inputs.iter().map(is_control).collect(),
             ends: Vec::with_capacity(ENDS),
+            midi: MidiMemory::default(),
             is_behind: false,
-            first: Vec::with_capacity(ENDS + 1),
+            first: Vec::with_capacity(ENDS + MESSAGES + 1),
             received: Vec::new(),
             held: Vec::with_capacity(HELD),
             keys: vec![HeldNotes::default(); outputs.len()],
@@ -67,23 +71,15 @@ impl NodeEvents {
     }
 
     /// Follows the events of input `port` in this block, whether they are sent or not.
-    pub(crate) fn follow(&mut self, block: &Block<'_>, port: usize) {
+    /// `is_lost`: the process has not answered.
+    pub(crate) fn follow(&mut self, block: &Block<'_>, port: usize, is_lost: bool) {
         for (_, body) in crate::border::port_events(block, port) {
             match body {
                 EventBody::Value(value) | EventBody::Glide(value) if self.is_control[port] => {
                     self.newest[port] = Some(value);
                 }
                 EventBody::NoteOff { .. } | EventBody::NoteChoke { .. } => self.keep(port, body),
-                EventBody::Midi([status, key, value]) => match status & 0xf0 {
-                    0x80 => self.keep(port, body),
-                    0x90 if value == 0 => self.keep(port, body),
-                    // Struck again: an earlier end of it is no end.
-                    0x90 => self.ends.retain(|(other, end)| {
-                        !matches!(end, EventBody::Midi([it, number, _])
-                            if *other == port && it & 15 == status & 15 && *number == key)
-                    }),
-                    _ => {}
-                },
+                EventBody::Midi(message) => self.midi.follow(port as u16, message, is_lost),
                 _ => {}
             }
         }
@@ -103,7 +99,10 @@ impl NodeEvents {
         if self.is_behind {
             let newest = self.newest[port].map(EventBody::Value);
             let ends = self.ends.iter().filter(|(other, _)| *other == port);
-            let all = ends.map(|(_, body)| *body).chain(newest);
+            let midi = self.midi.told();
+            let midi = midi.filter(|(other, _)| usize::from(*other) == port);
+            let midi = midi.map(|(_, message)| EventBody::Midi(message));
+            let all = ends.map(|(_, body)| *body).chain(midi).chain(newest);
             self.first.extend(all.map(|body| (0, body)));
         }
         let first = self.first.iter().copied();

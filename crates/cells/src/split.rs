@@ -11,12 +11,15 @@
 //! of their sources' ids, so each sum has its terms in the same order as in the whole graph: the bits stay.
 
 use crate::border::{BorderPort, CELL, INPUT, OUTPUT, TAP};
+use crate::inner_events::{Slot, inner_words, slots};
 use crate::section::CellSpec;
+use crate::transport::TRANSPORT_WORDS;
 use graph::{
     Adjacency, Catalogue, Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, Role, Signal,
     SourceSpan, nearest,
 };
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use units::Channels;
 
 /// Largest number of channels that enter a cell.
@@ -44,6 +47,8 @@ pub struct CellPart {
     pub inputs: Vec<BorderPort>,
     /// Signals that leave, in the order of the node's outputs.
     pub outputs: Vec<BorderPort>,
+    /// What events from outside may be for.
+    pub(crate) slots: Arc<[Slot]>,
 }
 
 impl CellPart {
@@ -55,7 +60,8 @@ impl CellPart {
     /// Words of a request and of a reply, without their headers, for a block of `frames`.
     pub fn message_words(&self, frames: usize) -> (usize, usize) {
         let words = |ports: &[BorderPort]| ports.iter().map(|it| it.words(frames)).sum();
-        (words(&self.inputs), words(&self.outputs))
+        let inner = TRANSPORT_WORDS + inner_words(frames);
+        (words(&self.inputs) + inner, words(&self.outputs))
     }
 }
 
@@ -100,6 +106,7 @@ pub fn split(
             spec: cells[at].clone(),
             node,
             graph: cutter.inner(at, (&inputs, &outputs)),
+            slots: slots(graph, |id| cutter.cell_of(id) == Some(at), catalogue),
             inputs,
             outputs,
         });
@@ -353,6 +360,9 @@ fn unknown_node(graph: &Graph, cell: &CellSpec, name: &str) -> Diagnostic {
 fn why_outside(node: &Node, catalogue: &Catalogue) -> Option<&'static str> {
     let kind = catalogue.get(node.effective_kind())?;
     match () {
+        () if kind.name == "midi_input" || kind.name == "midi_output" => {
+            Some("the supervisor has the MIDI ports")
+        }
         () if kind.role == Role::Sink => Some("the supervisor plays it on the device"),
         () if kind.role == Role::Source => Some("the supervisor has the device"),
         () if kind.writes.is_some() => Some("it writes a file, which a new start would replace"),

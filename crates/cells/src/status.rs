@@ -10,11 +10,17 @@
 //! | `gone` | the monitor, when it starts the cell no more | the node, which waits no longer |
 //! | `stopped` | the service and the monitor, from an order to stop until a process plays again | the node, to which no block is lost then |
 //! | `throttled` | the monitor, while the budget is used up | the node, which sends nothing then |
+//! | `head` | the monitor, with each process | reports: its meters. Behind a lock that the node never takes |
 //! | `process`, `starts`, `workers`, `used_ns`, `load`, `outside_ns` | the monitor | reports |
 //!
 //! Nothing else travels with any of these words, so all are relaxed; the rings travel through queues.
 
+use crate::gauges::read_gauges;
+use rt::mirror::SharedWords;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use units::Nanos;
 
 /// Parts of a block by which responses are counted.
@@ -23,7 +29,7 @@ pub(crate) const RESPONSE_PARTS: usize = 32;
 const MIN_RESPONSES: u64 = 100;
 
 /// Figures and flags of one cell.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct CellStatus {
     /// Blocks that were asked for.
     pub(crate) blocks: AtomicU64,
@@ -58,9 +64,28 @@ pub struct CellStatus {
     pub(crate) outside_ns: AtomicU64,
     /// Responses within the block, by parts of it: [`RESPONSE_PARTS`] of a whole block.
     pub(crate) responses: [AtomicU32; RESPONSE_PARTS],
+    /// Head of the memory of the process that plays, with its meters. The node does not touch it.
+    pub(crate) head: Mutex<Option<SharedWords>>,
+}
+
+impl fmt::Debug for CellStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("CellStatus");
+        shown
+            .field("blocks", &self.blocks())
+            .field("lost", &self.lost());
+        shown
+            .field("process", &self.process())
+            .finish_non_exhaustive()
+    }
 }
 
 impl CellStatus {
+    /// Takes the memory in which a process writes its meters.
+    pub(crate) fn set_head(&self, head: Option<SharedWords>) {
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = head;
+    }
+
     /// Number of blocks that were asked for.
     ///
     /// Real-time: hot.
@@ -164,6 +189,15 @@ impl CellStatus {
             above * 100 > all
         });
         at.map(|at| (at + 1) as f64 / RESPONSE_PARTS as f64)
+    }
+
+    /// The newest values of its meters, by node and name. Empty while no process plays.
+    ///
+    /// Real-time: setup.
+    pub fn gauges(&self) -> BTreeMap<String, f32> {
+        let head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = head.as_ref().and_then(|head| read_gauges(head.words()));
+        found.unwrap_or_default()
     }
 
     /// Cores that it has used of late: 0.5 is half of one.

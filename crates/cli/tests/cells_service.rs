@@ -189,7 +189,8 @@ fn a_cell_is_stopped_started_resized_removed_and_added_while_it_plays() {
         .send(&["add_cell hall of room with cores=0,1 latency=1"])
         .unwrap();
     assert!(done["frame"].as_u64().unwrap() > 0, "{done}");
-    assert_eq!(kind("room").unwrap(), "cell tap");
+    // To its user it is the node that it was.
+    assert_eq!(kind("room").unwrap(), "gain");
     let hall = await_cell(&playing, "hall", is("playing"));
     assert_eq!(
         (&hall["cores"], &hall["workers"]),
@@ -323,9 +324,10 @@ fn what_cells_cannot_do_is_refused_and_hostile_lines_change_nothing() {
             "needs `budget_us`",
         ),
         ("remove tone", "a session of cells takes"),
-        ("locate 3", "a session of cells takes"),
-        ("save", "a session of cells takes"),
-        ("undo", "a session of cells takes"),
+        ("bypass low", "a session of cells takes"),
+        ("connect tone out", "a session of cells takes"),
+        ("load", "a session of cells takes"),
+        ("set tone.wave saw", "a session of cells takes"),
     ];
     for (command, part) in cases {
         let why = playing.send(&[command]).unwrap_err();

@@ -1,11 +1,17 @@
 //! [`CellHost`]: the cells of a session, for a program that plays parts of it in processes of their own.
 //!
-//! A session of cells takes the commands of cells, each alone in its request, and those that change no graph. Others would
-//! change the graph of the supervisor, in which a cell is one node and which is not the session's.
+//! A session of cells takes the commands of cells, each alone in its request, and those that change no nodes and edges.
+//! Others would change the graph of the supervisor, in which a cell is one node and which is not the session's.
+//!
+//! Commands are looked up in the whole graph of the session. What is for a node inside a cell goes through the host, within
+//! the transaction of the engine: all of a request is heard with one block.
 
 use crate::{Command, ControlError, Query};
-use engine::Engine;
+use engine::{Engine, EngineError, RampLaw};
+use graph::{Edit, Graph, NodeId, ParamValue};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use units::Frames;
 
 /// The cells of a session that plays.
 pub trait CellHost {
@@ -27,6 +33,99 @@ pub trait CellHost {
     ///
     /// Real-time: setup.
     fn query(&self) -> Value;
+
+    /// The whole graph of the session, with the values that were set.
+    ///
+    /// Real-time: setup.
+    fn graph(&self) -> Graph;
+
+    /// Returns true if a node of the whole graph is in a cell.
+    ///
+    /// Real-time: setup.
+    fn is_inside(&self, node: NodeId) -> bool;
+
+    /// Sends an event to a node in a cell, at absolute frame `at` or with the next block.
+    ///
+    /// # Errors
+    ///
+    /// As the engine's own methods for other nodes.
+    ///
+    /// Real-time: setup.
+    fn send(
+        &mut self,
+        engine: &mut Engine,
+        node: NodeId,
+        event: InsideEvent<'_>,
+        at: u64,
+    ) -> Result<(), EngineError>;
+
+    /// Sends a message in words to a node in a cell.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::send_words`].
+    ///
+    /// Real-time: setup.
+    fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError>;
+
+    /// The newest values of the meters in cells, by node and name.
+    ///
+    /// Real-time: setup.
+    fn gauges(&self) -> BTreeMap<String, f32>;
+
+    /// Notes the new value of a parameter of a node in no cell.
+    ///
+    /// Real-time: setup.
+    fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue);
+}
+
+/// What a node in a cell is sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InsideEvent<'a> {
+    /// A parameter moves to a value, in so many frames.
+    Param(&'a str, f32, (Frames, RampLaw)),
+    /// A number for an event or control input.
+    Value(&'a str, f32),
+    /// A MIDI channel message for an event input.
+    Midi(&'a str, [u8; 3]),
+}
+
+/// The host, if the session has cells.
+pub(crate) type Host<'a> = Option<&'a mut (dyn CellHost + 'static)>;
+
+/// Sets parameters with the next block, those of nodes in cells too. To be called within a transaction of the engine.
+pub(crate) fn set_params(
+    edits: Vec<Edit>,
+    engine: &mut Engine,
+    cells: &mut Host<'_>,
+) -> Result<(), EngineError> {
+    let Some(cells) = cells else {
+        return match edits.is_empty() {
+            true => Ok(()),
+            false => engine.edit_held(edits).map(|_| ()),
+        };
+    };
+    let is_inside = |edit: &Edit| matches!(edit, Edit::Set(id, ..) if cells.is_inside(*id));
+    let (inside, outside): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(is_inside);
+    if !outside.is_empty() {
+        engine.edit_held(outside.clone())?;
+    }
+    for edit in &outside {
+        if let Edit::Set(id, name, value) = edit {
+            cells.note_param(*id, name, value);
+        }
+    }
+    for edit in &inside {
+        if let Edit::Set(id, name, value) = edit {
+            let ParamValue::Number(value) = value else {
+                return Err(EngineError::NoParam(name.clone()));
+            };
+            let at_once = (Frames(0), RampLaw::Linear);
+            let event = InsideEvent::Param(name, *value as f32, at_once);
+            cells.send(engine, *id, event, 0)?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns true for a command of cells.
@@ -46,21 +145,26 @@ pub(crate) fn check(command: &Command, has_cells: bool) -> Result<(), ControlErr
     let asks = matches!(command, Command::Query { what: Query::Cells });
     match has_cells {
         true if is_cell_command(command) => Err(ControlError::Alone("a command of cells")),
-        true if !keeps_graph(command) => Err(ControlError::WithCells),
+        true if changes_graph(command) => Err(ControlError::WithCells),
         false if asks || is_cell_command(command) => Err(ControlError::NoCells),
         _ => Ok(()),
     }
 }
 
-/// Returns true for a command that leaves the graph, the transport and the session's file as they are.
-fn keeps_graph(command: &Command) -> bool {
+/// Returns true for a command that changes nodes and edges, or the file that plays.
+fn changes_graph(command: &Command) -> bool {
     matches!(
         command,
-        Command::Set { .. }
-            | Command::Value { .. }
-            | Command::Midi { .. }
-            | Command::Message { .. }
-            | Command::Query { .. }
-            | Command::Subscribe { .. }
+        Command::Add { .. }
+            | Command::Remove { .. }
+            | Command::Replace { .. }
+            | Command::Connect { .. }
+            | Command::Disconnect { .. }
+            | Command::Bypass { .. }
+            | Command::Rename { .. }
+            | Command::Move { .. }
+            | Command::Enable { .. }
+            | Command::Disable { .. }
+            | Command::Load { .. }
     )
 }

@@ -8,7 +8,7 @@
 //! Requests that set parameters follow each other without a wait; one behind a change of the graph waits until that plays.
 
 use crate::ControlError;
-use crate::cells::{self, CellHost};
+use crate::cells::{self, CellHost, InsideEvent};
 use crate::command::{Command, Query, Reply, Request};
 use crate::edits::{Draft, LiveSet};
 use crate::events::NodeEvent;
@@ -22,7 +22,7 @@ use crate::subscription::Subscriptions;
 use crate::target;
 use crate::transport::{FollowedTransport, TransportStep};
 use engine::{Engine, EngineError};
-use graph::{Catalogue, Edit, Graph, NodeId, ParamRange};
+use graph::{Catalogue, Edit, Graph, NodeId, ParamRange, ParamValue};
 use processor::Registry;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -232,7 +232,11 @@ impl Controller {
         }
         self.answer(engine, &mut messages);
         self.subscriptions.measure(engine, self.rate_hz);
-        self.subscriptions.publish(engine, &mut messages);
+        let cells = self.cells.as_ref();
+        let cells = cells.filter(|_| self.subscriptions.has_meters());
+        let inside = cells.map(|it| it.gauges());
+        let publish = (engine as &Engine, inside.unwrap_or_default());
+        self.subscriptions.publish(publish, &mut messages);
         messages
     }
 
@@ -339,7 +343,9 @@ impl Controller {
         let registry = self.registry.clone();
         let folder = self.file.folder().to_owned();
         let kept = (self.snapshots.clone(), folder.as_path());
-        let mut draft = Draft::new(engine.graph(), registry.catalogue(), kept);
+        let whole = self.cells.as_ref().map(|it| it.graph());
+        let graph = whole.as_ref().unwrap_or(engine.graph());
+        let mut draft = Draft::new(graph, registry.catalogue(), kept);
         let (mut has_change, mut steps) = (false, Vec::new());
         for (number, command) in (1..).zip(&request.commands) {
             let at = |error| (error, Some(number));
@@ -352,6 +358,9 @@ impl Controller {
                 step.check_followed().map_err(at)?;
             }
             steps.extend(step);
+            if whole.is_some() && draft.changes_graph {
+                return Err(at(ControlError::WithCells));
+            }
         }
         has_change |= !steps.is_empty();
         self.check_steps(&steps, engine)
@@ -381,7 +390,9 @@ impl Controller {
         } = draft;
         let edits = builder.into_edits();
         let is_changed = !edits.is_empty() || snapshots != self.snapshots;
-        let before = UndoEntry::before(&edits, changes_graph, engine.graph());
+        let whole = self.cells.as_ref().map(|it| it.graph());
+        let graph = whole.as_ref().unwrap_or(engine.graph());
+        let before = UndoEntry::before(&edits, changes_graph, graph);
         let heard = self.send(edits, &timed, &events, engine)?;
         if is_changed {
             let before = before.with_snapshots(&self.snapshots, &snapshots);
@@ -421,15 +432,32 @@ impl Controller {
             engine.cancel();
             return Err(EngineError::Busy.into());
         }
-        if is_at_once && let Err(error) = engine.edit_held(at_once) {
+        let mut cells = self.cells.as_deref_mut();
+        let done = match &cells {
+            Some(_) => cells::set_params(at_once, engine, &mut cells),
+            None if is_at_once => engine.edit_held(at_once).map(|_| ()),
+            None => Ok(()),
+        };
+        if let Err(error) = done {
             engine.cancel();
             return Err(error.into());
         }
         let sent = timed.iter().try_for_each(|set| {
             let ramp = Frames((set.over_ms * self.rate_hz / 1000.0) as u32);
+            if let Some(cells) = &mut cells {
+                if cells.is_inside(set.node) {
+                    let event = InsideEvent::Param(&set.param, set.value, (ramp, set.law));
+                    return cells.send(engine, set.node, event, set.at);
+                }
+                let value = ParamValue::Number(f64::from(set.value));
+                cells.note_param(set.node, &set.param, &value);
+            }
             engine.ramp_param(set.node, &set.param, set.value, set.at, (ramp, set.law))
         });
-        let sent = sent.and_then(|()| events.iter().try_for_each(|event| event.send(engine)));
+        let sent = sent.and_then(|()| {
+            let mut events = events.iter();
+            events.try_for_each(|event| event.send_with(engine, &mut cells))
+        });
         let is_swapping = engine.is_swapping() && !was_swapping;
         let ticket = engine.commit()?;
         sent?;
@@ -508,6 +536,7 @@ impl Controller {
     fn step(&mut self, command: &Command, engine: &mut Engine) -> Result<EffectTime, ControlError> {
         let playing = Playing {
             engine: &mut *engine,
+            cells: self.cells.as_deref_mut(),
             snapshots: &mut self.snapshots,
             session: self.file.session_mut(),
         };
@@ -592,6 +621,7 @@ impl Controller {
         engine: &Engine,
     ) -> Result<Answers, (ControlError, Option<usize>)> {
         let mut answers = Answers::new();
+        let whole = self.cells.as_ref().map(|it| it.graph());
         for (number, command) in (1..).zip(&request.commands) {
             let answer = match command {
                 Command::Query {
@@ -606,19 +636,30 @@ impl Controller {
                 }
                 Command::Learn { target, range } => {
                     let catalogue = self.registry.catalogue();
-                    check_learned(target, engine.graph(), catalogue)
+                    check_learned(target, whole.as_ref().unwrap_or(engine.graph()), catalogue)
                         .map_err(|error| (error, Some(number)))?;
                     self.learning = Some((target.clone(), *range));
                     json!({ "learns": target })
                 }
-                Command::Query { what } => query::answer(*what, engine, self.registry.catalogue()),
+                Command::Query {
+                    what: Query::Meters,
+                } => {
+                    let mut gauges = engine.gauges();
+                    gauges.extend(self.cells.iter().flat_map(|it| it.gauges()));
+                    json!(gauges)
+                }
+                Command::Query { what } => {
+                    let graph = whole.as_ref();
+                    query::answer(*what, (engine, graph), self.registry.catalogue())
+                }
                 Command::Save { file } => self
                     .save(file.as_deref(), engine)
                     .map_err(|error| (error, Some(number)))?,
                 Command::SavePreset { part, name } => {
                     let names = (name.as_str(), part.as_str());
                     let (folder, catalogue) = (self.file.folder(), self.registry.catalogue());
-                    let saved = snapshot::save_preset(folder, names, engine.graph(), catalogue);
+                    let graph = whole.as_ref().unwrap_or(engine.graph());
+                    let saved = snapshot::save_preset(folder, names, graph, catalogue);
                     json!({ "saved": saved.map_err(|error| (error, Some(number)))? })
                 }
                 Command::Subscribe {
@@ -626,6 +667,8 @@ impl Controller {
                     ports,
                     every_ms,
                 } => {
+                    let at = |error| (error, Some(number));
+                    check_measured(ports, engine.graph(), whole.as_ref()).map_err(at)?;
                     let wanted = (topics.as_slice(), ports.as_slice());
                     let set = self.subscriptions.set(client, wanted, *every_ms, engine);
                     set.map_err(|error| (error, Some(number)))?;
@@ -639,7 +682,9 @@ impl Controller {
     }
 
     fn save(&mut self, file: Option<&Path>, engine: &Engine) -> Result<Value, ControlError> {
-        let now = (engine.graph(), &*self.snapshots);
+        let whole = self.cells.as_ref().map(|it| it.graph());
+        let graph = whole.as_ref().unwrap_or(engine.graph());
+        let now = (graph, &*self.snapshots);
         let (saved, kept) = self.file.save(file, now, self.registry.catalogue())?;
         if file.is_none() {
             self.saved_changes = self.history.changes();
@@ -651,6 +696,24 @@ impl Controller {
                 "warning": format!("comments are lost; the old file is {}", kept.display()),
             }),
         })
+    }
+}
+
+/// Refuses to measure what stays inside a cell: it is in the `whole` graph only.
+fn check_measured(
+    ports: &[String],
+    here: &Graph,
+    whole: Option<&Graph>,
+) -> Result<(), ControlError> {
+    let is_inside = |port: &&String| {
+        let is_in = |graph| target::audio_output(graph, port).is_ok();
+        whole.is_some_and(is_in) && !is_in(here)
+    };
+    match ports.iter().find(is_inside) {
+        Some(port) => Err(ControlError::Cells(format!(
+            "`{port}` stays inside its cell: what leaves a cell can be measured"
+        ))),
+        None => Ok(()),
     }
 }
 

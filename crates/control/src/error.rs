@@ -122,7 +122,7 @@ pub enum ControlError {
     NoCells,
     /// The graph of a session of cells changes by commands of cells alone.
     #[error(
-        "a session of cells takes `set`, `value`, `midi`, `message`, `query`, `subscribe` and the commands of cells"
+        "a session of cells takes no command that changes nodes and edges, nor one that sets what only a new node takes, nor `load`: use `divisi play`"
     )]
     WithCells,
     /// A command of cells was refused.

@@ -1,5 +1,6 @@
 //! [`NodeEvent`]: a number or a MIDI message for an event input, checked before anything is sent.
 
+use crate::cells::{Host, InsideEvent};
 use crate::target::required;
 use crate::{Command, ControlError};
 use engine::{Engine, EngineError};
@@ -69,11 +70,28 @@ impl NodeEvent {
         self.at
     }
 
-    pub(crate) fn send(&self, engine: &mut Engine) -> Result<(), EngineError> {
+    fn send(&self, engine: &mut Engine) -> Result<(), EngineError> {
         match &self.body {
             Body::Value(value) => engine.send_value(self.node, &self.input, *value, self.at),
             Body::Midi(bytes) => engine.send_midi(self.node, &self.input, *bytes, self.at),
             Body::Words(text) => engine.send_words(self.node, text),
         }
+    }
+
+    /// As [`send`](Self::send), to a node in a cell if it is in one.
+    pub(crate) fn send_with(
+        &self,
+        engine: &mut Engine,
+        cells: &mut Host<'_>,
+    ) -> Result<(), EngineError> {
+        let Some(cells) = cells.as_mut().filter(|it| it.is_inside(self.node)) else {
+            return self.send(engine);
+        };
+        let event = match &self.body {
+            Body::Value(value) => InsideEvent::Value(&self.input, *value),
+            Body::Midi(bytes) => InsideEvent::Midi(&self.input, *bytes),
+            Body::Words(text) => return cells.send_words(self.node, text),
+        };
+        cells.send(engine, self.node, event, self.at)
     }
 }

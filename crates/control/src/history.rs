@@ -1,6 +1,7 @@
 //! [`History`]: the changes that can be taken back, and those that were.
 
 use crate::ControlError;
+use crate::cells::{Host, set_params};
 use crate::loaded_state::LoadedState;
 use engine::Engine;
 use graph::{Edit, Graph, ParamValue, edits_between};
@@ -34,6 +35,7 @@ pub(crate) struct UndoEntry {
 /// Changes of a step of the history.
 pub(crate) struct Playing<'a> {
     pub(crate) engine: &'a mut Engine,
+    pub(crate) cells: Host<'a>,
     pub(crate) snapshots: &'a mut Arc<Snapshots>,
     pub(crate) session: &'a mut Session,
 }
@@ -149,6 +151,7 @@ fn step(
     let entry = from.last().ok_or(ControlError::Nothing(name))?;
     let Playing {
         engine,
+        mut cells,
         snapshots,
         session,
     } = playing;
@@ -157,7 +160,7 @@ fn step(
     if let Some((loaded, now)) = loaded {
         loaded.check_room(now, engine)?;
     }
-    let change = go_back(&entry.change, engine, registry)?;
+    let change = go_back(&entry.change, (&mut *engine, &mut cells), registry)?;
     if let Some((loaded, now)) = loaded {
         loaded.restore(now, (engine, session), registry.catalogue())?;
     }
@@ -191,7 +194,7 @@ fn old_values(edits: &[Edit], graph: &Graph) -> Vec<(String, String, f64)> {
 /// Goes back to `entry`. Gives the entry that leads to the present again.
 fn go_back(
     entry: &PreviousState,
-    engine: &mut Engine,
+    (engine, cells): (&mut Engine, &mut Host<'_>),
     registry: &Registry,
 ) -> Result<PreviousState, ControlError> {
     match entry {
@@ -202,9 +205,11 @@ fn go_back(
         }
         PreviousState::Params(values) => {
             let mut edits = Vec::new();
+            let whole = cells.as_ref().map(|it| it.graph());
+            let graph = whole.as_ref().unwrap_or(engine.graph());
             for (name, key, value) in values {
-                let id = engine.graph().find(name);
-                let node = id.and_then(|id| Some((id, engine.graph().node(id)?)));
+                let id = graph.find(name);
+                let node = id.and_then(|id| Some((id, graph.node(id)?)));
                 let Some((id, node)) = node else { continue };
                 let value = match value.is_nan() {
                     true => default_of(node, key, registry),
@@ -212,8 +217,13 @@ fn go_back(
                 };
                 edits.extend(value.map(|v| Edit::Set(id, key.clone(), ParamValue::Number(v))));
             }
-            let now = PreviousState::Params(old_values(&edits, engine.graph()));
-            engine.edit(edits)?;
+            let now = PreviousState::Params(old_values(&edits, graph));
+            engine.begin();
+            if let Err(error) = set_params(edits, engine, cells) {
+                engine.cancel();
+                return Err(error.into());
+            }
+            engine.commit()?;
             Ok(now)
         }
     }

@@ -2,13 +2,17 @@
 
 use crate::Query;
 use engine::{Engine, ScheduleChange};
-use graph::{Catalogue, Kind, Node, ParamRange, ParamValue, Port, PortCount, Signal};
+use graph::{Catalogue, Graph, Kind, Node, ParamRange, ParamValue, Port, PortCount, Signal};
 use serde_json::{Map, Value, json};
 
 /// The answer to `query`.
-pub(crate) fn answer(query: Query, engine: &Engine, catalogue: &Catalogue) -> Value {
+pub(crate) fn answer(
+    query: Query,
+    (engine, whole): (&Engine, Option<&Graph>),
+    catalogue: &Catalogue,
+) -> Value {
     match query {
-        Query::Graph => graph(engine),
+        Query::Graph => graph(engine, whole.unwrap_or(engine.graph())),
         Query::Kinds => catalogue.kinds().map(kind).collect(),
         Query::Load => load(engine),
         Query::Dropouts => dropouts(engine),
@@ -63,8 +67,8 @@ pub(crate) fn dropouts(engine: &Engine) -> Value {
     })
 }
 
-fn graph(engine: &Engine) -> Value {
-    let graph = engine.graph();
+/// The graph of the session: that of the engine, or the whole one where parts of it play elsewhere.
+fn graph(engine: &Engine, graph: &Graph) -> Value {
     let nodes = graph.nodes();
     let nodes: Vec<Value> = nodes
         .map(|(id, one)| node(one, engine.own_params(id)))

@@ -109,6 +109,12 @@ impl Subscriptions {
         }
     }
 
+    /// Returns true if somebody gets meters.
+    pub(crate) fn has_meters(&self) -> bool {
+        let mut all = self.all.iter();
+        all.any(|it| it.topics.contains(&Topic::Meters))
+    }
+
     /// Ends the subscription of `client`.
     pub(crate) fn end(&mut self, client: u64) {
         self.all.retain(|it| it.client != client);
@@ -119,8 +125,12 @@ impl Subscriptions {
         self.changes.push(change);
     }
 
-    /// Adds the messages that subscribers are to get now.
-    pub(crate) fn publish(&mut self, engine: &Engine, messages: &mut Vec<Message>) {
+    /// Adds the messages that subscribers are to get now; `inside` are the meters in cells.
+    pub(crate) fn publish(
+        &mut self,
+        (engine, inside): (&Engine, BTreeMap<String, f32>),
+        messages: &mut Vec<Message>,
+    ) {
         let changes = std::mem::take(&mut self.changes);
         let now = Instant::now();
         for it in &mut self.all {
@@ -146,7 +156,7 @@ impl Subscriptions {
             };
             if it.topics.contains(&Topic::Meters) {
                 let mut meters = measured(|meter| meter.levels());
-                let gauges = engine.gauges().into_iter();
+                let gauges = engine.gauges().into_iter().chain(inside.clone());
                 meters.extend(gauges.map(|(name, value)| (name, json!(value))));
                 send(Topic::Meters, Value::Object(meters));
             }

@@ -12,7 +12,8 @@ use crate::transport::TransportSchedule;
 use crate::watchdog;
 use driver::{AudioCallback, CallbackInfo, HostTransport, MidiEvent};
 use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor, StateVisitor};
-use processor::{MidiPortsCallback, Transport};
+use graph::NodeId;
+use processor::{Event, MidiPortsCallback, Transport, TransportChange};
 use rt::stamp::{self, TickScale};
 use rtrb::PushError;
 use std::sync::Arc;
@@ -130,6 +131,41 @@ impl EngineCallback {
     /// Real-time: hot.
     pub fn time(&self) -> (u64, u64) {
         (self.position, self.cycle)
+    }
+
+    /// Gives `event` to `node` in the coming block, at the event's frame. Returns false if too many events wait.
+    ///
+    /// Real-time: hot.
+    pub fn give_event(&mut self, node: NodeId, event: Event) -> bool {
+        let has_room = self.schedule.has_room();
+        if has_room {
+            self.schedule.push(EventMessage {
+                node,
+                event,
+                at: self.position + u64::from(event.frame),
+                ramp: None,
+                after_swap: 0,
+            });
+        }
+        has_room
+    }
+
+    /// State of the transport after its last change.
+    ///
+    /// Real-time: hot.
+    pub fn last_transport(&self) -> TransportChange {
+        self.transport.transport().last()
+    }
+
+    /// Changes the transport in the coming block, as that of another engine has changed. One of a frame before the last
+    /// change is left out.
+    ///
+    /// Real-time: hot.
+    pub fn change_transport(&mut self, change: TransportChange) {
+        let transport = self.transport.transport();
+        if change.frame >= transport.last().frame {
+            transport.push(change);
+        }
     }
 
     /// Begins at this frame and cycle. To be called before the first block.

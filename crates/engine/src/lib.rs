@@ -59,7 +59,7 @@ pub use callback::EngineCallback;
 pub use choose::{
     ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler, forget_choice,
 };
-pub use control::{Engine, ScheduleChange, Tap, TransportPosition};
+pub use control::{Engine, ScheduleChange, Tap, TransportPosition, live_param, param_number};
 pub use controllers::{ControllerBinding, ControllerSource, MAX_CONTROLLERS};
 pub use error::EngineError;
 pub use exec::{HeldLine, StateVisitor};

@@ -12,7 +12,7 @@
 //! | what is finished? | [`countdown`] (the inputs of a step), [`fork`] (the branches of a step), [`progress`] (the tasks of a cycle) |
 //! | who sleeps, and who is woken? | [`wake`] (a futex), [`idle_set`] (workers that left a cycle), [`fence`] (a fence that is free on one side) |
 //! | what runs beside the cycle? | [`deferred`] (jobs in pieces), [`job_service`] (threads for such jobs), [`background`] (work that may wait) |
-//! | how do data travel? | [`mirror`] (frames, in place, between processes too), [`trace`] (records), [`ring`] (values, in rings of the crate `rtrb`) |
+//! | how do data travel? | [`mirror`] (frames, in place, between processes too), [`newest`] (the newest value only), [`trace`] (records), [`ring`] (values, in rings of the crate `rtrb`) |
 //! | what does the machine offer? | [`stamp`] (its time-stamp counter), [`ftz`] (flush-to-zero mode), [`arena`] (aligned blocks), [`pad`] (cache lines), [`cache_sweep`] (cold caches), [`vectors`] (wide ones) |
 //!
 //! # Epochs
@@ -47,6 +47,7 @@ pub mod idle_set;
 pub mod job_service;
 #[cfg(unix)]
 pub mod mirror;
+pub mod newest;
 pub mod owner;
 pub mod pad;
 pub mod progress;

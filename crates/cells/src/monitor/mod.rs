@@ -27,6 +27,7 @@ pub(crate) use watched::WatchedCell;
 use crate::guardian::link::MessageKind;
 use crate::guardian::pulse::{Pulse, PulseWord};
 use crate::guardian::{Predecessor, Succession};
+use crate::inner_events::InnerText;
 use crate::node::{CellLink, Drill};
 use crate::raw;
 use crate::section::CellSpec;
@@ -131,6 +132,8 @@ pub(crate) enum Order {
 /// A cell that was added and has not come up yet.
 pub(crate) struct NewCell {
     pub(crate) link: CellLink,
+    /// Messages in words for its nodes.
+    pub(crate) texts: rtrb::Producer<InnerText>,
     pub(crate) status: Arc<CellStatus>,
     /// Latency of its graph, or the reason why it did not come up.
     pub(crate) came: mpsc::Receiver<Result<u32, String>>,
@@ -177,12 +180,17 @@ pub struct Monitor {
     pub(crate) offset: Arc<AtomicU64>,
 }
 
+/// Where messages in words for the nodes of one cell go.
+pub struct CellTexts(pub(crate) rtrb::Producer<InnerText>);
+
 /// The cells that have come up.
 pub struct Start {
     /// Their processes.
     pub monitor: Monitor,
     /// For each cell, what its node needs, by the node's name.
     pub links: Vec<(String, CellLink)>,
+    /// For each cell, where messages in words for its nodes go.
+    pub texts: Vec<CellTexts>,
 }
 
 impl Monitor {
@@ -260,14 +268,19 @@ impl Monitor {
             predecessor,
             offset,
         };
-        let mut links = Vec::new();
+        let (mut links, mut texts) = (Vec::new(), Vec::new());
         for (node, mut new) in new {
             let latency = new.came.recv();
             let latency = latency.map_err(|_| "the cells have ended".to_owned())??;
             new.link.graph_latency = Frames(latency);
             links.push((node, new.link));
+            texts.push(CellTexts(new.texts));
         }
-        Ok(Start { monitor, links })
+        Ok(Start {
+            monitor,
+            links,
+            texts,
+        })
     }
 
     /// Events since the last call.

@@ -7,6 +7,7 @@ use super::process::{CellProcesses, Process};
 use super::{CellEvent, LaunchRequest, NewCell, PlannedCell};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use crate::guardian::link::MessageKind;
+use crate::inner_events::TEXTS;
 use crate::machine::{Grant, MachineFiles};
 use crate::message::{DEPTH, HEADER, HostEnd, ReplyError};
 use crate::node::{CellLink, Drill, DrillKind};
@@ -105,6 +106,7 @@ pub(super) fn watch(
     let (fresh_sender, fresh) = rtrb::RingBuffer::new(IN_FLIGHT);
     let (retired, retired_receiver) = rtrb::RingBuffer::new(IN_FLIGHT);
     let (came, came_up) = mpsc::channel();
+    let (text_sender, texts) = rtrb::RingBuffer::new(TEXTS);
     let status = Arc::<CellStatus>::default();
     let hangs = |it: &Drill| matches!(it.kind, DrillKind::Stop | DrillKind::Loop);
     let cell = WatchedCell {
@@ -138,9 +140,13 @@ pub(super) fn watch(
         drills,
         first_block,
         offset,
+        slots: part.slots.clone(),
+        texts,
+        told: Vec::new(),
     };
     let new = NewCell {
         link,
+        texts: text_sender,
         status,
         came: came_up,
     };
@@ -180,6 +186,7 @@ impl WatchedCell {
         self.status.drill.store(0, Ordering::Relaxed);
         self.status.throttled.store(false, Ordering::Relaxed);
         self.status.load.store(0, Ordering::Relaxed);
+        self.status.set_head(None);
     }
 
     pub(super) fn start(&mut self) {
@@ -328,6 +335,8 @@ impl WatchedCell {
                     process: process.id(),
                     is_continued,
                 });
+                let head = self.memory.as_ref().and_then(CheckpointMemory::map_head);
+                self.status.set_head(head);
                 self.blocks_before = self.status.blocks();
                 self.stuck = None;
                 // An outage before this one is over.

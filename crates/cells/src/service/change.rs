@@ -9,7 +9,7 @@
 //! A mistake in any step takes the steps before it back.
 
 use super::{CellService, CellState, ChangeDone, MAX_CELLS, ServedCell, check_machine_cores};
-use crate::monitor::{NewCell, Order};
+use crate::monitor::{CellTexts, NewCell, Order};
 use crate::node::CellLink;
 use crate::section::CellSpec;
 use crate::split::split;
@@ -45,7 +45,8 @@ enum Step {
 /// A cell that comes up, and the graph with its node.
 struct StartingCell {
     cell: ServedCell,
-    new: NewCell,
+    link: CellLink,
+    came: Receiver<Result<u32, String>>,
     node: String,
     outer: Graph,
 }
@@ -100,11 +101,20 @@ impl CellService {
         let yielded = self.yield_cells(&yielded);
         let index = self.next_index;
         self.next_index += 1;
-        let new = self.monitor.add(index, &part, text);
+        let NewCell {
+            mut link,
+            texts,
+            status,
+            came,
+        } = self.monitor.add(index, &part, text);
+        link.told = self.told(&part.slots);
         let cell = ServedCell {
             index,
             spec,
-            status: new.status.clone(),
+            status,
+            node: part.node.clone(),
+            slots: part.slots.clone(),
+            texts: CellTexts(texts),
             stopped: None,
             moves: 0,
             response: None,
@@ -113,7 +123,8 @@ impl CellService {
         Ok(Pending {
             step: Step::Starting(Box::new(StartingCell {
                 cell,
-                new,
+                link,
+                came,
                 node,
                 outer,
             })),
@@ -179,7 +190,7 @@ impl CellService {
                     return Some(Err("the cells have ended".to_owned()));
                 }
             },
-            Step::Starting(starting) => match starting.new.came.try_recv() {
+            Step::Starting(starting) => match starting.came.try_recv() {
                 Err(TryRecvError::Empty) => Step::Starting(starting),
                 Ok(Ok(latency)) => self.came_up(*starting, latency),
                 failed => {
@@ -215,12 +226,13 @@ impl CellService {
     fn came_up(&mut self, starting: StartingCell, latency: u32) -> Step {
         let StartingCell {
             cell,
-            mut new,
+            mut link,
             node,
             outer,
+            ..
         } = starting;
-        new.link.graph_latency = Frames(latency);
-        self.links().insert(node.clone(), new.link);
+        link.graph_latency = Frames(latency);
+        self.links().insert(node.clone(), link);
         Step::Editing(Box::new(outer), GraphChange::Adds(Box::new(cell), node))
     }
 

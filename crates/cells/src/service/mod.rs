@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `demands` | what cells need of the machine, and who yields to whom |
+//! | `inside` | events for nodes inside cells |
 //! | `text` | the keys of a cell that arrive as JSON |
 //! | `govern`, `moves` | how many cores each cell has, by what it was measured to need |
 //! | `change` | one change under way: a new process, then another graph |
@@ -23,16 +24,19 @@
 mod change;
 mod demands;
 mod govern;
+mod inside;
 mod moves;
 mod text;
 
 pub use demands::WorstCosts;
 pub use govern::CellMoved;
+pub use inside::InnerChange;
 pub use text::cell_text;
 
 use crate::admission::CoreCapacity;
+use crate::inner_events::Slot;
 use crate::machine::MachineFiles;
-use crate::monitor::{Monitor, Order};
+use crate::monitor::{CellTexts, Monitor, Order};
 use crate::node::CellLinks;
 use crate::section::{CellSpec, check_cores, shared_cores};
 use crate::split::Split;
@@ -126,7 +130,7 @@ pub struct ChangeDone {
 
 /// Arguments for making a service.
 pub struct ServiceOptions {
-    /// The whole graph of the session.
+    /// The whole graph of the session, as its processes read it.
     pub graph: Graph,
     /// All kinds, with those of cells.
     pub registry: Arc<Registry>,
@@ -147,6 +151,8 @@ pub struct ServiceOptions {
 /// The cells of a session that plays.
 pub struct CellService {
     options: ServiceOptions,
+    /// The graph as each process reads it.
+    filed: Graph,
     monitor: Monitor,
     cells: Vec<ServedCell>,
     next_index: usize,
@@ -159,6 +165,10 @@ struct ServedCell {
     index: usize,
     spec: CellSpec,
     status: Arc<CellStatus>,
+    /// Name of its node in the supervisor's graph.
+    node: String,
+    slots: Arc<[Slot]>,
+    texts: CellTexts,
     /// It was stopped: by an order, or for one of higher precedence.
     stopped: Option<CellState>,
     /// Moves between cores that the service made by itself.
@@ -171,19 +181,27 @@ impl CellService {
     /// The service of the cells of `split`, which `monitor` has started.
     ///
     /// Real-time: setup.
-    pub fn new(options: ServiceOptions, split: &Split, monitor: Monitor) -> Self {
+    pub fn new(
+        options: ServiceOptions,
+        split: &Split,
+        (monitor, texts): (Monitor, Vec<CellTexts>),
+    ) -> Self {
         let statuses = monitor.statuses().iter();
-        let cells = split.cells.iter().zip(statuses).enumerate();
-        let cells = cells.map(|(index, (part, (_, status)))| ServedCell {
+        let cells = split.cells.iter().zip(statuses).zip(texts).enumerate();
+        let cells = cells.map(|(index, ((part, (_, status)), texts))| ServedCell {
             index,
             spec: part.spec.clone(),
             status: status.clone(),
+            node: part.node.clone(),
+            slots: part.slots.clone(),
+            texts,
             stopped: None,
             moves: 0,
             response: None,
         });
         let cells: Vec<ServedCell> = cells.collect();
         Self {
+            filed: options.graph.clone(),
             options,
             monitor,
             next_index: cells.len(),

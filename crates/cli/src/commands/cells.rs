@@ -196,7 +196,11 @@ impl Cells {
             succession,
         };
         let started = Monitor::start(cells.collect(), monitor);
-        let Start { monitor, links } = started.map_err(Failure::failed)?;
+        let Start {
+            monitor,
+            links,
+            texts,
+        } = started.map_err(Failure::failed)?;
         let links = CellLinks::new(links.into_iter().collect::<HashMap<_, _>>().into());
         let mut registry = divisi::registry();
         register_cells(&mut registry, links.clone());
@@ -212,7 +216,7 @@ impl Cells {
             goal: is_live.then_some(system.goal),
             machine,
         };
-        let service = CellService::new(service, &split, monitor);
+        let service = CellService::new(service, &split, (monitor, texts));
         let run = Run {
             loaded: &loaded,
             file: &self.file,

@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::EngineError;
 use crate::messages::{EVENTS, EventMessage, Ramp, RampLaw};
-use graph::{Graph, Kind, Node, NodeId, ParamRange, ParamValue, Signal};
+use graph::{Catalogue, Graph, Kind, Node, NodeId, ParamRange, ParamValue, Signal};
 use processor::{Event, EventBody, EventTarget};
 use units::Frames;
 
@@ -179,15 +179,47 @@ impl Engine {
         })
     }
 
-    /// Value of a parameter in the graph, or the kind's default.
-    fn param_value(&self, node: NodeId, name: &str) -> Option<f64> {
-        let there = self.graph.node(node)?;
-        let kind = self.resources.catalogue.get(there.effective_kind())?;
-        let default = match kind.param(name)?.1.range {
-            ParamRange::Number { default, .. } => Some(default).filter(|x| !x.is_nan()),
+    /// Sends `body` to the parameter or input `target` of `node`, at absolute frame `at`, or at the next block if that frame
+    /// has [passed](Self::position). With a `ramp` a number moves there from the ramp's first one. Nothing is looked up:
+    /// the node itself knows what the target is, as one does that stands for others.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Busy`] while too many events wait.
+    ///
+    /// Real-time: setup.
+    pub fn send_event(
+        &mut self,
+        node: NodeId,
+        (target, body): (EventTarget, EventBody),
+        at: u64,
+        ramp: Option<(f32, Frames, RampLaw)>,
+    ) -> Result<(), EngineError> {
+        let frame = 0;
+        let ramp = match (body, ramp) {
+            (EventBody::Value(to), Some((from, Frames(frames @ 1..), law))) => Some(Ramp {
+                from,
+                to,
+                frames,
+                law,
+            }),
             _ => None,
         };
-        there.number(name).or(default)
+        self.send(EventMessage {
+            node,
+            event: Event {
+                frame,
+                target,
+                body,
+            },
+            at,
+            ramp,
+            after_swap: 0,
+        })
+    }
+
+    fn param_value(&self, node: NodeId, name: &str) -> Option<f64> {
+        param_number(&self.resources.catalogue, self.graph.node(node)?, name)
     }
 
     /// The event that sets a parameter of `node`, if it may change while it plays.
@@ -199,37 +231,8 @@ impl Engine {
     ) -> Result<EventMessage, EngineError> {
         let error = || EngineError::NoParam(name.to_owned());
         let there = self.graph.node(node).ok_or_else(error)?;
-        let kind = self.resources.catalogue.get(there.effective_kind());
-        let kind = kind.ok_or_else(error)?;
-        let (index, param) = kind
-            .param(name)
-            .filter(|(_, param)| param.live)
-            .ok_or_else(error)?;
-        let index = match index {
-            Kind::OWN => {
-                let own = self.resources.own_params(node);
-                let at = own.iter().position(|own| own == name).ok_or_else(error)?;
-                u16::try_from(kind.params.len() + at).map_err(|_| error())?
-            }
-            index => index,
-        };
-        let (mut min, mut max) = match param.range {
-            ParamRange::Number { min, max, .. } => (min, max),
-            _ => (f64::NEG_INFINITY, f64::INFINITY),
-        };
-        if let Some(delay) = kind.delay.filter(|delay| delay.time == name) {
-            let bound = |key| there.number(key).or_else(|| there.number(delay.time));
-            min = bound(delay.min).map_or(min, |bound| bound - TIME_TOLERANCE);
-            max = bound(delay.max).map_or(max, |bound| bound + TIME_TOLERANCE);
-        }
-        if !(min..=max).contains(&f64::from(value)) {
-            return Err(EngineError::OutOfRange {
-                param: name.to_owned(),
-                value: value.into(),
-                min,
-                max,
-            });
-        }
+        let own = self.resources.own_params(node);
+        let index = live_param(&self.resources.catalogue, (there, own), name, value)?;
         let event = Event {
             frame: 0,
             target: EventTarget::Param(index),
@@ -262,4 +265,63 @@ impl Engine {
             }
         }
     }
+}
+
+/// Value of a parameter of `node`, or the kind's default.
+///
+/// Real-time: setup.
+pub fn param_number(catalogue: &Catalogue, node: &Node, name: &str) -> Option<f64> {
+    let kind = catalogue.get(node.effective_kind())?;
+    let default = match kind.param(name)?.1.range {
+        ParamRange::Number { default, .. } => Some(default).filter(|x| !x.is_nan()),
+        _ => None,
+    };
+    node.number(name).or(default)
+}
+
+/// Index of the parameter `name` of `node`, which has the parameters `own` beside those of its kind, if it may change to
+/// `value` while it plays.
+///
+/// # Errors
+///
+/// [`EngineError::NoParam`] or [`EngineError::OutOfRange`].
+///
+/// Real-time: setup.
+pub fn live_param(
+    catalogue: &Catalogue,
+    (node, own): (&Node, &[String]),
+    name: &str,
+    value: f32,
+) -> Result<u16, EngineError> {
+    let error = || EngineError::NoParam(name.to_owned());
+    let kind = catalogue.get(node.effective_kind()).ok_or_else(error)?;
+    let (index, param) = kind
+        .param(name)
+        .filter(|(_, param)| param.live)
+        .ok_or_else(error)?;
+    let index = match index {
+        Kind::OWN => {
+            let at = own.iter().position(|own| own == name).ok_or_else(error)?;
+            u16::try_from(kind.params.len() + at).map_err(|_| error())?
+        }
+        index => index,
+    };
+    let (mut min, mut max) = match param.range {
+        ParamRange::Number { min, max, .. } => (min, max),
+        _ => (f64::NEG_INFINITY, f64::INFINITY),
+    };
+    if let Some(delay) = kind.delay.filter(|delay| delay.time == name) {
+        let bound = |key| node.number(key).or_else(|| node.number(delay.time));
+        min = bound(delay.min).map_or(min, |bound| bound - TIME_TOLERANCE);
+        max = bound(delay.max).map_or(max, |bound| bound + TIME_TOLERANCE);
+    }
+    if !(min..=max).contains(&f64::from(value)) {
+        return Err(EngineError::OutOfRange {
+            param: name.to_owned(),
+            value: value.into(),
+            min,
+            max,
+        });
+    }
+    Ok(index)
 }

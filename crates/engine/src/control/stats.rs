@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::AheadStatus;
-use processor::{FileProblem, Mode};
+use processor::{FileProblem, Gauge, Mode};
 use report::{CycleTrace, LiveStats, RenderedAhead, Report};
 use std::collections::BTreeMap;
 use units::Nanos;
@@ -14,6 +14,13 @@ impl Engine {
     /// Values of all gauges, by node and name.
     pub fn gauges(&self) -> BTreeMap<String, f32> {
         self.resources.gauges(&self.graph)
+    }
+
+    /// All gauges, by node and name, as they are shared with their processors.
+    ///
+    /// Real-time: setup.
+    pub fn gauge_handles(&self) -> Vec<(String, Gauge)> {
+        self.resources.gauge_handles(&self.graph)
     }
 
     /// What is played ahead; `None` if nothing is to be ([`EngineOptions::ahead_blocks`](crate::EngineOptions::ahead_blocks)).

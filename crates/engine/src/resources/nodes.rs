@@ -211,6 +211,17 @@ impl EngineResources {
         self.nodes.iter().filter_map(name)
     }
 
+    /// All gauges, by node and name.
+    pub(crate) fn gauge_handles(&self, graph: &Graph) -> Vec<(String, Gauge)> {
+        let mut all = Vec::new();
+        for (node, there) in self.named(graph) {
+            let gauges = there.gauges.iter();
+            all.extend(gauges.map(|(name, gauge)| (format!("{node}.{name}"), gauge.clone())));
+        }
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+
     /// Values of all gauges, by node and name.
     pub(crate) fn gauges(&self, graph: &Graph) -> BTreeMap<String, f32> {
         let mut values = BTreeMap::new();

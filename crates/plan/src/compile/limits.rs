@@ -53,7 +53,8 @@ pub(super) fn event_room(kind: Option<&Kind>, inputs: &[StepInput], block: Frame
     let has_event_input = inputs.iter().any(|i| matches!(i, StepInput::Events(_)));
     let params = kind.into_iter().flat_map(|kind| &kind.params);
     let live_params = params.filter(|param| param.live).count();
-    let room = match has_event_input {
+    let has_own = kind.is_some_and(|kind| kind.has_own_params);
+    let room = match has_event_input || has_own {
         true => 2 * events_per_port(block),
         false => {
             let of_params = EVENTS_PER_PARAM.max(block.count() / FRAMES_PER_PARAM_EVENT);

@@ -1,10 +1,15 @@
 //! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
 
-use divisi::cells::{CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, cell_text};
-use divisi::control::{CellHost, Command};
-use divisi::prelude::Engine;
+use divisi::cells::{
+    CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, InnerChange, cell_text,
+};
+use divisi::control::{CellHost, Command, InsideEvent};
+use divisi::engine::EngineError;
+use divisi::graph::{NodeId, ParamValue};
+use divisi::prelude::{Engine, Graph};
 use serde_json::{Value, json};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -53,6 +58,41 @@ impl CellHost for ServedCells {
             "uptime_ns": self.began.elapsed().as_nanos() as u64,
             "cells": service.cells().iter().map(cell).collect::<Vec<_>>(),
         })
+    }
+
+    fn graph(&self) -> Graph {
+        self.service.borrow().graph().clone()
+    }
+
+    fn is_inside(&self, node: NodeId) -> bool {
+        self.service.borrow().is_inside(node)
+    }
+
+    fn send(
+        &mut self,
+        engine: &mut Engine,
+        node: NodeId,
+        event: InsideEvent<'_>,
+        at: u64,
+    ) -> Result<(), EngineError> {
+        let change = match event {
+            InsideEvent::Param(name, value, ramp) => InnerChange::Param(name, value, ramp),
+            InsideEvent::Value(input, value) => InnerChange::Value(input, value),
+            InsideEvent::Midi(input, bytes) => InnerChange::Midi(input, bytes),
+        };
+        self.service.borrow_mut().send(engine, node, change, at)
+    }
+
+    fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
+        self.service.borrow_mut().send_words(node, text)
+    }
+
+    fn gauges(&self) -> BTreeMap<String, f32> {
+        self.service.borrow().gauges()
+    }
+
+    fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue) {
+        self.service.borrow_mut().note_param(node, name, value);
     }
 }
 

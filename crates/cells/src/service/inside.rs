@@ -1,0 +1,176 @@
+//! Events for nodes inside cells: looked up in the whole graph, sent to the node of their cell.
+
+use super::{CellService, ServedCell};
+use crate::inner_events::{InnerText, Slot, slot_of};
+use engine::{Engine, EngineError, RampLaw, live_param, param_number};
+use graph::{Graph, NodeId, ParamValue, Signal};
+use processor::{EventBody, EventTarget};
+use std::collections::BTreeMap;
+use units::Frames;
+
+/// What is sent to a node inside a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InnerChange<'a> {
+    /// A parameter moves to a value, in so many frames.
+    Param(&'a str, f32, (Frames, RampLaw)),
+    /// A number for an event or control input.
+    Value(&'a str, f32),
+    /// A MIDI channel message for an event input.
+    Midi(&'a str, [u8; 3]),
+}
+
+impl CellService {
+    /// The whole graph of the session, with the values that were set while it played.
+    pub fn graph(&self) -> &Graph {
+        &self.options.graph
+    }
+
+    /// Returns true if a node of the whole graph is in a cell.
+    ///
+    /// Real-time: setup.
+    pub fn is_inside(&self, node: NodeId) -> bool {
+        self.cell_of(node).is_some()
+    }
+
+    /// The newest values of the meters in cells, by node and name.
+    ///
+    /// Real-time: setup.
+    pub fn gauges(&self) -> BTreeMap<String, f32> {
+        let all = self.cells.iter().map(|cell| cell.status.gauges());
+        all.flatten().collect()
+    }
+
+    /// Notes that a parameter of a node of the whole graph, inside a cell or not, has another value.
+    ///
+    /// Real-time: setup.
+    pub fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue) {
+        if let Some(there) = self.options.graph.node_mut(node) {
+            there.set(name, value.clone());
+        }
+    }
+
+    /// Sends `change` to a node inside a cell, at absolute frame `at`, or with the next block if that frame has passed. In a
+    /// transaction of the engine it is heard with all the others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Engine::ramp_param`], [`Engine::send_value`] and [`Engine::send_midi`].
+    ///
+    /// Real-time: setup.
+    pub fn send(
+        &mut self,
+        engine: &mut Engine,
+        node: NodeId,
+        change: InnerChange<'_>,
+        at: u64,
+    ) -> Result<(), EngineError> {
+        let (target, body, ramp) = self.resolve(node, change)?;
+        let name = match change {
+            InnerChange::Param(name, ..)
+            | InnerChange::Value(name, _)
+            | InnerChange::Midi(name, _) => name,
+        };
+        let error = || EngineError::NoParam(name.to_owned());
+        let cell = self.cell_of(node).ok_or_else(error)?;
+        let slot = slot_of(&cell.slots, node, target).ok_or_else(error)?;
+        let there = engine.graph().find(&cell.node).ok_or_else(error)?;
+        engine.send_event(there, (EventTarget::Param(slot), body), at, ramp)?;
+        if let InnerChange::Param(name, value, _) = change {
+            self.note_param(node, name, &ParamValue::Number(f64::from(value)));
+        }
+        Ok(())
+    }
+
+    /// Sends a message in words to a node inside a cell. It takes effect at one of the next blocks: one message comes in each.
+    ///
+    /// # Errors
+    ///
+    /// The node understands no words, the message is too long, or too many wait.
+    ///
+    /// Real-time: setup.
+    pub fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
+        let kind = self.options.graph.node(node).map(|it| it.effective_kind());
+        let kind = kind.and_then(|it| self.options.registry.catalogue().get(it));
+        // A node understands words if it has parameters of its own: a patch.
+        let understands = kind.is_some_and(|kind| kind.has_own_params);
+        let cell = (self.cells.iter_mut()).find(|cell| cell.has(&self.options.graph, node));
+        let (Some(cell), true) = (cell, understands) else {
+            return Err(EngineError::NoParam("messages".to_owned()));
+        };
+        let Some(message) = InnerText::new(node, text) else {
+            let max = crate::inner_events::MAX_TEXT;
+            return Err(EngineError::NoParam(format!(
+                "a message of more than {max} bytes, for a node in a cell,"
+            )));
+        };
+        let pushed = cell.texts.0.push(message);
+        pushed.map_err(|_| EngineError::Busy)
+    }
+
+    fn cell_of(&self, node: NodeId) -> Option<&ServedCell> {
+        let graph = &self.options.graph;
+        self.cells.iter().find(|cell| cell.has(graph, node))
+    }
+
+    /// The target within the node, the event and its ramp.
+    fn resolve(&self, node: NodeId, change: InnerChange<'_>) -> Result<Resolved, EngineError> {
+        let catalogue = self.options.registry.catalogue();
+        let none = |name: &str| EngineError::NoParam(name.to_owned());
+        let input = |name: &str| {
+            let there = self.options.graph.node(node).ok_or_else(|| none(name))?;
+            let mut inputs = (0..).zip(there.kind_inputs());
+            let found =
+                inputs.find(|(_, it)| it.name == name && !matches!(it.signal, Signal::Audio(_)));
+            let (port, _) = found.ok_or_else(|| none(name))?;
+            Ok(EventTarget::Input(port))
+        };
+        Ok(match change {
+            InnerChange::Param(name, value, (frames, law)) => {
+                let there = self.options.graph.node(node).ok_or_else(|| none(name))?;
+                let index = live_param(catalogue, (there, &[]), name, value)?;
+                let from = param_number(catalogue, there, name).filter(|_| frames > Frames(0));
+                let ramp = from.map(|from| (from as f32, frames, law));
+                (EventTarget::Param(index), EventBody::Value(value), ramp)
+            }
+            InnerChange::Value(name, value) if value.is_finite() => {
+                (input(name)?, EventBody::Value(value), None)
+            }
+            InnerChange::Value(name, _) => return Err(none(name)),
+            InnerChange::Midi(name, message) => {
+                let [status, second, third] = message;
+                if !(0x80..0xf0).contains(&status) || (second | third) >= 0x80 {
+                    return Err(EngineError::NotMidi(message));
+                }
+                (input(name)?, EventBody::Midi(message), None)
+            }
+        })
+    }
+
+    /// Numbers that a process of these slots is told at its beginning: the session's file has others.
+    pub(super) fn told(&self, slots: &[Slot]) -> Vec<(u16, f32)> {
+        let catalogue = self.options.registry.catalogue();
+        let changed = (0..).zip(slots).filter_map(|(number, slot)| {
+            let EventTarget::Param(index) = slot.target else {
+                return None;
+            };
+            let now = self.options.graph.node(slot.node)?;
+            let name = catalogue.get(now.effective_kind())?;
+            let name = name.params.get(usize::from(index))?.name;
+            let filed = self.filed.node(slot.node).and_then(|it| it.number(name));
+            let value = now.number(name).filter(|value| Some(*value) != filed)?;
+            Some((number, value as f32))
+        });
+        changed.collect()
+    }
+}
+
+/// Target, event and ramp of a change.
+type Resolved = (EventTarget, EventBody, Option<(f32, Frames, RampLaw)>);
+
+impl ServedCell {
+    /// Returns true if a node of the whole graph is one of its nodes.
+    fn has(&self, graph: &Graph, node: NodeId) -> bool {
+        let name = graph.node(node).map(|it| it.name.as_str());
+        name.is_some_and(|name| self.spec.nodes.iter().any(|it| it == name))
+    }
+}

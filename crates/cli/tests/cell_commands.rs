@@ -1,0 +1,222 @@
+//! Nodes inside cells are nodes as all others: commands reach them, with the same bits.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::playing::{Playing, wait_until};
+use common::{Folder, sound, wav};
+use serde_json::json;
+
+/// A block of 85 ms: the sound is whole on a machine under load too.
+const LINE: &str = "s.toml --socket s --rate 48000 --block 4096";
+
+const SESSION: &str = r#"
+edges = ["tone -> low -> amp -> mix.in1 -> out", "bell -> mix.in2", "hum -> shape.1", "env -> shape.2", "shape -> mix.in3", "mix -> take"]
+[nodes]
+tone = { kind = "osc", freq = 330 }
+low = { kind = "svf", freq = 900 }
+amp = { kind = "gain", gain_db = -12 }
+keys = { kind = "note" }
+hum = { kind = "osc", freq = 120, volume = 0.2 }
+bell = { kind = "osc", freq = 0, volume = 0.1 }
+env = { kind = "envelope", attack = 0.01, release = 0.05 }
+shape = { kind = "multiply" }
+mix = { kind = "mixer", in = 3 }
+take = { kind = "recorder", file = "take.wav" }
+out = { kind = "sink" }
+[cell.tone]
+nodes = ["low", "amp"]
+[cell.notes]
+nodes = ["env", "hum", "shape"]
+"#;
+
+/// Commands for nodes inside and outside, at frames that are still to come.
+const COMMANDS: [&str; 8] = [
+    "set low.freq 3000 over 200 at 30000",
+    "set amp.gain_db -3 over 100.5 at 33333",
+    "set tone.freq 440 at 40000",
+    "midi env.notes 0x90 60 100 at 35001",
+    "midi env.notes 0x80 60 0 at 44444",
+    "set hum.freq 240 at 37000",
+    "locate 96000 at 50000",
+    "tempo 90 at 51000",
+];
+
+fn run<'f>(here: &'f Folder, command: &str) -> Playing<'f> {
+    let take = format!("{}.wav", &command[..4]);
+    here.write("s.toml", SESSION.replace("take.wav", &take));
+    let line = format!("{command} {LINE} --seconds 1.8");
+    Playing::begin(here, &line, |_| {})
+}
+
+/// What a run printed, at its end.
+fn end(mut playing: Playing<'_>) -> (Option<i32>, String) {
+    let errors = playing.child.stderr.take().unwrap();
+    let status = playing.child.wait().unwrap();
+    (status.code(), std::io::read_to_string(errors).unwrap())
+}
+
+#[test]
+fn commands_for_nodes_inside_cells_have_the_bits_of_one_process() {
+    let here = Folder::new();
+    let mut seen = String::new();
+    // A machine under load may lose a block, and says so.
+    for _ in 0..4 {
+        let ended = ["play --driver clock", "cells"].map(|command| {
+            let playing = run(&here, command);
+            let reply = playing.send(&COMMANDS).unwrap();
+            assert_eq!(reply["frame"], 30000, "{command}: too late");
+            let (code, told) = end(playing);
+            seen += &told;
+            code == Some(0) && !told.contains("missed")
+        });
+        if ended == [true, true] {
+            let [whole, cells] = ["play.wav", "cell.wav"].map(|name| wav(&here.read(name)).1);
+            let peak = whole.iter().copied().map(f32::from_bits);
+            assert!(peak.fold(0.0, f32::max) > 0.2);
+            // They may end some blocks apart.
+            let length = whole.len().min(cells.len());
+            assert!(
+                length > 60_000 && whole[..length] == cells[..length],
+                "other bits"
+            );
+            return;
+        }
+    }
+    panic!("never without a loss: {seen}");
+}
+
+#[test]
+fn what_was_set_is_told_to_the_next_process_and_taken_along_by_undo_save_and_snapshots() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    let playing = Playing::begin(&here, &format!("cells {LINE}"), |_| {});
+    let value = |name: &str, param: &str| {
+        let graph = playing.graph();
+        let mut nodes = graph["nodes"].as_array().unwrap().iter();
+        let node = nodes.find(|it| it["name"] == name).unwrap();
+        node["params"][param].clone()
+    };
+    assert_eq!(value("low", "freq"), 900.0);
+    playing
+        .send(&["set low.freq 1500", "set tone.freq 220"])
+        .unwrap();
+    playing.send(&["snapshot mine"]).unwrap();
+    playing.send(&["set low.freq 500"]).unwrap();
+    assert_eq!(value("low", "freq"), 500.0);
+    playing.send(&["undo"]).unwrap();
+    assert_eq!(value("low", "freq"), 1500.0);
+    playing.send(&["redo"]).unwrap();
+    playing.send(&["recall mine"]).unwrap();
+    assert_eq!(
+        (value("low", "freq"), value("tone", "freq")),
+        (json!(1500.0), json!(220.0))
+    );
+    playing.send(&["save kept.toml"]).unwrap();
+    let kept = String::from_utf8(here.read("kept.toml")).unwrap();
+    assert!(
+        kept.contains("1500") && kept.contains("[cell.tone]"),
+        "{kept}"
+    );
+    here.well("check kept.toml");
+    // Nodes that leave the cell have what was set.
+    playing.send(&["remove_cell tone"]).unwrap();
+    assert_eq!(value("low", "freq"), 1500.0);
+    for (wrong, why) in [
+        (&["set low.nothing 3"][..], "nothing"),
+        (&["set hum.freq 1e9"], "freq"),
+        (&["midi env.notes 0x10 1 1"], "MIDI"),
+        (&["value env.nothing 1"], "nothing"),
+        (&["remove hum"], "changes nodes and edges"),
+        (&["message hum words"], "messages"),
+        (&["subscribe loudness of hum"], "stays inside its cell"),
+    ] {
+        let error = playing.send(wrong).unwrap_err();
+        assert!(error.contains(why), "{wrong:?}: {error}");
+    }
+}
+
+#[test]
+fn a_process_that_comes_after_a_failure_has_the_values_that_were_set() {
+    let here = Folder::new();
+    let session = r#"
+edges = ["one -> amp -> out", "amp -> take"]
+[nodes]
+one = { kind = "osc", freq = 400 }
+amp = { kind = "gain", gain_db = 0 }
+out = { kind = "sink" }
+take = { kind = "recorder", file = "r.wav" }
+[cell.only]
+nodes = ["amp"]
+"#;
+    here.write("s.toml", session);
+    let line = format!("cells {LINE} --seconds 3 --drill only:kill@1.5");
+    let playing = Playing::begin(&here, &line, |_| {});
+    playing.send(&["set amp.gain_db -20 at 24000"]).unwrap();
+    // Struck by nothing but its first value it would be 0 dB again.
+    let (_, told) = end(playing);
+    let (channels, samples) = wav(&here.read("r.wav"));
+    let samples: Vec<f32> = samples
+        .into_iter()
+        .step_by(channels.into())
+        .map(f32::from_bits)
+        .collect();
+    let peak = |samples: &[f32]| samples.iter().copied().fold(0.0, f32::max);
+    assert!((peak(&samples[10_000..20_000]) - 1.0).abs() < 0.01);
+    let last = peak(&samples[samples.len() - 5000..]);
+    assert!((last - 0.1).abs() < 0.01, "{last}: {told}");
+    assert!(told.contains("silent for"), "{told}");
+}
+
+#[test]
+fn deferred_work_in_cells_has_the_bits_of_one_process() {
+    let here = Folder::new();
+    let impulse: Vec<f32> = (0..30_000)
+        .map(|k| ((k * 7919 % 1000) as f32 / 1000.0 - 0.5) * 0.01)
+        .collect();
+    here.write("ir.wav", sound(48_000, &[&impulse]));
+    let session = r#"
+edges = ["tone -> room -> mix.in1 -> out", "tone -> pitch", "pitch.freq -> follow.freq", "follow -> mix.in2"]
+[nodes]
+tone = { kind = "osc", freq = 220 }
+room = { kind = "convolver", file = "ir.wav" }
+pitch = { kind = "pitch_tracker" }
+follow = { kind = "osc", freq = 0, volume = 0.2 }
+mix = { kind = "mixer", in = 2 }
+out = { kind = "sink" }
+[cell.work]
+nodes = ["room", "pitch"]
+"#;
+    for keys in ["", "cores = [0, 1]", "latency = 1\ncores = [0, 1]"] {
+        here.write("s.toml", format!("{session}{keys}\n"));
+        for block in [64, 256] {
+            let line = format!("--seconds 0.7 --block {block}");
+            here.well(&format!("render s.toml -o whole.wav {line}"));
+            here.well(&format!("cells s.toml --render cells.wav {line}"));
+            let same = here.read("whole.wav") == here.read("cells.wav");
+            assert!(same, "{keys}, blocks of {block}");
+        }
+    }
+}
+
+#[test]
+fn the_meter_of_a_node_in_a_cell_is_shown() {
+    let here = Folder::new();
+    let session = r#"
+edges = ["tone -> follow -> out"]
+[nodes]
+tone = { kind = "osc", freq = 330 }
+follow = { kind = "gate", threshold_db = -60 }
+out = { kind = "sink" }
+[cell.only]
+nodes = ["follow"]
+"#;
+    here.write("s.toml", session);
+    let playing = Playing::begin(&here, &format!("cells {LINE}"), |_| {});
+    wait_until(|| {
+        let reply = playing.send(&["query meters"]).unwrap();
+        reply["data"][0]["follow.open"]
+            .as_f64()
+            .is_some_and(|it| it > 0.5)
+    });
+}
