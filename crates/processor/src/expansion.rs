@@ -75,7 +75,7 @@ pub struct InnerPort {
 /// The nodes that play in place of one or several.
 pub struct Expansion {
     /// The expanded nodes, at least one.
-    pub heads: Vec<Head>,
+    pub heads: Vec<ExpandedNode>,
     /// The inner nodes, each with its processor.
     pub nodes: Vec<(Node, Box<dyn Processor>)>,
     /// Edges between all of them.
@@ -85,7 +85,7 @@ pub struct Expansion {
 }
 
 /// A node that plays as several, in the plan.
-pub struct Head {
+pub struct ExpandedNode {
     /// Processor of the node itself, which keeps its inputs and its events.
     pub processor: Box<dyn Processor>,
     /// Outputs of the node itself, to inner nodes alone.

@@ -63,7 +63,7 @@ pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL, SysExPart};
 pub use exp2::exp2;
 pub use expansion::{
-    Console, ExpandContext, ExpandFormat, ExpandedGroup, Expansion, Head, Inbox, InnerPort,
+    Console, ExpandContext, ExpandFormat, ExpandedGroup, ExpandedNode, Expansion, Inbox, InnerPort,
     Meeting, ORDER,
 };
 pub use file_log::{FileLog, FileProblem};

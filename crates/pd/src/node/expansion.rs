@@ -6,7 +6,7 @@ use super::processors::{Messages, Outputs, SmallPatch};
 use super::wiring::{MadeGroup, Places, WiredSteps};
 use crate::signal::{MessageStep, PatchSteps};
 use graph::{Node, Port, Signal};
-use processor::{Expansion, Head, InnerPort, ORDER, Processor};
+use processor::{ExpandedNode, Expansion, InnerPort, ORDER, Processor};
 use std::collections::BTreeSet;
 use units::{Channels, Nanos};
 
@@ -76,7 +76,7 @@ fn small(
         steps: steps.map(|made| made.group.row),
         outputs,
     };
-    let head = Head {
+    let head = ExpandedNode {
         processor: Box::new(processor),
         outputs: channels.clone().map(sound).chain([midi_port()]).collect(),
         reads: std::iter::once(midi)
@@ -135,7 +135,7 @@ impl Nodes {
 
     fn into_expansion(self, head: Box<dyn Processor>, reads: Vec<InnerPort>) -> Expansion {
         let midi = InnerPort { node: 0, port: 1 };
-        let head = Head {
+        let head = ExpandedNode {
             processor: head,
             outputs: vec![Port::new("order", ORDER), midi_port()],
             reads: std::iter::once(midi).chain(reads).collect(),

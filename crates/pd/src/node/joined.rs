@@ -6,7 +6,7 @@ use super::processors::{Messages, Outputs, Outside};
 use super::wiring::{Places, WiredSteps};
 use crate::signal::{JoinedSteps, MessageStep};
 use graph::{Node, Port};
-use processor::{Expansion, Head, Inbox, InnerPort, Meeting, ORDER};
+use processor::{ExpandedNode, Expansion, Inbox, InnerPort, Meeting, ORDER};
 use std::iter;
 use units::Nanos;
 
@@ -54,7 +54,7 @@ pub(super) fn expand_joined(
             node: at,
             port: midi,
         };
-        heads.push(Head {
+        heads.push(ExpandedNode {
             processor: Box::new(PatchHead { mail, inputs }),
             outputs: vec![Port::new("order", ORDER)],
             reads: iter::once(midi).chain(reads).collect(),

@@ -1,6 +1,6 @@
 //! Which patches of a session share names: one sends, reads or throws to what another one has under a name.
 //!
-//! Names count that are there when a patch is loaded. Those that messages put together are not known then.
+//! PatchNames count that are there when a patch is loaded. Those that messages put together are not known then.
 
 use crate::file::Atom;
 use crate::load::{Instance, LoadedObject, LoadedPatch, ObjectBody};
@@ -9,9 +9,9 @@ use std::collections::{BTreeSet, HashMap};
 /// Classes whose first word is a name under which others find them.
 const FOUND: [&str; 6] = ["receive", "catch~", "send~", "delwrite~", "table", "value"];
 
-/// Names of a patch.
+/// PatchNames of a patch.
 #[derive(Default)]
-struct Names {
+struct PatchNames {
     /// Under which others find something.
     found: BTreeSet<String>,
     /// That it may look for.
@@ -20,7 +20,7 @@ struct Names {
     numbers: (u32, u32),
 }
 
-impl Names {
+impl PatchNames {
     fn of(patch: &LoadedPatch) -> Self {
         let numbers = (patch.root.number, patch.next_number);
         let mut names = Self {
@@ -121,8 +121,8 @@ impl Names {
 /// Real-time: setup.
 pub fn sharing_patches(patches: &[(&LoadedPatch, bool)]) -> Vec<Vec<usize>> {
     let names = patches.iter().map(|(patch, is_apart)| match is_apart {
-        true => Names::default(),
-        false => Names::of(patch),
+        true => PatchNames::default(),
+        false => PatchNames::of(patch),
     });
     let names = Vec::from_iter(names);
     let mut set_of = Vec::from_iter(0..patches.len());
