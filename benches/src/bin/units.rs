@@ -1,7 +1,9 @@
 //! Units of Divisi beside those of fundsp and of SuperCollider's scsynth: processor time on one core, in turn.
 //!
 //! `units [--rounds 7] [--levels] [NAME…]` compares the rows whose name contains one of the names; all without one. `--levels` prints
-//! the RMS of the copies' sum in each program and measures nothing.
+//! the RMS of the copies' sum in each program and measures nothing. `--alone BLOCKS` plays as many blocks without the peers, for a counter
+//! of instructions, which counts `measured` only (`valgrind --tool=callgrind
+//! --collect-atstart=no --toggle-collect='*measured*'`).
 //!
 //! A row: nanoseconds a frame and channel, medians of the rounds, and the median of the ratios of the faster peer and Divisi.
 
@@ -21,6 +23,8 @@ const MAX_BLOCKS: usize = 90_000;
 struct Call {
     rounds: usize,
     only_levels: bool,
+    /// Blocks that are played alone.
+    alone: Option<usize>,
     names: Vec<String>,
 }
 
@@ -43,6 +47,9 @@ struct Outcome {
 
 fn main() {
     let call = Call::read();
+    if let Some(blocks) = call.alone {
+        return call.play_alone(blocks);
+    }
     let folder = std::env::temp_dir().join(format!("divisi-bench-units-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for synths and scores");
     let refusal = scsynth::refusal();
@@ -77,6 +84,12 @@ fn main() {
     }
 }
 
+/// The part that a counter of instructions counts.
+#[inline(never)]
+fn measured(bench: &mut dyn Bench, blocks: usize) {
+    std::hint::black_box(bench.time(blocks));
+}
+
 /// The programs that have the unit of `row`; scsynth writes to `folder`.
 fn programs(row: &Row, folder: Option<&Path>) -> [Option<Program>; 3] {
     let scsynth = row.scsynth.zip(folder);
@@ -94,6 +107,7 @@ impl Call {
         let mut call = Self {
             rounds: 7,
             only_levels: false,
+            alone: None,
             names: Vec::new(),
         };
         let mut words = std::env::args().skip(1);
@@ -104,10 +118,20 @@ impl Call {
                     call.rounds = number.expect("--rounds NUMBER");
                 }
                 "--levels" => call.only_levels = true,
+                "--alone" => call.alone = words.next().and_then(|word| word.parse().ok()),
                 _ => call.names.push(word),
             }
         }
         call
+    }
+
+    fn play_alone(&self, blocks: usize) {
+        for row in rows().iter().filter(|row| self.wants(row)) {
+            let mut bench = divisi::bench(row);
+            bench.time(8);
+            measured(&mut *bench, blocks);
+            println!("{}: {} copies", row.name, row.copies);
+        }
     }
 
     fn wants(&self, row: &Row) -> bool {

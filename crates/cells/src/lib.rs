@@ -19,6 +19,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `section` | [`CellSpec`]: the tables `[cell.NAME]` of a session |
+//! | `target` | [`Target`] of a cell and [`Goal`] of all |
+//! | `shares`, `machine` | shares of caches, bandwidth, clock rates and cpusets, where the machine gives them |
 //! | `admission` | [`admit`]: the cells that fit the cores, and by how much the others do not |
 //! | `split` | [`Split`]: the graph cut at the borders of cells |
 //! | `message` | what the two rings carry, block by block, and what the supervisor believes of it |
@@ -68,6 +70,7 @@ mod guardian;
 mod inner_events;
 mod isolation;
 mod keeper;
+mod machine;
 mod message;
 mod midi_memory;
 mod monitor;
@@ -77,9 +80,11 @@ mod policy;
 mod raw;
 mod section;
 mod service;
+mod shares;
 mod split;
 mod status;
 mod supervised;
+mod target;
 mod transport;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
@@ -87,6 +92,7 @@ pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
 pub use guardian::{GuardianOptions, Succession, join_guardian, run_guardian};
 pub use isolation::{Isolation, try_to_leave};
+pub use machine::MachineFiles;
 pub use monitor::{
     CellEvent, CellTexts, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start,
 };
@@ -94,9 +100,11 @@ pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
-    CellChange, CellInfo, CellService, CellState, ChangeDone, InnerChange, ServiceOptions,
-    WorstCosts, cell_text,
+    CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, InnerChange,
+    ServiceOptions, WorstCosts, cell_text,
 };
+pub use shares::MachineShares;
 pub use split::{CellPart, Split, split};
 pub use status::CellStatus;
 pub use supervised::{SUPERVISOR_DRILLS, Silence, SupervisedCallback};
+pub use target::{Goal, SYSTEM_SECTION, SystemSpec, Target, read_system};

@@ -16,6 +16,7 @@ use crate::events;
 use crate::inner_events::{InnerEvents, InnerText, Slot};
 use crate::message::{HostEnd, ReplyError, RequestInfo};
 use crate::node_events::{NodeEvents, count_lost};
+use crate::raw;
 use crate::section::CellLatency;
 use crate::status::CellStatus;
 use crate::transport::{TRANSPORT_WORDS, TransportFeed};
@@ -453,10 +454,20 @@ impl Processor for CellNode {
         if self.is_offline {
             self.await_process();
         }
+        let began = raw::now();
         self.send(block);
         let latency = self.link.latency.blocks();
         let is_due = self.next >= latency;
         let has_reply = is_due && self.receive(self.next - latency);
+        if latency == 0 && !self.is_offline {
+            let response = match has_reply {
+                true => Nanos(raw::now().0.saturating_sub(began.0)),
+                false => Nanos(u64::MAX),
+            };
+            // The graph waits for half a block at most.
+            let period = Nanos(2 * self.budget.0);
+            self.link.status.count_response(response, period);
+        }
         self.next += 1;
         self.count(has_reply, is_due);
         self.write(block, has_reply);

@@ -11,6 +11,8 @@
 //! ```
 
 use crate::policy::{Policy, Server, TimeWindow, Windows};
+use crate::shares::MachineShares;
+use crate::target::{self, Target};
 use ::toml::{Table, Value};
 use graph::{Diagnostic, SourceSpan};
 use serde_json::json;
@@ -46,6 +48,8 @@ pub struct CellSpec {
     pub nodes: Vec<String>,
     /// Cores that its threads may run on; empty for all.
     pub cores: Vec<usize>,
+    /// Cores that it may get, if their number changes: those of the session.
+    pub pool: Vec<usize>,
     /// Memory in MiB that it may take after its start.
     pub memory_mib: u64,
     /// Rule by which it shares its cores.
@@ -54,6 +58,10 @@ pub struct CellSpec {
     pub precedence: u8,
     /// Time at which its result is due.
     pub latency: CellLatency,
+    /// What it is to reach, and with how many cores.
+    pub target: Target,
+    /// Its shares of what cores have together.
+    pub shares: MachineShares,
     /// Place of the section.
     pub span: SourceSpan,
 }
@@ -66,6 +74,18 @@ impl CellSpec {
         match self.policy {
             Policy::EventTriggered(_) => 1,
             _ => self.cores.len().max(1),
+        }
+    }
+
+    /// Number of workers that its process has. A cell whose number of cores changes has one for each that it may get, if
+    /// other threads may interrupt them; workers at real-time priority that share a core would keep it from each other.
+    ///
+    /// Real-time: setup.
+    pub fn process_workers(&self) -> usize {
+        match (self.target.cores, &self.policy) {
+            (Some((_, max)), Policy::BestEffort) => max,
+            (Some((min, _)), Policy::Exclusive) => min.min(self.workers()),
+            _ => self.workers(),
         }
     }
 
@@ -84,7 +104,7 @@ impl CellSpec {
 }
 
 /// Keys of a cell.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 17] = [
     "nodes",
     "cores",
     "memory_mib",
@@ -94,6 +114,14 @@ const KEYS: [&str; 9] = [
     "windows",
     "budget_us",
     "period_us",
+    "target_load",
+    "target_response",
+    "cores_min",
+    "cores_max",
+    "share_siblings",
+    "cache_ways",
+    "memory_bandwidth",
+    "max_mhz",
 ];
 /// Longest time in microseconds of a window, a budget or a period.
 const MAX_TIME_US: i64 = 10_000_000;
@@ -160,6 +188,7 @@ pub(crate) fn shared_cores(cells: &[&CellSpec]) -> Vec<Diagnostic> {
 pub fn extend_schema(schema: &mut serde_json::Value) {
     let count = |max: i64, default: i64, doc: &str| json!({ "type": "integer", "minimum": 0, "maximum": max, "default": default, "description": doc });
     let time = |min: i64, doc: &str| json!({ "type": "integer", "minimum": min, "maximum": MAX_TIME_US, "description": doc });
+    target::extend_schema(schema);
     schema["properties"][SECTION] = json!({
         "description": "Parts that `divisi cells` plays in processes of their own, by name.",
         "type": "object",
@@ -189,6 +218,14 @@ pub fn extend_schema(schema: &mut serde_json::Value) {
                 },
                 "budget_us": time(20, "Processor time of an event-triggered cell in each period, in microseconds."),
                 "period_us": time(20, "Period of an event-triggered cell, in microseconds; 1 s at most."),
+                "cores_min": { "type": "integer", "minimum": 1, "description": "Fewest of `cores` that it has." },
+                "cores_max": { "type": "integer", "minimum": 1, "description": "Most of `cores` that it has." },
+                "target_load": { "type": "number", "exclusiveMinimum": 0, "maximum": 1, "description": "Share of the time of its cores that it is to use at most; 0.7 where their number changes." },
+                "target_response": { "type": "number", "exclusiveMinimum": 0, "maximum": 1, "description": "p99 of its response, as a share of a block." },
+                "share_siblings": { "type": "boolean", "default": false, "description": "Another cell may have the other thread of a physical core." },
+                "cache_ways": { "type": "integer", "minimum": 1, "maximum": 32, "description": "Ways of the last cache that it fills, by resctrl." },
+                "memory_bandwidth": { "type": "integer", "minimum": 1, "maximum": 100, "description": "Share of the memory bandwidth in percent, by resctrl." },
+                "max_mhz": { "type": "integer", "minimum": 1, "maximum": 100000, "description": "Highest clock rate of its cores, by cpufreq: a cap on their power." },
                 "precedence": count(9, 0, "A higher one runs before a lower one."),
                 "latency": count(1, 0, "In blocks; 0: the graph waits for it within the block."),
             },
@@ -238,19 +275,33 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
         }
     };
     check_keys(table, &policy)?;
-    let cores = cores.ok_or("`cores` is a list of numbers: [1]")?;
-    check_cores(&policy, &cores)?;
+    let pool = cores.ok_or("`cores` is a list of numbers: [1]")?;
+    check_cores(&policy, &pool)?;
+    let latency = whole("latency", 1, 0)?;
+    let target = Target::read(table, &pool, latency as u64)?;
+    if target.cores.is_some() && policy.is_switched() {
+        return Err(format!(
+            "the number of cores does not change under the policy \"{}\"",
+            policy.name()
+        ));
+    }
+    // It begins with as few as it may have.
+    let count = target.cores.map_or(pool.len(), |(min, _)| min);
+    let cores = pool[..count].to_vec();
     Ok(CellSpec {
         name: name.to_owned(),
         nodes: nodes.ok_or("it needs `nodes`, a list of names: [\"room\"]")?,
         cores,
+        pool,
         memory_mib: whole("memory_mib", MAX_MEMORY_MIB, DEFAULT_MEMORY_MIB)? as u64,
         policy,
         precedence: whole("precedence", 9, 0)? as u8,
-        latency: match whole("latency", 1, 0)? {
+        latency: match latency {
             0 => CellLatency::None,
             _ => CellLatency::OneBlock,
         },
+        target,
+        shares: MachineShares::read(table)?,
         span,
     })
 }

@@ -6,6 +6,7 @@
 //! | `corrupt` | the node: the number of the process whose ring holds nonsense | the monitor, which kills it if it still runs |
 //! | `drill` | the node, in the block of a drill | the monitor, which sends the signal |
 //! | `outage` | the node: blocks lost in a row, when the first one is back | the monitor, which tells it once for each process |
+//! | `responses` | the node, without latency | the service, which empties them |
 //! | `gone` | the monitor, when it starts the cell no more | the node, which waits no longer |
 //! | `stopped` | the service and the monitor, from an order to stop until a process plays again | the node, to which no block is lost then |
 //! | `throttled` | the monitor, while the budget is used up | the node, which sends nothing then |
@@ -21,6 +22,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use units::Nanos;
+
+/// Parts of a block by which responses are counted.
+pub(crate) const RESPONSE_PARTS: usize = 32;
+/// Responses of which a p99 says something.
+const MIN_RESPONSES: u64 = 100;
 
 /// Figures and flags of one cell.
 #[derive(Default)]
@@ -56,6 +62,8 @@ pub struct CellStatus {
     pub(crate) load: AtomicU32,
     /// Processor time while no window was open, or its budget was used up.
     pub(crate) outside_ns: AtomicU64,
+    /// Responses within the block, by parts of it: [`RESPONSE_PARTS`] of a whole block.
+    pub(crate) responses: [AtomicU32; RESPONSE_PARTS],
     /// Head of the memory of the process that plays, with its meters. The node does not touch it.
     pub(crate) head: Mutex<Option<SharedWords>>,
 }
@@ -148,6 +156,41 @@ impl CellStatus {
         Nanos(self.outside_ns.load(Ordering::Relaxed))
     }
 
+    /// Counts a response of `part` of `whole`.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn count_response(&self, part: Nanos, whole: Nanos) {
+        let at = part.0.saturating_mul(RESPONSE_PARTS as u64) / whole.0.max(1);
+        let at = (at as usize).min(RESPONSE_PARTS - 1);
+        if let Some(count) = self.responses.get(at) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Upper bound on the p99 of the responses since it last gave one, as a share of a block; none where there are too few.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn take_response(&self) -> Option<f64> {
+        let counts = self
+            .responses
+            .each_ref()
+            .map(|it| it.load(Ordering::Relaxed));
+        let all: u64 = counts.iter().map(|it| u64::from(*it)).sum();
+        if all < MIN_RESPONSES {
+            return None;
+        }
+        // What the node adds meanwhile is kept.
+        for (count, taken) in self.responses.iter().zip(counts) {
+            count.fetch_sub(taken, Ordering::Relaxed);
+        }
+        let mut above = 0;
+        let at = counts.iter().rposition(|it| {
+            above += u64::from(*it);
+            above * 100 > all
+        });
+        at.map(|at| (at + 1) as f64 / RESPONSE_PARTS as f64)
+    }
+
     /// The newest values of its meters, by node and name. Empty while no process plays.
     ///
     /// Real-time: setup.
@@ -162,5 +205,25 @@ impl CellStatus {
     /// Real-time: hot.
     pub fn load(&self) -> f64 {
         f64::from(self.load.load(Ordering::Relaxed)) / 1000.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_p99_of_responses_is_bounded_from_above() {
+        let status = CellStatus::default();
+        assert_eq!(status.take_response(), None);
+        for at in 0..1000 {
+            let part = if at < 10 { 900 } else { at % 100 };
+            status.count_response(Nanos(part), Nanos(1000));
+        }
+        // Ten of a thousand are above.
+        assert_eq!(status.take_response(), Some(4.0 / 32.0));
+        assert_eq!(status.take_response(), None, "they were taken");
+        (0..1000).for_each(|at| status.count_response(Nanos(at * 1000), Nanos(1000)));
+        assert_eq!(status.take_response(), Some(1.0));
     }
 }

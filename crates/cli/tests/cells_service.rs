@@ -8,7 +8,7 @@ use common::playing::Playing;
 use common::{Folder, repository};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
@@ -509,4 +509,102 @@ fn a_time_triggered_cell_plays_in_its_windows() {
     assert_eq!(add(3000)["ok"], true);
     await_blocks(&playing, "second");
     await_blocks(&playing, "first");
+}
+
+/// Ends a session, and gives what it has said.
+fn end(mut playing: Playing<'_>) -> String {
+    let process = playing.child.id().to_string();
+    let asked = Command::new("kill").args(["-INT", &process]).status();
+    assert!(asked.unwrap().success());
+    let mut said = String::new();
+    let errors = playing.child.stderr.as_mut().unwrap();
+    errors.read_to_string(&mut said).unwrap();
+    said
+}
+
+/// A cell that may have one or two cores, with these keys.
+fn elastic(keys: &str, more: &str) -> String {
+    let cell = "[cell.first]\nnodes = [\"low\"]\nlatency = 1\ncores = [0, 1]\ncores_min = 1\n";
+    let (rest, _) = SESSION.split_once("[cell.first]").unwrap();
+    format!("{rest}{cell}{keys}\n{more}")
+}
+
+#[test]
+fn cores_move_by_measured_need_within_their_bounds() {
+    let name = "cores_move_by_measured_need_within_their_bounds";
+    if lacks_cores(name) {
+        return;
+    }
+    // Any work is more than a millionth of a core.
+    let here = Folder::new();
+    let session = elastic("target_load = 0.000001", "");
+    let playing = play(&here, &session, "");
+    let found = await_cell(&playing, "first", |it| it["cores"] == json!([0, 1]));
+    assert_eq!((&found["moves"], &found["workers"]), (&json!(1), &json!(2)));
+    assert_eq!(
+        (&found["cores_min"], &found["cores_max"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(cells(&playing)["goal"], "fewest-cores");
+    let process = found["process"].as_i64().unwrap();
+    await_blocks(&playing, "first");
+    assert!(
+        cores_of(process).iter().all(|it| it == "0-1"),
+        "{:?}",
+        cores_of(process)
+    );
+    let said = end(playing);
+    let moved = "cell `first`: moves from the cores [0] to [0, 1]: it uses ";
+    assert!(said.contains(moved), "{said}");
+    // A core is not taken that another cell has alone.
+    let here = Folder::new();
+    let alone = "[cell.wide]\nnodes = [\"wide\"]\nlatency = 1\ncores = [1]\npolicy = \"none\"\n";
+    let playing = play(&here, &elastic("target_load = 0.000001", alone), "");
+    await_blocks(&playing, "first");
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(cell(&playing, "first")["cores"], json!([0]));
+    end(playing);
+}
+
+#[test]
+fn a_core_that_is_not_needed_is_given_back_and_the_goal_headroom_keeps_it() {
+    if lacks_cores("a_core_that_is_not_needed_is_given_back_and_the_goal_headroom_keeps_it") {
+        return;
+    }
+    let here = Folder::new();
+    let playing = play(&here, &elastic("target_load = 1.0", ""), "");
+    await_blocks(&playing, "first");
+    playing.send(&["resize_cell first 0 1"]).unwrap();
+    let found = await_cell(&playing, "first", |it| it["cores"] == json!([0]));
+    assert_eq!(found["moves"], 1);
+    end(playing);
+    let here = Folder::new();
+    let session = elastic(
+        "target_load = 1.0",
+        "[cells]\ngoal = \"headroom\"\nreserve = 5\n",
+    );
+    let playing = play(&here, &session, "");
+    await_cell(&playing, "first", |it| it["cores"] == json!([0, 1]));
+    let all = cells(&playing);
+    assert_eq!(
+        (&all["goal"], &all["reserve_percent"]),
+        (&json!("headroom"), &json!(5))
+    );
+    end(playing);
+}
+
+#[test]
+fn shares_that_the_machine_does_not_give_are_named_with_the_fix() {
+    let here = Folder::new();
+    let keys = SESSION.replace("precedence = 1", "cache_ways = 2\nmax_mhz = 1000");
+    let playing = play(&here, &keys, "");
+    await_blocks(&playing, "first");
+    let said = end(playing);
+    let is_given = |file: &str| std::path::Path::new(file).exists();
+    if !is_given("/sys/fs/resctrl/schemata") {
+        assert!(said.contains("no shares of cache or bandwidth"), "{said}");
+    }
+    if !is_given("/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq") {
+        assert!(said.contains("no limit of the clock rate"), "{said}");
+    }
 }

@@ -7,6 +7,7 @@ use common::playing::wait_until;
 use common::{BEEP, CallResult, Folder, wav};
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Begins a call.
 fn begin(here: &Folder, line: &str) -> Child {
@@ -143,30 +144,31 @@ fn render_ends_with_1_the_report_and_a_valid_file() {
 }
 
 /// Runs an experiment until its table has `lines` lines, then sends Ctrl-C. Returns the table.
-fn run_part(here: &Folder, lines: usize) -> String {
-    let mut child = begin(here, "experiment graphs --quick --out graphs");
-    let table = || match here.has("graphs/results.csv") {
-        true => String::from_utf8(here.read("graphs/results.csv")).unwrap(),
+fn run_part(here: &Folder, name: &str, lines: usize) -> String {
+    let mut child = begin(here, &format!("experiment {name} --quick --out {name}"));
+    let results = format!("{name}/results.csv");
+    let table = || match here.has(&results) {
+        true => String::from_utf8(here.read(&results)).unwrap(),
         false => String::new(),
     };
     while table().lines().count() < lines {
         assert_eq!(child.try_wait().unwrap(), None, "it runs for a long time");
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(2));
     }
     let gave = interrupt(child);
     assert_eq!(gave.code, Some(1), "{}", gave.err);
     let told = "interrupted: the same command continues from here";
     assert!(gave.err.contains(told), "{}", gave.err);
-    assert!(gave.out.contains("runs, explained in graphs"));
+    assert!(gave.out.contains(&format!("runs, explained in {name}")));
     table()
 }
 
 #[test]
 fn an_experiment_ends_with_1_and_the_same_call_continues_it() {
     let here = Folder::new();
-    let first = run_part(&here, 5);
+    let first = run_part(&here, "graphs", 5);
     assert!(first.ends_with('\n') && here.has("graphs/index.html"));
-    let second = run_part(&here, first.lines().count() + 3);
+    let second = run_part(&here, "graphs", first.lines().count() + 3);
     assert!(
         second.starts_with(&first),
         "what was done is not done again"
@@ -177,4 +179,41 @@ fn an_experiment_ends_with_1_and_the_same_call_continues_it() {
     runs.sort_unstable();
     runs.dedup();
     assert_eq!(runs.len(), all, "no run is there twice");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_isolation_experiment_measures_through_processes_of_this_program() {
+    let here = Folder::new();
+    // A comment, the columns, six round trips, then the session alone, beside a cell, a process and a container.
+    let table = run_part(&here, "isolation", 12);
+    let mut lines = table.lines().filter(|line| !line.starts_with('#'));
+    let columns: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let at = |name: &str| columns.iter().position(|it| *it == name).unwrap();
+    let cell = |row: &[&str], name: &str| row[at(name)].to_owned();
+    assert!(rows.len() >= 10, "{table}");
+    for row in &rows[..10] {
+        let (app, load) = (cell(row, "app"), cell(row, "load"));
+        let has_run = cell(row, "count").parse::<u64>().is_ok_and(|it| it > 0);
+        // A machine that grants no control group says why.
+        let is_refused = load == "container" && cell(row, "refused").contains("no control group");
+        assert!(has_run || is_refused, "{app} {load}: {row:?}");
+        let is_timed = cell(row, "mean_us").parse::<f64>().is_ok_and(|it| it > 0.0);
+        assert!(is_timed || is_refused, "{app} {load}");
+        assert!(cell(row, "others_ms").parse::<f64>().is_ok());
+        if app == "session" && has_run {
+            let watched = cell(row, "watched_ms").parse::<f64>();
+            assert!(watched.is_ok(), "{load}: {row:?}");
+        }
+    }
+    let page = String::from_utf8(here.read("isolation/index.html")).unwrap();
+    for part in [
+        "Table 1: round trips",
+        "Table 2: response times",
+        "Longest gap",
+        "Core 0: the device",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Smoothed<K: SmoothedKernel> {
     /// Values of the saved parameters, as the node states them and now.
     initial: [f64; 2],
     saved: [f64; 2],
+    /// No factor moves.
+    is_settled: bool,
 }
 
 /// Data that all parts of a block read.
@@ -77,6 +79,7 @@ impl<K: SmoothedKernel> Smoothed<K> {
             split: BlockSplit::from_node(creation)?,
             initial,
             saved: initial,
+            is_settled: true,
         }))
     }
 
@@ -86,6 +89,7 @@ impl<K: SmoothedKernel> Smoothed<K> {
         }
         let Factors { kernel, factors } = &mut *self.state;
         kernel.handle_event(event, self.saved, factors);
+        self.is_settled = false;
     }
 
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
@@ -98,15 +102,25 @@ impl<K: SmoothedKernel> Smoothed<K> {
         self.skip(frames);
     }
 
-    fn is_settled(&self) -> bool {
-        self.state.factors.iter().all(Smoother::is_settled)
+    /// Processes a block in which no factor moves.
+    #[inline]
+    fn process_settled(&mut self, block: &mut Block<'_>, frames: usize) {
+        self.split
+            .process_with(block, &mut self.state, 0..frames, |state, part| {
+                state.kernel.process_part(part, &state.factors, 0);
+            });
     }
 
     fn skip(&mut self, frames: usize) {
-        self.state
-            .factors
-            .iter_mut()
-            .for_each(|factor| factor.skip(frames));
+        if !self.is_settled {
+            let factors = &mut self.state.factors;
+            factors.iter_mut().for_each(|factor| factor.skip(frames));
+            self.find_settled();
+        }
+    }
+
+    fn find_settled(&mut self) {
+        self.is_settled = self.state.factors.iter().all(Smoother::is_settled);
     }
 }
 
@@ -117,15 +131,20 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
             .factors
             .iter_mut()
             .for_each(|factor| factor.setup(setup.rate));
+        self.find_settled();
         let (frame_ns, samples) = self.state.kernel.frame_cost(self.state.factors.len());
         self.split.setup(setup, frame_ns, samples);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent() || self.state.kernel.is_muted(block);
-        if !silent && block.is_constant() && self.is_settled() {
-            self.process_range(block, 0..1);
-            block.hold_first_frame();
+        if !silent && self.is_settled && !block.may_have_events() {
+            let is_constant = block.is_constant();
+            let frames = if is_constant { 1 } else { block.frames() };
+            self.process_settled(block, frames);
+            if is_constant {
+                block.hold_first_frame();
+            }
             return ProcessStatus::Continue;
         }
         for span in block_spans(block) {
@@ -139,7 +158,7 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
             return ProcessStatus::Continue;
         }
         block.silence_outputs();
-        match self.is_settled() {
+        match self.is_settled {
             true => ProcessStatus::Sleep,
             false => ProcessStatus::Continue,
         }
@@ -152,6 +171,7 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
     fn reset(&mut self) {
         self.saved = self.initial;
         self.state.factors.iter_mut().for_each(Smoother::reset);
+        self.find_settled();
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
@@ -179,6 +199,7 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
         for (i, factor) in self.state.factors.iter_mut().enumerate() {
             is_same_node &= factor.load(part(i))?;
         }
+        self.find_settled();
         if is_same_node {
             self.saved = saved;
         }

@@ -14,6 +14,7 @@ use crate::param::ramp_frames;
 use crate::sample::clamp_sample;
 use crate::state::StateWords;
 use processor::{Event, MODULATION_INTERVAL, StateError};
+use rt::vectors::{Wide, widest};
 use units::{Frames, SampleRate};
 
 /// Length of a ramp, in seconds.
@@ -134,16 +135,17 @@ impl Smoother {
     /// Moves on by `frames` frames.
     ///
     /// Real-time: hot.
+    #[inline]
     pub(crate) fn skip(&mut self, frames: usize) {
+        if self.frames_left > 0 {
+            self.move_on(frames);
+        }
+    }
+
+    #[inline(never)]
+    fn move_on(&mut self, frames: usize) {
         if frames >= self.frames_left as usize {
-            (self.current, self.frames_left) = (
-                if self.frames_left > 0 {
-                    self.target
-                } else {
-                    self.current
-                },
-                0,
-            );
+            (self.current, self.frames_left) = (self.target, 0);
             return;
         }
         for _ in 0..frames {
@@ -164,15 +166,22 @@ impl Smoother {
     /// frames; [`skip`](Self::skip) moves it.
     ///
     /// Real-time: hot.
-    pub(crate) fn scale(mut self, from: &[f32], to: &mut [f32]) {
+    #[inline]
+    pub(crate) fn scale(self, from: &[f32], to: &mut [f32]) {
+        match self.frames_left {
+            0 => scale_by(self.current, from, to),
+            _ => self.scale_moving(from, to),
+        }
+    }
+
+    #[inline(never)]
+    fn scale_moving(mut self, from: &[f32], to: &mut [f32]) {
         let ramp = to.len().min(self.frames_left as usize);
         let (ramping, settled) = to.split_at_mut(ramp);
         for (y, x) in ramping.iter_mut().zip(from) {
             *y = clamp_sample(x * self.next_value());
         }
-        for (y, x) in settled.iter_mut().zip(&from[ramp..]) {
-            *y = clamp_sample(x * self.current);
-        }
+        scale_by(self.current, &from[ramp..], settled);
     }
 
     /// Adds `from` times the value to `to`, frame by frame; moves as little as [`scale`](Self::scale).
@@ -184,9 +193,11 @@ impl Smoother {
         for (y, x) in ramping.iter_mut().zip(from) {
             *y = clamp_sample(*y + clamp_sample(x * self.next_value()));
         }
-        for (y, x) in settled.iter_mut().zip(&from[ramp..]) {
-            *y = clamp_sample(*y + clamp_sample(x * self.current));
-        }
+        widest(Add {
+            factor: self.current,
+            from: &from[ramp..],
+            to: settled,
+        });
     }
 
     /// Multiplies `samples` by the value, frame by frame, and moves on with them.
@@ -198,10 +209,7 @@ impl Smoother {
         ramping
             .iter_mut()
             .for_each(|y| *y = clamp_sample(*y * self.next_value()));
-        let current = self.current;
-        settled
-            .iter_mut()
-            .for_each(|y| *y = clamp_sample(*y * current));
+        widest(Apply(self.current, settled));
     }
 
     /// As [`apply`](Self::apply), for samples that are within range and never -0.0: a value that stays 1 leaves them alone.
@@ -252,5 +260,75 @@ impl Smoother {
             self.set_target(self.initial);
         }
         Ok(initial == self.initial)
+    }
+}
+
+/// Frames that are computed together.
+const RUN: usize = 16;
+
+/// `to` = `from` times `factor`.
+///
+/// Real-time: hot.
+#[inline]
+fn scale_by(factor: f32, from: &[f32], to: &mut [f32]) {
+    widest(Scale { factor, from, to });
+}
+
+struct Scale<'a> {
+    factor: f32,
+    from: &'a [f32],
+    to: &'a mut [f32],
+}
+
+impl Wide for Scale<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // Runs of constant length are unrolled, without checks of their bounds.
+        let (runs, rest) = self.to.as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = self.from.as_chunks::<RUN>();
+        for (to, from) in runs.iter_mut().zip(from_runs) {
+            let mut scaled = [0.0; RUN];
+            for (y, x) in scaled.iter_mut().zip(from) {
+                *y = clamp_sample(x * self.factor);
+            }
+            *to = scaled;
+        }
+        for (y, x) in rest.iter_mut().zip(from_rest) {
+            *y = clamp_sample(x * self.factor);
+        }
+    }
+}
+
+/// Adds `from` times `factor` to `to`.
+struct Add<'a> {
+    factor: f32,
+    from: &'a [f32],
+    to: &'a mut [f32],
+}
+
+impl Wide for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (y, x) in self.to.iter_mut().zip(self.from) {
+            *y = clamp_sample(*y + clamp_sample(x * self.factor));
+        }
+    }
+}
+
+/// Multiplies by a factor.
+struct Apply<'a>(f32, &'a mut [f32]);
+
+impl Wide for Apply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.1
+            .iter_mut()
+            .for_each(|y| *y = clamp_sample(*y * self.0));
     }
 }

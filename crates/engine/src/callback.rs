@@ -188,8 +188,10 @@ impl EngineCallback {
 
     /// Swaps to the next executor, if one has come and the current one can be released; returns true if it did. What is
     /// still in the pipeline of the current one is played into `outputs` in this cycle and the next ones: the next one
-    /// has nothing to play until its own pipeline is full.
+    /// has nothing to play until its own pipeline is full. To be called where there is another executor, now or soon.
+    #[cold]
     fn swap(&mut self, call: Call<'_>, outputs: &mut [&mut [f32]]) -> bool {
+        silence(outputs);
         if self.draining.is_some() {
             self.drain(call, outputs);
             return false;
@@ -294,6 +296,9 @@ impl EngineCallback {
         {
             self.events_taken += 1;
             self.schedule.push(message);
+        }
+        if self.schedule.is_empty() {
+            return;
         }
         self.schedule.release(self.swaps);
         let has_next = self.has_next();
@@ -418,6 +423,10 @@ impl EngineCallback {
     }
 }
 
+fn silence(outputs: &mut [&mut [f32]]) {
+    outputs.iter_mut().for_each(|output| output.fill(0.0));
+}
+
 /// Frames that begin within `time`.
 fn frames_within(time: Nanos, rate: SampleRate) -> u64 {
     (time.0.saturating_mul(u64::from(rate.hz()))).div_ceil(1_000_000_000)
@@ -438,9 +447,10 @@ fn time_for_late_results(budget: Nanos, period: Nanos) -> Nanos {
 impl AudioCallback for EngineCallback {
     fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         let start = stamp::now();
-        self.midi.begin_block(self.position, self.midi_delay());
-        outputs.iter_mut().for_each(|output| output.fill(0.0));
+        let delay = self.midi_delay();
+        self.midi.begin_block(self.position, delay);
         if let Some(outcome) = self.overload.next_muted() {
+            silence(outputs);
             return self.send(self.message(outcome, info.xruns));
         }
         if let Some(background) = &self.background {
@@ -451,11 +461,16 @@ impl AudioCallback for EngineCallback {
             start,
             inputs,
         };
-        let is_swapped = self.swap(call, outputs);
+        // Nearly always there is one executor, which writes what it plays: nothing is added to it.
+        let has_another = self.draining.is_some() || self.has_next();
+        let is_swapped = has_another && self.swap(call, outputs);
         self.move_transport(&info.transport);
         self.deliver_events();
         let result = self.run(call);
-        self.add_outputs(outputs);
+        match has_another {
+            true => self.add_outputs(outputs),
+            false => self.executor.write_outputs(outputs),
+        }
         let duration = self.scale.between(start, stamp::now());
         let is_late = info.budget.is_some_and(|budget| duration > budget);
         let outcome = CycleOutcome::new(result.status, is_late);

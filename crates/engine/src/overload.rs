@@ -30,8 +30,11 @@ impl Overload {
     ///
     /// Real-time: hot.
     pub(crate) fn next_muted(&mut self) -> Option<CycleOutcome> {
+        if self.muted_cycles == 0 {
+            return None;
+        }
         let is_first = self.muted_cycles == self.cycles_to_mute();
-        self.muted_cycles = self.muted_cycles.checked_sub(1)?;
+        self.muted_cycles -= 1;
         Some(if is_first {
             CycleOutcome::MuteBegins
         } else {

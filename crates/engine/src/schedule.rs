@@ -78,6 +78,13 @@ impl EventSchedule {
         self.waiting.len() + self.ramps.len() + self.held.len() < EVENTS
     }
 
+    /// Returns true if no event waits and no ramp is under way.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.ramps.is_empty() && self.held.is_empty()
+    }
+
     /// Takes an event, for which there is room. One that takes effect with a swap waits for [`Self::release`].
     ///
     /// Real-time: hot.

@@ -87,7 +87,8 @@ impl TransportSchedule {
     ///
     /// Real-time: hot.
     pub(crate) fn begin_block(&mut self, (position, end): (u64, u64), host: &HostTransport) {
-        if !self.transport.can_change() {
+        let is_quiet = self.waiting.is_empty() && self.range.is_none() && host.changes().is_empty();
+        if is_quiet || !self.transport.can_change() {
             return;
         }
         let mut followed = host.changes().iter().peekable();

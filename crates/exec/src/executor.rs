@@ -25,6 +25,12 @@ pub trait Executor: Send {
     /// Real-time: hot.
     fn add_output(&self, channel: u16, into: &mut [f32]);
 
+    /// Writes all output channels of the last block: the bits of [`add_output`](Self::add_output) to silence. Writes silence
+    /// after a cycle that was not completed, and to channels that no sink has.
+    ///
+    /// Real-time: hot.
+    fn write_outputs(&self, outputs: &mut [&mut [f32]]);
+
     /// Queues `event` for `node` in the next block. Events of a node must come in the order of their frames.
     ///
     /// # Errors

@@ -33,5 +33,5 @@ pub use disk::{allow_writing, lost_writes, protect_from_writing};
 pub use file::*;
 pub use load::*;
 pub use net::{Splitter, allow_network};
-pub use node::{load_node, register};
+pub use node::{has_own_names, load_node, register, sharing_patches};
 pub use signal::PatchPlayer;

@@ -129,7 +129,7 @@ pub struct Event {
 }
 
 /// The events of one block, or of one part of a block, in the order of their frames.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Events<'a> {
     events: &'a [Event],
     offset: u32,
@@ -151,8 +151,28 @@ impl<'a> Events<'a> {
     /// Returns true if there is no event.
     ///
     /// Real-time: hot.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
+    }
+
+    /// Frame of the first event that is left.
+    #[inline]
+    pub(crate) fn first_frame(&self) -> Option<usize> {
+        let first = self.events.first();
+        first.map(|event| (event.frame - self.offset) as usize)
+    }
+
+    /// Takes the first event if its frame is at most `at`.
+    #[inline]
+    pub(crate) fn next_until(&mut self, at: usize) -> Option<Event> {
+        let (first, rest) = self.events.split_first()?;
+        let frame = first.frame - self.offset;
+        if frame as usize > at {
+            return None;
+        }
+        self.events = rest;
+        Some(Event { frame, ..*first })
     }
 
     /// Each event, with its frame counted from the first frame of the [`Block`](crate::Block).

@@ -9,9 +9,16 @@
 //!                              └─────▶ 2 ────┘
 //! ```
 //!
+//! Several nodes may play as one set, when they share more than sound: then a node of the set meets them all.
+//!
+//! ```text
+//!   a ──▶ meeting ──▶ 1 ──▶ a's outputs ──▶ b        b's sound comes from a: b comes behind the meeting
+//!            └──────▶ 2 ◀─────────────────┘
+//! ```
+//!
 //! Edges without channels order nodes that share more than sound. They carry nothing, and a pipeline does not cut them.
 
-use crate::{MakeContext, Processor};
+use crate::{MakeContext, MakeError, Processor};
 use graph::{Node, Port, Signal};
 use std::sync::Arc;
 use units::{Channels, Frames, SampleRate};
@@ -44,31 +51,61 @@ pub struct ExpandContext<'a> {
     pub format: ExpandFormat,
     /// Takes what is printed, where somebody reads it.
     pub console: Option<Console>,
+    /// Nodes that are expanded with it, by their indices, to which its outputs lead.
+    pub leads_to: Vec<usize>,
+}
+
+/// Nodes that are expanded together.
+pub struct ExpandedGroup {
+    /// Their indices in what was asked for.
+    pub members: Vec<usize>,
+    /// What plays in their place; with an error, the index of its node.
+    pub made: Result<Expansion, (usize, MakeError)>,
 }
 
 /// A port of a node of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InnerPort {
-    /// 0 for the expanded node itself, then the inner nodes from 1.
+    /// The expanded nodes come first, from 0, then the inner nodes.
     pub node: u32,
     /// Its port, from 0.
     pub port: u16,
 }
 
-/// The nodes that play in place of one.
+/// The nodes that play in place of one or several.
 pub struct Expansion {
-    /// Processor of the node itself, which keeps its inputs and its events.
-    pub head: Box<dyn Processor>,
-    /// Outputs of the node itself, to inner nodes alone.
-    pub head_outputs: Vec<Port>,
+    /// The expanded nodes, at least one.
+    pub heads: Vec<Head>,
     /// The inner nodes, each with its processor.
     pub nodes: Vec<(Node, Box<dyn Processor>)>,
     /// Edges between all of them.
     pub edges: Vec<(InnerPort, InnerPort)>,
+    /// Where several nodes meet.
+    pub meeting: Option<Meeting>,
+}
+
+/// A node that plays as several, in the plan.
+pub struct Head {
+    /// Processor of the node itself, which keeps its inputs and its events.
+    pub processor: Box<dyn Processor>,
+    /// Outputs of the node itself, to inner nodes alone.
+    pub outputs: Vec<Port>,
     /// What the outputs of the node are, for its readers.
-    pub outputs: Vec<InnerPort>,
+    pub reads: Vec<InnerPort>,
     /// Takes messages to the node, if it understands words.
     pub inbox: Option<Inbox>,
     /// Names of the node's own parameters. Their indices follow those of the kind.
     pub own_params: Vec<String>,
+}
+
+/// An inner node that comes behind all expanded nodes but those to which the set's own outputs lead: these come behind it. All ports
+/// only order.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting {
+    /// Its input, behind nodes.
+    pub input: InnerPort,
+    /// Its output, before nodes. An input for it is added to each of them.
+    pub output: InnerPort,
+    /// Output of each expanded node.
+    pub head_output: u16,
 }

@@ -62,7 +62,10 @@ pub use block::{
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL, SysExPart};
 pub use exp2::exp2;
-pub use expansion::{Console, ExpandContext, ExpandFormat, Expansion, Inbox, InnerPort, ORDER};
+pub use expansion::{
+    Console, ExpandContext, ExpandFormat, ExpandedGroup, Expansion, Head, Inbox, InnerPort,
+    Meeting, ORDER,
+};
 pub use file_log::{FileLog, FileProblem};
 pub use gauge::Gauge;
 pub use held_notes::HeldNotes;

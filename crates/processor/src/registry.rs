@@ -1,7 +1,7 @@
 //! [`Registry`]: from the name of a kind to the function that makes its processor.
 
 use crate::modulated::Modulated;
-use crate::{Console, ExpandContext, ExpandFormat, Expansion, Processor};
+use crate::{Console, ExpandContext, ExpandFormat, ExpandedGroup, Processor};
 use graph::{Catalogue, Kind, Node, ParamRange, TempoMap, Widths};
 use std::collections::HashMap;
 use std::path::Path;
@@ -123,7 +123,7 @@ impl MakeContext<'_> {
 
 type Probe = Box<dyn Fn(&Node, &Path) -> Option<Widths> + Send + Sync>;
 type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
-type Expander = Box<dyn Fn(&ExpandContext<'_>) -> Result<Expansion, MakeError> + Send + Sync>;
+type Expander = Box<dyn Fn(&[ExpandContext<'_>]) -> Vec<ExpandedGroup> + Send + Sync>;
 
 /// All kinds that have a processor, each with its maker.
 #[derive(Default)]
@@ -156,11 +156,11 @@ impl Registry {
         self.probes.insert(kind, Box::new(probe));
     }
 
-    /// Adds the function that gives the nodes which play in place of a node of `kind`.
+    /// Adds the function that gives the nodes which play in place of nodes of `kind`.
     pub fn add_expander(
         &mut self,
         kind: &'static str,
-        expand: impl Fn(&ExpandContext<'_>) -> Result<Expansion, MakeError> + Send + Sync + 'static,
+        expand: impl Fn(&[ExpandContext<'_>]) -> Vec<ExpandedGroup> + Send + Sync + 'static,
     ) {
         self.expanders.insert(kind, Box::new(expand));
     }
@@ -189,33 +189,44 @@ impl Registry {
         self.expanders.contains_key(node.effective_kind())
     }
 
-    /// The nodes that play in place of `node`, in a graph with this tempo; `None` if it plays itself.
-    ///
-    /// # Errors
-    ///
-    /// The expander refuses its parameters.
+    /// What plays in place of `nodes`, each with the indices of those to which it leads, in a graph with this tempo. Those that play
+    /// themselves are left out.
     ///
     /// Real-time: setup.
     pub fn expand(
         &self,
-        (node, tempo): (&Node, &TempoMap),
-        folder: &Path,
+        nodes: &[(&Node, Vec<usize>)],
+        (folder, tempo): (&Path, &TempoMap),
         format: ExpandFormat,
-    ) -> Option<Result<Expansion, MakeError>> {
-        let name = node.effective_kind();
-        let (kind, expand) = (self.catalogue.get(name)?, self.expanders.get(name)?);
-        let make = MakeContext {
-            node,
-            kind,
-            folder,
-            driven: &[],
-            tempo,
-        };
-        Some(expand(&ExpandContext {
-            make,
-            format,
-            console: self.console.clone(),
-        }))
+    ) -> Vec<ExpandedGroup> {
+        let mut all = Vec::new();
+        for (name, expand) in &self.expanders {
+            let Some(kind) = self.catalogue.get(name) else {
+                continue;
+            };
+            let is_of_kind = |at: &usize| nodes[*at].0.effective_kind() == *name;
+            let indices = Vec::from_iter((0..nodes.len()).filter(is_of_kind));
+            let within = |to: &usize| indices.iter().position(|index| index == to);
+            let context = |at: &usize| ExpandContext {
+                make: MakeContext {
+                    node: nodes[*at].0,
+                    kind,
+                    folder,
+                    driven: &[],
+                    tempo,
+                },
+                format,
+                console: self.console.clone(),
+                leads_to: nodes[*at].1.iter().filter_map(within).collect(),
+            };
+            let contexts = Vec::from_iter(indices.iter().map(context));
+            all.extend(expand(&contexts).into_iter().map(|group| ExpandedGroup {
+                members: group.members.iter().map(|at| indices[*at]).collect(),
+                made: group.made.map_err(|(at, error)| (indices[at], error)),
+            }));
+        }
+        all.sort_unstable_by_key(|group| group.members.first().copied());
+        all
     }
 
     /// Widths of the file that `node` names, relative to `folder`; `None` if it names none, or one that cannot be read.

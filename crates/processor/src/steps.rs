@@ -40,18 +40,18 @@ pub enum BlockSpan {
 /// Real-time: hot.
 #[inline]
 pub fn block_spans<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockSpan> + use<'a> {
-    let mut events = block.events().iter().peekable();
+    let mut events = block.events();
     let frames = block.frames();
     let mut at = 0;
     std::iter::from_fn(move || {
-        if let Some(event) = events.next_if(|e| e.frame as usize <= at) {
+        if let Some(event) = events.next_until(at) {
             return Some(BlockSpan::Event(event));
         }
         if at == frames {
             return None;
         }
         let from = at;
-        at = events.peek().map_or(frames, |e| e.frame as usize);
+        at = events.first_frame().unwrap_or(frames);
         Some(BlockSpan::Process(from..at))
     })
 }
@@ -59,8 +59,9 @@ pub fn block_spans<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockSpan> + u
 /// The steps through `block`, in order.
 ///
 /// Real-time: hot.
+#[inline]
 pub fn block_steps<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockStep> + use<'a> {
-    let mut events = block.events().iter().peekable();
+    let mut events = block.events();
     let (frames, position) = (block.frames(), block.position());
     let mut at = 0;
     let mut is_cleanup_due = false;
@@ -68,13 +69,13 @@ pub fn block_steps<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockStep> + u
         if std::mem::take(&mut is_cleanup_due) {
             return Some(BlockStep::Cleanup);
         }
-        if let Some(event) = events.next_if(|e| e.frame as usize <= at) {
+        if let Some(event) = events.next_until(at) {
             return Some(BlockStep::Event(event));
         }
         if at == frames {
             return None;
         }
-        let event = events.peek().map_or(frames, |e| e.frame as usize);
+        let event = events.first_frame().unwrap_or(frames);
         let cleanup = at + (CLEANUP_INTERVAL - (position + at as u64) % CLEANUP_INTERVAL) as usize;
         let from = at;
         at = event.min(cleanup).min(frames);

@@ -23,13 +23,13 @@ const LATE: Duration = LOOK.saturating_mul(5);
 
 /// One sign of life.
 #[derive(Default)]
-struct Beat {
+struct Sign {
     last: u64,
     /// Looks since it changed.
     looks: u32,
 }
 
-impl Beat {
+impl Sign {
     fn look(&mut self, now: u64) -> u32 {
         self.looks = match std::mem::replace(&mut self.last, now) == now {
             true => self.looks + 1,
@@ -43,9 +43,9 @@ impl Beat {
 pub(super) struct Vitals {
     looked: Instant,
     stopped: u32,
-    blocks: Beat,
-    monitor: Beat,
-    main: Beat,
+    blocks: Sign,
+    monitor: Sign,
+    main: Sign,
 }
 
 impl Vitals {
@@ -53,9 +53,9 @@ impl Vitals {
         Self {
             looked: Instant::now(),
             stopped: 0,
-            blocks: Beat::default(),
-            monitor: Beat::default(),
-            main: Beat::default(),
+            blocks: Sign::default(),
+            monitor: Sign::default(),
+            main: Sign::default(),
         }
     }
 
@@ -66,12 +66,22 @@ impl Vitals {
             return None;
         }
         self.looked = Instant::now();
+        self.look_after(since, pulse, is_stopped(process))
+    }
+
+    /// The same, for a look that comes `since` after the one before.
+    fn look_after(
+        &mut self,
+        since: Duration,
+        pulse: &Pulse,
+        is_stopped: bool,
+    ) -> Option<&'static str> {
         if since > LATE {
             (self.stopped, self.blocks.looks) = (0, 0);
             (self.monitor.looks, self.main.looks) = (0, 0);
             return None;
         }
-        self.stopped = match is_stopped(process) {
+        self.stopped = match is_stopped {
             true => self.stopped + 1,
             false => 0,
         };
@@ -105,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_beat_counts_the_looks_since_it_changed() {
-        let mut beat = Beat::default();
+        let mut beat = Sign::default();
         let looks: Vec<u32> = [1, 1, 1, 2, 2, 3]
             .into_iter()
             .map(|it| beat.look(it))
@@ -118,18 +128,17 @@ mod tests {
         let (pulse, _file) = Pulse::create().unwrap();
         let mut vitals = Vitals::new();
         let mut look = |pulse: &Pulse, beats: bool| {
-            vitals.looked = Instant::now() - LOOK;
             if beats {
                 pulse.add(PulseWord::Monitor, 1);
                 pulse.add(PulseWord::Main, 1);
             }
-            vitals.look(pulse, std::process::id())
+            vitals.look_after(LOOK, pulse, false)
         };
         for _ in 0..3 * MAIN {
             assert_eq!(look(&pulse, false), None);
         }
         pulse.set(PulseWord::Period, 1_000_000);
-        for _ in 0..=SILENT {
+        for _ in 0..SILENT {
             assert_eq!(look(&pulse, true), None);
         }
         assert_eq!(look(&pulse, true), Some("it hangs"));

@@ -3,6 +3,7 @@
 use super::{Launch, LaunchRequest};
 use crate::guardian::exit_status;
 use crate::guardian::link::{GuardianLink, MessageKind, is_readable};
+use crate::machine::Grant;
 use crate::policy::enforcer::Enforcer;
 use crate::raw;
 use crate::status::CellStatus;
@@ -127,6 +128,8 @@ pub(crate) struct Process {
     pub(super) began: Instant,
     /// What holds it to its policy, once it plays.
     pub(super) enforcer: Option<Enforcer>,
+    /// What the machine gives to it.
+    pub(super) grant: Grant,
     /// Time of the last measurement, and the processor time then.
     pub(super) measured: (Instant, Nanos),
 }
@@ -139,6 +142,7 @@ impl Process {
             file,
             began,
             enforcer: None,
+            grant: Grant::default(),
             measured: (began, Nanos(0)),
         }
     }

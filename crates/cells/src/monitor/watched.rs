@@ -8,6 +8,7 @@ use super::{CellEvent, LaunchRequest, NewCell, PlannedCell};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use crate::guardian::link::MessageKind;
 use crate::inner_events::TEXTS;
+use crate::machine::{Grant, MachineFiles};
 use crate::message::{DEPTH, HEADER, HostEnd, ReplyError};
 use crate::node::{CellLink, Drill, DrillKind};
 use crate::policy::enforcer::Enforcer;
@@ -197,7 +198,15 @@ impl WatchedCell {
     }
 
     pub(super) fn resize(&mut self, cores: Vec<usize>) -> Result<(), String> {
-        if let State::Playing(process) = &self.state {
+        let spec = CellSpec {
+            cores: cores.clone(),
+            ..self.spec.clone()
+        };
+        if let State::Playing(process) = &mut self.state {
+            let refused = process.grant.resize(&MachineFiles::default(), &spec);
+            if !refused.is_empty() {
+                return Err(refused.join("; "));
+            }
             place_threads(process.id() as i32, &cores).map_err(|error| {
                 format!(
                     "not kept on the cores {cores:?}: {error}: name cores that this process may use"
@@ -291,7 +300,7 @@ impl WatchedCell {
             text: self.text.as_deref(),
             is_first: self.launches == 1,
         };
-        let workers = self.spec.workers() as u32;
+        let workers = self.spec.process_workers() as u32;
         self.status.workers.store(workers, Ordering::Relaxed);
         self.status.starts.store(self.launches, Ordering::Relaxed);
         let (Some(to), Some(from)) = (requests.file(), replies.file()) else {
@@ -370,8 +379,15 @@ impl WatchedCell {
         let policy = (&self.spec.policy, self.spec.precedence);
         let (enforcer, refused) = Enforcer::begin(number, policy, is_live);
         process.enforcer = Some(enforcer);
+        let (grant, more) = match is_live {
+            true => MachineFiles::default().grant(&self.spec, number),
+            false => (Grant::default(), Vec::new()),
+        };
+        process.grant = grant;
         let is_first = self.launches == 1;
-        self.tell_refused(refused.filter(|_| is_first), events);
+        for what in refused.into_iter().chain(more).filter(|_| is_first) {
+            self.tell_refused(Some(what), events);
+        }
     }
 
     fn look_at_play(

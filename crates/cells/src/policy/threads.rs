@@ -69,3 +69,60 @@ fn each_thread(process: i32, change: impl Fn(i32) -> io::Result<()>) -> io::Resu
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    const THREADS: usize = 4;
+    const NAME: &str =
+        "policy::threads::tests::all_threads_of_a_process_change_their_class_together";
+    /// Set in the process whose threads are switched.
+    const IS_SWITCHED: &str = "DIVISI_IS_SWITCHED";
+
+    /// The scheduler's class of each thread of a process.
+    fn classes(process: u32) -> Vec<i32> {
+        let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+        let class = tasks.filter_map(|task| {
+            let stat = std::fs::read_to_string(task.ok()?.path().join("stat")).ok()?;
+            // Of the words behind the name the 39th.
+            let (_, behind) = stat.rsplit_once(')')?;
+            behind.split_whitespace().nth(38)?.parse().ok()
+        });
+        class.collect()
+    }
+
+    #[test]
+    fn all_threads_of_a_process_change_their_class_together() {
+        if std::env::var_os(IS_SWITCHED).is_some() {
+            let wait = || std::thread::sleep(Duration::from_secs(60));
+            let threads: Vec<_> = (0..THREADS).map(|_| std::thread::spawn(wait)).collect();
+            threads.into_iter().for_each(|it| it.join().unwrap());
+            return;
+        }
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", NAME]).env(IS_SWITCHED, "1");
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        let process = child.id();
+        while classes(process).len() < THREADS + 1 {
+            assert!(child.try_wait().unwrap().is_none());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let set = [Class::Idle, Class::At(Priority::RealTime(50)), Class::Idle];
+        let found = set.map(|class| set_class(process as i32, class).map(|()| classes(process)));
+        let wanted = [libc::SCHED_IDLE, libc::SCHED_FIFO, libc::SCHED_IDLE];
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for (found, wanted) in found.into_iter().zip(wanted) {
+            match found {
+                Err(error) => println!("SKIPPED {NAME}: {error}"),
+                Ok(all) => {
+                    let is_wanted = |it: &i32| *it & 0xff == wanted;
+                    assert!(all.len() > THREADS && all.iter().all(is_wanted), "{all:?}");
+                }
+            }
+        }
+    }
+}

@@ -98,6 +98,22 @@ impl Windows {
         (is_open, Some(Nanos(begin + change)))
     }
 
+    /// Time for which a window has been open at `now`; 0 if none is.
+    ///
+    /// Real-time: hot.
+    pub fn open_for(&self, now: Nanos) -> Nanos {
+        let phase = now.0 % self.cycle;
+        let at = self.stretches.partition_point(|(_, end)| *end <= phase);
+        let begin = self.stretches.get(at).map(|(begin, _)| *begin);
+        let since = begin.map_or(0, |begin| phase.saturating_sub(begin));
+        // One that began at the end of the cycle before.
+        let before = match (begin, self.stretches.last()) {
+            (Some(0), Some((last, end))) if *end == self.cycle => self.cycle - last,
+            _ => 0,
+        };
+        Nanos(since + before)
+    }
+
     /// Time that the windows give in any stretch of `length` at least.
     ///
     /// Real-time: setup.

@@ -116,6 +116,8 @@ impl CellService {
             slots: part.slots.clone(),
             texts: CellTexts(texts),
             stopped: None,
+            moves: 0,
+            response: None,
         };
         let node = part.node;
         Ok(Pending {
@@ -278,7 +280,7 @@ impl CellService {
     fn resized(&mut self, at: usize, cores: Vec<usize>, done: ChangeDone) -> ChangeDone {
         let cell = &mut self.cells[at];
         cell.spec.cores = cores;
-        let (has, wants) = (cell.status.workers(), cell.spec.workers());
+        let (has, wants) = (cell.status.workers(), cell.spec.process_workers());
         let is_playing = matches!(cell.state(), CellState::Playing | CellState::Starting);
         let note = (is_playing && has != wants).then(|| {
             format!("its process keeps {has} workers; the next one, after stop_cell and start_cell, has {wants}")

@@ -5,6 +5,7 @@
 //! | `demands` | what cells need of the machine, and who yields to whom |
 //! | `inside` | events for nodes inside cells |
 //! | `text` | the keys of a cell that arrive as JSON |
+//! | `govern`, `moves` | how many cores each cell has, by what it was measured to need |
 //! | `change` | one change under way: a new process, then another graph |
 //!
 //! # Changes
@@ -22,23 +23,29 @@
 
 mod change;
 mod demands;
+mod govern;
 mod inside;
+mod moves;
 mod text;
 
 pub use demands::WorstCosts;
+pub use govern::CellMoved;
 pub use inside::InnerChange;
 pub use text::cell_text;
 
 use crate::admission::CoreCapacity;
 use crate::inner_events::Slot;
+use crate::machine::MachineFiles;
 use crate::monitor::{CellTexts, Monitor, Order};
 use crate::node::CellLinks;
 use crate::section::{CellSpec, check_cores, shared_cores};
 use crate::split::Split;
 use crate::status::CellStatus;
+use crate::target::Goal;
 use change::Pending;
 use demands::{Candidate, admit_candidates};
 use engine::Engine;
+use govern::Mover;
 use graph::Graph;
 use processor::Registry;
 use std::sync::Arc;
@@ -102,6 +109,10 @@ pub struct CellInfo {
     pub status: Arc<CellStatus>,
     /// Known worst cost of its nodes in one block.
     pub cost: Nanos,
+    /// Moves between cores that the service made by itself.
+    pub moves: u32,
+    /// p99 of its response, as a share of a block, where the graph waits for it.
+    pub response: Option<f64>,
 }
 
 /// A change that was made.
@@ -131,6 +142,10 @@ pub struct ServiceOptions {
     pub period: Nanos,
     /// What the machine gives; without it every cell is admitted.
     pub capacity: Option<CoreCapacity>,
+    /// What the service aims at. None: no cell gets other cores by itself.
+    pub goal: Option<Goal>,
+    /// The machine's files.
+    pub machine: MachineFiles,
 }
 
 /// The cells of a session that plays.
@@ -142,6 +157,7 @@ pub struct CellService {
     cells: Vec<ServedCell>,
     next_index: usize,
     pending: Option<Pending>,
+    mover: Mover,
 }
 
 /// A cell, and its number with the monitor.
@@ -155,6 +171,10 @@ struct ServedCell {
     texts: CellTexts,
     /// It was stopped: by an order, or for one of higher precedence.
     stopped: Option<CellState>,
+    /// Moves between cores that the service made by itself.
+    moves: u32,
+    /// p99 of its response when it was last taken.
+    response: Option<f64>,
 }
 
 impl CellService {
@@ -176,6 +196,8 @@ impl CellService {
             slots: part.slots.clone(),
             texts,
             stopped: None,
+            moves: 0,
+            response: None,
         });
         let cells: Vec<ServedCell> = cells.collect();
         Self {
@@ -185,6 +207,7 @@ impl CellService {
             next_index: cells.len(),
             cells,
             pending: None,
+            mover: Mover::default(),
         }
     }
 
@@ -207,6 +230,8 @@ impl CellService {
             state: cell.state(),
             status: cell.status.clone(),
             cost: self.options.costs.sum(&cell.spec.nodes),
+            moves: cell.moves,
+            response: cell.response,
         };
         self.cells.iter().map(info).collect()
     }
@@ -214,6 +239,11 @@ impl CellService {
     /// Length of a block.
     pub fn period(&self) -> Nanos {
         self.options.period
+    }
+
+    /// What the service aims at.
+    pub fn goal(&self) -> Option<Goal> {
+        self.options.goal
     }
 
     /// The time that the cores give, if cells are admitted.
@@ -330,6 +360,15 @@ impl CellService {
         if let Some(mistake) = shared_cores(&specs).into_iter().next() {
             return Err(mistake.message);
         }
+        if let Some(mistake) = self
+            .options
+            .machine
+            .split_siblings(&specs)
+            .into_iter()
+            .next()
+        {
+            return Err(format!("{}; {}", mistake.message, mistake.help));
+        }
         let mut candidates: Vec<Candidate<'_>> = others
             .iter()
             .map(|at| Candidate {
@@ -405,7 +444,7 @@ impl ServedCell {
     /// The same on the cores of `spec`: a process keeps its workers, a new one has as many as cores.
     fn workers_on(&self, spec: &CellSpec) -> usize {
         match self.stopped {
-            Some(_) => spec.workers(),
+            Some(_) => spec.process_workers().min(spec.workers()),
             None => self.status.workers().max(1).min(spec.workers()),
         }
     }

@@ -28,8 +28,9 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::cells::{
     CellLinks, CellPart, CellService, CellSpec, Drill, DrillKind, GuardianOptions, Launch,
-    LaunchRequest, Monitor, MonitorOptions, PlannedCell, SUPERVISOR_DRILLS, ServiceOptions, Split,
-    Start, join_guardian, read_cells, register_cells, run_guardian, split,
+    LaunchRequest, MachineFiles, Monitor, MonitorOptions, PlannedCell, SUPERVISOR_DRILLS,
+    ServiceOptions, Split, Start, join_guardian, read_cells, read_system, register_cells,
+    run_guardian, split,
 };
 use divisi::graph::Diagnostic;
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
@@ -41,6 +42,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// Part of each block that the cores keep idle, in percent.
+const DEFAULT_RESERVE: u8 = 10;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,9 +87,9 @@ pub(crate) struct Cells {
     #[arg(long, value_name = "CELL:KIND@S", value_parser = DrillOption::parse)]
     drill: Vec<DrillOption>,
 
-    /// Part of each block that the cores keep idle, in percent. Live, cells that do not fit beside it are refused
-    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=90))]
-    reserve: u8,
+    /// Part of each block that the cores keep idle, in percent; without it, `reserve` of the session's [cells], or 10. Live, cells that do not fit beside it are refused
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=90))]
+    reserve: Option<u8>,
 
     /// Play cells even if they do not fit the cores
     #[arg(long)]
@@ -144,10 +148,22 @@ impl Cells {
         let (rate, block) = format(&loaded, self.rate, self.block);
         let split = split_session(&loaded)?;
         let (drills, own_drills) = self.drills(&split.cells, rate)?;
+        let (system, mistakes) = read_system(&loaded.session);
+        if !mistakes.is_empty() {
+            loaded.print_diagnostics(&mistakes);
+            return Err(Failure::bad_input_reported());
+        }
+        let reserve = self.reserve.or(system.reserve_percent);
+        let reserve = reserve.unwrap_or(DEFAULT_RESERVE);
         // A render has no deadline. Cells that are taken over were admitted.
         if is_live && lost == 0 && !self.no_admission {
             let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
-            check_admission((&loaded, &self.file), &cells, (rate, block), self.reserve)?;
+            check_admission((&loaded, &self.file), &cells, (rate, block), reserve)?;
+        }
+        let machine = MachineFiles::default();
+        if self.render.is_none() {
+            check_siblings(&loaded, &machine, &split)?;
+            messages::print_notes(&machine.clean());
         }
         let mut guard = loaded.guard(std::iter::empty())?;
         if let Some(output) = &self.render {
@@ -196,7 +212,9 @@ impl Cells {
             links,
             costs: worst_costs(&loaded, &self.file, block),
             period: block.duration(rate),
-            capacity: is_checked.then(|| capacity((rate, block), self.reserve)),
+            capacity: is_checked.then(|| capacity((rate, block), reserve)),
+            goal: is_live.then_some(system.goal),
+            machine,
         };
         let service = CellService::new(service, &split, (monitor, texts));
         let run = Run {
@@ -298,6 +316,21 @@ fn check_supervisor_drill(kind: DrillKind) -> Result<(), Failure> {
     )))
 }
 
+/// Refuses cells that split a physical core between them.
+fn check_siblings(
+    loaded: &LoadedSession,
+    machine: &MachineFiles,
+    split: &Split,
+) -> Result<(), Failure> {
+    let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
+    let mistakes = machine.split_siblings(&cells);
+    if mistakes.is_empty() {
+        return Ok(());
+    }
+    loaded.print_diagnostics(&mistakes);
+    Err(Failure::bad_input_reported())
+}
+
 /// Rate and block of a run.
 fn format(
     loaded: &LoadedSession,
@@ -310,6 +343,7 @@ fn format(
 /// Mistakes of the session's cells, for `check`.
 pub(crate) fn cell_mistakes(loaded: &LoadedSession) -> Vec<Diagnostic> {
     let (cells, mut mistakes) = read_cells(&loaded.session);
+    mistakes.extend(read_system(&loaded.session).1);
     if mistakes.is_empty() && !cells.is_empty() {
         let split = split(&loaded.session.graph, &cells, loaded.registry.catalogue());
         mistakes.extend(split.err().unwrap_or_default());

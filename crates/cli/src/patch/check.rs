@@ -52,9 +52,13 @@ impl PatchCheck {
         format!("{:016x}", hash.finish())
     }
 
-    /// The diagnostics, and the files that they are in.
-    pub(crate) fn into_diagnostics(self) -> (Vec<Diagnostic>, Vec<SourceFile>) {
-        (self.patch.diagnostics, self.patch.files)
+    /// Takes the diagnostics, and the files that they are in.
+    pub(crate) fn take_diagnostics(&mut self) -> (Vec<Diagnostic>, Vec<SourceFile>) {
+        let patch = &mut self.patch;
+        (
+            std::mem::take(&mut patch.diagnostics),
+            std::mem::take(&mut patch.files),
+        )
     }
 
     /// The files that were read.

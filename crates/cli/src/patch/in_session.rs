@@ -1,8 +1,8 @@
 //! The patches that nodes of a session name, read with it: their mistakes are shown, their files watched and protected.
 
 use super::check::{PatchCheck, missing_classes};
-use divisi::graph::{Diagnostic, NodeId, ParamValue};
-use divisi::pd::load_node;
+use divisi::graph::{Diagnostic, Node, NodeId, ParamValue};
+use divisi::pd::{has_own_names, load_node, sharing_patches};
 use divisi::text::{IncludedFile, Session};
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,8 +16,10 @@ pub(crate) struct SessionPatches {
     pub(crate) files: Vec<IncludedFile>,
     /// True if an object is missing.
     pub(crate) lacks_objects: bool,
-    /// Fingerprints of patches that were read, by their texts in the session.
-    known: HashMap<[String; 3], String>,
+    /// Patches that were read, and their fingerprints.
+    patches: Vec<(PatchCheck, String)>,
+    /// The number of each, by its texts in the session.
+    known: HashMap<[String; 3], usize>,
 }
 
 impl SessionPatches {
@@ -28,31 +30,44 @@ impl SessionPatches {
         let nodes = session.graph.nodes();
         let patches = nodes.filter(|(_, node)| node.effective_kind() == "pd");
         let ids: Vec<NodeId> = patches.map(|(id, _)| id).collect();
+        let mut read = Vec::new();
         for id in ids {
-            if let Some(version) = found.read_node(session, id, folder, files)
-                && let Some(node) = session.graph.node_mut(id)
+            if let Some(node) = session.graph.node(id)
+                && let Some(patch) = found.read_node(node, folder, files)
             {
+                read.push((id, patch, has_own_names(node)));
+            }
+        }
+        for (id, version) in found.versions(&read) {
+            if let Some(node) = session.graph.node_mut(id) {
                 node.set("version", ParamValue::from(version.as_str()));
             }
         }
         found
     }
 
-    /// The fingerprint of the patch of a node.
-    fn read_node(
-        &mut self,
-        session: &Session,
-        id: NodeId,
-        folder: &Path,
-        files: usize,
-    ) -> Option<String> {
-        let node = session.graph.node(id)?;
+    /// The fingerprint of each node's patch, with those of the patches with which it shares names: they begin anew together.
+    fn versions(&self, read: &[(NodeId, usize, bool)]) -> Vec<(NodeId, String)> {
+        let loaded = |(_, patch, is_apart): &(NodeId, usize, bool)| {
+            (self.patches[*patch].0.loaded(), *is_apart)
+        };
+        let mut versions = Vec::new();
+        for set in sharing_patches(&Vec::from_iter(read.iter().map(loaded))) {
+            let all = set.iter().map(|at| &*self.patches[read[*at].1].1);
+            let all = Vec::from_iter(all).join(" ");
+            versions.extend(set.iter().map(|at| (read[*at].0, all.clone())));
+        }
+        versions
+    }
+
+    /// The number of the patch of a node.
+    fn read_node(&mut self, node: &Node, folder: &Path, files: usize) -> Option<usize> {
         let key = ["file", "path", "args"].map(|key| node.text(key).unwrap_or("").to_owned());
-        if let Some(version) = self.known.get(&key) {
-            return Some(version.clone());
+        if let Some(patch) = self.known.get(&key) {
+            return Some(*patch);
         }
         let (_, patch) = load_node(node, folder);
-        let check = PatchCheck::of(patch.ok()?);
+        let mut check = PatchCheck::of(patch.ok()?);
         let version = check.fingerprint();
         let missing = missing_classes(&check);
         if !missing.is_empty() {
@@ -64,7 +79,15 @@ impl SessionPatches {
                 .push(Diagnostic::warning(node.span, message));
         }
         self.lacks_objects |= check.has_stand_ins() || !missing.is_empty();
-        let (diagnostics, read) = check.into_diagnostics();
+        self.take_diagnostics(&mut check, files);
+        self.patches.push((check, version));
+        self.known.insert(key, self.patches.len() - 1);
+        Some(self.patches.len() - 1)
+    }
+
+    /// Takes the mistakes of a patch, and its files.
+    fn take_diagnostics(&mut self, check: &mut PatchCheck, files: usize) {
+        let (diagnostics, read) = check.take_diagnostics();
         let first = files + self.files.len();
         for mut diagnostic in diagnostics {
             let file = first + usize::from(diagnostic.span.file);
@@ -78,7 +101,5 @@ impl SessionPatches {
             name: file.path.display().to_string(),
             text: file.text,
         }));
-        self.known.insert(key, version.clone());
-        Some(version)
     }
 }

@@ -108,12 +108,12 @@ impl LoadedSession {
 
     /// Reads a patch, as a session of one node.
     fn read_patch(path: &Path, options: &PatchOptions) -> Result<Self, Failure> {
-        let patch = PatchSession::read(path, options)?;
+        let mut patch = PatchSession::read(path, options)?;
         let registry = Arc::new(new_registry());
         let reading = text::toml::read(&patch.text, registry.catalogue());
         debug_assert!(!reading.has_errors(), "{:?}", reading.diagnostics);
         let has_stand_ins = patch.check.has_stand_ins();
-        let (diagnostics, files) = patch.check.into_diagnostics();
+        let (diagnostics, files) = patch.check.take_diagnostics();
         let mut files = files.into_iter().map(|file| IncludedFile {
             name: file.path.display().to_string(),
             text: file.text,

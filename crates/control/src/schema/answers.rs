@@ -178,11 +178,13 @@ fn figures() -> Value {
 fn cells() -> Value {
     let count = json!({ "type": "integer", "minimum": 0 });
     let number = json!({ "type": "number", "minimum": 0 });
+    let share = json!({ "type": ["number", "null"], "description": "As a session states it." });
     let states = ["playing", "starting", "stopped", "yielded", "given up"];
     let policies = ["none", "time-triggered", "event-triggered", "best-effort"];
     json!({
         "cells": object("Cells, and what they may take of each block; times in nanoseconds.", json!({
             "period_ns": count,
+            "goal": { "type": ["string", "null"], "description": "What the cells are to reach together." },
             "reserve_percent": { "type": ["integer", "null"], "description": "null: cells are admitted without a check." },
             "cells": { "type": "array", "items": object("A cell.", json!({
                 "cell": { "type": "string" },
@@ -198,6 +200,12 @@ fn cells() -> Value {
                 "lost": { "type": "integer", "minimum": 0, "description": "Blocks whose results did not come in time." },
                 "not_finite": count,
                 "load": { "type": "number", "minimum": 0, "description": "Cores that it used in the last tenth of a second." },
+                "cores_min": { "type": ["integer", "null"], "description": "Fewest cores; null: their number does not change." },
+                "cores_max": { "type": ["integer", "null"], "description": "Most cores." },
+                "target_load": share,
+                "target_response": share,
+                "response": { "type": ["number", "null"], "description": "p99 of its response, as a share of a block; null: not known, or with latency." },
+                "moves": { "type": "integer", "minimum": 0, "description": "Moves between cores by measured need." },
                 "cost_ns": { "type": "integer", "minimum": 0, "description": "Known worst cost of its nodes in one block." },
                 "used_ns": count,
                 "outside_ns": { "type": "integer", "minimum": 0, "description": "Part of `used_ns` outside of its windows, or above its budget." },

@@ -20,13 +20,14 @@
 //! | latency, tail | none |
 
 use crate::param::channels;
-use crate::sample::{channel_count, clamp_sample};
+use crate::sample::channel_count;
 use crate::split::{BlockSplit, split};
 use graph::{Kind, Param, PortSpec};
 use processor::{
     Block, BlockPart, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus, Processor,
     Setup,
 };
+use rt::vectors::{Wide, widest};
 use std::ops::Range;
 
 /// Cost of a sample of an input or an output, in ns, if the inputs come from different nodes.
@@ -111,23 +112,72 @@ pub(crate) fn sum(block: &mut Block<'_>, from: Range<usize>, port: usize, channe
 
 /// Sums the inputs that are not silent; writes nothing if there is none.
 fn sum_part(part: &mut BlockPart<'_>, from: Range<usize>, port: usize, channels: usize) {
-    let mut has_begun = false;
-    for i in from {
-        let input = part.input(i);
-        if input.is_silent() {
-            continue;
-        }
-        let mut output = part.output(port);
-        for c in 0..channels {
-            let pairs = output.channel(c).iter_mut().zip(input.channel(c));
-            if has_begun {
-                pairs.for_each(|(y, x)| *y = clamp_sample(*y + x));
-            } else {
-                pairs.for_each(|(y, x)| *y = clamp_sample(*x));
+    if !from.clone().any(|i| !part.input(i).is_silent()) {
+        return;
+    }
+    widest(SumPart {
+        part,
+        from,
+        port,
+        channels,
+    });
+}
+
+/// The sum of inputs, of which one sounds at least, on an output.
+struct SumPart<'a, 'p> {
+    part: &'a mut BlockPart<'p>,
+    from: Range<usize>,
+    port: usize,
+    channels: usize,
+}
+
+impl Wide for SumPart<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        let frames = self.part.range().len();
+        for c in 0..self.channels {
+            let mut at = 0;
+            while at < frames {
+                at += match frames - at {
+                    64.. => self.sum::<64>(c, at),
+                    32.. => self.sum::<32>(c, at),
+                    16.. => self.sum::<16>(c, at),
+                    _ => self.sum::<1>(c, at),
+                };
             }
         }
-        has_begun = true;
     }
+}
+
+impl SumPart<'_, '_> {
+    /// Sums `RUN` frames, in registers. Returns their number.
+    #[inline(always)]
+    fn sum<const RUN: usize>(&mut self, channel: usize, at: usize) -> usize {
+        let mut sum = [0.0; RUN];
+        for input in self.from.clone().map(|i| self.part.input(i)) {
+            if input.is_silent() {
+                continue;
+            }
+            let run = input.channel(channel)[at..].first_chunk::<RUN>();
+            let run = run.expect("every input is as long as the part");
+            for (sum, x) in sum.iter_mut().zip(run) {
+                *sum = add(*sum, *x);
+            }
+        }
+        // -0.0 becomes +0.0 here: until now no bit depended on it.
+        sum.iter_mut().for_each(|x| *x += 0.0);
+        let mut output = self.part.output(self.port);
+        output.channel(channel)[at..][..RUN].copy_from_slice(&sum);
+        RUN
+    }
+}
+
+/// The sum, within the range of finite samples.
+#[inline(always)]
+fn add(sum: f32, x: f32) -> f32 {
+    (sum + x).clamp(-f32::MAX, f32::MAX)
 }
 
 /// Copies the first output to all others.

@@ -187,6 +187,10 @@ impl Executor for AheadExecutor {
         self.rest.add_output(channel, into);
     }
 
+    fn write_outputs(&self, outputs: &mut [&mut [f32]]) {
+        self.rest.write_outputs(outputs);
+    }
+
     fn push_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
         if !self.part.has_node(node) {
             return self.rest.push_event(node, event);

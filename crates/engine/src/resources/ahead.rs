@@ -69,7 +69,7 @@ impl EngineResources {
             return false;
         };
         let is_plain = kind.duplicable && kind.role == Role::Inner && kind.delay.is_none();
-        let is_single = !self.expansions.contains_key(&id) && !self.taps.contains(&id);
+        let is_single = !self.is_expanded(id) && !self.taps.contains(&id);
         let has_timing = node.enabled && node.every == 1;
         let has_no_work = self.nodes.get(&id).is_some_and(NodeResources::is_plain);
         if !(is_plain && is_single && has_timing && has_no_work) {

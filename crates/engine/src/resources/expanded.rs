@@ -1,48 +1,70 @@
 //! Nodes that play as several: their inner nodes, beside the graph of the user.
 //!
-//! A plan has the inner nodes, the graph of the user has not. Their ids are taken in it when the node comes, so that they stay as long
-//! as it does.
+//! A plan has the inner nodes, the graph of the user has not. Their ids are taken in it when the nodes come, so that they stay as long
+//! as those do. Nodes that share more than sound have inner nodes together.
 
 use super::EngineResources;
 use crate::EngineError;
 use graph::{Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, SourceSpan};
-use processor::{ExpandFormat, Expansion, Inbox, InnerPort, Processor, Registry};
+use processor::{
+    ExpandFormat, ExpandedGroup, Expansion, Inbox, InnerPort, Meeting, ORDER, Processor, Registry,
+};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::Path;
 
-/// A node that plays as several, with the ids of its inner nodes.
+/// Nodes that play as several, with the ids of their inner nodes.
 pub(super) struct PlacedExpansion {
+    heads: Vec<PlacedHead>,
     /// The first inner node; the others follow.
     first: NodeId,
     nodes: Vec<Node>,
-    head_outputs: Vec<Port>,
     edges: Vec<(InnerPort, InnerPort)>,
-    outputs: Vec<InnerPort>,
+    meeting: Option<Meeting>,
+}
+
+/// A node of the user.
+struct PlacedHead {
+    id: NodeId,
+    outputs: Vec<Port>,
+    reads: Vec<InnerPort>,
     inbox: Option<Inbox>,
     own_params: Vec<String>,
 }
 
-/// The processor of a node, and those of its inner nodes.
-type Processors = (Box<dyn Processor>, Vec<Box<dyn Processor>>);
+/// The processors of nodes.
+type Processors = Vec<(NodeId, Box<dyn Processor>)>;
 
 impl PlacedExpansion {
-    /// Takes ids for the inner nodes.
-    fn new(made: Expansion, graph: &mut Graph) -> (Self, Processors) {
+    /// Takes ids for the inner nodes of the nodes `ids`.
+    fn new(made: Expansion, ids: &[NodeId], graph: &mut Graph) -> (Self, Processors) {
         let first = NodeId(graph.id_bound() as u32);
-        let (nodes, processors): (Vec<Node>, Vec<_>) = made.nodes.into_iter().unzip();
-        for _ in &nodes {
+        let mut processors = Vec::new();
+        let mut heads = Vec::new();
+        for (id, head) in ids.iter().zip(made.heads) {
+            processors.push((*id, head.processor));
+            heads.push(PlacedHead {
+                id: *id,
+                outputs: head.outputs,
+                reads: head.reads,
+                inbox: head.inbox,
+                own_params: head.own_params,
+            });
+        }
+        let mut nodes = Vec::new();
+        for (id, (node, processor)) in (first.0..).zip(made.nodes) {
             graph.reserve_id();
+            nodes.push(node);
+            processors.push((NodeId(id), processor));
         }
         let placed = Self {
+            heads,
             first,
             nodes,
-            head_outputs: made.head_outputs,
             edges: made.edges,
-            outputs: made.outputs,
-            inbox: made.inbox,
-            own_params: made.own_params,
+            meeting: made.meeting,
         };
-        (placed, (made.head, processors))
+        (placed, processors)
     }
 
     /// Returns true if `id` is one of its inner nodes.
@@ -50,11 +72,21 @@ impl PlacedExpansion {
         id >= self.first && ((id.0 - self.first.0) as usize) < self.nodes.len()
     }
 
-    /// A port of it; `head` is the node itself.
-    fn port(&self, head: NodeId, inner: InnerPort) -> PortRef {
-        let node = match inner.node.checked_sub(1) {
-            None => head,
-            Some(at) => NodeId(self.first.0 + at),
+    /// The node of the user to which `id` belongs, if it is one of its nodes.
+    fn head_of(&self, id: NodeId) -> Option<NodeId> {
+        self.has(id).then_some(self.heads.first()?.id)
+    }
+
+    /// Returns true as long as one of the user's nodes is in `graph`.
+    pub(super) fn is_used(&self, graph: &Graph) -> bool {
+        self.heads.iter().any(|head| graph.node(head.id).is_some())
+    }
+
+    /// A port of it.
+    fn port(&self, inner: InnerPort) -> PortRef {
+        let node = match self.heads.get(inner.node as usize) {
+            Some(head) => head.id,
+            None => NodeId(self.first.0 + inner.node - self.heads.len() as u32),
         };
         PortRef {
             node,
@@ -62,22 +94,14 @@ impl PlacedExpansion {
         }
     }
 
-    /// Puts the inner nodes of `head` into `graph`.
-    fn put_into(&self, graph: &mut Graph, head: NodeId) {
-        let leaving = |edge: &&Edge| edge.from.node == head;
-        let read: Vec<Edge> = graph.edges().iter().filter(leaving).copied().collect();
-        for edge in read {
-            graph.disconnect(edge.from, edge.to);
-            if let Some(output) = self.outputs.get(usize::from(edge.from.port)) {
-                let from = self.port(head, *output);
-                graph.connect(Edge { from, ..edge });
-            }
-        }
-        let Some(node) = graph.node_mut(head) else {
+    /// Puts the inner nodes into `graph`. The nodes in `late` come behind the meeting.
+    fn put_into(&self, graph: &mut Graph, late: &HashSet<NodeId>) {
+        let Some((name, enabled)) = self.head_name(graph) else {
             return;
         };
-        node.outputs.clone_from(&self.head_outputs);
-        let (name, enabled) = (node.name.clone(), node.enabled);
+        for head in &self.heads {
+            self.lead_readers(head, graph);
+        }
         while graph.id_bound() < self.first.0 as usize + self.nodes.len() {
             graph.reserve_id();
         }
@@ -89,11 +113,115 @@ impl PlacedExpansion {
             let _ = graph.restore(NodeId(id), inner);
         }
         for (from, to) in &self.edges {
-            let (from, to) = (self.port(head, *from), self.port(head, *to));
-            let span = SourceSpan::NONE;
-            graph.connect(Edge { from, to, span });
+            connect(graph, self.port(*from), self.port(*to));
+        }
+        if let Some(meeting) = self.meeting {
+            self.meet(meeting, graph, late);
         }
     }
+
+    /// Name of the first node that is there, and true if one is enabled.
+    fn head_name(&self, graph: &Graph) -> Option<(String, bool)> {
+        let mut nodes = self.heads.iter().filter_map(|head| graph.node(head.id));
+        let first = nodes.next()?;
+        let enabled = first.enabled || nodes.any(|node| node.enabled);
+        Some((first.name.clone(), enabled))
+    }
+
+    /// Lets those who read a node read its inner nodes.
+    fn lead_readers(&self, head: &PlacedHead, graph: &mut Graph) {
+        let leaving = |edge: &&Edge| edge.from.node == head.id;
+        let read: Vec<Edge> = graph.edges().iter().filter(leaving).copied().collect();
+        for edge in read {
+            graph.disconnect(edge.from, edge.to);
+            if let Some(output) = head.reads.get(usize::from(edge.from.port)) {
+                let from = self.port(*output);
+                graph.connect(Edge { from, ..edge });
+            }
+        }
+        if let Some(node) = graph.node_mut(head.id) {
+            node.outputs.clone_from(&head.outputs);
+        }
+    }
+
+    /// Orders the nodes of the user and the meeting.
+    fn meet(&self, meeting: Meeting, graph: &mut Graph, late: &HashSet<NodeId>) {
+        for head in &self.heads {
+            let Some(node) = graph.node_mut(head.id) else {
+                continue;
+            };
+            let port = u16::try_from(node.inputs.len()).unwrap_or(u16::MAX);
+            node.inputs.push(Port::new("order", ORDER));
+            let node = head.id;
+            let order = PortRef {
+                node,
+                port: meeting.head_output,
+            };
+            match late.contains(&node) {
+                true => connect(graph, self.port(meeting.output), PortRef { node, port }),
+                false => connect(graph, order, self.port(meeting.input)),
+            }
+        }
+    }
+}
+
+/// Connects two ports that are there.
+fn connect(graph: &mut Graph, from: PortRef, to: PortRef) {
+    if graph.node(from.node).is_some() && graph.node(to.node).is_some() {
+        let span = SourceSpan::NONE;
+        graph.connect(Edge { from, to, span });
+    }
+}
+
+/// The nodes of `graph` that come behind the meeting of their own set: its outputs lead to them.
+fn late_heads(graph: &Graph, all: &[PlacedExpansion]) -> HashSet<NodeId> {
+    let mut late = HashSet::new();
+    for set in all.iter().filter(|set| set.meeting.is_some()) {
+        let heads = Vec::from_iter(set.heads.iter().map(|head| head.id));
+        let reached = reached(graph, &heads, all);
+        late.extend(heads.into_iter().filter(|head| reached.contains(head)));
+    }
+    late
+}
+
+/// The nodes to which the outputs of `from` lead. Sound that reaches a set may leave any of its nodes.
+fn reached(graph: &Graph, from: &[NodeId], all: &[PlacedExpansion]) -> HashSet<NodeId> {
+    let mut reached = HashSet::new();
+    let mut waiting = from.to_vec();
+    let mut followed = HashSet::new();
+    while let Some(node) = waiting.pop() {
+        if !followed.insert(node) {
+            continue;
+        }
+        let leaving = graph.edges().iter().filter(|edge| edge.from.node == node);
+        for to in leaving.map(|edge| edge.to.node) {
+            reached.insert(to);
+            let set = all
+                .iter()
+                .find(|set| set.heads.iter().any(|head| head.id == to));
+            waiting.extend(set.into_iter().flat_map(|set| &set.heads).map(|it| it.id));
+            waiting.push(to);
+        }
+    }
+    reached
+}
+
+/// What plays in place of the nodes `ids` of `graph`, whose files are in `folder`.
+fn expand(
+    graph: &Graph,
+    ids: &[NodeId],
+    (registry, folder): (&Registry, &Path),
+    format: ExpandFormat,
+) -> Vec<ExpandedGroup> {
+    let nodes = ids.iter().filter_map(|id| {
+        let reached = match ids.len() {
+            1 => HashSet::new(),
+            _ => reached(graph, &[*id], &[]),
+        };
+        let to = (0..ids.len()).filter(|at| reached.contains(&ids[*at]));
+        Some((graph.node(*id)?, to.collect()))
+    });
+    registry.expand(&Vec::from_iter(nodes), (folder, graph.tempo()), format)
 }
 
 /// The graph that plays in place of `graph`, whose files are in `folder`: with the inner nodes of those that play as several.
@@ -109,25 +237,33 @@ pub fn expanded_graph(
     format: ExpandFormat,
 ) -> Result<Graph, EngineError> {
     let mut expanded = graph.without_bypasses().into_owned();
-    let heads: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
-    let mut mistakes = Vec::new();
-    for head in heads {
-        let made = graph.node(head).and_then(|node| {
-            let made = registry.expand((node, graph.tempo()), folder, format)?;
-            Some(made.map_err(|error| mistake(node, &error)))
-        });
-        match made {
-            Some(Ok(made)) => {
-                let (placed, _) = PlacedExpansion::new(made, &mut expanded);
-                placed.put_into(&mut expanded, head);
+    let is_expanded = |(_, node): &(NodeId, &Node)| registry.is_expanded(node);
+    let heads = graph.nodes().filter(is_expanded).map(|(id, _)| id);
+    let heads: Vec<NodeId> = heads.collect();
+    let (mut mistakes, mut all) = (Vec::new(), Vec::new());
+    for group in expand(graph, &heads, (registry, folder), format) {
+        match group.made {
+            Ok(made) => {
+                let ids = Vec::from_iter(group.members.iter().map(|at| heads[*at]));
+                all.push(PlacedExpansion::new(made, &ids, &mut expanded).0);
             }
-            Some(Err(found)) => mistakes.push(found),
-            None => {}
+            Err((at, error)) => {
+                mistakes.extend(graph.node(heads[at]).map(|node| mistake(node, &error)));
+            }
         }
     }
+    put_all(&all, &mut expanded);
     match mistakes.is_empty() {
         true => Ok(expanded),
         false => Err(EngineError::Graph(mistakes)),
+    }
+}
+
+/// Puts the inner nodes of all sets into a graph of the user.
+fn put_all(all: &[PlacedExpansion], graph: &mut Graph) {
+    let late = late_heads(graph, all);
+    for placed in all {
+        placed.put_into(graph, &late);
     }
 }
 
@@ -136,36 +272,27 @@ fn mistake(node: &Node, error: &processor::MakeError) -> Diagnostic {
 }
 
 impl EngineResources {
-    /// Makes the inner nodes of each node of `graph` that plays as several and is new, and takes ids for them.
+    /// Makes the inner nodes of all nodes of `graph` that play as several and are new, and takes ids for them.
     pub(crate) fn place_expansions(&mut self, graph: &mut Graph) -> Result<(), EngineError> {
         let registry = self.registry.clone();
-        let is_new = |(id, node): &(NodeId, &Node)| {
-            registry.is_expanded(node) && !self.expansions.contains_key(id)
-        };
+        let is_new =
+            |(id, node): &(NodeId, &Node)| registry.is_expanded(node) && !self.is_expanded(*id);
         let new: Vec<NodeId> = graph.nodes().filter(is_new).map(|(id, _)| id).collect();
+        let format = ExpandFormat {
+            rate: self.options.rate,
+            block: self.options.block,
+            fuse: self.options.fuse,
+        };
         let mut mistakes = Vec::new();
-        for id in new {
-            let Some(node) = graph.node(id).cloned() else {
-                continue;
-            };
-            let format = ExpandFormat {
-                rate: self.options.rate,
-                block: self.options.block,
-                fuse: self.options.fuse,
-            };
-            let made = registry.expand((&node, graph.tempo()), &self.options.folder, format);
-            match made {
-                Some(Ok(made)) => {
-                    let (placed, (head, processors)) = PlacedExpansion::new(made, graph);
-                    self.add_node(id, node, head);
-                    let inner = placed.nodes.iter().zip(processors);
-                    for (id, (inner, processor)) in (placed.first.0..).zip(inner) {
-                        self.add_node(NodeId(id), inner.clone(), processor);
-                    }
-                    self.expansions.insert(id, placed);
+        for group in expand(graph, &new, (&registry, &self.options.folder), format) {
+            match group.made {
+                Ok(made) => {
+                    let ids = Vec::from_iter(group.members.iter().map(|at| new[*at]));
+                    self.place(made, &ids, graph);
                 }
-                Some(Err(error)) => mistakes.push(mistake(&node, &error)),
-                None => {}
+                Err((at, error)) => {
+                    mistakes.extend(graph.node(new[at]).map(|node| mistake(node, &error)));
+                }
             }
         }
         match mistakes.is_empty() {
@@ -174,36 +301,55 @@ impl EngineResources {
         }
     }
 
+    /// Adds the processors of an expansion of the nodes `ids`.
+    fn place(&mut self, made: Expansion, ids: &[NodeId], graph: &mut Graph) {
+        let (placed, processors) = PlacedExpansion::new(made, ids, graph);
+        for (id, processor) in processors {
+            let node = match placed.has(id) {
+                true => placed.nodes.get((id.0 - placed.first.0) as usize),
+                false => graph.node(id),
+            };
+            if let Some(node) = node.cloned() {
+                self.add_node(id, node, processor);
+            }
+        }
+        self.expansions.push(placed);
+    }
+
     /// `graph` with the inner nodes of those that play as several.
     pub(crate) fn expanded<'g>(&self, graph: &'g Graph) -> Cow<'g, Graph> {
-        let heads = graph.nodes().map(|(id, _)| id);
-        let heads: Vec<NodeId> = heads
-            .filter(|id| self.expansions.contains_key(id))
-            .collect();
-        if heads.is_empty() {
+        if !self.expansions.iter().any(|placed| placed.is_used(graph)) {
             return Cow::Borrowed(graph);
         }
         let mut expanded = graph.without_bypasses().into_owned();
-        for head in heads {
-            self.expansions[&head].put_into(&mut expanded, head);
-        }
+        put_all(&self.expansions, &mut expanded);
         Cow::Owned(expanded)
+    }
+
+    fn head(&self, node: NodeId) -> Option<&PlacedHead> {
+        let mut heads = self.expansions.iter().flat_map(|placed| &placed.heads);
+        heads.find(|head| head.id == node)
+    }
+
+    /// Returns true if several nodes play in place of `node`.
+    pub(super) fn is_expanded(&self, node: NodeId) -> bool {
+        self.head(node).is_some()
     }
 
     /// Inbox for messages in words to `node`, if it understands any.
     pub(crate) fn inbox(&mut self, node: NodeId) -> Option<&mut Inbox> {
-        self.expansions.get_mut(&node)?.inbox.as_mut()
+        let mut heads = self.expansions.iter_mut().flat_map(|it| &mut it.heads);
+        heads.find(|head| head.id == node)?.inbox.as_mut()
     }
 
     /// Names of the node's own parameters, whose indices follow those of its kind.
     pub(crate) fn own_params(&self, node: NodeId) -> &[String] {
-        let placed = self.expansions.get(&node);
-        placed.map_or(&[], |placed| &placed.own_params)
+        self.head(node).map_or(&[], |head| &head.own_params)
     }
 
     /// The node of the user to which `id` belongs: itself, or the one that it plays for.
     pub(crate) fn head_of(&self, id: NodeId) -> NodeId {
-        let head = self.expansions.iter().find(|(_, placed)| placed.has(id));
-        head.map_or(id, |(head, _)| *head)
+        let mut heads = self.expansions.iter().map(|placed| placed.head_of(id));
+        heads.find_map(|head| head).unwrap_or(id)
     }
 }

@@ -105,7 +105,7 @@ pub(crate) struct EngineResources {
     /// States of nodes that leave, and of those that come.
     pub(crate) states: NodeStates,
     /// Nodes that play as several.
-    expansions: HashMap<NodeId, expanded::PlacedExpansion>,
+    expansions: Vec<expanded::PlacedExpansion>,
     /// Nodes that are played ahead.
     ahead: AheadResources,
 }
@@ -164,7 +164,7 @@ impl EngineResources {
             tempo: graph::TempoMap::default(),
             not_duplicable: HashSet::new(),
             states: NodeStates::default(),
-            expansions: HashMap::new(),
+            expansions: Vec::new(),
             ahead,
             options,
         })

@@ -122,9 +122,8 @@ impl EngineResources {
 
     /// Removes the processors of nodes that are not in `graph` any more. A plan that still names one keeps it.
     pub(crate) fn remove_unused(&mut self, graph: &Graph) {
-        self.expansions
-            .retain(|head, _| graph.node(*head).is_some());
-        let is_inner = |id| self.expansions.values().any(|placed| placed.has(id));
+        self.expansions.retain(|placed| placed.is_used(graph));
+        let is_inner = |id| self.expansions.iter().any(|placed| placed.has(id));
         let unused: Vec<NodeId> = (self.nodes.keys().copied())
             .filter(|id| graph.node(*id).is_none() && !self.taps.contains(id) && !is_inner(*id))
             .collect();

@@ -152,7 +152,10 @@ fn sinks(plan: &Plan, arena: &Arena) -> Box<[SinkChannel]> {
         output: sink.channel,
         from: slot(arena, sink.slot),
     });
-    sinks.collect()
+    let mut sinks: Box<[SinkChannel]> = sinks.collect();
+    // Those of one output stay in the plan's order, in which they are added.
+    sinks.sort_by_key(|sink| sink.output);
+    sinks
 }
 
 fn deferred_jobs(

@@ -44,7 +44,7 @@ pub(crate) use aligner::{AlignerOp, DelayTap, LineState, NEVER};
 pub use binder::Binding;
 pub(crate) use binder::bind;
 pub use delay_lines::DelayLines;
-pub(crate) use plan::{BoundPlan, StepIndex};
+pub(crate) use plan::{BoundPlan, SinkChannel, StepIndex};
 pub(crate) use stage_buffer::StageBufferMemory;
 pub(crate) use step::{BoundStep, NO_POSITION, Operation, PipelineLag, StepState, Sum};
 pub(crate) use task::Successor;

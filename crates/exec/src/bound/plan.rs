@@ -4,11 +4,12 @@ use super::ring::DelayLineMemory;
 use super::step::{BoundStep, Operation};
 use super::table::Table;
 use super::task::Successor;
+use crate::cycle::CycleInfo;
 use crate::errors::{ErrorCounters, ErrorKind};
 use crate::quarantine_log::QuarantineLog;
 use graph::NodeId;
 use plan::Task;
-use processor::{RawChannel, RawEvents, RawPort, Transport};
+use processor::{ProcessInfo, ProcessServices, RawChannel, RawEvents, RawPort, Transport};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
@@ -32,6 +33,7 @@ pub(crate) struct BoundPlan {
     pub(crate) loop_steps: Box<[BoundStep]>,
     pub(crate) tasks: Box<[Task]>,
     pub(crate) successors: Box<[Successor]>,
+    /// By output channel; those of one are added in this order.
     pub(crate) sinks: Box<[SinkChannel]>,
     /// By node: the step of its processor.
     pub(crate) step_of_node: Box<[Option<StepIndex>]>,
@@ -92,6 +94,23 @@ impl BoundPlan {
     /// Number of steps in a cycle. A loop counts as one.
     pub(crate) fn len(&self) -> u32 {
         self.steps.len() as u32
+    }
+
+    /// The info of a step in the cycle of `info`.
+    pub(crate) fn process_info<'a>(
+        &'a self,
+        info: &CycleInfo,
+        services: &'a dyn ProcessServices,
+    ) -> ProcessInfo<'a> {
+        ProcessInfo {
+            frames: self.block.0,
+            offset: 0,
+            position: info.position,
+            is_whole_block: true,
+            cycle: info.cycle,
+            device_inputs: &self.device_inputs,
+            services,
+        }
     }
 
     /// The tasks that wait for `task`.

@@ -113,6 +113,12 @@ pub(crate) struct StepServices<'a> {
 }
 
 impl StepServices<'_> {
+    /// Returns true if the cycle is to be abandoned at some time.
+    #[inline]
+    pub(crate) fn has_limit(&self) -> bool {
+        self.abandon_at != u64::MAX
+    }
+
     /// Waits a little for branches that other workers run. Returns true if the cycle is given up: the host finds that it
     /// takes too long, any other worker that the host has abandoned it.
     fn gives_up(&self, tries: u32) -> bool {

@@ -7,7 +7,7 @@ use super::info::CycleInfo;
 use super::slot::WorkerSlots;
 use crate::bound::{BoundPlan, BoundStep, NO_POSITION, PipelineLag, StepIndex, StepState};
 use crate::errors::ErrorKind;
-use crate::step::{clear_events, silence_non_finite};
+use crate::step::{clear_events, copy_finite};
 use graph::NodeId;
 use processor::Event;
 use std::sync::Arc;
@@ -58,21 +58,11 @@ impl<'a> IdlePlan<'a> {
             let to = unsafe { std::slice::from_raw_parts_mut(channel.data, self.0.block.count()) };
             match inputs.get(c).filter(|from| from.len() == to.len()) {
                 Some(from) => {
-                    to.copy_from_slice(from);
-                    let silenced = silence_non_finite(to);
+                    let silenced = copy_finite(from, to);
                     self.0.errors.add(ErrorKind::NonFiniteSample, silenced);
                 }
                 None => to.fill(0.0),
             }
-        }
-    }
-
-    /// Adds what the sinks of output `channel` hold to `into`.
-    pub(crate) fn add_output(&self, channel: u16, into: &mut [f32]) {
-        for sink in self.0.sinks.iter().filter(|s| s.output == channel) {
-            // SAFETY: a sink's slot holds the block until the next cycle, and no step that writes it runs.
-            let from = unsafe { std::slice::from_raw_parts(sink.from.data, self.0.block.count()) };
-            add(into, from);
         }
     }
 
@@ -268,23 +258,5 @@ impl<'a> IdlePlan<'a> {
         for step in slots.iter().filter_map(|slot| slot.take_overdue()) {
             self.quarantine(step);
         }
-    }
-}
-
-/// Adds samples to others, in runs of a constant length: those are unrolled, and known to lie apart.
-fn add(to: &mut [f32], from: &[f32]) {
-    let ((runs, rest), (from_runs, from_rest)) = (to.as_chunks_mut(), from.as_chunks());
-    for (to, from) in runs.iter_mut().zip(from_runs) {
-        add_run(to, from);
-    }
-    for (to, x) in rest.iter_mut().zip(from_rest) {
-        *to += x;
-    }
-}
-
-#[inline(never)]
-fn add_run(to: &mut [f32; 32], from: &[f32; 32]) {
-    for (to, x) in to.iter_mut().zip(from) {
-        *to += x;
     }
 }

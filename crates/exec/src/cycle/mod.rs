@@ -9,6 +9,7 @@
 //! | [`strategy`] | the trait `Strategy`: who runs which task |
 //! | [`parallel`] | `ParallelExecutor`: start and join |
 //! | [`idle_plan`] | `IdlePlan`: what the host does while no step runs |
+//! | [`outputs`] | what the sinks hold, on its way to the device |
 //! | [`states`] | `StateVisitor`: what the nodes hold, between two cycles |
 //! | [`abandoned`] | an abandoned cycle, until no worker is in it |
 //! | [`watchdog`] | steps that do not return, seen from a control thread |
@@ -17,6 +18,7 @@ mod abandoned;
 mod context;
 mod idle_plan;
 mod info;
+mod outputs;
 mod parallel;
 mod slot;
 mod states;

@@ -314,6 +314,14 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
         }
     }
 
+    fn write_outputs(&self, outputs: &mut [&mut [f32]]) {
+        if !self.has_output {
+            return outputs.iter_mut().for_each(|output| output.fill(0.0));
+        }
+        // SAFETY: as in `add_output`.
+        unsafe { IdlePlan::new(&self.shared.context.plan) }.write_outputs(outputs);
+    }
+
     fn push_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
         if self.abandoned.is_pending() {
             return Err(event);

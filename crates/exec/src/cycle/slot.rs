@@ -4,6 +4,7 @@ use rt::fork::ForkCell;
 use rt::pad::CachePadded;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use workers::ThreadId;
 
 /// No step, or no task.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -49,6 +50,15 @@ pub(crate) fn worker_slots(workers: usize) -> WorkerSlots {
 }
 
 impl WorkerSlot {
+    /// Publishes that the calling thread is the worker, in a cycle that is abandoned at some time or not.
+    pub(crate) fn begin_cycle(&self, cycle: u64, has_limit: bool) {
+        // Relaxed, all: only the watchdog reads them.
+        self.cycle.store(cycle as u32, Ordering::Relaxed);
+        self.has_limit.store(has_limit, Ordering::Relaxed);
+        let thread = ThreadId::current().map_or(0, ThreadId::number);
+        self.thread.store(thread, Ordering::Relaxed);
+    }
+
     /// The step in which the worker is, after a cycle was abandoned.
     ///
     /// With `AsymmetricFence::heavy` before the call this is final: a worker that is in no step begins none of that

@@ -9,7 +9,7 @@ use plan::TraceEvent;
 use processor::ProcessInfo;
 use rt::fence::AsymmetricFence;
 use std::sync::atomic::Ordering;
-use workers::{ThreadId, WorkerWaker};
+use workers::WorkerWaker;
 
 /// Point at which a worker continues its cycle.
 pub(crate) enum Resume {
@@ -69,12 +69,7 @@ impl<'a> WorkerContext<'a> {
         let plan = &cycle.plan;
         let slot = &cycle.slots[worker];
         let is_partial = info.is_partial(plan.latency_blocks, plan.block);
-        // Relaxed, all: only the watchdog reads them.
-        slot.cycle.store(info.cycle as u32, Ordering::Relaxed);
-        let has_limit = info.abandon_at != u64::MAX;
-        slot.has_limit.store(has_limit, Ordering::Relaxed);
-        let thread = ThreadId::current().map_or(0, ThreadId::number);
-        slot.thread.store(thread, Ordering::Relaxed);
+        slot.begin_cycle(info.cycle, services.has_limit());
         Self {
             cycle,
             plan,
@@ -83,15 +78,7 @@ impl<'a> WorkerContext<'a> {
             slot,
             info,
             is_traced,
-            process_info: ProcessInfo {
-                frames: plan.block.0,
-                offset: 0,
-                position: info.position,
-                is_whole_block: true,
-                cycle: info.cycle,
-                device_inputs: &plan.device_inputs,
-                services,
-            },
+            process_info: plan.process_info(&info, services),
             fence: cycle.runtime.fence(),
             waker: None,
             current: NONE,

@@ -2,8 +2,7 @@
 //!
 //! Every feedback loop goes through a delay line. So a sample that is cleaned there comes round once at most.
 
-/// Bits of the exponent: all are set in infinite samples and in NaN, and in no other.
-const EXPONENT: u32 = 0x7f80_0000;
+use rt::vectors::{Wide, widest};
 
 /// Silences samples that are not finite. Returns the number of them.
 ///
@@ -16,14 +15,67 @@ pub(crate) fn silence_non_finite(samples: &mut [f32]) -> u64 {
     non_finite.map(|x| *x = 0.0).count() as u64
 }
 
+/// Copies samples, those that are not finite as silence, in one pass. Returns the number of these.
+///
+/// Real-time: hot.
+pub(crate) fn copy_finite(from: &[f32], to: &mut [f32]) -> u64 {
+    match widest(Copy { from, to }) {
+        false => 0,
+        true => silence_non_finite(to),
+    }
+}
+
+/// A copy that finds out if a sample is not finite.
+struct Copy<'a> {
+    from: &'a [f32],
+    to: &'a mut [f32],
+}
+
+impl Wide for Copy<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let mut any = [0; LANES];
+        let (runs, rest) = self.to.as_chunks_mut();
+        let (from_runs, from_rest) = self.from.as_chunks();
+        for (to, from) in runs.iter_mut().zip(from_runs) {
+            *to = *from;
+            gather(&mut any, from);
+        }
+        let mut any = is_any(any);
+        for (to, x) in rest.iter_mut().zip(from_rest) {
+            *to = *x;
+            any |= !x.is_finite();
+        }
+        any
+    }
+}
+
 /// Returns true if a sample is not finite. It has no branch in the loop, so it runs in vectors.
 ///
 /// Real-time: hot.
-#[inline]
 pub(crate) fn has_non_finite(samples: &[f32]) -> bool {
-    // The sum has the highest bit where the exponent is full.
-    let carry = |x: &f32| (x.to_bits() & EXPONENT).wrapping_add(1 << 23);
-    samples.iter().fold(0, |any, x| any | carry(x)) >> 31 != 0
+    let (runs, rest) = samples.as_chunks();
+    let mut any = [0; LANES];
+    runs.iter().for_each(|run| gather(&mut any, run));
+    is_any(any) || rest.iter().any(|x| !x.is_finite())
+}
+
+/// Samples that are looked at together.
+const LANES: usize = 16;
+
+/// Notes samples that are not finite: x - x is then NaN, and else +0.0, whose bits are all 0.
+#[inline(always)]
+fn gather(any: &mut [u32; LANES], samples: &[f32; LANES]) {
+    for (any, x) in any.iter_mut().zip(samples) {
+        *any |= (x - x).to_bits();
+    }
+}
+
+#[inline(always)]
+fn is_any(any: [u32; LANES]) -> bool {
+    any.iter().fold(0, |all, any| all | any) != 0
 }
 
 #[cfg(test)]
@@ -36,5 +88,24 @@ mod tests {
         assert_eq!(silence_non_finite(&mut samples), 2);
         assert_eq!(samples, [f32::MAX, 0.0, -0.0, 0.0, 1e-40, 0.5]);
         assert_eq!(silence_non_finite(&mut samples), 0);
+    }
+
+    #[test]
+    fn a_copy_silences_and_counts_as_well_at_any_length() {
+        for length in 0..50 {
+            let from: Vec<f32> = (0..length).map(|i| i as f32 - 20.5).collect();
+            let mut to = vec![1.0; length];
+            assert_eq!(copy_finite(&from, &mut to), 0);
+            assert_eq!(from, to);
+            for at in 0..length {
+                let mut broken = from.clone();
+                broken[at] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][at % 3];
+                assert!(has_non_finite(&broken));
+                assert_eq!(copy_finite(&broken, &mut to), 1);
+                broken[at] = 0.0;
+                assert_eq!(broken, to);
+                assert!(!has_non_finite(&broken));
+            }
+        }
     }
 }

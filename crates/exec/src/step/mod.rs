@@ -27,6 +27,6 @@ mod run;
 mod sum;
 
 pub(crate) use claim::StepClaim;
-pub(crate) use finite::silence_non_finite;
+pub(crate) use finite::copy_finite;
 pub(crate) use prepare::clear_events;
 pub(crate) use run::{run_claimed, silence_panicked};

@@ -2,7 +2,7 @@
 
 use super::align;
 use super::claim::StepClaim;
-use super::finite::{has_non_finite, silence_non_finite};
+use super::finite::{copy_finite, has_non_finite, silence_non_finite};
 use super::prepare::{clear_events, prepare};
 use crate::bound::ring;
 use crate::bound::{Operation, StageBufferMemory};
@@ -16,7 +16,7 @@ pub(super) fn run_operation(claim: &mut StepClaim<'_>) {
     match &claim.step().operation {
         Operation::Process(processor) => run_processor(claim, *processor),
         Operation::WriteLine(line) => write_line(claim, line),
-        Operation::Sink => run_sink(claim),
+        Operation::Sink => copy_to_sink(claim),
         Operation::Send(buffer) => send(claim, buffer),
         Operation::Receive(buffer) => receive(claim, buffer),
         Operation::Align(op) => {
@@ -68,8 +68,15 @@ fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
     }
 }
 
+/// Runs a sink that needs no preparation.
+#[inline(never)]
+pub(super) fn run_sink(mut claim: StepClaim<'_>) {
+    copy_to_sink(&mut claim);
+}
+
 /// Copies the input of a sink to its slot, which no step overwrites in this cycle.
-fn run_sink(claim: &mut StepClaim<'_>) {
+#[inline]
+fn copy_to_sink(claim: &mut StepClaim<'_>) {
     let errors = &claim.plan().errors;
     if claim.block().input(0).is_silent() {
         return claim.write_silence();
@@ -80,8 +87,7 @@ fn run_sink(claim: &mut StepClaim<'_>) {
     let mut out = block.output(0);
     for c in 0..out.channels().count() {
         let (from, to) = (input.channel(c), out.channel(c));
-        to.copy_from_slice(from);
-        errors.add(ErrorKind::NonFiniteSample, silence_non_finite(to));
+        errors.add(ErrorKind::NonFiniteSample, copy_finite(from, to));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs one step: the fast path of plain steps, and the slow path of all others.
 
 use super::claim::StepClaim;
-use super::operations::{is_woken, run_operation};
+use super::operations::{is_woken, run_operation, run_sink};
 use super::prepare::{clear_events, prepare, take_inbox};
 use crate::bound::{Operation, PipelineLag};
 use crate::errors::ErrorKind;
@@ -22,6 +22,13 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
         if !(state.is_quarantined | state.has_inbox) {
             return run_asleep(claim, *processor);
         }
+    }
+    if let (Operation::Sink, false, false) = (
+        &step.operation,
+        step.needs_preparation,
+        claim.state().has_inbox,
+    ) {
+        return run_sink(claim);
     }
     run_slow(claim);
 }

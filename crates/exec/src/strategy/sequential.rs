@@ -7,11 +7,13 @@ use crate::cycle::{
 };
 use crate::errors::ErrorCounts;
 use crate::executor::Executor;
+use crate::step::{StepClaim, run_claimed, silence_panicked};
 use graph::NodeId;
 use plan::TraceEvent;
 use processor::Event;
 use rt::ftz::FlushToZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 
 /// Runs the plan in its order, on the calling thread alone.
 ///
@@ -32,6 +34,50 @@ struct Sequential {
 impl Sequential {
     fn run_steps(&self, info: &CycleInfo) {
         let _flush = FlushToZero::enable();
+        let CycleContext { plan, runtime, .. } = &self.context;
+        let is_partial = info.is_partial(plan.latency_blocks, plan.block);
+        let has_deferred = info.spare_until != u64::MAX && !plan.deferred.is_empty();
+        match runtime.is_traced() | is_partial | has_deferred {
+            true => self.run_steps_checked(info),
+            false => self.run_plain_steps(info),
+        }
+    }
+
+    /// Runs all steps where nothing is asked between them.
+    fn run_plain_steps(&self, info: &CycleInfo) {
+        let CycleContext { plan, slots, .. } = &self.context;
+        let services = self.context.services((0, 1), info);
+        let info = plan.process_info(info, &services);
+        slots[0].begin_cycle(info.cycle, services.has_limit());
+        // SAFETY: `&mut self` in `run_cycle` and the runtime make this thread the only worker; each step comes once, in the
+        // plan's order, and again after it panicked; `info` is of the plan's block.
+        let claim = |step| unsafe { StepClaim::new(plan, step, &info) };
+        let (mut next, count) = (0, plan.len());
+        while next < count {
+            // A panic is caught around all steps, not around each: this costs nothing as long as nothing panics.
+            let steps = AssertUnwindSafe(|| {
+                while next < count {
+                    let step = next;
+                    next += 1;
+                    // Relaxed: the watchdog only needs the number.
+                    slots[0].current.store(step, Ordering::Relaxed);
+                    run_claimed(claim(step));
+                }
+            });
+            if let Err(payload) = catch_unwind(steps) {
+                std::mem::forget(payload);
+                let mut panicked = claim(next - 1);
+                panicked.quarantine();
+                silence_panicked(&mut panicked);
+            }
+        }
+        slots[0].set_idle();
+    }
+
+    /// Runs all steps in a cycle that is traced, in which some pipeline stages have no block, or after which deferred work
+    /// may take the time that is left.
+    #[inline(never)]
+    fn run_steps_checked(&self, info: &CycleInfo) {
         let services = self.context.services((0, 1), info);
         let info = (*info, self.context.runtime.is_traced());
         // SAFETY: `&mut self` in `run_cycle` and the runtime make this thread the only worker.
@@ -87,6 +133,13 @@ impl Executor for Sequential {
     fn add_output(&self, channel: u16, into: &mut [f32]) {
         if self.has_output {
             self.idle().add_output(channel, into);
+        }
+    }
+
+    fn write_outputs(&self, outputs: &mut [&mut [f32]]) {
+        match self.has_output {
+            true => self.idle().write_outputs(outputs),
+            false => outputs.iter_mut().for_each(|output| output.fill(0.0)),
         }
     }
 

@@ -26,7 +26,9 @@ mod runs;
 
 use crate::definition::Definition;
 
+pub(crate) use peer::ChannelPeer;
 pub use peer::serve_channel;
+pub(crate) use runs::SIZES;
 
 pub(crate) const DEFINITION: Definition = Definition {
     name: "channels",

@@ -12,21 +12,22 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-/// Bytes in each ring.
-const RING: usize = 65_536;
+/// Messages in each ring. A larger ring takes more lines and pages in turn than the nearest caches hold.
+const MESSAGES: usize = 2;
 /// Looks at an empty ring before the core is offered to others, and the other process is asked for.
 const PATIENCE: u32 = 20_000;
 
 /// This process's ends of the channel, and the other process, which ends when this is dropped.
-pub(super) struct ChannelPeer {
+pub(crate) struct ChannelPeer {
     ends: Option<(Producer<u8>, Consumer<u8>)>,
     child: Child,
 }
 
 impl ChannelPeer {
     /// Starts `program` once more; with a graph, if `has_graph`.
-    pub(super) fn start(program: &PathBuf, size: usize, has_graph: bool) -> io::Result<Self> {
-        let ring = || Ring::<u8>::shared(1, RING, PageSize::Default).map_err(io::Error::other);
+    pub(crate) fn start(program: &PathBuf, size: usize, has_graph: bool) -> io::Result<Self> {
+        let room = MESSAGES * size;
+        let ring = || Ring::<u8>::shared(1, room, PageSize::Default).map_err(io::Error::other);
         let (there, back) = (ring()?, ring()?);
         let outgoing = there.producer().map_err(io::Error::other)?;
         let incoming = back.consumer().map_err(io::Error::other)?;
@@ -49,7 +50,7 @@ impl ChannelPeer {
     }
 
     /// Ticks of each of `trips` round trips.
-    pub(super) fn round_trips(&mut self, size: usize, trips: usize) -> io::Result<Vec<u64>> {
+    pub(crate) fn round_trips(&mut self, size: usize, trips: usize) -> io::Result<Vec<u64>> {
         let ended = || io::Error::other("the other process has ended");
         let (outgoing, incoming) = self.ends.as_mut().expect("they are there until the drop");
         let mut message = vec![0; size];

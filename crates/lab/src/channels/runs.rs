@@ -10,7 +10,7 @@ use divisi::rt::stamp::TickScale;
 use std::time::Duration;
 
 /// Bytes of the messages of table 1.
-pub(super) const SIZES: [usize; 6] = [512, 1024, 1280, 2048, 4096, 4480];
+pub(crate) const SIZES: [usize; 6] = [512, 1024, 1280, 2048, 4096, 4480];
 /// Turns in which channel and bare ping-pong alternate.
 const TURNS: usize = 10;
 

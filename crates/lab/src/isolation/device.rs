@@ -1,6 +1,7 @@
 //! The device: sends a packet every 725 µs and waits for its answer.
 
-use super::load::command;
+use super::gaps::GapProbe;
+use super::load::{command, read_refused};
 use super::music::{MusicApp, PATCH, PATCH_FILE};
 use super::packet::{PERIOD_NS, SAMPLES};
 use divisi::rt::mirror::{Consumer, PageSize, Producer, Ring};
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 const RING: usize = 16_384;
 /// Longest wait for an answer.
 const LIMIT: Nanos = Nanos(10_000_000_000);
+/// Time before a packet at which the probe ends.
+const PROBE_MARGIN: Duration = Duration::from_micros(200);
 /// Executions that are dropped.
 const WARM_UP: usize = 3;
 
@@ -25,6 +28,10 @@ pub(super) struct Responses {
     pub(super) times_ns: Vec<u64>,
     /// Packets that were sent after their time.
     pub(super) late: u64,
+    /// What the probe has seen between packets.
+    pub(super) gaps: GapProbe,
+    /// What the system refused to the application, the load and the device, with the fixes.
+    pub(super) refused: Vec<String>,
 }
 
 /// The application's process and its rings; it ends when this is dropped.
@@ -32,6 +39,8 @@ pub(super) struct MusicCell {
     ends: (Producer<u32>, Consumer<u32>),
     child: Child,
     folder: PathBuf,
+    /// What the system refused to it.
+    pub(super) refused: Vec<String>,
 }
 
 impl MusicCell {
@@ -59,7 +68,9 @@ impl MusicCell {
             ends,
             child,
             folder,
+            refused: Vec::new(),
         };
+        cell.refused = read_refused(&mut cell.child);
         // Both rings stay open here until the process has opened them, which its first answer shows.
         cell.respond()?;
         Ok(cell)
@@ -85,7 +96,7 @@ impl MusicCell {
         let count = (duration.as_nanos() / period.as_nanos()) as usize;
         let mut found = Responses {
             times_ns: Vec::with_capacity(count),
-            late: 0,
+            ..Responses::default()
         };
         let mut next = Instant::now();
         for at in 0..count + WARM_UP {
@@ -94,6 +105,8 @@ impl MusicCell {
                 found.times_ns.push(time);
             }
             next += period;
+            // The application waits now, so the probe takes nothing from it.
+            found.gaps.watch_until(next.checked_sub(PROBE_MARGIN));
             match next.checked_duration_since(Instant::now()) {
                 Some(rest) => std::thread::sleep(rest),
                 None => {

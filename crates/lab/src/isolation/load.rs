@@ -1,6 +1,6 @@
 //! The neighbour of the application: a process that sorts for as long as it lives.
 
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -54,7 +54,9 @@ impl Load {
 /// A load that runs; it ends when this is dropped.
 pub(super) struct RunningLoad {
     child: Option<Child>,
-    group: Option<ControlGroup>,
+    groups: Vec<ControlGroup>,
+    /// What the system refused to it.
+    pub(super) refused: Vec<String>,
 }
 
 impl RunningLoad {
@@ -66,19 +68,21 @@ impl RunningLoad {
     pub(super) fn start(program: &Path, load: Load) -> io::Result<Self> {
         let mut running = Self {
             child: None,
-            group: None,
+            groups: Vec::new(),
+            refused: Vec::new(),
         };
         if matches!(load, Load::Alone | Load::Control) {
             return Ok(running);
         }
         if load == Load::Container {
-            running.group = Some(ControlGroup::new()?);
+            running.groups = ControlGroup::all()?;
         }
         let child = command(program, load.name()).spawn()?;
-        let process = running.child.insert(child).id();
-        if let Some(group) = &running.group {
-            group.take(process)?;
+        let child = running.child.insert(child);
+        for group in &running.groups {
+            group.take(child.id())?;
         }
+        running.refused = read_refused(child);
         Ok(running)
     }
 }
@@ -90,7 +94,7 @@ impl Drop for RunningLoad {
             let _ = child.wait();
         }
         // Its group can be removed only now.
-        drop(self.group.take());
+        self.groups.clear();
     }
 }
 
@@ -99,21 +103,66 @@ pub(super) fn command(program: &Path, role: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["isolation-peer", role, "--parent"]);
     command.arg(std::process::id().to_string());
-    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
     command
 }
+
+/// Line after the last one that a process of this experiment prints.
+pub(super) const END_OF_REFUSED: &str = ".";
+
+/// Reads what the system has refused to `child`, which prints it before it begins.
+pub(super) fn read_refused(child: &mut Child) -> Vec<String> {
+    let Some(output) = child.stdout.take() else {
+        return Vec::new();
+    };
+    let lines = BufReader::new(output).lines().map_while(Result::ok);
+    lines.take_while(|line| line != END_OF_REFUSED).collect()
+}
+
+/// Hierarchies of control groups: one for all controllers, or, on older systems, one for each.
+const HIERARCHIES: [&str; 3] = [
+    "/sys/fs/cgroup",
+    "/sys/fs/cgroup/cpu",
+    "/sys/fs/cgroup/memory",
+];
 
 /// A control group of this experiment, removed when this is dropped.
 struct ControlGroup(PathBuf);
 
 impl ControlGroup {
-    fn new() -> io::Result<Self> {
-        let name = format!("/sys/fs/cgroup/divisi-isolation-{}", std::process::id());
-        std::fs::create_dir(&name)?;
-        let group = Self(name.into());
-        // The kernel makes this file in a control group; elsewhere the folder is an ordinary one.
-        std::fs::metadata(group.0.join("cgroup.procs"))?;
-        Ok(group)
+    /// A group in each hierarchy that takes one.
+    ///
+    /// # Errors
+    ///
+    /// No hierarchy takes one: why the first one did not.
+    fn all() -> io::Result<Vec<Self>> {
+        let mut first = None;
+        let groups = HIERARCHIES.iter().filter_map(|root| {
+            let group = Self::new(Path::new(root));
+            group
+                .map_err(|error| first.get_or_insert(error).kind())
+                .ok()
+        });
+        let groups: Vec<Self> = groups.collect();
+        match first {
+            Some(error) if groups.is_empty() => Err(error),
+            _ => Ok(groups),
+        }
+    }
+
+    fn new(root: &Path) -> io::Result<Self> {
+        let refused = |error: io::Error| {
+            let fix = "run it as root, or in a container that delegates its control group";
+            io::Error::new(
+                error.kind(),
+                format!("no control group in {}: {error}: {fix}", root.display()),
+            )
+        };
+        // The kernel makes this file in a control group; elsewhere a folder would be an ordinary one.
+        std::fs::metadata(root.join("cgroup.procs")).map_err(refused)?;
+        let name = root.join(format!("divisi-isolation-{}", std::process::id()));
+        std::fs::create_dir(&name).map_err(refused)?;
+        Ok(Self(name))
     }
 
     fn take(&self, process: u32) -> io::Result<()> {

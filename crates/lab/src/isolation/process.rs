@@ -1,6 +1,6 @@
 //! The processes of this experiment: the application in its cell, and the load.
 
-use super::load::Load;
+use super::load::{END_OF_REFUSED, Load};
 use super::music::{Music, MusicApp};
 use super::packet::{PRIORITY, SAMPLES};
 use divisi::cells::{Isolation, begin_process};
@@ -9,7 +9,7 @@ use divisi::units::Nanos;
 use divisi::workers::{AudioThread, Priority};
 use std::fs::OpenOptions;
 use std::hint::black_box;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Longest wait for a packet before the process looks again.
@@ -35,7 +35,7 @@ pub fn serve_music(
 ) -> io::Result<()> {
     begin_process(parent)?;
     let isolation = isolation(cores, PRIORITY);
-    isolation.place();
+    let mut refused = isolation.place();
     let open = |path: &str| -> io::Result<Ring<u32>> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         Ring::open(file.into()).map_err(io::Error::other)
@@ -45,7 +45,8 @@ pub fn serve_music(
     let mut outgoing = replies.producer().map_err(io::Error::other)?;
     let mut music = Music::new(app, folder)?;
     let _audio_thread = AudioThread::enter();
-    isolation.restrict();
+    refused.extend(isolation.restrict());
+    print_refused(&refused);
     let mut packet = [0; SAMPLES];
     loop {
         match incoming.wait_read_chunk(SAMPLES, Some(IDLE)) {
@@ -79,8 +80,9 @@ pub fn serve_load(load: Load, cores: Vec<usize>, parent: i32) -> io::Result<()> 
         _ => divisi::workers::cores().len(),
     };
     let isolation = isolation(cores, Priority::Ordinary);
+    let mut refused = Vec::new();
     if load == Load::Cell {
-        isolation.place();
+        refused = isolation.place();
     }
     let words = vec![0; WORDS];
     for at in 1..threads {
@@ -88,9 +90,21 @@ pub fn serve_load(load: Load, cores: Vec<usize>, parent: i32) -> io::Result<()> 
         std::thread::spawn(move || sort_forever(words, at as u64));
     }
     if load == Load::Cell {
-        isolation.restrict();
+        refused.extend(isolation.restrict());
     }
+    print_refused(&refused);
     sort_forever(words, 0)
+}
+
+/// Tells the experiment what the system refused.
+fn print_refused(refused: &[String]) {
+    let mut out = io::stdout().lock();
+    let lines = refused.iter().map(String::as_str);
+    for line in lines.chain([END_OF_REFUSED]) {
+        // An experiment that has ended needs no lines.
+        let _ = writeln!(out, "{line}");
+    }
+    let _ = out.flush();
 }
 
 fn isolation(cores: Vec<usize>, priority: Priority) -> Isolation {

@@ -1,11 +1,15 @@
 //! [`UnitBench`]: a unit that plays alone, its ports connected with the device.
 
-use super::UnitPictureError;
-use super::stimuli::{BLOCK, RATE};
+use super::error::UnitPictureError;
 use divisi::draw::plot::{Axis, LinePlot, Scale, Series};
 use divisi::graph::{BuildError, Kind, KindPicture, NodeId, ParamRange, Signal};
 use divisi::prelude::*;
 use std::sync::Arc;
+
+/// Frames a second.
+pub(super) const RATE: f64 = 48_000.0;
+/// Frames a block.
+const BLOCK: usize = 64;
 
 /// A unit between inputs and outputs of a device.
 pub(super) struct UnitBench {

@@ -4,43 +4,21 @@
 //! what a session would give.
 
 //!
-//! `bench` plays the unit, `stimuli` has what it plays and what is drawn of that, `spectrum` the levels and phases.
+//! `bench` plays the unit, `error` says why it cannot, `stimuli` has what it plays and what is drawn of that, `spectrum` the levels and phases.
 
 mod bench;
+mod error;
 mod spectrum;
 mod stimuli;
+
+pub use error::UnitPictureError;
 
 use bench::UnitBench;
 use divisi::draw::Picture;
 use divisi::draw::plot;
-use divisi::graph::{BuildError, KindPicture};
+use divisi::graph::KindPicture;
 use divisi::prelude::*;
 use std::sync::Arc;
-
-/// Reason why a unit cannot be drawn.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum UnitPictureError {
-    /// The node cannot be made: the kind is unknown, or a parameter is wrong.
-    #[error(transparent)]
-    Node(#[from] BuildError),
-    /// The graph of the node cannot be played.
-    #[error("it cannot be played")]
-    Play(#[from] EngineError),
-    /// The kind has no audio output.
-    #[error("`{0}` has no audio output: there is nothing to draw")]
-    NoSound(String),
-    /// A value is not one that its parameter takes.
-    #[error("`{key}` takes a {takes}, not \"{value}\"")]
-    Value {
-        /// The parameter.
-        key: String,
-        /// What it takes.
-        takes: &'static str,
-        /// The value that was given.
-        value: String,
-    },
-}
 
 /// Draws what a unit of `kind` does with these parameters, given as key and text. A number that the kind demands and nobody
 /// states has an example's value, which the title names.

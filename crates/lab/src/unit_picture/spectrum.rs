@@ -1,6 +1,6 @@
 //! Levels and phases of what a unit plays.
 
-use super::stimuli::RATE;
+use super::bench::RATE;
 use std::f64::consts::TAU;
 use std::ops::Range;
 

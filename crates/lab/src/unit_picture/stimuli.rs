@@ -1,16 +1,12 @@
 //! What a unit is made to play, and what is drawn of that.
 
-use super::UnitPictureError;
-use super::bench::UnitBench;
+use super::bench::{RATE, UnitBench};
+use super::error::UnitPictureError;
 use super::spectrum::{level_db, peak_db, phase_between};
 use divisi::draw::plot::{LinePlot, Scale};
 use divisi::units::SplitMix64;
 use std::f64::consts::TAU;
 
-/// Frames a second.
-pub(super) const RATE: f64 = 48_000.0;
-/// Frames a block.
-pub(super) const BLOCK: usize = 64;
 /// Length of an impulse response.
 const RESPONSE_FRAMES: usize = 1 << 16;
 /// Number of frequencies of a response.

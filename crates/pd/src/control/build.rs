@@ -3,6 +3,7 @@
 //! Each box becomes an object, in the order of the file; an inlet of a subpatch is an object that passes on what it gets. Loadbangs
 //! come in Pd's order: abstractions first, then subpatches, then the canvas's own boxes.
 
+use super::built::{Built, BuiltBox};
 use super::canvases::{BoxPlace, CanvasBox, CanvasId, CanvasState};
 use super::layout::{Layout, may_change};
 use super::machine::Machine;
@@ -18,6 +19,9 @@ use crate::file::Atom;
 use crate::load::{BoxLoader, Instance, LoadedObject, LoadedPatch, ObjectBody};
 use graph::SourceSpan;
 use std::path::{Path, PathBuf};
+
+/// Channels of `adc~` and of `dac~` of one patch, at most: those of the next one come behind them.
+pub(crate) const CHANNELS_OF_PATCH: usize = 1 << 16;
 
 /// A box whose class is not built yet: it passes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,18 +43,49 @@ impl Machine {
 
     /// As [`Machine::build`], with what became of each box.
     pub(crate) fn build_with_boxes(patch: &LoadedPatch, rate: f32) -> (Self, Vec<NotYet>, Built) {
+        let (machine, not_yet, mut roots) = Self::build_all(&[patch], rate);
+        (machine, not_yet, roots.remove(0))
+    }
+
+    /// As [`Machine::build_with_boxes`], of several patches that are opened one after the other and share their names.
+    pub(crate) fn build_all(
+        patches: &[&LoadedPatch],
+        rate: f32,
+    ) -> (Self, Vec<NotYet>, Vec<Built>) {
         let mut machine = Self::new(rate);
-        machine.globals().jobs.access = patch.access.clone();
+        machine
+            .midi_parsers
+            .resize_with(patches.len(), Default::default);
+        let (mut not_yet, mut roots) = (Vec::new(), Vec::new());
+        for patch in patches {
+            let root = machine.open(patch, patches.len() == 1, &mut not_yet);
+            roots.push(root);
+        }
+        machine.reserve();
+        (machine, not_yet, roots)
+    }
+
+    /// Opens one more patch. Messages can change the signals of one that is alone.
+    fn open(&mut self, patch: &LoadedPatch, is_alone: bool, not_yet: &mut Vec<NotYet>) -> Built {
+        let number = self.canvases.loaders.len();
+        let (first, first_loadbang) = (ObjectId(self.object_count()), self.loadbang_count());
+        self.globals().jobs.access.add(&patch.access);
+        self.globals().first_channel = number * CHANNELS_OF_PATCH;
         let loader = BoxLoader::new(patch);
-        let mut builder = Builder::new(&mut machine, loader.folders());
+        let mut builder = Builder::new(self, loader.folders());
         let (id, root) = builder.canvas(&patch.root, true);
         builder.loadbangs(&patch.root, &root);
-        let not_yet = builder.not_yet;
-        let changes = may_change(&patch.root);
-        machine.canvases.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
-        machine.canvases.loader = Some(loader);
-        machine.reserve();
-        (machine, not_yet, root)
+        not_yet.append(&mut builder.not_yet);
+        self.canvases.loaders.push(Some(loader));
+        let changes = is_alone && may_change(&patch.root);
+        self.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
+        let received = self.received_from(first);
+        self.patches.add(first, received);
+        if number > 0 {
+            let waiting = self.globals().receivers.split_off(first);
+            self.patches.wait(first_loadbang, waiting);
+        }
+        root
     }
 }
 
@@ -114,32 +149,6 @@ fn array_definition(class: &str, object: &LoadedObject) -> Option<(Atom, Vec<f32
     }
     let unnamed = Atom::symbol("");
     Some((name.unwrap_or(&unnamed).clone(), points))
-}
-
-/// Results for a canvas's boxes, one for each.
-#[derive(Clone)]
-pub(crate) struct Built {
-    pub(crate) boxes: Vec<BuiltBox>,
-}
-
-#[derive(Clone)]
-pub(crate) enum BuiltBox {
-    /// Nothing that takes or gives messages.
-    None,
-    Object(ObjectId),
-    /// A canvas, with its inlets and outlets from the left.
-    Canvas {
-        id: CanvasId,
-        inside: Built,
-        inlets: Vec<Option<ObjectId>>,
-        outlets: Vec<Option<ObjectId>>,
-    },
-    /// `clone`: what comes in is distributed.
-    Clones {
-        distributor: ObjectId,
-        collector: ObjectId,
-        instances: Vec<BuiltBox>,
-    },
 }
 
 impl<'m> Builder<'m> {

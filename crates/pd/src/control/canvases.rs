@@ -1,6 +1,5 @@
 //! [`Canvases`]: the canvases of a patch as messages to them see them: boxes by number, inlets and outlets, and what stands around.
 
-use super::layout::Layout;
 use super::symbol::Symbol;
 use super::value::Value;
 use super::wire::{ObjectId, Wire};
@@ -30,9 +29,7 @@ pub(super) struct Canvases {
     /// Boxes that were made, in all of them.
     boxes: usize,
     /// Loads the boxes that messages make.
-    pub loader: Option<BoxLoader>,
-    /// Boxes and connections, where messages may change signals.
-    pub layout: Option<Box<Layout>>,
+    pub loaders: Vec<Option<BoxLoader>>,
 }
 
 /// A canvas.

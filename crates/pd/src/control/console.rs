@@ -6,8 +6,10 @@ use std::fmt::{Result, Write};
 #[derive(Debug)]
 pub(crate) struct Console {
     text: String,
-    /// End of each line in the text.
-    ends: Vec<usize>,
+    /// End of each line in the text, and its patch.
+    ends: Vec<(usize, u16)>,
+    /// The patch whose object is called.
+    pub(super) patch: u16,
     /// Lines that did not fit.
     lost: u64,
 }
@@ -20,6 +22,7 @@ impl Default for Console {
         Self {
             text: String::with_capacity(ROOM.1),
             ends: Vec::with_capacity(ROOM.0),
+            patch: 0,
             lost: 0,
         }
     }
@@ -46,7 +49,7 @@ impl Console {
         let from = self.text.len();
         let has_room = self.ends.len() < self.ends.capacity();
         if has_room && write(&mut Line(&mut self.text)).is_ok() {
-            self.ends.push(self.text.len());
+            self.ends.push((self.text.len(), self.patch));
         } else {
             self.text.truncate(from);
             self.lost += 1;
@@ -57,9 +60,16 @@ impl Console {
     ///
     /// Real-time: as `take`.
     pub(crate) fn drain(&mut self, mut take: impl FnMut(&str)) {
+        self.drain_with(|_, line| take(line));
+    }
+
+    /// As [`Console::drain`], with the patch of each line.
+    ///
+    /// Real-time: as `take`.
+    pub(crate) fn drain_with(&mut self, mut take: impl FnMut(u16, &str)) {
         let mut from = 0;
-        for to in self.ends.drain(..) {
-            take(&self.text[from..to]);
+        for (to, patch) in self.ends.drain(..) {
+            take(patch, &self.text[from..to]);
             from = to;
         }
         self.text.clear();
@@ -67,7 +77,7 @@ impl Console {
         if lost > 0 {
             // With no line before it there is room.
             self.line(|line| write!(line, "… and {lost} more lines"));
-            self.drain(take);
+            self.drain_with(take);
         }
     }
 }

@@ -8,6 +8,7 @@ use super::canvases::{CanvasId, CanvasMessage};
 use super::machine::Machine;
 use super::symbol::words;
 use super::value::Value;
+use super::wire::ObjectId;
 use crate::class::PortKind;
 use crate::load::MAX_PATCH_BOXES;
 use std::fmt::Write;
@@ -54,11 +55,15 @@ impl Machine {
         }
         let statement = self.statement(message);
         let scope = self.canvases.get(canvas).scope.clone();
-        let Some(mut loader) = self.canvases.loader.take() else {
+        let patch = self.globals().console.patch;
+        let place = self.canvases.loaders.get_mut(usize::from(patch));
+        let Some(mut loader) = place.and_then(Option::take) else {
             return Ok(());
         };
+        let first = ObjectId(self.object_count());
+        self.patches.continue_with(first, patch);
         let (loaded, found) = loader.load(&statement, &scope, (boxes, canvases));
-        let mut layout = self.canvases.layout.take();
+        let mut layout = self.layout.take();
         let mut builder = Builder::new(self, loader.folders());
         builder.has_signals = layout.is_some();
         for object in loaded {
@@ -68,8 +73,8 @@ impl Machine {
             }
         }
         let not_yet = builder.not_yet;
-        self.canvases.layout = layout;
-        self.canvases.loader = Some(loader);
+        self.layout = layout;
+        self.canvases.loaders[usize::from(patch)] = Some(loader);
         let objects = self.object_count() as usize;
         self.globals().clocks.reserve(objects);
         for one in found {
@@ -77,7 +82,7 @@ impl Machine {
         }
         for one in not_yet {
             let why = match one.class.ends_with('~') {
-                true if self.canvases.layout.is_none() => {
+                true if self.layout.is_none() => {
                     "signals change only where `pd-` and `obj` stand in message boxes: this box computes none"
                 }
                 true => "there is no such class here",
@@ -128,7 +133,7 @@ impl Machine {
             ));
         };
         if kind == PortKind::Signal {
-            let Some(layout) = &mut self.canvases.layout else {
+            let Some(layout) = &mut self.layout else {
                 return Err(
                     "signals change only where `pd-` and `obj` stand in message boxes".into(),
                 );
@@ -149,10 +154,10 @@ impl Machine {
     fn clear_canvas(&mut self, canvas: CanvasId) -> Result<(), String> {
         let mut objects = Vec::new();
         self.canvases.objects(canvas, &mut objects);
-        if self.canvases.layout.is_none() && self.has_signals(&objects) {
+        if self.layout.is_none() && self.has_signals(&objects) {
             return Err("signals change only where `pd-` and `obj` stand in message boxes".into());
         }
-        if let Some(layout) = &mut self.canvases.layout {
+        if let Some(layout) = &mut self.layout {
             layout.clear(canvas);
         }
         self.remove(&objects);

@@ -33,6 +33,8 @@ pub(crate) struct Globals {
     /// State from which the next `array random` gets its own.
     array_seed: u32,
     pub rate: f32,
+    /// Where the channels of `adc~` and `dac~` of the patch begin that is being built.
+    pub first_channel: usize,
     /// True once `; pd dsp 1` was sent, or the host turned it on.
     pub dsp: bool,
     /// Number of `random` and `noise~` made, from which their seeds follow.
@@ -61,6 +63,7 @@ impl Globals {
             texts: Texts::default(),
             array_seed: 584_926_371,
             rate,
+            first_channel: 0,
             dsp: false,
             seeds: (0, 0),
             console: Console::default(),

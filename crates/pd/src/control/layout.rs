@@ -1,6 +1,6 @@
 //! [`Layout`]: the boxes and connections of a patch whose messages may change its signals, so that these can be put in order anew.
 
-use super::build::{Built, BuiltBox};
+use super::built::{Built, BuiltBox};
 use super::canvases::CanvasId;
 use crate::class::PortKind;
 use crate::file::{Atom, Connection};

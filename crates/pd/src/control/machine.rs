@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::midi::MidiParser;
 use super::net::{Budget, NetService, symbol_counts};
 use super::object::{Context, Handled, Object};
+use super::patches::Patches;
 use super::slot::ObjectSlot;
 use super::symbol::{ROOM, Symbol, words};
 use super::value::{Message, Value};
@@ -43,9 +44,13 @@ pub struct Machine {
     left: u32,
     /// Length of a tick, in units of logical time.
     tick: f64,
-    midi_parser: MidiParser,
+    /// By patch.
+    pub(super) midi_parsers: Vec<MidiParser>,
     /// Canvases, for messages to them.
     pub(super) canvases: Canvases,
+    /// Boxes and connections, where messages may change signals.
+    pub(super) layout: Option<Box<Layout>>,
+    pub(super) patches: Patches,
 }
 
 impl Machine {
@@ -62,8 +67,10 @@ impl Machine {
             sent: Vec::with_capacity(256),
             delivered: Vec::with_capacity(256),
             left: MAX_MESSAGES,
-            midi_parser: MidiParser::default(),
+            midi_parsers: vec![MidiParser::default()],
             canvases: Canvases::default(),
+            layout: None,
+            patches: Patches::default(),
             // Pd multiplies by an inverse that is a float.
             tick: UNITS_PER_MS * 1000.0 * 64.0 * f64::from(1.0 / rate),
         }
@@ -134,7 +141,7 @@ impl Machine {
 
     /// Returns true if messages may change signals.
     pub(crate) fn may_change_signals(&self) -> bool {
-        self.canvases.layout.is_some()
+        self.layout.is_some()
     }
 
     /// The patch as it is now, if its signals were changed since the last call.
@@ -142,12 +149,12 @@ impl Machine {
     /// Real-time: hot.
     pub(crate) fn take_changed_layout(&mut self) -> Option<Box<Layout>> {
         let changed = |layout: &mut Box<Layout>| std::mem::take(&mut layout.is_changed);
-        self.canvases.layout.take_if(changed)
+        self.layout.take_if(changed)
     }
 
     /// Gives a layout back.
     pub(crate) fn keep_layout(&mut self, layout: Box<Layout>) {
-        self.canvases.layout = Some(layout);
+        self.layout = Some(layout);
     }
 
     /// Makes an object one of signals, with a number for each inlet that is one of signals.
@@ -249,15 +256,37 @@ impl Machine {
         self.loadbangs.push(object);
     }
 
-    /// Names under which objects receive, sorted; not those that begin with a digit, as `$0` does, nor those of
+    /// Number of objects that are told when the patch is loaded.
+    pub(super) fn loadbang_count(&self) -> usize {
+        self.loadbangs.len()
+    }
+
+    /// The patch of an object, from 0.
+    pub(crate) fn patch_of(&self, id: ObjectId) -> u16 {
+        self.patches.of(id)
+    }
+
+    /// Names that a patch receives, sorted.
+    pub(crate) fn received(&self, patch: u16) -> &[String] {
+        self.patches.received(patch)
+    }
+
+    /// Lets nothing reach the objects of a patch that was removed, or again.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn close_patch(&mut self, patch: u16, is_closed: bool) {
+        self.patches.close(patch, is_closed);
+    }
+
+    /// Names under which objects of a patch receive while it is built, sorted; not those that begin with a digit, as `$0` does, nor those of
     /// canvases and of MIDI.
     ///
     /// Real-time: setup.
-    pub(crate) fn received(&self) -> Vec<String> {
+    pub(super) fn received_from(&self, first: ObjectId) -> Vec<String> {
         let globals = &self.globals;
         let names = globals
             .receivers
-            .names()
+            .names_from(first)
             .map(|name| globals.symbols.text(name));
         let is_plain = |name: &&str| {
             let is_of_pd = name.starts_with('#') || name.starts_with("pd-");
@@ -279,11 +308,14 @@ impl Machine {
     /// Real-time: setup.
     pub fn load(&mut self) {
         for at in 0..self.loadbangs.len() {
+            self.patches.open(at, &mut self.globals.receivers);
             let id = self.loadbangs[at];
             self.left = MAX_MESSAGES;
             self.call(id, 0, |object, context| object.loadbang(context));
             self.run();
         }
+        let all = self.loadbangs.len();
+        self.patches.open(all, &mut self.globals.receivers);
         self.left = MAX_MESSAGES;
     }
 
@@ -420,17 +452,22 @@ impl Machine {
     ///
     /// Real-time: setup.
     pub fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
+        self.schedule_in(0, ms, name, words);
+    }
+
+    /// As [`Machine::schedule`], to what receives in one patch.
+    pub(crate) fn schedule_in(&mut self, patch: u16, ms: f64, name: &str, words: &[Atom]) {
         let symbols = &mut self.globals.symbols;
         let name = symbols.intern(name);
         let words = words.iter().map(|word| Value::of(word, symbols)).collect();
-        let object = self.add("message", Box::new(Scheduled { name, words }));
+        let object = self.add("message", Box::new(Scheduled { name, patch, words }));
         self.globals.clocks.set(Due { object, slot: 0 }, ms);
     }
 
     /// Sends a message to everything that receives under the first word of `text`, at once.
     ///
     /// Real-time: hot for words that the patch knows; a new one allocates.
-    pub(crate) fn send_text(&mut self, text: &str) {
+    pub(crate) fn send_text(&mut self, patch: u16, text: &str) {
         let mut words = text.split_ascii_whitespace();
         let Some(receiver) = words.next() else {
             return;
@@ -445,16 +482,7 @@ impl Machine {
         }));
         let message = store(&mut self.values, Message::of_words(&values));
         self.delivered = values;
-        self.stack.push(Entry {
-            work: Work::Receivers {
-                name,
-                next: 0,
-                message,
-            },
-            keep: message.to,
-            depth: 0,
-        });
-        self.run();
+        self.send_from_outside(patch, name, message);
     }
 
     /// The symbol of a name.
@@ -467,14 +495,20 @@ impl Machine {
     /// Sends a number to everything that receives under `name`, at once.
     ///
     /// Real-time: as [`Machine::tick`].
-    pub(crate) fn send_number(&mut self, name: Symbol, number: f32) {
+    pub(crate) fn send_number(&mut self, patch: u16, name: Symbol, number: f32) {
         let value = Value::Float(number);
         let message = store(&mut self.values, Message::of_words(&[value]));
+        self.send_from_outside(patch, name, message);
+    }
+
+    /// Sends a message to everything in a patch that receives under `name`.
+    fn send_from_outside(&mut self, patch: u16, name: Symbol, message: Stored) {
         let (next, keep, depth) = (0, message.to, 0);
         let work = Work::Receivers {
             name,
             next,
             message,
+            only: Some(patch),
         };
         self.stack.push(Entry { work, keep, depth });
         self.run();
@@ -487,6 +521,13 @@ impl Machine {
         let mut lines = Vec::new();
         self.drain_console(|line| lines.push(line.to_owned()));
         lines
+    }
+
+    /// As [`Machine::drain_console`], with the patch of each line.
+    ///
+    /// Real-time: as `take`.
+    pub(crate) fn drain_consoles(&mut self, take: impl FnMut(u16, &str)) {
+        self.globals.console.drain_with(take);
     }
 
     /// Gives every line that was printed to `take`. What did not fit into the memory of the console is counted in a last line.
@@ -516,26 +557,24 @@ impl Machine {
     ///
     /// Real-time: as [`Machine::tick`].
     pub fn midi(&mut self, port: u8, bytes: &[u8]) {
+        self.midi_in(0, port, bytes);
+    }
+
+    /// As [`Machine::midi`], to the boxes of one patch.
+    pub(crate) fn midi_in(&mut self, patch: u16, port: u8, bytes: &[u8]) {
         for byte in bytes {
-            let mut parser = self.midi_parser;
+            let mut parser = self.midi_parsers[usize::from(patch)];
             let mut lists = [None; 2];
             let mut count = 0;
             parser.byte(port, *byte, |list| {
                 lists[count] = Some(list);
                 count += 1;
             });
-            self.midi_parser = parser;
+            self.midi_parsers[usize::from(patch)] = parser;
             for (name, values, count) in lists.into_iter().flatten() {
                 let message = Message::of_list(&values[..count]);
                 let message = store(&mut self.values, message);
-                let (next, keep, depth) = (0, message.to, 0);
-                let work = Work::Receivers {
-                    name,
-                    next,
-                    message,
-                };
-                self.stack.push(Entry { work, keep, depth });
-                self.run();
+                self.send_from_outside(patch, name, message);
             }
         }
     }
@@ -544,7 +583,12 @@ impl Machine {
     /// room.
     ///
     /// Real-time: as `take`.
-    pub fn drain_midi(&mut self, take: impl FnMut(u8, &[u8])) -> u64 {
+    pub fn drain_midi(&mut self, mut take: impl FnMut(u8, &[u8])) -> u64 {
+        self.drain_midis(|_, port, bytes| take(port, bytes))
+    }
+
+    /// As [`Machine::drain_midi`], with the patch of each message.
+    pub(crate) fn drain_midis(&mut self, take: impl FnMut(u16, u8, &[u8])) -> u64 {
         self.globals.midi_output.drain(take)
     }
 
@@ -599,6 +643,7 @@ impl Machine {
                 name,
                 next,
                 message,
+                only,
             } => {
                 let Some((object, after)) = self.globals.receivers.next(name, next) else {
                     if next == 0 && name == words::PD {
@@ -610,8 +655,12 @@ impl Machine {
                     name,
                     next: after,
                     message,
+                    only,
                 };
                 self.stack.push(Entry { work, ..entry });
+                if only.is_some_and(|patch| patch != self.patches.of(object)) {
+                    return;
+                }
                 self.deliver(Wire { object, inlet: 0 }, message, depth);
             }
             Work::Load { object } => {
@@ -691,6 +740,14 @@ impl Machine {
         depth: u32,
         method: impl FnOnce(&mut dyn Object, &mut Context<'_>),
     ) {
+        if self.patches.are_several() {
+            let patch = self.patches.of(id);
+            if self.patches.is_closed(patch) {
+                return;
+            }
+            self.globals.console.patch = patch;
+            self.globals.midi_output.patch = patch;
+        }
         let mut context = Context {
             object: id,
             sent: &mut self.sent,
@@ -708,12 +765,13 @@ impl Machine {
 /// A message that the host sends at its time.
 struct Scheduled {
     name: Symbol,
+    patch: u16,
     words: Vec<Value>,
 }
 
 impl Object for Scheduled {
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
-        context.send_to(self.name, Message::of_words(&self.words));
+        context.send_into(self.patch, self.name, Message::of_words(&self.words));
     }
 }
 

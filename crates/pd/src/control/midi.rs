@@ -14,7 +14,10 @@ const ROOM: usize = 1024;
 /// Messages that a patch has sent.
 #[derive(Debug)]
 pub(crate) struct MidiOutput {
-    messages: Vec<MidiMessage>,
+    /// With the patch of each.
+    messages: Vec<(u16, MidiMessage)>,
+    /// The patch whose object is called.
+    pub(super) patch: u16,
     lost: u64,
 }
 
@@ -22,6 +25,7 @@ impl Default for MidiOutput {
     fn default() -> Self {
         Self {
             messages: Vec::with_capacity(ROOM),
+            patch: 0,
             lost: 0,
         }
     }
@@ -33,7 +37,7 @@ impl MidiOutput {
     /// Real-time: hot.
     pub(crate) fn push(&mut self, message: MidiMessage) {
         match self.messages.len() < self.messages.capacity() {
-            true => self.messages.push(message),
+            true => self.messages.push((self.patch, message)),
             false => self.lost += 1,
         }
     }
@@ -41,9 +45,9 @@ impl MidiOutput {
     /// Gives every message to `take`, and returns the number of those that found no room.
     ///
     /// Real-time: as `take`.
-    pub(crate) fn drain(&mut self, mut take: impl FnMut(u8, &[u8])) -> u64 {
-        for (port, bytes, count) in self.messages.drain(..) {
-            take(port, &bytes[..count]);
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(u16, u8, &[u8])) -> u64 {
+        for (patch, (port, bytes, count)) in self.messages.drain(..) {
+            take(patch, port, &bytes[..count]);
         }
         std::mem::take(&mut self.lost)
     }

@@ -30,13 +30,15 @@
 //! | `midi` | MIDI into a patch and out of it |
 //! | `net` | sockets of objects |
 //! | `machine` | the stack, and one tick |
-//! | `build` | a loaded patch to objects and wires |
+//! | `build`, `built` | a loaded patch to objects and wires |
+//! | `patches` | several patches that share their names |
 //! | `canvases`, `edit` | canvases, and messages that change them |
 //! | `layout` | boxes and connections of a patch whose messages may change its signals |
 //! | `objects` | the classes |
 
 mod arrays;
 mod build;
+mod built;
 mod canvases;
 mod clocks;
 mod console;
@@ -50,6 +52,7 @@ mod midi;
 mod net;
 mod object;
 mod objects;
+mod patches;
 mod receivers;
 mod slot;
 mod sums;
@@ -60,8 +63,9 @@ mod wire;
 mod work;
 
 pub(crate) use arrays::{ArrayId, MAX_SAMPLES, SampleBudget};
+pub(crate) use build::CHANNELS_OF_PATCH;
 pub use build::NotYet;
-pub(crate) use build::{Built, BuiltBox};
+pub(crate) use built::{Built, BuiltBox};
 pub(crate) use clocks::UNITS_PER_MS;
 pub(crate) use job_queue::{Jobs, MAX_JOBS};
 pub(crate) use jobs::{Job, JobResult};

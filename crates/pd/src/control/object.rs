@@ -186,15 +186,23 @@ impl Context<'_> {
 
     /// Sends a message to everything that receives under a name.
     pub(crate) fn send_to(&mut self, name: Symbol, message: Message<'_>) {
+        self.send_receivers(name, message, None);
+    }
+
+    /// As [`Context::send_to`], to what receives in one patch.
+    pub(super) fn send_into(&mut self, patch: u16, name: Symbol, message: Message<'_>) {
+        self.send_receivers(name, message, Some(patch));
+    }
+
+    fn send_receivers(&mut self, name: Symbol, message: Message<'_>, only: Option<u16>) {
         let message = store(self.values, message);
-        self.push(
-            Work::Receivers {
-                name,
-                next: 0,
-                message,
-            },
-            self.depth + 1,
-        );
+        let work = Work::Receivers {
+            name,
+            next: 0,
+            message,
+            only,
+        };
+        self.push(work, self.depth + 1);
     }
 
     /// Calls [`Object::resume`] once what was sent until now has ended.

@@ -62,10 +62,20 @@ impl Receivers {
         Some((object, u32::try_from(left).ok()?))
     }
 
-    /// All names under which an object receives.
-    pub(crate) fn names(&self) -> impl Iterator<Item = Symbol> + '_ {
+    /// Takes out all objects from `first` on, in the order in which they can be added again.
+    ///
+    /// Real-time: setup.
+    pub(super) fn split_off(&mut self, first: ObjectId) -> Vec<(Symbol, ObjectId)> {
+        let mut all = self.remove_all(|id| id >= first);
+        // The last one that was added comes first.
+        all.reverse();
+        all
+    }
+
+    /// All names under which an object from `first` on receives.
+    pub(super) fn names_from(&self, first: ObjectId) -> impl Iterator<Item = Symbol> + '_ {
         let all = self.by_name.iter().enumerate();
-        all.filter(|(_, objects)| !objects.is_empty())
+        all.filter(move |(_, objects)| objects.iter().any(|id| *id >= first))
             .map(|(at, _)| Symbol::at(at))
     }
 }

@@ -24,11 +24,12 @@ pub(super) enum Work {
         next: u32,
         message: Stored,
     },
-    /// A message to those that receive under a name, from `next` on.
+    /// A message to those that receive under a name, from `next` on: `only` those of one patch.
     Receivers {
         name: Symbol,
         next: u32,
         message: Stored,
+        only: Option<u16>,
     },
     /// The object learns that the patch is loaded.
     Load { object: ObjectId },

@@ -64,6 +64,17 @@ impl FileAccess {
         self.protected.push((FileId::of(path), real_target(path)));
     }
 
+    /// Adds the folders and files of another patch. What cannot be written is counted where the other one counts it.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.search.extend(other.search.iter().cloned());
+        self.writable.extend(other.writable.iter().cloned());
+        self.protected.extend(other.protected.iter().cloned());
+        self.refused = other.refused.clone();
+        self.streams = other.streams.clone();
+    }
+
     /// Adds what the user of the program has allowed for all patches.
     ///
     /// Real-time: setup.

@@ -56,7 +56,18 @@ pub fn load_patch_with(
     search: &SearchPath,
     arguments: Vec<Atom>,
 ) -> io::Result<LoadedPatch> {
+    load_patch_from(path, search, arguments, FIRST_NUMBER)
+}
+
+/// As [`load_patch_with`], where `$0` is `first`, as in a patch that is opened behind others.
+pub(crate) fn load_patch_from(
+    path: &Path,
+    search: &SearchPath,
+    arguments: Vec<Atom>,
+    first: u32,
+) -> io::Result<LoadedPatch> {
     let mut loader = Loader::new(search);
+    loader.next_number = first;
     let file = loader.read(path)?;
     Ok(loader.patch(&file, arguments))
 }

@@ -30,8 +30,8 @@ mod tests;
 
 pub(crate) use box_loader::BoxLoader;
 pub use instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
-pub(crate) use loader::MAX_PATCH_BOXES;
 pub use loader::{MAX_INSTANCES, load_patch, load_patch_with};
+pub(crate) use loader::{MAX_PATCH_BOXES, load_patch_from};
 pub(crate) use loader::{load_text, ports_of_canvas};
 pub(crate) use scope::Scope;
 pub use search::SearchPath;

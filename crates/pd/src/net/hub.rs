@@ -159,8 +159,11 @@ impl NetHub {
                 Err(why) => why.kind() == ErrorKind::ConnectionRefused,
             },
             SocketBody::Listener(_, connections) => {
-                let all = connections.iter_mut();
-                all.fold(true, |is_sent, one| one.send(bytes) && is_sent)
+                let mut is_sent = true;
+                for connection in connections {
+                    is_sent &= connection.send(bytes);
+                }
+                is_sent
             }
             SocketBody::Waiting { .. } => true,
         };

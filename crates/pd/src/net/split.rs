@@ -15,10 +15,6 @@ impl Splitter {
     pub const MAX_MESSAGE: usize = MAX_MESSAGE;
 
     /// Takes bytes until a message ends. Returns how many it took, and the message: `Err` for one that was too long.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the count, and a message if one has ended"
-    )]
     pub fn take(&mut self, bytes: &[u8]) -> (usize, Option<Result<String, ()>>) {
         for (at, byte) in bytes.iter().enumerate() {
             if *byte == b';' && self.message.last() != Some(&b'\\') {

@@ -1,14 +1,12 @@
 //! The steps of a patch as nodes and edges.
 
 use super::groups::MAX_GROUP_NS;
-use super::lines::lines;
-use super::midi::MidiExchange;
-use super::printer::{LineSender, Printer};
-use super::processors::{Messages, Outputs, OwnParams, SmallPatch};
+use super::joined::JoinedPatch;
+use super::processors::{Messages, Outputs, SmallPatch};
 use super::wiring::{MadeGroup, Places, WiredSteps};
 use crate::signal::{MessageStep, PatchSteps};
 use graph::{Node, Port, Signal};
-use processor::{Expansion, InnerPort, ORDER, Processor};
+use processor::{Expansion, Head, InnerPort, ORDER, Processor};
 use std::collections::BTreeSet;
 use units::{Channels, Nanos};
 
@@ -18,30 +16,19 @@ pub(super) const STEP_KIND: &str = "pd step";
 /// Signal of one channel.
 const SOUND: Signal = Signal::Audio(Channels(1));
 
-/// Number of the node of the messages.
-const MESSAGES: u32 = 0;
-
-/// Makes the nodes of a patch; `messages` are its first. With `fuse`, cheap steps share a node. Its own parameters have the indices from
-/// `first_own` on.
+/// Makes the nodes of a patch; `messages` are its first. With `fuse`, cheap steps share a node.
 pub(super) fn expand(
     patch: PatchSteps,
-    (console, printer): (LineSender, Option<Printer>),
-    (fuse, first_own): (bool, usize),
+    (mut outside, inbox, own_params): JoinedPatch,
+    fuse: bool,
 ) -> Expansion {
     let PatchSteps {
-        mut messages,
+        messages,
         steps,
         outputs,
         ..
     } = patch;
-    let (mut outside, inbox) = lines();
-    let names = messages.machine().received();
-    let symbols = names.iter().map(|name| messages.machine().symbol(name));
-    let own_params = OwnParams {
-        first: first_own,
-        names: symbols.collect(),
-    };
-    let wired = WiredSteps::new(steps, outputs.len());
+    let wired = WiredSteps::new(steps, &[outputs.len()], |_| None);
     let may_change = messages.may_change_signals();
     let groups = match may_change {
         true => wired.one_group(),
@@ -51,24 +38,25 @@ pub(super) fn expand(
     let is_small = is_cheap || may_change;
     // Behind what the inner nodes read.
     let midi_output = if is_small { outputs.len() } else { 1 };
+    outside.midi.leave_at(midi_output);
     let outputs = Outputs { channels: outputs };
     let mut messages = Messages {
         step: messages,
-        console,
-        inbox,
-        printer,
+        outsides: vec![outside],
+        mailboxes: Vec::new(),
         is_loaded: false,
         jobs: None,
-        midi: MidiExchange::new(midi_output),
-        own_params,
     };
     let mut expansion = match is_small {
         true => small(messages, (wired, &groups), outputs),
-        false => Nodes::of((wired, &groups), outputs, &mut messages.step)
-            .into_expansion(Box::new(messages)),
+        false => {
+            let (nodes, reads) = Nodes::of((wired, &groups), outputs, &mut messages.step);
+            nodes.into_expansion(Box::new(messages), reads)
+        }
     };
-    expansion.own_params = names;
-    expansion.inbox = Some(Box::new(move |text| outside.write(text)));
+    let head = &mut expansion.heads[0];
+    head.own_params = own_params;
+    head.inbox = Some(inbox);
     expansion
 }
 
@@ -83,85 +71,108 @@ fn small(
     let midi = channels.end;
     let places = Places::new(&wired, groups);
     let steps = wired.into_groups(&places, &mut messages.step).pop();
-    let head = SmallPatch {
+    let processor = SmallPatch {
         messages,
         steps: steps.map(|made| made.group.row),
         outputs,
     };
-    Expansion {
-        head: Box::new(head),
-        head_outputs: channels.clone().map(sound).chain([midi_port()]).collect(),
-        nodes: Vec::new(),
-        edges: Vec::new(),
-        outputs: std::iter::once(midi)
+    let head = Head {
+        processor: Box::new(processor),
+        outputs: channels.clone().map(sound).chain([midi_port()]).collect(),
+        reads: std::iter::once(midi)
             .chain(channels)
             .map(|port| InnerPort { node: 0, port })
             .collect(),
         inbox: None,
         own_params: Vec::new(),
+    };
+    Expansion {
+        heads: vec![head],
+        nodes: Vec::new(),
+        edges: Vec::new(),
+        meeting: None,
     }
 }
 
 /// The output of MIDI.
-fn midi_port() -> Port {
+pub(super) fn midi_port() -> Port {
     Port::new("midi", Signal::Event)
 }
 
-/// The nodes of a patch, and the edges between them.
-struct Nodes {
-    made: Vec<(Node, Box<dyn Processor>)>,
-    edges: Vec<(InnerPort, InnerPort)>,
-    outputs: Vec<InnerPort>,
+/// Inner nodes, and the edges between all.
+pub(super) struct Nodes {
+    pub(super) made: Vec<(Node, Box<dyn Processor>)>,
+    pub(super) edges: Vec<(InnerPort, InnerPort)>,
+    /// Number of the node of the messages.
+    pub(super) messages: u32,
 }
 
 impl Nodes {
-    /// The nodes of `groups`, and behind them that of the channels of `dac~`.
+    /// No nodes yet, behind that of the messages, whose number is `messages`.
+    pub(super) fn behind(messages: usize) -> Self {
+        Self {
+            made: Vec::new(),
+            edges: Vec::new(),
+            messages: u32::try_from(messages).expect("a session has few patches"),
+        }
+    }
+
+    /// The nodes of `groups`, and behind them that of the channels of `dac~`, with what is read of them.
     fn of(
         (wired, groups): (WiredSteps, &[Vec<usize>]),
         outputs: Outputs,
         messages: &mut MessageStep,
-    ) -> Self {
-        let mut nodes = Self {
-            made: Vec::with_capacity(groups.len() + 1),
-            edges: Vec::new(),
-            outputs: vec![InnerPort { node: 0, port: 1 }],
-        };
+    ) -> (Self, Vec<InnerPort>) {
+        let mut nodes = Self::behind(0);
         let places = Places::new(&wired, groups);
-        let before_end = places.groups_of(&wired.before_end);
+        let before_end = places.groups_of(&wired.before_end[0]);
         for made in wired.into_groups(&places, messages) {
             nodes.add_group(made, &places);
         }
-        nodes.add_outputs(outputs, (&before_end, &places));
-        nodes
+        let reads = nodes.add_outputs(outputs, (&before_end, &places), "out".into());
+        (nodes, reads)
     }
 
-    fn into_expansion(self, head: Box<dyn Processor>) -> Expansion {
-        Expansion {
-            head,
-            head_outputs: vec![Port::new("order", ORDER), midi_port()],
-            nodes: self.made,
-            edges: self.edges,
-            outputs: self.outputs,
+    fn into_expansion(self, head: Box<dyn Processor>, reads: Vec<InnerPort>) -> Expansion {
+        let midi = InnerPort { node: 0, port: 1 };
+        let head = Head {
+            processor: head,
+            outputs: vec![Port::new("order", ORDER), midi_port()],
+            reads: std::iter::once(midi).chain(reads).collect(),
             inbox: None,
             own_params: Vec::new(),
+        };
+        Expansion {
+            heads: vec![head],
+            nodes: self.made,
+            edges: self.edges,
+            meeting: None,
         }
     }
 
-    /// Number of the node that is made next.
-    fn next(&self) -> u32 {
-        number(self.made.len())
+    /// Number of the node of a group.
+    fn number(&self, group: usize) -> u32 {
+        self.messages + 1 + u32::try_from(group).expect("steps are bounded")
     }
 
-    fn add_group(&mut self, made: MadeGroup, places: &Places) {
+    /// The input of a group that waits.
+    pub(super) fn order_input(&self, group: usize) -> InnerPort {
+        InnerPort {
+            node: self.number(group),
+            port: clamp(self.made[group].0.inputs.len() - 1),
+        }
+    }
+
+    pub(super) fn add_group(&mut self, made: MadeGroup, places: &Places) {
         let mut node = Node::new(made.name, STEP_KIND);
         node.cost = Some(Nanos(made.cost_ns));
-        let this = self.next();
+        let this = self.number(self.made.len());
         for (port, signal) in (0..).zip(&made.inputs) {
             node.inputs
                 .push(Port::new(format!("in{}", port + 1), SOUND));
             let (group, output) = places.outputs[signal];
             let from = InnerPort {
-                node: number(group),
+                node: self.number(group),
                 port: output,
             };
             self.edges.push((from, InnerPort { node: this, port }));
@@ -184,41 +195,43 @@ impl Nodes {
         let port = clamp(node.inputs.len());
         node.inputs.push(Port::new("order", ORDER));
         let to = InnerPort {
-            node: self.next(),
+            node: self.number(self.made.len()),
             port,
         };
         if before.is_empty() && is_silent {
-            let node = MESSAGES;
+            let node = self.messages;
             self.edges.push((InnerPort { node, port: 0 }, to));
         }
         for group in before {
             // Behind its sound.
             let port = clamp(places.output_count(*group));
-            let node = number(*group);
+            let node = self.number(*group);
             self.edges.push((InnerPort { node, port }, to));
         }
     }
 
-    /// Adds the node that gives the channels of `dac~`.
-    fn add_outputs(&mut self, outputs: Outputs, before: (&BTreeSet<usize>, &Places)) {
-        let mut node = Node::new("out", STEP_KIND);
+    /// Adds the node that gives the channels of `dac~` of a patch. Gives its outputs.
+    pub(super) fn add_outputs(
+        &mut self,
+        outputs: Outputs,
+        before: (&BTreeSet<usize>, &Places),
+        name: String,
+    ) -> Vec<InnerPort> {
+        let mut node = Node::new(name, STEP_KIND);
         node.cost = Some(Nanos(20));
-        let this = self.next();
+        let this = self.number(self.made.len());
+        let mut reads = Vec::new();
         for port in 0..clamp(outputs.channels.len()) {
             node.outputs
                 .push(Port::new(format!("out{}", port + 1), SOUND));
-            self.outputs.push(InnerPort { node: this, port });
+            reads.push(InnerPort { node: this, port });
         }
         self.wait(&mut node, before, true);
         self.made.push((node, Box::new(outputs)));
+        reads
     }
 }
 
-/// Number of the node of a group.
-fn number(group: usize) -> u32 {
-    u32::try_from(group + 1).expect("steps are bounded")
-}
-
-fn clamp(number: usize) -> u16 {
+pub(super) fn clamp(number: usize) -> u16 {
     u16::try_from(number).expect("a node has few ports")
 }

@@ -26,18 +26,22 @@ pub(super) struct StepCost {
     /// Steps for which it waits, all before it.
     pub(super) before: Vec<usize>,
     pub(super) cost_ns: u64,
+    /// Its patch: steps of two never share a node, so that one may be removed.
+    pub(super) patch: u16,
 }
 
 /// Puts steps into groups: the steps of each in their order, groups in the order of their first steps. Only what costs at most
 /// `max_ns` together is put together.
 pub(super) fn group(steps: &[&StepCost], max_ns: u64) -> Vec<Vec<usize>> {
     let total: u64 = steps.iter().map(|step| step.cost_ns).sum();
-    if total <= max_ns && !steps.is_empty() {
+    let is_one = steps.iter().all(|step| step.patch == steps[0].patch);
+    if total <= max_ns && !steps.is_empty() && is_one {
         return vec![(0..steps.len()).collect()];
     }
     let mut groups = Groups {
         of_step: Vec::with_capacity(steps.len()),
         costs: Vec::new(),
+        patches: Vec::new(),
         max_ns,
     };
     for step in steps {
@@ -56,6 +60,7 @@ pub(super) fn group(steps: &[&StepCost], max_ns: u64) -> Vec<Vec<usize>> {
 struct Groups {
     of_step: Vec<usize>,
     costs: Vec<u64>,
+    patches: Vec<u16>,
     max_ns: u64,
 }
 
@@ -65,10 +70,13 @@ impl Groups {
         let before = step.before.iter().map(|step| self.of_step[*step]);
         let before = BTreeSet::from_iter(before);
         let only = before.first().copied().filter(|_| before.len() == 1);
-        let fits = |group: &usize| self.costs[*group] + step.cost_ns <= self.max_ns;
+        let fits = |group: &usize| {
+            self.costs[*group] + step.cost_ns <= self.max_ns && self.patches[*group] == step.patch
+        };
         let group = only.filter(fits).unwrap_or(self.costs.len());
         if group == self.costs.len() {
             self.costs.push(0);
+            self.patches.push(step.patch);
         }
         self.costs[group] += step.cost_ns;
         self.of_step.push(group);
@@ -106,7 +114,8 @@ impl Groups {
         let is_alone = edges.before[reader].len() == 1;
         let is_cheap =
             self.costs[group] <= MAX_JOINED_NS && (edges.before[group].is_empty() || !only_sources);
-        let fits = self.costs[group] + self.costs[reader] <= self.max_ns;
+        let fits = self.costs[group] + self.costs[reader] <= self.max_ns
+            && self.patches[group] == self.patches[reader];
         (fits && (is_alone || is_cheap)).then_some(reader)
     }
 }
@@ -166,6 +175,7 @@ mod tests {
         let step = |(before, cost_ns): &(&[usize], u64)| StepCost {
             before: before.to_vec(),
             cost_ns: *cost_ns,
+            patch: 0,
         };
         all.iter().map(step).collect()
     }
@@ -234,6 +244,7 @@ mod tests {
                         .map(|_| random(at.max(1)))
                         .collect(),
                     cost_ns: 1 + random(50) as u64,
+                    patch: 0,
                 })
                 .collect();
             let groups = groups(&steps, 100);

@@ -2,13 +2,19 @@
 
 use super::class_kinds;
 use super::expansion::{STEP_KIND, expand};
+use super::joined::{JoinedPatch, expand_joined};
+use super::midi::MidiExchange;
+use super::names::sharing_patches;
 use super::printer::{Printer, queue};
+use super::processors::{Outside, OwnParams};
 use super::whole::WholePatch;
 use crate::Atom;
-use crate::load::{LoadedPatch, SearchPath, load_patch_with};
-use crate::signal::{BLOCK, PatchSteps};
+use crate::load::{LoadedPatch, SearchPath, load_patch_from, load_patch_with};
+use crate::signal::{BLOCK, JoinedSteps, MessageStep, PatchSteps};
 use graph::{Kind, Node, Param, Port, PortCount, PortSignal, PortSpec, Signal};
-use processor::{ExpandContext, Expansion, MakeContext, MakeError, Processor, Registry};
+use processor::{
+    ExpandContext, ExpandedGroup, Expansion, MakeContext, MakeError, Processor, Registry,
+};
 use std::io;
 use std::path::{Path, PathBuf};
 use units::{Channels, Frames};
@@ -22,7 +28,7 @@ const MAX_CHANNELS: u16 = 64;
 /// Adds the kinds of this crate to `registry`.
 pub fn register(registry: &mut Registry) {
     registry.add(kind(), make);
-    registry.add_expander("pd", expand_node);
+    registry.add_expander("pd", expand_nodes);
     let step = Kind {
         duplicable: false,
         shares_state: true,
@@ -52,6 +58,7 @@ fn kind() -> Kind {
             Param::text("path").doc("Folders in which abstractions are looked for after those of the patch, with `:` between them."),
             Param::text("args").doc("Arguments of the patch, `$1` and further ones in it: words with spaces between them."),
             Param::text("version").doc("Fingerprint of the files of the patch: another one makes a new patch of the node."),
+            Param::choice("names", &["shared", "own"]).doc("`shared`: with the other patches of the session, as in Pd."),
             Param::text("send").doc("Messages, with `;` between them: milliseconds, receiver, words."),
         ],
         duplicable: false,
@@ -66,7 +73,7 @@ fn kind() -> Kind {
 /// One processor for the whole patch, where nobody takes its nodes.
 fn make(context: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let channels = channels(context.node);
-    Ok(Box::new(WholePatch::new(load(context)?, channels)))
+    Ok(Box::new(WholePatch::new(load(context, None)?, channels)))
 }
 
 /// Channels of `adc~` and `dac~`: all ports but those of MIDI.
@@ -83,17 +90,30 @@ fn channels(node: &Node) -> (usize, usize) {
 ///
 /// Real-time: waits, on the disk.
 pub fn load_node(node: &Node, folder: &Path) -> (PathBuf, io::Result<LoadedPatch>) {
+    load_numbered(node, folder, None)
+}
+
+/// As [`load_node`]; the first `$0` is `first`, or that of a patch alone.
+fn load_numbered(
+    node: &Node,
+    folder: &Path,
+    first: Option<u32>,
+) -> (PathBuf, io::Result<LoadedPatch>) {
     let text = |key| node.text(key).unwrap_or_default();
     let folders = text("path").split(':').filter(|it| !it.is_empty());
     let search = SearchPath::new(folders.map(|it| folder.join(it)));
     let path = folder.join(text("file"));
-    let patch = load_patch_with(&path, &search, Atom::words(text("args")));
+    let arguments = Atom::words(text("args"));
+    let patch = match first {
+        Some(first) => load_patch_from(&path, &search, arguments, first),
+        None => load_patch_with(&path, &search, arguments),
+    };
     (path, patch)
 }
 
 /// The patch that a node names.
-fn load(context: &MakeContext<'_>) -> Result<LoadedPatch, MakeError> {
-    let (path, patch) = load_node(context.node, context.folder);
+fn load(context: &MakeContext<'_>, first: Option<u32>) -> Result<LoadedPatch, MakeError> {
+    let (path, patch) = load_numbered(context.node, context.folder, first);
     let mut patch = patch.map_err(|why| {
         MakeError::param("file", format!("cannot read {}: {why}", path.display()))
     })?;
@@ -120,7 +140,45 @@ fn own_values<'n>(make: &MakeContext<'n>) -> impl Iterator<Item = (&'n str, f64)
         .filter_map(|key| Some((key, node.number(key)?)))
 }
 
-fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
+/// Patches that share names together, each other one alone.
+fn expand_nodes(contexts: &[ExpandContext<'_>]) -> Vec<ExpandedGroup> {
+    let mut groups = Vec::new();
+    let (mut loaded, mut at) = (Vec::new(), Vec::new());
+    for (index, context) in contexts.iter().enumerate() {
+        match load_in_format(context) {
+            Ok(patch) => {
+                loaded.push(patch);
+                at.push(index);
+            }
+            Err(error) => groups.push(ExpandedGroup {
+                members: vec![index],
+                made: Err((index, error)),
+            }),
+        }
+    }
+    let are_apart = at.iter().map(|at| has_own_names(contexts[*at].make.node));
+    let patches = Vec::from_iter(loaded.iter().zip(are_apart));
+    for set in sharing_patches(&patches) {
+        let members = Vec::from_iter(set.iter().map(|patch| at[*patch]));
+        let made = match set[..] {
+            [patch] => {
+                let one = (&contexts[at[patch]], &loaded[patch]);
+                expand_one(one).map_err(|error| (at[patch], error))
+            }
+            _ => expand_set(&members, contexts),
+        };
+        groups.push(ExpandedGroup { members, made });
+    }
+    groups
+}
+
+/// Returns true if a node shares no names.
+pub fn has_own_names(node: &Node) -> bool {
+    node.text("names") == Some("own")
+}
+
+/// The patch of a node, if it can be played in the format.
+fn load_in_format(context: &ExpandContext<'_>) -> Result<LoadedPatch, MakeError> {
     if context.format.block != Frames(BLOCK as u32) {
         let message = format!(
             "a patch plays in blocks of {BLOCK} frames, and not of {}",
@@ -128,21 +186,80 @@ fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
         );
         return Err(MakeError { message, key: None });
     }
+    load(&context.make, None)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates are small")]
+fn rate(context: &ExpandContext<'_>) -> f32 {
+    context.format.rate.hz() as f32
+}
+
+fn expand_one(
+    (context, patch): (&ExpandContext<'_>, &LoadedPatch),
+) -> Result<Expansion, MakeError> {
+    let channels = channels(context.make.node);
+    let (mut steps, _) = PatchSteps::new(patch, rate(context), channels);
+    let outside = outside(context, 0, &mut steps.messages)?;
+    Ok(expand(steps, outside, context.format.fuse))
+}
+
+/// The nodes of patches that share names. Each counts its `$0` behind those of the one before.
+fn expand_set(
+    members: &[usize],
+    contexts: &[ExpandContext<'_>],
+) -> Result<Expansion, (usize, MakeError)> {
+    let mut patches: Vec<LoadedPatch> = Vec::new();
+    for at in members {
+        let first = patches.last().map(|patch| patch.next_number);
+        let patch = load(&contexts[*at].make, first).map_err(|error| (*at, error))?;
+        patches.push(patch);
+    }
+    let with_channels = patches.iter().zip(members);
+    let with_channels = with_channels.map(|(patch, at)| (patch, channels(contexts[*at].make.node)));
+    let (with_channels, first) = (Vec::from_iter(with_channels), &contexts[members[0]]);
+    let sequence = sequence(members, contexts);
+    let mut joined = JoinedSteps::new(&with_channels, &sequence, rate(first));
+    let mut outsides = Vec::new();
+    for (patch, at) in (0..).zip(members) {
+        let made = outside(&contexts[*at], patch, &mut joined.messages);
+        outsides.push(made.map_err(|error| (*at, error))?);
+    }
+    Ok(expand_joined(joined, outsides, first.format.fuse))
+}
+
+/// The order in which patches compute their signals: the last one first, as in Pd, but behind those whose sound leads to it.
+fn sequence(members: &[usize], contexts: &[ExpandContext<'_>]) -> Vec<usize> {
+    let leads = |from: usize, to: usize| contexts[members[from]].leads_to.contains(&members[to]);
+    let mut left = Vec::from_iter((0..members.len()).rev());
+    let mut sequence = Vec::new();
+    while !left.is_empty() {
+        let is_next = |at: &usize| {
+            let mut others = left.iter().filter(|other| *other != at);
+            // Patches that lead to each other keep Pd's order.
+            !others.any(|other| leads(*other, *at) && !leads(*at, *other))
+        };
+        let next = left.iter().position(is_next).unwrap_or(0);
+        sequence.push(left.remove(next));
+    }
+    sequence
+}
+
+/// The ways between a patch and the outside. What its node states is sent behind the loadbangs.
+fn outside(
+    context: &ExpandContext<'_>,
+    patch: u16,
+    messages: &mut MessageStep,
+) -> Result<JoinedPatch, MakeError> {
     let node = context.make.node;
-    let patch = load(&context.make)?;
-    #[expect(clippy::cast_precision_loss, reason = "rates are small")]
-    let rate = context.format.rate.hz() as f32;
-    let channels = channels(node);
-    let (mut steps, _) = PatchSteps::new(&patch, rate, channels);
     for message in node.text("send").unwrap_or_default().split(';') {
         let mut words = message.trim().splitn(3, char::is_whitespace);
         if let (Some(Ok(ms)), Some(receiver)) = (words.next().map(str::parse), words.next()) {
-            steps.schedule(ms, receiver, &Atom::words(words.next().unwrap_or("")));
+            let words = Atom::words(words.next().unwrap_or(""));
+            messages.schedule_in(patch, ms, receiver, &words);
         }
     }
-    let own = own_values(&context.make);
-    let received = steps.messages.machine().received();
-    for (name, value) in own {
+    let received = messages.machine().received(patch).to_vec();
+    for (name, value) in own_values(&context.make) {
         if !received.iter().any(|known| known == name) {
             let nearest = graph::nearest(name, received.iter().map(String::as_str));
             let hint = nearest.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
@@ -150,7 +267,7 @@ fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
             return Err(MakeError { message, key: None });
         }
         #[expect(clippy::cast_possible_truncation, reason = "Pd's numbers are floats")]
-        steps.schedule(0.0, name, &[Atom::Float(value as f32)]);
+        messages.schedule_in(patch, 0.0, name, &[Atom::Float(value as f32)]);
     }
     let (producer, lines) = queue();
     let printer = context.console.clone().map(|console| {
@@ -161,10 +278,19 @@ fn expand_node(context: &ExpandContext<'_>) -> Result<Expansion, MakeError> {
             lines,
         }
     });
-    let first_own = context.make.kind.params.len();
-    Ok(expand(
-        steps,
-        (producer, printer),
-        (context.format.fuse, first_own),
-    ))
+    let (mut sender, inbox) = super::lines::lines();
+    let symbols = received.iter().map(|name| messages.machine().symbol(name));
+    let own_params = OwnParams {
+        first: context.make.kind.params.len(),
+        names: symbols.collect(),
+    };
+    let outside = Outside {
+        console: producer,
+        inbox,
+        printer,
+        // Behind the output that orders.
+        midi: MidiExchange::new(1 + usize::from(patch)),
+        own_params,
+    };
+    Ok((outside, Box::new(move |text| sender.write(text)), received))
 }

@@ -3,6 +3,7 @@
 //! All that comes in a block is there before its first message, as in Pd. Ports of Pd are channels from 17 on: what leaves on any of
 //! them leaves the node.
 
+use super::processors::Outside;
 use crate::control::Machine;
 use crate::signal::MessageStep;
 use midi::NotesToMidi;
@@ -35,6 +36,13 @@ impl MidiExchange {
         }
     }
 
+    /// Lets its messages leave at another output.
+    ///
+    /// Real-time: setup.
+    pub(super) fn leave_at(&mut self, output: usize) {
+        self.output = output;
+    }
+
     /// Real-time: setup.
     pub(super) fn setup(&mut self, setup: &mut Setup<'_>) {
         self.gauge = setup.services.gauge("lost");
@@ -43,35 +51,40 @@ impl MidiExchange {
     /// Gives the messages of a block to the boxes that receive them.
     ///
     /// Real-time: as [`Machine::midi`].
-    pub(super) fn receive(&mut self, events: Events<'_>, machine: &mut Machine) {
+    pub(super) fn receive(&mut self, patch: u16, events: Events<'_>, machine: &mut Machine) {
         let before = self.notes.lost();
         for event in events.iter() {
             if event.target != EventTarget::Input(INPUT) {
                 continue;
             }
             match event.body {
-                EventBody::SysEx(part) => machine.midi(0, part.bytes()),
+                EventBody::SysEx(part) => machine.midi_in(patch, 0, part.bytes()),
                 EventBody::Text(_) | EventBody::Value(_) | EventBody::Glide(_) => self.lost += 1,
                 body => self.notes.translate(body, |message| {
-                    machine.midi(0, &message[..length(message[0])]);
+                    machine.midi_in(patch, 0, &message[..length(message[0])]);
                 }),
             }
         }
         self.lost += self.notes.lost() - before;
     }
 
-    /// Sends what the patch has sent in this block.
+    /// Sends what patches have sent in this block.
     ///
     /// Real-time: hot.
-    pub(super) fn send(&mut self, step: &mut MessageStep, block: &mut Block<'_>) {
-        let (reader, output) = (&mut self.bytes, self.output);
-        let lost = step.drain_midi(|_, bytes| {
-            reader.read(bytes, |body| block.send_event(output, 0, body));
+    pub(super) fn send(all: &mut [Outside], step: &mut MessageStep, block: &mut Block<'_>) {
+        let lost = step.drain_midi(|patch, _, bytes| {
+            let midi = &mut all[usize::from(patch)].midi;
+            let output = midi.output;
+            midi.bytes
+                .read(bytes, |body| block.send_event(output, 0, body));
         });
-        self.lost += lost + std::mem::take(&mut reader.lost);
-        #[expect(clippy::cast_precision_loss, reason = "a number to be shown")]
-        let lost = self.lost as f32;
-        self.gauge.set(lost);
+        all[0].midi.lost += lost;
+        for Outside { midi, .. } in all {
+            midi.lost += std::mem::take(&mut midi.bytes.lost);
+            #[expect(clippy::cast_precision_loss, reason = "a number to be shown")]
+            let lost = midi.lost as f32;
+            midi.gauge.set(lost);
+        }
     }
 }
 

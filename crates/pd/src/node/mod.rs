@@ -17,6 +17,9 @@
 //! | `wiring` | where each step finds its signals |
 //! | `expansion` | the groups as nodes and edges |
 //! | `processors` | what runs in them |
+//! | `names` | which patches of a session share names |
+//! | `joined` | patches that share names, as nodes |
+//! | `mailbox` | what the node of such a patch gets |
 //! | `midi` | MIDI between events and bytes |
 //! | `lines` | lines of text between the audio thread and others |
 //! | `whole` | a patch as one processor, for those who take no nodes |
@@ -31,9 +34,12 @@ mod class_unit;
 mod expansion;
 mod groups;
 mod job_server;
+mod joined;
 mod kind;
 mod lines;
+mod mailbox;
 mod midi;
+mod names;
 mod net_server;
 mod order_edges;
 mod printer;
@@ -41,4 +47,5 @@ mod processors;
 mod whole;
 mod wiring;
 
-pub use kind::{load_node, register};
+pub use kind::{has_own_names, load_node, register};
+pub use names::sharing_patches;

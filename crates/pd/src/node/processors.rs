@@ -2,6 +2,7 @@
 
 use super::job_server::{JobClient, JobServer};
 use super::lines::LineReader;
+use super::mailbox::Mailbox;
 use super::midi::MidiExchange;
 use super::net_server::NetServer;
 use super::printer::{LineSender, Printer};
@@ -10,22 +11,46 @@ use crate::signal::{MessageStep, Row, SharedCell};
 use processor::{
     Block, EventBody, EventTarget, Events, Mode, ProcessStatus, Processor, Setup, Tail,
 };
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// The messages of a patch.
+/// The messages of a patch, or of several that share their names.
 pub(super) struct Messages {
     pub(super) step: MessageStep,
+    /// By patch.
+    pub(super) outsides: Vec<Outside>,
+    /// By patch, where there are several: what its node has got.
+    pub(super) mailboxes: Vec<Mailbox>,
+    /// True once the loadbangs were sent.
+    pub(super) is_loaded: bool,
+    /// Ends of the queues of jobs, when it plays live.
+    pub(super) jobs: Option<JobClient>,
+}
+
+/// Ways between a patch and the outside.
+pub(super) struct Outside {
     /// Lines for the terminal.
     pub(super) console: LineSender,
     /// Messages from outside.
     pub(super) inbox: LineReader,
     /// Until a thread has it that may wait.
     pub(super) printer: Option<Printer>,
-    /// True once the loadbangs were sent.
-    pub(super) is_loaded: bool,
-    /// Ends of the queues of jobs, when it plays live.
-    pub(super) jobs: Option<JobClient>,
     pub(super) midi: MidiExchange,
     pub(super) own_params: OwnParams,
+}
+
+impl Outside {
+    /// Sends what has come for a patch.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    fn receive(&mut self, patch: u16, events: Events<'_>, machine: &mut Machine) {
+        self.own_params.receive(patch, events, machine);
+        self.midi.receive(patch, events, machine);
+        while let Some(text) = self.inbox.read() {
+            machine.send_text(patch, text);
+        }
+    }
 }
 
 /// The names that a patch receives, as parameters of its node.
@@ -39,29 +64,33 @@ impl OwnParams {
     /// Sends the changes of a block.
     ///
     /// Real-time: as [`Machine::send_number`].
-    fn receive(&self, events: Events<'_>, machine: &mut Machine) {
+    fn receive(&self, patch: u16, events: Events<'_>, machine: &mut Machine) {
         for event in events.iter() {
             if let EventTarget::Param(param) = event.target
                 && let Some(at) = usize::from(param).checked_sub(self.first)
                 && let Some(name) = self.names.get(at)
                 && let EventBody::Value(number) | EventBody::Glide(number) = event.body
             {
-                machine.send_number(*name, number);
+                machine.send_number(patch, *name, number);
             }
         }
     }
 }
 
 /// Inputs of the node before the channels of `adc~`.
-const MIDI_INPUTS: usize = 1;
+pub(super) const MIDI_INPUTS: usize = 1;
 
 impl Processor for Messages {
     fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.midi.setup(setup);
-        if let Some(printer) = self.printer.take()
-            && setup.mode != Mode::DryRun
-        {
-            setup.services.spawn_background(Box::new(printer));
+        if let [outside] = &mut self.outsides[..] {
+            outside.midi.setup(setup);
+        }
+        for outside in &mut self.outsides {
+            if let Some(printer) = outside.printer.take()
+                && setup.mode != Mode::DryRun
+            {
+                setup.services.spawn_background(Box::new(printer));
+            }
         }
         self.step.jobs().is_dry = setup.mode == Mode::DryRun;
         if !std::mem::replace(&mut self.is_loaded, true) {
@@ -84,25 +113,15 @@ impl Processor for Messages {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         self.take_results();
-        let count = block.input_count();
-        let (inbox, midi, events) = (&mut self.inbox, &mut self.midi, block.events());
-        let own_params = &self.own_params;
-        let outside = |machine: &mut Machine| {
-            own_params.receive(events, machine);
-            midi.receive(events, machine);
-            while let Some(text) = inbox.read() {
-                machine.send_text(text);
-            }
-        };
-        self.step
-            .run_with(outside, |at, to| match at + MIDI_INPUTS {
-                port if port < count => to.copy_from_slice(block.input(port).channel(0)),
-                _ => to.fill(0.0),
-            });
-        self.midi.send(&mut self.step, block);
+        match self.mailboxes.is_empty() {
+            true => self.run_alone(block),
+            false => self.run_joined(),
+        }
+        MidiExchange::send(&mut self.outsides, &mut self.step, block);
         self.ask_for_jobs();
-        let console = &mut self.console;
-        self.step.drain_console(|line| console.send(line));
+        let outsides = &mut self.outsides;
+        self.step
+            .drain_console(|patch, line| outsides[usize::from(patch)].console.send(line));
         ProcessStatus::Continue
     }
 
@@ -114,6 +133,37 @@ impl Processor for Messages {
 }
 
 impl Messages {
+    /// Runs the messages of a patch that is a node of its own.
+    fn run_alone(&mut self, block: &Block<'_>) {
+        let (count, events) = (block.input_count(), block.events());
+        let outside = &mut self.outsides[0];
+        let receive = |machine: &mut Machine| outside.receive(0, events, machine);
+        self.step
+            .run_with(receive, |at, to| match at + MIDI_INPUTS {
+                port if port < count => to.copy_from_slice(block.input(port).channel(0)),
+                _ => to.fill(0.0),
+            });
+    }
+
+    /// Runs the messages of several patches, with what their nodes have got.
+    fn run_joined(&mut self) {
+        for (patch, mailbox) in (0..).zip(&self.mailboxes) {
+            let is_closed = mailbox.end_block();
+            self.step.machine().close_patch(patch, is_closed);
+        }
+        let (outsides, mailboxes) = (&mut self.outsides, &self.mailboxes);
+        let receive = |machine: &mut Machine| {
+            let all = outsides.iter_mut().zip(mailboxes);
+            for (patch, (outside, mailbox)) in (0..).zip(all) {
+                let mut mail = mailbox.mail.write();
+                let events = Events::in_range(&mail.events, 0, u32::MAX);
+                outside.receive(patch, events, machine);
+                mail.events.clear();
+            }
+        };
+        self.step.run_with(receive, |_, _| {});
+    }
+
     /// Takes the results that have come.
     fn take_results(&mut self) {
         let Some(jobs) = &mut self.jobs else {
@@ -151,12 +201,19 @@ pub(super) struct StepGroup {
     pub(super) inputs: Vec<u32>,
     /// The blocks of the node's outputs.
     pub(super) outputs: Vec<u32>,
+    /// True once its patch was removed from others, which go on.
+    pub(super) closed: Option<Arc<AtomicBool>>,
 }
 
 impl Processor for StepGroup {
     fn setup(&mut self, _: &mut Setup<'_>) {}
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        // Relaxed: the plan orders it behind the messages, which set it.
+        if self.closed.as_ref().is_some_and(|it| it.load(Relaxed)) {
+            block.silence_outputs();
+            return ProcessStatus::Continue;
+        }
         for (port, to) in self.inputs.iter().enumerate() {
             let to = self.row.block_mut(*to);
             to.copy_from_slice(block.input(port).channel(0));

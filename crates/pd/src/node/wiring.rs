@@ -3,6 +3,7 @@
 use super::groups::{MAX_GROUP_NS, StepCost, group};
 use super::order_edges::OrderEdges;
 use super::processors::StepGroup;
+use crate::control::CHANNELS_OF_PATCH;
 use crate::signal::{BoundStep, BufferId, MessageStep, SharedName, Step};
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,16 +22,24 @@ pub(super) struct WiredSteps {
     steps: Vec<WiredStep>,
     /// The step that writes each signal.
     writers: HashMap<BufferId, usize>,
-    /// Steps for which the channels of `dac~` wait.
-    pub(super) before_end: Vec<usize>,
+    /// By patch: steps for which its channels of `dac~` wait.
+    pub(super) before_end: Vec<Vec<usize>>,
+    /// By patch: steps that read its channels of `adc~`.
+    pub(super) behind_input: Vec<Vec<usize>>,
 }
 
 impl WiredSteps {
-    /// Wires `steps`, which come in Pd's order; `dac~` has `channels` channels.
-    pub(super) fn new(steps: Vec<BoundStep>, channels: usize) -> Self {
+    /// Wires `steps`, which come in Pd's order; `channels` has the numbers of those of `dac~`, by patch.
+    pub(super) fn new(
+        steps: Vec<BoundStep>,
+        channels: &[usize],
+        patch_of: impl Fn(&Step) -> Option<u16>,
+    ) -> Self {
         let mut wired = Vec::with_capacity(steps.len());
         let mut order = OrderEdges::default();
         let mut writers = HashMap::new();
+        let mut behind_input = vec![Vec::new(); channels.len()];
+        let mut patch = 0;
         for (at, bound) in steps.into_iter().enumerate() {
             let mut reads = bound.step.inlets();
             reads.retain(|signal| writers.contains_key(signal));
@@ -39,20 +48,39 @@ impl WiredSteps {
             for signal in bound.step.outlets() {
                 writers.insert(signal, at);
             }
+            // A sum belongs to the patch of the step before.
+            patch = patch_of(&bound.step).unwrap_or(patch);
+            if bound
+                .accesses
+                .iter()
+                .any(|access| matches!(access.0, SharedName::Input(_)))
+            {
+                behind_input[usize::from(patch)].push(at);
+            }
             let (class, cost_ns) = class_and_cost(&bound);
             wired.push(WiredStep {
                 name: format!("{at} {class}"),
                 reads,
-                cost: StepCost { before, cost_ns },
+                cost: StepCost {
+                    before,
+                    cost_ns,
+                    patch,
+                },
                 bound,
             });
         }
-        let reads = (0..channels).map(|channel| (SharedName::Output(channel), false));
-        let before_end = order.before(wired.len(), &Vec::from_iter(reads));
+        let end = wired.len();
+        let before_end = channels.iter().enumerate().map(|(patch, count)| {
+            let first = patch * CHANNELS_OF_PATCH;
+            let reads = (first..first + count).map(|at| (SharedName::Output(at), false));
+            order.before(end + patch, &Vec::from_iter(reads))
+        });
+        let before_end = before_end.collect();
         Self {
             steps: wired,
             writers,
             before_end,
+            behind_input,
         }
     }
 
@@ -160,6 +188,7 @@ pub(super) struct MadeGroup {
     /// Its first steps by name.
     pub(super) name: String,
     pub(super) cost_ns: u64,
+    pub(super) patch: u16,
     /// Signal at each input.
     pub(super) inputs: Vec<BufferId>,
     /// Groups for which it waits, beside sound.
@@ -181,6 +210,7 @@ impl MadeGroup {
             before.remove(&places.outputs[signal].0);
         }
         let name = name(&steps);
+        let patch = steps.first().map_or(0, |step| step.cost.patch);
         let cost_ns = steps.iter().map(|step| step.cost.cost_ns).sum();
         let steps = steps.into_iter().map(|step| step.bound).collect();
         let (row, blocks) = messages.row(steps, (&ports.inputs, &ports.outputs));
@@ -190,9 +220,11 @@ impl MadeGroup {
                 row,
                 inputs: in_blocks(&ports.inputs),
                 outputs: in_blocks(&ports.outputs),
+                closed: None,
             },
             name,
             cost_ns,
+            patch,
             inputs: ports.inputs.clone(),
             before,
         }

@@ -34,6 +34,7 @@ mod world;
 
 pub(crate) use arithmetic::{Arithmetic, Operation};
 pub(crate) use bound_step::BoundStep;
+pub(crate) use claimed::Claimed;
 pub(crate) use format::RowFormat;
 pub(crate) use objects::{initial_number, make};
 pub(crate) use order::Step;
@@ -42,7 +43,7 @@ pub use player::PatchPlayer;
 pub(crate) use row::Row;
 pub(crate) use shared::SharedCell;
 pub(crate) use shared::{Accesses, SharedName, SharedSamples};
-pub(crate) use steps::{MessageStep, PatchSteps};
+pub(crate) use steps::{JoinedSteps, MessageStep, PatchSteps};
 pub(crate) use world::BufferId;
 pub(crate) use world::{Inlets, SignalWorld};
 

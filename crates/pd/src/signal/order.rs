@@ -37,7 +37,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// The object that it is of.
-    pub(super) fn object(&self) -> Option<ObjectId> {
+    pub(crate) fn object(&self) -> Option<ObjectId> {
         match self {
             Self::Fill { object, .. } | Self::Perform { object, .. } => Some(*object),
             Self::Add { .. } => None,
@@ -92,15 +92,17 @@ pub(super) struct BlockOrder {
     pub outputs: Vec<(Option<BufferId>, Upsampling)>,
 }
 
-/// Orders a patch.
-pub(super) fn order(root: &Instance, built: &Built) -> Order {
+/// Orders patches, one behind the other.
+pub(super) fn order(patches: &[(&Instance, &Built)]) -> Order {
     let mut order = Order::new();
-    match block_box(root, built) {
-        Some(block) => {
-            order.block(root, built, block, &[], true);
-        }
-        None => {
-            order.canvas(root, built, &[]);
+    for (root, built) in patches {
+        match block_box(root, built) {
+            Some(block) => {
+                order.block(root, built, block, &[], true);
+            }
+            None => {
+                order.canvas(root, built, &[]);
+            }
         }
     }
     order

@@ -85,7 +85,7 @@ impl PatchPlayer {
     ///
     /// Real-time: hot.
     pub(crate) fn send_number(&mut self, name: Symbol, number: f32) {
-        self.messages.machine().send_number(name, number);
+        self.messages.machine().send_number(0, name, number);
     }
 
     /// Plays 64 frames. `inputs` are channels x 64 frames; [`PatchPlayer::output`] has the result.

@@ -9,7 +9,8 @@ use super::row_blocks::RowBlocks;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
 use super::world::{BlockTime, BufferId};
 use crate::control::{
-    ArrayId, JobResult, Jobs, MAX_JOBS, MAX_SAMPLES, Machine, NotYet, ObjectId, Symbol,
+    ArrayId, CHANNELS_OF_PATCH, JobResult, Jobs, MAX_JOBS, MAX_SAMPLES, Machine, NotYet, ObjectId,
+    Symbol,
 };
 use crate::file::Atom;
 use crate::load::LoadedPatch;
@@ -22,6 +23,57 @@ pub(crate) struct PatchSteps {
     pub(crate) steps: Vec<BoundStep>,
     /// Channels of `dac~`: sums of a block, which are silent again once it was taken out.
     pub(crate) outputs: Box<[SharedCell]>,
+}
+
+/// Several patches that share their names, ready to be played.
+pub(crate) struct JoinedSteps {
+    /// Those of all patches, without channels of `adc~`, which others fill.
+    pub(crate) messages: MessageStep,
+    /// All steps in Pd's order.
+    pub(crate) steps: Vec<BoundStep>,
+    /// By patch: channels of `adc~` and `dac~`.
+    pub(crate) channels: Vec<PatchChannels>,
+    /// By patch: what others would go on hearing of it when it is removed.
+    pub(crate) heard: Vec<Vec<SharedCell>>,
+}
+
+/// A patch with its numbers of channels of `adc~` and `dac~`.
+pub(crate) type PatchWithChannels<'p> = (&'p LoadedPatch, (usize, usize));
+
+/// Channels of `adc~` and of `dac~`.
+pub(crate) type PatchChannels = (Box<[SharedCell]>, Box<[SharedCell]>);
+
+impl JoinedSteps {
+    /// The steps of patches that are opened one after the other, at `rate` hertz. Their signals come in the order `sequence`.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn new(patches: &[PatchWithChannels<'_>], sequence: &[usize], rate: f32) -> Self {
+        let (steps, mut channels, _) = PatchSteps::of_all((patches, sequence), rate);
+        let PatchSteps {
+            mut messages,
+            steps,
+            outputs,
+        } = steps;
+        channels[0] = (std::mem::take(&mut messages.inputs), outputs);
+        let mut heard = Vec::from_iter(patches.iter().map(|_| Vec::new()));
+        for step in &steps {
+            let patch = step.step.object().map(|id| messages.machine.patch_of(id));
+            let is_heard =
+                |name: &SharedName| matches!(name, SharedName::Delay(_) | SharedName::Send(_));
+            let written = step.accesses.iter().filter(|access| access.1);
+            let cells = written.map(|access| access.0).filter(is_heard);
+            let cells = cells.filter_map(|name| messages.things.get(name).cloned());
+            if let Some(patch) = patch {
+                heard[usize::from(patch)].extend(cells);
+            }
+        }
+        Self {
+            messages,
+            steps,
+            channels,
+            heard,
+        }
+    }
 }
 
 /// The messages of a patch: they come before all signals of a block.
@@ -38,7 +90,7 @@ pub(crate) struct MessageStep {
     /// Numbers of `value` that signals touch, which move in the same way.
     values: Vec<(Symbol, SharedCell)>,
     /// Messages of the host, until the loadbangs are sent: their clocks come first.
-    after_load: Option<Vec<(f64, String, Vec<Atom>)>>,
+    after_load: Option<Vec<(u16, f64, String, Vec<Atom>)>>,
     /// Results of jobs, until the next block.
     results: VecDeque<(ObjectId, JobResult)>,
     /// Results that objects have taken: another thread frees them.
@@ -59,15 +111,28 @@ impl PatchSteps {
         rate: f32,
         (inputs, outputs): (usize, usize),
     ) -> (Self, Vec<NotYet>) {
-        let (mut machine, not_yet, built) = Machine::build_with_boxes(patch, rate);
-        let order = order(&patch.root, &built);
+        let all = (&[(patch, (inputs, outputs))][..], &[0][..]);
+        let (steps, _, not_yet) = Self::of_all(all, rate);
+        (steps, not_yet)
+    }
+
+    /// The steps of several patches, with the channels of the first, and those of the others apart.
+    fn of_all(
+        (patches, sequence): (&[PatchWithChannels<'_>], &[usize]),
+        rate: f32,
+    ) -> (Self, Vec<PatchChannels>, Vec<NotYet>) {
+        let loaded = Vec::from_iter(patches.iter().map(|(patch, _)| *patch));
+        let (mut machine, not_yet, built) = Machine::build_all(&loaded, rate);
+        let roots = sequence.iter().map(|at| (&loaded[*at].root, &built[*at]));
+        let order = order(&Vec::from_iter(roots));
         let format = RowFormat::outermost(rate);
         let mut things = SharedThings::default();
-        let channel = |things: &mut SharedThings, name| things.add(name, SharedSamples::block());
-        let inputs = (0..inputs).map(|at| channel(&mut things, SharedName::Input(at)));
-        let inputs: Box<[SharedCell]> = inputs.collect();
-        let outputs = (0..outputs).map(|at| channel(&mut things, SharedName::Output(at)));
-        let outputs: Box<[SharedCell]> = outputs.collect();
+        let mut channels = Vec::from_iter(
+            (0..)
+                .zip(patches)
+                .map(|(at, (_, counts))| patch_channels(&mut things, at, *counts)),
+        );
+        let (inputs, outputs) = std::mem::take(&mut channels[0]);
         let time = Arc::new(BlockTime::default());
         let parts = (format, &time);
         let (bound, touched) = bind_steps(&mut machine, order, parts, &mut things);
@@ -91,15 +156,22 @@ impl PatchSteps {
             steps: bound,
             outputs,
         };
-        (steps, not_yet)
+        (steps, channels, not_yet)
     }
+}
 
-    /// Sends a message to everything that receives under `name`, `ms` milliseconds from now.
-    ///
-    /// Real-time: setup.
-    pub(crate) fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
-        self.messages.schedule(ms, name, words);
-    }
+/// Cells for the channels of a patch.
+fn patch_channels(
+    things: &mut SharedThings,
+    patch: usize,
+    (inputs, outputs): (usize, usize),
+) -> PatchChannels {
+    let first = patch * CHANNELS_OF_PATCH;
+    let mut add = |name| things.add(name, SharedSamples::block());
+    let inputs = (first..first + inputs).map(|at| add(SharedName::Input(at)));
+    let inputs = inputs.collect();
+    let outputs = (first..first + outputs).map(|at| add(SharedName::Output(at)));
+    (inputs, outputs.collect())
 }
 
 /// What signals touch beside their own.
@@ -263,7 +335,7 @@ impl MessageStep {
         let layout = self.machine.take_changed_layout()?;
         // Their points lie in the machine while it is found out which are touched.
         self.swap_arrays();
-        let order = order(&layout.root, &layout.built);
+        let order = order(&[(&layout.root, &layout.built)]);
         let parts = (self.format, &self.time);
         let (bound, touched) = bind_steps(&mut self.machine, order, parts, &mut self.things);
         self.clock_setters = touched.clock_setters;
@@ -273,11 +345,20 @@ impl MessageStep {
         Some(self.row(bound, (&[], &[])).0)
     }
 
-    /// As [`PatchSteps::schedule`].
+    /// Sends a message to everything that receives under `name`, `ms` milliseconds from now.
+    ///
+    /// Real-time: setup.
     pub(super) fn schedule(&mut self, ms: f64, name: &str, words: &[Atom]) {
+        self.schedule_in(0, ms, name, words);
+    }
+
+    /// As [`MessageStep::schedule`], to what receives in one patch.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn schedule_in(&mut self, patch: u16, ms: f64, name: &str, words: &[Atom]) {
         match &mut self.after_load {
-            Some(waiting) => waiting.push((ms, name.to_owned(), words.to_vec())),
-            None => self.machine.schedule(ms, name, words),
+            Some(waiting) => waiting.push((patch, ms, name.to_owned(), words.to_vec())),
+            None => self.machine.schedule_in(patch, ms, name, words),
         }
     }
 
@@ -288,8 +369,8 @@ impl MessageStep {
         let swapped = Swapped::new(self);
         let step = &mut *swapped.0;
         step.machine.load();
-        for (ms, name, words) in step.after_load.take().into_iter().flatten() {
-            step.machine.schedule(ms, &name, &words);
+        for (patch, ms, name, words) in step.after_load.take().into_iter().flatten() {
+            step.machine.schedule_in(patch, ms, &name, &words);
         }
     }
 
@@ -354,18 +435,18 @@ impl MessageStep {
         &mut self.machine
     }
 
-    /// Gives every message of MIDI that was sent to `take`, and returns the number of those that found no room.
+    /// Gives every message of MIDI that was sent to `take`, with the patch and the port of each, and returns the number of those that found no room.
     ///
     /// Real-time: as `take`.
-    pub(crate) fn drain_midi(&mut self, take: impl FnMut(u8, &[u8])) -> u64 {
-        self.machine.drain_midi(take)
+    pub(crate) fn drain_midi(&mut self, take: impl FnMut(u16, u8, &[u8])) -> u64 {
+        self.machine.drain_midis(take)
     }
 
-    /// Gives every line that was printed to `take`.
+    /// Gives every line that was printed to `take`, with its patch.
     ///
     /// Real-time: as `take`.
-    pub(crate) fn drain_console(&mut self, take: impl FnMut(&str)) {
-        self.machine.drain_console(take);
+    pub(crate) fn drain_console(&mut self, take: impl FnMut(u16, &str)) {
+        self.machine.drain_consoles(take);
     }
 
     /// Takes what was printed.
@@ -430,7 +511,7 @@ mod tests {
         let lines = "#X obj 0 0 loadbang;\n#X obj 0 0 delay 0;\n#X obj 0 0 print patch;\n#X obj 0 0 r x;\n#X obj 0 0 print host;\n\
              #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 3 0 4 0;\n";
         let (mut patch, folder) = steps("host", lines);
-        patch.schedule(0.0, "x", &[]);
+        patch.messages.schedule(0.0, "x", &[]);
         patch.messages.load();
         patch.messages.run(|_, _| {});
         std::fs::remove_dir_all(&folder).expect("ours");

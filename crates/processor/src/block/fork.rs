@@ -40,6 +40,7 @@ impl<T: Send + Sync + 'static> ForkState<T> {
     }
 
     /// Runs a fork whose branches read the value, and notes if it was left.
+    #[inline(always)]
     fn lend(
         &mut self,
         fork: impl FnOnce(StateRef<T>) -> Result<(), ForkAbandoned>,

@@ -154,6 +154,7 @@ impl<'a> Block<'a> {
     /// Returns true if every channel of every input is known to be silent.
     ///
     /// Real-time: hot.
+    #[inline]
     pub fn is_silent(&self) -> bool {
         (0..self.input_count()).all(|port| self.input(port).is_silent())
     }
@@ -191,12 +192,18 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     #[inline]
     pub fn events(&self) -> Events<'a> {
-        let all: &[Event] = if self.io.has_events {
-            &self.io.cold.events
-        } else {
-            &[]
-        };
-        Events::in_range(all, self.info.offset, self.info.frames)
+        match self.io.has_events {
+            true => Events::in_range(&self.io.cold.events, self.info.offset, self.info.frames),
+            false => Events::default(),
+        }
+    }
+
+    /// Returns false if this block has no event: nearly always.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn may_have_events(&self) -> bool {
+        self.io.has_events
     }
 
     /// Sends an event from the event output `port` at `frame` of this block. Frames must not decrease within a block.

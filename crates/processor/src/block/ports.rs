@@ -48,10 +48,9 @@ impl<'a> InputBuffer<'a> {
     /// Real-time: hot.
     #[inline]
     pub fn is_silent(&self) -> bool {
-        (0..self.port.channels as usize).all(|c| {
-            // SAFETY: `Block::new`'s promise; a flag is written together with its slot.
-            unsafe { self.port.channel(c).is(Content::Silent) }
-        })
+        // SAFETY: `Block::new`'s promise; a flag is written together with its slot.
+        self.port
+            .all_channels(|raw| unsafe { raw.is(Content::Silent) })
     }
 
     /// Value of all frames of `channel`, if the channel is marked constant or silent. A channel that is constant need not be
@@ -75,8 +74,8 @@ impl<'a> InputBuffer<'a> {
     #[inline]
     pub fn is_constant(&self) -> bool {
         // SAFETY: as above.
-        (0..self.port.channels as usize)
-            .all(|c| unsafe { !self.port.channel(c).is(Content::Unknown) })
+        self.port
+            .all_channels(|raw| unsafe { !raw.is(Content::Unknown) })
     }
 }
 

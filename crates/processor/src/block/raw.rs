@@ -106,6 +106,16 @@ impl RawPort {
     }
 }
 
+impl RawPort {
+    /// Returns true if `test` is true of every channel.
+    #[inline]
+    pub(super) fn all_channels(&self, test: impl Fn(&RawChannel) -> bool) -> bool {
+        // SAFETY: `all` points to `channels` of them (the executor binds it so).
+        let rest = |c| unsafe { &*self.all.add(c as usize) };
+        self.channels == 0 || test(&self.first) && (1..self.channels).all(|c| test(rest(c)))
+    }
+}
+
 /// Ports, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct RawPorts {

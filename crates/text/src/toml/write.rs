@@ -13,6 +13,7 @@ use super::sections::is_table;
 use super::tempo;
 use crate::session::Session;
 use crate::time::to_micros;
+use crate::written::is_fingerprint;
 use graph::{Amount, Catalogue, Edge, Graph, Node, ParamValue, number_text};
 use std::fmt::Write;
 
@@ -125,7 +126,8 @@ fn node(text: &mut String, node: &Node, catalogue: &Catalogue) {
         })
     };
     let (own, params): (Vec<_>, Vec<_>) = (node.params.iter()).partition(|(key, _)| is_own(key));
-    for (key, param) in params {
+    let params = params.into_iter();
+    for (key, param) in params.filter(|(key, _)| !is_fingerprint(node, key)) {
         line(text, key, value(param));
     }
     if !own.is_empty() {

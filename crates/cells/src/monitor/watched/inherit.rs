@@ -34,7 +34,7 @@ impl WatchedCell {
                 self.status.starts.store(self.launches, Ordering::Relaxed);
                 self.status
                     .workers
-                    .store(self.spec.workers() as u32, Ordering::Relaxed);
+                    .store(self.spec.process_workers() as u32, Ordering::Relaxed);
                 self.blocks_before = self.status.blocks();
                 self.begin_to_hold(&mut process, is_live, events);
                 self.state = State::Playing(process);

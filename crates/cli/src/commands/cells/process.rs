@@ -89,7 +89,7 @@ impl CellProcess {
         };
         let mut options = EngineOptions::new(block, rate);
         options.folder.clone_from(&loaded.folder);
-        options.workers = spec.workers();
+        options.workers = spec.process_workers();
         options.scheduler = match options.workers {
             1 => Scheduler::Sequential,
             _ => Scheduler::Stealing,

@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::session::load::{LoadedSession, output_channels};
-use divisi::cells::{CellEvent, CellService, Drill, Monitor, Silence, SupervisedCallback};
+use divisi::cells::{
+    CellEvent, CellMoved, CellService, Drill, Monitor, Silence, SupervisedCallback,
+};
 use divisi::control::Controller;
 use divisi::control::server::Servers;
 use divisi::control::server::unix::UnixServer;
@@ -193,11 +195,29 @@ impl Run<'_> {
     /// Prints what has happened to the cells.
     fn print_events(&self) {
         print_events(self.service.borrow().monitor());
+        if let Some(moved) = self.service.borrow_mut().govern() {
+            messages::print_message(&moved_text(&moved));
+        }
     }
 
     /// Prints what the sound lacks of each cell. Fails if it lacks anything.
     fn end(&self) -> Result<(), Failure> {
         end(self.service.borrow().monitor())
+    }
+}
+
+/// A line on a cell that has other cores, or does not get them.
+fn moved_text(moved: &CellMoved) -> String {
+    let CellMoved {
+        cell,
+        from,
+        to,
+        why,
+        is_made,
+    } = moved;
+    match is_made {
+        true => format!("cell `{cell}`: moves from the cores {from:?} to {to:?}: {why}"),
+        false => format!("cell `{cell}`: stays on the cores {from:?}: {why}"),
     }
 }
 

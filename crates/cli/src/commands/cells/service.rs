@@ -1,7 +1,7 @@
 //! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
 
 use divisi::cells::{
-    CellChange, CellInfo, CellService, CellState, ChangeDone, InnerChange, cell_text,
+    CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, InnerChange, cell_text,
 };
 use divisi::control::{CellHost, Command, InsideEvent};
 use divisi::engine::EngineError;
@@ -53,6 +53,7 @@ impl CellHost for ServedCells {
         let capacity = service.capacity();
         json!({
             "period_ns": service.period().0,
+            "goal": service.goal().map(Goal::name),
             "reserve_percent": capacity.map(|it| it.reserve_percent),
             "uptime_ns": self.began.elapsed().as_nanos() as u64,
             "cells": service.cells().iter().map(cell).collect::<Vec<_>>(),
@@ -127,6 +128,12 @@ fn cell(info: &CellInfo) -> Value {
         "lost": status.lost(),
         "not_finite": status.not_finite(),
         "load": status.load(),
+        "cores_min": spec.target.cores.map(|it| it.0),
+        "cores_max": spec.target.cores.map(|it| it.1),
+        "target_load": spec.target.load,
+        "target_response": spec.target.response,
+        "response": info.response,
+        "moves": info.moves,
         "cost_ns": info.cost.0,
         "used_ns": status.used().0,
         "outside_ns": status.used_outside().0,

@@ -1,6 +1,8 @@
 //! `dac~`, `adc~`, `send~`, `throw~` and their other ends. All of them pass blocks of 64 frames alone, as in Pd.
 
-use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
+use crate::control::{
+    CHANNELS_OF_PATCH, Context, Handled, Making, Message, Object, Symbol, Value, words,
+};
 use crate::signal::loops::add_each;
 use crate::signal::{Accesses, Inlets, SharedName, SharedSamples, SignalWorld};
 
@@ -23,14 +25,18 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 
 /// Channels from 0; those below 1 are none.
 fn channels(making: &Making<'_>) -> Vec<Option<usize>> {
+    let first = making.globals.first_channel;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "below 0 is 0"
     )]
-    let channel = |value: &Value| (value.number() as usize).checked_sub(1);
+    let channel = |value: &Value| {
+        let channel = (value.number() as usize).checked_sub(1)?;
+        (channel < CHANNELS_OF_PATCH).then_some(first + channel)
+    };
     match making.values {
-        [] => vec![Some(0), Some(1)],
+        [] => vec![Some(first), Some(first + 1)],
         values => values.iter().map(channel).collect(),
     }
 }

@@ -1,0 +1,92 @@
+//! What the sinks hold after a cycle, on its way to the device.
+
+use super::idle_plan::IdlePlan;
+use crate::bound::SinkChannel;
+use processor::Content;
+use rt::vectors::{Wide, widest};
+
+/// Samples that are written together.
+const RUN: usize = 16;
+
+impl IdlePlan<'_> {
+    /// Adds what the sinks of output `channel` hold to `into`.
+    pub(crate) fn add_output(&self, channel: u16, into: &mut [f32]) {
+        for sink in self.plan().sinks.iter().filter(|s| s.output == channel) {
+            self.add(sink, into, false);
+        }
+    }
+
+    /// Writes the sums of what the sinks of each output hold, from 0 on: the same bits as if they were added to silence.
+    pub(crate) fn write_outputs(&self, outputs: &mut [&mut [f32]]) {
+        // By output.
+        let mut sinks = self.plan().sinks.iter().peekable();
+        for (channel, output) in (0..).zip(outputs) {
+            let mut of_channel = || sinks.next_if(|sink| sink.output == channel);
+            match of_channel() {
+                Some(first) => self.write_output(first, output),
+                None => output.fill(0.0),
+            }
+            while let Some(sink) = of_channel() {
+                self.add(sink, output, false);
+            }
+        }
+    }
+
+    fn write_output(&self, sink: &SinkChannel, into: &mut [f32]) {
+        // SAFETY: no step that writes it runs.
+        if unsafe { sink.from.is(Content::Silent) } {
+            return into.fill(0.0);
+        }
+        self.add(sink, into, true);
+    }
+
+    /// Adds what a sink holds to `to`, or to silence.
+    fn add(&self, sink: &SinkChannel, to: &mut [f32], to_silence: bool) {
+        let frames = self.plan().block.count();
+        // SAFETY: a sink's slot holds the block until the next cycle, and no step that writes it runs.
+        let from = unsafe { std::slice::from_raw_parts(sink.from.data, frames) };
+        if to_silence && to.len() > frames {
+            to[frames..].fill(0.0);
+        }
+        widest(Add {
+            from,
+            to,
+            to_silence,
+        });
+    }
+}
+
+/// Samples that are added to others, or to silence.
+struct Add<'a> {
+    from: &'a [f32],
+    to: &'a mut [f32],
+    to_silence: bool,
+}
+
+impl Wide for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        match self.to_silence {
+            // -0.0 becomes +0.0.
+            true => each_run(self.to, self.from, |y, x| *y = 0.0 + x),
+            false => each_run(self.to, self.from, |y, x| *y += x),
+        }
+    }
+}
+
+/// Calls `write` for each sample and its source, in runs of a constant length: those are unrolled.
+#[inline(always)]
+fn each_run(to: &mut [f32], from: &[f32], write: impl Fn(&mut f32, f32)) {
+    let (runs, rest) = to.as_chunks_mut::<RUN>();
+    let (from_runs, from_rest) = from.as_chunks::<RUN>();
+    for (to, from) in runs.iter_mut().zip(from_runs) {
+        let mut sums = *to;
+        sums.iter_mut().zip(from).for_each(|(y, x)| write(y, *x));
+        *to = sums;
+    }
+    rest.iter_mut()
+        .zip(from_rest)
+        .for_each(|(y, x)| write(y, *x));
+}
