@@ -91,8 +91,8 @@ impl HostEnd {
         (inputs, outputs): (usize, usize),
     ) -> Result<Self, RingError> {
         let (requests, replies) = (Ring::open(requests)?, Ring::open(replies)?);
-        let needed = HEADER + inputs.max(outputs);
-        if requests.capacity().min(replies.capacity()) < needed {
+        let is_short = |ring: &Ring<u32>, samples| ring.capacity() < HEADER + samples;
+        if is_short(&requests, inputs) || is_short(&replies, outputs) {
             return Err(RingError::Incompatible("its blocks are shorter"));
         }
         let (requests, replies) = (requests.resume_producer()?, replies.resume_consumer()?);

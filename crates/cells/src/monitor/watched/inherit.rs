@@ -30,6 +30,7 @@ impl WatchedCell {
         match cell.living.map(|living| self.take_over(living)) {
             Some(Ok(mut process)) => {
                 let (cell, process_id) = (self.name.clone(), process.id());
+                self.status.set_head(memory.map_head());
                 self.memory = Some(memory);
                 self.status.starts.store(self.launches, Ordering::Relaxed);
                 self.status
