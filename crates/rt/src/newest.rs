@@ -9,7 +9,7 @@
 //! seen. A writer that ends in the middle leaves an odd number, and the reader keeps its last value for ever.
 //!
 //! The words may be in the memory of another process: the reader takes as many as it has room for, whatever they hold, and
-//! looks at most [`TRIES`] times.
+//! looks at most `TRIES` times.
 
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 

@@ -66,6 +66,10 @@ pub(crate) fn has_non_finite(samples: &[f32]) -> bool {
 const LANES: usize = 16;
 
 /// Notes samples that are not finite: x - x is then NaN, and else +0.0, whose bits are all 0.
+#[expect(
+    clippy::eq_op,
+    reason = "the difference is not 0 for NaN and infinities"
+)]
 #[inline(always)]
 fn gather(any: &mut [u32; LANES], samples: &[f32; LANES]) {
     for (any, x) in any.iter_mut().zip(samples) {
