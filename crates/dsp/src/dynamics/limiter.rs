@@ -232,7 +232,9 @@ impl Limiter {
             *to = line_sample(*x);
         }
         // Only the last ones stay.
-        for (at, x) in (at..).zip(&samples[..count]) {
+        for (k, x) in (0u64..).zip(&samples[..count]) {
+            // A loaded state may be near the last number.
+            let at = at.wrapping_add(k);
             history.push(memory, at, *x);
         }
         if let Some(peaks) = peaks {
