@@ -307,7 +307,7 @@ impl Cell {
                 .zip(samples)
                 .for_each(|(word, sample)| *word = sample);
         });
-        if info.block % self.gauge_interval == 0 {
+        if info.block.is_multiple_of(self.gauge_interval) {
             self.gauges.write(self.keeper.head());
         }
         let (outputs, frames) = (&self.outputs, self.frames);

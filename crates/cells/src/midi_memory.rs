@@ -89,7 +89,7 @@ mod tests {
         ];
         assert_eq!(told(&all), [[0xb0, 1, 5], pedal(0), bend(64)]);
         let many: Vec<_> = (0..200)
-            .map(|key| ([0x80 | key / 100, key % 100, 0], false))
+            .map(|key| ([0x80 | (key / 100), key % 100, 0], false))
             .collect();
         assert_eq!(told(&many).len(), MESSAGES);
     }

@@ -66,7 +66,8 @@ impl TransportFeed {
         for segment in self.transport.segments(from, to) {
             let begin = segment.frames.start;
             let is_new = segment.state.frame == begin;
-            if !is_new && !(self.is_behind && begin == from) {
+            let is_told = is_new || (self.is_behind && begin == from);
+            if !is_told {
                 continue;
             }
             let place = &mut places[at.min(CHANGES - 1)];

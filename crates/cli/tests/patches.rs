@@ -409,8 +409,5 @@ fn messages_to_canvases_make_boxes_in_a_render() {
     here.write("p.pd", patch);
     let said = here.well("render p.pd -o out.wav --seconds 0.1").err;
     assert!(said.contains("made: 5"), "{said}");
-    assert!(
-        said.contains("error: osc~: signals are put in order"),
-        "{said}"
-    );
+    assert!(!said.contains("error"), "{said}");
 }

@@ -76,6 +76,9 @@ impl JoinedSteps {
     }
 }
 
+/// A message of the host: the patch, milliseconds after its begin, the receiver and the words.
+type HostMessage = (u16, f64, String, Vec<Atom>);
+
 /// The messages of a patch: they come before all signals of a block.
 pub(crate) struct MessageStep {
     machine: Machine,
@@ -90,7 +93,7 @@ pub(crate) struct MessageStep {
     /// Numbers of `value` that signals touch, which move in the same way.
     values: Vec<(Symbol, SharedCell)>,
     /// Messages of the host, until the loadbangs are sent: their clocks come first.
-    after_load: Option<Vec<(u16, f64, String, Vec<Atom>)>>,
+    after_load: Option<Vec<HostMessage>>,
     /// Results of jobs, until the next block.
     results: VecDeque<(ObjectId, JobResult)>,
     /// Results that objects have taken: another thread frees them.
