@@ -256,7 +256,11 @@ fn end(monitor: &Monitor) -> Result<(), Failure> {
     print_events(monitor);
     let silence = monitor.silence();
     if let Some(Silence { lost, blocks, .. }) = silence {
-        let message = format!("the supervisor was lost {lost} times: silent for {blocks} blocks");
+        let times = match lost {
+            1 => "once".to_owned(),
+            more => format!("{more} times"),
+        };
+        let message = format!("the supervisor was lost {times}: silent for {blocks} blocks");
         messages::print_message(&message);
     }
     let mut is_whole = silence.is_none();
