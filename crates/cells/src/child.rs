@@ -102,9 +102,9 @@ struct Cell {
     event_words: usize,
     frames: usize,
     entered: Arc<[AtomicU32]>,
-    /// What came of the transport.
+    /// Changes of the transport that came.
     transport: [u32; TRANSPORT_WORDS],
-    /// What came for nodes inside, and what it may be for.
+    /// Events for nodes inside, and their targets.
     inner: Vec<u32>,
     slots: Arc<[Slot]>,
     outputs: Vec<BorderPort>,

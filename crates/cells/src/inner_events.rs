@@ -40,7 +40,7 @@ pub(crate) const TEXTS: usize = 256;
 /// Words before the events.
 const FIRST_EVENT: usize = 2 + TEXT_WORDS;
 
-/// What an event inside a cell may be for.
+/// Targets of an event inside a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     /// The node.
@@ -119,7 +119,7 @@ impl InnerText {
     }
 }
 
-/// What goes to nodes inside.
+/// Events for nodes inside.
 pub(crate) struct InnerEvents {
     slots: Arc<[Slot]>,
     /// Number of each slot that was ever set.

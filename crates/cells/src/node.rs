@@ -82,7 +82,7 @@ pub struct CellLink {
     pub(crate) graph_latency: Frames,
     /// Failures to cause, in the order of their frames.
     pub(crate) drills: Vec<Drill>,
-    /// What events from outside may be for.
+    /// Targets of events from outside.
     pub(crate) slots: Arc<[Slot]>,
     /// Messages in words for nodes inside.
     pub(crate) texts: rtrb::Consumer<InnerText>,
@@ -94,7 +94,7 @@ pub struct CellLink {
     pub(crate) offset: Arc<AtomicU64>,
 }
 
-/// What the node keeps of its link.
+/// The node's part of its link.
 struct NodeLink {
     fresh: rtrb::Consumer<HostEnd>,
     retired: rtrb::Producer<HostEnd>,

@@ -58,7 +58,7 @@ pub struct CellSpec {
     pub precedence: u8,
     /// Time at which its result is due.
     pub latency: CellLatency,
-    /// What it is to reach, and with how many cores.
+    /// Its target, and its bounds of cores.
     pub target: Target,
     /// Its shares of what cores have together.
     pub shares: MachineShares,

@@ -47,7 +47,7 @@ pub struct CellPart {
     pub inputs: Vec<BorderPort>,
     /// Signals that leave, in the order of the node's outputs.
     pub outputs: Vec<BorderPort>,
-    /// What events from outside may be for.
+    /// Targets of events from outside.
     pub(crate) slots: Arc<[Slot]>,
 }
 

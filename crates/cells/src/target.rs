@@ -89,7 +89,7 @@ impl Target {
     }
 }
 
-/// What the service aims at when cells have what they need.
+/// Goal of the service once cells have what they need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// Few cores awake: a cell gives a core back as soon as it can do without it.
@@ -112,7 +112,7 @@ impl Goal {
 /// The section `[cells]` of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SystemSpec {
-    /// What the service aims at.
+    /// Goal of the service.
     pub goal: Goal,
     /// Part of each block that stays idle, in percent, if it is stated.
     pub reserve_percent: Option<u8>,

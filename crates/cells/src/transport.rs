@@ -26,7 +26,7 @@ const ROLLS: u32 = 1;
 const CUTS: u32 = 2;
 const JUMPS: u32 = 4;
 
-/// What the node of a cell tells of the transport.
+/// Changes of the transport, as the node of a cell tells them.
 pub(crate) struct TransportFeed {
     transport: Arc<Transport>,
     /// Changes that the process knows.

@@ -49,7 +49,7 @@ fn run<'f>(here: &'f Folder, command: &str) -> Playing<'f> {
     Playing::begin(here, &line, |_| {})
 }
 
-/// What a run printed, at its end.
+/// Output of a run, at its end.
 fn end(mut playing: Playing<'_>) -> (Option<i32>, String) {
     let errors = playing.child.stderr.take().unwrap();
     let status = playing.child.wait().unwrap();

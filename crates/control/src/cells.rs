@@ -79,7 +79,7 @@ pub trait CellHost {
     fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue);
 }
 
-/// What a node in a cell is sent.
+/// Event for a node in a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InsideEvent<'a> {
     /// A parameter moves to a value, in so many frames.

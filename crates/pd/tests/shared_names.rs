@@ -126,7 +126,7 @@ fn graph(folder: &Path, names: &str, is_chained: bool) -> (Graph, NodeId) {
     (graph, second)
 }
 
-/// What is printed, by node.
+/// Printed lines, by node.
 type Lines = Arc<Mutex<Vec<String>>>;
 
 fn start(

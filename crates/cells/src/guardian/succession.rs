@@ -39,14 +39,14 @@ pub(crate) struct InheritedCell {
     pub(crate) living: Option<LivingCell>,
 }
 
-/// What a supervisor begins with.
+/// Begin of a supervisor: its link to the guardian, and its predecessor.
 pub struct Succession {
     pub(crate) link: GuardianLink,
     pub(crate) cells: Vec<InheritedCell>,
     pub(crate) predecessor: Predecessor,
 }
 
-/// What is known of the supervisor before.
+/// The supervisor before, as far as it is known.
 pub(crate) struct Predecessor {
     pub(crate) pulse: Arc<Pulse>,
     /// Supervisors that were lost, in all and in a row.

@@ -22,7 +22,7 @@ const PREFIX: &str = "divisi-";
 const MAX_REMOVALS: u32 = 50;
 const REMOVAL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// What one cell has.
+/// Shares of the machine that one cell has.
 #[derive(Debug, Default)]
 pub(crate) struct Grant {
     cpuset: Option<PathBuf>,
@@ -239,7 +239,7 @@ impl MachineFiles {
         done
     }
 
-    /// What supervisors that have ended left in `folder`.
+    /// Files that supervisors that have ended left in `folder`.
     fn left(&self, folder: &str) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path(folder)).into_iter().flatten();
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

@@ -108,7 +108,7 @@ pub enum CellEvent {
     Refused {
         /// Its name.
         cell: String,
-        /// What was refused.
+        /// The refusal.
         what: String,
     },
 }
@@ -161,7 +161,7 @@ pub struct MonitorOptions {
     pub is_live: bool,
     /// Makes the arguments of a cell's process.
     pub launch: Launch,
-    /// What the guardian has sent.
+    /// Messages of the guardian.
     pub succession: Succession,
 }
 

@@ -126,9 +126,9 @@ pub(crate) struct Process {
     id: u32,
     file: OwnedFd,
     pub(super) began: Instant,
-    /// What holds it to its policy, once it plays.
+    /// The enforcer of its policy, once it plays.
     pub(super) enforcer: Option<Enforcer>,
-    /// What the machine gives to it.
+    /// Shares of the machine that it has.
     pub(super) grant: Grant,
     /// Time of the last measurement, and the processor time then.
     pub(super) measured: (Instant, Nanos),

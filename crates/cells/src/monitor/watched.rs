@@ -69,7 +69,7 @@ pub(crate) struct WatchedCell {
     retired: rtrb::Consumer<HostEnd>,
     status: Arc<CellStatus>,
     state: State,
-    /// Who waits for its first start.
+    /// Channel to the command that waits for its first start.
     came: Option<mpsc::Sender<Result<u32, String>>>,
     failed_starts: u32,
     restarts_in_row: u32,

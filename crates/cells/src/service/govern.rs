@@ -28,7 +28,7 @@ pub struct CellMoved {
     pub is_made: bool,
 }
 
-/// What the service remembers of its moves.
+/// Memory of the service's moves.
 #[derive(Default)]
 pub(super) struct Mover {
     pub(super) governor: Governor,
@@ -45,7 +45,7 @@ const SHRINK_AFTER: Nanos = Nanos(5_000_000_000);
 /// Part of the target below which there is room to spare.
 const SPARE: f64 = 0.8;
 
-/// What was measured of a cell, and what it has.
+/// Measurements of a cell, and its cores.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     /// Number with the monitor, which stays.
@@ -100,7 +100,7 @@ struct Since {
     spare: Option<Nanos>,
 }
 
-/// What is known of the past of the cells.
+/// The past of the cells, as far as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct Governor {
     since: std::collections::HashMap<usize, Since>,

@@ -8,7 +8,7 @@ use processor::{EventBody, EventTarget};
 use std::collections::BTreeMap;
 use units::Frames;
 
-/// What is sent to a node inside a cell.
+/// Event that is sent to a node inside a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InnerChange<'a> {
     /// A parameter moves to a value, in so many frames.

@@ -142,7 +142,7 @@ pub struct ServiceOptions {
     pub period: Nanos,
     /// What the machine gives; without it every cell is admitted.
     pub capacity: Option<CoreCapacity>,
-    /// What the service aims at. None: no cell gets other cores by itself.
+    /// Goal of the service. None: no cell gets other cores by itself.
     pub goal: Option<Goal>,
     /// The machine's files.
     pub machine: MachineFiles,
@@ -241,7 +241,7 @@ impl CellService {
         self.options.period
     }
 
-    /// What the service aims at.
+    /// Goal of the service.
     pub fn goal(&self) -> Option<Goal> {
         self.options.goal
     }

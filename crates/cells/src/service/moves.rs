@@ -91,7 +91,7 @@ impl CellService {
     }
 }
 
-/// What was measured of a cell that plays.
+/// Measurements of a cell that plays.
 fn measure(cell: &mut ServedCell) -> Option<Measured> {
     if cell.state() != CellState::Playing {
         return None;

@@ -5,7 +5,7 @@ use crate::picture::Point;
 
 /// Width of an inlet or outlet.
 pub(super) const PORT: f64 = 7.0;
-/// What a box adds to the width and the height of its text, in pixels.
+/// Margin that a box adds to the width and the height of its text, in pixels.
 const MARGIN: (f64, f64) = (4.0, 6.0);
 
 impl PatchBoxShape {

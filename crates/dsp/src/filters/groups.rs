@@ -55,7 +55,7 @@ fn advance<T: Number>(
     }
 }
 
-/// What follows from a transition that stands still.
+/// Numbers that follow from a transition that stands still.
 #[derive(Clone, Copy, Default)]
 pub(super) struct GroupTransition {
     one: Transition,

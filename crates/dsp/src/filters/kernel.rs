@@ -154,7 +154,7 @@ pub(crate) struct Filter<K, const OUTS: usize> {
     rate: Option<SampleRate>,
     ramp: CoefficientRamp,
     states: Box<[GroupState]>,
-    /// What follows from the coefficients of the last frames that stood still.
+    /// Numbers that follow from the coefficients of the last frames that stood still.
     still: (CoefficientArray, GroupTransition),
     wide: Wide,
 }

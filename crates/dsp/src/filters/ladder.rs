@@ -133,7 +133,7 @@ impl LadderState {
     }
 }
 
-/// What a frame takes of the frame before.
+/// Weights of the frame before in a frame.
 #[derive(Clone, Copy)]
 struct LoopWeights {
     /// What the state of a pole leaves in that of the next frame, and in those of the poles behind it.

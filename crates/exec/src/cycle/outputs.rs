@@ -1,4 +1,4 @@
-//! What the sinks hold after a cycle, on its way to the device.
+//! Samples of sinks on their way to the device, after a cycle.
 
 use super::idle_plan::IdlePlan;
 use crate::bound::SinkChannel;

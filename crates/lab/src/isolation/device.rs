@@ -28,9 +28,9 @@ pub(super) struct Responses {
     pub(super) times_ns: Vec<u64>,
     /// Packets that were sent after their time.
     pub(super) late: u64,
-    /// What the probe has seen between packets.
+    /// Gaps that the probe has seen between packets.
     pub(super) gaps: GapProbe,
-    /// What the system refused to the application, the load and the device, with the fixes.
+    /// Refusals of the system to the application, the load and the device, with the fixes.
     pub(super) refused: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct MusicCell {
     ends: (Producer<u32>, Consumer<u32>),
     child: Child,
     folder: PathBuf,
-    /// What the system refused to it.
+    /// Refusals of the system.
     pub(super) refused: Vec<String>,
 }
 

@@ -55,7 +55,7 @@ impl Load {
 pub(super) struct RunningLoad {
     child: Option<Child>,
     groups: Vec<ControlGroup>,
-    /// What the system refused to it.
+    /// Refusals of the system.
     pub(super) refused: Vec<String>,
 }
 

@@ -114,7 +114,7 @@ pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
     fill_paper_tables(results, page);
 }
 
-/// What the system refused in any run, once each.
+/// Refusals of the system in any run, once each.
 fn refused(results: &Results<'_>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for row in results.rows(&[]) {
@@ -131,7 +131,7 @@ fn refused(results: &Results<'_>) -> Vec<String> {
     all
 }
 
-/// What shares cores with what.
+/// Processes that share cores.
 fn shares(cores: usize) -> Vec<String> {
     let load = match cores {
         1 => "The load in its cell shares the one core of this machine with both.".to_owned(),

@@ -61,7 +61,7 @@ impl UnitBench {
         })
     }
 
-    /// What the outputs give for `stimulus`, a function of input and frame.
+    /// Samples of the outputs for `stimulus`, a function of input and frame.
     pub(super) fn play(
         &self,
         frames: usize,

@@ -21,7 +21,7 @@ pub enum UnitPictureError {
     Value {
         /// The parameter.
         key: String,
-        /// What it takes.
+        /// Kind of value that it takes.
         takes: &'static str,
         /// The value that was given.
         value: String,

@@ -1,4 +1,4 @@
-//! What a unit is made to play, and what is drawn of that.
+//! Sounds that a unit is made to play, and the plots that are drawn of its outputs.
 
 use super::bench::{RATE, UnitBench};
 use super::error::UnitPictureError;

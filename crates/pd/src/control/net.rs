@@ -32,7 +32,7 @@ enum NetEnd {
     Elsewhere(CommandWriter),
 }
 
-/// What a thread needs that serves sockets.
+/// State of the thread that serves sockets.
 pub(crate) struct NetService {
     pub(crate) hub: NetHub,
     pub(crate) commands: CommandReader,

@@ -14,7 +14,7 @@ pub(crate) struct SocketId {
     pub number: u32,
 }
 
-/// What goes through a socket.
+/// Form of the data of a socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SocketFormat {
     /// Datagrams, and not a stream.
@@ -23,7 +23,7 @@ pub(crate) struct SocketFormat {
     pub is_binary: bool,
 }
 
-/// What an object asks for.
+/// Request of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NetCommand<'c> {
     /// Connects to a port of a host; `source` is the own port, 0 for any.
@@ -44,7 +44,7 @@ pub(crate) enum NetCommand<'c> {
     Close,
 }
 
-/// What happened.
+/// The event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NetEvent<'e> {
     /// The connection that was asked for stands.

@@ -45,7 +45,7 @@ enum SocketBody {
     },
 }
 
-/// What a command has come to.
+/// Result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Served {
     /// It is done.

@@ -22,7 +22,7 @@ pub(super) struct Connection {
     unsent: Vec<u8>,
 }
 
-/// What became of a connection while it was looked at.
+/// State of a connection after a look.
 pub(super) enum Progress {
     /// Nothing was there.
     Idle,

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Events that wait, at most; further ones of a block are lost.
 const ROOM: usize = 4096;
 
-/// What a node has got.
+/// Events that a node has got.
 pub(super) struct Mail {
     pub(super) events: Vec<Event>,
     /// False if the node has not run since the last block of messages: it was removed.

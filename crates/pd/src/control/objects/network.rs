@@ -127,7 +127,7 @@ impl Write for Limited<'_> {
     }
 }
 
-/// What both classes have.
+/// State that both classes have.
 struct Link {
     class: &'static str,
     format: SocketFormat,

@@ -80,7 +80,7 @@ struct Read {
     channels: usize,
     /// The file, from its first frame on.
     file: Option<SoundRead>,
-    /// What has come and is not played yet.
+    /// Events that have come and are not played yet.
     pieces: VecDeque<Piece>,
     /// Memory that goes away with the next result.
     used: Vec<Piece>,
