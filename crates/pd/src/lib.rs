@@ -13,9 +13,11 @@
 //! | `net` | sockets of a patch |
 //! | `expression` | the language of `expr` |
 //! | `signal` | signals, in Pd's order |
+//! | `child` | `pd~`: patches that patches start |
 //! | `node` | a patch as nodes of the graph, for every executor |
 #![forbid(unsafe_code)]
 
+mod child;
 mod class;
 mod constants;
 mod control;

@@ -16,7 +16,9 @@ use super::value::Value;
 use super::wire::{ObjectId, Wire};
 use crate::class::PortKind;
 use crate::file::Atom;
-use crate::load::{BoxLoader, Instance, LoadedObject, LoadedPatch, ObjectBody};
+use crate::load::{
+    BoxLoader, Instance, LoadedObject, LoadedPatch, ObjectBody, connected_starts,
+};
 use graph::SourceSpan;
 use std::path::{Path, PathBuf};
 
@@ -230,7 +232,20 @@ impl<'m> Builder<'m> {
                 self.machine.connect(from, outlet, wire);
             }
         }
+        self.starts(instance, &boxes);
         (id, Built { boxes })
+    }
+
+    /// Keeps what message boxes let `pd~` start.
+    fn starts(&mut self, instance: &Instance, boxes: &[BuiltBox]) {
+        for (to, words) in connected_starts(instance) {
+            let to = to.and_then(|to| boxes[to].id());
+            let globals = self.machine.globals();
+            let words = words.iter();
+            let words = words.map(|atom| Value::of(atom, &mut globals.symbols));
+            let words = words.collect();
+            globals.children.starts.push((to, words));
+        }
     }
 
     fn object(&mut self, object: &LoadedObject) -> BuiltBox {
@@ -396,11 +411,16 @@ impl<'m> Builder<'m> {
             saved_around: &self.saved_around,
             canvas_arguments: &self.arguments,
         };
-        let made = make(&mut making).or_else(|| crate::signal::make(&mut making));
+        let made = make(&mut making)
+            .or_else(|| crate::child::make(&mut making))
+            .or_else(|| crate::signal::make(&mut making));
         let Some(made) = made else {
             return self.not_built(class, object);
         };
         let id = self.machine.add(class, made);
+        if class == "pd~" {
+            self.machine.globals().children.name_last(id);
+        }
         if class.ends_with('~') {
             let inlets = object.ports.inlets.iter().enumerate();
             let signals = inlets.map(|(at, kind)| {

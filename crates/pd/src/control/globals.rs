@@ -11,6 +11,7 @@ use super::receivers::Receivers;
 use super::symbol::{Symbol, Symbols};
 use super::text::Texts;
 use super::value::Value;
+use crate::child::Children;
 use crate::expression::LibraryRandom;
 use std::collections::HashMap;
 
@@ -41,6 +42,8 @@ pub(crate) struct Globals {
     pub seeds: (u32, u32),
     pub console: Console,
     pub midi_output: MidiOutput,
+    /// Sub-patches of `pd~`.
+    pub children: Children,
     /// True once `; pd quit` was sent.
     pub is_over: bool,
     /// A message to a canvas, until the handler of its receiver has ended.
@@ -68,6 +71,7 @@ impl Globals {
             seeds: (0, 0),
             console: Console::default(),
             midi_output: MidiOutput::default(),
+            children: Children::default(),
             is_over: false,
             edit: None,
             line: Vec::with_capacity(256),

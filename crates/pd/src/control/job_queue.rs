@@ -3,12 +3,13 @@
 use super::jobs::{Job, JobResult};
 use super::wire::ObjectId;
 use crate::disk::FileAccess;
+use processor::BackgroundTask;
+use std::fmt;
 
 /// Jobs that are under way, at most.
 pub(crate) const MAX_JOBS: usize = 64;
 
 /// Jobs that objects ask for.
-#[derive(Debug)]
 pub(crate) struct Jobs {
     pub access: FileAccess,
     /// True if another thread does them: messages then run where nothing may wait.
@@ -18,6 +19,16 @@ pub(crate) struct Jobs {
     waiting: Vec<(ObjectId, Job)>,
     /// Jobs that were asked for and have no result yet.
     under_way: usize,
+    /// What objects have done with, to be freed elsewhere.
+    used: Vec<JobResult>,
+    /// Work of sub-patches for another thread, until one takes it.
+    pub tasks: Vec<Box<dyn BackgroundTask>>,
+}
+
+impl fmt::Debug for Jobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} jobs", self.under_way)
+    }
 }
 
 impl Default for Jobs {
@@ -28,6 +39,8 @@ impl Default for Jobs {
             is_dry: false,
             waiting: Vec::with_capacity(MAX_JOBS + 1),
             under_way: 0,
+            used: Vec::with_capacity(MAX_JOBS),
+            tasks: Vec::new(),
         }
     }
 }
@@ -64,6 +77,22 @@ impl Jobs {
     /// Counts a result that has come.
     pub(super) fn end_one(&mut self) {
         self.under_way = self.under_way.saturating_sub(1);
+    }
+
+    /// Keeps something to be freed where memory may be freed: another thread does it while the patch plays live.
+    ///
+    /// Real-time: hot; where too much waits, it is freed here.
+    pub(crate) fn retire(&mut self, used: JobResult) {
+        if self.is_deferred && self.used.len() < self.used.capacity() {
+            self.used.push(used);
+        }
+    }
+
+    /// Takes something that is to be freed.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_used(&mut self) -> Option<JobResult> {
+        self.used.pop()
     }
 
     /// Takes what waits. Each is done with a copy of `access`, and its result given to [`Machine::reply`](super::Machine).

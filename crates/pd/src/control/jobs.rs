@@ -8,6 +8,7 @@ use super::sums;
 use super::symbol::{Symbol, Symbols};
 use super::text::{TextWord, parse_text};
 use super::value::Value;
+use crate::child::{ChildPatch, ChildRequest, Opened};
 use crate::disk::{FileAccess, FileAnswer, FileName, FileReply, FileRequest};
 
 /// Channels of a sound file, and partials of a sum, at most.
@@ -40,6 +41,8 @@ pub(crate) enum Job {
     },
     /// Makes memory for symbols.
     Symbols { count: usize, bytes: usize },
+    /// Opens a sub-patch.
+    Open(ChildRequest),
 }
 
 /// A sum of sine or cosine waves.
@@ -88,6 +91,10 @@ pub(crate) enum JobResult {
         keeps: bool,
     },
     Symbols(Symbols),
+    /// A sub-patch; one that has ended comes back to be freed.
+    Opened(Result<Box<Opened>, String>),
+    /// The part of a sub-patch that computes, to be freed.
+    Ended(Box<dyn ChildPatch>),
     /// Too many jobs wait.
     Refused,
 }
@@ -195,6 +202,7 @@ impl Job {
                     keeps: sum.is_none(),
                 }
             }
+            Self::Open(request) => JobResult::Opened(request.open(access)),
             Self::Symbols { count, bytes } => JobResult::Symbols(Symbols::with_room(count, bytes)),
         }
     }

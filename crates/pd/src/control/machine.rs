@@ -485,6 +485,30 @@ impl Machine {
         self.send_from_outside(patch, name, message);
     }
 
+    /// Sends words to everything that receives under `name`, as a patch around does.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub(crate) fn send_words(&mut self, name: Symbol, words: &[Value]) {
+        let is_received = self.globals.receivers.next(name, 0).is_some();
+        if !(is_received || name == words::PD) {
+            let Globals {
+                console, symbols, ..
+            } = &mut self.globals;
+            let name = symbols.text(name);
+            return console.line(|line| write!(line, "error: {name}: no such object"));
+        }
+        let message = store(&mut self.values, Message::of_words(words));
+        self.send_from_outside(0, name, message);
+    }
+
+    /// Begins a block of the sub-patches.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn begin_children(&mut self) {
+        let Globals { children, jobs, .. } = &mut self.globals;
+        children.begin_block(|ended| jobs.retire(JobResult::Ended(ended)));
+    }
+
     /// The symbol of a name.
     ///
     /// Real-time: setup.

@@ -16,6 +16,8 @@ pub struct LoadedPatch {
     pub files: Vec<SourceFile>,
     /// The outermost canvas.
     pub root: Instance,
+    /// Patches that message boxes let `pd~` start. Each has names of its own.
+    pub sub_patches: Vec<SubPatch>,
     /// Every mistake of every file, each once.
     pub diagnostics: Vec<Diagnostic>,
     /// Files that it may read and write while it plays.
@@ -24,6 +26,17 @@ pub struct LoadedPatch {
     pub(crate) search: SearchPath,
     /// `$0` of the next abstraction.
     pub(crate) next_number: u32,
+}
+
+/// A patch that a message box lets `pd~` start.
+#[derive(Debug)]
+pub struct SubPatch {
+    /// Its path.
+    pub path: PathBuf,
+    /// Place of the message box.
+    pub span: SourceSpan,
+    /// The patch. Its files are listed with those of the patch around, too.
+    pub patch: Box<LoadedPatch>,
 }
 
 impl LoadedPatch {

@@ -26,6 +26,8 @@ const MAX_DEPTH: usize = 256;
 const MAX_CLONES: usize = 4096;
 /// Different files of a patch, at most.
 const MAX_FILES: usize = 4096;
+/// Patches that are read because message boxes let `pd~` start them, at most: they multiply.
+pub(super) const MAX_SUB_PATCHES: usize = 256;
 /// Mistakes that are kept, at most.
 const MAX_REPORTED: usize = 10_000;
 /// Value of `$0` in the first patch, as in Pd.
@@ -65,6 +67,33 @@ pub(crate) fn load_patch_from(
     search: &SearchPath,
     arguments: Vec<Atom>,
     first: u32,
+) -> io::Result<LoadedPatch> {
+    let chain = [path.canonicalize().unwrap_or_else(|_| path.to_owned())];
+    let mut patch = load_file(path, search, (arguments, first))?;
+    let mut left = MAX_SUB_PATCHES;
+    patch.read_sub_patches(&chain, &mut left);
+    Ok(patch)
+}
+
+/// A patch that `pd~` starts, below those of `chain` and itself, which is the last of them; `left` more within it.
+///
+/// Real-time: waits, on the disk.
+pub(crate) fn load_inner(
+    path: &Path,
+    search: &SearchPath,
+    chain: &[PathBuf],
+    left: &mut usize,
+) -> io::Result<LoadedPatch> {
+    let mut patch = load_file(path, search, (Vec::new(), FIRST_NUMBER))?;
+    patch.read_sub_patches(chain, left);
+    Ok(patch)
+}
+
+/// A patch without those that it starts.
+fn load_file(
+    path: &Path,
+    search: &SearchPath,
+    (arguments, first): (Vec<Atom>, u32),
 ) -> io::Result<LoadedPatch> {
     let mut loader = Loader::new(search);
     loader.next_number = first;
@@ -123,6 +152,7 @@ impl Loader {
         LoadedPatch {
             files: self.files,
             root,
+            sub_patches: Vec::new(),
             diagnostics: self.diagnostics,
             access,
             search: self.search,

@@ -16,6 +16,8 @@
 //! | `box_loader` | boxes that messages make |
 //! | `connections` | which connections hold |
 //! | `signal_loops` | loops of signals, which nothing computes |
+//! | `start_words` | the words behind `pd~ start` |
+//! | `sub_patches` | patches that `pd~` starts |
 
 mod arguments;
 mod box_loader;
@@ -25,13 +27,17 @@ mod loader;
 mod scope;
 mod search;
 mod signal_loops;
+mod start_words;
+mod sub_patches;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use box_loader::BoxLoader;
-pub use instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
+pub use instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile, SubPatch};
 pub use loader::{MAX_INSTANCES, load_patch, load_patch_with};
-pub(crate) use loader::{MAX_PATCH_BOXES, load_patch_from};
+pub(crate) use loader::{MAX_PATCH_BOXES, load_inner, load_patch_from};
 pub(crate) use loader::{load_text, ports_of_canvas};
 pub(crate) use scope::Scope;
 pub use search::SearchPath;
+pub(crate) use start_words::{StartWord, StartWords};
+pub(crate) use sub_patches::{connected_starts, find_sub_patch, longer_chain};

@@ -23,7 +23,7 @@ pub(super) fn expand(
     fuse: bool,
 ) -> Expansion {
     let PatchSteps {
-        messages,
+        mut messages,
         steps,
         outputs,
         ..
@@ -35,7 +35,11 @@ pub(super) fn expand(
         false => wired.groups(fuse),
     };
     let is_cheap = fuse && groups.len() <= 1 && wired.cost_ns() <= MAX_GROUP_NS;
-    let is_small = is_cheap || may_change;
+    let children = match may_change {
+        true => Vec::new(),
+        false => messages.machine().globals().children.take_runners(),
+    };
+    let is_small = (is_cheap && children.is_empty()) || may_change;
     // Behind what the inner nodes read.
     let midi_output = if is_small { outputs.len() } else { 1 };
     outside.midi.leave_at(midi_output);
@@ -50,7 +54,8 @@ pub(super) fn expand(
     let mut expansion = match is_small {
         true => small(messages, (wired, &groups), outputs),
         false => {
-            let (nodes, reads) = Nodes::of((wired, &groups), outputs, &mut messages.step);
+            let (mut nodes, reads) = Nodes::of((wired, &groups), outputs, &mut messages.step);
+            nodes.add_children(children, groups.len());
             nodes.into_expansion(Box::new(messages), reads)
         }
     };
@@ -151,7 +156,7 @@ impl Nodes {
     }
 
     /// Number of the node of a group.
-    fn number(&self, group: usize) -> u32 {
+    pub(super) fn number(&self, group: usize) -> u32 {
         self.messages + 1 + u32::try_from(group).expect("steps are bounded")
     }
 

@@ -4,8 +4,10 @@
 //!  messages ── requests ──▶ server ── results ──▶ messages ── used ──▶ server, which frees
 //! ```
 
+use super::net_server::NetServer;
 use crate::control::{Job, JobResult, MAX_JOBS, ObjectId};
 use crate::disk::FileAccess;
+use crate::signal::MessageStep;
 use processor::{BackgroundTask, TaskStatus};
 use rtrb::{Consumer, Producer, RingBuffer};
 
@@ -18,13 +20,15 @@ pub(super) struct JobServer {
     requests: Consumer<(ObjectId, Job)>,
     results: Producer<(ObjectId, JobResult)>,
     used: Consumer<JobResult>,
+    /// Work of sub-patches.
+    tasks: Vec<Box<dyn BackgroundTask>>,
 }
 
 /// The messages' ends of the queues.
-pub(super) struct JobClient {
-    pub(super) requests: Producer<(ObjectId, Job)>,
-    pub(super) results: Consumer<(ObjectId, JobResult)>,
-    pub(super) used: Producer<JobResult>,
+pub(crate) struct JobClient {
+    requests: Producer<(ObjectId, Job)>,
+    results: Consumer<(ObjectId, JobResult)>,
+    used: Producer<JobResult>,
     access: FileAccess,
 }
 
@@ -43,7 +47,7 @@ impl JobServer {
     /// A server with the other ends of its queues.
     ///
     /// Real-time: setup.
-    pub(super) fn new(access: FileAccess) -> (Self, JobClient) {
+    fn new(access: FileAccess, tasks: Vec<Box<dyn BackgroundTask>>) -> (Self, JobClient) {
         let (request_in, requests) = RingBuffer::new(ROOM);
         let (results, result_out) = RingBuffer::new(ROOM);
         let (used_in, used) = RingBuffer::new(ROOM);
@@ -52,6 +56,7 @@ impl JobServer {
             requests,
             results,
             used,
+            tasks,
         };
         let client = JobClient {
             requests: request_in,
@@ -63,16 +68,89 @@ impl JobServer {
     }
 }
 
+impl JobServer {
+    /// Works for sub-patches.
+    fn poll_tasks(&mut self) -> TaskStatus {
+        let mut status = TaskStatus::Idle;
+        self.tasks.retain_mut(|task| match task.poll() {
+            TaskStatus::Done => {
+                task.end();
+                false
+            }
+            TaskStatus::More => {
+                status = TaskStatus::More;
+                true
+            }
+            TaskStatus::Idle => true,
+        });
+        status
+    }
+}
+
+impl JobClient {
+    /// Takes the results that have come.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_results(&mut self, step: &mut MessageStep) {
+        while step.has_room() {
+            let Ok((object, result)) = self.results.pop() else {
+                return;
+            };
+            step.keep_result(object, result);
+        }
+    }
+
+    /// Passes on what objects ask for, and gives back what they have used.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn ask(&mut self, step: &mut MessageStep) {
+        for job in step.jobs().drain() {
+            // There is room: no more are under way than the queue takes.
+            let _ = self.requests.push(job);
+        }
+        while !self.used.is_full()
+            && let Some(used) = step.take_used()
+        {
+            let _ = self.used.push(used);
+        }
+    }
+}
+
+/// Gives what waits to other threads from now on: each takes a task.
+///
+/// Real-time: setup.
+pub(crate) fn live_services(
+    step: &mut MessageStep,
+    spawn: &mut dyn FnMut(Box<dyn BackgroundTask>),
+) -> JobClient {
+    let jobs = step.jobs();
+    jobs.is_deferred = true;
+    let tasks = std::mem::take(&mut jobs.tasks);
+    let (server, client) = JobServer::new(jobs.access.clone(), tasks);
+    spawn(Box::new(server));
+    if let Some(service) = step.machine().take_net() {
+        spawn(Box::new(NetServer(service)));
+    }
+    client
+}
+
 impl BackgroundTask for JobServer {
     fn poll(&mut self) -> TaskStatus {
         while self.used.pop().is_ok() {}
+        let has_more = self.poll_tasks();
         if self.results.is_full() {
-            return TaskStatus::Idle;
+            return has_more;
         }
         let Ok((object, job)) = self.requests.pop() else {
-            return TaskStatus::Idle;
+            return match self.requests.is_abandoned() && self.tasks.is_empty() {
+                true => TaskStatus::Done,
+                false => has_more,
+            };
         };
-        let result = job.serve(&self.access);
+        let mut result = job.serve(&self.access);
+        if let JobResult::Opened(Ok(opened)) = &mut result {
+            self.tasks.append(&mut opened.tasks);
+        }
         // There is room, and nobody else writes.
         let _ = self.results.push((object, result));
         TaskStatus::More
@@ -86,5 +164,6 @@ impl BackgroundTask for JobServer {
                 job => drop(job.serve(&self.access)),
             }
         }
+        self.tasks.iter_mut().for_each(|task| task.end());
     }
 }

@@ -32,6 +32,7 @@ pub(super) fn expand_joined(
         Some(machine.patch_of(step.object()?))
     });
     let groups = wired.groups(fuse);
+    let group_count = groups.len();
     let mailboxes = Vec::from_iter(heard.into_iter().map(Mailbox::new));
     let outputs = outputs.into_iter().map(|channels| Outputs { channels });
     let mut nodes = Nodes::behind(patches.len());
@@ -43,6 +44,8 @@ pub(super) fn expand_joined(
         outputs.collect(),
         (&mut step, &mailboxes),
     );
+    let children = step.machine().globals().children.take_runners();
+    nodes.add_children(children, group_count);
     let mut heads = Vec::new();
     let mut outsides = Vec::new();
     let all = patches.into_iter().zip(inputs).zip(&mailboxes).zip(reads);

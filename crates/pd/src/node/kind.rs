@@ -9,6 +9,7 @@ use super::printer::{Printer, queue};
 use super::processors::{Outside, OwnParams};
 use super::whole::WholePatch;
 use crate::Atom;
+use crate::child::allow_children;
 use crate::load::{LoadedPatch, SearchPath, load_patch_from, load_patch_with};
 use crate::signal::{BLOCK, JoinedSteps, MessageStep, PatchSteps};
 use graph::{Kind, Node, Param, Port, PortCount, PortSignal, PortSpec, Signal};
@@ -199,6 +200,7 @@ fn expand_one(
 ) -> Result<Expansion, MakeError> {
     let channels = channels(context.make.node);
     let (mut steps, _) = PatchSteps::new(patch, rate(context), channels);
+    allow_children([patch], steps.messages.machine());
     let outside = outside(context, 0, &mut steps.messages)?;
     Ok(expand(steps, outside, context.format.fuse))
 }
@@ -219,6 +221,7 @@ fn expand_set(
     let (with_channels, first) = (Vec::from_iter(with_channels), &contexts[members[0]]);
     let sequence = sequence(members, contexts);
     let mut joined = JoinedSteps::new(&with_channels, &sequence, rate(first));
+    allow_children(&patches, joined.messages.machine());
     let mut outsides = Vec::new();
     for (patch, at) in (0..).zip(members) {
         let made = outside(&contexts[*at], patch, &mut joined.messages);

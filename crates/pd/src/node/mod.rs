@@ -17,6 +17,7 @@
 //! | `wiring` | where each step finds its signals |
 //! | `expansion` | the groups as nodes and edges |
 //! | `processors` | what runs in them |
+//! | `child_nodes` | sub-patches of `pd~` as nodes |
 //! | `names` | which patches of a session share names |
 //! | `joined` | patches that share names, as nodes |
 //! | `mailbox` | what the node of such a patch gets |
@@ -29,6 +30,7 @@
 //! | `class_kinds`, `class_unit` | signal classes as kinds of their own |
 //! | `kind` | the kinds, and the patch that a node names |
 
+mod child_nodes;
 mod class_kinds;
 mod class_unit;
 mod expansion;
@@ -47,5 +49,6 @@ mod processors;
 mod whole;
 mod wiring;
 
+pub(crate) use job_server::{JobClient, live_services};
 pub use kind::{has_own_names, load_node, register};
 pub use names::sharing_patches;

@@ -1,11 +1,11 @@
 //! What runs in the nodes of a patch.
 
-use super::job_server::{JobClient, JobServer};
+use super::job_server::{JobClient, live_services};
 use super::lines::LineReader;
 use super::mailbox::Mailbox;
 use super::midi::MidiExchange;
-use super::net_server::NetServer;
 use super::printer::{LineSender, Printer};
+use crate::child::prepare_named;
 use crate::control::{Machine, Symbol};
 use crate::signal::{MessageStep, Row, SharedCell};
 use processor::{
@@ -93,32 +93,31 @@ impl Processor for Messages {
             }
         }
         self.step.jobs().is_dry = setup.mode == Mode::DryRun;
+        let is_live = setup.mode == Mode::Live;
+        self.step.machine().globals().children.is_live = is_live;
         if !std::mem::replace(&mut self.is_loaded, true) {
             // What is read here is there before the first block.
             self.step.load();
         }
-        if setup.mode == Mode::Live && self.jobs.is_none() {
-            let jobs = self.step.jobs();
-            jobs.is_deferred = true;
-            let (server, client) = JobServer::new(jobs.access.clone());
-            setup.services.spawn_background(Box::new(server));
-            self.jobs = Some(client);
-            if let Some(service) = self.step.machine().take_net() {
-                setup
-                    .services
-                    .spawn_background(Box::new(NetServer(service)));
-            }
+        if is_live && self.jobs.is_none() {
+            prepare_named(&mut self.step);
+            let mut spawn = |task| setup.services.spawn_background(task);
+            self.jobs = Some(live_services(&mut self.step, &mut spawn));
         }
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        self.take_results();
+        if let Some(jobs) = &mut self.jobs {
+            jobs.take_results(&mut self.step);
+        }
         match self.mailboxes.is_empty() {
             true => self.run_alone(block),
             false => self.run_joined(),
         }
         MidiExchange::send(&mut self.outsides, &mut self.step, block);
-        self.ask_for_jobs();
+        if let Some(jobs) = &mut self.jobs {
+            jobs.ask(&mut self.step);
+        }
         let outsides = &mut self.outsides;
         self.step
             .drain_console(|patch, line| outsides[usize::from(patch)].console.send(line));
@@ -162,35 +161,6 @@ impl Messages {
             }
         };
         self.step.run_with(receive, |_, _| {});
-    }
-
-    /// Takes the results that have come.
-    fn take_results(&mut self) {
-        let Some(jobs) = &mut self.jobs else {
-            return;
-        };
-        while self.step.has_room() {
-            let Ok((object, result)) = jobs.results.pop() else {
-                return;
-            };
-            self.step.keep_result(object, result);
-        }
-    }
-
-    /// Passes on what objects ask for, and gives back what they have used.
-    fn ask_for_jobs(&mut self) {
-        let Some(jobs) = &mut self.jobs else {
-            return;
-        };
-        for job in self.step.jobs().drain() {
-            // There is room: no more are under way than the queue takes.
-            let _ = jobs.requests.push(job);
-        }
-        while !jobs.used.is_full()
-            && let Some(used) = self.step.take_used()
-        {
-            let _ = jobs.used.push(used);
-        }
     }
 }
 
@@ -260,6 +230,7 @@ impl Processor for SmallPatch {
         if let Some(steps) = &mut self.steps {
             steps.run();
         }
+        self.messages.step.run_children();
         self.outputs.process(block)
     }
 

@@ -4,6 +4,7 @@ use super::BLOCK;
 use super::row::Row;
 use super::shared::SharedCell;
 use super::steps::{MessageStep, PatchSteps};
+use crate::child::allow_children;
 use crate::control::{NotYet, Symbol};
 use crate::file::Atom;
 use crate::load::LoadedPatch;
@@ -34,7 +35,9 @@ impl PatchPlayer {
         inputs: usize,
         outputs: usize,
     ) -> (Self, Vec<NotYet>) {
-        let (mut patch, not_yet) = PatchSteps::new(patch, rate, (inputs, outputs));
+        let (mut steps, not_yet) = PatchSteps::new(patch, rate, (inputs, outputs));
+        allow_children([patch], steps.messages.machine());
+        let mut patch = steps;
         patch.messages.load();
         (Self::of(patch), not_yet)
     }
@@ -43,7 +46,9 @@ impl PatchPlayer {
     ///
     /// Real-time: setup.
     pub(crate) fn dry(patch: &LoadedPatch, rate: f32, inputs: usize, outputs: usize) -> Self {
-        let (mut patch, _) = PatchSteps::new(patch, rate, (inputs, outputs));
+        let (mut steps, _) = PatchSteps::new(patch, rate, (inputs, outputs));
+        allow_children([patch], steps.messages.machine());
+        let mut patch = steps;
         patch.messages.jobs().is_dry = true;
         patch.messages.load();
         Self::of(patch)
@@ -103,6 +108,7 @@ impl PatchPlayer {
             self.row = row;
         }
         self.row.run();
+        self.messages.run_children();
         for (to, from) in self.sound.iter_mut().zip(&self.outputs) {
             from.write().take_block(to);
         }

@@ -302,6 +302,7 @@ impl MessageStep {
         for (at, channel) in self.inputs.iter().enumerate() {
             input(at, &mut channel.write().samples);
         }
+        self.machine.begin_children();
         let swapped = Swapped::new(self);
         let step = &mut *swapped.0;
         for id in &step.clock_setters {
@@ -397,7 +398,15 @@ impl MessageStep {
     ///
     /// Real-time: hot.
     pub(crate) fn take_used(&mut self) -> Option<JobResult> {
-        self.used.pop()
+        let of_objects = self.machine.globals().jobs.take_used();
+        of_objects.or_else(|| self.used.pop())
+    }
+
+    /// Computes the sub-patches of `pd~` that are no nodes, behind the signals of a block.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub(crate) fn run_children(&mut self) {
+        self.machine.globals().children.run();
     }
 
     /// Returns true if the results of a block and those that are used up find room.

@@ -1,5 +1,6 @@
 //! Boxes that ask the host, and boxes that keep things for it: `bag`, `trace`, `stdout`, `savestate`, `pdcontrol`, `loadbang`'s relatives.
 
+use super::super::globals::Globals;
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::Symbol;
 use super::super::text::TextWord;
@@ -87,7 +88,7 @@ impl Object for Trace {
     }
 }
 
-/// Words with a semicolon, to where `print` goes.
+/// Words with a semicolon, to where `print` goes; in a sub-patch of `pd~` a message to the patch around it.
 struct StandardOutput;
 
 impl StandardOutput {
@@ -96,6 +97,19 @@ impl StandardOutput {
             .map(Value::Symbol)
             .into_iter()
             .chain(values.iter().copied());
+        if context.globals().children.replies.is_some() {
+            let first = first.unwrap_or(Message::of_list(values).selector);
+            let words = [Value::Symbol(first)].into_iter().chain(values.iter().copied());
+            context.with_line(|line, context| {
+                line.extend(words);
+                let Globals {
+                    children, symbols, ..
+                } = context.globals();
+                // What finds no room is counted there.
+                children.replies.as_mut().map(|to| to.message(symbols, line));
+            });
+            return Handled::Yes;
+        }
         context.print_with(|symbols, line| {
             for (at, word) in words.enumerate() {
                 if at > 0 {
