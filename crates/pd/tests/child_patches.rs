@@ -82,8 +82,6 @@ fn parent(arguments: &str, script: &[(u32, &str)]) -> String {
     if !arguments.contains("-ninsig 1") {
         connections.push([13, 0, 2, 1]);
     }
-    let end = "\\; left write-it";
-    let _ = end;
     let mut add = |boxes: &mut Vec<String>, ms: u32, message: &str, to: Option<usize>| {
         let at = boxes.len();
         boxes.push(format!("obj delay {ms}"));
@@ -116,8 +114,13 @@ fn parent(arguments: &str, script: &[(u32, &str)]) -> String {
 /// What was printed, and the bits of both channels.
 type Heard = (Vec<String>, [Vec<u32>; 2]);
 
-fn is_compared(line: &str) -> bool {
-    line.starts_with("x:") || line.starts_with("at:") || line.starts_with("error: pd~")
+/// The lines that are compared. What an error says depends on the system.
+fn compared<'l>(lines: impl Iterator<Item = &'l str>) -> impl Iterator<Item = String> {
+    lines.filter_map(|line| match line.split_once(':')?.0 {
+        "x" | "at" => Some(line.to_owned()),
+        "error" if line.starts_with("error: pd~") => Some("error: pd~".to_owned()),
+        _ => None,
+    })
 }
 
 /// What the real Pd does; `None` where there is none.
@@ -150,8 +153,7 @@ fn real(folder: &Folder) -> Option<Heard> {
     if said.contains("couldn't create") {
         return None;
     }
-    let lines = said.lines().filter(|line| is_compared(line));
-    let lines = lines.map(str::to_owned).collect();
+    let lines = compared(said.lines()).collect();
     let bytes = std::fs::read(folder.0.join("heard.wav")).expect("Pd has written it");
     let at = bytes.windows(4).position(|it| it == b"data").expect("a sound file") + 8;
     let samples = bytes[at..].chunks_exact(4);
@@ -181,14 +183,17 @@ fn ours(main: &Path) -> Heard {
 /// Compares a folder with the real Pd. Gives what was printed here.
 fn compare(folder: &Folder) -> Vec<String> {
     let found = ours(&folder.main());
-    let lines = Vec::from_iter(found.0.iter().filter(|line| is_compared(line)).cloned());
+    let lines = Vec::from_iter(compared(found.0.iter().map(String::as_str)));
     let silence = found.1.iter().flatten().all(|bits| *bits == 0);
     assert!(!lines.is_empty() && !silence, "{:?}", found.0);
     let Some(expected) = real(folder) else {
         println!("SKIPPED: needs puredata-core and puredata-extra");
         return found.0;
     };
-    assert_eq!(lines, expected.0);
+    // The real one has computed a block more.
+    let differs = lines.iter().zip(&expected.0).find(|(found, expected)| found != expected);
+    assert_eq!(differs, None);
+    assert!(lines.len() <= expected.0.len() && lines.len() + 8 > expected.0.len());
     for (channel, (found, expected)) in found.1.iter().zip(&expected.1).enumerate() {
         let differs = found.iter().zip(expected).position(|(a, b)| a != b);
         assert_eq!(differs, None, "channel {channel} from block {:?}", differs.map(|at| at / 64));

@@ -86,6 +86,10 @@ const DIFFERS: &[(&str, &str)] = &[
         "pdcontrol",
         "`dir` and `args` of its own canvas alone; `browse` and `sendcanvas` do nothing",
     ),
+    (
+        "pd~",
+        "no other process: a node beside its patch, with the same bits; see pd.md",
+    ),
     ("print~", "prints after the block"),
     ("qlist", "writes only with `--allow-write`"),
     ("realtime", "measures logical time"),

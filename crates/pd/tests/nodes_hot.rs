@@ -173,3 +173,31 @@ fn sockets_of_a_patch_that_plays_allocate_and_free_nothing_where_it_plays() {
     let answers = String::from_utf8_lossy(&answers).into_owned();
     assert!(answers.contains("15;\n8;\n29;\n8;\n"), "{answers}");
 }
+
+/// A sub-patch that is started anew all the time, with messages both ways and a file that it reads.
+const PARENT: &str = "#N canvas 0 0 9 9 12;\n#X obj 0 0 metro 250;\n#X msg 0 0 pd~ start -nogui child.pd;\n#X obj 0 0 pd~ -ninsig 1 -noutsig 1;\n\
+    #X obj 0 0 osc~ 300;\n#X obj 0 0 dac~ 1;\n#X obj 0 0 loadbang;\n#X obj 0 0 metro 3;\n#X obj 0 0 random 100;\n#X msg 0 0 number \\$1 and more;\n\
+    #X obj 0 0 route got;\n#X obj 0 0 print got;\n#X connect 5 0 0 0;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 3 0 2 0;\n\
+    #X connect 2 1 4 0;\n#X connect 5 0 6 0;\n#X connect 6 0 7 0;\n#X connect 7 0 8 0;\n#X connect 8 0 2 0;\n#X connect 2 0 9 0;\n\
+    #X connect 9 0 10 0;\n";
+const CHILD: &str = "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X msg 0 0 \\; pd dsp 1;\n#X obj 0 0 adc~ 1;\n#X obj 0 0 lop~ 200;\n\
+    #X obj 0 0 dac~ 1;\n#X obj 0 0 r number;\n#X obj 0 0 stdout;\n#X msg 0 0 got \\$1;\n#X obj 0 0 metro 20;\n#X msg 0 0 read words.txt;\n\
+    #X obj 0 0 text define words;\n#X obj 0 0 print from-the-child;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n#X connect 3 0 4 0;\n\
+    #X connect 5 0 7 0;\n#X connect 7 0 6 0;\n#X connect 5 0 11 0;\n#X connect 0 0 8 0;\n#X connect 8 0 9 0;\n#X connect 9 0 10 0;\n";
+
+#[test]
+fn sub_patches_start_stop_and_play_without_allocating_where_they_play() {
+    let folder = std::env::temp_dir().join(format!("divisi-pd-child-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    std::fs::write(folder.join("main.pd"), PARENT).expect("writable");
+    std::fs::write(folder.join("child.pd"), CHILD).expect("writable");
+    let words: String = (0..2000).map(|at| format!("w{at} {at};\n")).collect();
+    std::fs::write(folder.join("words.txt"), words).expect("writable");
+    let calls = calls(&folder.join("main.pd"), Mode::Live, (100, 900), |block| {
+        if block % 14 == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    });
+    std::fs::remove_dir_all(&folder).expect("ours");
+    assert_eq!(calls, 0);
+}

@@ -40,7 +40,8 @@ impl PatchCheck {
 
     /// Returns true if an object could not be made.
     pub(crate) fn has_stand_ins(&self) -> bool {
-        self.patch.root.stand_in_count() > 0
+        let all = self.patch.with_sub_patches();
+        all.iter().any(|patch| patch.root.stand_in_count() > 0)
     }
 
     /// A number that changes with the text of any file.
@@ -94,7 +95,11 @@ impl PatchCheck {
         if missing > 0 {
             text += &format!(", {missing} of them stand-ins that pass nothing");
         }
-        text + "\n"
+        text.push('\n');
+        for patch in self.patch.with_sub_patches().into_iter().skip(1) {
+            text += &sub_patch_text(patch);
+        }
+        text
     }
 
     /// The same as JSON, with every mistake.
@@ -111,8 +116,27 @@ impl PatchCheck {
             "files": self.files().map(|path| path.display().to_string()).collect::<Vec<_>>(),
             "boxes": self.patch.root.box_count(),
             "stand_ins": self.patch.root.stand_in_count(),
+            "sub_patches": self.patch.with_sub_patches().into_iter().skip(1).map(sub_patch_json).collect::<Vec<_>>(),
         })
     }
+}
+
+/// One line about a patch that `pd~` starts.
+fn sub_patch_text(patch: &LoadedPatch) -> String {
+    let (name, boxes) = (patch.files[0].path.display(), patch.root.box_count());
+    let stand_ins = match patch.root.stand_in_count() {
+        0 => String::new(),
+        count => format!(", {count} of them stand-ins that pass nothing"),
+    };
+    format!("  pd~ starts {name}: {boxes} boxes{stand_ins}\n")
+}
+
+fn sub_patch_json(patch: &LoadedPatch) -> Value {
+    json!({
+        "file": patch.files[0].path.display().to_string(),
+        "boxes": patch.root.box_count(),
+        "stand_ins": patch.root.stand_in_count(),
+    })
 }
 
 /// Classes that are not built yet, each once, sorted; none where the patch has errors.
@@ -120,8 +144,11 @@ pub(super) fn missing_classes(check: &PatchCheck) -> Vec<String> {
     if check.has_errors() {
         return Vec::new();
     }
-    let (_, not_yet) = Machine::build(check.loaded(), 44_100.0);
-    let mut classes: Vec<String> = not_yet.into_iter().map(|one| one.class).collect();
+    let all = check.loaded().with_sub_patches();
+    let not_yet = all
+        .into_iter()
+        .flat_map(|patch| Machine::build(patch, 44_100.0).1);
+    let mut classes: Vec<String> = not_yet.map(|one| one.class).collect();
     classes.sort_unstable();
     classes.dedup();
     classes

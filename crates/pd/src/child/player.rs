@@ -145,11 +145,15 @@ impl ChildPlayer {
         let Some(mut frames) = machine.globals().children.replies.take() else {
             return;
         };
+        self.is_over = machine.is_over();
+        if self.is_over {
+            // In Pd the process is gone before its last messages are read.
+            frames.clear();
+        }
         machine.drain_console(|line| {
             frames.line(line);
         });
         machine.drain_midi(|_, _| {});
-        self.is_over = machine.is_over();
         let mark = match self.is_over {
             true => FrameKind::End,
             false => FrameKind::Block,

@@ -144,6 +144,15 @@ pub enum ObjectBody {
 }
 
 impl LoadedPatch {
+    /// The patch, and all that message boxes let `pd~` start in it and in those.
+    pub fn with_sub_patches(&self) -> Vec<&Self> {
+        let mut all = vec![self];
+        for sub in &self.sub_patches {
+            all.extend(sub.patch.with_sub_patches());
+        }
+        all
+    }
+
     /// Channels that its `adc~` and its `dac~` name, at most 64 each.
     pub fn channels(&self) -> (u16, u16) {
         (self.root.channels("adc~"), self.root.channels("dac~"))

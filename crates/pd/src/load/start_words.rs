@@ -93,7 +93,7 @@ pub(crate) fn literal_starts(object: &LoadedObject) -> impl Iterator<Item = &[At
         let is_word = |at: usize, text| message.get(at).and_then(Atom::as_symbol) == Some(text);
         let has_dollar = |word: &Atom| matches!(word, Atom::Dollar(_) | Atom::DollarSymbol(_));
         let is_start = is_word(0, "pd~") && is_word(1, "start");
-        (is_start && !message.iter().any(has_dollar)).then_some(&message[2..])
+        (is_start && !message.iter().any(has_dollar)).then(|| &message[2..])
     })
 }
 

@@ -346,16 +346,19 @@ impl Order {
                         None => self.scalar(*id, inlet),
                     });
                 }
-                let count = object
-                    .ports
-                    .outlets
-                    .iter()
-                    .filter(|kind| **kind == PortKind::Signal);
-                let outlets: Vec<BufferId> = count.map(|_| self.buffer()).collect();
+                let outlets = object.ports.outlets.iter();
+                let silence = self.silence.expect("it was made first");
+                // One of messages may stand before those of signals.
+                let outlets = outlets.map(|kind| match kind {
+                    PortKind::Signal => self.buffer(),
+                    PortKind::Message => silence,
+                });
+                let outlets: Vec<BufferId> = outlets.collect();
+                let signals = outlets.iter().filter(|buffer| **buffer != silence);
                 self.steps.push(Step::Perform {
                     object: *id,
                     inlets: ids,
-                    outlets: outlets.clone(),
+                    outlets: signals.copied().collect(),
                 });
                 outlets
             }
