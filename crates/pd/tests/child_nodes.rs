@@ -139,7 +139,12 @@ fn every_executor_gives_the_bits_of_one_thread() {
         let expected = alone(&folder.main());
         let is_heard = expected.0.iter().filter(|bits| **bits != 0).count();
         assert!(is_heard > BLOCKS * 64, "{is_heard}");
-        assert!(expected.1.iter().any(|line| line.starts_with("child: got: ")));
+        assert!(
+            expected
+                .1
+                .iter()
+                .any(|line| line.starts_with("child: got: "))
+        );
         for way in [
             (Scheduler::Sequential, 1, false),
             (Scheduler::Sequential, 1, true),
@@ -169,14 +174,17 @@ fn a_name_in_a_message_box_is_ready_when_it_is_started_live() {
     let (found, lines) = played(&folder.main(), Mode::Live, (Scheduler::Stealing, 2, true));
     let blocks = (30.0 * 44.1 / 64.0) as usize;
     assert_eq!(found[..blocks * 128], expected[..blocks * 128]);
-    assert!(!lines.iter().any(|line| line.contains("error")), "{lines:?}");
+    assert!(
+        !lines.iter().any(|line| line.contains("error")),
+        "{lines:?}"
+    );
     let is_heard = found[60 * 128..].iter().any(|bits| *bits != 0);
     assert!(is_heard, "{lines:?}");
 }
 
 #[test]
 fn a_name_that_is_put_together_starts_late_live_and_says_so() {
-    let main = "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X obj 0 0 delay 10;\n#X msg 0 0 child;\n#X msg 0 0 pd~ start -nogui \\$1.pd;\n\
+    let main = "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X obj 0 0 delay 10;\n#X msg 0 0 symbol child;\n#X msg 0 0 pd~ start -nogui \\$1.pd;\n\
         #X obj 0 0 pd~;\n#X obj 0 0 osc~ 100;\n#X obj 0 0 dac~;\n#X obj 0 0 metro 2;\n#X msg 0 0 number 5;\n\
         #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n#X connect 3 0 4 0;\n#X connect 5 0 4 0;\n#X connect 4 1 6 0;\n\
         #X connect 4 2 6 1;\n#X connect 0 0 7 0;\n#X connect 7 0 8 0;\n#X connect 8 0 4 0;\n";
@@ -215,5 +223,8 @@ fn a_patch_that_would_start_itself_is_refused_with_the_chain() {
     assert!(lines[0].ends_with(chain), "{lines:?}");
     fs::write(folder.0.join("child.pd"), start("missing.pd")).expect("writable");
     let loaded = load_patch(&folder.main(), &SearchPath::only([])).expect("it is there");
-    assert_eq!(loaded.diagnostics[0].message, "there is no patch `missing.pd`");
+    assert_eq!(
+        loaded.diagnostics[0].message,
+        "there is no patch `missing.pd`"
+    );
 }

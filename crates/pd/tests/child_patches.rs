@@ -13,7 +13,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str, files: &[(&str, String)]) -> Self {
-        let folder = std::env::temp_dir().join(format!("divisi-child-{name}-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("divisi-child-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder can be made");
         for (file, text) in files {
             std::fs::write(folder.join(file), text).expect("writable");
@@ -133,7 +134,15 @@ fn real(folder: &Folder) -> Option<Heard> {
     std::fs::write(folder.0.join("finish.pd"), finish).expect("writable");
     let log = std::fs::File::create(folder.0.join("log")).expect("writable");
     let mut child = Command::new("pd")
-        .args(["-nogui", "-noprefs", "-batch", "-noaudio", "-stderr", "main.pd", "finish.pd"])
+        .args([
+            "-nogui",
+            "-noprefs",
+            "-batch",
+            "-noaudio",
+            "-stderr",
+            "main.pd",
+            "finish.pd",
+        ])
         .current_dir(&folder.0)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -155,7 +164,11 @@ fn real(folder: &Folder) -> Option<Heard> {
     }
     let lines = compared(said.lines()).collect();
     let bytes = std::fs::read(folder.0.join("heard.wav")).expect("Pd has written it");
-    let at = bytes.windows(4).position(|it| it == b"data").expect("a sound file") + 8;
+    let at = bytes
+        .windows(4)
+        .position(|it| it == b"data")
+        .expect("a sound file")
+        + 8;
     let samples = bytes[at..].chunks_exact(4);
     let samples = samples.map(|it| u32::from_le_bytes(it.try_into().expect("4 bytes")));
     let mut channels = [Vec::new(), Vec::new()];
@@ -191,12 +204,20 @@ fn compare(folder: &Folder) -> Vec<String> {
         return found.0;
     };
     // The real one has computed a block more.
-    let differs = lines.iter().zip(&expected.0).find(|(found, expected)| found != expected);
+    let differs = lines
+        .iter()
+        .zip(&expected.0)
+        .find(|(found, expected)| found != expected);
     assert_eq!(differs, None);
     assert!(lines.len() <= expected.0.len() && lines.len() + 8 > expected.0.len());
     for (channel, (found, expected)) in found.1.iter().zip(&expected.1).enumerate() {
         let differs = found.iter().zip(expected).position(|(a, b)| a != b);
-        assert_eq!(differs, None, "channel {channel} from block {:?}", differs.map(|at| at / 64));
+        assert_eq!(
+            differs,
+            None,
+            "channel {channel} from block {:?}",
+            differs.map(|at| at / 64)
+        );
         assert_eq!(expected.len(), BLOCKS * 64);
     }
     found.0
@@ -254,14 +275,23 @@ fn sound_and_messages_come_when_pd_brings_them() {
     for fifo in ["-fifo 1", "-fifo 2", "", "-fifo 20"] {
         let script = [
             (3, START),
-            (20, "foo bar 1 2 \\, foo 7 \\, foo \\, foo a b \\, foo symbol c \\, foo bang"),
+            (
+                20,
+                "foo bar 1 2 \\, foo 7 \\, foo \\, foo a b \\, foo symbol c \\, foo bang",
+            ),
             (31, "gain 0.25"),
             (32, "gain float 0.75 \\, foo list d e"),
         ];
-        let folder = Folder::new("sound", &[
-            ("main.pd", parent(&format!("-ninsig 2 -noutsig 2 {fifo}"), &script)),
-            ("child.pd", child()),
-        ]);
+        let folder = Folder::new(
+            "sound",
+            &[
+                (
+                    "main.pd",
+                    parent(&format!("-ninsig 2 -noutsig 2 {fifo}"), &script),
+                ),
+                ("child.pd", child()),
+            ],
+        );
         compare(&folder);
     }
 }
@@ -277,12 +307,18 @@ fn a_second_start_begins_anew_and_stop_is_silent() {
         (100, "gain 0.5 \\, foo again"),
         (150, START),
         (151, "foo third"),
-        (200, "pd~ stop \\, pd~ start -nogui -noprefs -stderr child.pd \\, foo same"),
+        (
+            200,
+            "pd~ stop \\, pd~ start -nogui -noprefs -stderr child.pd \\, foo same",
+        ),
     ];
-    let folder = Folder::new("again", &[
-        ("main.pd", parent("-ninsig 1 -noutsig 2", &script)),
-        ("child.pd", child()),
-    ]);
+    let folder = Folder::new(
+        "again",
+        &[
+            ("main.pd", parent("-ninsig 1 -noutsig 2", &script)),
+            ("child.pd", child()),
+        ],
+    );
     compare(&folder);
 }
 
@@ -295,16 +331,25 @@ fn the_sub_patch_has_a_rate_and_a_switch_of_its_own() {
         (130, "pd~ stop"),
         (140, START),
     ];
-    let folder = Folder::new("rate", &[
-        ("main.pd", parent("-ninsig 2 -noutsig 2 -sr 22050 -fifo 3", &script)),
-        ("child.pd", child()),
-    ]);
+    let folder = Folder::new(
+        "rate",
+        &[
+            (
+                "main.pd",
+                parent("-ninsig 2 -noutsig 2 -sr 22050 -fifo 3", &script),
+            ),
+            ("child.pd", child()),
+        ],
+    );
     compare(&folder);
 }
 
 #[test]
 fn a_sub_patch_may_start_others() {
-    let script = [(3, "pd~ start -nogui -noprefs -stderr middle.pd"), (60, "down foo hello")];
+    let script = [
+        (3, "pd~ start -nogui -noprefs -stderr middle.pd"),
+        (60, "down foo hello"),
+    ];
     let middle = patch(
         &[
             "obj loadbang",
@@ -330,11 +375,14 @@ fn a_sub_patch_may_start_others() {
             [7, 0, 3, 0],
         ],
     );
-    let folder = Folder::new("nested", &[
-        ("main.pd", parent("", &script)),
-        ("middle.pd", middle),
-        ("child.pd", child()),
-    ]);
+    let folder = Folder::new(
+        "nested",
+        &[
+            ("main.pd", parent("", &script)),
+            ("middle.pd", middle),
+            ("child.pd", child()),
+        ],
+    );
     compare(&folder);
 }
 
@@ -365,7 +413,10 @@ fn names_and_numbers_are_the_sub_patchs_own() {
             [9, 0, 10, 0],
         ],
     );
-    let script = [(3, "pd~ start -nogui -noprefs -stderr own.pd"), (90, "shared from outside")];
+    let script = [
+        (3, "pd~ start -nogui -noprefs -stderr own.pd"),
+        (90, "shared from outside"),
+    ];
     let mut main = parent("-ninsig 2 -noutsig 2", &script);
     main += "#X obj 0 0 r shared;\n#X obj 0 0 print wrong;\n";
     let folder = Folder::new("own", &[("main.pd", main), ("own.pd", own)]);
@@ -375,9 +426,12 @@ fn names_and_numbers_are_the_sub_patchs_own() {
 #[test]
 fn a_sub_patch_that_quits_is_silent_from_then_on() {
     let script = [(3, START), (50, "pd quit"), (60, "foo late"), (100, START)];
-    let folder = Folder::new("quit", &[
-        ("main.pd", parent("-ninsig 2 -noutsig 2", &script)),
-        ("child.pd", child()),
-    ]);
+    let folder = Folder::new(
+        "quit",
+        &[
+            ("main.pd", parent("-ninsig 2 -noutsig 2", &script)),
+            ("child.pd", child()),
+        ],
+    );
     compare(&folder);
 }

@@ -59,7 +59,9 @@ struct SyncMail(std::sync::Mutex<Mail>);
 impl SyncMail {
     fn get(&mut self) -> &mut Mail {
         // Nobody locks it: a mutable borrow is enough.
-        self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0
+            .get_mut()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -72,11 +74,6 @@ impl Border {
             exchanged: AtomicU64::new(0),
             is_direct,
         }
-    }
-
-    /// Returns true if the sub-patch waits for the parent in each block.
-    pub(crate) fn is_direct(&self) -> bool {
-        self.is_direct
     }
 
     /// Block of the parent.

@@ -90,7 +90,8 @@ impl FrameBuffer {
     /// Adds a frame whose payload `write` adds, if it finds room. Room for a mark is kept.
     fn frame(&mut self, kind: FrameKind, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let from = self.bytes.len();
-        let is_written = add(&mut self.bytes, &[&[kind as u8, 0, 0, 0, 0]]) && write(&mut self.bytes);
+        let is_written =
+            add(&mut self.bytes, &[&[kind as u8, 0, 0, 0, 0]]) && write(&mut self.bytes);
         let keeps_room = matches!(kind, FrameKind::Block | FrameKind::End)
             || self.bytes.capacity() - self.bytes.len() >= HEADER;
         if !(is_written && keeps_room) {
@@ -173,9 +174,16 @@ mod tests {
         assert!(buffer.message(&from, &words));
         let header = buffer.bytes()[..HEADER].try_into().expect("5 bytes");
         let (kind, length) = FrameKind::of(header);
-        assert_eq!((kind, length), (FrameKind::Message, buffer.bytes().len() - HEADER));
+        assert_eq!(
+            (kind, length),
+            (FrameKind::Message, buffer.bytes().len() - HEADER)
+        );
         let mut found = Vec::with_capacity(9);
-        read_words(&buffer.bytes()[HEADER..], &mut |text| to.intern(text), &mut found);
+        read_words(
+            &buffer.bytes()[HEADER..],
+            &mut |text| to.intern(text),
+            &mut found,
+        );
         let texts = Vec::from_iter(found.iter().map(|word| word.text(&to)));
         assert_eq!(texts, ["foo", "-0.1", "a word 7"]);
     }

@@ -35,7 +35,6 @@ mod player;
 
 pub(crate) use border::{ChildPatch, ChildRunner};
 pub(crate) use children::Children;
-pub(crate) use frames::FrameBuffer;
 pub(crate) use opening::{ChildRequest, Opened};
 pub(crate) use pd_object::make;
 pub(crate) use player::{allow_children, prepare_named};

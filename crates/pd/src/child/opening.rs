@@ -2,8 +2,8 @@
 
 use super::border::ChildPatch;
 use super::pipe::{ParentEnd, PipeSize};
-use crate::load::{StartWord, StartWords};
 use crate::disk::{FileAccess, ShortText};
+use crate::load::{StartWord, StartWords};
 use processor::BackgroundTask;
 use std::fmt::{self, Debug};
 use std::path::Path;

@@ -137,6 +137,10 @@ impl Object for PdBox {
         let JobResult::Opened(result) = result else {
             return;
         };
+        if let Ok(opened) = result {
+            // While the patch is loaded; later the thread that has opened it has them.
+            context.globals().jobs.tasks.append(&mut opened.tasks);
+        }
         let state = self.state();
         let taken = match std::mem::replace(result, Err(String::new())) {
             Ok(opened) if state.awaited == Some(opened.name) => opened,
@@ -280,22 +284,23 @@ impl PdBox {
                 // Another one for the next start.
                 let _ = self.ask(name, context);
             }
-            None => match self.ask(name, context) {
-                Some(JobResult::Opened(Ok(opened))) => self.begin(opened, context),
-                Some(JobResult::Opened(Err(why))) => {
-                    context.print_with(|_, line| write!(line, "error: pd~: {why}"));
-                }
-                Some(_) => context.print_with(|_, line| {
-                    line.write_str("error: pd~: too many jobs at once")
-                }),
-                None => {
-                    self.state().awaited = Some(name);
-                    context.print_with(|_, line| {
+            None => {
+                match self.ask(name, context) {
+                    Some(JobResult::Opened(Ok(opened))) => self.begin(opened, context),
+                    Some(JobResult::Opened(Err(why))) => {
+                        context.print_with(|_, line| write!(line, "error: pd~: {why}"));
+                    }
+                    Some(_) => context
+                        .print_with(|_, line| line.write_str("error: pd~: too many jobs at once")),
+                    None => {
+                        self.state().awaited = Some(name);
+                        context.print_with(|_, line| {
                         let file = name.file;
                         write!(line, "pd~: {file}: not ready: it is read now, and starts in a later block")
                     });
+                    }
                 }
-            },
+            }
         }
     }
 
@@ -317,9 +322,14 @@ impl PdBox {
     }
 
     fn begin(&mut self, mut opened: Box<Opened>, context: &mut Context<'_>) {
-        let unplayed = opened.child.take().and_then(|child| self.border.start(child));
+        let unplayed = opened
+            .child
+            .take()
+            .and_then(|child| self.border.start(child));
         let jobs = &mut context.globals().jobs;
-        unplayed.into_iter().for_each(|it| jobs.retire(JobResult::Ended(it)));
+        unplayed
+            .into_iter()
+            .for_each(|it| jobs.retire(JobResult::Ended(it)));
         jobs.tasks.append(&mut opened.tasks);
         let state = self.state();
         state.playing = Some(opened);
@@ -336,7 +346,9 @@ impl PdBox {
         };
         let unplayed = self.border.stop();
         let jobs = &mut context.globals().jobs;
-        unplayed.into_iter().for_each(|it| jobs.retire(JobResult::Ended(it)));
+        unplayed
+            .into_iter()
+            .for_each(|it| jobs.retire(JobResult::Ended(it)));
         jobs.retire(JobResult::Opened(Ok(opened)));
     }
 

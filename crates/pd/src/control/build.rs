@@ -16,9 +16,7 @@ use super::value::Value;
 use super::wire::{ObjectId, Wire};
 use crate::class::PortKind;
 use crate::file::Atom;
-use crate::load::{
-    BoxLoader, Instance, LoadedObject, LoadedPatch, ObjectBody, connected_starts,
-};
+use crate::load::{BoxLoader, Instance, LoadedObject, LoadedPatch, ObjectBody, connected_starts};
 use graph::SourceSpan;
 use std::path::{Path, PathBuf};
 

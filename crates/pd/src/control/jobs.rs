@@ -94,7 +94,7 @@ pub(crate) enum JobResult {
     /// A sub-patch; one that has ended comes back to be freed.
     Opened(Result<Box<Opened>, String>),
     /// The part of a sub-patch that computes, to be freed.
-    Ended(Box<dyn ChildPatch>),
+    Ended(#[expect(dead_code, reason = "it is kept to be freed")] Box<dyn ChildPatch>),
     /// Too many jobs wait.
     Refused,
 }

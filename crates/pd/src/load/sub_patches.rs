@@ -24,7 +24,8 @@ impl LoadedPatch {
             let folder = folder.unwrap_or(Path::new("")).to_owned();
             let words = StartWords::read(words.iter().filter_map(start_word));
             if let Some(file) = words.file
-                && let Err(found) = self.read_sub_patch((file, words.path), span, &folder, (chain, left))
+                && let Err(found) =
+                    self.read_sub_patch((file, words.path), span, &folder, (chain, left))
             {
                 self.diagnostics.push(*found);
             }

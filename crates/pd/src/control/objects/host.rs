@@ -99,14 +99,19 @@ impl StandardOutput {
             .chain(values.iter().copied());
         if context.globals().children.replies.is_some() {
             let first = first.unwrap_or(Message::of_list(values).selector);
-            let words = [Value::Symbol(first)].into_iter().chain(values.iter().copied());
+            let words = [Value::Symbol(first)]
+                .into_iter()
+                .chain(values.iter().copied());
             context.with_line(|line, context| {
                 line.extend(words);
                 let Globals {
                     children, symbols, ..
                 } = context.globals();
                 // What finds no room is counted there.
-                children.replies.as_mut().map(|to| to.message(symbols, line));
+                children
+                    .replies
+                    .as_mut()
+                    .map(|to| to.message(symbols, line));
             });
             return Handled::Yes;
         }
