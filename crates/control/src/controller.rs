@@ -392,7 +392,7 @@ impl Controller {
         let is_changed = !edits.is_empty() || snapshots != self.snapshots;
         let whole = self.cells.as_ref().map(|it| it.graph());
         let graph = whole.as_ref().unwrap_or(engine.graph());
-        let before = UndoEntry::before(&edits, changes_graph, graph);
+        let before = UndoEntry::before(&edits, changes_graph, (graph, engine));
         let heard = self.send(edits, &timed, &events, engine)?;
         if is_changed {
             let before = before.with_snapshots(&self.snapshots, &snapshots);
@@ -564,7 +564,7 @@ impl Controller {
         let speed = self.speed_of(&loaded, engine)?;
         let controllers = live_controllers::bindings(&loaded.1);
         live_controllers::check(&controllers, &loaded.1.graph, self.registry.catalogue())?;
-        let before = UndoEntry::before(&[], true, engine.graph());
+        let before = UndoEntry::before(&[], true, (engine.graph(), engine));
         let edits = go_to(&loaded.1.graph, engine, &self.registry)?;
         let text = snapshots_text(&loaded.1);
         let (snapshots, _) = read_snapshots(&text, &loaded.1.graph, self.registry.catalogue());

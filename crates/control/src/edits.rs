@@ -65,7 +65,7 @@ impl<'a> Draft<'a> {
 
     /// Adds the event that a command is. Returns false if it is none.
     pub(crate) fn add_event(&mut self, command: &Command) -> Result<bool, ControlError> {
-        let event = NodeEvent::new(command, self.builder.graph())?;
+        let event = NodeEvent::new(command, self.builder.graph(), self.catalogue)?;
         let is_event = event.is_some();
         self.events.extend(event);
         Ok(is_event)

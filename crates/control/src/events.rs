@@ -4,7 +4,7 @@ use crate::cells::{Host, InsideEvent};
 use crate::target::required;
 use crate::{Command, ControlError};
 use engine::{Engine, EngineError};
-use graph::{Graph, NodeId};
+use graph::{Catalogue, Graph, NodeId};
 
 /// An event of a request.
 pub(crate) struct NodeEvent {
@@ -22,7 +22,11 @@ enum Body {
 
 impl NodeEvent {
     /// The event that `command` is; `None` if it is none.
-    pub(crate) fn new(command: &Command, graph: &Graph) -> Result<Option<Self>, ControlError> {
+    pub(crate) fn new(
+        command: &Command,
+        graph: &Graph,
+        catalogue: &Catalogue,
+    ) -> Result<Option<Self>, ControlError> {
         let (to, body, at) = match command {
             Command::Value { to, value, at } => (to, Body::Value(*value), *at),
             Command::Midi { to, bytes, at } => (to, Body::Midi(*bytes), *at),
@@ -35,6 +39,9 @@ impl NodeEvent {
             let takes_events = matches!(port.signal, graph::Signal::Event | graph::Signal::Control);
             port.name == input && takes_events
         });
+        let kind = catalogue.get(there.effective_kind());
+        // The engine knows the names of a node's own parameters.
+        let is_own = kind.is_some_and(|kind| kind.has_own_params);
         match body {
             Body::Midi(bytes)
                 if bytes[0] & 0x80 == 0 || bytes[0] >= 0xf0 || (bytes[1] | bytes[2]) >= 0x80 =>
@@ -42,7 +49,8 @@ impl NodeEvent {
                 Err(EngineError::NotMidi(bytes).into())
             }
             Body::Value(value) if !value.is_finite() => Err(ControlError::Value(value.to_string())),
-            _ if !is_there => Err(EngineError::NoParam(input.to_owned()).into()),
+            Body::Midi(_) if !is_there => Err(EngineError::NoParam(input.to_owned()).into()),
+            _ if !is_there && !is_own => Err(EngineError::NoParam(input.to_owned()).into()),
             body => Ok(Some(Self {
                 node,
                 input: input.to_owned(),

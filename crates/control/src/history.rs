@@ -4,7 +4,7 @@ use crate::ControlError;
 use crate::cells::{Host, set_params};
 use crate::loaded_state::LoadedState;
 use engine::Engine;
-use graph::{Edit, Graph, ParamValue, edits_between};
+use graph::{Edit, Graph, NodeId, ParamValue, edits_between};
 use processor::Registry;
 use std::sync::Arc;
 use text::Session;
@@ -49,10 +49,14 @@ enum PreviousState {
 
 impl UndoEntry {
     /// The state before `edits`. Graphs are kept where nodes or edges change.
-    pub(crate) fn before(edits: &[Edit], changes_graph: bool, graph: &Graph) -> Self {
+    pub(crate) fn before(
+        edits: &[Edit],
+        changes_graph: bool,
+        (graph, engine): (&Graph, &Engine),
+    ) -> Self {
         let change = match changes_graph {
             true => PreviousState::Graph(Box::new(graph.clone())),
-            false => PreviousState::Params(old_values(edits, graph)),
+            false => PreviousState::Params(old_values(edits, (graph, engine))),
         };
         Self {
             change,
@@ -175,15 +179,19 @@ fn step(
     Ok(())
 }
 
-/// Values of the parameters that `edits` set, before they do.
-fn old_values(edits: &[Edit], graph: &Graph) -> Vec<(String, String, f64)> {
+/// Values of the parameters that `edits` set, before they do: what the session has, or what a box shows.
+fn old_values(edits: &[Edit], (graph, engine): (&Graph, &Engine)) -> Vec<(String, String, f64)> {
+    let shown = |id: NodeId, key: &str| {
+        let mut own = engine.own_params(id).iter();
+        own.find(|own| own.name == key)?.value().map(f64::from)
+    };
     let old = edits.iter().filter_map(|edit| match edit {
         Edit::Set(id, key, _) => {
             let node = graph.node(*id)?;
             Some((
                 node.name.clone(),
                 key.clone(),
-                node.number(key).unwrap_or(f64::NAN),
+                (node.number(key).or_else(|| shown(*id, key))).unwrap_or(f64::NAN),
             ))
         }
         _ => None,
@@ -217,7 +225,7 @@ fn go_back(
                 };
                 edits.extend(value.map(|v| Edit::Set(id, key.clone(), ParamValue::Number(v))));
             }
-            let now = PreviousState::Params(old_values(&edits, graph));
+            let now = PreviousState::Params(old_values(&edits, (graph, engine)));
             engine.begin();
             if let Err(error) = set_params(edits, engine, cells) {
                 engine.cancel();

@@ -3,6 +3,7 @@
 use crate::Query;
 use engine::{Engine, ScheduleChange};
 use graph::{Catalogue, Graph, Kind, Node, ParamRange, ParamValue, Port, PortCount, Signal};
+use processor::OwnParam;
 use serde_json::{Map, Value, json};
 
 /// The answer to `query`.
@@ -87,8 +88,8 @@ fn graph(engine: &Engine, graph: &Graph) -> Value {
     json!({ "nodes": nodes, "edges": edges.collect::<Vec<_>>() })
 }
 
-/// A node; `own` are the names of parameters beside those of its kind.
-fn node(node: &Node, own: &[String]) -> Value {
+/// A node; `own` are the parameters beside those of its kind.
+fn node(node: &Node, own: &[OwnParam]) -> Value {
     let ports = |ports: &[Port]| -> Vec<Value> { ports.iter().map(port).collect() };
     let params: Map<String, Value> = node
         .params
@@ -101,10 +102,28 @@ fn node(node: &Node, own: &[String]) -> Value {
         "enabled": node.enabled,
         "bypassed": node.bypassed,
         "params": params,
-        "own_params": own,
+        "own_params": own.iter().filter(|it| it.can_be_set()).map(|it| &it.name).collect::<Vec<_>>(),
+        "boxes": own.iter().filter_map(shown_box).collect::<Vec<_>>(),
         "inputs": ports(&node.inputs),
         "outputs": ports(&node.outputs),
     })
+}
+
+/// A box that a patch shows, as it is now.
+fn shown_box(param: &OwnParam) -> Option<Value> {
+    let face = param.face.as_ref()?;
+    let range = face.shown.range().filter(|_| face.initial.is_some());
+    Some(json!({
+        "name": param.name,
+        "class": face.class,
+        "label": face.label,
+        "min": range.map(|range| range[0]),
+        "max": range.map(|range| range[1]),
+        "law": if face.shown.is_logarithmic() { "logarithmic" } else { "linear" },
+        "initial": face.initial.filter(|it| it.is_finite()),
+        "value": param.value().filter(|it| it.is_finite()),
+        "read_only": !param.can_be_set(),
+    }))
 }
 
 fn port(port: &Port) -> Value {

@@ -143,7 +143,9 @@ impl Graph {
         let inputs = &self.existing(to)?.inputs;
         let is_free = |(index, _): &(u16, _)| !self.edges().iter().any(|e| e.to == port(*index));
         let same = (0..).zip(inputs);
-        let same = same.filter(|(_, it)| (it.signal, it.modulation) == (signal, Some(modulation)));
+        let same = same.filter(|(_, it)| {
+            (it.signal, it.modulation) == (signal, Some(modulation)) && it.driven_name() == param
+        });
         let free = same.into_iter().find(is_free).map(|(index, _)| index);
         let index = free.or_else(|| {
             let node = self.node_mut(to)?;

@@ -230,9 +230,9 @@ impl Param {
         }
     }
 
-    /// Returns true if an input can drive it: a live number of the kind.
+    /// Returns true if an input can drive it: a live number.
     pub fn can_be_driven(&self) -> bool {
-        self.live && !self.name.is_empty() && matches!(self.range, ParamRange::Number { .. })
+        self.live && matches!(self.range, ParamRange::Number { .. })
     }
 }
 

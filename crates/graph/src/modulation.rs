@@ -58,7 +58,8 @@ impl fmt::Display for Law {
 /// An input drives a parameter of its node.
 #[derive(Clone, Copy, Debug)]
 pub struct Modulation {
-    /// Index of the parameter among the kind's parameters.
+    /// Index of the parameter among the kind's parameters; [`Kind::OWN`](crate::Kind::OWN) of one of the node's own, which the
+    /// port's name tells.
     pub param: u16,
     /// Law of the change.
     pub law: Law,
@@ -195,7 +196,7 @@ impl Node {
         }
         let same = self
             .modulations()
-            .filter(|(_, it)| it.param == modulation.param);
+            .filter(|(port, it)| it.param == modulation.param && port.driven_name() == param);
         let name = match same.count() {
             0 => param.to_owned(),
             n => format!("{param} ({})", n + 1),

@@ -34,6 +34,11 @@ impl Port {
             modulation: None,
         }
     }
+
+    /// Name of the parameter that it drives: its own without the number of a further input.
+    pub fn driven_name(&self) -> &str {
+        self.name.split(" (").next().unwrap_or_default()
+    }
 }
 
 /// Value of a parameter as the text states it.

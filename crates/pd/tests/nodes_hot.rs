@@ -201,3 +201,24 @@ fn sub_patches_start_stop_and_play_without_allocating_where_they_play() {
     std::fs::remove_dir_all(&folder).expect("ours");
     assert_eq!(calls, 0);
 }
+
+/// Boxes of signals and messages that come and go, over and over.
+const CHANGING: &str = "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X obj 0 0 metro 30;\n#X obj 0 0 f;\n#X obj 0 0 + 1;\n\
+    #X obj 0 0 mod 2;\n#X obj 0 0 sel 0 1;\n#X msg 0 0 \\; pd-s obj 0 0 osc~ 660 \\, obj 0 0 *~ 0.25 \\, obj 0 0 dac~ \\, obj 0 0 r n \\, \
+    connect 0 0 1 0 \\, connect 1 0 2 0 \\, connect 3 0 1 1 \\; n 0.5;\n#X msg 0 0 \\; pd-s clear;\n#N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n\
+    #X obj 0 0 osc~ 220;\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n#X connect 3 0 4 0;\n\
+    #X connect 4 0 2 1;\n#X connect 2 0 5 0;\n#X connect 5 0 6 0;\n#X connect 5 1 7 0;\n#X connect 9 0 10 0;\n";
+
+#[test]
+fn canvases_that_change_while_it_plays_allocate_and_free_nothing_where_it_plays() {
+    let folder = std::env::temp_dir().join(format!("divisi-pd-changing-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    std::fs::write(folder.join("p.pd"), CHANGING).expect("writable");
+    let calls = calls(&folder.join("p.pd"), Mode::Live, (300, 900), |block| {
+        if block % 7 == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    });
+    std::fs::remove_dir_all(&folder).expect("ours");
+    assert_eq!(calls, 0);
+}

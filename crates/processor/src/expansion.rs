@@ -18,7 +18,7 @@
 //!
 //! Edges without channels order nodes that share more than sound. They carry nothing, and a pipeline does not cut them.
 
-use crate::{MakeContext, MakeError, Processor};
+use crate::{MakeContext, MakeError, OwnParam, Processor};
 use graph::{Node, Port, Signal};
 use std::sync::Arc;
 use units::{Channels, Frames, SampleRate};
@@ -94,8 +94,8 @@ pub struct ExpandedNode {
     pub reads: Vec<InnerPort>,
     /// Takes messages to the node, if it understands words.
     pub inbox: Option<Inbox>,
-    /// Names of the node's own parameters. Their indices follow those of the kind.
-    pub own_params: Vec<String>,
+    /// The node's own parameters. Their indices follow those of the kind.
+    pub own_params: Vec<OwnParam>,
 }
 
 /// An inner node that comes behind all expanded nodes but those to which the set's own outputs lead: these come behind it. All ports

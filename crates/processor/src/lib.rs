@@ -48,6 +48,7 @@ mod gauge;
 mod held_notes;
 mod midi_ports;
 mod modulated;
+mod own_param;
 mod registry;
 mod services;
 pub mod state;
@@ -73,6 +74,7 @@ pub use midi_ports::{
     MAX_NODES_PER_MIDI_PORT, MidiPortInUse, MidiPortNames, MidiPortReader, MidiPortWriter,
     MidiPorts, MidiPortsCallback, TimedMidi,
 };
+pub use own_param::{BoxFace, OwnParam, ShownBox};
 pub use registry::{MakeContext, MakeError, Registry};
 pub use rt::background::{BackgroundTask, TaskStatus};
 pub use rt::fork::{ForkAbandoned, ForkTask};

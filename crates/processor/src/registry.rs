@@ -1,7 +1,9 @@
 //! [`Registry`]: from the name of a kind to the function that makes its processor.
 
 use crate::modulated::Modulated;
-use crate::{Console, ExpandContext, ExpandFormat, ExpandedGroup, Processor};
+use crate::{
+    Console, ExpandContext, ExpandFormat, ExpandedGroup, ExpandedNode, Expansion, Processor,
+};
 use graph::{Catalogue, Kind, Node, ParamRange, TempoMap, Widths};
 use std::collections::HashMap;
 use std::path::Path;
@@ -121,6 +123,29 @@ impl MakeContext<'_> {
     }
 }
 
+/// The same expansion, in which inputs drive the own parameters of its nodes.
+fn drive_heads<'n>(
+    mut made: Expansion,
+    kind: &Kind,
+    nodes: impl Iterator<Item = &'n Node>,
+) -> Expansion {
+    let driven = |head: ExpandedNode, node: &Node| match node.modulations().next() {
+        None => head,
+        Some(_) => ExpandedNode {
+            processor: Modulated::of_own(
+                head.processor,
+                (node, kind),
+                &head.own_params,
+                head.outputs.len(),
+            ),
+            ..head
+        },
+    };
+    let heads = made.heads.into_iter().zip(nodes);
+    made.heads = heads.map(|(head, node)| driven(head, node)).collect();
+    made
+}
+
 type Probe = Box<dyn Fn(&Node, &Path) -> Option<Widths> + Send + Sync>;
 type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
 type Expander = Box<dyn Fn(&[ExpandContext<'_>]) -> Vec<ExpandedGroup> + Send + Sync>;
@@ -220,9 +245,16 @@ impl Registry {
                 leads_to: nodes[*at].1.iter().filter_map(within).collect(),
             };
             let contexts = Vec::from_iter(indices.iter().map(context));
-            all.extend(expand(&contexts).into_iter().map(|group| ExpandedGroup {
-                members: group.members.iter().map(|at| indices[*at]).collect(),
-                made: group.made.map_err(|(at, error)| (indices[at], error)),
+            all.extend(expand(&contexts).into_iter().map(|group| {
+                let members = Vec::from_iter(group.members.iter().map(|at| indices[*at]));
+                let drive = |made| drive_heads(made, kind, members.iter().map(|at| nodes[*at].0));
+                ExpandedGroup {
+                    made: group
+                        .made
+                        .map(drive)
+                        .map_err(|(at, error)| (indices[at], error)),
+                    members,
+                }
             }));
         }
         all.sort_unstable_by_key(|group| group.members.first().copied());

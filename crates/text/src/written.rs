@@ -80,6 +80,6 @@ fn hash_node(node: &Node, hasher: &mut DefaultHasher) {
     (node.inputs.len(), node.outputs.len()).hash(hasher);
     // Ports that drive parameters state how.
     for port in node.inputs.iter().filter(|port| port.modulation.is_some()) {
-        format!("{:?}", port.modulation).hash(hasher);
+        format!("{} {:?}", port.driven_name(), port.modulation).hash(hasher);
     }
 }

@@ -232,6 +232,7 @@ fn graph() -> Value {
                 "bypassed": { "type": "boolean" },
                 "params": { "$ref": "#/$defs/params" },
                 "own_params": { "type": "array", "items": { "type": "string" }, "description": "Names of parameters beside those of the kind." },
+                "boxes": { "type": "array", "description": "Boxes of a patch that show a value.", "items": shown_box() },
                 "inputs": port,
                 "outputs": port,
             })) },
@@ -242,6 +243,25 @@ fn graph() -> Value {
         })),
         "kinds": { "type": "array", "items": { "type": "object", "required": ["name", "params"] } },
     })
+}
+
+/// A box of a patch.
+fn shown_box() -> Value {
+    let number = json!({ "type": ["number", "null"] });
+    object(
+        "A box that shows a value, as it is now.",
+        json!({
+            "name": { "type": "string", "description": "The parameter that moves it." },
+            "class": { "type": "string", "description": "Pd's name of its class." },
+            "label": { "type": "string" },
+            "min": number,
+            "max": number,
+            "law": { "enum": ["linear", "logarithmic"] },
+            "initial": number,
+            "value": number,
+            "read_only": { "type": "boolean" },
+        }),
+    )
 }
 
 /// What is measured, by the names of gauges and ports.

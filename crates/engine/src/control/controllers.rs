@@ -88,7 +88,7 @@ impl Engine {
                 let (at, own) = (usize::from(param), self.resources.own_params(change.node));
                 let name = kind.and_then(|kind| match kind.params.get(at) {
                     Some(param) => Some(param.name),
-                    None => Some(own.get(at.checked_sub(kind.params.len())?)?.as_str()),
+                    None => Some(own.get(at.checked_sub(kind.params.len())?)?.name.as_str()),
                 });
                 if let Some(name) = name {
                     node.set(name, ParamValue::Number(f64::from(value)));

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::EngineError;
 use crate::messages::{EVENTS, EventMessage, Ramp, RampLaw};
 use graph::{Catalogue, Graph, Kind, Node, NodeId, ParamRange, ParamValue, Signal};
-use processor::{Event, EventBody, EventTarget};
+use processor::{Event, EventBody, EventTarget, OwnParam};
 use units::Frames;
 
 /// Tolerance of a delay time's bounds, in seconds: the precision of an event's `f32`. The processor clamps.
@@ -107,7 +107,8 @@ impl Engine {
     }
 
     /// Sends a number to the event or control input `input` of `node`, at absolute frame `at`, or at the next block if
-    /// that frame has [passed](Self::position). For a gate, 1 opens and 0 closes.
+    /// that frame has [passed](Self::position). For a gate, 1 opens and 0 closes. Without such an input it goes to the
+    /// [parameter of the node's own](Self::own_params) of that name, and the graph does not keep it.
     ///
     /// # Errors
     ///
@@ -124,7 +125,24 @@ impl Engine {
         if !value.is_finite() {
             return Err(EngineError::NoParam(input.to_owned()));
         }
-        self.send_to_input(node, input, EventBody::Value(value), at)
+        match self.own_value_event(node, input, value) {
+            Some(message) => self.send(EventMessage { at, ..message? }),
+            None => self.send_to_input(node, input, EventBody::Value(value), at),
+        }
+    }
+
+    /// The event that sets a parameter of the node's own; `None` if there is none of that name, or an input.
+    fn own_value_event(
+        &self,
+        node: NodeId,
+        name: &str,
+        value: f32,
+    ) -> Option<Result<EventMessage, EngineError>> {
+        let mut inputs = self.graph.node(node)?.kind_inputs().iter();
+        let is_own = |own: &OwnParam| own.name == name;
+        let is_param = !inputs.any(|port| port.name == name)
+            && self.resources.own_params(node).iter().any(is_own);
+        is_param.then(|| self.param_event(node, name, value))
     }
 
     /// Sends a message in words to `node`, such as `freq 440` to a patch: what receives under `freq` gets 440. It takes effect at
@@ -144,10 +162,11 @@ impl Engine {
         }
     }
 
-    /// Names of the parameters that `node` has beside those of its kind: what a patch receives. Empty for a node without any.
+    /// The parameters that `node` has beside those of its kind: what a patch receives, and the boxes that it shows. Empty for a node
+    /// without any.
     ///
     /// Real-time: setup.
-    pub fn own_params(&self, node: NodeId) -> &[String] {
+    pub fn own_params(&self, node: NodeId) -> &[OwnParam] {
         self.resources.own_params(node)
     }
 
@@ -219,7 +238,12 @@ impl Engine {
     }
 
     fn param_value(&self, node: NodeId, name: &str) -> Option<f64> {
-        param_number(&self.resources.catalogue, self.graph.node(node)?, name)
+        let stated = param_number(&self.resources.catalogue, self.graph.node(node)?, name);
+        let own = || {
+            let mut own = self.resources.own_params(node).iter();
+            own.find(|own| own.name == name)?.value().map(f64::from)
+        };
+        stated.or_else(own)
     }
 
     /// The event that sets a parameter of `node`, if it may change while it plays.
@@ -289,7 +313,7 @@ pub fn param_number(catalogue: &Catalogue, node: &Node, name: &str) -> Option<f6
 /// Real-time: setup.
 pub fn live_param(
     catalogue: &Catalogue,
-    (node, own): (&Node, &[String]),
+    (node, own): (&Node, &[OwnParam]),
     name: &str,
     value: f32,
 ) -> Result<u16, EngineError> {
@@ -301,7 +325,8 @@ pub fn live_param(
         .ok_or_else(error)?;
     let index = match index {
         Kind::OWN => {
-            let at = own.iter().position(|own| own == name).ok_or_else(error)?;
+            let is_named = |own: &OwnParam| own.name == name && own.can_be_set();
+            let at = own.iter().position(is_named).ok_or_else(error)?;
             u16::try_from(kind.params.len() + at).map_err(|_| error())?
         }
         index => index,

@@ -7,7 +7,8 @@ use super::EngineResources;
 use crate::EngineError;
 use graph::{Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, SourceSpan};
 use processor::{
-    ExpandFormat, ExpandedGroup, Expansion, Inbox, InnerPort, Meeting, ORDER, Processor, Registry,
+    ExpandFormat, ExpandedGroup, Expansion, Inbox, InnerPort, Meeting, ORDER, OwnParam, Processor,
+    Registry,
 };
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -29,7 +30,7 @@ struct PlacedHead {
     outputs: Vec<Port>,
     reads: Vec<InnerPort>,
     inbox: Option<Inbox>,
-    own_params: Vec<String>,
+    own_params: Vec<OwnParam>,
 }
 
 /// The processors of nodes.
@@ -342,8 +343,8 @@ impl EngineResources {
         heads.find(|head| head.id == node)?.inbox.as_mut()
     }
 
-    /// Names of the node's own parameters, whose indices follow those of its kind.
-    pub(crate) fn own_params(&self, node: NodeId) -> &[String] {
+    /// The node's own parameters, whose indices follow those of its kind.
+    pub(crate) fn own_params(&self, node: NodeId) -> &[OwnParam] {
         self.head(node).map_or(&[], |head| &head.own_params)
     }
 

@@ -11,6 +11,7 @@ use super::objects::{
     ArrayBox, CanvasReceiver, Collector, Distributor, GuiBox, Making, MessageBox, Numbered,
     Passage, SignalInlet, make,
 };
+use super::placed_box::BoxNames;
 use super::symbol::Symbol;
 use super::value::Value;
 use super::wire::{ObjectId, Wire};
@@ -73,14 +74,17 @@ impl Machine {
         self.globals().first_channel = number * CHANNELS_OF_PATCH;
         let loader = BoxLoader::new(patch);
         let mut builder = Builder::new(self, loader.folders());
-        let (id, root) = builder.canvas(&patch.root, true);
+        builder.names = Some(BoxNames::default());
+        let (id, root) = builder.named_canvas(&patch.root, true, "");
         builder.loadbangs(&patch.root, &root);
         not_yet.append(&mut builder.not_yet);
+        let names = builder.names.take().unwrap_or_default();
         self.canvases.loaders.push(Some(loader));
         let changes = is_alone && may_change(&patch.root);
         self.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
         let received = self.received_from(first);
-        self.patches.add(first, received);
+        let boxes = names.finish(&received);
+        self.patches.add(first, received, boxes);
         if number > 0 {
             let waiting = self.globals().receivers.split_off(first);
             self.patches.wait(first_loadbang, waiting);
@@ -103,6 +107,8 @@ pub(super) struct Builder<'m> {
     arguments: Vec<Value>,
     /// Canvases around.
     depth: usize,
+    /// Names of boxes, while the patch is loaded.
+    names: Option<BoxNames>,
 }
 
 /// The name and the points of an `array define`, with what was saved; `None` for another box.
@@ -161,6 +167,7 @@ impl<'m> Builder<'m> {
             saved_around: Vec::new(),
             arguments: Vec::new(),
             depth: 0,
+            names: None,
         }
     }
 
@@ -207,6 +214,19 @@ impl<'m> Builder<'m> {
             self.machine.receive(name, receiver);
         }
         id
+    }
+
+    /// As [`Builder::canvas`], whose boxes are called by `name`.
+    fn named_canvas(
+        &mut self,
+        instance: &Instance,
+        is_file: bool,
+        name: &str,
+    ) -> (CanvasId, Built) {
+        self.names.iter_mut().for_each(|names| names.enter(name));
+        let built = self.canvas(instance, is_file);
+        self.names.iter_mut().for_each(BoxNames::leave);
+        built
     }
 
     fn canvas(&mut self, instance: &Instance, is_file: bool) -> (CanvasId, Built) {
@@ -257,16 +277,21 @@ impl<'m> Builder<'m> {
                 let send = gui.send.as_ref().map(|name| self.name(name));
                 let receive = gui.receive.as_ref().map(|name| self.name(name));
                 let gui_box = Box::new(GuiBox::new(gui, send, receive));
+                let shown = gui_box.shown().clone();
                 let id = self.machine.add(gui.kind.class(), gui_box);
+                if let Some(names) = &mut self.names {
+                    let received = gui.receive.as_ref().map(ToString::to_string);
+                    names.add(gui, received.as_deref(), id, &shown);
+                }
                 if let Some(name) = receive {
                     self.machine.receive(name, id);
                 }
                 BuiltBox::Object(id)
             }
-            ObjectBody::Subpatch(inner) => self.inner(inner, false),
+            ObjectBody::Subpatch(inner) => self.inner(inner, false, &inner.name),
             ObjectBody::Abstraction(inner) => {
                 let around = std::mem::replace(&mut self.saved_around, object.saved.clone());
-                let built = self.inner(inner, true);
+                let built = self.inner(inner, true, &inner.name);
                 self.saved_around = around;
                 built
             }
@@ -290,8 +315,8 @@ impl<'m> Builder<'m> {
         id
     }
 
-    fn inner(&mut self, inner: &Instance, is_file: bool) -> BuiltBox {
-        let (id, inside) = self.canvas(inner, is_file);
+    fn inner(&mut self, inner: &Instance, is_file: bool, name: &str) -> BuiltBox {
+        let (id, inside) = self.named_canvas(inner, is_file, name);
         let side = |names: [&str; 2]| {
             let ports = inner.ports(names);
             ports.into_iter().map(|at| inside.boxes[at].id()).collect()
@@ -308,9 +333,9 @@ impl<'m> Builder<'m> {
 
     /// An object that distributes what comes in, and for each outlet of each instance one that adds its number.
     fn clones(&mut self, first: i32, instances: &[Instance], object: &LoadedObject) -> BuiltBox {
-        let all: Vec<BuiltBox> = instances
-            .iter()
-            .map(|inner| self.inner(inner, true))
+        let numbered = (i64::from(first)..).zip(instances);
+        let all: Vec<BuiltBox> = numbered
+            .map(|(number, inner)| self.inner(inner, true, &format!("{}-{number}", inner.name)))
             .collect();
         let inlets = object.ports.inlets.len();
         let distributor = Distributor::new(first, all.len(), inlets);

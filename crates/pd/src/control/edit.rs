@@ -21,6 +21,7 @@ impl Machine {
     ///
     /// Real-time: waits, on the disk.
     pub(super) fn edit(&mut self, message: &CanvasMessage, depth: u32) {
+        self.chains.made += 1;
         let done = match message.selector {
             words::CONNECT | words::DISCONNECT => self.connect_boxes(message),
             words::CLEAR => self.clear_canvas(message.canvas),
@@ -213,14 +214,38 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_that_plays_live_refuses_changes_and_says_so() {
-        let patch = "#X obj 0 0 loadbang;\n#X msg 0 0 \\; pd-s obj 0 0 r x \\, vis 1 \\; x 1;\n#X connect 0 0 1 0;\n\
-                     #N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n";
-        let found = printed("live", patch, |machine| {
-            machine.globals().jobs.is_deferred = true;
-        });
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].contains("'obj' comes too late"), "{found:?}");
+    fn messages_behind_a_change_wait_for_it_and_others_do_not() {
+        let name = format!("divisi-edit-wait-{}.pd", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r go;\n#X msg 0 0 \\; pd-s obj 0 0 r x \\, obj 0 0 print made \\, connect 0 0 1 0 \\, vis 1 \\; x 7;\n\
+                     #X connect 0 0 1 0;\n#N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n#X obj 0 0 r other;\n#X obj 0 0 print other;\n#X connect 3 0 4 0;\n";
+        std::fs::write(&path, patch).expect("writable");
+        let loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
+        std::fs::remove_file(&path).expect("it is ours");
+        let (mut machine, _) = Machine::build(&loaded, 44_100.0);
+        machine.load();
+        machine.globals().jobs.is_deferred = true;
+        machine.reserve_edits();
+        machine.send_text(0, "go");
+        machine.send_text(0, "other 1");
+        assert_eq!(machine.take_console(), ["other: 1"]);
+        assert!(machine.waits_for_edits());
+        machine.make_edits();
+        assert!(machine.take_console().is_empty());
+        machine.go_on_after_edits(5);
+        let said = ["canvas: 3 changes took effect in block 5", "made: 7"];
+        assert_eq!(machine.take_console(), said);
+        // As many as wait at once find room; a further one is refused, and nothing is lost for later.
+        (0..17).for_each(|_| machine.send_text(0, "go"));
+        assert_eq!(
+            machine.take_console(),
+            ["error: canvas: too many changes at once"]
+        );
+        machine.make_edits();
+        machine.go_on_after_edits(6);
+        machine.take_console();
+        machine.send_text(0, "go");
+        assert!(machine.waits_for_edits());
     }
 
     #[test]

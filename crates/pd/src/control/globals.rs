@@ -1,16 +1,18 @@
 //! [`Globals`]: the state that all objects share.
 
 use super::arrays::Arrays;
-use super::canvases::CanvasMessage;
+use super::canvases::{CanvasId, CanvasMessage};
+use super::chains::{MAX_CHAINS, MAX_WORDS};
 use super::clocks::Clocks;
 use super::console::Console;
 use super::job_queue::Jobs;
 use super::midi::MidiOutput;
 use super::net::Net;
 use super::receivers::Receivers;
-use super::symbol::{Symbol, Symbols};
+use super::symbol::{Symbol, Symbols, words};
 use super::text::Texts;
 use super::value::Value;
+use super::wire::ObjectId;
 use crate::child::Children;
 use crate::expression::LibraryRandom;
 use std::collections::HashMap;
@@ -48,6 +50,8 @@ pub(crate) struct Globals {
     pub is_over: bool,
     /// A message to a canvas, until the handler of its receiver has ended.
     pub(super) edit: Option<Box<CanvasMessage>>,
+    /// Memory for such messages while the patch plays live.
+    pub(super) spare_edits: Vec<Box<CanvasMessage>>,
     /// Words of a message that an object puts together.
     pub(super) line: Vec<Value>,
 }
@@ -74,6 +78,7 @@ impl Globals {
             children: Children::default(),
             is_over: false,
             edit: None,
+            spare_edits: Vec::new(),
             line: Vec::with_capacity(256),
         }
     }
@@ -83,6 +88,29 @@ impl Globals {
     /// Real-time: hot.
     pub(crate) fn print(&mut self, line: &str) {
         self.console.line(|to| to.write_str(line));
+    }
+
+    /// Makes memory for messages to canvases while the patch plays live.
+    ///
+    /// Real-time: setup.
+    pub(super) fn reserve_edits(&mut self) {
+        self.spare_edits.resize_with(MAX_CHAINS + 1, || {
+            Box::new(CanvasMessage {
+                canvas: CanvasId::default(),
+                receiver: ObjectId(0),
+                selector: words::EMPTY,
+                values: Vec::with_capacity(MAX_WORDS),
+            })
+        });
+    }
+
+    /// Keeps the memory of a message to a canvas for the next one, where the patch plays live.
+    ///
+    /// Real-time: hot, while the patch plays live.
+    pub(super) fn keep_edit(&mut self, edit: Box<CanvasMessage>) {
+        if self.jobs.is_deferred && self.spare_edits.len() < self.spare_edits.capacity() {
+            self.spare_edits.push(edit);
+        }
     }
 
     /// The state of a new `array random`.

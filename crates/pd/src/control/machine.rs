@@ -1,7 +1,8 @@
 //! [`Machine`]: objects, wires, the stack of messages, and one tick.
 
 use super::arrays::ArrayId;
-use super::canvases::Canvases;
+use super::canvases::{CanvasMessage, Canvases};
+use super::chains::Chains;
 use super::clocks::{Due, UNITS_PER_MS};
 use super::globals::Globals;
 use super::jobs::{Job, JobResult};
@@ -10,6 +11,7 @@ use super::midi::MidiParser;
 use super::net::{Budget, NetService, symbol_counts};
 use super::object::{Context, Handled, Object};
 use super::patches::Patches;
+use super::placed_box::PlacedBox;
 use super::slot::ObjectSlot;
 use super::symbol::{ROOM, Symbol, words};
 use super::value::{Message, Value};
@@ -51,6 +53,8 @@ pub struct Machine {
     /// Boxes and connections, where messages may change signals.
     pub(super) layout: Option<Box<Layout>>,
     pub(super) patches: Patches,
+    /// Messages that wait for a change of the patch.
+    pub(super) chains: Chains,
 }
 
 impl Machine {
@@ -71,6 +75,7 @@ impl Machine {
             canvases: Canvases::default(),
             layout: None,
             patches: Patches::default(),
+            chains: Chains::default(),
             // Pd multiplies by an inverse that is a float.
             tick: UNITS_PER_MS * 1000.0 * 64.0 * f64::from(1.0 / rate),
         }
@@ -186,6 +191,16 @@ impl Machine {
         group
     }
 
+    /// Moves an object of signals to another place; its old one is left in `place`.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn move_object(&mut self, id: ObjectId, place: &mut ObjectPlace) {
+        if let ObjectSlot::Signal(old) = &mut self.objects[id.0 as usize] {
+            old.exchange(place);
+            std::mem::swap(old, place);
+        }
+    }
+
     /// Sets the clocks that an object has set while it computed.
     ///
     /// Real-time: hot.
@@ -212,6 +227,11 @@ impl Machine {
     /// Names of all arrays.
     pub(crate) fn array_names(&self) -> impl Iterator<Item = Symbol> + '_ {
         self.globals.arrays.names()
+    }
+
+    /// Length of a tick, in units.
+    pub(crate) fn tick_length(&self) -> f64 {
+        self.tick
     }
 
     /// Logical time, in units.
@@ -482,7 +502,14 @@ impl Machine {
         }));
         let message = store(&mut self.values, Message::of_words(&values));
         self.delivered = values;
-        self.send_from_outside(patch, name, message);
+        let of_patch = |id: ObjectId| self.patches.of(id) == patch;
+        match self.patches.box_named(patch, receiver) {
+            Some(object) if !self.globals.receivers.any(name, of_patch) => {
+                self.deliver(Wire { object, inlet: 0 }, message, 0);
+                self.run();
+            }
+            _ => self.send_from_outside(patch, name, message),
+        }
     }
 
     /// Sends words to everything that receives under `name`, as a patch around does.
@@ -525,7 +552,28 @@ impl Machine {
         self.send_from_outside(patch, name, message);
     }
 
-    /// Sends a message to everything in a patch that receives under `name`.
+    /// Moves a box to a number, as a face does.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub(crate) fn move_box(&mut self, object: ObjectId, number: f32) {
+        self.call(object, 0, |object, context| object.moved(number, context));
+        self.run();
+    }
+
+    /// Moves a box behind the loadbangs.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn move_at_begin(&mut self, target: ObjectId, number: f32) {
+        let object = self.add("message", Box::new(ScheduledMove { target, number }));
+        self.globals.clocks.set(Due { object, slot: 0 }, 0.0);
+    }
+
+    /// Boxes of a patch that faces can show.
+    pub(crate) fn placed_boxes(&self, patch: u16) -> &[PlacedBox] {
+        self.patches.boxes(patch)
+    }
+
+    /// Sends a message to everything in a patch that receives under `name`, or to the box of that name.
     fn send_from_outside(&mut self, patch: u16, name: Symbol, message: Stored) {
         let (next, keep, depth) = (0, message.to, 0);
         let work = Work::Receivers {
@@ -687,6 +735,11 @@ impl Machine {
                 }
                 self.deliver(Wire { object, inlet: 0 }, message, depth);
             }
+            Work::Move { object, number } => {
+                self.call(object, depth, |object, context| {
+                    object.moved(number, context)
+                });
+            }
             Work::Load { object } => {
                 self.call(object, depth, |object, context| object.loadbang(context));
             }
@@ -753,7 +806,97 @@ impl Machine {
         }
         self.delivered = delivered;
         if let Some(edit) = self.globals.edit.take() {
+            self.edit_or_wait(edit, depth);
+        }
+    }
+
+    /// Changes the patch, or sets the chain of messages aside until another thread has done it.
+    fn edit_or_wait(&mut self, edit: Box<CanvasMessage>, depth: u32) {
+        if !self.globals.jobs.is_deferred || self.chains.makes_changes {
             self.edit(&edit, depth);
+            self.globals.keep_edit(edit);
+            return;
+        }
+        let rest = (&mut self.stack, &mut self.values);
+        if let Err(edit) = self.chains.suspend(rest, edit, depth) {
+            self.globals.keep_edit(edit);
+            self.globals
+                .print("error: canvas: too many changes at once");
+        }
+    }
+
+    /// Makes room for changes of the patch while it plays live.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn reserve_edits(&mut self) {
+        self.chains.reserve();
+        self.globals.reserve_edits();
+    }
+
+    /// Returns true if messages wait for a change of the patch.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn waits_for_edits(&self) -> bool {
+        !self.chains.waiting.is_empty()
+    }
+
+    /// Makes the changes that messages wait for, and those that follow them at once.
+    ///
+    /// Real-time: waits, on the disk.
+    pub(crate) fn make_edits(&mut self) {
+        self.chains.makes_changes = true;
+        while let Some(mut chain) = self.chains.waiting.pop_front() {
+            std::mem::swap(&mut self.stack, &mut chain.stack);
+            std::mem::swap(&mut self.values, &mut chain.values);
+            if let Some(edit) = chain.edit.take() {
+                self.edit(&edit, chain.depth);
+                self.globals.keep_edit(edit);
+            }
+            while self.comes_to_a_canvas()
+                && let Some(entry) = self.stack.pop()
+            {
+                self.values.truncate(entry.keep as usize);
+                self.step(entry);
+            }
+            std::mem::swap(&mut self.stack, &mut chain.stack);
+            std::mem::swap(&mut self.values, &mut chain.values);
+            self.chains.changed.push_back(chain);
+        }
+        self.chains.makes_changes = false;
+    }
+
+    /// Returns true if the next piece of work is a message to a canvas, or none.
+    fn comes_to_a_canvas(&self) -> bool {
+        match self.stack.last().map(|entry| entry.work) {
+            Some(Work::Receivers { name, next, .. }) => {
+                let next = self.globals.receivers.next(name, next);
+                next.map_or(name != words::PD, |(id, _)| self.class(id) == "canvas")
+            }
+            Some(Work::Outlet {
+                object,
+                outlet,
+                next,
+                ..
+            }) => {
+                let wires = self.wires[object.0 as usize].get(outlet as usize);
+                wires.is_none_or(|wires| wires.len() <= next as usize)
+            }
+            _ => false,
+        }
+    }
+
+    /// Goes on with the messages that waited for changes, and says in which block these took effect.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub(crate) fn go_on_after_edits(&mut self, block: u64) {
+        let count = std::mem::take(&mut self.chains.made);
+        let console = &mut self.globals.console;
+        console.line(|line| match count {
+            1 => write!(line, "canvas: changed in block {block}"),
+            _ => write!(line, "canvas: {count} changes took effect in block {block}"),
+        });
+        while (self.chains).resume(&mut self.stack, &mut self.values) {
+            self.run();
         }
     }
 
@@ -783,6 +926,18 @@ impl Machine {
         let keep = u32::try_from(self.values.len()).expect("fewer values than memory");
         let sent = self.sent.drain(..).rev();
         self.stack.extend(sent.map(|entry| Entry { keep, ..entry }));
+    }
+}
+
+/// A move that the host makes at the begin.
+struct ScheduledMove {
+    target: ObjectId,
+    number: f32,
+}
+
+impl Object for ScheduledMove {
+    fn clock(&mut self, _: u32, context: &mut Context<'_>) {
+        context.send_move(self.target, self.number);
     }
 }
 

@@ -31,8 +31,10 @@
 //! | `net` | sockets of objects |
 //! | `machine` | the stack, and one tick |
 //! | `build`, `built` | a loaded patch to objects and wires |
+//! | `placed_box` | names of the boxes that faces show |
 //! | `patches` | several patches that share their names |
 //! | `canvases`, `edit` | canvases, and messages that change them |
+//! | `chains` | messages that wait for such a change while a patch plays live |
 //! | `layout` | boxes and connections of a patch whose messages may change its signals |
 //! | `objects` | the classes |
 
@@ -40,6 +42,7 @@ mod arrays;
 mod build;
 mod built;
 mod canvases;
+mod chains;
 mod clocks;
 mod console;
 mod edit;
@@ -53,6 +56,7 @@ mod net;
 mod object;
 mod objects;
 mod patches;
+mod placed_box;
 mod receivers;
 mod slot;
 mod sums;

@@ -66,6 +66,9 @@ pub(crate) trait Object: Send + Sync {
     /// Takes what has come through its socket with this number. It copies what it does not use at once.
     fn net(&mut self, number: u32, event: &NetEvent<'_>, context: &mut Context<'_>) {}
 
+    /// A face has moved the box to a number.
+    fn moved(&mut self, number: f32, context: &mut Context<'_>) {}
+
     /// The patch is loaded.
     fn loadbang(&mut self, context: &mut Context<'_>) {}
 
@@ -78,6 +81,11 @@ pub(crate) trait Object: Send + Sync {
     fn is_on(&self) -> Option<bool> {
         None
     }
+
+    /// Lets the canvas around it compute or not, where it takes the place of another one.
+    ///
+    /// Real-time: hot.
+    fn turn(&mut self, is_on: bool) {}
 
     /// Declares what [`Object::perform`] shares with other objects. It gets nothing else.
     ///
@@ -203,6 +211,11 @@ impl Context<'_> {
             only,
         };
         self.push(work, self.depth + 1);
+    }
+
+    /// Moves a box as a face does.
+    pub(super) fn send_move(&mut self, object: ObjectId, number: f32) {
+        self.push(Work::Move { object, number }, self.depth + 1);
     }
 
     /// Calls [`Object::resume`] once what was sent until now has ended.

@@ -1,5 +1,6 @@
 //! [`Patches`]: which of several patches that share their names an object belongs to.
 
+use super::placed_box::PlacedBox;
 use super::receivers::Receivers;
 use super::symbol::Symbol;
 use super::wire::ObjectId;
@@ -14,6 +15,8 @@ pub(super) struct Patches {
     runs: Vec<(ObjectId, u16)>,
     /// By patch: names that its objects receive, sorted.
     received: Vec<Vec<String>>,
+    /// By patch: boxes that faces can show.
+    boxes: Vec<Vec<PlacedBox>>,
     /// Patches that are not open yet: the number of the first loadbang of each, and what receives in it. The last one comes first.
     waiting: Vec<(usize, Named)>,
     /// By patch: true if it was removed.
@@ -24,9 +27,10 @@ impl Patches {
     /// Adds a patch whose objects begin at `first`.
     ///
     /// Real-time: setup.
-    pub(super) fn add(&mut self, first: ObjectId, received: Vec<String>) {
+    pub(super) fn add(&mut self, first: ObjectId, received: Vec<String>, boxes: Vec<PlacedBox>) {
         self.runs.push((first, self.count()));
         self.received.push(received);
+        self.boxes.push(boxes);
         self.closed.push(false);
     }
 
@@ -73,6 +77,19 @@ impl Patches {
     /// Names that a patch receives.
     pub(super) fn received(&self, patch: u16) -> &[String] {
         &self.received[usize::from(patch)]
+    }
+
+    /// Boxes of a patch that faces can show.
+    pub(super) fn boxes(&self, patch: u16) -> &[PlacedBox] {
+        &self.boxes[usize::from(patch)]
+    }
+
+    /// The box of a name.
+    ///
+    /// Real-time: hot, by the number of boxes.
+    pub(super) fn box_named(&self, patch: u16, name: &str) -> Option<ObjectId> {
+        let mut boxes = self.boxes(patch).iter();
+        boxes.find(|it| it.name == name).map(|it| it.id)
     }
 
     /// Lets nothing reach the objects of a patch, or again.

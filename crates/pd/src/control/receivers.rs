@@ -62,6 +62,14 @@ impl Receivers {
         Some((object, u32::try_from(left).ok()?))
     }
 
+    /// Returns true if one of the objects that receive under a name is of a sort.
+    ///
+    /// Real-time: hot.
+    pub(super) fn any(&self, name: Symbol, is_of_sort: impl Fn(ObjectId) -> bool) -> bool {
+        let objects = self.by_name.get(name.index()).into_iter().flatten();
+        objects.copied().any(is_of_sort)
+    }
+
     /// Takes out all objects from `first` on, in the order in which they can be added again.
     ///
     /// Real-time: setup.

@@ -31,6 +31,8 @@ pub(super) enum Work {
         message: Stored,
         only: Option<u16>,
     },
+    /// A face moves a box.
+    Move { object: ObjectId, number: f32 },
     /// The object learns that the patch is loaded.
     Load { object: ObjectId },
     /// The object goes on.

@@ -4,7 +4,7 @@ use super::groups::MAX_GROUP_NS;
 use super::joined::JoinedPatch;
 use super::processors::{Messages, Outputs, SmallPatch};
 use super::wiring::{MadeGroup, Places, WiredSteps};
-use crate::signal::{MessageStep, PatchSteps};
+use crate::signal::{MessageStep, PatchSteps, Row};
 use graph::{Node, Port, Signal};
 use processor::{ExpandedNode, Expansion, InnerPort, ORDER, Processor};
 use std::collections::BTreeSet;
@@ -44,19 +44,17 @@ pub(super) fn expand(
     let midi_output = if is_small { outputs.len() } else { 1 };
     outside.midi.leave_at(midi_output);
     let outputs = Outputs { channels: outputs };
-    let mut messages = Messages {
-        step: messages,
-        outsides: vec![outside],
-        mailboxes: Vec::new(),
-        is_loaded: false,
-        jobs: None,
-    };
+    let made = |messages| Messages::new(messages, vec![outside], Vec::new());
     let mut expansion = match is_small {
-        true => small(messages, (wired, &groups), outputs),
+        true => {
+            let places = Places::new(&wired, &groups);
+            let row = wired.into_groups(&places, &mut messages).pop();
+            small(made(messages), row.map(|made| made.group.row), outputs)
+        }
         false => {
-            let (mut nodes, reads) = Nodes::of((wired, &groups), outputs, &mut messages.step);
+            let (mut nodes, reads) = Nodes::of((wired, &groups), outputs, &mut messages);
             nodes.add_children(children, groups.len());
-            nodes.into_expansion(Box::new(messages), reads)
+            nodes.into_expansion(Box::new(made(messages)), reads)
         }
     };
     let head = &mut expansion.heads[0];
@@ -66,19 +64,13 @@ pub(super) fn expand(
 }
 
 /// A patch that is one node.
-fn small(
-    mut messages: Messages,
-    (wired, groups): (WiredSteps, &[Vec<usize>]),
-    outputs: Outputs,
-) -> Expansion {
+fn small(messages: Messages, steps: Option<Row>, outputs: Outputs) -> Expansion {
     let channels = 0..clamp(outputs.channels.len());
     let sound = |port| Port::new(format!("out{}", port + 1), SOUND);
     let midi = channels.end;
-    let places = Places::new(&wired, groups);
-    let steps = wired.into_groups(&places, &mut messages.step).pop();
     let processor = SmallPatch {
         messages,
-        steps: steps.map(|made| made.group.row),
+        steps,
         outputs,
     };
     let head = ExpandedNode {

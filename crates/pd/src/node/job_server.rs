@@ -4,6 +4,7 @@
 //!  messages ── requests ──▶ server ── results ──▶ messages ── used ──▶ server, which frees
 //! ```
 
+use super::editor::{Editor, EditorClient};
 use super::net_server::NetServer;
 use crate::control::{Job, JobResult, MAX_JOBS, ObjectId};
 use crate::disk::FileAccess;
@@ -16,6 +17,7 @@ const ROOM: usize = 2 * MAX_JOBS;
 
 /// Does jobs.
 pub(super) struct JobServer {
+    editor: Editor,
     access: FileAccess,
     requests: Consumer<(ObjectId, Job)>,
     results: Producer<(ObjectId, JobResult)>,
@@ -30,6 +32,8 @@ pub(crate) struct JobClient {
     results: Consumer<(ObjectId, JobResult)>,
     used: Producer<JobResult>,
     access: FileAccess,
+    /// Changes the patch.
+    pub(super) editor: EditorClient,
 }
 
 impl Drop for JobClient {
@@ -51,7 +55,9 @@ impl JobServer {
         let (request_in, requests) = RingBuffer::new(ROOM);
         let (results, result_out) = RingBuffer::new(ROOM);
         let (used_in, used) = RingBuffer::new(ROOM);
+        let (editor, editor_client) = Editor::new();
         let server = Self {
+            editor,
             access: access.clone(),
             requests,
             results,
@@ -63,6 +69,7 @@ impl JobServer {
             results: result_out,
             used: used_in,
             access,
+            editor: editor_client,
         };
         (server, client)
     }
@@ -137,6 +144,9 @@ pub(crate) fn live_services(
 impl BackgroundTask for JobServer {
     fn poll(&mut self) -> TaskStatus {
         while self.used.pop().is_ok() {}
+        if self.editor.serve() {
+            return TaskStatus::More;
+        }
         let has_more = self.poll_tasks();
         if self.results.is_full() {
             return has_more;

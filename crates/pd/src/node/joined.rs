@@ -6,12 +6,12 @@ use super::processors::{Messages, Outputs, Outside};
 use super::wiring::{Places, WiredSteps};
 use crate::signal::{JoinedSteps, MessageStep};
 use graph::{Node, Port};
-use processor::{ExpandedNode, Expansion, Inbox, InnerPort, Meeting, ORDER};
+use processor::{ExpandedNode, Expansion, Inbox, InnerPort, Meeting, ORDER, OwnParam};
 use std::iter;
 use units::Nanos;
 
 /// A way out of a patch that shares names, and how the user reaches it.
-pub(super) type JoinedPatch = (Outside, Inbox, Vec<String>);
+pub(super) type JoinedPatch = (Outside, Inbox, Vec<OwnParam>);
 
 /// Makes the nodes of patches that share names. With `fuse`, cheap steps of one patch share a node.
 pub(super) fn expand_joined(
@@ -66,13 +66,7 @@ pub(super) fn expand_joined(
         });
     }
     let node = message_node(heads.len());
-    let messages = Messages {
-        step,
-        outsides,
-        mailboxes,
-        is_loaded: false,
-        jobs: None,
-    };
+    let messages = Messages::new(step, outsides, mailboxes);
     nodes.made.insert(0, (node, Box::new(messages)));
     let port = |port| InnerPort { node: at, port };
     Expansion {

@@ -5,8 +5,9 @@ use super::expansion::{STEP_KIND, expand};
 use super::joined::{JoinedPatch, expand_joined};
 use super::midi::MidiExchange;
 use super::names::sharing_patches;
+use super::own_params::OwnParams;
 use super::printer::{Printer, queue};
-use super::processors::{Outside, OwnParams};
+use super::processors::Outside;
 use super::whole::WholePatch;
 use crate::Atom;
 use crate::child::allow_children;
@@ -132,15 +133,6 @@ fn load(context: &MakeContext<'_>, first: Option<u32>) -> Result<LoadedPatch, Ma
     }
 }
 
-/// What a node states for the names that its patch receives.
-fn own_values<'n>(make: &MakeContext<'n>) -> impl Iterator<Item = (&'n str, f64)> {
-    let (node, kind) = (make.node, make.kind);
-    let is_own = |name: &str| matches!(kind.param(name), Some((Kind::OWN, _)));
-    let keys = node.params.iter().map(|(key, _)| key.as_str());
-    keys.filter(move |key| is_own(key))
-        .filter_map(|key| Some((key, node.number(key)?)))
-}
-
 /// Patches that share names together, each other one alone.
 fn expand_nodes(contexts: &[ExpandContext<'_>]) -> Vec<ExpandedGroup> {
     let mut groups = Vec::new();
@@ -261,17 +253,9 @@ fn outside(
             messages.schedule_in(patch, ms, receiver, &words);
         }
     }
-    let received = messages.machine().received(patch).to_vec();
-    for (name, value) in own_values(&context.make) {
-        if !received.iter().any(|known| known == name) {
-            let nearest = graph::nearest(name, received.iter().map(String::as_str));
-            let hint = nearest.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            let message = format!("nothing in the patch receives `{name}`{hint}");
-            return Err(MakeError { message, key: None });
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "Pd's numbers are floats")]
-        messages.schedule_in(patch, 0.0, name, &[Atom::Float(value as f32)]);
-    }
+    let first = context.make.kind.params.len();
+    let (own_params, params) = OwnParams::new(messages.machine(), patch, first);
+    own_params.state(&params, &context.make, messages)?;
     let (producer, lines) = queue();
     let printer = context.console.clone().map(|console| {
         let name = node.name.clone();
@@ -282,11 +266,6 @@ fn outside(
         }
     });
     let (mut sender, inbox) = super::lines::lines();
-    let symbols = received.iter().map(|name| messages.machine().symbol(name));
-    let own_params = OwnParams {
-        first: context.make.kind.params.len(),
-        names: symbols.collect(),
-    };
     let outside = Outside {
         console: producer,
         inbox,
@@ -295,5 +274,5 @@ fn outside(
         midi: MidiExchange::new(1 + usize::from(patch)),
         own_params,
     };
-    Ok((outside, Box::new(move |text| sender.write(text)), received))
+    Ok((outside, Box::new(move |text| sender.write(text)), params))
 }

@@ -18,6 +18,7 @@
 //! | `expansion` | the groups as nodes and edges |
 //! | `processors` | what runs in them |
 //! | `child_nodes` | sub-patches of `pd~` as nodes |
+//! | `own_params` | what the node has as parameters: names that are received, and boxes |
 //! | `names` | which patches of a session share names |
 //! | `joined` | patches that share names, as nodes |
 //! | `mailbox` | what the node of such a patch gets |
@@ -25,6 +26,7 @@
 //! | `lines` | lines of text between the audio thread and others |
 //! | `whole` | a patch as one processor, for those who take no nodes |
 //! | `job_server` | files and memory for a patch that plays live |
+//! | `editor` | changes of a patch that plays live |
 //! | `net_server` | sockets for a patch that plays live |
 //! | `printer` | what a patch prints, to the terminal |
 //! | `class_kinds`, `class_unit` | signal classes as kinds of their own |
@@ -33,6 +35,7 @@
 mod child_nodes;
 mod class_kinds;
 mod class_unit;
+mod editor;
 mod expansion;
 mod groups;
 mod job_server;
@@ -44,6 +47,7 @@ mod midi;
 mod names;
 mod net_server;
 mod order_edges;
+mod own_params;
 mod printer;
 mod processors;
 mod whole;

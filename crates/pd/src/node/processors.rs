@@ -4,28 +4,35 @@ use super::job_server::{JobClient, live_services};
 use super::lines::LineReader;
 use super::mailbox::Mailbox;
 use super::midi::MidiExchange;
+use super::own_params::OwnParams;
 use super::printer::{LineSender, Printer};
 use crate::child::prepare_named;
-use crate::control::{Machine, Symbol};
-use crate::signal::{MessageStep, Row, SharedCell};
-use processor::{
-    Block, EventBody, EventTarget, Events, Mode, ProcessStatus, Processor, Setup, Tail,
-};
+use crate::control::Machine;
+use crate::signal::{BlockTimer, ChangedRow, MessageStep, Row, SharedCell};
+use processor::{Block, Event, Events, Mode, ProcessStatus, Processor, Setup, Tail};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The messages of a patch, or of several that share their names.
 pub(super) struct Messages {
-    pub(super) step: MessageStep,
+    /// `None` while another thread changes the patch.
+    step: Option<Box<MessageStep>>,
+    timer: BlockTimer,
+    /// Blocks that were computed without messages, which come late.
+    missed: u32,
+    /// What has come meanwhile.
+    waiting: Vec<Event>,
+    /// Signals that were put in order anew.
+    changed: Option<Box<ChangedRow>>,
     /// By patch.
-    pub(super) outsides: Vec<Outside>,
+    outsides: Vec<Outside>,
     /// By patch, where there are several: what its node has got.
-    pub(super) mailboxes: Vec<Mailbox>,
+    mailboxes: Vec<Mailbox>,
     /// True once the loadbangs were sent.
-    pub(super) is_loaded: bool,
+    is_loaded: bool,
     /// Ends of the queues of jobs, when it plays live.
-    pub(super) jobs: Option<JobClient>,
+    jobs: Option<JobClient>,
 }
 
 /// Ways between a patch and the outside.
@@ -45,7 +52,7 @@ impl Outside {
     ///
     /// Real-time: as [`Machine::tick`].
     fn receive(&mut self, patch: u16, events: Events<'_>, machine: &mut Machine) {
-        self.own_params.receive(patch, events, machine);
+        self.own_params.receive(events, machine);
         self.midi.receive(patch, events, machine);
         while let Some(text) = self.inbox.read() {
             machine.send_text(patch, text);
@@ -53,30 +60,8 @@ impl Outside {
     }
 }
 
-/// The names that a patch receives, as parameters of its node.
-pub(super) struct OwnParams {
-    /// Index of the first.
-    pub(super) first: usize,
-    pub(super) names: Box<[Symbol]>,
-}
-
-impl OwnParams {
-    /// Sends the changes of a block.
-    ///
-    /// Real-time: as [`Machine::send_number`].
-    fn receive(&self, patch: u16, events: Events<'_>, machine: &mut Machine) {
-        for event in events.iter() {
-            if let EventTarget::Param(param) = event.target
-                && let Some(at) = usize::from(param).checked_sub(self.first)
-                && let Some(name) = self.names.get(at)
-                && let EventBody::Value(number) | EventBody::Glide(number) = event.body
-            {
-                machine.send_number(patch, *name, number);
-            }
-        }
-    }
-}
-
+/// Events that wait while the patch is changed, at most.
+const ROOM: usize = 4096;
 /// Inputs of the node before the channels of `adc~`.
 pub(super) const MIDI_INPUTS: usize = 1;
 
@@ -92,35 +77,47 @@ impl Processor for Messages {
                 setup.services.spawn_background(Box::new(printer));
             }
         }
-        self.step.jobs().is_dry = setup.mode == Mode::DryRun;
+        let Some(step) = &mut self.step else {
+            return;
+        };
+        step.jobs().is_dry = setup.mode == Mode::DryRun;
         let is_live = setup.mode == Mode::Live;
-        self.step.machine().globals().children.is_live = is_live;
+        step.machine().globals().children.is_live = is_live;
         if !std::mem::replace(&mut self.is_loaded, true) {
             // What is read here is there before the first block.
-            self.step.load();
+            step.load();
         }
         if is_live && self.jobs.is_none() {
-            prepare_named(&mut self.step);
+            prepare_named(step);
             let mut spawn = |task| setup.services.spawn_background(task);
-            self.jobs = Some(live_services(&mut self.step, &mut spawn));
+            self.jobs = Some(live_services(step, &mut spawn));
+            self.waiting.reserve(ROOM);
+            step.machine().reserve_edits();
         }
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        self.take_edited();
+        let Some(step) = &mut self.step else {
+            self.miss_block(block);
+            return ProcessStatus::Continue;
+        };
         if let Some(jobs) = &mut self.jobs {
-            jobs.take_results(&mut self.step);
+            jobs.take_results(step);
         }
         match self.mailboxes.is_empty() {
             true => self.run_alone(block),
             false => self.run_joined(),
         }
-        MidiExchange::send(&mut self.outsides, &mut self.step, block);
-        if let Some(jobs) = &mut self.jobs {
-            jobs.ask(&mut self.step);
+        if let (Some(jobs), Some(step)) = (&mut self.jobs, &mut self.step) {
+            jobs.ask(step);
         }
         let outsides = &mut self.outsides;
-        self.step
-            .drain_console(|patch, line| outsides[usize::from(patch)].console.send(line));
+        if let Some(step) = &mut self.step {
+            MidiExchange::send(outsides, step, block);
+            step.drain_console(|patch, line| outsides[usize::from(patch)].console.send(line));
+        }
+        self.send_to_editor();
         ProcessStatus::Continue
     }
 
@@ -132,23 +129,102 @@ impl Processor for Messages {
 }
 
 impl Messages {
+    /// The messages of patches that were not loaded yet.
+    pub(super) fn new(step: MessageStep, outsides: Vec<Outside>, mailboxes: Vec<Mailbox>) -> Self {
+        Self {
+            timer: step.block_timer(),
+            step: Some(Box::new(step)),
+            missed: 0,
+            waiting: Vec::new(),
+            changed: None,
+            outsides,
+            mailboxes,
+            is_loaded: false,
+            jobs: None,
+        }
+    }
+
+    /// The messages themselves, where they are not being changed.
+    pub(super) fn step(&mut self) -> Option<&mut MessageStep> {
+        self.step.as_deref_mut()
+    }
+
+    /// Sends the messages to the thread that changes them, if they wait for that and nothing is left of the last change.
+    ///
+    /// Real-time: hot.
+    fn send_to_editor(&mut self) {
+        if let (Some(jobs), None) = (&mut self.jobs, &self.changed) {
+            jobs.editor.send(&mut self.step);
+        }
+    }
+
+    /// Lets the objects move into signals that were put in order anew, and the row of these compute.
+    ///
+    /// Real-time: hot.
+    fn take_row(&mut self, row: &mut Option<Row>) {
+        let (Some(step), Some(mut changed)) = (&mut self.step, self.changed.take()) else {
+            return;
+        };
+        step.take_row(&mut changed);
+        changed.swap_row(row);
+        if let Some(jobs) = &mut self.jobs {
+            jobs.editor.give_back(changed);
+        }
+    }
+
+    /// Takes back the messages that another thread has changed, and runs those of the blocks meanwhile.
+    fn take_edited(&mut self) {
+        let Some(edited) = self.jobs.as_mut().and_then(|jobs| jobs.editor.take()) else {
+            return;
+        };
+        let mut step = edited.messages;
+        self.changed = edited.row;
+        for _ in 0..std::mem::take(&mut self.missed) {
+            step.run_late();
+        }
+        step.go_on_after_edits();
+        if let [outside] = &mut self.outsides[..] {
+            let events = Events::in_range(&self.waiting, 0, u32::MAX);
+            step.run_between(|machine| outside.receive(0, events, machine));
+            self.waiting.clear();
+        }
+        self.step = Some(step);
+    }
+
+    /// Lets the signals compute a block whose messages come late.
+    fn miss_block(&mut self, block: &Block<'_>) {
+        self.missed += 1;
+        self.timer.begin();
+        for mailbox in &self.mailboxes {
+            mailbox.end_block();
+        }
+        if self.mailboxes.is_empty() {
+            let room = self.waiting.capacity() - self.waiting.len();
+            self.waiting.extend(block.events().iter().take(room));
+        }
+    }
+
     /// Runs the messages of a patch that is a node of its own.
     fn run_alone(&mut self, block: &Block<'_>) {
         let (count, events) = (block.input_count(), block.events());
-        let outside = &mut self.outsides[0];
+        let (Some(step), [outside, ..]) = (&mut self.step, &mut self.outsides[..]) else {
+            return;
+        };
         let receive = |machine: &mut Machine| outside.receive(0, events, machine);
-        self.step
-            .run_with(receive, |at, to| match at + MIDI_INPUTS {
-                port if port < count => to.copy_from_slice(block.input(port).channel(0)),
-                _ => to.fill(0.0),
-            });
+        step.run_with(receive, |at, to| match at + MIDI_INPUTS {
+            port if port < count => to.copy_from_slice(block.input(port).channel(0)),
+            _ => to.fill(0.0),
+        });
     }
 
     /// Runs the messages of several patches, with what their nodes have got.
     fn run_joined(&mut self) {
+        let Some(step) = &mut self.step else {
+            return;
+        };
         for (patch, mailbox) in (0..).zip(&self.mailboxes) {
             let is_closed = mailbox.end_block();
-            self.step.machine().close_patch(patch, is_closed);
+            step.machine().close_patch(patch, is_closed);
         }
         let (outsides, mailboxes) = (&mut self.outsides, &self.mailboxes);
         let receive = |machine: &mut Machine| {
@@ -160,7 +236,7 @@ impl Messages {
                 mail.events.clear();
             }
         };
-        self.step.run_with(receive, |_, _| {});
+        step.run_with(receive, |_, _| {});
     }
 }
 
@@ -212,7 +288,9 @@ pub(super) struct SmallPatch {
 impl SmallPatch {
     /// Puts the signals in order anew where messages have changed them: while the patch is loaded, or in a render.
     fn take_changes(&mut self) {
-        if let Some(row) = self.messages.step.take_changed_row() {
+        self.messages.take_row(&mut self.steps);
+        let row = self.messages.step().and_then(MessageStep::take_changed_row);
+        if let Some(row) = row {
             self.steps = Some(row);
         }
     }
@@ -227,6 +305,7 @@ impl Processor for SmallPatch {
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         self.messages.process(block);
         self.take_changes();
+        self.messages.send_to_editor();
         if let Some(steps) = &mut self.steps {
             steps.run();
         }

@@ -3,6 +3,7 @@
 use super::bound_step::{BoundStep, fold_numbers};
 use super::order::{BlockOrder, Order, Step};
 use super::place::ObjectPlace;
+use super::planned_row::Moves;
 use super::reblock::{Reblock, ReblockParts};
 use super::row::Row;
 use super::shared::{Accesses, SharedCell, SharedName, SharedThings};
@@ -14,33 +15,53 @@ use std::sync::Arc;
 
 /// What the object of each step declares to share.
 #[derive(Default)]
-pub(super) struct Declared(HashMap<ObjectId, Accesses>);
+pub(super) struct Declared {
+    accesses: HashMap<ObjectId, Accesses>,
+    /// Objects that are an operation of two numbers.
+    pub arithmetic: HashSet<ObjectId>,
+    /// Objects without signals that know their format.
+    observers: HashSet<ObjectId>,
+}
 
 impl Declared {
     /// Prepares the objects of an order for their format and asks them, also those of canvases inside.
     pub(super) fn of(machine: &Machine, order: &Order, format: &RowFormat) -> Self {
-        let mut declared = Self::default();
-        declared.ask(machine, order, format);
-        declared
+        Self::default().with_new(machine, order, format)
+    }
+
+    /// The same, with what the new objects of a changed order declare. The others, which may compute now, are not touched.
+    pub(super) fn with_new(mut self, machine: &Machine, order: &Order, format: &RowFormat) -> Self {
+        for (id, accesses) in &mut self.accesses {
+            accesses.is_renamed = accesses.can_be_renamed && may_be_renamed(machine, *id);
+        }
+        self.ask(machine, order, format);
+        self
     }
 
     fn ask(&mut self, machine: &Machine, order: &Order, format: &RowFormat) {
         for id in &order.observers {
-            if let Some(place) = machine.signal_object(*id) {
+            if self.observers.insert(*id)
+                && let Some(place) = machine.signal_object(*id)
+            {
                 place.write().object.prepare(format);
             }
         }
         for step in &order.steps {
             if let Step::Perform { object, .. } = step
+                && !self.accesses.contains_key(object)
                 && let Some(place) = machine.signal_object(*object)
             {
                 let mut accesses = Accesses::default();
                 let claimed = &mut place.write().object;
                 claimed.prepare(format);
                 claimed.accesses(&mut accesses);
+                if claimed.arithmetic().is_some() {
+                    self.arithmetic.insert(*object);
+                }
+                accesses.can_be_renamed = accesses.is_renamed;
                 // The search for senders takes a look at every connection: only where it matters.
                 accesses.is_renamed = accesses.is_renamed && may_be_renamed(machine, *object);
-                self.0.insert(*object, accesses);
+                self.accesses.insert(*object, accesses);
             }
         }
         for block in &order.blocks {
@@ -50,14 +71,14 @@ impl Declared {
 
     /// Names of all things that objects touch.
     pub(super) fn names(&self) -> impl Iterator<Item = SharedName> + '_ {
-        let all = self.0.values().flat_map(|one| &one.list);
+        let all = self.accesses.values().flat_map(|one| &one.list);
         all.map(|(name, _)| *name)
     }
 
     /// Returns true if any object touches an array.
     pub(super) fn has_arrays(&self) -> bool {
         let mut names = self.names();
-        self.0.values().any(|one| one.all_arrays.is_some())
+        self.accesses.values().any(|one| one.all_arrays.is_some())
             || names.any(|name| matches!(name, SharedName::Array(_)))
     }
 
@@ -72,7 +93,7 @@ impl Declared {
             let Step::Perform { object, .. } = step else {
                 continue;
             };
-            let declared = self.0.get_mut(object);
+            let declared = self.accesses.get_mut(object);
             for (name, samples) in declared.into_iter().flat_map(|one| one.made.drain(..)) {
                 if things.get(name).is_some() {
                     // It is there already. What it has in addition was not claimed.
@@ -121,6 +142,8 @@ pub(super) struct Binder<'b> {
     pub mistakes: Vec<&'static str>,
     /// Delay lines that steps have written until now.
     pub written: HashSet<SharedName>,
+    /// Where objects move later, while the rows that have them compute.
+    pub moves: Option<&'b mut Moves>,
 }
 
 impl Binder<'_> {
@@ -161,7 +184,8 @@ impl Binder<'_> {
 
     /// What the step of an object touches.
     fn accesses(&mut self, id: Option<ObjectId>) -> Vec<(SharedName, bool)> {
-        let Some((id, declared)) = id.and_then(|id| Some((id, self.declared.0.get(&id)?))) else {
+        let Some((id, declared)) = id.and_then(|id| Some((id, self.declared.accesses.get(&id)?)))
+        else {
             return Vec::new();
         };
         if declared.sets_clocks {
@@ -186,10 +210,19 @@ impl Binder<'_> {
         let inputs = signals(&block.inputs);
         let outputs = block.outputs.iter().filter_map(|port| port.0);
         let ports = (&inputs[..], &Vec::from_iter(outputs)[..]);
-        let (row, blocks) = Row::new(self.machine, steps, ports, (&inside, self.time.clone()));
+        let parts = (&inside, self.time.clone());
+        let (row, blocks) = match &mut self.moves {
+            None => Row::new(self.machine, steps, ports, parts),
+            Some(moves) => Row::planned(self.machine, steps, ports, parts, moves),
+        };
         let setters = self.clock_setters[first_setter..].iter();
-        let setters =
-            setters.filter_map(|id| Some((*id, self.machine.signal_object(*id)?.clone())));
+        let moved = |id| self.moves.as_ref().and_then(|moves| moves.place(id));
+        let place = |id| {
+            moved(id)
+                .or_else(|| self.machine.signal_object(id))
+                .cloned()
+        };
+        let setters = setters.filter_map(|id| Some((*id, place(*id)?)));
         let is_touched = |cell: &SharedCell| {
             let mut cells = accesses
                 .iter()
@@ -216,7 +249,11 @@ impl Binder<'_> {
             values: values.cloned().collect(),
             time: self.time.clone(),
         };
-        if let Some(place) = self.machine.signal_object(block.object) {
+        if let Some(moves) = &mut self.moves {
+            let reblock = Reblock::new(parts, None);
+            self.mistakes.extend(reblock.bound());
+            moves.replace(block.object, Box::new(reblock));
+        } else if let Some(place) = self.machine.signal_object(block.object) {
             let mut claimed = place.write();
             let reblock = Reblock::new(parts, claimed.object.is_on());
             self.mistakes.extend(reblock.bound());

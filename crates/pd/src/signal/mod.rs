@@ -9,6 +9,7 @@
 //! | `bind`, `bound_step` | ordered steps to steps with all that they touch |
 //! | `place` | where an object lies; those of one row lie together |
 //! | `arithmetic` | sums, products and the like, which a row computes by itself |
+//! | `planned_row` | a row that is made while the one before computes |
 //! | `row`, `row_blocks` | such steps, run one after the other, and the blocks between them |
 //! | `loops` | loops over blocks |
 //! | `format`, `reblock` | canvases with blocks and rates of their own |
@@ -24,6 +25,7 @@ mod loops;
 mod objects;
 mod order;
 mod place;
+mod planned_row;
 mod player;
 mod reblock;
 mod row;
@@ -39,12 +41,13 @@ pub(crate) use format::RowFormat;
 pub(crate) use objects::{initial_number, make};
 pub(crate) use order::Step;
 pub(crate) use place::{ObjectGroup, ObjectPlace};
+pub(crate) use planned_row::ChangedRow;
 pub use player::PatchPlayer;
 pub(crate) use row::Row;
 pub(crate) use shared::SharedCell;
 pub(crate) use shared::{Accesses, SharedName, SharedSamples};
 pub(crate) use steps::{JoinedSteps, MessageStep, PatchSteps};
-pub(crate) use world::BufferId;
+pub(crate) use world::{BlockTimer, BufferId};
 pub(crate) use world::{Inlets, SignalWorld};
 
 /// Frames of a block.

@@ -101,6 +101,25 @@ impl ObjectPlace {
         std::mem::replace(&mut *self.write(), nothing)
     }
 
+    /// Exchanges the objects of two places of different groups. The numbers at their inlets count as new.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn exchange(&self, other: &Self) {
+        let (mut one, mut other) = (self.write(), other.write());
+        std::mem::swap(&mut *one, &mut *other);
+        one.has_new_numbers = true;
+        other.has_new_numbers = true;
+    }
+
+    /// A group of `count` places without objects.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn empty_group(count: usize) -> Arc<ObjectGroup> {
+        let nothing = || SignalObject::new(Box::new(Nothing), Box::default());
+        let objects = std::iter::repeat_with(nothing).take(count).collect();
+        Arc::new(Claimed::new(objects))
+    }
+
     /// The places of all objects of a group.
     pub(crate) fn all_of(group: &Arc<ObjectGroup>) -> impl Iterator<Item = Self> + use<> {
         let group = group.clone();

@@ -5,6 +5,7 @@ use super::arithmetic::{Arithmetic, Operands};
 use super::bound_step::BoundStep;
 use super::order::Step;
 use super::place::{ObjectGroup, ObjectPlace, SignalObject};
+use super::planned_row::Moves;
 use super::row_blocks::RowBlocks;
 use super::shared::Grants;
 use super::world::{BlockTime, BufferId, Inlets, SignalWorld};
@@ -58,18 +59,50 @@ impl Row {
     pub(crate) fn new(
         machine: &mut Machine,
         steps: Vec<BoundStep>,
+        ports: (&[BufferId], &[BufferId]),
+        parts: (&RowFormat, Arc<BlockTime>),
+    ) -> (Self, RowBlocks) {
+        let objects = machine.join(&performed(machine, &steps));
+        let is_arithmetic = |place: &ObjectPlace| place.write().object.arithmetic().is_some();
+        let found = |id| {
+            let place = machine.signal_object(id)?;
+            Some((place.clone(), is_arithmetic(place)))
+        };
+        Self::of_objects(found, (steps, objects), ports, parts)
+    }
+
+    /// As [`Row::new`], of objects that stay where they are and compute until `moves` are carried out.
+    ///
+    /// Real-time: setup.
+    pub(super) fn planned(
+        machine: &Machine,
+        steps: Vec<BoundStep>,
+        ports: (&[BufferId], &[BufferId]),
+        parts: (&RowFormat, Arc<BlockTime>),
+        moves: &mut Moves,
+    ) -> (Self, RowBlocks) {
+        let performed = performed(machine, &steps);
+        let objects = ObjectPlace::empty_group(performed.len());
+        moves.add(&performed, ObjectPlace::all_of(&objects));
+        let found = |id| {
+            let place = moves.place(id).or_else(|| machine.signal_object(id))?;
+            Some((place.clone(), moves.is_arithmetic(id)))
+        };
+        Self::of_objects(found, (steps, objects), ports, parts)
+    }
+
+    /// A row of `objects`; `find` gives the place of an object of signals, and true if it is an operation of two numbers.
+    fn of_objects(
+        find: impl Fn(ObjectId) -> Option<(ObjectPlace, bool)>,
+        (steps, objects): (Vec<BoundStep>, Arc<ObjectGroup>),
         (inputs, outputs): (&[BufferId], &[BufferId]),
         (format, time): (&RowFormat, Arc<BlockTime>),
     ) -> (Self, RowBlocks) {
         let mut blocks = RowBlocks::new(&steps, inputs, outputs);
-        let performed = steps.iter().filter_map(BoundStep::performed);
-        let performs = |id: &ObjectId| machine.signal_object(*id).is_some();
-        let performed = Vec::from_iter(performed.filter(performs));
-        let objects = machine.join(&performed);
         let mut next = 0;
         let mut row_steps = Vec::with_capacity(steps.len());
         for (at, bound) in steps.into_iter().enumerate() {
-            let place = bound.step.object().map(|id| machine.signal_object(id));
+            let place = bound.step.object().map(&find);
             if let Some(None) = place {
                 // An object without signals writes none: its outlets are silent.
                 continue;
@@ -77,12 +110,12 @@ impl Row {
             let [mut inlets, outlets] = blocks.of_step(at, &bound);
             let operands = Operands::new(&inlets, outlets.first().copied().unwrap_or_default());
             let action = match (&bound.step, place.flatten()) {
-                (Step::Fill { inlet, .. }, Some(place)) => Action::Fill(place.clone(), *inlet),
-                (_, Some(place)) => {
+                (Step::Fill { inlet, .. }, Some((place, _))) => Action::Fill(place, *inlet),
+                (_, Some((_, is_arithmetic))) => {
                     next += 1;
-                    match place.write().object.arithmetic() {
-                        Some(_) => Action::Combine(next - 1, operands),
-                        None => Action::Perform(next - 1),
+                    match is_arithmetic {
+                        true => Action::Combine(next - 1, operands),
+                        false => Action::Perform(next - 1),
                     }
                 }
                 (_, None) => Action::Add(operands),
@@ -159,6 +192,13 @@ impl Row {
     pub(crate) fn run(&mut self) {
         widest(Running(self));
     }
+}
+
+/// The objects that steps let compute.
+fn performed(machine: &Machine, steps: &[BoundStep]) -> Vec<ObjectId> {
+    let performed = steps.iter().filter_map(BoundStep::performed);
+    let performs = |id: &ObjectId| machine.signal_object(*id).is_some();
+    performed.filter(performs).collect()
 }
 
 /// A row that computes a block. Sums and products of signals are loops within its own one, in wide vectors.

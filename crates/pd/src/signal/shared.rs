@@ -86,6 +86,8 @@ pub(crate) struct Accesses {
     pub(super) sets_clocks: bool,
     /// True if a message may give it another name.
     pub(super) is_renamed: bool,
+    /// True if the object would take another name, whether a message may come or not.
+    pub(super) can_be_renamed: bool,
     /// True if it may touch every array, and whether it changes them.
     pub(super) all_arrays: Option<bool>,
 }

@@ -4,10 +4,11 @@ use super::RowFormat;
 use super::bind::{Binder, Declared};
 use super::bound_step::BoundStep;
 use super::order::{Order, order};
+use super::planned_row::{ChangedRow, Moves};
 use super::row::Row;
 use super::row_blocks::RowBlocks;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
-use super::world::{BlockTime, BufferId};
+use super::world::{BlockTime, BlockTimer, BufferId};
 use crate::control::{
     ArrayId, CHANNELS_OF_PATCH, JobResult, Jobs, MAX_JOBS, MAX_SAMPLES, Machine, NotYet, ObjectId,
     Symbol,
@@ -86,12 +87,7 @@ pub(crate) struct MessageStep {
     format: RowFormat,
     time: Arc<BlockTime>,
     things: SharedThings,
-    /// Objects that set clocks while they compute, in Pd's order.
-    clock_setters: Vec<ObjectId>,
-    /// Arrays that signals touch. Their points lie in the machine while messages run, and else in the cells.
-    arrays: Vec<(ArrayId, SharedCell)>,
-    /// Numbers of `value` that signals touch, which move in the same way.
-    values: Vec<(Symbol, SharedCell)>,
+    touched: Touched,
     /// Messages of the host, until the loadbangs are sent: their clocks come first.
     after_load: Option<Vec<HostMessage>>,
     /// Results of jobs, until the next block.
@@ -138,15 +134,14 @@ impl PatchSteps {
         let (inputs, outputs) = std::mem::take(&mut channels[0]);
         let time = Arc::new(BlockTime::default());
         let parts = (format, &time);
-        let (bound, touched) = bind_steps(&mut machine, order, parts, &mut things);
+        let declared = (Declared::of(&machine, &order, &format), None);
+        let (bound, touched) = bind_steps(&mut machine, order, parts, &mut things, declared);
         let mut messages = MessageStep {
             machine,
             format,
             time,
             things,
-            clock_setters: touched.clock_setters,
-            arrays: touched.arrays,
-            values: touched.values,
+            touched,
             after_load: Some(Vec::new()),
             results: VecDeque::with_capacity(MAX_JOBS + 1),
             used: Vec::with_capacity(MAX_JOBS + 1),
@@ -154,6 +149,9 @@ impl PatchSteps {
             inputs,
         };
         messages.swap_arrays();
+        if !messages.may_change_signals() {
+            messages.touched.declared = Declared::default();
+        }
         let steps = Self {
             messages,
             steps: bound,
@@ -178,10 +176,16 @@ fn patch_channels(
 }
 
 /// What signals touch beside their own.
-struct Touched {
+#[derive(Default)]
+pub(super) struct Touched {
+    /// Objects that set clocks while they compute, in Pd's order.
     clock_setters: Vec<ObjectId>,
+    /// Arrays that signals touch. Their points lie in the machine while messages run, and else in the cells.
     arrays: Vec<(ArrayId, SharedCell)>,
+    /// Numbers of `value` that signals touch, which move in the same way.
     values: Vec<(Symbol, SharedCell)>,
+    /// What objects have declared.
+    declared: Declared,
 }
 
 /// Gives the steps of an order what they touch.
@@ -190,8 +194,8 @@ fn bind_steps(
     order: Order,
     (format, time): (RowFormat, &Arc<BlockTime>),
     things: &mut SharedThings,
+    (mut declared, moves): (Declared, Option<&mut Moves>),
 ) -> (Vec<BoundStep>, Touched) {
-    let mut declared = Declared::of(machine, &order, &format);
     let arrays = match declared.has_arrays() {
         false => Vec::new(),
         true => arrays(machine, things),
@@ -210,6 +214,7 @@ fn bind_steps(
         clock_setters: Vec::new(),
         mistakes: Vec::new(),
         written: HashSet::new(),
+        moves,
     };
     let bound = binder.row(order, format);
     let (clock_setters, mistakes) = (binder.clock_setters, binder.mistakes);
@@ -220,6 +225,7 @@ fn bind_steps(
         clock_setters,
         arrays,
         values,
+        declared,
     };
     (bound, touched)
 }
@@ -305,7 +311,7 @@ impl MessageStep {
         self.machine.begin_children();
         let swapped = Swapped::new(self);
         let step = &mut *swapped.0;
-        for id in &step.clock_setters {
+        for id in &step.touched.clock_setters {
             step.machine.take_clocks(*id);
         }
         step.give_results();
@@ -341,12 +347,81 @@ impl MessageStep {
         self.swap_arrays();
         let order = order(&[(&layout.root, &layout.built)]);
         let parts = (self.format, &self.time);
-        let (bound, touched) = bind_steps(&mut self.machine, order, parts, &mut self.things);
-        self.clock_setters = touched.clock_setters;
-        (self.arrays, self.values) = (touched.arrays, touched.values);
+        let declared = (Declared::of(&self.machine, &order, &self.format), None);
+        let (machine, things) = (&mut self.machine, &mut self.things);
+        let (bound, touched) = bind_steps(machine, order, parts, things, declared);
+        self.touched = touched;
         self.swap_arrays();
         self.machine.keep_layout(layout);
         Some(self.row(bound, (&[], &[])).0)
+    }
+
+    /// Makes the changes that messages wait for, while the signals compute. Gives the row of all signals if they have changed.
+    ///
+    /// Real-time: waits, on the disk.
+    pub(crate) fn make_edits(&mut self) -> Option<ChangedRow> {
+        self.machine.make_edits();
+        let layout = self.machine.take_changed_layout()?;
+        let order = order(&[(&layout.root, &layout.built)]);
+        let parts = (self.format, &self.time);
+        let declared = std::mem::take(&mut self.touched.declared);
+        let declared = declared.with_new(&self.machine, &order, &self.format);
+        let mut moves = Moves::new(declared.arithmetic.clone());
+        let (machine, things) = (&mut self.machine, &mut self.things);
+        let declared = (declared, Some(&mut moves));
+        let (bound, touched) = bind_steps(machine, order, parts, things, declared);
+        self.machine.keep_layout(layout);
+        let parts = (&self.format, self.time.clone());
+        let (row, _) = Row::planned(&self.machine, bound, (&[], &[]), parts, &mut moves);
+        Some(ChangedRow {
+            row: Some(row),
+            moves,
+            touched,
+        })
+    }
+
+    /// Goes on with the messages that waited for changes.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub(crate) fn go_on_after_edits(&mut self) {
+        let block = self.time.tick() + 1;
+        let swapped = Swapped::new(self);
+        swapped.0.machine.go_on_after_edits(block);
+    }
+
+    /// Lets the objects move into a changed row, whose signals compute from now on.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_row(&mut self, changed: &mut ChangedRow) {
+        changed.moves.carry_out(&mut self.machine);
+        self.swap_arrays();
+        std::mem::swap(&mut self.touched, &mut changed.touched);
+        self.swap_arrays();
+    }
+
+    /// Runs the messages of a block whose signals have computed without them.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub(crate) fn run_late(&mut self) {
+        let swapped = Swapped::new(self);
+        let step = &mut *swapped.0;
+        for id in &step.touched.clock_setters {
+            step.machine.take_clocks(*id);
+        }
+        step.machine.tick();
+    }
+
+    /// Runs messages that `outside` sends between two blocks.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub(crate) fn run_between(&mut self, outside: impl FnOnce(&mut Machine)) {
+        let swapped = Swapped::new(self);
+        outside(&mut swapped.0.machine);
+    }
+
+    /// What tells the signals the time of a block without messages.
+    pub(crate) fn block_timer(&self) -> BlockTimer {
+        BlockTimer::new(self.time.clone(), self.machine.tick_length())
     }
 
     /// Sends a message to everything that receives under `name`, `ms` milliseconds from now.
@@ -468,10 +543,10 @@ impl MessageStep {
 
     /// Moves the points of arrays and the numbers of `value` to the machine, or back to where the signals find them.
     fn swap_arrays(&mut self) {
-        for (id, cell) in &self.arrays {
+        for (id, cell) in &self.touched.arrays {
             self.machine.swap_points(*id, &mut cell.write().samples);
         }
-        for (name, cell) in &self.values {
+        for (name, cell) in &self.touched.values {
             if let Some(value) = self.machine.globals().values.get_mut(name) {
                 std::mem::swap(value, &mut cell.write().samples[0]);
             }
@@ -539,9 +614,9 @@ mod tests {
             patch.messages.run_with(|_| panic!("a mistake"), |_, _| {});
         }));
         assert!(found.is_err());
-        assert_eq!(patch.messages.arrays[0].1.read().samples.len(), 10);
+        assert_eq!(patch.messages.touched.arrays[0].1.read().samples.len(), 10);
         patch.messages.run(|_, _| {});
-        assert_eq!(patch.messages.arrays[0].1.read().samples.len(), 10);
+        assert_eq!(patch.messages.touched.arrays[0].1.read().samples.len(), 10);
         std::fs::remove_dir_all(&folder).expect("ours");
     }
 }

@@ -3,6 +3,7 @@
 use super::shared::{Grants, SharedName, SharedSamples};
 use crate::control::UNITS_PER_MS;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of a buffer.
@@ -52,6 +53,27 @@ impl Inlets<'_> {
 pub(crate) struct BlockTime {
     tick: AtomicU64,
     now: AtomicU64,
+}
+
+/// Tells the signals the time of blocks whose messages come late.
+pub(crate) struct BlockTimer {
+    time: Arc<BlockTime>,
+    /// Length of a block, in units of logical time.
+    length: f64,
+}
+
+impl BlockTimer {
+    pub(super) fn new(time: Arc<BlockTime>, length: f64) -> Self {
+        Self { time, length }
+    }
+
+    /// Begins a block without messages.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn begin(&self) {
+        let now = f64::from_bits(self.time.now.load(Ordering::Relaxed));
+        self.time.begin(now + self.length);
+    }
 }
 
 impl BlockTime {

@@ -16,6 +16,7 @@
 //! |---|---|---|
 //! | [`audio_rate`](graph::Param::audio_rate) | [`Block::param_signal`]: one value a frame | [`EventBody::Value`] at the frame of each event |
 //! | other live numbers | [`EventBody::Glide`] every 16 frames, counted from the start of playback | the same |
+//! | of the node's own | [`EventBody::Value`] every 64 frames: the control rate of a patch | the same |
 //!
 //! The formula is that of [`graph::Modulation`]. A base that the user sets moves along a straight line of 5 ms. An input for
 //! events holds the last number, and is 0 before the first. All of it is a function of the absolute frame, so the bits do
@@ -32,13 +33,13 @@ mod base;
 mod formula;
 mod param;
 
-use self::param::{DrivenParam, ParamDelivery};
+use self::param::{DrivenKind, DrivenParam, ParamDelivery};
 use crate::block::InnerIo;
 use crate::{
-    Block, Content, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, ProcessStatus,
-    Processor, Setup, StateError, Tail, state,
+    Block, Content, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, OwnParam,
+    ProcessStatus, Processor, Setup, StateError, Tail, state,
 };
-use graph::{Kind, Node, ParamValue};
+use graph::{Kind, Modulation, Node, ParamValue, Port};
 use units::Frames;
 
 /// The most events that a step can receive in a block of `frames`: twice what a port can send (see [`Block::send_event`]).
@@ -50,7 +51,7 @@ const fn max_received(frames: usize) -> usize {
 pub(crate) struct Modulated {
     inner: Box<dyn Processor>,
     params: Box<[DrivenParam]>,
-    /// Number of inputs that drive parameters: the last ones.
+    /// Number of inputs of the kind: those that drive parameters come behind them.
     inputs: usize,
     outputs: usize,
     /// True if some parameter is sent every 16 frames.
@@ -71,8 +72,11 @@ impl Modulated {
         kind: &Kind,
         make: impl FnOnce(&Node, &[u16]) -> Result<Box<dyn Processor>, MakeError>,
     ) -> Result<Box<dyn Processor>, MakeError> {
-        let params =
-            (0..kind.params.len() as u16).filter_map(|index| DrivenParam::new(node, kind, index));
+        let driven = |index| {
+            let of = DrivenKind::new(node, kind, index)?;
+            DrivenParam::new(node, of, |_, it| it.param == index)
+        };
+        let params = (0..kind.params.len() as u16).filter_map(driven);
         let params: Box<[DrivenParam]> = params.collect();
         let mut bare = node.clone();
         bare.inputs.truncate(node.kind_inputs().len());
@@ -86,16 +90,48 @@ impl Modulated {
                 bare.set(there.name, ParamValue::Number(value));
             }
         }
-        let signals = signals(&params);
-        Ok(Box::new(Self {
-            inner: make(&bare, &signals)?,
-            inputs: node.inputs.len() - bare.inputs.len(),
-            outputs: node.outputs.len(),
-            has_intervals: (params.iter()).any(|it| it.delivery == ParamDelivery::Interval),
+        let inner = make(&bare, &signals(&params))?;
+        Ok(Box::new(Self::around(
+            inner,
+            params,
+            (node, node.outputs.len()),
+        )))
+    }
+
+    /// `inner` with the parameters of its node's own driven, whose indices follow those of the kind. Each gets a value every 64 frames
+    /// where sound drives it. The step has `outputs` outputs.
+    pub(crate) fn of_own(
+        inner: Box<dyn Processor>,
+        (node, kind): (&Node, &Kind),
+        own: &[OwnParam],
+        outputs: usize,
+    ) -> Box<dyn Processor> {
+        let driven = (kind.params.len() as u16..).zip(own);
+        let driven = driven.filter_map(|(index, own)| {
+            let is_it = |port: &Port, it: Modulation| {
+                it.param == Kind::OWN && port.driven_name() == own.name
+            };
+            DrivenParam::new(node, DrivenKind::own(node, index, own), is_it)
+        });
+        let params = driven.collect();
+        Box::new(Self::around(inner, params, (node, outputs)))
+    }
+
+    fn around(
+        inner: Box<dyn Processor>,
+        params: Box<[DrivenParam]>,
+        (node, outputs): (&Node, usize),
+    ) -> Self {
+        let is_at_interval = |it: &DrivenParam| it.interval().is_some();
+        Self {
+            inner,
+            inputs: node.kind_inputs().len(),
+            outputs,
+            has_intervals: params.iter().any(is_at_interval),
             io: InnerIo::new(0, &[], 0, 0),
             exponents: Box::default(),
             params,
-        }))
+        }
     }
 
     /// Sends `value` of parameter `at` to the processor at `frame`, if it differs from the last one.
@@ -110,7 +146,9 @@ impl Modulated {
             target: EventTarget::Param(param.index),
             body: match param.delivery {
                 ParamDelivery::Interval => EventBody::Glide(value),
-                ParamDelivery::Signal | ParamDelivery::Events => EventBody::Value(value),
+                ParamDelivery::Signal | ParamDelivery::Events | ParamDelivery::Tick => {
+                    EventBody::Value(value)
+                }
             },
         });
     }
@@ -153,7 +191,7 @@ impl Modulated {
 
     /// Sends what follows at once from a change of the base or of a held value.
     fn changed(&mut self, at: usize, frame: usize) {
-        if self.params[at].delivery != ParamDelivery::Interval {
+        if self.params[at].interval().is_none() {
             let value = self.params[at].at_rest();
             self.send(at, value, frame);
         }
@@ -184,8 +222,9 @@ impl Modulated {
         if !self.has_intervals {
             return;
         }
+        let position = block.position() + frame as u64;
         for at in 0..self.params.len() {
-            if self.params[at].delivery == ParamDelivery::Interval {
+            if (self.params[at].interval()).is_some_and(|every| position % u64::from(every) == 0) {
                 let value = self.params[at].value_at(block, first, frame);
                 self.send(at, value, frame);
             }
@@ -196,7 +235,7 @@ impl Modulated {
     fn is_at_rest(&self, end: u64) -> bool {
         let mut waiting = self.params.iter();
         waiting.all(|param| match param.delivery {
-            ParamDelivery::Interval => {
+            ParamDelivery::Interval | ParamDelivery::Tick => {
                 let is_sent = param.at_rest().to_bits() == param.sent.to_bits();
                 is_sent && param.base.is_settled(end)
             }
@@ -229,7 +268,7 @@ impl Processor for Modulated {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let (frames, position) = (block.frames(), block.position());
-        let first = block.input_count().saturating_sub(self.inputs);
+        let first = self.inputs;
         self.io.bind(block, first);
         let interval = u64::from(MODULATION_INTERVAL);
         let mut next = ((interval - position % interval) % interval) as usize;

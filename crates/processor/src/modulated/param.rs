@@ -3,8 +3,8 @@
 use super::base::Base;
 use super::formula::{DriveInput, DriveSignal, ParamLimits, evaluate};
 use crate::state::StateWords;
-use crate::{Block, Content, StateError};
-use graph::{DelayParams, Kind, Law, Node, Param, ParamRange, Signal};
+use crate::{Block, Content, MODULATION_INTERVAL, OwnParam, StateError};
+use graph::{DelayParams, Kind, Law, Modulation, Node, Param, ParamRange, Port, Signal};
 
 /// Path of a driven parameter to its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,9 +13,63 @@ pub(super) enum ParamDelivery {
     Signal,
     /// As an event every [`MODULATION_INTERVAL`](crate::MODULATION_INTERVAL) frames.
     Interval,
+    /// As an event every [`TICK`] frames: a parameter of the node's own.
+    Tick,
     /// As an event at each event that drives it: no sound does.
     Events,
 }
+
+/// Frames between two values of a parameter of the node's own: the control rate of patches.
+pub(super) const TICK: u32 = 64;
+
+/// What a driven parameter is beside what drives it.
+pub(super) struct DrivenKind {
+    pub(super) index: u16,
+    /// Minimum, maximum and value.
+    pub(super) bounds: (f64, f64, f64),
+    /// True if it is in dB.
+    is_decibels: bool,
+    /// Its path where sound drives it.
+    of_sound: ParamDelivery,
+    /// The value that its processor is made with, if that is known.
+    pub(super) is_made_with: bool,
+}
+
+impl DrivenKind {
+    /// Parameter `index` of a kind; `None` if it is no number.
+    pub(super) fn new(node: &Node, kind: &Kind, index: u16) -> Option<Self> {
+        let param = kind.params.get(usize::from(index))?;
+        Some(Self {
+            index,
+            bounds: bounds(node, kind, param)?,
+            is_decibels: param.unit == "dB",
+            of_sound: match param.audio_rate {
+                true => ParamDelivery::Signal,
+                false => ParamDelivery::Interval,
+            },
+            is_made_with: true,
+        })
+    }
+
+    /// A parameter of the node's own, behind those of its kind.
+    pub(super) fn own(node: &Node, index: u16, own: &OwnParam) -> Self {
+        let range = own.face.as_ref().and_then(|face| face.shown.range());
+        let [low, high] = range.map_or([-MAX_OWN, MAX_OWN], |range| range.map(f64::from));
+        let (min, max) = (low.min(high), low.max(high));
+        let stated = node.number(&own.name);
+        let value = stated.or_else(|| own.value().map(f64::from)).unwrap_or(0.0);
+        Self {
+            index,
+            bounds: (min, max, value.max(min).min(max)),
+            is_decibels: false,
+            of_sound: ParamDelivery::Tick,
+            is_made_with: false,
+        }
+    }
+}
+
+/// Largest value of a parameter of the node's own.
+const MAX_OWN: f64 = 1e37;
 
 /// One input that drives a parameter.
 #[derive(Clone, Copy, Debug)]
@@ -42,16 +96,19 @@ pub(super) struct DrivenParam {
 }
 
 impl DrivenParam {
-    /// Parameter `index` of `node`; `None` if no input drives it, or it is no number.
-    pub(super) fn new(node: &Node, kind: &Kind, index: u16) -> Option<Self> {
-        let param = kind.params.get(usize::from(index))?;
-        let (min, max, value) = bounds(node, kind, param)?;
+    /// A parameter of `node`, with those of its inputs that drive it; `None` if none does.
+    pub(super) fn new(
+        node: &Node,
+        of: DrivenKind,
+        drives_it: impl Fn(&Port, Modulation) -> bool,
+    ) -> Option<Self> {
+        let (min, max, value) = of.bounds;
         let drives = (0..).zip(node.modulations());
-        let drives = drives.filter(|(_, (_, it))| it.param == index);
+        let drives = drives.filter(|(_, (port, it))| drives_it(port, *it));
         let drives: Box<[Drive]> = drives
             .map(|(input, (port, it))| {
                 let (law, amount) = match it.law {
-                    Law::Decibels if param.unit == "dB" => (Law::Add, it.amount),
+                    Law::Decibels if of.is_decibels => (Law::Add, it.amount),
                     Law::Decibels => (it.law, it.amount * std::f64::consts::LOG2_10 / 20.0),
                     law => (law, it.amount),
                 };
@@ -64,14 +121,13 @@ impl DrivenParam {
             })
             .collect();
         let has_sound = drives.iter().any(|drive| drive.held.is_none());
-        let delivery = match (has_sound, param.audio_rate) {
+        let delivery = match has_sound {
             _ if drives.is_empty() => return None,
-            (false, _) => ParamDelivery::Events,
-            (true, true) => ParamDelivery::Signal,
-            (true, false) => ParamDelivery::Interval,
+            false => ParamDelivery::Events,
+            true => of.of_sound,
         };
         let mut driven = Self {
-            index,
+            index: of.index,
             delivery,
             base: Base::new(value as f32),
             drives,
@@ -82,9 +138,22 @@ impl DrivenParam {
             sent: 0.0,
             initial: 0.0,
         };
-        driven.initial = driven.at_rest();
+        driven.initial = match of.is_made_with {
+            true => driven.at_rest(),
+            // Differs from every value that is sent.
+            false => f32::NAN,
+        };
         driven.reset();
         Some(driven)
+    }
+
+    /// Frames between two events that carry it, if those come at intervals.
+    pub(super) fn interval(&self) -> Option<u32> {
+        match self.delivery {
+            ParamDelivery::Interval => Some(MODULATION_INTERVAL),
+            ParamDelivery::Tick => Some(TICK),
+            ParamDelivery::Signal | ParamDelivery::Events => None,
+        }
     }
 
     /// The value while all that drives it is silent, and the base has arrived.

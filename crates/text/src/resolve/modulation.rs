@@ -9,7 +9,7 @@ use units::Channels;
 
 /// A parameter that an edge drives.
 pub(super) struct DrivenEdge {
-    name: &'static str,
+    name: String,
     signal: Signal,
     modulation: Modulation,
 }
@@ -20,7 +20,7 @@ impl DrivenEdge {
         let Some(node) = graph.node_mut(edge.to.node) else {
             return;
         };
-        match node.add_modulation(self.name, self.signal, self.modulation) {
+        match node.add_modulation(&self.name, self.signal, self.modulation) {
             Some(port) => {
                 edge.to.port = port;
                 graph.connect(edge);
@@ -39,6 +39,8 @@ pub(super) struct ParamTarget<'a> {
     kind: &'a Kind,
     index: u16,
     param: &'a Param,
+    /// As the kind calls it; one of the node's own has no name there.
+    name: String,
 }
 
 impl<'a> Resolver<'a, '_, '_, '_> {
@@ -60,14 +62,15 @@ impl<'a> Resolver<'a, '_, '_, '_> {
             return None;
         }
         let kind = self.catalogue.get(node.effective_kind())?;
-        let found = kind.param(kind.new_key(name).unwrap_or(name));
-        // A node's own parameters take numbers and no edges.
-        let (index, param) = found.filter(|(index, _)| *index != Kind::OWN)?;
+        let name = kind.new_key(name).unwrap_or(name);
+        // Whether a node has a parameter of its own is known once it is made.
+        let (index, param) = kind.param(name)?;
         Some(ParamTarget {
             node: id,
             kind,
             index,
             param,
+            name: name.to_owned(),
         })
     }
 
@@ -79,7 +82,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
         target: ParamTarget<'_>,
     ) -> Option<(Edge, Option<DrivenEdge>)> {
         let (output, sent) = self.end(from, PortSide::Output)?;
-        let (name, at) = (target.param.name, from.at().start..to.at().end);
+        let (name, at) = (target.name.clone(), from.at().start..to.at().end);
         if !target.param.can_be_driven() {
             let message = format!(
                 "`{name}` of `{}` cannot change while it plays",
@@ -152,7 +155,7 @@ impl<'a> Resolver<'a, '_, '_, '_> {
     /// Help for a parameter in the middle of a chain.
     pub(super) fn middle_param(&self, written: &AstEnd<'_>, node: &Node) -> Option<String> {
         let target = self.param_named(written).filter(|_| written.is_middle)?;
-        let (param, name) = (target.param.name, &node.name);
+        let (param, name) = (&target.name, &node.name);
         Some(format!(
             "`{param}` is a parameter: end the chain there, and begin another with `{name}`"
         ))

@@ -77,9 +77,13 @@ fn edge_text(edge: &Edge, graph: &Graph, catalogue: &Catalogue) -> Option<String
         ),
     };
     let from = end(from, edge.from.port, from.outputs.len());
-    if let Some(modulation) = to.inputs.get(usize::from(edge.to.port))?.modulation {
+    let input = to.inputs.get(usize::from(edge.to.port))?;
+    if let Some(modulation) = input.modulation {
         let kind = catalogue.get(to.effective_kind())?;
-        let param = kind.params.get(usize::from(modulation.param))?.name;
+        let param = match kind.params.get(usize::from(modulation.param)) {
+            Some(param) => param.name.to_owned(),
+            None => chain::quote_if_needed(input.driven_name()).to_string(),
+        };
         let (name, amount) = (chain::quote_if_needed(&to.name), modulation.amount());
         return Some(match amount == Amount::default() {
             true => format!("{from} -> {name}.{param}"),

@@ -1,6 +1,7 @@
 //! The receiver of messages to a canvas: `; pd-NAME obj 10 10 metro 500`.
 
 use super::super::canvases::{CanvasId, CanvasMessage};
+use super::super::chains::MAX_WORDS;
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::words;
 use super::super::value::Message;
@@ -51,22 +52,38 @@ impl Object for CanvasReceiver {
         if !changes && selector != words::LOADBANG {
             return Handled::No;
         }
-        if context.globals().jobs.is_deferred {
-            context.print_with(|symbols, line| {
-                let text = symbols.text(selector);
-                write!(
-                    line,
-                    "error: canvas: '{text}' comes too late: a patch that plays live does not change once it is loaded"
-                )
-            });
-            return Handled::Yes;
+        match context.globals().jobs.is_deferred {
+            true => self.keep_for_later(message, context),
+            false => {
+                context.globals().edit = Some(Box::new(CanvasMessage {
+                    canvas: self.canvas,
+                    receiver: context.object,
+                    selector,
+                    values: message.values.to_vec(),
+                }));
+            }
         }
-        context.globals().edit = Some(Box::new(CanvasMessage {
-            canvas: self.canvas,
-            receiver: context.object,
-            selector,
-            values: message.values.to_vec(),
-        }));
         Handled::Yes
+    }
+}
+
+impl CanvasReceiver {
+    /// Keeps a message for the thread that changes the patch.
+    ///
+    /// Real-time: hot.
+    fn keep_for_later(&self, message: Message<'_>, context: &mut Context<'_>) {
+        let receiver = context.object;
+        let fits = message.values.len() <= MAX_WORDS;
+        let spare = fits.then(|| context.globals().spare_edits.pop());
+        let Some(mut edit) = spare.flatten() else {
+            let why = "error: canvas: too many changes at once, or too many words in one";
+            return context.globals().print(why);
+        };
+        edit.canvas = self.canvas;
+        edit.receiver = receiver;
+        edit.selector = message.selector;
+        edit.values.clear();
+        edit.values.extend_from_slice(message.values);
+        context.globals().edit = Some(edit);
     }
 }

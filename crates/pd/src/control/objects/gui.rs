@@ -7,6 +7,8 @@ use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use crate::file::{Gui, GuiKind};
+use processor::ShownBox;
+use std::sync::Arc;
 
 /// A box that shows a value.
 pub(in super::super) struct GuiBox {
@@ -21,6 +23,11 @@ pub(in super::super) struct GuiBox {
     list: Vec<Value>,
     /// Peak of a level meter.
     peak: f32,
+    /// What a mouse can reach: lowest and highest value, equal where there are no limits.
+    range: [f32; 2],
+    is_logarithmic: bool,
+    /// What a face sees of it.
+    shown: Arc<ShownBox>,
 }
 
 /// Messages that change how a box of the interface looks, and send nothing.
@@ -67,7 +74,7 @@ impl GuiBox {
             GuiKind::Symbol => Value::Symbol(words::EMPTY),
             _ => Value::Float(number),
         };
-        Self {
+        let mut made = Self {
             kind: gui.kind,
             send,
             receive,
@@ -76,7 +83,53 @@ impl GuiBox {
             value,
             list: Vec::new(),
             peak: LOWEST_LEVEL,
+            range: reach(gui),
+            is_logarithmic: gui.is_logarithmic,
+            shown: Arc::default(),
+        };
+        made.show(value);
+        made.show_range();
+        made
+    }
+
+    /// What a face sees of it.
+    pub(in super::super) fn shown(&self) -> &Arc<ShownBox> {
+        &self.shown
+    }
+
+    /// Takes a value, for messages and for faces.
+    fn show(&mut self, value: Value) {
+        self.value = value;
+        self.shown.set_value(value.number());
+    }
+
+    fn show_range(&self) {
+        self.shown.set_range(self.range, self.is_logarithmic);
+    }
+
+    /// A number as far as a mouse can move the box to it.
+    fn within_reach(&self, number: f32) -> f32 {
+        let [low, high] = self.range;
+        match self.kind {
+            GuiKind::Toggle if number != 0.0 => self.on_value,
+            GuiKind::HorizontalRadio | GuiKind::VerticalRadio => number.max(low).min(high).trunc(),
+            _ if low == high => number,
+            _ => number.max(low.min(high)).min(high.max(low)),
         }
+    }
+
+    /// Takes the range of a message `range`, `lin`, `log` or `number`, which moves nothing.
+    fn change_range(&mut self, text: &str, values: &[Value]) {
+        let number = |at: usize| values.get(at).map_or(0.0, |value| value.number());
+        let is_radio = matches!(self.kind, GuiKind::HorizontalRadio | GuiKind::VerticalRadio);
+        match text {
+            "range" => self.range = [number(0), number(1)],
+            "number" if is_radio => self.range[1] = number(0).clamp(1.0, 128.0).trunc() - 1.0,
+            "lin" => self.is_logarithmic = false,
+            "log" => self.is_logarithmic = true,
+            _ => return,
+        }
+        self.show_range();
     }
 
     fn is_atom(&self) -> bool {
@@ -126,9 +179,9 @@ impl GuiBox {
                 self.list.clear();
                 self.list.extend_from_slice(values);
             }
-            (GuiKind::Symbol, [Value::Float(_), ..]) => self.value = Value::Symbol(words::FLOAT),
-            (GuiKind::Symbol, [value, ..]) => self.value = *value,
-            (_, [value, ..]) => self.value = Value::Float(value.number()),
+            (GuiKind::Symbol, [Value::Float(_), ..]) => self.show(Value::Symbol(words::FLOAT)),
+            (GuiKind::Symbol, [value, ..]) => self.show(*value),
+            (_, [value, ..]) => self.show(Value::Float(value.number())),
             (_, []) => {}
         }
     }
@@ -166,6 +219,9 @@ impl GuiBox {
             }
             selector => {
                 let text = context.symbols().text(selector);
+                if own_looks(self.kind).contains(&text) {
+                    self.change_range(text, message.values);
+                }
                 if !LOOKS.contains(&text) && !own_looks(self.kind).contains(&text) {
                     return match self.kind {
                         GuiKind::Bang => self.bang(context),
@@ -175,6 +231,20 @@ impl GuiBox {
             }
         }
         Handled::Yes
+    }
+}
+
+/// What a mouse can reach of a box: lowest and highest value, equal where there are no limits.
+fn reach(gui: &Gui) -> [f32; 2] {
+    match gui.kind {
+        GuiKind::Float | GuiKind::HorizontalSlider | GuiKind::VerticalSlider => gui.range,
+        GuiKind::Number if gui.range[0] > -1e37 || gui.range[1] < 1e37 => gui.range,
+        GuiKind::Toggle => [0.0, gui.on_value],
+        GuiKind::Bang => [0.0, 1.0],
+        #[expect(clippy::cast_precision_loss, reason = "at most 128")]
+        GuiKind::HorizontalRadio | GuiKind::VerticalRadio => [0.0, gui.cells as f32 - 1.0],
+        GuiKind::Meter => [LOWEST_LEVEL, 12.0],
+        GuiKind::Number | GuiKind::Symbol | GuiKind::List | GuiKind::Canvas => [0.0; 2],
     }
 }
 
@@ -197,7 +267,7 @@ impl Object for GuiBox {
         match self.kind {
             GuiKind::Toggle => {
                 let is_off = self.value.number() == 0.0;
-                self.value = Value::Float(if is_off { self.on_value } else { 0.0 });
+                self.show(Value::Float(if is_off { self.on_value } else { 0.0 }));
             }
             GuiKind::Bang if !self.passes() => return Handled::Yes,
             _ => {}
@@ -210,7 +280,7 @@ impl Object for GuiBox {
             GuiKind::Canvas => return Handled::No,
             GuiKind::Meter => {
                 let number = level(number);
-                self.value = Value::Float(number);
+                self.show(Value::Float(number));
                 context.send_float(0, number);
                 return Handled::Yes;
             }
@@ -218,7 +288,7 @@ impl Object for GuiBox {
             GuiKind::Float | GuiKind::Symbol | GuiKind::List => {
                 self.set_atom(&[Value::Float(number)]);
             }
-            _ => self.value = Value::Float(number),
+            _ => self.show(Value::Float(number)),
         }
         match self.passes() {
             true => self.output(context),
@@ -267,7 +337,7 @@ impl Object for GuiBox {
                 Handled::Yes
             }
             (_, words::SET, [Value::Float(number), ..]) => {
-                self.value = Value::Float(*number);
+                self.show(Value::Float(*number));
                 Handled::Yes
             }
             (_, words::SET | words::FLOAT | words::SYMBOL | words::LIST | words::BANG, _) => {
@@ -287,6 +357,17 @@ impl Object for GuiBox {
             }
             _ => Handled::No,
         }
+    }
+
+    fn moved(&mut self, number: f32, context: &mut Context<'_>) {
+        match self.kind {
+            GuiKind::Meter | GuiKind::Canvas | GuiKind::Symbol | GuiKind::List => return,
+            GuiKind::Bang if number == 0.0 => return,
+            GuiKind::Bang => {}
+            _ => self.show(Value::Float(self.within_reach(number))),
+        }
+        // The kinds that are left all have an outlet.
+        let _ = self.output(context);
     }
 
     fn loadbang(&mut self, context: &mut Context<'_>) {

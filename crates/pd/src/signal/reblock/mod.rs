@@ -85,8 +85,7 @@ impl Reblock {
     fn reformat(&mut self) {
         let parts = &mut self.parts;
         self.to = parts.settings.within(parts.outer, parts.is_root);
-        #[expect(clippy::cast_possible_truncation, reason = "its low bits count")]
-        let tick = parts.time.tick() as usize;
+        let tick = block_number(&parts.time);
         for inlet in &mut self.inlets {
             inlet.prepare(&self.to, tick);
         }
@@ -158,6 +157,19 @@ impl Reblock {
 impl Object for Reblock {
     fn is_on(&self) -> Option<bool> {
         Some(self.is_on)
+    }
+
+    fn turn(&mut self, is_on: bool) {
+        self.is_on = is_on;
+        // It was made in another block.
+        let tick = block_number(&self.parts.time);
+        self.inlets
+            .iter_mut()
+            .for_each(|inlet| inlet.align(&self.to, tick));
+        self.outlets
+            .iter_mut()
+            .for_each(|outlet| outlet.align(&self.to, tick));
+        self.phase = tick & (self.to.period - 1);
     }
 
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
@@ -237,6 +249,12 @@ impl Object for Reblock {
             }
         }
     }
+}
+
+/// Number of the block of the patch.
+#[expect(clippy::cast_possible_truncation, reason = "its low bits count")]
+fn block_number(time: &BlockTime) -> usize {
+    time.tick() as usize
 }
 
 /// Copies what both have: around `block~ 100` a block is shorter than its vector of 128, and inside it may not be.

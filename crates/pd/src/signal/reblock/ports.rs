@@ -108,6 +108,14 @@ impl InletBuffer {
             self.samples = vec![0.0; len];
         }
         self.resampled = vec![0.0; to.outer_frames];
+        self.align(to, tick);
+    }
+
+    /// Begins anew with the block `tick` of the patch.
+    ///
+    /// Real-time: hot.
+    pub(super) fn align(&mut self, to: &Reblocking, tick: usize) {
+        let len = self.samples.len();
         // Filled to its end just when the block inside is due.
         let phase = tick.wrapping_sub(1) & (to.period - 1);
         self.hop = (to.period * to.outer_frames).min(len);
@@ -177,6 +185,14 @@ impl OutletBuffer {
             self.samples = vec![0.0; len];
         }
         self.resampled = vec![0.0; outer];
+        self.align(to, tick);
+    }
+
+    /// Begins anew with the block `tick` of the patch.
+    ///
+    /// Real-time: hot.
+    pub(super) fn align(&mut self, to: &Reblocking, tick: usize) {
+        let (outer, len) = (to.outer_frames, self.samples.len());
         let big_period = (to.format.vector / outer).max(1);
         let phase = (tick + to.period - 1) & (big_period - 1) & to.period.wrapping_neg();
         self.write = outer * phase % len;

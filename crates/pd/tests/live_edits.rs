@@ -1,0 +1,239 @@
+//! Messages to canvases while a patch plays live: the change comes at a block that is said, with the bits that it has in a render there.
+
+use divisi_pd::{PatchPlayer, SearchPath, load_patch, register};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineOptions, Scheduler};
+use graph::{Edge, Graph, Node, ParamValue, Port, PortRef, Signal, SourceSpan};
+use processor::{Mode, Registry};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use units::{Channels, Frames, SampleRate};
+
+/// Frames of the whole run, in blocks, at most.
+const BLOCKS: usize = 4000;
+
+fn graph(patch: &Path) -> Graph {
+    let mut graph = Graph::default();
+    let mono = |name: &str| Port::new(name, Signal::Audio(Channels(1)));
+    let mut node = Node::new("patch", "pd");
+    node.set("file", ParamValue::from(patch.to_str().expect("a name")));
+    node.inputs = vec![Port::new("midi", Signal::Event)];
+    node.outputs = vec![Port::new("midi", Signal::Event), mono("out")];
+    let patch = graph.add(node).expect("a new name");
+    let mut sink = Node::new("dac", "sink");
+    sink.inputs = vec![mono("in")];
+    let sink = graph.add(sink).expect("a new name");
+    let port = |node, port| PortRef { node, port };
+    let (from, to, span) = (port(patch, 1), port(sink, 0), SourceSpan::NONE);
+    graph.connect(Edge { from, to, span });
+    graph
+}
+
+/// What was played, and the lines that were printed.
+struct Played {
+    bits: Vec<u32>,
+    lines: Vec<String>,
+}
+
+/// Plays a patch live and sends it each word once what the one before has caused is said, then plays 100 blocks more.
+fn play(patch: &Path, words: &[&str]) -> Played {
+    let mut registry = Registry::default();
+    dsp::register(&mut registry);
+    register(&mut registry);
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let to = lines.clone();
+    registry.set_console(Arc::new(move |_, line| {
+        to.lock().expect("no panic").push(line.to_owned());
+    }));
+    let rate = SampleRate::new(44_100).expect("not zero");
+    let mut options = EngineOptions::new(Frames(64), rate);
+    options.mode = Mode::Live;
+    options.scheduler = Scheduler::Sequential;
+    let made = Engine::new(graph(patch), Arc::new(registry), options);
+    let (mut engine, mut callback) = made.expect("the patch plays");
+    let node = engine.graph().find("patch").expect("it is there");
+    let (mut bits, mut sent, mut rest) = (Vec::new(), 0, 100);
+    let said = || {
+        let lines = lines.lock().expect("no panic");
+        lines.iter().filter(|it| it.starts_with("canvas: ")).count()
+    };
+    for block in 0..BLOCKS {
+        if said() == words.len() {
+            rest -= 1;
+        }
+        if rest == 0 {
+            break;
+        }
+        if block >= 50 && sent < words.len() && said() == sent {
+            engine.send_words(node, words[sent]).expect("there is room");
+            sent += 1;
+        }
+        let mut output = [0.0; 64];
+        callback.process(CallbackInfo::default(), &[], &mut [&mut output]);
+        bits.extend(output.map(f32::to_bits));
+        if block % 50 == 0 {
+            engine.update();
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    drop((engine, callback));
+    let lines = lines.lock().expect("no panic").clone();
+    Played { bits, lines }
+}
+
+/// The block that a line names, from 0.
+fn block_of(line: &str) -> usize {
+    let number = line
+        .rsplit(' ')
+        .next()
+        .and_then(|word| word.parse::<usize>().ok());
+    number.expect("a block is named") - 1
+}
+
+/// Bits of a patch to which each word is sent at its block.
+fn rendered(patch: &Path, words: &[(&str, usize)], frames: usize) -> Vec<u32> {
+    let _flush = rt::ftz::FlushToZero::enable();
+    let loaded = load_patch(patch, &SearchPath::only([])).expect("it is there");
+    let (mut player, _) = PatchPlayer::new(&loaded, 44_100.0, 0, 1);
+    for (word, block) in words {
+        // Within the block: at its begin another clock may be due.
+        let ms = (*block as f64 + 0.25) * 64.0 / 44.1;
+        player.schedule(ms, word, &[]);
+    }
+    let mut bits = Vec::new();
+    while bits.len() < frames {
+        player.play(&[]);
+        bits.extend(player.output(0).iter().map(|x| x.to_bits()));
+    }
+    bits
+}
+
+fn folder(name: &str) -> PathBuf {
+    let name = format!("divisi-live-{name}-{}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    folder
+}
+
+/// Sounds with all kinds of states, and messages that add others, connect, and take away.
+const CHANGING: &str = "#N canvas 0 0 9 9 12;
+#X obj 0 0 r add;
+#X msg 0 0 \\; pd-s obj 0 0 osc~ 660 \\, obj 0 0 *~ 0.25 \\, obj 0 0 dac~ \\, obj 0 0 r level \\, connect 0 0 1 0 \\, connect 1 0 2 0 \\, connect 3 0 1 1 \\; level 0.5;
+#X obj 0 0 r more;
+#X msg 0 0 \\; pd-s obj 0 0 voice 3 \\, obj 0 0 delread~ line 20 \\, connect 4 0 1 0 \\, connect 5 0 1 0 \\, obj 0 0 tabosc4~ wave 110 \\, connect 6 0 2 0;
+#X obj 0 0 r less;
+#X msg 0 0 \\; pd-s clear;
+#N canvas 0 0 9 9 s 0;
+#X restore 0 0 pd s;
+#X obj 0 0 osc~ 220;
+#X obj 0 0 delwrite~ line 100;
+#X obj 0 0 delread~ line 30;
+#X obj 0 0 dac~;
+#X obj 0 0 noise~;
+#X obj 0 0 lop~ 300;
+#X obj 0 0 loadbang;
+#X obj 0 0 metro 7;
+#X obj 0 0 random 500;
+#X obj 0 0 line~;
+#X obj 0 0 pack 0 5;
+#X obj 0 0 *~;
+#X obj 0 0 table wave 67;
+#X msg 0 0 \\; wave sinesum 64 1 0.5;
+#N canvas 0 0 9 9 slow 0;
+#X obj 0 0 block~ 512 2;
+#X obj 0 0 osc~ 55;
+#X obj 0 0 outlet~;
+#X connect 1 0 2 0;
+#X restore 0 0 pd slow;
+#X connect 0 0 1 0;
+#X connect 2 0 3 0;
+#X connect 4 0 5 0;
+#X connect 21 0 10 0;
+#X connect 7 0 8 0;
+#X connect 7 0 10 0;
+#X connect 9 0 10 0;
+#X connect 11 0 12 0;
+#X connect 12 0 10 0;
+#X connect 13 0 14 0;
+#X connect 14 0 15 0;
+#X connect 15 0 17 0;
+#X connect 17 0 16 0;
+#X connect 16 0 18 0;
+#X connect 12 0 18 1;
+#X connect 18 0 10 0;
+#X connect 13 0 20 0;
+";
+
+/// An abstraction with an array and a message of its own.
+const VOICE: &str = "#N canvas 0 0 9 9 12;
+#X obj 0 0 phasor~ 33;
+#X obj 0 0 *~ 0.1;
+#X obj 0 0 outlet~;
+#X obj 0 0 loadbang;
+#X obj 0 0 f \\$1;
+#X obj 0 0 print voice;
+#X connect 0 0 1 0;
+#X connect 1 0 2 0;
+";
+
+#[test]
+fn a_change_has_the_bits_of_a_render_from_the_block_that_is_said() {
+    let folder = folder("bits");
+    // Blocks inside begin anew when signals change: that one is another test.
+    let plain = CHANGING.replace("#X obj 0 0 block~ 512 2;", "#X text 0 0 none;");
+    std::fs::write(folder.join("p.pd"), plain).expect("writable");
+    std::fs::write(folder.join("voice.pd"), VOICE).expect("writable");
+    let patch = folder.join("p.pd");
+    let words = ["add", "more", "less"];
+    let played = play(&patch, &words);
+    let said = played.lines.iter().filter(|it| it.starts_with("canvas: "));
+    let blocks = Vec::from_iter(said.map(|line| block_of(line)));
+    assert_eq!(blocks.len(), 3, "{:?}", played.lines);
+    let errors = played.lines.iter().any(|it| it.starts_with("error"));
+    assert!(!errors, "{:?}", played.lines);
+    let at = Vec::from_iter(words.iter().copied().zip(blocks.iter().copied()));
+    let expected = rendered(&patch, &at, played.bits.len());
+    let first = played.bits.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!(first.map(|at| at / 64), None, "blocks {blocks:?}");
+    // Each change is heard.
+    for count in 0..3 {
+        let other = rendered(&patch, &at[..count], played.bits.len());
+        assert!(other != expected, "{count}");
+    }
+    std::fs::remove_dir_all(&folder).expect("ours");
+}
+
+#[test]
+fn canvases_with_blocks_of_their_own_play_on_through_a_change() {
+    let folder = folder("blocks");
+    std::fs::write(folder.join("p.pd"), CHANGING).expect("writable");
+    std::fs::write(folder.join("voice.pd"), VOICE).expect("writable");
+    let patch = folder.join("p.pd");
+    let played = play(&patch, &["add"]);
+    let said = played.lines.iter().find(|it| it.starts_with("canvas: "));
+    let block = block_of(said.expect("it is said"));
+    let expected = rendered(&patch, &[("add", block)], played.bits.len());
+    assert!(played.bits == expected, "block {block}");
+    std::fs::remove_dir_all(&folder).expect("ours");
+}
+
+#[test]
+fn a_patch_that_plays_in_many_nodes_changes_its_messages() {
+    let folder = folder("messages");
+    // No message box has the name of a canvas: what comes from outside changes no signals.
+    let patch = "#N canvas 0 0 9 9 12;\n#N canvas 0 0 9 9 s 0;\n#X obj 0 0 print made;\n#X restore 0 0 pd s;\n#X obj 0 0 osc~ 5;\n#X obj 0 0 dac~;\n\
+                 #X connect 1 0 2 0;\n#X obj 0 0 r x;\n#X obj 0 0 s pd-s;\n#X connect 3 0 4 0;\n";
+    std::fs::write(folder.join("p.pd"), patch).expect("writable");
+    let words = ["x obj 0 0 r note", "x connect 1 0 0 0"];
+    let played = play(&folder.join("p.pd"), &words);
+    assert_eq!(played.lines.len(), 2, "{:?}", played.lines);
+    let all = ["x obj 0 0 osc~ 3"];
+    let played = play(&folder.join("p.pd"), &all);
+    let refused = played
+        .lines
+        .iter()
+        .any(|it| it.contains("this box computes none"));
+    assert!(refused, "{:?}", played.lines);
+    std::fs::remove_dir_all(&folder).expect("ours");
+}
