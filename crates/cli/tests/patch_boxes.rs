@@ -114,6 +114,7 @@ fn every_box_of_a_patch_has_a_name_a_range_and_a_value_and_is_moved_by_it() {
     wait_until(|| shown(&tone(&playing), "vu1") == 64.0);
     playing.send(&["set tone.pitch 300"]).unwrap();
     playing.send(&["set tone.pitch-2 2.7"]).unwrap();
+    wait_until(|| shown(&tone(&playing), "pitch-2") == 2.0);
     playing.send(&["undo"]).unwrap();
     wait_until(|| shown(&tone(&playing), "pitch") == 300.0);
     wait_until(|| shown(&tone(&playing), "pitch-2") == 0.0);
@@ -213,6 +214,46 @@ fn an_edge_drives_what_a_patch_receives_or_shows_with_the_same_bits_everywhere()
     here.write("meter.toml", session("", ", \"lfo -> tone.vu1\"", nodes));
     let wrong = here.call("check meter.toml");
     assert!(wrong.err.contains("cannot be set"), "{}", wrong.err);
+}
+
+#[test]
+fn events_drive_boxes_each_by_itself() {
+    let here = Folder::new();
+    here.write("boxes.pd", BOXES);
+    let nodes = "beat = { kind = \"metro\" }\n";
+    let edges = ", \"beat -> tone.voice-2-bng1\"";
+    here.write("s.toml", session("", edges, nodes));
+    let said = here.well("render s.toml -o s.wav --seconds 2.2").err;
+    assert!(said.matches("bang: bang").count() >= 4, "{said}");
+}
+
+#[test]
+fn an_edge_drives_a_patch_that_shares_names() {
+    let here = Folder::new();
+    here.write(
+        "a.pd",
+        "#N canvas 0 0 9 9 12;\n#X obj 0 0 r freq;\n#X obj 0 0 osc~ 100;\n#X obj 0 0 dac~;\n#X obj 0 0 r shared;\n#X obj 0 0 *~ 1;\n\
+         #X connect 0 0 1 0;\n#X connect 1 0 4 0;\n#X connect 4 0 2 0;\n#X connect 3 0 4 1;\n",
+    );
+    here.write(
+        "b.pd",
+        "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X msg 0 0 0.5;\n#X obj 0 0 s shared;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n",
+    );
+    let render = |name: &str, edge: &str, options: &str| {
+        let session = format!(
+            "edges = [\"a.out1 -> left\"{edge}]\n[settings]\nrate = 44100\nblock = 64\n[nodes]\na = {{ kind = \"pd\", file = \"a.pd\" }}\n\
+             b = {{ kind = \"pd\", file = \"b.pd\" }}\nleft = {{ kind = \"sink\" }}\nlfo = {{ kind = \"lfo\", freq = 30 }}\n"
+        );
+        here.write(&format!("{name}.toml"), session);
+        here.well(&format!(
+            "render {name}.toml -o {name}.wav --seconds 0.2 {options}"
+        ));
+        here.read(&format!("{name}.wav"))
+    };
+    let edge = ", \"lfo -> a.freq: 300 add\"";
+    let driven = render("driven", edge, "--workers 1");
+    assert!(driven != render("plain", "", "--workers 1"));
+    assert!(driven == render("two", edge, "--workers 2 --scheduler stealing"));
 }
 
 #[test]

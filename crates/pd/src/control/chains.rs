@@ -50,6 +50,7 @@ impl Chains {
             edit: None,
             depth: 0,
         };
+        self.made = 0;
         self.free.resize_with(MAX_CHAINS, chain);
         self.waiting.reserve(MAX_CHAINS);
         self.changed.reserve(MAX_CHAINS);

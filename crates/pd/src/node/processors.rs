@@ -19,6 +19,8 @@ pub(super) struct Messages {
     /// `None` while another thread changes the patch.
     step: Option<Box<MessageStep>>,
     timer: BlockTimer,
+    /// Channels of `adc~`, for blocks whose messages come late.
+    inputs: Box<[SharedCell]>,
     /// Blocks that were computed without messages, which come late.
     missed: u32,
     /// What has come meanwhile.
@@ -133,6 +135,7 @@ impl Messages {
     pub(super) fn new(step: MessageStep, outsides: Vec<Outside>, mailboxes: Vec<Mailbox>) -> Self {
         Self {
             timer: step.block_timer(),
+            inputs: step.input_cells(),
             step: Some(Box::new(step)),
             missed: 0,
             waiting: Vec::new(),
@@ -197,6 +200,14 @@ impl Messages {
         self.timer.begin();
         for mailbox in &self.mailboxes {
             mailbox.end_block();
+        }
+        let count = block.input_count();
+        for (port, cell) in (MIDI_INPUTS..).zip(&self.inputs) {
+            let to = &mut cell.write().samples;
+            match port < count {
+                true => to.copy_from_slice(block.input(port).channel(0)),
+                false => to.fill(0.0),
+            }
         }
         if self.mailboxes.is_empty() {
             let room = self.waiting.capacity() - self.waiting.len();

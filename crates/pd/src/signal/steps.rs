@@ -419,6 +419,11 @@ impl MessageStep {
         outside(&mut swapped.0.machine);
     }
 
+    /// Channels of `adc~`.
+    pub(crate) fn input_cells(&self) -> Box<[SharedCell]> {
+        self.inputs.clone()
+    }
+
     /// What tells the signals the time of a block without messages.
     pub(crate) fn block_timer(&self) -> BlockTimer {
         BlockTimer::new(self.time.clone(), self.machine.tick_length())
