@@ -69,6 +69,13 @@ impl Children {
         }
     }
 
+    /// Adds the borders of all boxes to `to`, for blocks in which the machine is away.
+    ///
+    /// Real-time: hot, as long as there is room.
+    pub(crate) fn borders(&self, to: &mut Vec<Arc<Border>>) {
+        to.extend(self.boxes.iter().map(|one| one.border.clone()));
+    }
+
     /// Computes the sub-patches that have no nodes, behind the signals of a block.
     ///
     /// Real-time: as the messages of a patch.

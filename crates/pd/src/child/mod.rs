@@ -33,7 +33,7 @@ mod pd_object;
 mod pipe;
 mod player;
 
-pub(crate) use border::{ChildPatch, ChildRunner};
+pub(crate) use border::{Border, ChildPatch, ChildRunner};
 pub(crate) use children::Children;
 pub(crate) use opening::{ChildRequest, Opened};
 pub(crate) use pd_object::make;

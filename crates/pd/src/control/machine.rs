@@ -17,6 +17,7 @@ use super::symbol::{ROOM, Symbol, words};
 use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work, store};
+use crate::child::ChildPatch;
 use crate::file::Atom;
 use crate::net::MAX_MESSAGE;
 use crate::signal::{ObjectGroup, ObjectPlace};
@@ -534,6 +535,13 @@ impl Machine {
     pub(crate) fn begin_children(&mut self) {
         let Globals { children, jobs, .. } = &mut self.globals;
         children.begin_block(|ended| jobs.retire(JobResult::Ended(ended)));
+    }
+
+    /// Takes a sub-patch that has ended while the machine was away.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn retire_child(&mut self, ended: Box<dyn ChildPatch>) {
+        self.globals.jobs.retire(JobResult::Ended(ended));
     }
 
     /// The symbol of a name.

@@ -71,6 +71,7 @@ fn small(messages: Messages, steps: Option<Row>, outputs: Outputs) -> Expansion 
     let processor = SmallPatch {
         messages,
         steps,
+        children: Vec::new(),
         outputs,
     };
     let head = ExpandedNode {

@@ -6,7 +6,7 @@ use super::mailbox::Mailbox;
 use super::midi::MidiExchange;
 use super::own_params::OwnParams;
 use super::printer::{LineSender, Printer};
-use crate::child::prepare_named;
+use crate::child::{Border, ChildPatch, ChildRunner, prepare_named};
 use crate::control::Machine;
 use crate::signal::{BlockTimer, ChangedRow, MessageStep, Row, SharedCell};
 use processor::{Block, Event, Events, Mode, ProcessStatus, Processor, Setup, Tail};
@@ -21,6 +21,9 @@ pub(super) struct Messages {
     timer: BlockTimer,
     /// Channels of `adc~`, for blocks whose messages come late.
     inputs: Box<[SharedCell]>,
+    /// Boxes `pd~`, and sub-patches that have ended while the messages were away.
+    borders: Vec<Arc<Border>>,
+    ended: Vec<Box<dyn ChildPatch>>,
     /// Blocks that were computed without messages, which come late.
     missed: u32,
     /// What has come meanwhile.
@@ -62,6 +65,8 @@ impl Outside {
     }
 }
 
+/// Boxes `pd~` for which there is room.
+const ROOM_CHILDREN: usize = 64;
 /// Events that wait while the patch is changed, at most.
 const ROOM: usize = 4096;
 /// Inputs of the node before the channels of `adc~`.
@@ -94,6 +99,9 @@ impl Processor for Messages {
             let mut spawn = |task| setup.services.spawn_background(task);
             self.jobs = Some(live_services(step, &mut spawn));
             self.waiting.reserve(ROOM);
+            self.borders.reserve(ROOM_CHILDREN);
+            self.ended.reserve(ROOM_CHILDREN);
+            step.machine().globals().children.borders(&mut self.borders);
             step.machine().reserve_edits();
         }
     }
@@ -139,6 +147,8 @@ impl Messages {
             step: Some(Box::new(step)),
             missed: 0,
             waiting: Vec::new(),
+            borders: Vec::new(),
+            ended: Vec::new(),
             changed: None,
             outsides,
             mailboxes,
@@ -182,6 +192,11 @@ impl Messages {
         };
         let mut step = edited.messages;
         self.changed = edited.row;
+        for ended in self.ended.drain(..) {
+            step.machine().retire_child(ended);
+        }
+        self.borders.clear();
+        step.machine().globals().children.borders(&mut self.borders);
         for _ in 0..std::mem::take(&mut self.missed) {
             step.run_late();
         }
@@ -198,6 +213,11 @@ impl Messages {
     fn miss_block(&mut self, block: &Block<'_>) {
         self.missed += 1;
         self.timer.begin();
+        let ended = self
+            .borders
+            .iter()
+            .filter_map(|border| border.begin_block());
+        self.ended.extend(ended);
         for mailbox in &self.mailboxes {
             mailbox.end_block();
         }
@@ -293,6 +313,8 @@ impl Processor for StepGroup {
 pub(super) struct SmallPatch {
     pub(super) messages: Messages,
     pub(super) steps: Option<Row>,
+    /// Sub-patches of `pd~` that no node of the plan computes.
+    pub(super) children: Vec<ChildRunner>,
     pub(super) outputs: Outputs,
 }
 
@@ -311,6 +333,10 @@ impl Processor for SmallPatch {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.messages.setup(setup);
         self.take_changes();
+        if let Some(step) = self.messages.step() {
+            let mut children = step.machine().globals().children.take_runners();
+            self.children.append(&mut children);
+        }
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
@@ -320,7 +346,11 @@ impl Processor for SmallPatch {
         if let Some(steps) = &mut self.steps {
             steps.run();
         }
-        self.messages.step.run_children();
+        self.children.iter_mut().for_each(ChildRunner::run_behind);
+        if let Some(step) = self.messages.step() {
+            // Those that messages have made.
+            step.run_children();
+        }
         self.outputs.process(block)
     }
 

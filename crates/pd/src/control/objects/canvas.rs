@@ -76,7 +76,12 @@ impl CanvasReceiver {
         let fits = message.values.len() <= MAX_WORDS;
         let spare = fits.then(|| context.globals().spare_edits.pop());
         let Some(mut edit) = spare.flatten() else {
-            let why = "error: canvas: too many changes at once, or too many words in one";
+            let why = match context.globals().spare_edits.capacity() {
+                0 => {
+                    "error: canvas: a sub-patch of pd~ that plays live does not change once it is loaded"
+                }
+                _ => "error: canvas: too many changes at once, or too many words in one",
+            };
             return context.globals().print(why);
         };
         edit.canvas = self.canvas;
