@@ -6,21 +6,39 @@
 //!
 //! | policy | its block is in time if | takes from its cores |
 //! |---|---|---|
-//! | best effort, none | its work, spread over its workers, fits the budget | its work, in any shares |
+//! | best effort, none | its work, spread over its workers, fits the budget | its work, in any shares; with a latency of several blocks its usual work |
 //! | time-triggered | its windows give as much in the worst stretch of its budget | what its windows have in the best block, on each core |
 //! | event-triggered | the periods that its work takes fit the budget | its share of a block, in any shares |
 
 use crate::policy::{Policy, Windows};
-use crate::section::{CellLatency, CellSpec};
+use crate::section::CellSpec;
 use std::collections::VecDeque;
 use std::fmt;
 use units::Nanos;
+
+/// Costs of a node in one block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeCost {
+    /// The worst one.
+    pub worst: Nanos,
+    /// The usual one.
+    pub usual: Nanos,
+}
+
+impl From<Nanos> for NodeCost {
+    fn from(worst: Nanos) -> Self {
+        let usual = worst;
+        Self { worst, usual }
+    }
+}
 
 /// Time that a cell needs for one block, and the cores that can give it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellDemand {
     /// Worst cost of all its nodes.
     pub total: Nanos,
+    /// What they usually take of a block, where the cell has several blocks for a result. None: the worst cost.
+    pub usual: Option<Nanos>,
     /// Worst cost of the dearest of its nodes, which no second core makes shorter.
     pub longest: Nanos,
     /// Cores that it may use; empty for all.
@@ -29,38 +47,46 @@ pub struct CellDemand {
     pub workers: usize,
     /// A higher one is admitted before a lower one.
     pub precedence: u8,
-    /// Part of a block that it may take, in percent.
-    pub budget_percent: u8,
+    /// Part of a block that it may take, in percent; above 100 with a latency of several blocks.
+    pub budget_percent: u16,
     /// Rule by which it shares its cores.
     pub policy: Policy,
 }
 
 impl CellDemand {
-    /// Demand of the cell `spec`, whose nodes have these worst costs.
+    /// Demand of the cell `spec`, whose nodes have these costs: the worst one of each, and the usual one.
     ///
     /// Real-time: setup.
-    pub fn new(spec: &CellSpec, costs: &[Nanos]) -> Self {
+    pub fn new(spec: &CellSpec, costs: &[NodeCost]) -> Self {
+        let rest = Self::of_rest(costs);
+        let blocks = spec.latency.blocks();
+        let usual = costs.iter().map(|cost| cost.usual);
+        let usual = usual.fold(Nanos(0), Nanos::saturating_add);
         Self {
             cores: spec.cores.clone(),
             workers: spec.workers(),
             policy: spec.policy.clone(),
             precedence: spec.precedence,
             // The graph waits for a cell without latency for half a block at most.
-            budget_percent: match spec.latency {
-                CellLatency::None => 50,
-                CellLatency::OneBlock => 100,
+            budget_percent: match blocks {
+                0 => 50,
+                blocks => 100 * blocks as u16,
             },
-            ..Self::of_rest(costs)
+            usual: (blocks > 1).then_some(usual.min(rest.total)),
+            ..rest
         }
     }
 
     /// Demand of the nodes in no cell. They are admitted before every cell.
     ///
     /// Real-time: setup.
-    pub fn of_rest(costs: &[Nanos]) -> Self {
+    pub fn of_rest(costs: &[NodeCost]) -> Self {
+        let worst = costs.iter().map(|cost| cost.worst);
+        let total = worst.clone().fold(Nanos(0), Nanos::saturating_add);
         Self {
-            total: costs.iter().copied().fold(Nanos(0), Nanos::saturating_add),
-            longest: costs.iter().copied().max().unwrap_or_default(),
+            total,
+            usual: None,
+            longest: worst.max().unwrap_or_default(),
             cores: Vec::new(),
             workers: 1,
             precedence: u8::MAX,
@@ -110,7 +136,7 @@ impl CellDemand {
                     .collect()
             }
             Policy::EventTriggered(server) => vec![(allowed, server.share_of(period))],
-            _ => vec![(allowed, self.total)],
+            _ => vec![(allowed, self.usual.unwrap_or(self.total))],
         }
     }
 }
@@ -128,10 +154,10 @@ pub struct CoreCapacity {
 
 impl CoreCapacity {
     /// Time of one block that `percent` of it leaves without the reserve.
-    fn usable(&self, percent: u8) -> Nanos {
+    fn usable(&self, percent: u16) -> Nanos {
         let kept = u128::from(100 - self.reserve_percent.min(100));
-        let usable = u128::from(self.period.0) * u128::from(percent.min(100)) * kept / 10_000;
-        Nanos(usable as u64)
+        let usable = u128::from(self.period.0) * u128::from(percent) * kept / 10_000;
+        Nanos(usable.min(u128::from(u64::MAX)) as u64)
     }
 }
 
@@ -440,7 +466,7 @@ mod tests {
             // Only the load is under test.
             workers: usize::MAX,
             precedence: 0,
-            ..CellDemand::of_rest(&vec![Nanos(1); total as usize])
+            ..CellDemand::of_rest(&vec![Nanos(1).into(); total as usize])
         }
     }
 
@@ -551,6 +577,7 @@ mod tests {
         let total = Nanos(random(10) * UNIT);
         CellDemand {
             total,
+            usual: None,
             longest: total,
             cores: named,
             workers: 1,
@@ -691,6 +718,8 @@ mod tests {
         let mut slow = demand(60, &[]);
         slow.longest = Nanos(60);
         assert!(admit(std::slice::from_ref(&slow), &machine(4, 100, 0)).is_empty());
+        slow.budget_percent = 200;
+        assert!(admit(std::slice::from_ref(&slow), &machine(4, 40, 0)).is_empty());
         slow.budget_percent = 50;
         let refused = admit(&[slow], &machine(4, 100, 0));
         let (needed, budget) = (Nanos(60), Nanos(50));

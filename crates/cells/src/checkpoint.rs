@@ -6,7 +6,9 @@
 //!                           number, length, sum
 //! ```
 //!
-//! Words 64 to 512 hold the newest values of the cell's meters (`gauges`).
+//! Words 64 to 512 hold the newest values of the cell's meters (`gauges`). Word 2 is the supervisor's: as long as it is not 0, the
+//! cell writes a checkpoint after each block, for a process that takes its place. Behind both buffers is the session
+//! (`handed`).
 //!
 //! | state of a buffer | number | owned by |
 //! |---|---|---|
@@ -22,6 +24,7 @@
 //! Nothing but sizes, once they are checked: the capacity against the file, the length against the capacity, the sum against
 //! the words. The words themselves are for the next process, which checks them again, node by node.
 
+use crate::handed::{self, HANDED_AT};
 use rt::mirror::SharedWords;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::fs::File;
@@ -35,6 +38,10 @@ pub(crate) const MAGIC: u64 = 0x4443_4350_0001_5354;
 pub(crate) const FIRST_BUFFER: usize = 512;
 /// Most words of a buffer.
 pub(crate) const MAX_WORDS: usize = 4 << 20;
+/// Index of the word by which the supervisor asks for a checkpoint after each block.
+pub(crate) const EACH_BLOCK: usize = 2;
+/// Size of a page, or of several.
+const PAGE: u64 = 65_536;
 /// Indices of a buffer's number, length and sum.
 pub(crate) const fn head(buffer: usize) -> [usize; 3] {
     let at = 8 + 8 * buffer;
@@ -67,12 +74,22 @@ pub(crate) struct CheckpointMemory(File);
 impl CheckpointMemory {
     /// Empty memory. Pages are taken as they are written.
     pub(crate) fn new() -> io::Result<Self> {
+        Self::with(&[], 0)
+    }
+
+    /// The same with a session behind its buffers, for the part of this number.
+    pub(crate) fn with(session: &[u8], part: u64) -> io::Result<Self> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create("divisi-checkpoint", flags)?;
-        ftruncate(&file, 8 * (FIRST_BUFFER + 2 * MAX_WORDS) as u64)?;
+        let bytes = HANDED_AT + session.len() as u64;
+        ftruncate(&file, bytes.next_multiple_of(PAGE))?;
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         fcntl_add_seals(&file, seals)?;
-        Ok(Self(file.into()))
+        let file = file.into();
+        if !session.is_empty() {
+            handed::leave(&file, session, part)?;
+        }
+        Ok(Self(file))
     }
 
     /// The words before the first buffer, as the cell writes them.

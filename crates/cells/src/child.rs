@@ -14,7 +14,7 @@ use crate::events;
 use crate::gauges::{GAUGES, ShownGauges};
 use crate::inner_events::{Slot, copy_inner, inner_words, read_inner};
 use crate::isolation::{Isolation, end_with_parent, is_parent};
-use crate::keeper::{CHECKPOINT_INTERVAL, Keeper};
+use crate::keeper::{CHECKPOINT_INTERVAL, Keeper, LeavingCell};
 use crate::message::{CellEnd, HEADER, ReplyError, RequestInfo};
 use crate::node::DrillKind;
 use crate::policy::Windows;
@@ -58,10 +58,14 @@ pub struct CellJob {
     pub rings: (PathBuf, PathBuf),
     /// Path of the memory for checkpoints.
     pub state: PathBuf,
+    /// Path of the memory of the process whose place it takes.
+    pub before: Option<PathBuf>,
     /// Number of the guardian's process.
     pub parent: i32,
     /// When it may begin a block; none, at any time.
     pub windows: Option<Windows>,
+    /// Time that it has for each result, in blocks: its latency, or the block itself.
+    pub blocks: u64,
 }
 
 /// Begins the process of a cell: closes what was left open, and ends it with the guardian, the process `parent`. To be
@@ -113,6 +117,8 @@ struct Cell {
     budget: Option<Nanos>,
     parent: i32,
     keeper: Keeper,
+    /// The process whose place this one takes.
+    before: Option<LeavingCell>,
     gauges: ShownGauges,
     /// Blocks between two writes of the gauges.
     gauge_interval: u64,
@@ -130,8 +136,10 @@ impl Cell {
             isolation,
             rings,
             state,
+            before,
             parent,
             windows,
+            blocks,
         } = job;
         let frames = options.block.count();
         let channels = part.input_channels();
@@ -162,7 +170,8 @@ impl Cell {
             samples,
         );
         let is_live = options.mode == processor::Mode::Live;
-        let budget = is_live.then(|| options.block.duration(options.rate));
+        let period = options.block.duration(options.rate);
+        let budget = is_live.then(|| Nanos(period.0.saturating_mul(blocks)));
         let options = EngineOptions {
             input_channels: channels as u16,
             transport: Some(TransportStart {
@@ -180,6 +189,10 @@ impl Cell {
         let state = state.map_err(|error| format!("its memory is not there: {error}"))?;
         let (keeper, is_continued) =
             Keeper::new(&state.into(), (&mut callback, &graph), interval.max(1))?;
+        let before = before.filter(|_| !is_continued);
+        let before =
+            before.and_then(|path| OpenOptions::new().read(true).write(true).open(path).ok());
+        let before = before.and_then(|file| LeavingCell::open(&file.into()));
         let mut notes = keeper.notes(&graph, registry.catalogue());
         let (gauges, left_out) = ShownGauges::new(engine.gauge_handles(), keeper.head());
         if left_out > 0 {
@@ -190,6 +203,7 @@ impl Cell {
         let gauge_interval = GAUGE_INTERVAL.0 / options_period.0.max(1);
         Ok(Self {
             keeper,
+            before,
             gauges,
             gauge_interval: gauge_interval.max(1),
             is_continued,
@@ -229,8 +243,7 @@ impl Cell {
             match next {
                 Ok(info) => {
                     if std::mem::take(&mut is_first) && !self.is_continued {
-                        let cycle = info.position / self.frames as u64;
-                        self.callback.begin_at((info.position, cycle));
+                        self.begin_at(info.position);
                     }
                     if let Err(error) = self.answer(info) {
                         next = Err(error);
@@ -249,6 +262,18 @@ impl Cell {
                 Err(ReplyError::Corrupt) => return Err("a request was none".to_owned()),
             }
             next = self.receive();
+        }
+    }
+
+    /// Begins at this frame of the supervisor: from what the process before holds, or anew.
+    fn begin_at(&mut self, position: u64) {
+        let cycle = position / self.frames as u64;
+        let callback = &mut self.callback;
+        let before = self.before.take();
+        let is_taken =
+            before.is_some_and(|before| self.keeper.take_over(&before, callback, position));
+        if !is_taken {
+            callback.begin_at((position, cycle));
         }
     }
 
@@ -312,7 +337,8 @@ impl Cell {
         }
         let (outputs, frames) = (&self.outputs, self.frames);
         // After the reply, for which the supervisor may wait.
-        self.keeper.end_block(&mut self.callback, || {
+        let outside = info.position + frames as u64;
+        self.keeper.end_block(&mut self.callback, outside, || {
             // Relaxed: as above.
             let word = |it: &AtomicU32| f32::from_bits(it.load(Ordering::Relaxed));
             let mut from = 0;

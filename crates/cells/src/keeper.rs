@@ -1,8 +1,11 @@
 //! [`Keeper`]: what a cell's nodes hold, written into shared memory every 20 ms, and read by the next process.
 //!
 //! ```text
-//!   words of a buffer   │ layout │ position │ cycle │ node: number, state │ … │ line: bounds, samples │ …
+//!   words of a buffer   │ layout │ position │ cycle │ outside │ node: key, number, state │ … │ line: key, bounds, samples │ …
 //! ```
+//!
+//! `outside` is the frame of the supervisor's next request. A key is a number of the node and its kind, or of the node's line,
+//! and the size: a process of a changed graph finds the nodes that it still has ([`successor`](self::successor)).
 //!
 //! The layout is fixed when the cell begins, so a checkpoint is stores into memory that is there: no allocation, no call of
 //! the kernel. Of a delay line only the frames since the last checkpoint in the same buffer are written, and the sum of a
@@ -14,33 +17,47 @@
 //! | delay lines and lines that compensate latency, within a buffer | longer lines; events under way in them |
 //! | the frame and the cycle of the cell's engine | deferred work, which begins again |
 
-use crate::checkpoint::{FIRST_BUFFER, MAGIC, MAX_WORDS, head, seal, term};
+mod successor;
+
+pub(crate) use successor::LeavingCell;
+
+use crate::checkpoint::{EACH_BLOCK, FIRST_BUFFER, MAGIC, MAX_WORDS, head, seal, term};
 use engine::{EngineCallback, HeldLine, StateVisitor};
 use graph::{Catalogue, Graph, NodeId};
 use processor::Processor;
 use rt::mirror::SharedWords;
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
+use successor::Successor;
 use units::Nanos;
 
 /// Time between two checkpoints.
 pub(crate) const CHECKPOINT_INTERVAL: Nanos = Nanos(20_000_000);
 /// Most bytes of nodes' states: they are written at once, so this bounds the time of a checkpoint.
 const MAX_STATE_BYTES: usize = 512 << 10;
-/// Words before the first node's: layout, position, cycle.
-const TIME_WORDS: usize = 3;
+/// Words before the first node's: layout, position, cycle, position outside.
+const TIME_WORDS: usize = 4;
+/// Words of a node before its state: key, number.
+const NODE_WORDS: usize = 2;
+/// Words of a line before its samples: key, bounds.
+const LINE_WORDS: usize = 5;
+/// The bit of a key that says that it is a line's.
+const IS_LINE: u64 = 1 << 63;
 /// Latest frame or cycle that is believed: far enough from overflow.
 const MAX_TIME: u64 = 1 << 62;
 
-/// A node's place in a buffer: its number, then its state.
+/// A node's place in a buffer: its key, the number of the checkpoint, then its state.
 struct KeptNode {
     node: NodeId,
+    key: u64,
     at: usize,
     bytes: usize,
 }
 
-/// A line's place in a buffer: its bounds, then its samples, two in a word.
+/// A line's place in a buffer: its key, its bounds, then its samples, two in a word.
 struct KeptLine {
+    key: u64,
     /// `None` for one that finds no room.
     at: Option<usize>,
     samples: usize,
@@ -59,15 +76,25 @@ struct Layout {
     state_bytes: usize,
     longest: usize,
     scratch: Vec<u8>,
+    /// Lines of each node so far.
+    lines_of: HashMap<Option<NodeId>, u32>,
 }
 
 impl Layout {
-    fn of(callback: &mut EngineCallback) -> Self {
+    fn of(callback: &mut EngineCallback, graph: &Graph) -> Self {
         let mut layout = Self {
             words: TIME_WORDS,
             ..Self::default()
         };
         callback.visit_states(&mut layout);
+        for place in &mut layout.nodes {
+            let kind = graph
+                .node(place.node)
+                .map_or("", |node| node.effective_kind());
+            let kind = kind.bytes().map(u64::from);
+            let words = kind.chain([u64::from(place.node.0)]);
+            place.key = key(words, place.bytes);
+        }
         layout
     }
 
@@ -80,11 +107,16 @@ impl Layout {
         });
         let lines = self.lines.iter();
         let lines = lines.flat_map(|it| [it.samples as u64, it.capacity as u64]);
-        let mix = |hash: u64, word: u64| {
-            let mixed = (hash ^ word).wrapping_mul(0x0100_0000_01B3);
-            mixed.rotate_left(23)
-        };
         nodes.chain([u64::MAX]).chain(lines).fold(MAGIC, mix)
+    }
+
+    /// The key of the next line of a node.
+    fn line_key(&mut self, line: &HeldLine<'_>) -> u64 {
+        let count = self.lines_of.entry(line.node).or_default();
+        *count += 1;
+        let node = line.node.map_or(u64::MAX, |node| node.0.into());
+        let words = [node, (*count).into(), line.capacity as u64];
+        key(words, line.samples.len()) | IS_LINE
     }
 
     fn place(&mut self, words: usize) -> Option<usize> {
@@ -109,11 +141,17 @@ impl StateVisitor for Layout {
         }
         let is_small = self.state_bytes + bytes <= MAX_STATE_BYTES;
         match is_small
-            .then(|| self.place(1 + bytes.div_ceil(8)))
+            .then(|| self.place(NODE_WORDS + bytes.div_ceil(8)))
             .flatten()
         {
             Some(at) => {
-                self.nodes.push(KeptNode { node, at, bytes });
+                let key = 0;
+                self.nodes.push(KeptNode {
+                    node,
+                    key,
+                    at,
+                    bytes,
+                });
                 self.state_bytes += bytes;
                 self.longest = self.longest.max(bytes);
             }
@@ -123,9 +161,11 @@ impl StateVisitor for Layout {
 
     fn line(&mut self, line: &mut HeldLine<'_>) {
         let samples = line.samples.len();
-        let at = self.place(4 + samples.div_ceil(2));
+        let key = self.line_key(line);
+        let at = self.place(LINE_WORDS + samples.div_ceil(2));
         let capacity = line.capacity;
         self.lines.push(KeptLine {
+            key,
             at,
             samples,
             capacity,
@@ -159,7 +199,7 @@ impl Keeper {
         (callback, graph): (&mut EngineCallback, &Graph),
         interval: u64,
     ) -> Result<(Self, bool), String> {
-        let mut layout = Layout::of(callback);
+        let mut layout = Layout::of(callback, graph);
         let capacity = layout.words;
         let memory = SharedWords::open(file, FIRST_BUFFER + 2 * capacity);
         let memory = memory.map_err(|error| format!("no memory for its state: {error}"))?;
@@ -182,8 +222,8 @@ impl Keeper {
         };
         keeper.begin();
         // Both buffers are written once, so that all pages are there.
-        keeper.save(callback);
-        keeper.save(callback);
+        keeper.save(callback, 0);
+        keeper.save(callback, 0);
         Ok((keeper, is_continued))
     }
 
@@ -231,19 +271,47 @@ impl Keeper {
         &self.memory.words()[..FIRST_BUFFER]
     }
 
-    /// Counts one block, and writes a checkpoint if it is due and `is_sound` says that the block's sound is good.
+    /// Counts one block, and writes a checkpoint if it is due and `is_sound` says that the block's sound is good. The next
+    /// request of the supervisor is for frame `outside`.
     ///
     /// Real-time: hot.
     pub(crate) fn end_block(
         &mut self,
         callback: &mut EngineCallback,
+        outside: u64,
         is_sound: impl FnOnce() -> bool,
     ) {
         self.blocks += 1;
-        if self.blocks >= self.interval && is_sound() {
+        // Relaxed: nothing travels with it.
+        let is_asked = self.memory.words()[EACH_BLOCK].load(Ordering::Relaxed) != 0;
+        if (self.blocks >= self.interval || is_asked) && is_sound() {
             self.blocks = 0;
-            self.save(callback);
+            self.save(callback, outside);
         }
+    }
+
+    /// Has the nodes of `callback` go on from what those of the process before hold when the supervisor asks for frame
+    /// `outside`, as far as they are the same nodes. Returns false if it has left nothing.
+    ///
+    /// Real-time: waits, on that process, for some milliseconds.
+    pub(crate) fn take_over(
+        &self,
+        before: &LeavingCell,
+        callback: &mut EngineCallback,
+        outside: u64,
+    ) -> bool {
+        let Some((number, words)) = before.await_checkpoint(outside) else {
+            return false;
+        };
+        let places = successor::places(&words);
+        let layout = &self.layout;
+        let mut load = Successor::new(layout, (&words, number), &places);
+        let time = (words[1], words[2]);
+        if time.0 > MAX_TIME || time.1 > MAX_TIME {
+            return false;
+        }
+        callback.begin_at(time);
+        callback.visit_states(&mut load)
     }
 
     /// Empty buffers. What the supervisor left there has been read.
@@ -254,6 +322,7 @@ impl Keeper {
         (0..2).for_each(|buffer| store(head(buffer)[0], 0));
         store(0, MAGIC);
         store(1, self.layout.words as u64);
+        store(EACH_BLOCK, 0);
         let buffers = &words[FIRST_BUFFER..FIRST_BUFFER + 2 * self.layout.words];
         buffers.iter().for_each(|it| it.store(0, Ordering::Relaxed));
     }
@@ -261,7 +330,7 @@ impl Keeper {
     /// Writes what the nodes hold into the older buffer.
     ///
     /// Real-time: hot.
-    fn save(&mut self, callback: &mut EngineCallback) {
+    fn save(&mut self, callback: &mut EngineCallback, outside: u64) {
         let (number, capacity) = (self.number + 1, self.layout.words);
         let buffer = (number % 2) as usize;
         let words = self.memory.words();
@@ -284,7 +353,7 @@ impl Keeper {
             node: 0,
             line: 0,
         };
-        let time = [self.fingerprint, position, cycle];
+        let time = [self.fingerprint, position, cycle, outside];
         (0..)
             .zip(time)
             .for_each(|(at, word)| save.buffer.put(at, word));
@@ -344,10 +413,11 @@ impl StateVisitor for Save<'_> {
         processor.save(self.scratch);
         // A node of another length is not kept: the buffer has no room for it.
         let is_right = self.scratch.len() == place.bytes;
+        self.buffer.put(place.at, place.key);
         self.buffer
-            .put(place.at, if is_right { self.number } else { 0 });
+            .put(place.at + 1, if is_right { self.number } else { 0 });
         if is_right {
-            for (at, part) in (place.at + 1..).zip(self.scratch.chunks(8)) {
+            for (at, part) in (place.at + NODE_WORDS..).zip(self.scratch.chunks(8)) {
                 let mut bytes = [0; 8];
                 bytes[..part.len()].copy_from_slice(part);
                 self.buffer.put(at, u64::from_le_bytes(bytes));
@@ -364,7 +434,8 @@ impl StateVisitor for Save<'_> {
         if (line.samples.len(), line.capacity) != (place.samples, place.capacity) {
             return;
         }
-        (first..)
+        self.buffer.put(first, place.key);
+        (first + 1..)
             .zip(line.bounds.unwrap_or_default())
             .for_each(|(at, word)| self.buffer.put(at, word));
         let capacity = line.capacity as u64;
@@ -372,18 +443,18 @@ impl StateVisitor for Save<'_> {
             .since
             .map_or(capacity, |since| self.position.saturating_sub(since));
         if new >= capacity {
-            return self.put_samples(first + 4, line.samples, 0..place.samples);
+            return self.put_samples(first + LINE_WORDS, line.samples, 0..place.samples);
         }
         for channel in (0..place.samples).step_by(line.capacity) {
             let from = (self.position - new) as usize & (line.capacity - 1);
             let end = from + new as usize;
             self.put_samples(
-                first + 4,
+                first + LINE_WORDS,
                 line.samples,
                 channel + from..channel + end.min(line.capacity),
             );
             self.put_samples(
-                first + 4,
+                first + LINE_WORDS,
                 line.samples,
                 channel..channel + end.saturating_sub(line.capacity),
             );
@@ -459,14 +530,11 @@ impl StateVisitor for Load<'_> {
         let Some(place) = next_node(self.layout, &mut self.node, node) else {
             return;
         };
-        if self.words[place.at] != self.number {
-            return;
-        }
-        let words = &self.words[place.at + 1..][..place.bytes.div_ceil(8)];
-        let mut bytes: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
-        bytes.truncate(place.bytes);
-        // One that refuses its state begins anew.
-        let _ = processor.load(&bytes);
+        load_node(
+            (self.words, place.at),
+            (place.bytes, self.number),
+            processor,
+        );
     }
 
     fn line(&mut self, line: &mut HeldLine<'_>) {
@@ -475,15 +543,46 @@ impl StateVisitor for Load<'_> {
         let Some(first) = place.and_then(|it| it.at) else {
             return;
         };
-        let words = &self.words[first..];
-        if let Some(bounds) = &mut line.bounds {
-            bounds.copy_from_slice(&words[..4]);
-        }
-        for (at, sample) in line.samples.iter_mut().enumerate() {
-            let value = f32::from_bits((words[4 + at / 2] >> (32 * (at % 2))) as u32);
-            *sample = if value.is_finite() { value } else { 0.0 };
-        }
+        load_line(&self.words[first..], line);
     }
+}
+
+/// Loads the state of `bytes` bytes at a place, if it is of checkpoint `number`.
+fn load_node(
+    (words, at): (&[u64], usize),
+    (bytes, number): (usize, u64),
+    processor: &mut dyn Processor,
+) {
+    if words[at + 1] != number {
+        return;
+    }
+    let words = &words[at + NODE_WORDS..][..bytes.div_ceil(8)];
+    let mut state: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
+    state.truncate(bytes);
+    // One that refuses its state begins anew.
+    let _ = processor.load(&state);
+}
+
+/// Loads a line from the words at its place.
+fn load_line(words: &[u64], line: &mut HeldLine<'_>) {
+    if let Some(bounds) = &mut line.bounds {
+        bounds.copy_from_slice(&words[1..LINE_WORDS]);
+    }
+    for (at, sample) in line.samples.iter_mut().enumerate() {
+        let value = f32::from_bits((words[LINE_WORDS + at / 2] >> (32 * (at % 2))) as u32);
+        *sample = if value.is_finite() { value } else { 0.0 };
+    }
+}
+
+/// The key of what these words name, of `size` bytes or samples.
+fn key(words: impl IntoIterator<Item = u64>, size: usize) -> u64 {
+    let named = words.into_iter().fold(MAGIC, mix) >> 33;
+    named << 32 | size as u64 & u64::from(u32::MAX)
+}
+
+fn mix(hash: u64, word: u64) -> u64 {
+    let mixed = (hash ^ word).wrapping_mul(0x0100_0000_01B3);
+    mixed.rotate_left(23)
 }
 
 #[cfg(test)]

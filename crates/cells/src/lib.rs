@@ -40,6 +40,7 @@
 //! | `child` | [`run_cell`]: the cell's process |
 //! | `keeper` | what its nodes hold, written into shared memory while it plays, for the process after it |
 //! | `checkpoint` | that memory, and what the supervisor believes of it |
+//! | `handed` | [`HandedSession`]: the session as the supervisor has read it, for each process |
 //! | `gauges` | the newest values of a cell's meters |
 //! | `isolation` | what a cell's process gives up before it plays, and attempts to get it back |
 //! | `raw` | the calls of the kernel that need `unsafe` |
@@ -67,6 +68,7 @@ mod child;
 mod events;
 mod gauges;
 mod guardian;
+mod handed;
 mod inner_events;
 mod isolation;
 mod keeper;
@@ -87,10 +89,11 @@ mod supervised;
 mod target;
 mod transport;
 
-pub use admission::{CellDemand, CoreCapacity, Misfit, admit};
+pub use admission::{CellDemand, CoreCapacity, Misfit, NodeCost, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
 pub use guardian::{GuardianOptions, Succession, join_guardian, run_guardian};
+pub use handed::HandedSession;
 pub use isolation::{Isolation, try_to_leave};
 pub use machine::MachineFiles;
 pub use monitor::{
@@ -100,7 +103,7 @@ pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
-    CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, InnerChange,
+    CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, GraphGoal, InnerChange,
     ServiceOptions, WorstCosts, cell_text,
 };
 pub use shares::MachineShares;

@@ -33,8 +33,13 @@ const REQUEST: u32 = 0x4443_5131;
 const REPLY: u32 = 0x4443_5031;
 /// Number of the first message of a cell.
 const HELLO: u64 = u64::MAX;
-/// Messages that a ring holds at least.
-pub(crate) const DEPTH: usize = 4;
+/// Messages that a ring holds at least, beside those that a latency keeps on their way.
+const DEPTH: usize = 4;
+
+/// Words of a ring for messages of `samples` words behind their header, `latency` of which are on their way.
+pub(crate) fn ring_words(samples: usize, latency: u64) -> usize {
+    (DEPTH + latency as usize) * (HEADER + samples)
+}
 
 /// Reason for which there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 //!                        fade within a block   within a block
 //! ```
 //!
-//! Live it waits for a reply for half a block's period at most, and with a latency of one block not at all. Offline it waits
+//! Live it waits for a reply for half a block's period at most, and with a latency of one block or more not at all. Offline it waits
 //! until the reply comes or the monitor has ended the process, so that a healthy cell loses nothing.
 
 use crate::border::{CELL, hidden_kind, register_tap};
@@ -139,8 +139,8 @@ struct CellNode {
     next: u64,
     /// First block that was sent to the present process.
     first: u64,
-    /// Last block that was not sent, for want of budget.
-    unsent: u64,
+    /// By block, modulo their number: true if it was sent. As many as are on their way.
+    sent: Vec<bool>,
     /// Channels x frames of the last reply.
     samples: Vec<f32>,
     /// Channels of each output; 0 for one of events.
@@ -180,7 +180,7 @@ impl CellNode {
             is_offline: false,
             next: first,
             first,
-            unsent: u64::MAX,
+            sent: Vec::new(),
             samples: Vec::new(),
             last: vec![0.0; outputs.iter().sum()],
             events: NodeEvents::new(&node.inputs, &node.outputs),
@@ -224,7 +224,7 @@ impl CellNode {
     fn send(&mut self, block: &Block<'_>) {
         // The wake is what a cell without budget is not given.
         if self.link.status.throttled.load(Ordering::Relaxed) {
-            self.unsent = self.next;
+            self.set_sent(false);
             self.follow(block);
             self.set_behind();
             return;
@@ -264,6 +264,7 @@ impl CellNode {
         });
         count_lost(&self.link.status, lost);
         self.follow(block);
+        self.set_sent(sent == Some(Ok(())));
         match sent {
             Some(Ok(())) => {
                 self.events.set_sent();
@@ -277,6 +278,19 @@ impl CellNode {
             Some(Err(ReplyError::Late)) | None => self.set_behind(),
             Some(Err(error)) => self.give_up(error),
         }
+    }
+
+    /// Notes that the present block was sent or not: nobody waits for the reply to one that was not.
+    fn set_sent(&mut self, is_sent: bool) {
+        let at = self.next as usize % self.sent.len().max(1);
+        if let Some(sent) = self.sent.get_mut(at) {
+            *sent = is_sent;
+        }
+    }
+
+    fn was_sent(&self, block: u64) -> bool {
+        let at = block as usize % self.sent.len().max(1);
+        self.sent.get(at).copied().unwrap_or(false)
     }
 
     /// A process has come, or has missed a block.
@@ -312,7 +326,7 @@ impl CellNode {
 
     /// Receives the reply to block `wanted` into `samples`, and returns true if it came.
     fn receive(&mut self, wanted: u64) -> bool {
-        if wanted < self.first || wanted == self.unsent {
+        if wanted < self.first || !self.was_sent(wanted) {
             return false;
         }
         let limit = if self.is_offline {
@@ -435,10 +449,11 @@ impl Processor for CellNode {
         self.transport = TransportFeed::new(setup.services.transport());
         self.is_offline = setup.mode != Mode::Live;
         let period = setup.block.duration(setup.rate);
-        self.budget = match self.link.latency {
-            CellLatency::None => Nanos(period.0 / 2),
-            CellLatency::OneBlock => Nanos(0),
+        self.budget = match self.link.latency.is_none() {
+            true => Nanos(period.0 / 2),
+            false => Nanos(0),
         };
+        self.sent = vec![false; self.link.latency.blocks() as usize + 1];
         self.samples = vec![0.0; self.last.len() * self.block];
         self.events.setup(self.block);
         self.reset();

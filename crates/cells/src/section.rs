@@ -7,7 +7,7 @@
 //! memory_mib = 256           # on top of what it has when it begins to play
 //! policy = "best-effort"     # or "none", "time-triggered", "event-triggered"
 //! precedence = 1             # 0 to 9; a higher one runs before a lower one
-//! latency = 1                # blocks, 0 or 1
+//! latency = 1                # blocks, 0 to 256
 //! ```
 
 use crate::policy::{Policy, Server, TimeWindow, Windows};
@@ -16,26 +16,36 @@ use crate::target::{self, Target};
 use ::toml::{Table, Value};
 use graph::{Diagnostic, SourceSpan};
 use serde_json::json;
-use text::Session;
+use text::{Section, Session};
 use units::Nanos;
 
 /// The session's section of cells.
 pub const SECTION: &str = "cell";
 
-/// Time at which a cell's result is due.
+/// Time at which a cell's result is due, in blocks after the one that asks for it.
+///
+/// With 0 the graph waits for it, within a budget. With more nobody waits: the cell has so many blocks for each result,
+/// and works on several at a time, one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CellLatency {
-    /// In the block that asks for it: the graph waits for it, within a budget.
-    #[default]
-    None,
-    /// One block later: the cell has a whole block for it, and nobody waits.
-    OneBlock,
-}
+pub struct CellLatency(u16);
 
 impl CellLatency {
+    /// Most blocks: the rings of a cell hold so many messages.
+    pub const MAX: u16 = 256;
+
+    /// A latency of so many blocks, [`Self::MAX`] at most.
+    pub fn new(blocks: u16) -> Self {
+        Self(blocks.min(Self::MAX))
+    }
+
     /// In blocks.
     pub fn blocks(self) -> u64 {
-        u64::from(self == Self::OneBlock)
+        u64::from(self.0)
+    }
+
+    /// Returns true if the graph waits for each result.
+    pub fn is_none(self) -> bool {
+        self.0 == 0
     }
 }
 
@@ -62,6 +72,8 @@ pub struct CellSpec {
     pub target: Target,
     /// Its shares of what cores have together.
     pub shares: MachineShares,
+    /// Its table as it was written.
+    pub(crate) keys: Table,
     /// Place of the section.
     pub span: SourceSpan,
 }
@@ -86,6 +98,29 @@ impl CellSpec {
             (Some((_, max)), Policy::BestEffort) => max,
             (Some((min, _)), Policy::Exclusive) => min.min(self.workers()),
             _ => self.workers(),
+        }
+    }
+
+    /// The same cell with other nodes.
+    pub(crate) fn with_nodes(&self, nodes: Vec<String>) -> Self {
+        let mut keys = self.keys.clone();
+        let names = nodes.iter().map(|it| Value::from(it.as_str()));
+        keys.insert("nodes".to_owned(), Value::Array(names.collect()));
+        Self {
+            nodes,
+            keys,
+            ..self.clone()
+        }
+    }
+
+    /// Its section in a session.
+    pub(crate) fn section(&self) -> Section {
+        let named = Table::from_iter([(self.name.clone(), Value::Table(self.keys.clone()))]);
+        let all = Table::from_iter([(SECTION.to_owned(), Value::Table(named))]);
+        Section {
+            name: SECTION.to_owned(),
+            span: SourceSpan::NONE,
+            text: all.to_string(),
         }
     }
 
@@ -227,7 +262,7 @@ pub fn extend_schema(schema: &mut serde_json::Value) {
                 "memory_bandwidth": { "type": "integer", "minimum": 1, "maximum": 100, "description": "Share of the memory bandwidth in percent, by resctrl." },
                 "max_mhz": { "type": "integer", "minimum": 1, "maximum": 100000, "description": "Highest clock rate of its cores, by cpufreq: a cap on their power." },
                 "precedence": count(9, 0, "A higher one runs before a lower one."),
-                "latency": count(1, 0, "In blocks; 0: the graph waits for it within the block."),
+                "latency": count(i64::from(CellLatency::MAX), 0, "In blocks; 0: the graph waits for it within the block. With more it has so many blocks for its work."),
             },
         },
     });
@@ -277,7 +312,7 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
     check_keys(table, &policy)?;
     let pool = cores.ok_or("`cores` is a list of numbers: [1]")?;
     check_cores(&policy, &pool)?;
-    let latency = whole("latency", 1, 0)?;
+    let latency = whole("latency", CellLatency::MAX.into(), 0)?;
     let target = Target::read(table, &pool, latency as u64)?;
     if target.cores.is_some() && policy.is_switched() {
         return Err(format!(
@@ -296,12 +331,10 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
         memory_mib: whole("memory_mib", MAX_MEMORY_MIB, DEFAULT_MEMORY_MIB)? as u64,
         policy,
         precedence: whole("precedence", 9, 0)? as u8,
-        latency: match latency {
-            0 => CellLatency::None,
-            _ => CellLatency::OneBlock,
-        },
+        latency: CellLatency::new(latency as u16),
         target,
         shares: MachineShares::read(table)?,
+        keys: table.clone(),
         span,
     })
 }
@@ -377,7 +410,7 @@ mod tests {
         assert_eq!((cells.len(), mistakes), (2, vec![]));
         assert_eq!(
             (cells[0].memory_mib, cells[0].latency),
-            (256, CellLatency::None)
+            (256, CellLatency::default())
         );
         let b = &cells[1];
         assert_eq!(
@@ -412,7 +445,7 @@ mod tests {
             ("nodes = [1]", "needs `nodes`"),
             ("nodes = [\"x\"]\ncores = \"all\"", "is a list"),
             ("nodes = [\"x\"]\ncores = [-1]", "list of numbers"),
-            ("nodes = [\"x\"]\nlatency = 2", "0 to 1"),
+            ("nodes = [\"x\"]\nlatency = 257", "0 to 256"),
             ("nodes = [\"x\"]\nmemory_mib = -2", "0 to"),
             ("nodes = [\"x\"]\nprecedence = 10", "0 to 9"),
             ("nodes = [\"x\"]\npolicy = \"none\"", "needs `cores`"),

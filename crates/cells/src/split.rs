@@ -339,7 +339,7 @@ fn mono(name: &str) -> Port {
     Port::new(name, Signal::Audio(Channels(1)))
 }
 
-fn unused_name(graph: &Graph, stem: &str) -> String {
+pub(crate) fn unused_name(graph: &Graph, stem: &str) -> String {
     let mut name = stem.to_owned();
     while graph.find(&name).is_some() {
         name.push('\'');
@@ -357,7 +357,7 @@ fn unknown_node(graph: &Graph, cell: &CellSpec, name: &str) -> Diagnostic {
 }
 
 /// The reason for which a node must stay with the supervisor.
-fn why_outside(node: &Node, catalogue: &Catalogue) -> Option<&'static str> {
+pub(crate) fn why_outside(node: &Node, catalogue: &Catalogue) -> Option<&'static str> {
     let kind = catalogue.get(node.effective_kind())?;
     match () {
         () if kind.name == "midi_input" || kind.name == "midi_output" => {

@@ -81,6 +81,18 @@ impl fmt::Debug for CellStatus {
 }
 
 impl CellStatus {
+    /// Counts anew: what was asked for and lost so far was not heard.
+    pub(crate) fn begin_count(&self) {
+        for count in [
+            &self.blocks,
+            &self.lost,
+            &self.not_finite,
+            &self.lost_events,
+        ] {
+            count.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Takes the memory in which a process writes its meters.
     pub(crate) fn set_head(&self, head: Option<SharedWords>) {
         *self.head.lock().unwrap_or_else(PoisonError::into_inner) = head;

@@ -214,7 +214,7 @@ impl AudioCallback for SupervisedCallback {
         self.callback.process(info, inputs, outputs);
         if let Some(keeper) = &mut self.keeper {
             let is_sound = || outputs.iter().all(|it| it.iter().all(|it| it.is_finite()));
-            keeper.end_block(&mut self.callback, is_sound);
+            keeper.end_block(&mut self.callback, 0, is_sound);
         }
         let position = self.callback.time().0 + self.offset;
         self.pulse.set(PulseWord::Position, position);

@@ -1,7 +1,7 @@
 //! [`CellHost`]: the cells of a session, for a program that plays parts of it in processes of their own.
 //!
-//! A session of cells takes the commands of cells, each alone in its request, and those that change no nodes and edges.
-//! Others would change the graph of the supervisor, in which a cell is one node and which is not the session's.
+//! A session of cells takes the commands of cells, each alone in its request. What changes nodes and edges changes the whole graph of
+//! the session: the host cuts it anew, and starts other processes for the cells whose parts are others then.
 //!
 //! Commands are looked up in the whole graph of the session. What is for a node inside a cell goes through the host, within
 //! the transaction of the engine: all of a request is heard with one block.
@@ -11,7 +11,11 @@ use engine::{Engine, EngineError, RampLaw};
 use graph::{Edit, Graph, NodeId, ParamValue};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use text::Section;
 use units::Frames;
+
+/// Name of the sections of cells.
+pub(crate) const CELL_SECTION: &str = "cell";
 
 /// The cells of a session that plays.
 pub trait CellHost {
@@ -28,6 +32,20 @@ pub trait CellHost {
     ///
     /// Real-time: setup.
     fn poll(&mut self, engine: &mut Engine) -> Option<Result<(Value, Option<u64>), String>>;
+
+    /// Begins to change nodes and edges of the whole graph. [`Self::poll`] gives what has become of it.
+    ///
+    /// # Errors
+    ///
+    /// The reason for which nothing changes.
+    ///
+    /// Real-time: setup.
+    fn begin_edit(&mut self, goal: EditGoal) -> Result<(), String>;
+
+    /// The sections of all cells, if they are others than those of the session's file.
+    ///
+    /// Real-time: setup.
+    fn sections(&self) -> Option<Vec<Section>>;
 
     /// The answer to the query for cells.
     ///
@@ -77,6 +95,15 @@ pub trait CellHost {
     ///
     /// Real-time: setup.
     fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue);
+}
+
+/// What the whole graph is to become.
+#[derive(Clone, Debug)]
+pub enum EditGoal {
+    /// These changes are made to it.
+    Edits(Vec<Edit>),
+    /// It becomes this one: what has the same name stays.
+    Graph(Box<Graph>),
 }
 
 /// Event for a node in a cell.
@@ -145,26 +172,8 @@ pub(crate) fn check(command: &Command, has_cells: bool) -> Result<(), ControlErr
     let asks = matches!(command, Command::Query { what: Query::Cells });
     match has_cells {
         true if is_cell_command(command) => Err(ControlError::Alone("a command of cells")),
-        true if changes_graph(command) => Err(ControlError::WithCells),
+        true if matches!(command, Command::Load { .. }) => Err(ControlError::WithCells),
         false if asks || is_cell_command(command) => Err(ControlError::NoCells),
         _ => Ok(()),
     }
-}
-
-/// Returns true for a command that changes nodes and edges, or the file that plays.
-fn changes_graph(command: &Command) -> bool {
-    matches!(
-        command,
-        Command::Add { .. }
-            | Command::Remove { .. }
-            | Command::Replace { .. }
-            | Command::Connect { .. }
-            | Command::Disconnect { .. }
-            | Command::Bypass { .. }
-            | Command::Rename { .. }
-            | Command::Move { .. }
-            | Command::Enable { .. }
-            | Command::Disable { .. }
-            | Command::Load { .. }
-    )
 }

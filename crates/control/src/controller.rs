@@ -8,11 +8,11 @@
 //! Requests that set parameters follow each other without a wait; one behind a change of the graph waits until that plays.
 
 use crate::ControlError;
-use crate::cells::{self, CellHost, InsideEvent};
+use crate::cells::{self, CELL_SECTION, CellHost, EditGoal, InsideEvent};
 use crate::command::{Command, Query, Reply, Request};
 use crate::edits::{Draft, LiveSet};
 use crate::events::NodeEvent;
-use crate::history::{History, Playing, UndoEntry, go_to};
+use crate::history::{History, Playing, SteppedEntry, UndoEntry, go_to};
 use crate::live_controllers;
 use crate::loaded_state::LoadedState;
 use crate::query;
@@ -66,7 +66,17 @@ pub struct Controller {
     followed: Option<Box<dyn FollowedTransport>>,
     /// The cells, if parts of the session are processes of their own.
     cells: Option<Box<dyn CellHost>>,
+    /// The change of the graph that the cells make now.
+    cell_edit: Option<CellEdit>,
     learning: Option<LearnRequest>,
+}
+
+/// A change of the graph of a session of cells, until it is made.
+enum CellEdit {
+    /// A new one: what was before it, and the snapshots afterwards.
+    New(Box<UndoEntry>, Arc<Snapshots>),
+    /// A step of the history.
+    Step(Box<SteppedEntry>),
 }
 
 /// A parameter that waits for a controller, and its range.
@@ -146,6 +156,7 @@ impl Controller {
             subscriptions: Subscriptions::default(),
             followed: None,
             cells: None,
+            cell_edit: None,
             learning: None,
         }
     }
@@ -247,7 +258,16 @@ impl Controller {
                 let Some(changed) = self.cells.as_mut().and_then(|it| it.poll(engine)) else {
                     return;
                 };
+                let is_made = changed.is_ok();
                 first.settle(changed);
+                match self.cell_edit.take() {
+                    Some(CellEdit::New(before, snapshots)) if is_made => {
+                        self.history.remember(*before);
+                        self.snapshots = snapshots;
+                    }
+                    Some(CellEdit::Step(entry)) if !is_made => self.history.take_back(*entry),
+                    _ => {}
+                }
             }
             let frame = match first.waits_for {
                 EffectTime::Never | EffectTime::WithCells => first.reply.frame,
@@ -358,11 +378,13 @@ impl Controller {
                 step.check_followed().map_err(at)?;
             }
             steps.extend(step);
-            if whole.is_some() && draft.changes_graph {
-                return Err(at(ControlError::WithCells));
-            }
         }
         has_change |= !steps.is_empty();
+        let edits_cells = whole.is_some() && draft.changes_graph;
+        if edits_cells && !(draft.timed.is_empty() && draft.events.is_empty() && steps.is_empty()) {
+            let what = "in a session of cells, a change of nodes and edges";
+            return Err((ControlError::Alone(what), None));
+        }
         self.check_steps(&steps, engine)
             .map_err(|error| (error, None))?;
         let mut answers = std::mem::take(&mut draft.answers);
@@ -393,6 +415,13 @@ impl Controller {
         let whole = self.cells.as_ref().map(|it| it.graph());
         let graph = whole.as_ref().unwrap_or(engine.graph());
         let before = UndoEntry::before(&edits, changes_graph, (graph, engine));
+        if let (true, Some(cells)) = (changes_graph, &mut self.cells) {
+            let begun = cells.begin_edit(EditGoal::Edits(edits));
+            begun.map_err(ControlError::Cells)?;
+            let before = before.with_snapshots(&self.snapshots, &snapshots);
+            self.cell_edit = Some(CellEdit::New(Box::new(before), snapshots));
+            return Ok(EffectTime::WithCells);
+        }
         let heard = self.send(edits, &timed, &events, engine)?;
         if is_changed {
             let before = before.with_snapshots(&self.snapshots, &snapshots);
@@ -541,8 +570,16 @@ impl Controller {
             session: self.file.session_mut(),
         };
         match command {
-            Command::Undo => self.history.undo(playing, &self.registry)?,
-            Command::Redo => self.history.redo(playing, &self.registry)?,
+            Command::Undo | Command::Redo => {
+                let stepped = match command {
+                    Command::Undo => self.history.undo(playing, &self.registry)?,
+                    _ => self.history.redo(playing, &self.registry)?,
+                };
+                if let Some(entry) = stepped {
+                    self.cell_edit = Some(CellEdit::Step(Box::new(entry)));
+                    return Ok(EffectTime::WithCells);
+                }
+            }
             Command::Load { file } => {
                 let loaded = self.file.load(file.as_deref())?;
                 self.go_to_loaded(loaded, engine)?;
@@ -685,6 +722,11 @@ impl Controller {
         let whole = self.cells.as_ref().map(|it| it.graph());
         let graph = whole.as_ref().unwrap_or(engine.graph());
         let now = (graph, &*self.snapshots);
+        if let Some(cells) = self.cells.as_ref().and_then(|it| it.sections()) {
+            let sections = &mut self.file.session_mut().sections;
+            sections.retain(|it| it.name != CELL_SECTION);
+            sections.extend(cells);
+        }
         let (saved, kept) = self.file.save(file, now, self.registry.catalogue())?;
         if file.is_none() {
             self.saved_changes = self.history.changes();

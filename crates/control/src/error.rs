@@ -120,10 +120,8 @@ pub enum ControlError {
     /// No part of the session is a process of its own.
     #[error("this session plays without cells: play it with `divisi cells`")]
     NoCells,
-    /// The graph of a session of cells changes by commands of cells alone.
-    #[error(
-        "a session of cells takes no command that changes nodes and edges, nor one that sets what only a new node takes, nor `load`: use `divisi play`"
-    )]
+    /// The file of a session of cells is read when it begins.
+    #[error("a session of cells takes no `load`: end it and start the other one")]
     WithCells,
     /// A command of cells was refused.
     #[error("{0}")]

@@ -1,7 +1,7 @@
 //! [`History`]: the changes that can be taken back, and those that were.
 
 use crate::ControlError;
-use crate::cells::{Host, set_params};
+use crate::cells::{EditGoal, Host, set_params};
 use crate::loaded_state::LoadedState;
 use engine::Engine;
 use graph::{Edit, Graph, NodeId, ParamValue, edits_between};
@@ -117,15 +117,28 @@ impl History {
         }
     }
 
-    /// Takes the last change back.
+    /// Takes the last change back. Gives the entry, if cells have begun to.
     pub(crate) fn undo(
         &mut self,
         playing: Playing<'_>,
         registry: &Registry,
-    ) -> Result<(), ControlError> {
-        step("undo", (&mut self.undo, &mut self.redo), playing, registry)?;
+    ) -> Result<Option<SteppedEntry>, ControlError> {
+        let entry = step("undo", (&mut self.undo, &mut self.redo), playing, registry)?;
         self.changes += 1;
-        Ok(())
+        Ok(entry.map(|entry| SteppedEntry {
+            entry,
+            is_undo: true,
+        }))
+    }
+
+    /// The cells have not made a step: it can be tried again.
+    pub(crate) fn take_back(&mut self, stepped: SteppedEntry) {
+        let (from, to) = match stepped.is_undo {
+            true => (&mut self.undo, &mut self.redo),
+            false => (&mut self.redo, &mut self.undo),
+        };
+        from.push(stepped.entry);
+        to.pop();
     }
 
     /// Number of changes so far, those that went back included.
@@ -133,25 +146,35 @@ impl History {
         self.changes
     }
 
-    /// Makes the last change that was taken back again.
+    /// Makes the last change that was taken back again. Gives the entry, if cells have begun to.
     pub(crate) fn redo(
         &mut self,
         playing: Playing<'_>,
         registry: &Registry,
-    ) -> Result<(), ControlError> {
-        step("redo", (&mut self.redo, &mut self.undo), playing, registry)?;
+    ) -> Result<Option<SteppedEntry>, ControlError> {
+        let entry = step("redo", (&mut self.redo, &mut self.undo), playing, registry)?;
         self.changes += 1;
-        Ok(())
+        Ok(entry.map(|entry| SteppedEntry {
+            entry,
+            is_undo: false,
+        }))
     }
 }
 
-/// Goes to the last entry of `from`, and keeps the present in `to`. Where the engine refuses, nothing changes.
+/// A step that cells make.
+pub(crate) struct SteppedEntry {
+    entry: UndoEntry,
+    is_undo: bool,
+}
+
+/// Goes to the last entry of `from`, and keeps the present in `to`. Where the engine refuses, nothing changes. Gives the entry,
+/// if cells have begun to.
 fn step(
     name: &'static str,
     (from, to): (&mut Vec<UndoEntry>, &mut Vec<UndoEntry>),
     playing: Playing<'_>,
     registry: &Registry,
-) -> Result<(), ControlError> {
+) -> Result<Option<UndoEntry>, ControlError> {
     let entry = from.last().ok_or(ControlError::Nothing(name))?;
     let Playing {
         engine,
@@ -159,6 +182,7 @@ fn step(
         snapshots,
         session,
     } = playing;
+    let is_of_cells = cells.is_some() && matches!(entry.change, PreviousState::Graph(_));
     let now = (entry.loaded.as_ref()).map(|_| Box::new(LoadedState::new(engine, session)));
     let loaded = entry.loaded.as_ref().zip(now.as_ref());
     if let Some((loaded, now)) = loaded {
@@ -175,8 +199,7 @@ fn step(
         snapshots,
         loaded: now,
     });
-    from.pop();
-    Ok(())
+    Ok(from.pop().filter(|_| is_of_cells))
 }
 
 /// Values of the parameters that `edits` set, before they do: what the session has, or what a box shows.
@@ -206,6 +229,15 @@ fn go_back(
     registry: &Registry,
 ) -> Result<PreviousState, ControlError> {
     match entry {
+        PreviousState::Graph(graph) if cells.is_some() => {
+            let Some(cells) = cells.as_mut() else {
+                return Err(ControlError::NoCells);
+            };
+            let now = Box::new(cells.graph());
+            let begun = cells.begin_edit(EditGoal::Graph(graph.clone()));
+            begun.map_err(ControlError::Cells)?;
+            Ok(PreviousState::Graph(now))
+        }
         PreviousState::Graph(graph) => {
             let now = Box::new(engine.graph().clone());
             go_to(graph, engine, registry)?;

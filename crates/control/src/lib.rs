@@ -61,7 +61,7 @@ mod target;
 mod transport;
 mod words;
 
-pub use cells::{CellHost, InsideEvent};
+pub use cells::{CellHost, EditGoal, InsideEvent};
 pub use command::{Command, PositionArg, PositionUnit, Query, Reply, Request, Topic};
 pub use controller::{Controller, LearnRequest};
 pub use error::ControlError;

@@ -27,6 +27,7 @@ pub(crate) use watched::WatchedCell;
 use crate::guardian::link::MessageKind;
 use crate::guardian::pulse::{Pulse, PulseWord};
 use crate::guardian::{Predecessor, Succession};
+use crate::handed::HandedSession;
 use crate::inner_events::InnerText;
 use crate::node::{CellLink, Drill};
 use crate::raw;
@@ -57,10 +58,10 @@ pub struct LaunchRequest<'a> {
     pub index: usize,
     /// The cell as it is now.
     pub spec: &'a CellSpec,
-    /// The keys of a cell that was added, as text.
-    pub text: Option<&'a str>,
     /// True for the first start.
     pub is_first: bool,
+    /// Path of the memory of the process whose place it takes.
+    pub before: Option<&'a str>,
 }
 
 /// Makes the arguments of a cell's process. The guardian adds what it shares, and its own number.
@@ -127,6 +128,8 @@ pub(crate) enum Order {
     Remove(usize),
     /// Has the guardian keep the memory of the supervisor's own checkpoints.
     LeaveOwnState(OwnedFd),
+    /// The sender gets the memory in which the process of a cell that plays leaves checkpoints.
+    Share(usize, mpsc::Sender<Option<OwnedFd>>),
 }
 
 /// A cell that was added and has not come up yet.
@@ -145,8 +148,6 @@ pub struct PlannedCell<'a> {
     pub index: usize,
     /// Its part of the session.
     pub part: &'a CellPart,
-    /// The keys of a cell that was added, as text.
-    pub text: Option<String>,
     /// Failures to cause.
     pub drills: Vec<Drill>,
 }
@@ -163,6 +164,8 @@ pub struct MonitorOptions {
     pub launch: Launch,
     /// Messages of the guardian.
     pub succession: Succession,
+    /// The session as it was read.
+    pub session: HandedSession,
 }
 
 /// The processes of all cells.
@@ -208,6 +211,7 @@ impl Monitor {
             is_live,
             launch,
             succession,
+            session,
         } = options;
         let Succession {
             link,
@@ -227,10 +231,12 @@ impl Monitor {
             0
         };
         let counts = (first_block, offset.clone());
+        let session = session.to_bytes();
         let (mut watched, mut new, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
         for cell in cells {
             let (index, node) = (cell.index, cell.part.node.clone());
-            let (mut cell, one) = watch(cell, block, counts.clone());
+            let handed = (session.clone(), None);
+            let (mut cell, one) = watch(cell, block, counts.clone(), handed);
             statuses.push((cell.name().to_owned(), one.status.clone()));
             if let Some(at) = inherited.iter().position(|it| it.index == index) {
                 predecessor.pulse.take_figures(index, &one.status);
@@ -295,16 +301,20 @@ impl Monitor {
         &self.statuses
     }
 
-    /// Starts the process of another cell; `text` has its keys.
-    pub(crate) fn add(&mut self, index: usize, part: &CellPart, text: String) -> NewCell {
+    /// Starts the process of another cell of the session `handed`, in the place of the process with the memory `before`.
+    pub(crate) fn add(
+        &mut self,
+        index: usize,
+        part: &CellPart,
+        handed: (Arc<[u8]>, Option<String>),
+    ) -> NewCell {
         let planned = PlannedCell {
             index,
             part,
-            text: Some(text),
             drills: Vec::new(),
         };
         let counts = (0, self.offset.clone());
-        let (cell, new) = watch(planned, self.block, counts);
+        let (cell, new) = watch(planned, self.block, counts, handed);
         self.statuses
             .push((cell.name().to_owned(), new.status.clone()));
         self.order(Order::Add(Box::new(cell)));
@@ -388,6 +398,9 @@ impl WatchThread {
             Order::Remove(index) => {
                 cells.retain(|it| it.index() != index);
                 processes.tell(MessageKind::Forget, &[index as u64], &[]);
+            }
+            Order::Share(index, sender) => {
+                let _ = sender.send(find(cells, index).and_then(|cell| cell.share()));
             }
             Order::LeaveOwnState(file) => processes.leave_own_state(file.as_fd()),
         }

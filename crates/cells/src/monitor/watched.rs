@@ -9,7 +9,7 @@ use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use crate::guardian::link::MessageKind;
 use crate::inner_events::TEXTS;
 use crate::machine::{Grant, MachineFiles};
-use crate::message::{DEPTH, HEADER, HostEnd, ReplyError};
+use crate::message::{HostEnd, ReplyError, ring_words};
 use crate::node::{CellLink, Drill, DrillKind};
 use crate::policy::enforcer::Enforcer;
 use crate::policy::place_threads;
@@ -18,7 +18,7 @@ use crate::section::CellSpec;
 use crate::status::CellStatus;
 use rt::mirror::{PageSize, Ring};
 use rustix::process::Signal;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -61,8 +61,11 @@ pub(crate) struct WatchedCell {
     index: usize,
     name: String,
     spec: CellSpec,
-    /// Keys of a cell that was added.
-    text: Option<String>,
+    /// The session, for its processes, and the number of its part.
+    session: Arc<[u8]>,
+    part: u64,
+    /// Path of the memory of the process whose place the first one takes.
+    before: Option<String>,
     /// Words in a block of requests and of replies.
     samples: (usize, usize),
     fresh: rtrb::Producer<HostEnd>,
@@ -86,6 +89,8 @@ pub(crate) struct WatchedCell {
     hangs_on_purpose: bool,
     /// Blocks that were asked for before this process.
     blocks_before: u64,
+    /// Blocks that were asked for so far, and when the last one was.
+    asked: (u64, Instant),
     /// Block in which the node waits or loses, and since when.
     stuck: Option<(u64, Instant)>,
 }
@@ -96,11 +101,11 @@ pub(super) fn watch(
     planned: PlannedCell<'_>,
     block: Frames,
     (first_block, offset): (u64, Arc<AtomicU64>),
+    (session, before): (Arc<[u8]>, Option<String>),
 ) -> (WatchedCell, NewCell) {
     let PlannedCell {
         index,
         part,
-        text,
         drills,
     } = planned;
     let (fresh_sender, fresh) = rtrb::RingBuffer::new(IN_FLIGHT);
@@ -113,7 +118,9 @@ pub(super) fn watch(
         index,
         name: part.spec.name.clone(),
         spec: part.spec.clone(),
-        text,
+        session,
+        part: part.number(),
+        before,
         samples: part.message_words(block.count()),
         fresh: fresh_sender,
         retired: retired_receiver,
@@ -129,6 +136,7 @@ pub(super) fn watch(
         checkpoint: None,
         hangs_on_purpose: drills.iter().any(hangs),
         blocks_before: 0,
+        asked: (0, Instant::now()),
         stuck: None,
     };
     let link = CellLink {
@@ -187,6 +195,14 @@ impl WatchedCell {
         self.status.throttled.store(false, Ordering::Relaxed);
         self.status.load.store(0, Ordering::Relaxed);
         self.status.set_head(None);
+    }
+
+    /// The memory in which a process that plays leaves checkpoints.
+    pub(super) fn share(&self) -> Option<OwnedFd> {
+        let memory = self.memory.as_ref()?;
+        let is_playing = matches!(self.state, State::Playing(_));
+        let file = is_playing.then(|| memory.file().try_clone().ok())?;
+        file.map(OwnedFd::from)
     }
 
     pub(super) fn start(&mut self) {
@@ -275,13 +291,14 @@ impl WatchedCell {
 
     /// Starts a process with rings of its own.
     fn launch(&mut self, processes: &mut CellProcesses) -> Result<(Process, HostEnd), String> {
+        let latency = self.spec.latency.blocks();
         let ring = |samples: usize| {
-            let words = DEPTH * (HEADER + samples);
+            let words = ring_words(samples, latency);
             Ring::<u32>::shared(1, words, PageSize::Default).map_err(|error| error.to_string())
         };
         let (requests, replies) = (ring(self.samples.0)?, ring(self.samples.1)?);
         let refused = |error: std::io::Error| format!("no memory for its state: {error}");
-        let memory = CheckpointMemory::new().map_err(refused)?;
+        let memory = CheckpointMemory::with(&self.session, self.part).map_err(refused)?;
         if let Some(checkpoint) = &self.checkpoint
             && self.restarts_in_row <= MAX_CONTINUED
         {
@@ -297,8 +314,8 @@ impl WatchedCell {
         let request = LaunchRequest {
             index: self.index,
             spec: &self.spec,
-            text: self.text.as_deref(),
             is_first: self.launches == 1,
+            before: self.before.as_deref().filter(|_| self.launches == 1),
         };
         let workers = self.spec.process_workers() as u32;
         self.status.workers.store(workers, Ordering::Relaxed);

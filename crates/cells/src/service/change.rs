@@ -12,15 +12,16 @@ use super::{CellService, CellState, ChangeDone, MAX_CELLS, ServedCell, check_mac
 use crate::monitor::{CellTexts, NewCell, Order};
 use crate::node::CellLink;
 use crate::section::CellSpec;
-use crate::split::split;
+use crate::split::unused_name;
 use engine::{Engine, EngineError};
-use graph::{Diagnostic, Graph, edits_between, error_chain};
+use graph::{Graph, edits_between, error_chain};
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{MutexGuard, PoisonError};
 use units::Frames;
 
 use super::demands::{Candidate, admit_candidates};
+use super::edit::{GraphEdit, rename, told};
 
 /// A change under way.
 pub(super) struct Pending {
@@ -40,6 +41,8 @@ enum Step {
     Editing(Box<Graph>, GraphChange),
     /// The new graph plays.
     Swapping(GraphChange),
+    /// Nodes and edges change.
+    Graph(Box<GraphEdit>),
 }
 
 /// A cell that comes up, and the graph with its node.
@@ -49,6 +52,8 @@ struct StartingCell {
     came: Receiver<Result<u32, String>>,
     node: String,
     outer: Graph,
+    /// The graph as the process has read it.
+    handed: Graph,
 }
 
 /// The cell for which the graph changes.
@@ -63,6 +68,21 @@ impl Pending {
     pub(super) fn done(done: ChangeDone) -> Self {
         let step = Step::Done;
         Self { step, done }
+    }
+
+    pub(super) fn edit(edit: GraphEdit) -> Self {
+        Self {
+            step: Step::Graph(Box::new(edit)),
+            done: ChangeDone::default(),
+        }
+    }
+
+    /// The change of the graph that is under way.
+    pub(super) fn graph_edit(&mut self) -> Option<&mut GraphEdit> {
+        match &mut self.step {
+            Step::Graph(edit) => Some(edit),
+            _ => None,
+        }
     }
 
     pub(super) fn resize(
@@ -101,13 +121,13 @@ impl CellService {
         let yielded = self.yield_cells(&yielded);
         let index = self.next_index;
         self.next_index += 1;
+        let session = self.handed(&self.options.graph, &specs).to_bytes();
         let NewCell {
-            mut link,
+            link,
             texts,
             status,
             came,
-        } = self.monitor.add(index, &part, text);
-        link.told = self.told(&part.slots);
+        } = self.monitor.add(index, &part, (session, None));
         let cell = ServedCell {
             index,
             spec,
@@ -127,6 +147,7 @@ impl CellService {
                 came,
                 node,
                 outer,
+                handed: self.options.graph.clone(),
             })),
             done: ChangeDone {
                 yielded,
@@ -164,15 +185,20 @@ impl CellService {
         &self,
         specs: &[CellSpec],
     ) -> Result<(Graph, Option<crate::split::CellPart>), String> {
-        let catalogue = self.options.registry.catalogue();
-        let split = split(&self.options.graph, specs, catalogue).map_err(|mistakes| {
-            let words = |it: Diagnostic| [it.message, it.help];
-            let all: Vec<String> = {
-                let words = mistakes.into_iter().flat_map(words);
-                words.filter(|it| !it.is_empty()).collect()
+        let mut split = self.split_of(&self.options.graph, specs)?;
+        // Nodes of cells that stay have the names under which they play.
+        for part in &mut split.cells {
+            let playing = self.cells.iter().find(|it| it.spec.name == part.spec.name);
+            let name = match playing {
+                Some(cell) => cell.node.clone(),
+                None => {
+                    let name = format!("cell {} {}", part.spec.name, self.next_index);
+                    unused_name(&split.outer, &name)
+                }
             };
-            all.join("; ")
-        })?;
+            rename(&mut split.outer, &part.node, name.clone())?;
+            part.node = name;
+        }
         Ok((split.outer, split.cells.into_iter().last()))
     }
 
@@ -211,6 +237,10 @@ impl CellService {
                     return Some(Err(self.taken_back(error_chain(&error))));
                 }
             },
+            Step::Graph(edit) => match self.advance_edit(edit, engine) {
+                Ok(edit) => Step::Graph(edit),
+                Err(result) => return Some(result),
+            },
             Step::Swapping(change) if engine.is_swapping() => Step::Swapping(change),
             Step::Swapping(change) => {
                 self.settle(change);
@@ -229,8 +259,10 @@ impl CellService {
             mut link,
             node,
             outer,
+            handed,
             ..
         } = starting;
+        link.told = told(&cell, (&self.options.graph, &handed), self.catalogue());
         link.graph_latency = Frames(latency);
         self.links().insert(node.clone(), link);
         Step::Editing(Box::new(outer), GraphChange::Adds(Box::new(cell), node))
@@ -259,13 +291,14 @@ impl CellService {
         engine.edit(edits).map(|_| ())
     }
 
-    fn links(&self) -> MutexGuard<'_, HashMap<String, CellLink>> {
+    pub(super) fn links(&self) -> MutexGuard<'_, HashMap<String, CellLink>> {
         let links = self.options.links.lock();
         links.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The new graph plays.
     fn settle(&mut self, change: GraphChange) {
+        self.is_edited = true;
         match change {
             GraphChange::Adds(cell, _) => self.cells.push(*cell),
             GraphChange::Removes(name) => {

@@ -1,26 +1,27 @@
 //! The needs of cells and of the rest of a session, and the order in which cells yield.
 
 use super::ServiceOptions;
-use crate::admission::{CellDemand, Misfit, admit};
+use crate::admission::{CellDemand, Misfit, NodeCost, admit};
 use crate::section::CellSpec;
 use std::collections::{HashMap, HashSet};
 use units::Nanos;
 
-/// Worst costs of nodes, by name; one that is not known counts as nothing.
+/// Costs of nodes, by name; one that is not known counts as nothing.
 #[derive(Clone, Debug, Default)]
-pub struct WorstCosts(pub HashMap<String, Nanos>);
+pub struct WorstCosts(pub HashMap<String, NodeCost>);
 
 impl WorstCosts {
     /// The known costs of `nodes`.
-    pub fn all<'a>(&self, nodes: impl IntoIterator<Item = &'a String>) -> Vec<Nanos> {
+    pub fn all<'a>(&self, nodes: impl IntoIterator<Item = &'a String>) -> Vec<NodeCost> {
         let nodes = nodes.into_iter();
         nodes.filter_map(|name| self.0.get(name).copied()).collect()
     }
 
-    /// The sum of the known costs of `nodes`.
+    /// The sum of the known worst costs of `nodes`.
     pub fn sum<'a>(&self, nodes: impl IntoIterator<Item = &'a String>) -> Nanos {
         let all = self.all(nodes);
-        all.into_iter().fold(Nanos(0), Nanos::saturating_add)
+        let worst = all.into_iter().map(|cost| cost.worst);
+        worst.fold(Nanos(0), Nanos::saturating_add)
     }
 }
 

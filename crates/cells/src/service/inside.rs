@@ -1,9 +1,10 @@
 //! Events for nodes inside cells: looked up in the whole graph, sent to the node of their cell.
 
+use super::change::Pending;
 use super::{CellService, ServedCell};
 use crate::inner_events::{InnerText, Slot, slot_of};
 use engine::{Engine, EngineError, RampLaw, live_param, param_number};
-use graph::{Graph, NodeId, ParamValue, Signal};
+use graph::{Catalogue, Graph, NodeId, ParamValue, Signal};
 use processor::{EventBody, EventTarget};
 use std::collections::BTreeMap;
 use units::Frames;
@@ -44,8 +45,12 @@ impl CellService {
     ///
     /// Real-time: setup.
     pub fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue) {
-        if let Some(there) = self.options.graph.node_mut(node) {
-            there.set(name, value.clone());
+        let coming = self.pending.as_mut().and_then(Pending::graph_edit);
+        let coming = coming.map(|edit| edit.graph_mut());
+        for graph in coming.into_iter().chain([&mut self.options.graph]) {
+            if let Some(there) = graph.node_mut(node) {
+                there.set(name, value.clone());
+            }
         }
     }
 
@@ -75,6 +80,13 @@ impl CellService {
         let slot = slot_of(&cell.slots, node, target).ok_or_else(error)?;
         let there = engine.graph().find(&cell.node).ok_or_else(error)?;
         engine.send_event(there, (EventTarget::Param(slot), body), at, ramp)?;
+        // The process that comes in its place hears the same.
+        let coming = self.pending.as_mut().and_then(Pending::graph_edit);
+        if let Some((follower, Some(there))) = coming.and_then(|edit| edit.follower_of(node))
+            && let Some(slot) = slot_of(&follower.slots, node, target)
+        {
+            engine.send_event(there, (EventTarget::Param(slot), body), at, ramp)?;
+        }
         if let InnerChange::Param(name, value, _) = change {
             self.note_param(node, name, &ParamValue::Number(f64::from(value)));
         }
@@ -103,8 +115,13 @@ impl CellService {
                 "a message of more than {max} bytes, for a node in a cell,"
             )));
         };
-        let pushed = cell.texts.0.push(message);
-        pushed.map_err(|_| EngineError::Busy)
+        cell.texts.0.push(message).map_err(|_| EngineError::Busy)?;
+        let coming = self.pending.as_mut().and_then(Pending::graph_edit);
+        if let Some((follower, _)) = coming.and_then(|edit| edit.follower_of(node)) {
+            // One that is not told begins with what the other process has understood.
+            let _ = follower.texts.0.push(message);
+        }
+        Ok(())
     }
 
     fn cell_of(&self, node: NodeId) -> Option<&ServedCell> {
@@ -145,23 +162,26 @@ impl CellService {
             }
         })
     }
+}
 
-    /// Numbers that a process of these slots is told at its beginning: the session's file has others.
-    pub(super) fn told(&self, slots: &[Slot]) -> Vec<(u16, f32)> {
-        let catalogue = self.options.registry.catalogue();
-        let changed = (0..).zip(slots).filter_map(|(number, slot)| {
-            let EventTarget::Param(index) = slot.target else {
-                return None;
-            };
-            let now = self.options.graph.node(slot.node)?;
-            let name = catalogue.get(now.effective_kind())?;
-            let name = name.params.get(usize::from(index))?.name;
-            let filed = self.filed.node(slot.node).and_then(|it| it.number(name));
-            let value = now.number(name).filter(|value| Some(*value) != filed)?;
-            Some((number, value as f32))
-        });
-        changed.collect()
-    }
+/// Numbers that a process of these slots is told at its beginning: those of the graph `now` that it has `read` otherwise.
+pub(super) fn told(
+    slots: &[Slot],
+    (now, read): (&Graph, &Graph),
+    catalogue: &Catalogue,
+) -> Vec<(u16, f32)> {
+    let changed = (0..).zip(slots).filter_map(|(number, slot)| {
+        let EventTarget::Param(index) = slot.target else {
+            return None;
+        };
+        let now = now.node(slot.node)?;
+        let name = catalogue.get(now.effective_kind())?;
+        let name = name.params.get(usize::from(index))?.name;
+        let read = read.node(slot.node).and_then(|it| it.number(name));
+        let value = now.number(name).filter(|value| Some(*value) != read)?;
+        Some((number, value as f32))
+    });
+    changed.collect()
 }
 
 /// Target, event and ramp of a change.
@@ -169,7 +189,7 @@ type Resolved = (EventTarget, EventBody, Option<(f32, Frames, RampLaw)>);
 
 impl ServedCell {
     /// Returns true if a node of the whole graph is one of its nodes.
-    fn has(&self, graph: &Graph, node: NodeId) -> bool {
+    pub(super) fn has(&self, graph: &Graph, node: NodeId) -> bool {
         let name = graph.node(node).map(|it| it.name.as_str());
         name.is_some_and(|name| self.spec.nodes.iter().any(|it| it == name))
     }

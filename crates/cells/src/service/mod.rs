@@ -7,6 +7,7 @@
 //! | `text` | the keys of a cell that arrive as JSON |
 //! | `govern`, `moves` | how many cores each cell has, by what it was measured to need |
 //! | `change` | one change under way: a new process, then another graph |
+//! | `edit` | nodes and edges change: new processes for the cells whose parts do |
 //!
 //! # Changes
 //!
@@ -23,30 +24,34 @@
 
 mod change;
 mod demands;
+mod edit;
 mod govern;
 mod inside;
 mod moves;
 mod text;
 
 pub use demands::WorstCosts;
+pub use edit::GraphGoal;
 pub use govern::CellMoved;
 pub use inside::InnerChange;
 pub use text::cell_text;
 
 use crate::admission::CoreCapacity;
+use crate::handed::HandedSession;
 use crate::inner_events::Slot;
 use crate::machine::MachineFiles;
 use crate::monitor::{CellTexts, Monitor, Order};
 use crate::node::CellLinks;
-use crate::section::{CellSpec, check_cores, shared_cores};
+use crate::section::{CellSpec, SECTION, check_cores, shared_cores};
 use crate::split::Split;
 use crate::status::CellStatus;
 use crate::target::Goal;
+use ::text::{Section, Session};
 use change::Pending;
 use demands::{Candidate, admit_candidates};
 use engine::Engine;
 use govern::Mover;
-use graph::Graph;
+use graph::{Catalogue, Graph};
 use processor::Registry;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -132,6 +137,8 @@ pub struct ChangeDone {
 pub struct ServiceOptions {
     /// The whole graph of the session, as its processes read it.
     pub graph: Graph,
+    /// The session but its graph: what stands beside it in the text that a new process gets.
+    pub session: Session,
     /// All kinds, with those of cells.
     pub registry: Arc<Registry>,
     /// Links of nodes that are still to be made; the registry takes them from here.
@@ -151,13 +158,13 @@ pub struct ServiceOptions {
 /// The cells of a session that plays.
 pub struct CellService {
     options: ServiceOptions,
-    /// The graph as each process reads it.
-    filed: Graph,
     monitor: Monitor,
     cells: Vec<ServedCell>,
     next_index: usize,
     pending: Option<Pending>,
     mover: Mover,
+    /// Cells are others than those of the session's file.
+    is_edited: bool,
 }
 
 /// A cell, and its number with the monitor.
@@ -201,13 +208,13 @@ impl CellService {
         });
         let cells: Vec<ServedCell> = cells.collect();
         Self {
-            filed: options.graph.clone(),
             options,
             monitor,
             next_index: cells.len(),
             cells,
             pending: None,
             mover: Mover::default(),
+            is_edited: false,
         }
     }
 
@@ -219,6 +226,27 @@ impl CellService {
     /// The processes, to change them.
     pub fn monitor_mut(&mut self) -> &mut Monitor {
         &mut self.monitor
+    }
+
+    fn catalogue(&self) -> &Catalogue {
+        self.options.registry.catalogue()
+    }
+
+    /// The session for new processes.
+    fn handed(&self, graph: &Graph, specs: &[CellSpec]) -> HandedSession {
+        let mut session = self.options.session.clone();
+        session.graph = graph.clone();
+        session.sections.retain(|it| it.name != SECTION);
+        session.sections.extend(specs.iter().map(CellSpec::section));
+        HandedSession::written(::text::toml::write(&session, self.catalogue()), graph)
+    }
+
+    /// The sections of all cells, if they are others than those of the session's file.
+    ///
+    /// Real-time: setup.
+    pub fn sections(&self) -> Option<Vec<Section>> {
+        let all = || self.cells.iter().map(|cell| cell.spec.section()).collect();
+        self.is_edited.then(all)
     }
 
     /// All cells.

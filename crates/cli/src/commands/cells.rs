@@ -27,8 +27,8 @@ use admission::{capacity, check_admission, worst_costs};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use divisi::cells::{
-    CellLinks, CellPart, CellService, CellSpec, Drill, DrillKind, GuardianOptions, Launch,
-    LaunchRequest, MachineFiles, Monitor, MonitorOptions, PlannedCell, SUPERVISOR_DRILLS,
+    CellLinks, CellPart, CellService, CellSpec, Drill, DrillKind, GuardianOptions, HandedSession,
+    Launch, LaunchRequest, MachineFiles, Monitor, MonitorOptions, PlannedCell, SUPERVISOR_DRILLS,
     ServiceOptions, Split, Start, join_guardian, read_cells, read_system, register_cells,
     run_guardian, split,
 };
@@ -185,7 +185,6 @@ impl Cells {
         let cells = cells.map(|(index, (part, drills))| PlannedCell {
             index,
             part,
-            text: None,
             drills,
         });
         let monitor = MonitorOptions {
@@ -194,6 +193,7 @@ impl Cells {
             is_live,
             launch,
             succession,
+            session: HandedSession::new(loaded.source()),
         };
         let started = Monitor::start(cells.collect(), monitor);
         let Start {
@@ -208,6 +208,7 @@ impl Cells {
         let is_checked = is_live && !self.no_admission;
         let service = ServiceOptions {
             graph: loaded.session.graph.clone(),
+            session: loaded.session.clone(),
             registry: registry.clone(),
             links,
             costs: worst_costs(&loaded, &self.file, block),
@@ -275,13 +276,10 @@ impl Cells {
         Box::new(move |request: &LaunchRequest<'_>| {
             let mut arguments: Vec<OsString> = vec!["cell-process".into(), file.clone().into()];
             let mut add = |argument: String| arguments.push(argument.into());
-            match request.text {
-                Some(text) => {
-                    add(format!("--name={}", request.spec.name));
-                    add(format!("--keys={text}"));
-                }
-                None => add(format!("--cell={}", request.index)),
-            };
+            add(format!("--name={}", request.spec.name));
+            if let Some(before) = request.before {
+                add(format!("--before={before}"));
+            }
             let cores: Vec<String> = request.spec.cores.iter().map(usize::to_string).collect();
             add(format!("--cores={}", cores.join(",")));
             add(format!("--rate={}", rate.hz()));

@@ -64,6 +64,27 @@ impl LoadedSession {
             return Self::read_patch(path, options);
         }
         let bytes = read_file(path, MAX_BYTES, "a session")?;
+        Ok(Self::read_bytes(path, &bytes, options))
+    }
+
+    /// Reads the text of the session `path`, as another process has read it.
+    pub(crate) fn read_text(path: &Path, text: &str) -> Result<Self, Failure> {
+        match PatchCheck::is_patch(path) {
+            true => Self::read(path),
+            false => Ok(Self::read_bytes(
+                path,
+                text.as_bytes(),
+                &PatchOptions::default(),
+            )),
+        }
+    }
+
+    /// The text of the session.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn read_bytes(path: &Path, bytes: &[u8], options: &PatchOptions) -> Self {
         let name = path.display().to_string();
         let registry = Arc::new(new_registry());
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -72,10 +93,10 @@ impl LoadedSession {
             probe: &|node| registry.probe(node, folder),
             include: &|including, name| open_included(folder, including, name),
         };
-        let mut reading = text::read_by_extension_with(&name, &bytes, &context);
+        let mut reading = text::read_by_extension_with(&name, bytes, &context);
         let patches = SessionPatches::read(&mut reading.session, folder, 1 + reading.files.len());
         reading.files.extend(patches.files);
-        let source = String::from_utf8_lossy(&bytes).into_owned();
+        let source = String::from_utf8_lossy(bytes).into_owned();
         let (live, mistakes) = read_live(&reading.session, &source);
         let mut diagnostics = reading.diagnostics;
         diagnostics.extend(mistakes);
@@ -103,7 +124,7 @@ impl LoadedSession {
             let help = "write one: [nodes.tone] and below it kind = \"osc\" and freq = 440";
             loaded.diagnostics.push(message.help(help));
         }
-        Ok(loaded)
+        loaded
     }
 
     /// Reads a patch, as a session of one node.

@@ -22,6 +22,8 @@ pub trait StateVisitor {
 
 /// One line: a ring of samples for each channel. Frame `position` is at `position & (capacity - 1)`.
 pub struct HeldLine<'a> {
+    /// The node to which it belongs.
+    pub node: Option<NodeId>,
     /// The rings, one channel after the other.
     pub samples: &'a mut [f32],
     /// Frames of a ring, a power of two.
@@ -42,7 +44,9 @@ impl IdlePlan<'_> {
             let state = unsafe { &mut *step.state.get() };
             match &step.operation {
                 Operation::Process(_) => self.visit_processor(visitor, step, state),
-                Operation::WriteLine(line) => visitor.line(&mut held(line, None)),
+                Operation::WriteLine(line) => {
+                    visitor.line(&mut held(step.cold.node, line, None));
+                }
                 Operation::Align(op) => {
                     // SAFETY: the line belongs to this step, which is not claimed.
                     let bounds = unsafe { &mut *op.line.state.get() };
@@ -52,7 +56,7 @@ impl IdlePlan<'_> {
                         bounds.next,
                         bounds.silent_from,
                     ];
-                    let mut line = held(&op.ring, Some(words));
+                    let mut line = held(step.cold.node, &op.ring, Some(words));
                     visitor.line(&mut line);
                     if let Some(words) = line.bounds.filter(|_| visitor.loads()) {
                         *bounds = checked(words, position).unwrap_or(*bounds);
@@ -96,7 +100,7 @@ impl IdlePlan<'_> {
 }
 
 /// The samples of a line whose step is not claimed.
-fn held(line: &RawDelayLine, bounds: Option<[u64; 4]>) -> HeldLine<'_> {
+fn held(node: Option<NodeId>, line: &RawDelayLine, bounds: Option<[u64; 4]>) -> HeldLine<'_> {
     let count = line.channels as usize * line.capacity as usize;
     let samples = match count {
         0 => &mut [],
@@ -105,6 +109,7 @@ fn held(line: &RawDelayLine, bounds: Option<[u64; 4]>) -> HeldLine<'_> {
         count => unsafe { std::slice::from_raw_parts_mut(line.data, count) },
     };
     HeldLine {
+        node,
         samples,
         capacity: line.capacity as usize,
         bounds,

@@ -15,10 +15,16 @@ const HANG_DRILL: Duration = Duration::from_millis(200);
 impl WatchedCell {
     /// Returns true if the cell has not answered for too long.
     pub(super) fn hangs(&mut self) -> bool {
-        let waits = self.status.waits.load(Ordering::Relaxed);
+        let (waits, blocks) = (
+            self.status.waits.load(Ordering::Relaxed),
+            self.status.blocks(),
+        );
+        if blocks != self.asked.0 {
+            self.asked = (blocks, Instant::now());
+        }
         let loses = self.status.missed.load(Ordering::Relaxed) >= MAX_MISSED;
         let block = match waits {
-            true => self.status.blocks(),
+            true => blocks,
             false => u64::MAX,
         };
         if !waits && !loses {
@@ -35,6 +41,8 @@ impl WatchedCell {
             (true, true) => HANG_DRILL,
             (true, false) => HANG_OFFLINE,
         };
-        since.elapsed() > limit
+        // Live, time counts up to the last block that was asked for: where the supervisor hangs, no cell does.
+        let now = if waits { Instant::now() } else { self.asked.1 };
+        now.saturating_duration_since(since) > limit
     }
 }

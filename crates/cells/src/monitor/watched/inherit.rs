@@ -3,6 +3,7 @@
 use super::{State, WatchedCell};
 use crate::checkpoint::CheckpointMemory;
 use crate::guardian::{InheritedCell, LivingCell};
+use crate::handed::part_number;
 use crate::message::HostEnd;
 use crate::monitor::CellEvent;
 use crate::monitor::process::Process;
@@ -21,6 +22,15 @@ impl WatchedCell {
         self.latency = cell.latency;
         self.is_silent = true;
         let memory = CheckpointMemory::of(cell.state);
+        if part_number(memory.file()) != Some(self.part) {
+            let cell = self.name.clone();
+            let _ = events.send(CellEvent::Ended {
+                cell,
+                why: "not taken over: the session's file has changed since it was started"
+                    .to_owned(),
+            });
+            return;
+        }
         let latency = cell.latency.and_then(|it| u32::try_from(it).ok());
         if let Some(latency) = latency
             && let Some(came) = self.came.take()

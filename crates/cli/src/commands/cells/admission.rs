@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::messages;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
-use divisi::cells::{CellDemand, CellSpec, CoreCapacity, Misfit, WorstCosts, admit};
+use divisi::cells::{CellDemand, CellSpec, CoreCapacity, Misfit, NodeCost, WorstCosts, admit};
 use divisi::graph::{Diagnostic, SourceSpan};
 use divisi::units::{Frames, Nanos, SampleRate};
 use std::collections::{BTreeMap, HashSet};
@@ -81,13 +81,13 @@ fn help(why: &Misfit, name: impl Fn(usize) -> String) -> String {
             format!("give it or {} other windows or cores", name(*other))
         }
         Misfit::Overload { .. } => "name more `cores`, or choose a longer block".to_owned(),
-        _ => "with `latency = 1` it has the whole block; a longer block or fewer nodes help too"
+        _ => "with `latency = 1` it has the whole block, with more so many blocks; a longer block or fewer nodes help too"
             .to_owned(),
     }
 }
 
-/// The known worst cost of each node, by name.
-struct NodeCosts<'a>(BTreeMap<&'a str, Option<Nanos>>);
+/// The known costs of each node, by name.
+struct NodeCosts<'a>(BTreeMap<&'a str, Option<NodeCost>>);
 
 impl<'a> NodeCosts<'a> {
     fn of(loaded: &'a LoadedSession, file: &Path, block: Frames) -> Self {
@@ -100,8 +100,11 @@ impl<'a> NodeCosts<'a> {
             block,
         );
         let cost = |id, stated: Option<Nanos>| match measured.0.get(&id) {
-            Some(cost) => Some(Nanos(cost.worst_ns.unwrap_or(cost.ns))),
-            None => stated,
+            Some(cost) => Some(NodeCost {
+                worst: Nanos(cost.worst_ns.unwrap_or(cost.ns)),
+                usual: Nanos(cost.ns),
+            }),
+            None => stated.map(NodeCost::from),
         };
         let nodes = graph.nodes();
         Self(
@@ -112,7 +115,7 @@ impl<'a> NodeCosts<'a> {
     }
 
     /// The costs of `nodes` that are known.
-    fn all<'b>(&self, nodes: impl Iterator<Item = &'b String>) -> Vec<Nanos> {
+    fn all<'b>(&self, nodes: impl Iterator<Item = &'b String>) -> Vec<NodeCost> {
         nodes
             .filter_map(|name| *self.0.get(name.as_str())?)
             .collect()

@@ -1,13 +1,14 @@
 //! `cell-process`: the process of one cell. `cells` starts it; users do not call it.
 
-use super::{format, split_cells, split_session};
+use super::{format, split_cells};
 use crate::failure::Failure;
 use crate::output::messages;
 use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate};
 use clap::Args;
 use divisi::cells::{
-    CellJob, CellSpec, Isolation, Policy, Split, begin_process, run_cell, try_to_leave,
+    CellJob, CellPart, HandedSession, Isolation, Policy, begin_process, read_cells, run_cell,
+    try_to_leave,
 };
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
 use divisi::workers::Priority;
@@ -19,15 +20,9 @@ pub(crate) struct CellProcess {
     /// The session
     #[arg(required_unless_present = "try_to_leave")]
     file: Option<PathBuf>,
-    /// Index of the cell
-    #[arg(long, default_value_t = 0)]
-    cell: usize,
-    /// Name of a cell that is not the session's
-    #[arg(long, requires = "keys")]
-    name: Option<String>,
-    /// Its keys
-    #[arg(long, requires = "name")]
-    keys: Option<String>,
+    /// Name of the cell
+    #[arg(long, default_value = "")]
+    name: String,
     /// Cores in place of the session's, with commas between
     #[arg(long)]
     cores: Option<String>,
@@ -37,9 +32,12 @@ pub(crate) struct CellProcess {
     /// Ring of replies
     #[arg(long)]
     replies: Option<PathBuf>,
-    /// Memory for checkpoints
+    /// Memory for checkpoints, with the session
     #[arg(long)]
     state: Option<PathBuf>,
+    /// Memory of the process whose place this one takes
+    #[arg(long)]
+    before: Option<PathBuf>,
     /// Process of the supervisor
     #[arg(long)]
     parent: i32,
@@ -65,15 +63,21 @@ impl CellProcess {
         let Some(file) = self.file.as_ref().filter(|_| !self.try_to_leave) else {
             return Self::print_attempts(self.parent);
         };
-        let loaded = LoadedSession::read(file)?;
+        let name = self.name.clone();
+        let state = self.state.clone().unwrap_or_default();
+        let (handed, number) = HandedSession::read(&state).map_err(Failure::failed)?;
+        let mut loaded = LoadedSession::read_text(file, &handed.text)?;
+        let placed = handed.place(&loaded.session.graph);
+        loaded.session.graph = placed.map_err(Failure::failed)?;
         let (rate, block) = format(&loaded, self.rate, self.block);
-        let mut split = self.split(&loaded)?;
-        let at = if self.keys.is_some() { 0 } else { self.cell };
-        if at >= split.cells.len() {
-            return Err(Failure::failed("the session has fewer cells than before"));
+        let part = self.part(&loaded)?;
+        if part.number() != number {
+            return Err(Failure::failed(format!(
+                "cell `{name}`: the session in {} is another one than its supervisor has read: a file that it includes has changed",
+                file.display()
+            )));
         }
-        let part = split.cells.swap_remove(at);
-        let (mut spec, name) = (part.spec.clone(), part.spec.name.clone());
+        let mut spec = part.spec.clone();
         if let Some(cores) = &self.cores {
             let cores = cores.split(',').filter_map(|core| core.parse().ok());
             spec.cores = cores.collect();
@@ -83,6 +87,7 @@ impl CellProcess {
             false => Priority::Ordinary,
         };
         let is_switched = spec.policy.is_switched();
+        let blocks = spec.latency.blocks().max(1);
         let windows = match &spec.policy {
             Policy::TimeTriggered(windows) if self.live => Some(windows.clone()),
             _ => None,
@@ -114,9 +119,11 @@ impl CellProcess {
                 self.requests.unwrap_or_default(),
                 self.replies.unwrap_or_default(),
             ),
-            state: self.state.unwrap_or_default(),
+            state,
+            before: self.before,
             parent: self.parent,
             windows,
+            blocks,
         };
         let report = |note: &str| {
             if self.notes {
@@ -126,14 +133,13 @@ impl CellProcess {
         run_cell(job, report).map_err(|why| Failure::failed(format!("cell `{name}`: {why}")))
     }
 
-    /// The session, cut at the borders of its cells, or of this one alone if it is not the session's.
-    fn split(&self, loaded: &LoadedSession) -> Result<Split, Failure> {
-        let (Some(name), Some(keys)) = (&self.name, &self.keys) else {
-            return split_session(loaded);
-        };
-        let spec = CellSpec::from_text(name, keys);
-        let spec = spec.map_err(|why| Failure::bad_input(format!("cell `{name}`: {why}")))?;
-        split_cells(loaded, &[spec])
+    /// The part of this cell. Others have no part in it.
+    fn part(&self, loaded: &LoadedSession) -> Result<CellPart, Failure> {
+        let spec = read_cells(&loaded.session).0.into_iter();
+        let spec = spec.filter(|it| it.name == self.name).collect::<Vec<_>>();
+        let part = split_cells(loaded, &spec)?.cells.pop();
+        let none = || Failure::failed(format!("the session has no cell `{}`", self.name));
+        part.ok_or_else(none)
     }
 
     fn print_attempts(parent: i32) -> Result<(), Failure> {

@@ -1,12 +1,14 @@
 //! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
 
 use divisi::cells::{
-    CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, InnerChange, cell_text,
+    CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, GraphGoal, InnerChange,
+    cell_text,
 };
-use divisi::control::{CellHost, Command, InsideEvent};
+use divisi::control::{CellHost, Command, EditGoal, InsideEvent};
 use divisi::engine::EngineError;
 use divisi::graph::{NodeId, ParamValue};
 use divisi::prelude::{Engine, Graph};
+use divisi::text::Section;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -46,6 +48,17 @@ impl CellHost for ServedCells {
             let answer = json!({ "yielded": yielded, "resumed": resumed, "note": note });
             (answer, frame)
         }))
+    }
+
+    fn begin_edit(&mut self, goal: EditGoal) -> Result<(), String> {
+        self.service.borrow_mut().begin_edit(match goal {
+            EditGoal::Edits(edits) => GraphGoal::Edits(edits),
+            EditGoal::Graph(graph) => GraphGoal::Graph(graph),
+        })
+    }
+
+    fn sections(&self) -> Option<Vec<Section>> {
+        self.service.borrow().sections()
     }
 
     fn query(&self) -> Value {

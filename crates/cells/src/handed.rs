@@ -1,0 +1,241 @@
+//! [`HandedSession`]: the session as a supervisor has read it, for each process of its cells.
+//!
+//! A process that read the file again could read another one. So it gets the text in the memory of its checkpoints, behind
+//! both buffers, and with it the number of its part: of nodes, edges and border. A process that finds another part (a file
+//! that the session includes has changed) says so and ends. A supervisor that comes after another takes over the cells of
+//! its own part alone.
+//!
+//! | word | holds |
+//! |---|---|
+//! | 0 | a constant |
+//! | 1 | number of the part |
+//! | 2, 3 | bytes of the text, bytes of the ids |
+//! | then | the text; then for each node its id, the length of its name and the name |
+//!
+//! There are ids where the graph was changed while it played: sums have their terms in the order of ids.
+
+use crate::border::{INPUT, OUTPUT};
+use crate::checkpoint::{FIRST_BUFFER, MAX_WORDS};
+use crate::split::CellPart;
+use graph::{Graph, Node, NodeId, PortRef};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// First byte in the memory of checkpoints.
+pub(crate) const HANDED_AT: u64 = 8 * (FIRST_BUFFER + 2 * MAX_WORDS) as u64;
+/// First word.
+const MAGIC: u64 = 0x4443_4853_0001_5354;
+/// Bytes before the text.
+const HEAD: usize = 32;
+/// Longest text or ids, in bytes.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// A session, for the processes of its cells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandedSession {
+    /// Its text.
+    pub text: String,
+    /// Names and ids of its nodes; none if they are those of the text.
+    pub ids: Vec<(String, NodeId)>,
+}
+
+impl HandedSession {
+    /// A session whose nodes have the ids of the text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ids: Vec::new(),
+        }
+    }
+
+    /// A text that was written for `graph`, whose nodes keep their ids.
+    pub(crate) fn written(text: String, graph: &Graph) -> Self {
+        let ids = graph.nodes().map(|(id, node)| (node.name.clone(), id));
+        Self {
+            text,
+            ids: ids.collect(),
+        }
+    }
+
+    /// Reads what the supervisor has left in the memory at `path`, and the number of the part.
+    ///
+    /// # Errors
+    ///
+    /// There is nothing, or it is torn.
+    ///
+    /// Real-time: setup.
+    pub fn read(path: &Path) -> Result<(Self, u64), String> {
+        let file = File::open(path);
+        let file = file.map_err(|error| format!("its memory is not there: {error}"))?;
+        let nothing = || "its supervisor has left no session".to_owned();
+        read(&file).ok_or_else(nothing)
+    }
+
+    /// Gives the nodes of a graph that was read from the text the ids that they have in the supervisor.
+    ///
+    /// # Errors
+    ///
+    /// The name of a node that the text has and the ids have not, or the other way round.
+    ///
+    /// Real-time: setup.
+    pub fn place(&self, graph: &Graph) -> Result<Graph, String> {
+        if self.ids.is_empty() {
+            return Ok(graph.clone());
+        }
+        let ids: HashMap<&str, NodeId> = (self.ids.iter())
+            .map(|(name, id)| (name.as_str(), *id))
+            .collect();
+        let id = |old: NodeId| {
+            let name = graph.node(old).map_or("", |node| &node.name);
+            let found = ids.get(name).copied();
+            found.ok_or_else(|| format!("the session has no node `{name}`"))
+        };
+        let mut placed = Graph::default();
+        placed.set_tempo(graph.tempo().clone());
+        let last = self.ids.iter().map(|(_, id)| id.0).max().unwrap_or(0);
+        if last > 1 << 24 || graph.len() != ids.len() {
+            return Err("the session has other nodes than its supervisor's".to_owned());
+        }
+        (0..=last).for_each(|_| {
+            placed.reserve_id();
+        });
+        for (old, node) in graph.nodes() {
+            let restored = placed.restore(id(old)?, node.clone());
+            restored.map_err(|node| format!("`{}` has the id of another", node.name))?;
+        }
+        for edge in graph.edges() {
+            let end = |at: PortRef| id(at.node).map(|node| PortRef { node, ..at });
+            placed.connect(graph::Edge {
+                from: end(edge.from)?,
+                to: end(edge.to)?,
+                ..*edge
+            });
+        }
+        Ok(placed)
+    }
+
+    /// The bytes for the memory of a process.
+    pub(crate) fn to_bytes(&self) -> Arc<[u8]> {
+        let mut ids = Vec::new();
+        for (name, id) in &self.ids {
+            ids.extend(id.0.to_le_bytes());
+            ids.extend((name.len() as u32).to_le_bytes());
+            ids.extend(name.as_bytes());
+        }
+        let head = [MAGIC, 0, self.text.len() as u64, ids.len() as u64];
+        let mut bytes: Vec<u8> = head.iter().flat_map(|it| it.to_le_bytes()).collect();
+        bytes.extend(self.text.as_bytes());
+        bytes.extend(ids);
+        bytes.into()
+    }
+}
+
+/// Writes `bytes` behind the buffers of `file`, for the part of this number.
+pub(crate) fn leave(file: &File, bytes: &[u8], part: u64) -> std::io::Result<()> {
+    file.write_all_at(bytes, HANDED_AT)?;
+    file.write_all_at(&part.to_le_bytes(), HANDED_AT + 8)
+}
+
+/// Number of the part in `file`, as the supervisor left it. The cell may have written another one since.
+pub(crate) fn part_number(file: &File) -> Option<u64> {
+    let head = read_head(file)?;
+    Some(head[1])
+}
+
+fn read_head(file: &File) -> Option<[u64; 4]> {
+    let mut bytes = [0; HEAD];
+    file.read_exact_at(&mut bytes, HANDED_AT).ok()?;
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut head = [0; 4];
+    (head.iter_mut().zip(words)).for_each(|(to, from)| *to = u64::from_le_bytes(*from));
+    (head[0] == MAGIC).then_some(head)
+}
+
+fn read(file: &File) -> Option<(HandedSession, u64)> {
+    let [_, part, text, ids] = read_head(file)?;
+    if text > MAX_BYTES || ids > MAX_BYTES {
+        return None;
+    }
+    let get = |len: u64, at: u64| {
+        let mut bytes = vec![0; len as usize];
+        file.read_exact_at(&mut bytes, at).ok()?;
+        Some(bytes)
+    };
+    let first = HANDED_AT + HEAD as u64;
+    let bytes = get(text, first)?;
+    let (mut left, mut all) = (&get(ids, first + text)?[..], Vec::new());
+    let text = String::from_utf8(bytes).ok()?;
+    while !left.is_empty() {
+        let (id, rest) = left.split_first_chunk()?;
+        let (len, rest) = rest.split_first_chunk()?;
+        let (name, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        let name = String::from_utf8(name.to_vec()).ok()?;
+        all.push((name, NodeId(u32::from_le_bytes(*id))));
+        left = rest;
+    }
+    Some((HandedSession { text, ids: all }, part))
+}
+
+impl CellPart {
+    /// A number of its nodes, edges and border: another part has another one.
+    ///
+    /// Real-time: setup.
+    pub fn number(&self) -> u64 {
+        let mut text = String::new();
+        let names: HashSet<&str> = self.spec.nodes.iter().map(String::as_str).collect();
+        let is_own = |node: &Node| {
+            ![INPUT, OUTPUT].contains(&node.kind.as_str()) && names.contains(node.name.as_str())
+        };
+        for (id, node) in self.graph.nodes().filter(|(_, node)| is_own(node)) {
+            let ports = (
+                &node.inputs,
+                &node.outputs,
+                node.channels,
+                node.output_channels,
+            );
+            let runs = (node.every, node.enabled, node.bypassed);
+            let kind = (&node.name, &node.kind, &node.stand_in, &node.params);
+            // A `String` takes whatever is written.
+            let _ = writeln!(text, "{} {kind:?} {ports:?} {runs:?}", id.0);
+        }
+        let enters = |id| self.graph.node(id).is_some_and(is_own);
+        for edge in self.graph.edges().iter().filter(|it| enters(it.to.node)) {
+            let _ = writeln!(text, "{:?} {:?}", edge.from, edge.to);
+        }
+        let _ = writeln!(text, "{:?} {:?}", self.inputs, self.outputs);
+        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        text.bytes().fold(0xCBF2_9CE4_8422_2325, mix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::CheckpointMemory;
+
+    #[test]
+    fn what_is_left_is_read_and_garbage_is_not() {
+        let handed = HandedSession {
+            text: "edges = []\n# é".to_owned(),
+            ids: vec![("a".to_owned(), NodeId(7)), ("ü b".to_owned(), NodeId(2))],
+        };
+        let memory = CheckpointMemory::with(&handed.to_bytes(), 99).unwrap();
+        assert_eq!(read(memory.file()), Some((handed.clone(), 99)));
+        assert_eq!(part_number(memory.file()), Some(99));
+        assert_eq!(read(CheckpointMemory::new().unwrap().file()), None);
+        let mut state = 1u32;
+        for _ in 0..2000 {
+            let memory = CheckpointMemory::with(&handed.to_bytes(), 99).unwrap();
+            for _ in 0..3 {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let at = HANDED_AT + u64::from(state >> 8) % 80;
+                let _ = memory.file().write_all_at(&[(state >> 3) as u8], at);
+            }
+            let _ = read(memory.file());
+        }
+    }
+}

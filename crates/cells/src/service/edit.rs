@@ -1,0 +1,568 @@
+//! [`GraphEdit`]: nodes and edges change while cells play.
+//!
+//! A cell whose part changes gets another process, which plays beside the present one until it has taken over its state.
+//! Then the graph goes from one to the other, with the fade of each edit.
+//!
+//! | step | heard | left by |
+//! |---|---|---|
+//! | `Starting` | the cells as they were | the first messages of all new processes |
+//! | `Joining` | the same | the engine takes the new processes' nodes, whose outputs nobody reads |
+//! | `Following` | the same; both get each request | the new processes answer in time |
+//! | `Editing`, `Swapping` | the fade begins | the new graph plays |
+//! | `Fading` | the fade | its end: the old processes go |
+//! | `Leaving` | the cells as they were | a mistake before: the new nodes are out again |
+//!
+//! A node that is added plays in a cell if all that it is connected with plays there; else with the rest.
+
+use super::{CellService, ChangeDone, ServedCell};
+use crate::checkpoint::{CheckpointMemory, EACH_BLOCK};
+use crate::monitor::{CellTexts, NewCell, Order};
+use crate::node::CellLink;
+use crate::section::CellSpec;
+use crate::split::{CellPart, Split, split, unused_name, why_outside};
+use engine::{Engine, EngineError};
+use graph::{Diagnostic, Edge, Edit, Graph, Node, NodeId, PortRef, edits_between, error_chain};
+use rt::mirror::SharedWords;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+use units::Frames;
+
+/// Longest time until the new processes follow.
+const FOLLOW_LIMIT: Duration = Duration::from_secs(10);
+/// Longest wait for the monitor, which looks every two milliseconds.
+const SHARE_LIMIT: Duration = Duration::from_secs(1);
+/// Blocks in a row that a new process has to answer in time.
+const STEADY_BLOCKS: u64 = 8;
+/// Length of the fade, and some more.
+const FADE_MS: u64 = 30;
+
+/// What nodes and edges are to become.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GraphGoal {
+    /// These changes are made.
+    Edits(Vec<Edit>),
+    /// The graph becomes this one: what has the same name stays.
+    Graph(Box<Graph>),
+}
+
+/// A change of the graph under way.
+pub(super) struct GraphEdit {
+    /// The whole graph afterwards, with what is set meanwhile.
+    graph: Graph,
+    /// The same as the new processes read it.
+    handed: Graph,
+    /// The supervisor's graph afterwards.
+    outer: Graph,
+    specs: Vec<CellSpec>,
+    followers: Vec<Follower>,
+    state: State,
+    since: Instant,
+}
+
+enum State {
+    Starting,
+    Joining,
+    Following,
+    Editing,
+    Swapping,
+    Fading(u64),
+    Leaving(String),
+}
+
+/// The new process of a cell.
+struct Follower {
+    /// Place of the cell.
+    at: usize,
+    cell: ServedCell,
+    link: Option<CellLink>,
+    came: Receiver<Result<u32, String>>,
+    has_come: bool,
+    /// Its node in the supervisor's graph, once it is there.
+    id: Option<NodeId>,
+    /// Blocks and losses when it was looked at last.
+    seen: (u64, u64),
+    is_steady: bool,
+    /// Memory of the process before. As long as it is open, the new one finds it.
+    _before: Option<OwnedFd>,
+    /// Its first words.
+    head: Option<SharedWords>,
+}
+
+impl Follower {
+    /// Asks the process before for a checkpoint after each block, or no more.
+    fn ask(&self, each_block: bool) {
+        if let Some(head) = &self.head {
+            // Relaxed: nothing travels with it.
+            head.words()[EACH_BLOCK].store(u64::from(each_block), Ordering::Relaxed);
+        }
+    }
+
+    /// Returns true once it has answered some blocks in a row.
+    fn looks_steady(&mut self) -> bool {
+        let now = (self.cell.status.blocks(), self.cell.status.lost());
+        let needed = STEADY_BLOCKS + self.cell.spec.latency.blocks();
+        if now.0 < self.seen.0 + needed {
+            return self.is_steady;
+        }
+        self.is_steady |= now.1 == self.seen.1 && self.cell.status.process().is_some();
+        self.seen = now;
+        self.is_steady
+    }
+}
+
+impl CellService {
+    /// Begins to change nodes and edges. [`Self::poll`] says when it is heard.
+    ///
+    /// # Errors
+    ///
+    /// The reason for which nothing changes.
+    ///
+    /// Real-time: setup.
+    pub fn begin_edit(&mut self, goal: GraphGoal) -> Result<(), String> {
+        if self.pending.is_some() {
+            return Err("another change of cells is under way".to_owned());
+        }
+        let before = &self.options.graph;
+        let edits = match goal {
+            GraphGoal::Edits(edits) => edits,
+            GraphGoal::Graph(graph) => edits_between(before, &graph, self.catalogue()),
+        };
+        let mut graph = before.clone();
+        for edit in edits {
+            graph.apply(edit).map_err(|error| error.to_string())?;
+        }
+        let specs = self.specs_after(&graph)?;
+        let old: Vec<CellSpec> = self.cells.iter().map(|it| it.spec.clone()).collect();
+        let before = self.split_of(before, &old)?;
+        let mut after = self.split_of(&graph, &specs)?;
+        let mut followers = Vec::new();
+        let parts = std::mem::take(&mut after.cells);
+        for (at, (old, part)) in before.cells.iter().zip(parts).enumerate() {
+            let is_changed = old.number() != part.number();
+            let name = match is_changed {
+                true => {
+                    let name = format!("cell {} {}", part.spec.name, self.next_index + at);
+                    unused_name(&after.outer, &name)
+                }
+                false => self.cells[at].node.clone(),
+            };
+            rename(&mut after.outer, &part.node, name.clone())?;
+            if is_changed {
+                let part = CellPart { node: name, ..part };
+                followers.push((at, part));
+            }
+        }
+        if let Some((at, _)) = followers
+            .iter()
+            .find(|it| self.cells[it.0].stopped.is_some())
+        {
+            let name = &self.cells[*at].spec.name;
+            return Err(format!(
+                "the cell `{name}` is stopped, and its nodes would change: start it first"
+            ));
+        }
+        let session = self.handed(&graph, &specs).to_bytes();
+        let followers = followers.into_iter();
+        let followers = followers.map(|(at, part)| self.follow(at, part, &session));
+        let edit = GraphEdit {
+            followers: followers.collect(),
+            handed: graph.clone(),
+            graph,
+            outer: after.outer,
+            specs,
+            state: State::Starting,
+            since: Instant::now(),
+        };
+        self.pending = Some(super::change::Pending::edit(edit));
+        Ok(())
+    }
+
+    /// The cells with the nodes that they have in `graph`.
+    fn specs_after(&self, graph: &Graph) -> Result<Vec<CellSpec>, String> {
+        let before = &self.options.graph;
+        let (mut specs, mut home) = (Vec::new(), HashMap::new());
+        for (at, cell) in self.cells.iter().enumerate() {
+            let kept = cell.spec.nodes.iter().filter_map(|name| {
+                let renamed = before.find(name).filter(|id| graph.node(*id).is_some());
+                renamed.or_else(|| graph.find(name))
+            });
+            let kept: Vec<NodeId> = kept.collect();
+            if kept.is_empty() {
+                let name = &cell.spec.name;
+                return Err(format!(
+                    "the cell `{name}` would have no node: remove_cell {name} first"
+                ));
+            }
+            home.extend(kept.iter().map(|id| (*id, at)));
+            specs.push(kept);
+        }
+        for (node, at) in self.homes_of_new(graph, &home) {
+            specs[at].push(node);
+        }
+        let named = |nodes: Vec<NodeId>| {
+            let names = nodes.into_iter().filter_map(|id| graph.node(id));
+            names.map(|node| node.name.clone()).collect()
+        };
+        let specs = specs.into_iter().zip(&self.cells);
+        Ok(specs
+            .map(|(nodes, cell)| {
+                let names: Vec<String> = named(nodes);
+                match names == cell.spec.nodes {
+                    true => cell.spec.clone(),
+                    false => cell.spec.with_nodes(names),
+                }
+            })
+            .collect())
+    }
+
+    /// The new nodes of `graph` that play in a cell: all that they are connected with plays there.
+    fn homes_of_new(
+        &self,
+        graph: &Graph,
+        home: &HashMap<NodeId, usize>,
+    ) -> BTreeMap<NodeId, usize> {
+        let is_new = |id: &NodeId| self.options.graph.node(*id).is_none() && !home.contains_key(id);
+        let all: BTreeSet<NodeId> = graph.nodes().map(|(id, _)| id).filter(is_new).collect();
+        let mut near = BTreeMap::<NodeId, Vec<NodeId>>::new();
+        for edge in graph.edges() {
+            let (from, to) = (edge.from.node, edge.to.node);
+            near.entry(from).or_default().push(to);
+            near.entry(to).or_default().push(from);
+        }
+        let (mut seen, mut homes) = (BTreeSet::new(), BTreeMap::new());
+        for first in &all {
+            if !seen.insert(*first) {
+                continue;
+            }
+            let (mut group, mut around, mut at) = (vec![*first], BTreeSet::new(), 0);
+            while let Some(node) = group.get(at).copied() {
+                at += 1;
+                for other in near.get(&node).into_iter().flatten() {
+                    match all.contains(other) {
+                        true if seen.insert(*other) => group.push(*other),
+                        true => {}
+                        false => {
+                            around.insert(home.get(other).copied());
+                        }
+                    }
+                }
+            }
+            let stays = |id: &NodeId| {
+                let node = graph.node(*id);
+                node.is_some_and(|node| why_outside(node, self.catalogue()).is_some())
+            };
+            let cell = around.first().copied().flatten();
+            if let (1, Some(cell), false) = (around.len(), cell, group.iter().any(stays)) {
+                homes.extend(group.into_iter().map(|id| (id, cell)));
+            }
+        }
+        homes
+    }
+
+    pub(super) fn split_of(&self, graph: &Graph, specs: &[CellSpec]) -> Result<Split, String> {
+        split(graph, specs, self.catalogue()).map_err(|mistakes| {
+            let words = |it: Diagnostic| [it.message, it.help];
+            let words = mistakes.into_iter().flat_map(words);
+            let words: Vec<String> = words.filter(|it| !it.is_empty()).collect();
+            words.join("; ")
+        })
+    }
+
+    /// Starts the new process of the cell at `at`.
+    fn follow(&mut self, at: usize, part: CellPart, session: &std::sync::Arc<[u8]>) -> Follower {
+        let (sender, shared) = mpsc::channel();
+        self.monitor
+            .order(Order::Share(self.cells[at].index, sender));
+        let before = shared.recv_timeout(SHARE_LIMIT).ok().flatten();
+        let head = before.as_ref().and_then(|file| file.try_clone().ok());
+        let head = head.and_then(|file| CheckpointMemory::of(file).map_head());
+        let path = before.as_ref().map(|file| {
+            let (own, number) = (std::process::id(), file.as_raw_fd());
+            format!("/proc/{own}/fd/{number}")
+        });
+        let index = self.next_index;
+        self.next_index += 1;
+        let NewCell {
+            link,
+            texts,
+            status,
+            came,
+        } = self.monitor.add(index, &part, (session.clone(), path));
+        let old = &self.cells[at];
+        // It has the cores of the one before, which may have moved.
+        let spec = CellSpec {
+            cores: old.spec.cores.clone(),
+            ..part.spec
+        };
+        let cell = ServedCell {
+            index,
+            spec,
+            status,
+            node: part.node,
+            slots: part.slots,
+            texts: CellTexts(texts),
+            stopped: None,
+            moves: old.moves,
+            response: None,
+        };
+        Follower {
+            at,
+            cell,
+            link: Some(link),
+            came,
+            has_come: false,
+            id: None,
+            seen: (0, 0),
+            is_steady: false,
+            _before: before,
+            head,
+        }
+    }
+
+    /// Goes on with a change of the graph. Gives it back as long as it is not made.
+    pub(super) fn advance_edit(
+        &mut self,
+        mut edit: Box<GraphEdit>,
+        engine: &mut Engine,
+    ) -> Result<Box<GraphEdit>, Result<ChangeDone, String>> {
+        let next = match &edit.state {
+            State::Starting => edit.await_start(),
+            State::Joining => self.join(&mut edit, engine),
+            State::Following => edit.await_steady(),
+            State::Editing => self.edit_to(&mut edit, engine),
+            State::Swapping if engine.is_swapping() => Ok(State::Swapping),
+            State::Swapping => Ok(State::Fading(engine.swap_frame())),
+            State::Fading(from) => {
+                let fade = FADE_MS * u64::from(engine.plan().rate.hz()) / 1000;
+                if engine.position() >= from + fade {
+                    let frame = Some(*from);
+                    self.settle_edit(*edit);
+                    let done = ChangeDone::default();
+                    return Err(Ok(ChangeDone { frame, ..done }));
+                }
+                return Ok(edit);
+            }
+            State::Leaving(why) => {
+                let nodes = edit.followers.iter().filter_map(|it| it.id);
+                let nodes: Vec<Edit> = nodes.map(Edit::Remove).collect();
+                let why = why.clone();
+                let left =
+                    nodes.is_empty() || !matches!(engine.edit(nodes), Err(EngineError::Busy));
+                if left {
+                    self.drop_followers(&edit);
+                    return Err(Err(why));
+                }
+                return Ok(edit);
+            }
+        };
+        edit.state = next.unwrap_or_else(State::Leaving);
+        Ok(edit)
+    }
+
+    /// Puts the new processes' nodes into the graph that plays, beside those of the old ones.
+    fn join(&mut self, edit: &mut GraphEdit, engine: &mut Engine) -> Result<State, String> {
+        if edit.followers.is_empty() {
+            return Ok(State::Editing);
+        }
+        let mut graph = engine.graph().clone();
+        let (mut edits, mut ids) = (Vec::new(), Vec::new());
+        for follower in &edit.followers {
+            let (node, entering) = node_of(&edit.outer, &follower.cell.node)?;
+            let mut apply = |edit: Edit| {
+                let id = graph.apply(edit.clone());
+                edits.push(edit);
+                id.map_err(|error| error.to_string())
+            };
+            let id = apply(Edit::Add(node))?.ok_or("its node is not there")?;
+            ids.push(id);
+            for (source, from, port) in entering {
+                // What is new itself is connected with the rest of the edit.
+                if let Some((there, node)) = playing(engine.graph(), &source)
+                    && usize::from(from) < node.outputs.len()
+                {
+                    let from = PortRef {
+                        node: there,
+                        port: from,
+                    };
+                    let to = PortRef { node: id, port };
+                    let span = graph::SourceSpan::NONE;
+                    apply(Edit::Connect(Edge { from, to, span }))?;
+                }
+            }
+        }
+        for follower in &mut edit.followers {
+            follower.ask(true);
+            if let Some(mut link) = follower.link.take() {
+                let told = told(
+                    &follower.cell,
+                    (&edit.graph, &edit.handed),
+                    self.catalogue(),
+                );
+                link.told = told;
+                self.links().insert(follower.cell.node.clone(), link);
+            }
+        }
+        match engine.edit(edits) {
+            Ok(_) => {
+                (edit.followers.iter_mut().zip(ids)).for_each(|(it, id)| it.id = Some(id));
+                edit.since = Instant::now();
+                Ok(State::Following)
+            }
+            Err(EngineError::Busy) => {
+                for follower in &mut edit.followers {
+                    follower.link = self.links().remove(&follower.cell.node);
+                }
+                match edit.followers.iter().all(|it| it.link.is_some()) {
+                    true => Ok(State::Joining),
+                    false => Err("the engine is busy: try again".to_owned()),
+                }
+            }
+            Err(error) => Err(error_chain(&error)),
+        }
+    }
+
+    /// Has the graph that plays become the new one.
+    fn edit_to(&mut self, edit: &mut GraphEdit, engine: &mut Engine) -> Result<State, String> {
+        let mut outer = edit.outer.clone();
+        let playing: Vec<Node> = (engine.graph().nodes().map(|(_, node)| node.clone())).collect();
+        for node in playing {
+            let value = |graph: &Graph| {
+                let id = graph.find(&node.name)?;
+                graph.node(id).map(|it| it.params.clone())
+            };
+            let is_same = value(&self.options.graph) == value(&edit.graph);
+            let there = outer.find(&node.name);
+            if let (true, Some(other)) = (is_same, there.and_then(|id| outer.node_mut(id)))
+                && other.kind == node.kind
+            {
+                other.params.clone_from(&node.params);
+            }
+        }
+        let edits = edits_between(engine.graph(), &outer, self.catalogue());
+        match engine.edit(edits) {
+            Ok(_) => {
+                for follower in &edit.followers {
+                    follower.ask(false);
+                    // What was lost before it was heard is no loss.
+                    follower.cell.status.begin_count();
+                }
+                Ok(State::Swapping)
+            }
+            Err(EngineError::Busy) => Ok(State::Editing),
+            Err(error) => Err(error_chain(&error)),
+        }
+    }
+
+    /// The new graph plays: the old processes go.
+    fn settle_edit(&mut self, edit: GraphEdit) {
+        let GraphEdit {
+            graph,
+            specs,
+            followers,
+            ..
+        } = edit;
+        for (cell, spec) in self.cells.iter_mut().zip(specs) {
+            (cell.spec.nodes, cell.spec.keys) = (spec.nodes, spec.keys);
+        }
+        for follower in followers {
+            let old = std::mem::replace(&mut self.cells[follower.at], follower.cell);
+            self.monitor.order(Order::Remove(old.index));
+        }
+        self.options.graph = graph;
+        self.is_edited = true;
+    }
+
+    fn drop_followers(&mut self, edit: &GraphEdit) {
+        for follower in &edit.followers {
+            follower.ask(false);
+            self.links().remove(&follower.cell.node);
+            self.monitor.order(Order::Remove(follower.cell.index));
+        }
+    }
+}
+
+impl GraphEdit {
+    fn await_start(&mut self) -> Result<State, String> {
+        for follower in self.followers.iter_mut().filter(|it| !it.has_come) {
+            match follower.came.try_recv() {
+                Err(TryRecvError::Empty) => return Ok(State::Starting),
+                Ok(Ok(latency)) => {
+                    follower.has_come = true;
+                    if let Some(link) = &mut follower.link {
+                        link.graph_latency = Frames(latency);
+                    }
+                }
+                failed => {
+                    let why = failed.ok().and_then(Result::err);
+                    return Err(why.unwrap_or_else(|| "the cells have ended".to_owned()));
+                }
+            }
+        }
+        Ok(State::Joining)
+    }
+
+    fn await_steady(&mut self) -> Result<State, String> {
+        let steady = self.followers.iter_mut().map(Follower::looks_steady);
+        let are_steady = steady.fold(true, |all, it| all && it);
+        match are_steady {
+            true => Ok(State::Editing),
+            false if self.since.elapsed() < FOLLOW_LIMIT => Ok(State::Following),
+            false => Err("its new process does not keep up".to_owned()),
+        }
+    }
+
+    /// The whole graph afterwards, to note what is set meanwhile.
+    pub(super) fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    /// The new process that gets what is sent to `node` too, and its node, once it is there.
+    pub(super) fn follower_of(
+        &mut self,
+        node: NodeId,
+    ) -> Option<(&mut ServedCell, Option<NodeId>)> {
+        let graph = &self.graph;
+        let found = self
+            .followers
+            .iter_mut()
+            .find(|it| it.cell.has(graph, node));
+        found.map(|it| (&mut it.cell, it.id))
+    }
+}
+
+/// Numbers of slots that differ from what the process has read.
+pub(super) fn told(
+    cell: &ServedCell,
+    (now, read): (&Graph, &Graph),
+    catalogue: &graph::Catalogue,
+) -> Vec<(u16, f32)> {
+    super::inside::told(&cell.slots, (now, read), catalogue)
+}
+
+/// A node, and what enters it: the name of the source, its output, and the input.
+type Entering = (Node, Vec<(String, u16, u16)>);
+
+fn node_of(outer: &Graph, name: &str) -> Result<Entering, String> {
+    let id = outer.find(name).ok_or("its node is not there")?;
+    let node = outer.node(id).ok_or("its node is not there")?.clone();
+    let edges = outer.edges().iter().filter(|edge| edge.to.node == id);
+    let entering = edges.filter_map(|edge| {
+        let source = outer.node(edge.from.node)?;
+        Some((source.name.clone(), edge.from.port, edge.to.port))
+    });
+    Ok((node, entering.collect()))
+}
+
+fn playing<'a>(graph: &'a Graph, name: &str) -> Option<(NodeId, &'a Node)> {
+    let id = graph.find(name)?;
+    Some((id, graph.node(id)?))
+}
+
+/// Gives a node of the supervisor's graph another name.
+pub(super) fn rename(graph: &mut Graph, from: &str, to: String) -> Result<(), String> {
+    let id = graph.find(from).ok_or("its node is not there")?;
+    graph.rename(id, to).map_err(|error| error.to_string())
+}
