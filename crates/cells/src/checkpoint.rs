@@ -40,6 +40,8 @@ pub(crate) const FIRST_BUFFER: usize = 512;
 pub(crate) const MAX_WORDS: usize = 4 << 20;
 /// Index of the word by which the supervisor asks for a checkpoint after each block.
 pub(crate) const EACH_BLOCK: usize = 2;
+/// Index in a buffer of the frame of the supervisor's next request.
+pub(crate) const OUTSIDE: usize = 3;
 /// Size of a page, or of several.
 const PAGE: u64 = 65_536;
 /// Indices of a buffer's number, length and sum.
@@ -65,6 +67,13 @@ pub(crate) fn seal(number: u64, len: usize, words: u64) -> u64 {
 pub(crate) struct Checkpoint {
     pub(crate) number: u64,
     pub(crate) words: Vec<u64>,
+}
+
+impl Checkpoint {
+    /// Frame of the supervisor's next request after it, if that can be true.
+    pub(crate) fn outside(&self) -> Option<u64> {
+        self.words.get(OUTSIDE).copied().filter(|it| *it > 0)
+    }
 }
 
 /// The memory of one process.

@@ -20,7 +20,7 @@
 //!
 //! # What a new process is told again
 //!
-//! The newest number of each slot that was ever set, and what [`MidiMemory`] holds. As many as find room in a block; the rest
+//! The newest number of each slot that was ever set, and what [`MidiMemory`] holds for the frame from which it continues. As many as find room in a block; the rest
 //! goes with the next ones.
 
 use crate::events::{PortEvent, decode, encode, room};
@@ -129,6 +129,8 @@ pub(crate) struct InnerEvents {
     due_count: usize,
     midi: MidiMemory,
     is_midi_due: bool,
+    /// Frame from which the process continues, if it does.
+    from: Option<u64>,
     texts: rtrb::Consumer<InnerText>,
     /// The area has the first of them.
     has_text: bool,
@@ -155,13 +157,15 @@ impl InnerEvents {
             due_count: 0,
             midi: MidiMemory::default(),
             is_midi_due: false,
+            from: None,
             texts,
             has_text: false,
         }
     }
 
-    /// A process has come, or has missed a block.
-    pub(crate) fn set_behind(&mut self) {
+    /// A process has come, or has missed a block. `from`: the frame from which it continues.
+    pub(crate) fn set_behind(&mut self, from: Option<u64>) {
+        self.from = from.or(self.from);
         self.due_count = 0;
         for (due, newest) in self.due.iter_mut().zip(&self.newest) {
             *due = newest.is_some();
@@ -170,14 +174,14 @@ impl InnerEvents {
         self.is_midi_due = true;
     }
 
-    /// Follows the events of this block, whether they are sent or not. `is_lost`: the process has not answered.
-    pub(crate) fn follow(&mut self, block: &Block<'_>, is_lost: bool) {
+    /// Follows the events of this block, whether they are sent or not. `at`: its frame, and true if the process has not answered.
+    pub(crate) fn follow(&mut self, block: &Block<'_>, at: (u64, bool)) {
         for (slot, (_, body)) in inner_events(block) {
             match body {
                 EventBody::Value(value) | EventBody::Glide(value) if self.is_kept(slot) => {
                     self.newest[usize::from(slot)] = Some(value);
                 }
-                EventBody::Midi(message) => self.midi.follow(slot, message, is_lost),
+                EventBody::Midi(message) => self.midi.follow(slot, message, at),
                 _ => {}
             }
         }
@@ -223,7 +227,7 @@ impl InnerEvents {
             }
         }
         if std::mem::take(&mut self.is_midi_due) {
-            for (slot, message) in self.midi.told() {
+            for (slot, message) in self.midi.told(self.from) {
                 lost += u64::from(!put(slot, (0, EventBody::Midi(message))));
             }
         }
@@ -247,6 +251,7 @@ impl InnerEvents {
 
     /// The block was sent.
     pub(crate) fn set_sent(&mut self) {
+        self.from = None;
         if std::mem::take(&mut self.has_text) {
             let _ = self.texts.pop();
         }

@@ -68,6 +68,8 @@ pub(crate) struct HostEnd {
     replies: Consumer<u32>,
     /// Number of the process, from 1.
     process: u32,
+    /// Frame from which it continues, if it does.
+    continues_from: Option<u64>,
     request_words: usize,
     reply_words: usize,
 }
@@ -82,6 +84,7 @@ impl HostEnd {
     ) -> Self {
         Self {
             process,
+            continues_from: None,
             requests,
             replies,
             request_words: HEADER + inputs,
@@ -102,6 +105,18 @@ impl HostEnd {
         }
         let (requests, replies) = (requests.resume_producer()?, replies.resume_consumer()?);
         Ok(Self::new(process, requests, replies, (inputs, outputs)))
+    }
+
+    /// Notes the frame from which the process continues.
+    pub(crate) fn set_continues_from(&mut self, from: Option<u64>) {
+        self.continues_from = from;
+    }
+
+    /// Frame from which the process continues, if it does.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn continues_from(&self) -> Option<u64> {
+        self.continues_from
     }
 
     /// Number of the process, from 1.

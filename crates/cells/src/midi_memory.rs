@@ -1,16 +1,55 @@
 //! [`MidiMemory`]: the MIDI messages that a new process of a cell must be told again.
 //!
-//! | message | kept |
-//! |---|---|
-//! | the end of a key | the last ones: the process continues from a time before them |
-//! | a key that is struck | while the cell is lost only: else it is in the checkpoint, or would be struck twice |
-//! | a controller (pedals too), a bend, a program, pressure | the newest of each number |
+//! | message | told to a process that continues from a checkpoint | told after a block that was missed |
+//! |---|---|---|
+//! | a key that is struck, or ends | what came after the checkpoint | the last ends, and keys that were struck while the cell was lost |
+//! | a controller (pedals too), a bend, a program, pressure | the newest of each number | the same |
+//!
+//! A key that is in the checkpoint is not told: it would be struck twice.
 
 /// Messages that are kept.
 pub(crate) const MESSAGES: usize = 128;
 
+/// A message that was sent.
+#[derive(Clone, Copy)]
+struct KeptMessage {
+    /// Its place.
+    at: u16,
+    message: [u8; 3],
+    /// Frame of its block.
+    position: u64,
+    /// A key that was struck while the cell played.
+    is_playing: bool,
+}
+
+impl KeptMessage {
+    fn is_key(&self) -> bool {
+        is_key(self.message[0])
+    }
+
+    fn is_end(&self) -> bool {
+        let [status, _, velocity] = self.message;
+        status & 0xf0 == 0x80 || status & 0xf0 == 0x90 && velocity == 0
+    }
+
+    /// Returns true for a message about the same key or controller.
+    fn is_about(&self, at: u16, [status, number, _]: [u8; 3]) -> bool {
+        let [own, its, _] = self.message;
+        let same = match is_key(status) {
+            true => is_key(own) && own & 15 == status & 15,
+            false => own == status,
+        };
+        let is_numbered = status < 0xc0;
+        self.at == at && same && (!is_numbered || its == number)
+    }
+}
+
+fn is_key(status: u8) -> bool {
+    status & 0xe0 == 0x80
+}
+
 /// Messages of one cell, the newest last.
-pub(crate) struct MidiMemory(Vec<(u16, [u8; 3])>);
+pub(crate) struct MidiMemory(Vec<KeptMessage>);
 
 impl Default for MidiMemory {
     fn default() -> Self {
@@ -19,41 +58,48 @@ impl Default for MidiMemory {
 }
 
 impl MidiMemory {
-    /// Follows a message for the place `at`. `is_lost`: the cell does not play.
+    /// Follows a message for the place `at`, in the block at frame `position`. `is_lost`: the cell does not play.
     ///
     /// Real-time: hot.
-    pub(crate) fn follow(&mut self, at: u16, message: [u8; 3], is_lost: bool) {
-        let [status, number, value] = message;
-        let is_numbered = status < 0xc0;
-        let is_end = status & 0xf0 == 0x80 || status & 0xf0 == 0x90 && value == 0;
+    pub(crate) fn follow(&mut self, at: u16, message: [u8; 3], (position, is_lost): (u64, bool)) {
+        let [status, _, value] = message;
         let is_strike = status & 0xf0 == 0x90 && value > 0;
-        let is_key = |it: u8| it & 0xe0 == 0x80;
-        // What came before for the same key or controller counts no more; a strike without a process needs the end before it.
-        let is_kept_end = is_strike && is_lost;
-        self.0.retain(|(other, [it, its, velocity])| {
-            let same = match is_key(status) {
-                true => is_key(*it) && it & 15 == status & 15,
-                false => *it == status,
-            };
-            let is_old_end = it & 0xf0 == 0x80 || *velocity == 0;
-            *other != at
-                || !same
-                || is_numbered && *its != number
-                || is_kept_end && is_key(*it) && is_old_end
-        });
-        if is_end || (is_strike && is_lost) || (0xb0..0xf0).contains(&status) {
-            if self.0.len() == MESSAGES {
-                self.0.remove(0);
-            }
-            self.0.push((at, message));
+        // What came before for the same counts no more, but the end before a strike.
+        (self.0).retain(|it| !it.is_about(at, message) || is_strike && it.is_end());
+        if !is_key(status) && !(0xb0..0xf0).contains(&status) {
+            return;
         }
+        if self.0.len() == MESSAGES {
+            let oldest = self.0.iter().position(|it| it.is_playing);
+            self.0.remove(oldest.unwrap_or(0));
+        }
+        self.0.push(KeptMessage {
+            at,
+            message,
+            position,
+            is_playing: is_strike && !is_lost,
+        });
     }
 
-    /// What is to be told, in the order in which it came, each behind its place.
+    /// What is to be told, in the order in which it came, each behind its place. `from` is the frame from which the process
+    /// continues; without it, the process has missed a block or begins anew.
     ///
     /// Real-time: hot.
-    pub(crate) fn told(&self) -> impl Iterator<Item = (u16, [u8; 3])> + '_ {
-        self.0.iter().copied()
+    pub(crate) fn told(&self, from: Option<u64>) -> impl Iterator<Item = (u16, [u8; 3])> + '_ {
+        let is_told = move |(index, it): &(usize, &KeptMessage)| match from {
+            _ if !it.is_key() => true,
+            Some(from) => it.position >= from,
+            None => {
+                // A key that was struck again while the cell played sounds: its old end would end it.
+                let later = &self.0[index + 1..];
+                let struck = |other: &KeptMessage| {
+                    other.is_playing && other.is_about(it.at, it.message)
+                };
+                !it.is_playing && !later.iter().any(struck)
+            }
+        };
+        let told = self.0.iter().enumerate().filter(is_told);
+        told.map(|(_, it)| (it.at, it.message))
     }
 }
 
@@ -64,9 +110,35 @@ mod tests {
     fn told(messages: &[([u8; 3], bool)]) -> Vec<[u8; 3]> {
         let mut memory = MidiMemory::default();
         for (message, is_lost) in messages {
-            memory.follow(0, *message, *is_lost);
+            memory.follow(0, *message, (0, *is_lost));
         }
-        memory.told().map(|(_, message)| message).collect()
+        memory.told(None).map(|(_, message)| message).collect()
+    }
+
+    #[test]
+    fn a_process_that_continues_is_told_what_came_after_its_checkpoint() {
+        let mut memory = MidiMemory::default();
+        let (on, off) = (|key| [0x90, key, 100], |key| [0x80, key, 0]);
+        let all = [
+            (on(60), 0),
+            (on(62), 64),
+            (off(60), 128),
+            (on(60), 128),
+            (on(64), 192),
+            (off(64), 192),
+            ([0xb0, 1, 9], 0),
+        ];
+        for (message, position) in all {
+            memory.follow(0, message, (position, false));
+        }
+        let told = |from| {
+            let told = memory.told(Some(from)).map(|(_, message)| message);
+            told.collect::<Vec<_>>()
+        };
+        let wheel = [0xb0, 1, 9];
+        assert_eq!(told(128), [off(60), on(60), off(64), wheel]);
+        assert_eq!(told(64), [on(62), off(60), on(60), off(64), wheel]);
+        assert_eq!(told(256), [wheel]);
     }
 
     #[test]

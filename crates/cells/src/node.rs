@@ -195,9 +195,10 @@ impl CellNode {
     fn take_fresh(&mut self) {
         if let Ok(fresh) = self.link.fresh.pop() {
             self.retire();
+            let from = fresh.continues_from();
             self.end = Some(fresh);
             self.first = self.next;
-            self.set_behind();
+            self.set_behind(from);
         }
     }
 
@@ -226,7 +227,7 @@ impl CellNode {
         if self.link.status.throttled.load(Ordering::Relaxed) {
             self.set_sent(false);
             self.follow(block);
-            self.set_behind();
+            self.set_behind(None);
             return;
         }
         // Relaxed: stored before the first block.
@@ -275,7 +276,7 @@ impl CellNode {
                 }
             }
             // No room: the cell is behind by a ring's length, and this block is lost.
-            Some(Err(ReplyError::Late)) | None => self.set_behind(),
+            Some(Err(ReplyError::Late)) | None => self.set_behind(None),
             Some(Err(error)) => self.give_up(error),
         }
     }
@@ -293,18 +294,20 @@ impl CellNode {
         self.sent.get(at).copied().unwrap_or(false)
     }
 
-    /// A process has come, or has missed a block.
-    fn set_behind(&mut self) {
-        self.events.set_behind();
-        self.inner.set_behind();
+    /// A process has come, or has missed a block. `from`: the frame from which it continues.
+    fn set_behind(&mut self, from: Option<u64>) {
+        self.events.set_behind(from);
+        self.inner.set_behind(from);
         self.transport.set_behind();
     }
 
     /// Follows the events of this block, whether they were sent or not.
     fn follow(&mut self, block: &Block<'_>) {
-        let is_lost = self.was_lost;
-        (0..block.input_count()).for_each(|port| self.events.follow(block, port, is_lost));
-        self.inner.follow(block, is_lost);
+        // Relaxed: stored before the first block.
+        let position = block.position() + self.link.offset.load(Ordering::Relaxed);
+        let at = (position, self.was_lost);
+        (0..block.input_count()).for_each(|port| self.events.follow(block, port, at));
+        self.inner.follow(block, at);
     }
 
     /// The drill of the block at `position`, or 0.

@@ -3,7 +3,8 @@
 //! | what was lost | then |
 //! |---|---|
 //! | a number that came while there was no process, or no room | the newest one of each control input goes first to the next process |
-//! | the end of a note | the last [`ENDS`] of them too: the process continues from a time before them |
+//! | the end of a note | the last [`ENDS`] of them too, or those after the checkpoint from which the process continues |
+//! | a note that began | to a process that continues from a checkpoint before it |
 //! | MIDI | what [`MidiMemory`] holds |
 //! | a note that the cell began, and whose end it cannot send | it is released, and MIDI keys and pedals are |
 
@@ -14,7 +15,7 @@ use graph::{Port, Signal};
 use processor::{Block, EventBody, HeldNotes};
 use std::sync::atomic::Ordering;
 
-/// Ends of notes that are kept. Older ones are in the checkpoint.
+/// Begins and ends of notes that are kept. Older ones are in the checkpoint.
 const ENDS: usize = 64;
 /// Notes of the cell that are followed.
 const HELD: usize = 128;
@@ -24,11 +25,13 @@ pub(crate) struct NodeEvents {
     /// The newest number of each input; `None` for other inputs and before the first.
     newest: Vec<Option<f32>>,
     is_control: Vec<bool>,
-    /// Input and event, the newest last.
-    ends: Vec<(usize, EventBody)>,
+    /// Begins and ends of notes: input, event and frame of the block, the newest last.
+    notes: Vec<(usize, EventBody, u64)>,
     midi: MidiMemory,
     /// The process does not know the newest numbers.
     is_behind: bool,
+    /// Frame from which it continues, if it does.
+    from: Option<u64>,
     /// Room for what is told first.
     first: Vec<PortEvent>,
     /// What came, with its output.
@@ -44,9 +47,10 @@ impl NodeEvents {
         Self {
             newest: vec![None; inputs.len()],
             is_control: inputs.iter().map(is_control).collect(),
-            ends: Vec::with_capacity(ENDS),
+            notes: Vec::with_capacity(ENDS),
             midi: MidiMemory::default(),
             is_behind: false,
+            from: None,
             first: Vec::with_capacity(ENDS + MESSAGES + 1),
             received: Vec::new(),
             held: Vec::with_capacity(HELD),
@@ -60,8 +64,10 @@ impl NodeEvents {
         self.received = Vec::with_capacity(ports * crate::events::room(frames));
     }
 
-    /// A process has come, or has missed a block.
-    pub(crate) fn set_behind(&mut self) {
+    /// A process has come, or has missed a block. `from`: the frame from which it continues.
+    pub(crate) fn set_behind(&mut self, from: Option<u64>) {
+        // One that has missed its first blocks too still continues from there.
+        self.from = from.or(self.from.filter(|_| self.is_behind));
         self.is_behind = true;
     }
 
@@ -72,24 +78,38 @@ impl NodeEvents {
 
     /// Follows the events of input `port` in this block, whether they are sent or not.
     /// `is_lost`: the process has not answered.
-    pub(crate) fn follow(&mut self, block: &Block<'_>, port: usize, is_lost: bool) {
+    pub(crate) fn follow(
+        &mut self,
+        block: &Block<'_>,
+        port: usize,
+        (position, is_lost): (u64, bool),
+    ) {
         for (_, body) in crate::border::port_events(block, port) {
             match body {
                 EventBody::Value(value) | EventBody::Glide(value) if self.is_control[port] => {
                     self.newest[port] = Some(value);
                 }
-                EventBody::NoteOff { .. } | EventBody::NoteChoke { .. } => self.keep(port, body),
-                EventBody::Midi(message) => self.midi.follow(port as u16, message, is_lost),
+                EventBody::NoteOn { .. } => self.keep((port, body, position)),
+                EventBody::NoteOff { id, .. } | EventBody::NoteChoke { id } => {
+                    let begins = |body: &EventBody| {
+                        matches!(body, EventBody::NoteOn { id: its, .. } if *its == id)
+                    };
+                    (self.notes).retain(|(other, body, _)| *other != port || !begins(body));
+                    self.keep((port, body, position));
+                }
+                EventBody::Midi(message) => {
+                    self.midi.follow(port as u16, message, (position, is_lost));
+                }
                 _ => {}
             }
         }
     }
 
-    fn keep(&mut self, port: usize, body: EventBody) {
-        if self.ends.len() == ENDS {
-            self.ends.remove(0);
+    fn keep(&mut self, note: (usize, EventBody, u64)) {
+        if self.notes.len() == ENDS {
+            self.notes.remove(0);
         }
-        self.ends.push((port, body));
+        self.notes.push(note);
     }
 
     /// Writes the events of input `port` into its words, behind what the process must be told first. To be called before
@@ -98,11 +118,18 @@ impl NodeEvents {
         self.first.clear();
         if self.is_behind {
             let newest = self.newest[port].map(EventBody::Value);
-            let ends = self.ends.iter().filter(|(other, _)| *other == port);
-            let midi = self.midi.told();
+            let from = self.from;
+            let is_told = |body: &EventBody, position: u64| match from {
+                Some(from) => position >= from,
+                None => !matches!(body, EventBody::NoteOn { .. }),
+            };
+            let notes = self.notes.iter();
+            let notes = notes
+                .filter(|(other, body, position)| *other == port && is_told(body, *position));
+            let midi = self.midi.told(from);
             let midi = midi.filter(|(other, _)| usize::from(*other) == port);
             let midi = midi.map(|(_, message)| EventBody::Midi(message));
-            let all = ends.map(|(_, body)| *body).chain(midi).chain(newest);
+            let all = notes.map(|(_, body, _)| *body).chain(midi).chain(newest);
             self.first.extend(all.map(|body| (0, body)));
         }
         let first = self.first.iter().copied();

@@ -93,6 +93,62 @@ fn a_session_has_the_same_bits_with_its_cells_and_without() {
     }
 }
 
+/// Voices, a tracker and a convolver whose deferred work is the cell's own, on workers of its own.
+const LONG_WORK: &str = r#"
+edges = ["one -> filter1 -> mix.in1 -> out", "two -> filter2 -> mix.in2", "three -> filter3 -> mix.in3", "one -> room -> mix.in4", "one -> pitch", "pitch.pitch -> follow.freq: 100", "follow -> mix.in5"]
+[nodes]
+one = { kind = "osc", freq = 220, wave = "saw" }
+two = { kind = "osc", freq = 331, wave = "square" }
+three = { kind = "osc", freq = 97, wave = "saw" }
+filter1 = { kind = "svf", freq = 900 }
+filter2 = { kind = "svf", freq = 500 }
+filter3 = { kind = "svf", freq = 1900 }
+pitch = { kind = "pitch_tracker" }
+follow = { kind = "osc", freq = 50 }
+room = { kind = "convolver", file = "room.wav" }
+mix = { kind = "mixer", in = 5 }
+out = { kind = "sink" }
+[cell.work]
+nodes = ["filter1", "filter2", "filter3", "room", "pitch", "follow", "mix"]
+"#;
+
+#[test]
+fn a_cell_of_several_blocks_and_workers_has_the_bits_of_one_process() {
+    let here = Folder::new();
+    let noise = "edges = [\"n -> e -> out\"]\n[nodes]\nn = { kind = \"noise\" }\ne = { kind = \"gain\", gain_db = -40 }\nout = { kind = \"sink\" }";
+    here.write("noise.toml", noise);
+    here.well("render noise.toml -o room.wav --seconds 0.4 --rate 48000");
+    here.write("s.toml", LONG_WORK);
+    let line = "--seconds 0.6 --rate 48000 --block 64";
+    here.well(&format!("render s.toml -o whole.wav {line}"));
+    for (latency, cores) in [(3, "[0]"), (256, "[0]"), (0, "[0, 1]"), (7, "[0, 1]")] {
+        here.write("s.toml", format!("{LONG_WORK}latency = {latency}\ncores = {cores}\n"));
+        let gave = here.well(&format!("cells s.toml --render cells.wav {line}"));
+        assert!(here.read("whole.wav") == here.read("cells.wav"), "{latency} {cores}");
+        let stated = format!("latency: {} frames, left out", latency * BLOCK);
+        assert!(latency == 0 || gave.err.contains(&stated), "{}", gave.err);
+    }
+}
+
+#[test]
+fn a_cell_of_several_blocks_fades_in_the_block_that_fails_and_comes_back() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION.replace("latency = 1", "latency = 4"));
+    let line = "--seconds 1 --rate 48000 --block 64";
+    here.well(&format!("render s.toml -o whole.wav {line}"));
+    let gave = here.call(&format!("cells s.toml --render cells.wav {line} --drill hum:kill@0.5"));
+    assert_eq!(gave.code, Some(1), "{}", gave.err);
+    let [whole, cells] = ["whole.wav", "cells.wav"].map(|name| wav(&here.read(name)));
+    assert!(channel(&whole, 0) == channel(&cells, 0), "the other cell lost nothing");
+    let (whole, cells) = (channel(&whole, 1), channel(&cells, 1));
+    let first = whole.iter().zip(&cells).position(|(a, b)| a != b).unwrap();
+    assert_eq!(first, 24_000 / BLOCK * BLOCK, "the block of the failure");
+    let step = cells.windows(2).map(|it| (it[1] - it[0]).abs()).fold(0.0, f32::max);
+    let usual = whole.windows(2).map(|it| (it[1] - it[0]).abs()).fold(0.0, f32::max);
+    assert!(step < usual + 0.02, "no click: {step} beside {usual}");
+    assert!(cells[47_000..].iter().any(|it| it.abs() > 0.1), "it is back");
+}
+
 /// A small generator, so that a failure can be repeated.
 struct Random(u64);
 

@@ -219,6 +219,25 @@ fn a_supervisor_that_computes_for_ever_is_replaced() {
 }
 
 #[test]
+fn a_file_that_has_changed_is_named_and_changes_no_cell_that_was_taken_over() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    let mut playing = Playing::start(&here, "cells s.toml --block 256 --rate 48000");
+    let cells = playing.cells();
+    here.write("s.toml", SESSION.replace("freq = 900", "freq = 500"));
+    // A new process of a cell plays the session that its supervisor has read.
+    kill(cells[1], Signal::KILL);
+    let hum = playing.number("cell `hum`: process ");
+    assert_ne!(hum, cells[1]);
+    playing.signal_supervisor(Signal::KILL);
+    playing.line("cell `filter`: not taken over: the session's file has changed");
+    playing.line("cell `filter`: process ");
+    playing.end();
+    await_end(&cells);
+    await_end(&[hum]);
+}
+
+#[test]
 fn nothing_is_left_when_the_guardian_is_killed() {
     let here = Folder::new();
     here.write("s.toml", SESSION);

@@ -15,7 +15,7 @@
 use super::{
     HeldLine, IS_LINE, LINE_WORDS, Layout, NODE_WORDS, TIME_WORDS, load_line, load_node, next_node,
 };
-use crate::checkpoint::{FIRST_BUFFER, MAGIC, MAX_WORDS, head, seal, term};
+use crate::checkpoint::{FIRST_BUFFER, MAGIC, MAX_WORDS, OUTSIDE, head, seal, term};
 use engine::StateVisitor;
 use graph::NodeId;
 use processor::Processor;
@@ -57,7 +57,7 @@ impl LeavingCell {
         let begin = Instant::now();
         loop {
             let all: Vec<_> = (0..2).filter_map(|buffer| self.read(buffer)).collect();
-            let is_wanted = |(_, words): &&(u64, Vec<u64>)| words[3] == outside;
+            let is_wanted = |(_, words): &&(u64, Vec<u64>)| words[OUTSIDE] == outside;
             if let Some(found) = all.iter().find(is_wanted) {
                 return Some(found.clone());
             }

@@ -299,18 +299,21 @@ impl WatchedCell {
         let (requests, replies) = (ring(self.samples.0)?, ring(self.samples.1)?);
         let refused = |error: std::io::Error| format!("no memory for its state: {error}");
         let memory = CheckpointMemory::with(&self.session, self.part).map_err(refused)?;
+        let mut from = None;
         if let Some(checkpoint) = &self.checkpoint
             && self.restarts_in_row <= MAX_CONTINUED
         {
             memory.put(checkpoint).map_err(refused)?;
+            from = checkpoint.outside();
         }
         self.launches += 1;
-        let end = HostEnd::new(
+        let mut end = HostEnd::new(
             self.launches,
             requests.producer().map_err(|error| error.to_string())?,
             replies.consumer().map_err(|error| error.to_string())?,
             self.samples,
         );
+        end.set_continues_from(from);
         let request = LaunchRequest {
             index: self.index,
             spec: &self.spec,
@@ -337,6 +340,9 @@ impl WatchedCell {
     ) -> State {
         match end.hello() {
             Ok((latency, is_continued)) => {
+                if !is_continued {
+                    end.set_continues_from(None);
+                }
                 if *self.latency.get_or_insert(latency) != latency {
                     drop(process);
                     return self.end("its latency is another than before", processes, events);

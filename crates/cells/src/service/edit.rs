@@ -35,7 +35,7 @@ const FOLLOW_LIMIT: Duration = Duration::from_secs(10);
 /// Longest wait for the monitor, which looks every two milliseconds.
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
 /// Blocks in a row that a new process has to answer in time.
-const STEADY_BLOCKS: u64 = 8;
+const STEADY_BLOCKS: u64 = 3;
 /// Length of the fade, and some more.
 const FADE_MS: u64 = 30;
 

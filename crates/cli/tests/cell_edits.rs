@@ -1,0 +1,154 @@
+//! Nodes and edges change while cells play: inside of cells, outside, and across their borders.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::playing::{Playing, wait_until};
+use common::{Folder, wav};
+use serde_json::Value;
+
+/// A block of 43 ms: the sound is whole on a machine under load too.
+const LINE: &str = "cells s.toml --socket s --rate 48000 --block 2048";
+
+const SESSION: &str = r#"
+edges = ["tone -> low -> amp -> mix.in1 -> out", "hum -> echo -> mix.in2", "mix -> take"]
+[nodes]
+tone = { kind = "osc", freq = 330, volume = 0.3 }
+low = { kind = "svf", freq = 900 }
+amp = { kind = "gain", gain_db = -3 }
+hum = { kind = "osc", freq = 120, volume = 0.3 }
+echo = { kind = "delay", time = 0.2, max_time = 1 }
+mix = { kind = "mixer", in = 2 }
+take = { kind = "recorder", file = "take.wav" }
+out = { kind = "sink" }
+[cell.tone]
+nodes = ["low", "amp"]
+[cell.hum]
+nodes = ["hum", "echo"]
+latency = LATENCY
+"#;
+
+fn run<'f>(here: &'f Folder, latency: usize) -> Playing<'f> {
+    here.write("s.toml", SESSION.replace("LATENCY", &latency.to_string()));
+    Playing::begin(here, LINE, |_| {})
+}
+
+/// The cell of this name, as `query cells` has it.
+fn cell(playing: &Playing<'_>, name: &str) -> Value {
+    let answer = playing.send(&["query cells"]).unwrap();
+    let cells = answer["data"][0]["cells"].as_array().unwrap().clone();
+    cells.into_iter().find(|it| it["cell"] == name).unwrap()
+}
+
+fn process(playing: &Playing<'_>, name: &str) -> Option<u64> {
+    cell(playing, name)["process"].as_u64()
+}
+
+fn interrupt(mut playing: Playing<'_>) -> (Option<i32>, String) {
+    let errors = playing.child.stderr.take().unwrap();
+    let id = playing.child.id() as i32;
+    let id = rustix::process::Pid::from_raw(id).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let status = playing.child.wait().unwrap();
+    (status.code(), std::io::read_to_string(errors).unwrap())
+}
+
+/// Edits that change no sound: what was recorded is the sound of the session, also through the moments at which
+/// processes take over from others.
+#[test]
+fn a_new_process_goes_on_where_the_one_before_is() {
+    let here = Folder::new();
+    let mut seen = String::new();
+    for (latency, _) in [(0, 1), (3, 1), (0, 2), (3, 2), (0, 3)] {
+        let playing = run(&here, latency);
+        let before = ["tone", "hum"].map(|name| process(&playing, name).unwrap());
+        playing
+            .send(&["add unit gain gain_db=0", "disconnect low -> amp", "connect low -> unit", "connect unit -> amp"])
+            .unwrap();
+        assert_eq!(cell(&playing, "tone")["nodes"].as_array().unwrap().len(), 3);
+        assert_eq!(process(&playing, "hum"), Some(before[1]), "not its part");
+        assert_ne!(process(&playing, "tone"), Some(before[0]));
+        playing.send(&["rename echo late"]).unwrap();
+        assert_ne!(process(&playing, "hum"), Some(before[1]));
+        playing.send(&["undo"]).unwrap();
+        assert!(playing.names().contains(&"echo".to_owned()));
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let (code, told) = interrupt(playing);
+        seen += &told;
+        if code != Some(0) || told.contains("came late") {
+            continue;
+        }
+        let taken = wav(&here.read("take.wav")).1;
+        let seconds = (taken.len() + 48_000) / 48_000;
+        here.well(&format!("render s.toml -o whole.wav --seconds {seconds} --rate 48000 --block 2048"));
+        let whole = wav(&here.read("take.wav")).1;
+        let _ = whole;
+        let whole = wav(&here.read("whole.wav")).1;
+        let skip = taken.len().min(whole.len());
+        let taken = taken[..skip].iter().map(|bits| f32::from_bits(*bits));
+        let shift = latency * 2048;
+        let far = taken.zip(&whole).skip(shift).map(|(a, b)| (a - f32::from_bits(*b)).abs());
+        let far = far.fold(0.0, f32::max);
+        assert!(skip > 48_000 && far < 1e-4, "{far} after {skip} frames, latency {latency}");
+        return;
+    }
+    panic!("never without a loss: {seen}");
+}
+
+#[test]
+fn edges_between_cells_come_and_go_and_are_undone_and_saved() {
+    let here = Folder::new();
+    let playing = run(&here, 1);
+    // A new border of both cells: the filter of one goes into the delay of the other.
+    playing.send(&["connect low -> echo"]).unwrap();
+    // Nodes outside: no process is new.
+    let before = ["tone", "hum"].map(|name| process(&playing, name).unwrap());
+    playing
+        .send(&["add more osc freq=660 volume=0.1", "connect more -> out"])
+        .unwrap();
+    let after = ["tone", "hum"].map(|name| process(&playing, name).unwrap());
+    assert_eq!(before, after);
+    // What is set is known to a process that comes later.
+    playing.send(&["set low.freq 1500"]).unwrap();
+    playing.send(&["bypass amp"]).unwrap();
+    playing.send(&["save kept.toml"]).unwrap();
+    let kept = String::from_utf8(here.read("kept.toml")).unwrap();
+    for part in ["1500", "[cell.hum]", "more", "bypass"] {
+        assert!(kept.contains(part), "{part}: {kept}");
+    }
+    here.well("check kept.toml");
+    playing.send(&["undo"]).unwrap();
+    playing.send(&["undo"]).unwrap();
+    playing.send(&["undo"]).unwrap();
+    playing.send(&["undo"]).unwrap();
+    assert!(!playing.names().contains(&"more".to_owned()));
+    let edges = playing.graph()["edges"].as_array().unwrap().len();
+    assert_eq!(edges, 7, "as in the file");
+    // The new process is watched as the old one was.
+    let killed = process(&playing, "tone").unwrap();
+    let id = rustix::process::Pid::from_raw(killed as i32).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
+    wait_until(|| process(&playing, "tone").is_some_and(|it| it != killed));
+    for (wrong, why) in [
+        (&["remove low", "remove amp"][..], "would have no node"),
+        (&["connect mix -> low"], "comes back"),
+        (&["remove nothing"], "nothing"),
+        (&["load s.toml"], "no `load`"),
+    ] {
+        let error = playing.send(wrong).unwrap_err();
+        assert!(error.contains(why), "{wrong:?}: {error}");
+    }
+    playing.send(&["stop_cell tone"]).unwrap();
+    let error = playing.send(&["bypass low"]).unwrap_err();
+    assert!(error.contains("is stopped"), "{error}");
+    playing.send(&["start_cell tone"]).unwrap();
+    wait_until(|| process(&playing, "tone").is_some());
+    // Cells that were added are edited as others, and saved.
+    playing.send(&["remove_cell hum"]).unwrap();
+    playing.send(&["add_cell noise of hum"]).unwrap();
+    playing.send(&["replace hum osc freq=99"]).unwrap();
+    playing.send(&["save more.toml"]).unwrap();
+    let kept = String::from_utf8(here.read("more.toml")).unwrap();
+    assert!(kept.contains("[cell.noise]") && !kept.contains("[cell.hum]"), "{kept}");
+    here.well("check more.toml");
+}
