@@ -21,7 +21,7 @@ mod successor;
 
 pub(crate) use successor::LeavingCell;
 
-use crate::checkpoint::{EACH_BLOCK, FIRST_BUFFER, MAGIC, MAX_WORDS, head, seal, term};
+use crate::checkpoint::{EACH_BLOCK, FIRST_BUFFER, MAGIC, MAX_WORDS, OUTSIDE, head, seal, term};
 use engine::{EngineCallback, HeldLine, StateVisitor};
 use graph::{Catalogue, Graph, NodeId};
 use processor::Processor;
@@ -207,7 +207,8 @@ impl Keeper {
         layout.scratch = Vec::new();
         let left = read_left(memory.words(), capacity);
         let left = left.filter(|(_, words)| words[0] == fingerprint);
-        let number = left.as_ref().map_or(0, |(number, _)| *number);
+        let (number, outside) =
+            (left.as_ref()).map_or((0, 0), |(number, words)| (*number, words[OUTSIDE]));
         let is_continued = left.is_some_and(|left| load(callback, &layout, left));
         let mut keeper = Self {
             scratch: Vec::with_capacity(layout.longest),
@@ -222,8 +223,8 @@ impl Keeper {
         };
         keeper.begin();
         // Both buffers are written once, so that all pages are there.
-        keeper.save(callback, 0);
-        keeper.save(callback, 0);
+        keeper.save(callback, outside);
+        keeper.save(callback, outside);
         Ok((keeper, is_continued))
     }
 

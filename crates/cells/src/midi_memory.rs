@@ -92,9 +92,8 @@ impl MidiMemory {
             None => {
                 // A key that was struck again while the cell played sounds: its old end would end it.
                 let later = &self.0[index + 1..];
-                let struck = |other: &KeptMessage| {
-                    other.is_playing && other.is_about(it.at, it.message)
-                };
+                let struck =
+                    |other: &KeptMessage| other.is_playing && other.is_about(it.at, it.message);
                 !it.is_playing && !later.iter().any(struck)
             }
         };

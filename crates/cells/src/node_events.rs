@@ -91,9 +91,7 @@ impl NodeEvents {
                 }
                 EventBody::NoteOn { .. } => self.keep((port, body, position)),
                 EventBody::NoteOff { id, .. } | EventBody::NoteChoke { id } => {
-                    let begins = |body: &EventBody| {
-                        matches!(body, EventBody::NoteOn { id: its, .. } if *its == id)
-                    };
+                    let begins = |body: &EventBody| matches!(body, EventBody::NoteOn { id: its, .. } if *its == id);
                     (self.notes).retain(|(other, body, _)| *other != port || !begins(body));
                     self.keep((port, body, position));
                 }
@@ -124,8 +122,8 @@ impl NodeEvents {
                 None => !matches!(body, EventBody::NoteOn { .. }),
             };
             let notes = self.notes.iter();
-            let notes = notes
-                .filter(|(other, body, position)| *other == port && is_told(body, *position));
+            let notes =
+                notes.filter(|(other, body, position)| *other == port && is_told(body, *position));
             let midi = self.midi.told(from);
             let midi = midi.filter(|(other, _)| usize::from(*other) == port);
             let midi = midi.map(|(_, message)| EventBody::Midi(message));

@@ -63,7 +63,12 @@ fn a_new_process_goes_on_where_the_one_before_is() {
         let playing = run(&here, latency);
         let before = ["tone", "hum"].map(|name| process(&playing, name).unwrap());
         playing
-            .send(&["add unit gain gain_db=0", "disconnect low -> amp", "connect low -> unit", "connect unit -> amp"])
+            .send(&[
+                "add unit gain gain_db=0",
+                "disconnect low -> amp",
+                "connect low -> unit",
+                "connect unit -> amp",
+            ])
             .unwrap();
         assert_eq!(cell(&playing, "tone")["nodes"].as_array().unwrap().len(), 3);
         assert_eq!(process(&playing, "hum"), Some(before[1]), "not its part");
@@ -80,16 +85,24 @@ fn a_new_process_goes_on_where_the_one_before_is() {
         }
         let taken = wav(&here.read("take.wav")).1;
         let seconds = (taken.len() + 48_000) / 48_000;
-        here.well(&format!("render s.toml -o whole.wav --seconds {seconds} --rate 48000 --block 2048"));
+        here.well(&format!(
+            "render s.toml -o whole.wav --seconds {seconds} --rate 48000 --block 2048"
+        ));
         let whole = wav(&here.read("take.wav")).1;
         let _ = whole;
         let whole = wav(&here.read("whole.wav")).1;
         let skip = taken.len().min(whole.len());
         let taken = taken[..skip].iter().map(|bits| f32::from_bits(*bits));
         let shift = latency * 2048;
-        let far = taken.zip(&whole).skip(shift).map(|(a, b)| (a - f32::from_bits(*b)).abs());
+        let far = taken
+            .zip(&whole)
+            .skip(shift)
+            .map(|(a, b)| (a - f32::from_bits(*b)).abs());
         let far = far.fold(0.0, f32::max);
-        assert!(skip > 48_000 && far < 1e-4, "{far} after {skip} frames, latency {latency}");
+        assert!(
+            skip > 48_000 && far < 1e-4,
+            "{far} after {skip} frames, latency {latency}"
+        );
         return;
     }
     panic!("never without a loss: {seen}");
@@ -149,6 +162,9 @@ fn edges_between_cells_come_and_go_and_are_undone_and_saved() {
     playing.send(&["replace hum osc freq=99"]).unwrap();
     playing.send(&["save more.toml"]).unwrap();
     let kept = String::from_utf8(here.read("more.toml")).unwrap();
-    assert!(kept.contains("[cell.noise]") && !kept.contains("[cell.hum]"), "{kept}");
+    assert!(
+        kept.contains("[cell.noise]") && !kept.contains("[cell.hum]"),
+        "{kept}"
+    );
     here.well("check more.toml");
 }

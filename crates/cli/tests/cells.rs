@@ -122,9 +122,15 @@ fn a_cell_of_several_blocks_and_workers_has_the_bits_of_one_process() {
     let line = "--seconds 0.6 --rate 48000 --block 64";
     here.well(&format!("render s.toml -o whole.wav {line}"));
     for (latency, cores) in [(3, "[0]"), (256, "[0]"), (0, "[0, 1]"), (7, "[0, 1]")] {
-        here.write("s.toml", format!("{LONG_WORK}latency = {latency}\ncores = {cores}\n"));
+        here.write(
+            "s.toml",
+            format!("{LONG_WORK}latency = {latency}\ncores = {cores}\n"),
+        );
         let gave = here.well(&format!("cells s.toml --render cells.wav {line}"));
-        assert!(here.read("whole.wav") == here.read("cells.wav"), "{latency} {cores}");
+        assert!(
+            here.read("whole.wav") == here.read("cells.wav"),
+            "{latency} {cores}"
+        );
         let stated = format!("latency: {} frames, left out", latency * BLOCK);
         assert!(latency == 0 || gave.err.contains(&stated), "{}", gave.err);
     }
@@ -136,17 +142,31 @@ fn a_cell_of_several_blocks_fades_in_the_block_that_fails_and_comes_back() {
     here.write("s.toml", SESSION.replace("latency = 1", "latency = 4"));
     let line = "--seconds 1 --rate 48000 --block 64";
     here.well(&format!("render s.toml -o whole.wav {line}"));
-    let gave = here.call(&format!("cells s.toml --render cells.wav {line} --drill hum:kill@0.5"));
+    let gave = here.call(&format!(
+        "cells s.toml --render cells.wav {line} --drill hum:kill@0.5"
+    ));
     assert_eq!(gave.code, Some(1), "{}", gave.err);
     let [whole, cells] = ["whole.wav", "cells.wav"].map(|name| wav(&here.read(name)));
-    assert!(channel(&whole, 0) == channel(&cells, 0), "the other cell lost nothing");
+    assert!(
+        channel(&whole, 0) == channel(&cells, 0),
+        "the other cell lost nothing"
+    );
     let (whole, cells) = (channel(&whole, 1), channel(&cells, 1));
     let first = whole.iter().zip(&cells).position(|(a, b)| a != b).unwrap();
     assert_eq!(first, 24_000 / BLOCK * BLOCK, "the block of the failure");
-    let step = cells.windows(2).map(|it| (it[1] - it[0]).abs()).fold(0.0, f32::max);
-    let usual = whole.windows(2).map(|it| (it[1] - it[0]).abs()).fold(0.0, f32::max);
+    let step = cells
+        .windows(2)
+        .map(|it| (it[1] - it[0]).abs())
+        .fold(0.0, f32::max);
+    let usual = whole
+        .windows(2)
+        .map(|it| (it[1] - it[0]).abs())
+        .fold(0.0, f32::max);
     assert!(step < usual + 0.02, "no click: {step} beside {usual}");
-    assert!(cells[47_000..].iter().any(|it| it.abs() > 0.1), "it is back");
+    assert!(
+        cells[47_000..].iter().any(|it| it.abs() > 0.1),
+        "it is back"
+    );
 }
 
 /// A small generator, so that a failure can be repeated.

@@ -1,7 +1,7 @@
 //! A checkpoint of a real graph: whole, torn, of another graph, and garbage.
 
 use super::*;
-use crate::checkpoint::{Checkpoint, CheckpointMemory};
+use crate::checkpoint::{Checkpoint, CheckpointMemory, OUTSIDE};
 use check::alloc::{Counting, calls};
 use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineOptions, Scheduler};
@@ -37,10 +37,14 @@ impl Player {
         let registry = check::test_bench::registry();
         let parsed = text::toml::read(text, registry.catalogue());
         assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+        Self::with(parsed.session.graph)
+    }
+
+    fn with(graph: Graph) -> Self {
+        let registry = check::test_bench::registry();
         let rate = SampleRate::new(48_000).expect("not 0");
         let mut options = EngineOptions::new(Frames(BLOCK), rate);
         (options.scheduler, options.workers) = (Scheduler::Sequential, 1);
-        let graph = parsed.session.graph;
         let made = Engine::new(graph.clone(), Arc::new(registry), options);
         let (engine, callback) = made.unwrap();
         Self {
@@ -71,7 +75,7 @@ fn played(blocks: usize) -> (Player, CheckpointMemory, Keeper) {
     assert!(!is_continued, "there is nothing yet");
     for _ in 0..blocks {
         player.play();
-        keeper.end_block(&mut player.callback, || true);
+        keeper.end_block(&mut player.callback, 0, || true);
     }
     (player, memory, keeper)
 }
@@ -100,7 +104,7 @@ fn another_process_continues_with_the_same_bits() {
         assert_eq!(again.newest().unwrap().words[..3], checkpoint.words[..3]);
         for block in &whole[from..from + 13] {
             assert!(next.play() == *block, "{blocks}");
-            keeper.end_block(&mut next.callback, || true);
+            keeper.end_block(&mut next.callback, 0, || true);
         }
         let mut third = Player::new(SESSION);
         assert!(kept(&mut third, &left(&again.newest().unwrap())).1);
@@ -115,10 +119,10 @@ fn a_checkpoint_neither_allocates_nor_takes_a_block_whose_sound_is_not_good() {
     let (mut player, memory, mut keeper) = played(8);
     let number = memory.newest().unwrap().number;
     let before = calls();
-    (0..4).for_each(|_| keeper.end_block(&mut player.callback, || true));
+    (0..4).for_each(|_| keeper.end_block(&mut player.callback, 0, || true));
     assert_eq!(calls(), before);
     assert_eq!(memory.newest().unwrap().number, number + 1);
-    (0..9).for_each(|_| keeper.end_block(&mut player.callback, || false));
+    (0..9).for_each(|_| keeper.end_block(&mut player.callback, 0, || false));
     assert_eq!(memory.newest().unwrap().number, number + 1);
 }
 
@@ -143,6 +147,87 @@ fn a_torn_buffer_leaves_the_other_one_and_another_session_begins_anew() {
     ] {
         let mut other = Player::new(&other);
         assert!(!kept(&mut other, &left(&newest)).1);
+    }
+}
+
+/// The session with another node between two of its nodes, and a node less.
+fn edited() -> String {
+    let text = SESSION.replace("tone -> low -> echo", "tone -> low -> unit -> echo");
+    let text = text.replace(
+        "out = {",
+        "unit = { kind = \"gain\", gain_db = 0 }\nout = {",
+    );
+    text + "spare = { kind = \"svf\", freq = 90 }\n"
+}
+
+/// `player` and `keeper` of the edited session, its nodes with the ids that they have in the first one.
+fn successor(memory: &CheckpointMemory) -> (Player, Keeper) {
+    let registry = check::test_bench::registry();
+    let read = |text: &str| text::toml::read(text, registry.catalogue()).session.graph;
+    let (first, second) = (read(SESSION), read(&edited()));
+    let mut ids: Vec<(String, NodeId)> = Vec::new();
+    for (_, node) in second.nodes() {
+        let next = NodeId((first.id_bound() + ids.len()) as u32);
+        ids.push((node.name.clone(), first.find(&node.name).unwrap_or(next)));
+    }
+    let handed = crate::handed::HandedSession {
+        text: String::new(),
+        ids,
+    };
+    let mut player = Player::with(handed.place(&second).unwrap());
+    let (keeper, is_continued) = kept(&mut player, memory);
+    assert!(!is_continued);
+    (player, keeper)
+}
+
+#[test]
+fn a_process_of_a_changed_graph_goes_on_from_the_block_before() {
+    let mut whole = Player::new(SESSION);
+    let whole: Vec<_> = (0..120).map(|_| whole.play()).collect();
+    let (mut player, memory) = (Player::new(SESSION), CheckpointMemory::new().unwrap());
+    let (mut keeper, _) = kept(&mut player, &memory);
+    memory.map_head().unwrap().words()[EACH_BLOCK].store(1, Ordering::Relaxed);
+    for block in 1..=61 {
+        player.play();
+        keeper.end_block(&mut player.callback, 1000 + block, || true);
+    }
+    let own = CheckpointMemory::new().unwrap();
+    let (mut next, mut its) = successor(&own);
+    let before = LeavingCell::open(&memory.file().try_clone().unwrap().into()).unwrap();
+    assert!(its.take_over(&before, &mut next.callback, 1061));
+    for block in &whole[61..100] {
+        assert!(next.play() == *block);
+        its.end_block(&mut next.callback, 0, || true);
+    }
+    // One that finds no checkpoint of its frame takes the newest.
+    assert!(its.take_over(&before, &mut next.callback, 5));
+    assert!(next.play() == whole[61]);
+    let empty = CheckpointMemory::new().unwrap();
+    assert!(LeavingCell::open(&empty.file().try_clone().unwrap().into()).is_none());
+}
+
+#[test]
+fn garbage_of_a_process_before_crashes_none() {
+    let (_, memory, keeper) = played(8);
+    let capacity = keeper.layout.words;
+    let good = memory.newest().unwrap();
+    let (mut next, its) = successor(&CheckpointMemory::new().unwrap());
+    let mut random = Random(7);
+    for _ in 0..300 {
+        let mut words = good.words.clone();
+        for _ in 0..=random.next() % 8 {
+            words[random.next() as usize % capacity] = random.word();
+        }
+        let left = left(&Checkpoint {
+            number: good.number,
+            words,
+        });
+        let Some(before) = LeavingCell::open(&left.file().try_clone().unwrap().into()) else {
+            continue;
+        };
+        let outside = good.words[OUTSIDE];
+        its.take_over(&before, &mut next.callback, outside);
+        assert_eq!(next.play().len(), BLOCK as usize);
     }
 }
 
