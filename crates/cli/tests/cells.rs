@@ -95,7 +95,7 @@ fn a_session_has_the_same_bits_with_its_cells_and_without() {
 
 /// Voices, a tracker and a convolver whose deferred work is the cell's own, on workers of its own.
 const LONG_WORK: &str = r#"
-edges = ["one -> filter1 -> mix.in1 -> out", "two -> filter2 -> mix.in2", "three -> filter3 -> mix.in3", "one -> room -> mix.in4", "one -> pitch", "pitch.pitch -> follow.freq: 100", "follow -> mix.in5"]
+edges = ["one -> filter1 -> mix.in1 -> out", "two -> filter2 -> mix.in2", "three -> filter3 -> mix.in3", "one -> room -> mix.in4", "one -> pitch", "pitch.freq -> follow.freq: 0.5", "follow -> mix.in5"]
 [nodes]
 one = { kind = "osc", freq = 220, wave = "saw" }
 two = { kind = "osc", freq = 331, wave = "square" }
@@ -460,7 +460,7 @@ fn a_session_that_cannot_be_split_is_refused_with_the_place() {
         ("nodes = [\"out\"]", "cannot be in the cell `a`"),
         ("nodes = [\"tone\", \"mix\"]", "comes back to it, through `"),
         (
-            "nodes = [\"low\"]\nlatency = 3",
+            "nodes = [\"low\"]\nlatency = 300",
             "`latency` is a whole number from 0 to 1",
         ),
         (

@@ -310,3 +310,35 @@ fn garbage_in_a_checkpoint_crashes_neither_the_cell_nor_the_supervisor() {
 fn garbage_in_a_checkpoint_for_long() {
     read_garbage(1_000_000);
 }
+
+#[test]
+#[ignore = "figures: the shortest times of checkpoints, by their states"]
+fn the_cost_of_a_checkpoint() {
+    for count in [1, 2, 4, 8] {
+        let names: Vec<String> = (0..count).map(|at| format!("room{at}")).collect();
+        let edges = names
+            .iter()
+            .map(|name| format!("\"tone -> {name} -> out\""));
+        let edges: Vec<String> = edges.collect();
+        let nodes = names
+            .iter()
+            .map(|name| format!("{name} = {{ kind = \"reverb\" }}\n"));
+        let nodes: String = nodes.collect();
+        let text = format!(
+            "edges = [{}]\n[nodes]\ntone = {{ kind = \"osc\" }}\n{nodes}out = {{ kind = \"sink\" }}\n",
+            edges.join(", ")
+        );
+        let (mut player, memory) = (Player::new(&text), CheckpointMemory::new().unwrap());
+        let (mut keeper, _) = kept(&mut player, &memory);
+        let shortest = (0..300).map(|_| {
+            player.play();
+            let begin = std::time::Instant::now();
+            keeper.save(&mut player.callback, 0);
+            begin.elapsed().as_nanos()
+        });
+        let shortest = shortest.min().unwrap_or(0);
+        let layout = &keeper.layout;
+        let (bytes, left) = (layout.state_bytes, layout.too_large.len());
+        println!("{count} reverbs, {bytes} bytes of states ({left} left out): {shortest} ns");
+    }
+}

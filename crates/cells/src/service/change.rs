@@ -41,6 +41,8 @@ enum Step {
     Editing(Box<Graph>, GraphChange),
     /// The new graph plays.
     Swapping(GraphChange),
+    /// The fade lasts, which began at this frame.
+    Fading(GraphChange, u64),
     /// Nodes and edges change.
     Graph(Box<GraphEdit>),
 }
@@ -242,9 +244,12 @@ impl CellService {
                 Err(result) => return Some(result),
             },
             Step::Swapping(change) if engine.is_swapping() => Step::Swapping(change),
-            Step::Swapping(change) => {
+            Step::Swapping(change) => Step::Fading(change, engine.swap_frame()),
+            // As long as the fade lasts, what was removed is heard.
+            Step::Fading(change, frame) if !engine.is_settled() => Step::Fading(change, frame),
+            Step::Fading(change, frame) => {
                 self.settle(change);
-                let frame = Some(engine.swap_frame());
+                let frame = Some(frame);
                 return done.map(|done| Ok(ChangeDone { frame, ..done }));
             }
         };

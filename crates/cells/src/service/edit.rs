@@ -36,8 +36,6 @@ const FOLLOW_LIMIT: Duration = Duration::from_secs(10);
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
 /// Blocks in a row that a new process has to answer in time.
 const STEADY_BLOCKS: u64 = 3;
-/// Length of the fade, and some more.
-const FADE_MS: u64 = 30;
 
 /// What nodes and edges are to become.
 #[derive(Clone, Debug, PartialEq)]
@@ -336,8 +334,7 @@ impl CellService {
             State::Swapping if engine.is_swapping() => Ok(State::Swapping),
             State::Swapping => Ok(State::Fading(engine.swap_frame())),
             State::Fading(from) => {
-                let fade = FADE_MS * u64::from(engine.plan().rate.hz()) / 1000;
-                if engine.position() >= from + fade {
+                if engine.is_settled() {
                     let frame = Some(*from);
                     self.settle_edit(*edit);
                     let done = ChangeDone::default();

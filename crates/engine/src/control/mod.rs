@@ -230,6 +230,11 @@ impl Engine {
         self.next.is_some() || self.has_retiring
     }
 
+    /// Returns true if no edit is under way, and what the last one removed plays no more, as far as is known.
+    pub fn is_settled(&self) -> bool {
+        !self.is_swapping() && self.transition.is_none()
+    }
+
     /// First frame of the block from which on the last edit is heard.
     pub fn swap_frame(&self) -> u64 {
         self.swap_frame
