@@ -93,6 +93,26 @@ impl CellStatus {
         }
     }
 
+    /// Adds the counts of a process whose place this one has taken.
+    pub(crate) fn add_counts(&self, before: &Self) {
+        let counts = |it: &Self| {
+            let all = [&it.blocks, &it.lost, &it.not_finite, &it.lost_events];
+            let all = all.into_iter().chain([&it.used_ns, &it.outside_ns]);
+            all.map(|count| count.load(Ordering::Relaxed))
+                .collect::<Vec<_>>()
+        };
+        let own = [
+            &self.blocks,
+            &self.lost,
+            &self.not_finite,
+            &self.lost_events,
+        ];
+        let own = own.into_iter().chain([&self.used_ns, &self.outside_ns]);
+        for (count, before) in own.zip(counts(before)) {
+            count.fetch_add(before, Ordering::Relaxed);
+        }
+    }
+
     /// Takes the memory in which a process writes its meters.
     pub(crate) fn set_head(&self, head: Option<SharedWords>) {
         *self.head.lock().unwrap_or_else(PoisonError::into_inner) = head;

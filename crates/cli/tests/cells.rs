@@ -461,7 +461,7 @@ fn a_session_that_cannot_be_split_is_refused_with_the_place() {
         ("nodes = [\"tone\", \"mix\"]", "comes back to it, through `"),
         (
             "nodes = [\"low\"]\nlatency = 300",
-            "`latency` is a whole number from 0 to 1",
+            "`latency` is a whole number from 0 to 256",
         ),
         (
             "nodes = [\"low\"]\npolicy = \"time-triggered\"",

@@ -321,6 +321,14 @@ impl Monitor {
         new
     }
 
+    /// Counts no more by `status`: another process has taken its place, and goes on with its counts, or it never played.
+    pub(crate) fn end_status(&mut self, status: &Arc<CellStatus>, next: Option<&CellStatus>) {
+        if let Some(next) = next {
+            next.add_counts(status);
+        }
+        self.statuses.retain(|(_, it)| !Arc::ptr_eq(it, status));
+    }
+
     /// Gives an order. It is carried out within some milliseconds.
     pub(crate) fn order(&self, order: Order) {
         // The thread ends after this value alone.

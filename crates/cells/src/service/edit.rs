@@ -466,6 +466,8 @@ impl CellService {
         }
         for follower in followers {
             let old = std::mem::replace(&mut self.cells[follower.at], follower.cell);
+            let next = &self.cells[follower.at].status;
+            self.monitor.end_status(&old.status, Some(next));
             self.monitor.order(Order::Remove(old.index));
         }
         self.options.graph = graph;
@@ -477,6 +479,7 @@ impl CellService {
             follower.ask(false);
             self.links().remove(&follower.cell.node);
             self.monitor.order(Order::Remove(follower.cell.index));
+            self.monitor.end_status(&follower.cell.status, None);
         }
     }
 }
