@@ -127,7 +127,10 @@ fn what_was_set_is_told_to_the_next_process_and_taken_along_by_undo_save_and_sna
         (&["set hum.freq 1e9"], "freq"),
         (&["midi env.notes 0x10 1 1"], "MIDI"),
         (&["value env.nothing 1"], "nothing"),
-        (&["remove hum"], "changes nodes and edges"),
+        (
+            &["remove env", "remove hum", "remove shape"],
+            "would have no node",
+        ),
         (&["message hum words"], "messages"),
         (&["subscribe loudness of hum"], "stays inside its cell"),
     ] {

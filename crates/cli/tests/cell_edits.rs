@@ -59,7 +59,8 @@ fn interrupt(mut playing: Playing<'_>) -> (Option<i32>, String) {
 fn a_new_process_goes_on_where_the_one_before_is() {
     let here = Folder::new();
     let mut seen = String::new();
-    for (latency, _) in [(0, 1), (3, 1), (0, 2), (3, 2), (0, 3)] {
+    // A machine under load may lose a block, and says so.
+    for latency in [0, 3, 0, 3, 0] {
         let playing = run(&here, latency);
         let before = ["tone", "hum"].map(|name| process(&playing, name).unwrap());
         playing
@@ -75,8 +76,6 @@ fn a_new_process_goes_on_where_the_one_before_is() {
         assert_ne!(process(&playing, "tone"), Some(before[0]));
         playing.send(&["rename echo late"]).unwrap();
         assert_ne!(process(&playing, "hum"), Some(before[1]));
-        playing.send(&["undo"]).unwrap();
-        assert!(playing.names().contains(&"echo".to_owned()));
         std::thread::sleep(std::time::Duration::from_millis(300));
         let (code, told) = interrupt(playing);
         seen += &told;
@@ -88,8 +87,6 @@ fn a_new_process_goes_on_where_the_one_before_is() {
         here.well(&format!(
             "render s.toml -o whole.wav --seconds {seconds} --rate 48000 --block 2048"
         ));
-        let whole = wav(&here.read("take.wav")).1;
-        let _ = whole;
         let whole = wav(&here.read("whole.wav")).1;
         let skip = taken.len().min(whole.len());
         let taken = taken[..skip].iter().map(|bits| f32::from_bits(*bits));

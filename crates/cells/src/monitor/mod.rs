@@ -124,6 +124,8 @@ pub(crate) enum Order {
     Start(usize),
     /// Keeps it on other cores. The sender gets the mistake of a process that plays.
     Resize(usize, Vec<usize>, mpsc::Sender<Result<(), String>>),
+    /// Its node leaves the graph: its process ends without a failure.
+    Retire(usize),
     /// Ends its process and watches it no more.
     Remove(usize),
     /// Has the guardian keep the memory of the supervisor's own checkpoints.
@@ -402,6 +404,11 @@ impl WatchThread {
             Order::Resize(index, cores, done) => {
                 let resized = find(cells, index).map(|cell| cell.resize(cores));
                 let _ = done.send(resized.unwrap_or(Ok(())));
+            }
+            Order::Retire(index) => {
+                if let Some(cell) = find(cells, index) {
+                    cell.retire();
+                }
             }
             Order::Remove(index) => {
                 cells.retain(|it| it.index() != index);

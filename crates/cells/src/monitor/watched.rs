@@ -87,6 +87,8 @@ pub(crate) struct WatchedCell {
     /// The newest checkpoint of the processes that have ended.
     checkpoint: Option<Checkpoint>,
     hangs_on_purpose: bool,
+    /// Its node leaves the graph, and with it its process ends.
+    is_retiring: bool,
     /// Blocks that were asked for before this process.
     blocks_before: u64,
     /// Blocks that were asked for so far, and when the last one was.
@@ -135,6 +137,7 @@ pub(super) fn watch(
         memory: None,
         checkpoint: None,
         hangs_on_purpose: drills.iter().any(hangs),
+        is_retiring: false,
         blocks_before: 0,
         asked: (0, Instant::now()),
         stuck: None,
@@ -203,6 +206,10 @@ impl WatchedCell {
         let is_playing = matches!(self.state, State::Playing(_));
         let file = is_playing.then(|| memory.file().try_clone().ok())?;
         file.map(OwnedFd::from)
+    }
+
+    pub(super) fn retire(&mut self) {
+        self.is_retiring = true;
     }
 
     pub(super) fn start(&mut self) {
@@ -470,6 +477,9 @@ impl WatchedCell {
         self.checkpoint = left.or_else(|| self.checkpoint.take());
         let (cell, why) = (self.name.clone(), why.to_owned());
         self.forget_process();
+        if self.is_retiring {
+            return State::Stopped;
+        }
         if let Some(came) = self.came.take() {
             let _ = came.send(Err(format!("the cell `{cell}` did not come up: {why}")));
             return State::Gone;

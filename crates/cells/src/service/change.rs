@@ -230,7 +230,10 @@ impl CellService {
             },
             Step::Editing(outer, change) => match self.edit(&outer, engine) {
                 Err(EngineError::Busy) => Step::Editing(outer, change),
-                Ok(()) => Step::Swapping(change),
+                Ok(()) => {
+                    self.retire(&change);
+                    Step::Swapping(change)
+                }
                 Err(error) => {
                     if let GraphChange::Adds(cell, node) = change {
                         self.links().remove(&node);
@@ -255,6 +258,15 @@ impl CellService {
         };
         self.pending = done.map(|done| Pending { step: next, done });
         None
+    }
+
+    /// The node of a cell that goes leaves the graph.
+    fn retire(&self, change: &GraphChange) {
+        if let GraphChange::Removes(name) = change
+            && let Ok(at) = self.find(name)
+        {
+            self.monitor.order(Order::Retire(self.cells[at].index));
+        }
     }
 
     /// Lays the link of a new process out for its node.

@@ -443,6 +443,8 @@ impl CellService {
             Ok(_) => {
                 for follower in &edit.followers {
                     follower.ask(false);
+                    self.monitor
+                        .order(Order::Retire(self.cells[follower.at].index));
                     // What was lost before it was heard is no loss.
                     follower.cell.status.begin_count();
                 }
