@@ -14,28 +14,19 @@
 //!
 //! A node that is added plays in a cell if all that it is connected with plays there; else with the rest.
 
+use super::follower::Follower;
 use super::{CellService, ChangeDone, ServedCell};
-use crate::checkpoint::{CheckpointMemory, EACH_BLOCK};
-use crate::monitor::{CellTexts, NewCell, Order};
-use crate::node::CellLink;
+use crate::monitor::Order;
 use crate::section::CellSpec;
-use crate::split::{CellPart, Split, split, unused_name, why_outside};
+use crate::split::{CellPart, Split, split, unused_name};
 use engine::{Engine, EngineError};
 use graph::{Diagnostic, Edge, Edit, Graph, Node, NodeId, PortRef, edits_between, error_chain};
-use rt::mirror::SharedWords;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
 use units::Frames;
 
 /// Longest time until the new processes follow.
 const FOLLOW_LIMIT: Duration = Duration::from_secs(10);
-/// Longest wait for the monitor, which looks every two milliseconds.
-const SHARE_LIMIT: Duration = Duration::from_secs(1);
-/// Blocks in a row that a new process has to answer in time.
-const STEADY_BLOCKS: u64 = 3;
 
 /// What nodes and edges are to become.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,47 +59,6 @@ enum State {
     Swapping,
     Fading(u64),
     Leaving(String),
-}
-
-/// The new process of a cell.
-struct Follower {
-    /// Place of the cell.
-    at: usize,
-    cell: ServedCell,
-    link: Option<CellLink>,
-    came: Receiver<Result<u32, String>>,
-    has_come: bool,
-    /// Its node in the supervisor's graph, once it is there.
-    id: Option<NodeId>,
-    /// Blocks and losses when it was looked at last.
-    seen: (u64, u64),
-    is_steady: bool,
-    /// Memory of the process before. As long as it is open, the new one finds it.
-    _before: Option<OwnedFd>,
-    /// Its first words.
-    head: Option<SharedWords>,
-}
-
-impl Follower {
-    /// Asks the process before for a checkpoint after each block, or no more.
-    fn ask(&self, each_block: bool) {
-        if let Some(head) = &self.head {
-            // Relaxed: nothing travels with it.
-            head.words()[EACH_BLOCK].store(u64::from(each_block), Ordering::Relaxed);
-        }
-    }
-
-    /// Returns true once it has answered some blocks in a row.
-    fn looks_steady(&mut self) -> bool {
-        let now = (self.cell.status.blocks(), self.cell.status.lost());
-        let needed = STEADY_BLOCKS + self.cell.spec.latency.blocks();
-        if now.0 < self.seen.0 + needed {
-            return self.is_steady;
-        }
-        self.is_steady |= now.1 == self.seen.1 && self.cell.status.process().is_some();
-        self.seen = now;
-        self.is_steady
-    }
 }
 
 impl CellService {
@@ -178,88 +128,6 @@ impl CellService {
         Ok(())
     }
 
-    /// The cells with the nodes that they have in `graph`.
-    fn specs_after(&self, graph: &Graph) -> Result<Vec<CellSpec>, String> {
-        let before = &self.options.graph;
-        let (mut specs, mut home) = (Vec::new(), HashMap::new());
-        for (at, cell) in self.cells.iter().enumerate() {
-            let kept = cell.spec.nodes.iter().filter_map(|name| {
-                let renamed = before.find(name).filter(|id| graph.node(*id).is_some());
-                renamed.or_else(|| graph.find(name))
-            });
-            let kept: Vec<NodeId> = kept.collect();
-            if kept.is_empty() {
-                let name = &cell.spec.name;
-                return Err(format!(
-                    "the cell `{name}` would have no node: remove_cell {name} first"
-                ));
-            }
-            home.extend(kept.iter().map(|id| (*id, at)));
-            specs.push(kept);
-        }
-        for (node, at) in self.homes_of_new(graph, &home) {
-            specs[at].push(node);
-        }
-        let named = |nodes: Vec<NodeId>| {
-            let names = nodes.into_iter().filter_map(|id| graph.node(id));
-            names.map(|node| node.name.clone()).collect()
-        };
-        let specs = specs.into_iter().zip(&self.cells);
-        Ok(specs
-            .map(|(nodes, cell)| {
-                let names: Vec<String> = named(nodes);
-                match names == cell.spec.nodes {
-                    true => cell.spec.clone(),
-                    false => cell.spec.with_nodes(names),
-                }
-            })
-            .collect())
-    }
-
-    /// The new nodes of `graph` that play in a cell: all that they are connected with plays there.
-    fn homes_of_new(
-        &self,
-        graph: &Graph,
-        home: &HashMap<NodeId, usize>,
-    ) -> BTreeMap<NodeId, usize> {
-        let is_new = |id: &NodeId| self.options.graph.node(*id).is_none() && !home.contains_key(id);
-        let all: BTreeSet<NodeId> = graph.nodes().map(|(id, _)| id).filter(is_new).collect();
-        let mut near = BTreeMap::<NodeId, Vec<NodeId>>::new();
-        for edge in graph.edges() {
-            let (from, to) = (edge.from.node, edge.to.node);
-            near.entry(from).or_default().push(to);
-            near.entry(to).or_default().push(from);
-        }
-        let (mut seen, mut homes) = (BTreeSet::new(), BTreeMap::new());
-        for first in &all {
-            if !seen.insert(*first) {
-                continue;
-            }
-            let (mut group, mut around, mut at) = (vec![*first], BTreeSet::new(), 0);
-            while let Some(node) = group.get(at).copied() {
-                at += 1;
-                for other in near.get(&node).into_iter().flatten() {
-                    match all.contains(other) {
-                        true if seen.insert(*other) => group.push(*other),
-                        true => {}
-                        false => {
-                            around.insert(home.get(other).copied());
-                        }
-                    }
-                }
-            }
-            let stays = |id: &NodeId| {
-                let node = graph.node(*id);
-                node.is_some_and(|node| why_outside(node, self.catalogue()).is_some())
-            };
-            let cell = around.first().copied().flatten();
-            if let (1, Some(cell), false) = (around.len(), cell, group.iter().any(stays)) {
-                homes.extend(group.into_iter().map(|id| (id, cell)));
-            }
-        }
-        homes
-    }
-
     pub(super) fn split_of(&self, graph: &Graph, specs: &[CellSpec]) -> Result<Split, String> {
         split(graph, specs, self.catalogue()).map_err(|mistakes| {
             let words = |it: Diagnostic| [it.message, it.help];
@@ -267,57 +135,6 @@ impl CellService {
             let words: Vec<String> = words.filter(|it| !it.is_empty()).collect();
             words.join("; ")
         })
-    }
-
-    /// Starts the new process of the cell at `at`.
-    fn follow(&mut self, at: usize, part: CellPart, session: &std::sync::Arc<[u8]>) -> Follower {
-        let (sender, shared) = mpsc::channel();
-        self.monitor
-            .order(Order::Share(self.cells[at].index, sender));
-        let before = shared.recv_timeout(SHARE_LIMIT).ok().flatten();
-        let head = before.as_ref().and_then(|file| file.try_clone().ok());
-        let head = head.and_then(|file| CheckpointMemory::of(file).map_head());
-        let path = before.as_ref().map(|file| {
-            let (own, number) = (std::process::id(), file.as_raw_fd());
-            format!("/proc/{own}/fd/{number}")
-        });
-        let index = self.next_index;
-        self.next_index += 1;
-        let NewCell {
-            link,
-            texts,
-            status,
-            came,
-        } = self.monitor.add(index, &part, (session.clone(), path));
-        let old = &self.cells[at];
-        // It has the cores of the one before, which may have moved.
-        let spec = CellSpec {
-            cores: old.spec.cores.clone(),
-            ..part.spec
-        };
-        let cell = ServedCell {
-            index,
-            spec,
-            status,
-            node: part.node,
-            slots: part.slots,
-            texts: CellTexts(texts),
-            stopped: None,
-            moves: old.moves,
-            response: None,
-        };
-        Follower {
-            at,
-            cell,
-            link: Some(link),
-            came,
-            has_come: false,
-            id: None,
-            seen: (0, 0),
-            is_steady: false,
-            _before: before,
-            head,
-        }
     }
 
     /// Goes on with a change of the graph. Gives it back as long as it is not made.
@@ -508,7 +325,7 @@ impl GraphEdit {
 
     fn await_steady(&mut self) -> Result<State, String> {
         let steady = self.followers.iter_mut().map(Follower::looks_steady);
-        let are_steady = steady.fold(true, |all, it| all && it);
+        let are_steady = steady.filter(|it| !it).count() == 0;
         match are_steady {
             true => Ok(State::Editing),
             false if self.since.elapsed() < FOLLOW_LIMIT => Ok(State::Following),

@@ -7,7 +7,7 @@
 //! | `text` | the keys of a cell that arrive as JSON |
 //! | `govern`, `moves` | how many cores each cell has, by what it was measured to need |
 //! | `change` | one change under way: a new process, then another graph |
-//! | `edit` | nodes and edges change: new processes for the cells whose parts do |
+//! | `edit`, `follower`, `homes` | nodes and edges change: new processes for the cells whose parts do, and where new nodes play |
 //!
 //! # Changes
 //!
@@ -25,7 +25,9 @@
 mod change;
 mod demands;
 mod edit;
+mod follower;
 mod govern;
+mod homes;
 mod inside;
 mod moves;
 mod text;
