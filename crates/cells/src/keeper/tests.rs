@@ -325,7 +325,7 @@ fn the_cost_of_a_checkpoint() {
             .map(|name| format!("{name} = {{ kind = \"reverb\" }}\n"));
         let nodes: String = nodes.collect();
         let text = format!(
-            "edges = [{}]\n[nodes]\ntone = {{ kind = \"osc\" }}\n{nodes}out = {{ kind = \"sink\" }}\n",
+            "edges = [{}]\n[nodes]\ntone = {{ kind = \"osc\", freq = 440 }}\n{nodes}out = {{ kind = \"sink\" }}\n",
             edges.join(", ")
         );
         let (mut player, memory) = (Player::new(&text), CheckpointMemory::new().unwrap());
