@@ -28,6 +28,19 @@ pub struct ControllerBinding {
     pub is_exponential: bool,
 }
 
+/// A parameter of a node that is not in the graph, but that a node of the graph plays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteParam {
+    /// Name of the node.
+    pub node: String,
+    /// Name of its parameter.
+    pub param: String,
+    /// Name of the node of the graph that plays it.
+    pub through: String,
+    /// Index of the parameter there.
+    pub index: u16,
+}
+
 /// The controller of a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControllerSource {

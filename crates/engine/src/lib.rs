@@ -60,7 +60,7 @@ pub use choose::{
     ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler, forget_choice,
 };
 pub use control::{Engine, ScheduleChange, Tap, TransportPosition, live_param, param_number};
-pub use controllers::{ControllerBinding, ControllerSource, MAX_CONTROLLERS};
+pub use controllers::{ControllerBinding, ControllerSource, MAX_CONTROLLERS, RemoteParam};
 pub use error::EngineError;
 pub use exec::{HeldLine, StateVisitor};
 pub use machine::machine_model;

@@ -2,10 +2,11 @@
 
 use super::Engine;
 use crate::controllers::{BoundController, ControllerMap};
-use crate::messages::ControllerMessage;
-use crate::{ControllerBinding, EngineError, MAX_CONTROLLERS};
-use graph::ParamValue;
-use processor::{EventBody, EventTarget};
+use crate::messages::{ControllerMessage, EventMessage};
+use crate::{ControllerBinding, EngineError, MAX_CONTROLLERS, RemoteParam};
+use graph::{NodeId, ParamValue};
+use processor::{Event, EventBody, EventTarget};
+use std::collections::{BTreeMap, HashMap};
 
 impl Engine {
     /// Has live MIDI controllers set parameters, in place of those that did. A binding whose node an edit removes waits
@@ -29,6 +30,30 @@ impl Engine {
         self.controllers.is_stale = true;
         self.update_controllers();
         Ok(())
+    }
+
+    /// Sets which parameters of nodes that are not in the graph controllers can set.
+    ///
+    /// Real-time: setup.
+    pub fn set_remote_params(&mut self, params: Vec<RemoteParam>) {
+        let places = (0..).zip(&params);
+        let places = places.map(|(at, it)| ((it.through.clone(), it.index), at));
+        self.controllers.remote_places = places.collect();
+        self.controllers.remote = params;
+        self.controllers.is_stale = true;
+        self.update_controllers();
+    }
+
+    /// The values that controllers have set of these since the last call: node, parameter, value.
+    ///
+    /// Real-time: setup.
+    pub fn take_remote_values(&mut self) -> Vec<(String, String, f32)> {
+        let values = std::mem::take(&mut self.controllers.remote_values);
+        let values = values.into_iter().filter_map(|(at, value)| {
+            let RemoteParam { node, param, .. } = self.controllers.remote.get(at)?;
+            Some((node.clone(), param.clone(), value))
+        });
+        values.collect()
     }
 
     /// The bindings.
@@ -81,6 +106,10 @@ impl Engine {
             else {
                 continue;
             };
+            if let Some(at) = self.remote_place(change.node, param) {
+                self.controllers.remote_values.insert(at, value);
+                continue;
+            }
             let mut graph = std::mem::take(&mut self.graph);
             self.keep_delay_bounds(&mut graph, change.node);
             if let Some(node) = graph.node_mut(change.node) {
@@ -99,13 +128,10 @@ impl Engine {
     }
 
     fn bound(&self, binding: &ControllerBinding) -> Result<BoundController, EngineError> {
-        let ControllerBinding { node, param, .. } = binding;
-        let found = self.graph.nodes().find(|(_, there)| there.name == *node);
-        let unknown = || EngineError::NoParam(format!("{node}.{param}"));
-        let (id, _) = found.ok_or_else(unknown)?;
-        let (low, high) = binding.range;
-        self.param_event(id, param, low as f32)?;
-        let set = self.param_event(id, param, high as f32)?;
+        let set = match self.remote_event(binding) {
+            Some(set) => set,
+            None => self.own_event(binding)?,
+        };
         let inputs = &self.resources.options.midi.inputs;
         let port = match binding.port.as_str() {
             "" => None,
@@ -113,6 +139,41 @@ impl Engine {
             name => Some((inputs.iter().position(|it| it == name)).map_or(u16::MAX, |i| i as u16)),
         };
         Ok(BoundController::new(binding, port, set))
+    }
+
+    /// The event that sets a parameter of a node of the graph.
+    fn own_event(&self, binding: &ControllerBinding) -> Result<EventMessage, EngineError> {
+        let ControllerBinding { node, param, .. } = binding;
+        let unknown = || EngineError::NoParam(format!("{node}.{param}"));
+        let id = self.graph.find(node).ok_or_else(unknown)?;
+        let (low, high) = binding.range;
+        self.param_event(id, param, low as f32)?;
+        self.param_event(id, param, high as f32)
+    }
+
+    /// The event that sets a parameter of a node that is not in the graph.
+    fn remote_event(&self, binding: &ControllerBinding) -> Option<EventMessage> {
+        let is_it = |it: &&RemoteParam| (&it.node, &it.param) == (&binding.node, &binding.param);
+        let remote = self.controllers.remote.iter().find(is_it)?;
+        Some(EventMessage {
+            node: self.graph.find(&remote.through)?,
+            event: Event {
+                frame: 0,
+                target: EventTarget::Param(remote.index),
+                body: EventBody::Value(0.0),
+            },
+            at: 0,
+            ramp: None,
+            after_swap: 0,
+        })
+    }
+
+    fn remote_place(&self, node: NodeId, param: u16) -> Option<usize> {
+        if self.controllers.remote.is_empty() {
+            return None;
+        }
+        let name = self.graph.node(node)?.name.clone();
+        self.controllers.remote_places.get(&(name, param)).copied()
     }
 }
 
@@ -126,4 +187,9 @@ pub(super) struct Controllers {
     /// Number of swaps when the map was made.
     graph_swaps: u32,
     received: Vec<(String, [u8; 3])>,
+    /// Parameters of nodes that are not in the graph, and their places by node and index there.
+    remote: Vec<RemoteParam>,
+    remote_places: HashMap<(String, u16), usize>,
+    /// Values that controllers have set of them, by place.
+    remote_values: BTreeMap<usize, f32>,
 }

@@ -277,6 +277,14 @@ impl Engine {
         self.resources.tail(&self.graph)
     }
 
+    /// Counts frames from `position` on, as the callback does after [`EngineCallback::begin_at`](crate::EngineCallback::begin_at). To
+    /// be called before the first block.
+    ///
+    /// Real-time: setup.
+    pub fn begin_at(&mut self, position: u64) {
+        self.position = position;
+    }
+
     /// Length in frames after which everything has ended by itself: the longest path from the end of a player through the tails
     /// behind it. `None` for a graph that goes on for ever.
     pub fn length(&self) -> Option<u64> {
