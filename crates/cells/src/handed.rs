@@ -16,8 +16,10 @@
 
 use crate::border::{INPUT, OUTPUT};
 use crate::checkpoint::{FIRST_BUFFER, MAX_WORDS};
+use crate::section::{CellSpec, SECTION};
 use crate::split::CellPart;
-use graph::{Graph, Node, NodeId, PortRef};
+use ::text::Session;
+use graph::{Catalogue, Graph, Node, NodeId, PortRef};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs::File;
@@ -50,6 +52,21 @@ impl HandedSession {
             text: text.into(),
             ids: Vec::new(),
         }
+    }
+
+    /// A session with another graph and other cells.
+    ///
+    /// Real-time: setup.
+    pub fn with_cells(
+        session: &Session,
+        (graph, cells): (&Graph, &[CellSpec]),
+        catalogue: &Catalogue,
+    ) -> Self {
+        let mut session = session.clone();
+        session.graph = graph.clone();
+        session.sections.retain(|it| it.name != SECTION);
+        session.sections.extend(cells.iter().map(CellSpec::section));
+        Self::written(::text::toml::write(&session, catalogue), graph)
     }
 
     /// A text that was written for `graph`, whose nodes keep their ids.

@@ -92,7 +92,7 @@ mod transport;
 pub use admission::{CellDemand, CoreCapacity, Misfit, NodeCost, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
-pub use guardian::{GuardianOptions, Succession, join_guardian, run_guardian};
+pub use guardian::{GuardianOptions, Kept, Succession, join_guardian, run_guardian};
 pub use handed::HandedSession;
 pub use isolation::{Isolation, try_to_leave};
 pub use machine::MachineFiles;
@@ -104,7 +104,7 @@ pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
     CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, GraphGoal, InnerChange,
-    ServiceOptions, WorstCosts, cell_text,
+    KeptCell, ServiceOptions, WorstCosts, cell_text,
 };
 pub use shares::MachineShares;
 pub use split::{CellPart, Split, split};

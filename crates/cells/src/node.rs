@@ -8,7 +8,8 @@
 //!                        fade within a block   within a block
 //! ```
 //!
-//! Live it waits for a reply for half a block's period at most, and with a latency of one block or more not at all. Offline it waits
+//! Live it waits for a reply for half a block's period at most. With a latency of one block or more that time begins with the block
+//! before the reply's deadline: so it does not wait, but where a device asks for several blocks at once. Offline it waits
 //! until the reply comes or the monitor has ended the process, so that a healthy cell loses nothing.
 
 use crate::border::{CELL, hidden_kind, register_tap};
@@ -133,7 +134,10 @@ struct CellNode {
     link: NodeLink,
     end: Option<HostEnd>,
     block: usize,
+    /// Longest wait for the reply to a block, from its request on.
     budget: Nanos,
+    /// Time of the last request.
+    asked: Nanos,
     is_offline: bool,
     /// Number of the next block.
     next: u64,
@@ -177,6 +181,7 @@ impl CellNode {
             end: None,
             block: 0,
             budget: Nanos(0),
+            asked: Nanos(0),
             is_offline: false,
             next: first,
             first,
@@ -327,15 +332,14 @@ impl CellNode {
         self.retire();
     }
 
-    /// Receives the reply to block `wanted` into `samples`, and returns true if it came.
-    fn receive(&mut self, wanted: u64) -> bool {
+    /// Receives the reply to block `wanted` into `samples`, live within `limit`, and returns true if it came.
+    fn receive(&mut self, wanted: u64, limit: Nanos) -> bool {
         if wanted < self.first || !self.was_sent(wanted) {
             return false;
         }
-        let limit = if self.is_offline {
-            OFFLINE_WAIT
-        } else {
-            self.budget
+        let limit = match self.is_offline {
+            true => OFFLINE_WAIT,
+            false => limit,
         };
         self.link
             .status
@@ -452,10 +456,7 @@ impl Processor for CellNode {
         self.transport = TransportFeed::new(setup.services.transport());
         self.is_offline = setup.mode != Mode::Live;
         let period = setup.block.duration(setup.rate);
-        self.budget = match self.link.latency.is_none() {
-            true => Nanos(period.0 / 2),
-            false => Nanos(0),
-        };
+        self.budget = Nanos(period.0 / 2);
         self.sent = vec![false; self.link.latency.blocks() as usize + 1];
         self.samples = vec![0.0; self.last.len() * self.block];
         self.events.setup(self.block);
@@ -476,7 +477,13 @@ impl Processor for CellNode {
         self.send(block);
         let latency = self.link.latency.blocks();
         let is_due = self.next >= latency;
-        let has_reply = is_due && self.receive(self.next - latency);
+        let asked = std::mem::replace(&mut self.asked, began);
+        let limit = match latency {
+            0 => self.budget,
+            // Of a device that asks for one block in each period, that time has passed.
+            _ => Nanos((asked.0 + self.budget.0).saturating_sub(began.0)),
+        };
+        let has_reply = is_due && self.receive(self.next - latency, limit);
         if latency == 0 && !self.is_offline {
             let response = match has_reply {
                 true => Nanos(raw::now().0.saturating_sub(began.0)),

@@ -5,18 +5,20 @@
 //! |---|---|
 //! | nodes and lines of the supervisor | its checkpoint, 40 ms old at most |
 //! | cells | what they hold: they have waited |
-//! | transport, position in the run | the frame where they would be if no supervisor had been lost |
+//! | transport, position in the run | where they would be if no supervisor had been lost |
 //! | device, sockets | a new opening |
 
 use crate::checkpoint::CheckpointMemory;
+use crate::guardian::link::MessageKind;
 use crate::guardian::pulse::{Pulse, PulseWord};
 use crate::keeper::{CHECKPOINT_INTERVAL, Keeper};
 use crate::monitor::{Monitor, Order};
 use crate::node::{Drill, DrillKind};
 use crate::raw;
 use driver::{AudioCallback, CallbackInfo, MidiEvent};
-use engine::{Engine, EngineCallback, EngineError};
+use engine::{Engine, EngineCallback};
 use graph::{Catalogue, Graph};
+use processor::TransportChange;
 use rustix::process::{Signal, getpid, kill_process};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -45,6 +47,8 @@ pub struct SupervisedCallback {
     is_successor: bool,
     has_begun: bool,
     drills: Vec<Drill>,
+    /// Its state as the pulse has it.
+    transport: Option<TransportChange>,
 }
 
 /// Silence between two supervisors.
@@ -64,7 +68,7 @@ impl Monitor {
     ///
     /// # Errors
     ///
-    /// There is no memory, or the position is out of range.
+    /// There is no memory.
     ///
     /// Real-time: setup.
     pub fn supervise(
@@ -89,11 +93,20 @@ impl Monitor {
             true => self.predecessor.position(self.block, period),
             false => 0,
         };
-        let offset = position.saturating_sub(callback.time().0);
+        let time = callback.time().0;
+        engine.begin_at(time);
+        let offset = position.saturating_sub(time);
         self.offset.store(offset, Ordering::Relaxed);
         if position > 0 {
-            let located = engine.locate_transport(position, 0);
-            located.map_err(|error: EngineError| error.to_string())?;
+            let state = self.predecessor.pulse.transport();
+            let state = state.unwrap_or(TransportChange::START);
+            callback.change_transport(TransportChange {
+                frame: time,
+                position: state.position_at(position),
+                is_cut: true,
+                is_jump: true,
+                ..state
+            });
         }
         let pulse = self.predecessor.pulse.clone();
         pulse.set(PulseWord::Period, if self.is_live { period.0 } else { 0 });
@@ -108,6 +121,7 @@ impl Monitor {
             has_begun: false,
             // Each of them has caused a failure.
             drills: drills.into_iter().skip(lost as usize).collect(),
+            transport: None,
         };
         Ok((supervised, notes))
     }
@@ -128,7 +142,7 @@ impl Monitor {
         let interval = (CHECKPOINT_INTERVAL.0 / period.0.max(1)).max(1);
         let file = memory.file().try_clone().map_err(refused)?.into();
         let kept = Keeper::new(&file, (callback, graph), interval)?;
-        self.order(Order::LeaveOwnState(file));
+        self.order(Order::Leave(MessageKind::OwnState, file));
         Ok(kept)
     }
 
@@ -146,11 +160,6 @@ impl Monitor {
         self.predecessor.pulse.set(PulseWord::Period, 0);
     }
 
-    /// Frames from the engine's position to that of the run.
-    pub fn position_offset(&self) -> u64 {
-        self.offset.load(Ordering::Relaxed)
-    }
-
     /// The silence that supervisors have left; `None` before the first block of this one, and if none was lost.
     pub fn silence(&self) -> Option<Silence> {
         let (pulse, lost) = (&self.predecessor.pulse, self.predecessor.lost());
@@ -164,6 +173,13 @@ impl Monitor {
 }
 
 impl SupervisedCallback {
+    /// Position in the run: the frame of the next block.
+    ///
+    /// Real-time: hot.
+    pub fn position(&self) -> u64 {
+        self.callback.time().0 + self.offset
+    }
+
     /// Counts the silence since the last block of the supervisor before.
     fn count_silence(&self, begin: u64) {
         let last = self.pulse.get(PulseWord::Begin);
@@ -175,6 +191,16 @@ impl SupervisedCallback {
             self.pulse.set(PulseWord::Longest, longest);
         }
         self.pulse.set(PulseWord::First, begin);
+    }
+
+    /// Leaves the state of the transport for the next supervisor, if it has changed.
+    fn leave_transport(&mut self) {
+        let state = self.callback.last_transport();
+        if self.transport != Some(state) {
+            self.transport = Some(state);
+            let frame = state.frame + self.offset;
+            self.pulse.leave_transport(frame, state);
+        }
     }
 
     /// Causes the failure of the block at `position`, if there is one.
@@ -206,7 +232,8 @@ impl SupervisedCallback {
 impl AudioCallback for SupervisedCallback {
     fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         let begin = raw::now().0;
-        let position = self.callback.time().0 + self.offset;
+        self.pulse.set(PulseWord::Inside, 1);
+        let position = self.position();
         if !std::mem::replace(&mut self.has_begun, true) {
             self.count_silence(begin);
         }
@@ -216,10 +243,11 @@ impl AudioCallback for SupervisedCallback {
             let is_sound = || outputs.iter().all(|it| it.iter().all(|it| it.is_finite()));
             keeper.end_block(&mut self.callback, 0, is_sound);
         }
-        let position = self.callback.time().0 + self.offset;
-        self.pulse.set(PulseWord::Position, position);
+        self.leave_transport();
+        self.pulse.set(PulseWord::Position, self.position());
         self.pulse.set(PulseWord::Begin, begin);
         self.pulse.add(PulseWord::Blocks, 1);
+        self.pulse.set(PulseWord::Inside, 0);
     }
 
     fn push_midi(&mut self, event: MidiEvent<'_>) {

@@ -62,7 +62,7 @@ fn commands_for_nodes_inside_cells_have_the_bits_of_one_process() {
     let mut seen = String::new();
     // A machine under load may lose a block, and says so.
     for _ in 0..4 {
-        let ended = ["play --driver clock", "cells"].map(|command| {
+        let ended = ["play --driver clock", "cells --driver clock"].map(|command| {
             let playing = run(&here, command);
             let reply = playing.send(&COMMANDS).unwrap();
             assert_eq!(reply["frame"], 30000, "{command}: too late");
@@ -90,7 +90,7 @@ fn commands_for_nodes_inside_cells_have_the_bits_of_one_process() {
 fn what_was_set_is_told_to_the_next_process_and_taken_along_by_undo_save_and_snapshots() {
     let here = Folder::new();
     here.write("s.toml", SESSION);
-    let playing = Playing::begin(&here, &format!("cells {LINE}"), |_| {});
+    let playing = Playing::begin(&here, &format!("cells --driver clock {LINE}"), |_| {});
     let value = |name: &str, param: &str| {
         let graph = playing.graph();
         let mut nodes = graph["nodes"].as_array().unwrap().iter();
@@ -153,7 +153,7 @@ take = { kind = "recorder", file = "r.wav" }
 nodes = ["amp"]
 "#;
     here.write("s.toml", session);
-    let line = format!("cells {LINE} --seconds 3 --drill only:kill@1.5");
+    let line = format!("cells --driver clock {LINE} --seconds 3 --drill only:kill@1.5");
     let playing = Playing::begin(&here, &line, |_| {});
     playing.send(&["set amp.gain_db -20 at 24000"]).unwrap();
     // Struck by nothing but its first value it would be 0 dB again.
@@ -215,7 +215,7 @@ out = { kind = "sink" }
 nodes = ["follow"]
 "#;
     here.write("s.toml", session);
-    let playing = Playing::begin(&here, &format!("cells {LINE}"), |_| {});
+    let playing = Playing::begin(&here, &format!("cells --driver clock {LINE}"), |_| {});
     wait_until(|| {
         let reply = playing.send(&["query meters"]).unwrap();
         reply["data"][0]["follow.open"]

@@ -198,7 +198,7 @@ impl Watched {
 
 /// Starts the four cells, sends each one `signal` at a random time, and returns the blocks that each was silent.
 fn outages(here: &Folder, random: &mut Random, signal: Signal) -> Vec<u32> {
-    let mut command = here.command("cells s.toml --block 64 --rate 48000");
+    let mut command = here.command("cells s.toml --driver clock --block 64 --rate 48000");
     let command = command.stderr(Stdio::piped()).stdout(Stdio::null());
     let mut supervisor = command.spawn().unwrap();
     let mut watched = Watched {

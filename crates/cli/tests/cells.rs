@@ -361,7 +361,7 @@ struct Supervisor(Child, BufReader<std::process::ChildStderr>);
 
 impl Supervisor {
     fn start(here: &Folder) -> Self {
-        let mut command = here.command("cells s.toml");
+        let mut command = here.command("cells s.toml --driver clock");
         let mut child = command
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
@@ -532,7 +532,7 @@ precedence = 2
     };
     here.write("s.toml", session(1));
     let line = "--rate 48000 --block 480 --seconds 0.05";
-    let gave = here.call(&format!("cells s.toml {line}"));
+    let gave = here.call(&format!("cells s.toml --driver clock {line}"));
     assert_eq!(gave.code, Some(2), "{}", gave.err);
     for part in [
         "the cell `first` does not fit: it needs 6 ms of each block on core 0: 1 ms too much",
@@ -545,8 +545,8 @@ precedence = 2
     assert!(processes(&gave.err).is_empty(), "nothing was started");
     // Exactly at the bound it is accepted, and a render has no deadline.
     let accepted = [
-        format!("cells s.toml {line} --reserve 0"),
-        format!("cells s.toml {line} --no-admission"),
+        format!("cells s.toml --driver clock {line} --reserve 0"),
+        format!("cells s.toml --driver clock {line} --no-admission"),
         format!("cells s.toml {line} --render o.wav"),
     ];
     for line in accepted {
@@ -555,7 +555,7 @@ precedence = 2
         assert_eq!(processes(&gave.err).len(), 2, "{line}: {}", gave.err);
     }
     here.write("s.toml", session(0));
-    let gave = here.call(&format!("cells s.toml {line}"));
+    let gave = here.call(&format!("cells s.toml --driver clock {line}"));
     let part = "it needs 6 ms of each block and may take 4.5 ms: 1.5 ms too much";
     assert!(
         gave.code == Some(2) && gave.err.contains(part),

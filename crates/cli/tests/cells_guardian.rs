@@ -3,10 +3,9 @@
 
 mod common;
 
+use common::guarded::{Guarded, kill, stat};
 use common::{Folder, wav};
 use rustix::process::{Pid, Signal, kill_process};
-use std::io::{BufRead, BufReader, Lines};
-use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
 
 /// One cell without and one with a block of latency, and nodes in neither.
@@ -28,45 +27,26 @@ nodes = ["hum", "wide"]
 latency = 1
 "#;
 
-/// The program while it plays: its guardian, and what it prints.
-struct Playing {
-    guardian: Child,
-    lines: Lines<BufReader<ChildStderr>>,
-    printed: String,
+/// The program while it plays both cells.
+struct Playing(Guarded);
+
+impl std::ops::Deref for Playing {
+    type Target = Guarded;
+
+    fn deref(&self) -> &Guarded {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Playing {
+    fn deref_mut(&mut self) -> &mut Guarded {
+        &mut self.0
+    }
 }
 
 impl Playing {
     fn start(here: &Folder, line: &str) -> Self {
-        let mut command = here.command(line);
-        let command = command.stderr(Stdio::piped()).stdout(Stdio::null());
-        let mut guardian = command.spawn().unwrap();
-        let errors = guardian.stderr.take().unwrap();
-        Self {
-            guardian,
-            lines: BufReader::new(errors).lines(),
-            printed: String::new(),
-        }
-    }
-
-    /// The first further line with this in it.
-    fn line(&mut self, part: &str) -> String {
-        loop {
-            let line = self.lines.next();
-            let line = line.unwrap_or_else(|| panic!("no `{part}`: {}", self.printed));
-            let line = line.unwrap();
-            self.printed += &line;
-            self.printed.push('\n');
-            if line.contains(part) {
-                return line;
-            }
-        }
-    }
-
-    /// The number behind `part` in the first further line with it.
-    fn number(&mut self, part: &str) -> u32 {
-        let line = self.line(part);
-        let rest = line.split(part).nth(1).unwrap();
-        rest.split_whitespace().next().unwrap().parse().unwrap()
+        Self(Guarded::start(here, &format!("{line} --driver clock")))
     }
 
     /// Processes of both cells, once they play.
@@ -94,60 +74,9 @@ impl Playing {
         found
     }
 
-    /// The process of the supervisor.
-    fn supervisor(&self) -> u32 {
-        let found = children(self.guardian.id());
-        let is_supervisor = |process: &u32| {
-            let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&line).contains("--guardian=")
-        };
-        found.into_iter().find(is_supervisor).expect("it runs")
+    fn end(self) -> (Option<i32>, String) {
+        self.0.end()
     }
-
-    fn signal_supervisor(&self, signal: Signal) {
-        kill(self.supervisor(), signal);
-    }
-
-    /// Ends it, and gives its exit code and all that it printed.
-    fn end(mut self) -> (Option<i32>, String) {
-        kill(self.guardian.id(), Signal::INT);
-        for line in self.lines.by_ref() {
-            self.printed += &line.unwrap();
-            self.printed.push('\n');
-        }
-        let printed = std::mem::take(&mut self.printed);
-        (self.guardian.wait().unwrap().code(), printed)
-    }
-}
-
-impl Drop for Playing {
-    /// A test that fails leaves nothing.
-    fn drop(&mut self) {
-        let _ = self.guardian.kill();
-        let _ = self.guardian.wait();
-    }
-}
-
-fn kill(process: u32, signal: Signal) {
-    kill_process(Pid::from_raw(process as i32).unwrap(), signal).unwrap();
-}
-
-/// State and parent of a process; `None` if there is none.
-fn stat(process: u32) -> Option<(char, u32)> {
-    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let mut words = text.rsplit(") ").next()?.split(' ');
-    let state = words.next()?.chars().next()?;
-    Some((state, words.next()?.parse().ok()?))
-}
-
-/// Processes whose parent is `parent`, without those that have ended.
-fn children(parent: u32) -> Vec<u32> {
-    let all = std::fs::read_dir("/proc").unwrap().flatten();
-    let numbers = all.filter_map(|it| it.file_name().to_str()?.parse().ok());
-    let is_child = |process: &u32| {
-        stat(*process).is_some_and(|(state, its_parent)| state != 'Z' && its_parent == parent)
-    };
-    numbers.filter(is_child).collect()
 }
 
 /// Waits until none of these processes runs. It fails only if one stays.
@@ -296,7 +225,7 @@ fn a_supervisor_that_fails_in_its_first_block_is_given_up() {
     let here = Folder::new();
     here.write("s.toml", SESSION);
     let drills = " --drill supervisor:kill@0".repeat(8);
-    let gave = here.call(&format!("cells s.toml --block 256{drills}"));
+    let gave = here.call(&format!("cells s.toml --driver clock --block 256{drills}"));
     assert_eq!(gave.code, Some(1), "{}", gave.err);
     assert!(
         gave.err.contains("the supervisor failed too often"),

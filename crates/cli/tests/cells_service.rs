@@ -31,7 +31,7 @@ latency = 1
 precedence = 1
 "#;
 
-const LINE: &str = "cells s.toml --socket s --rate 48000 --block 480";
+const LINE: &str = "cells s.toml --driver clock --socket s --rate 48000 --block 480";
 
 fn play<'f>(here: &'f Folder, session: &str, options: &str) -> Playing<'f> {
     here.write("s.toml", session);

@@ -548,7 +548,10 @@ fn a_socket_without_a_path_is_the_one_that_send_finds() {
             "play tone.toml --driver clock --workers 1",
             "query dropouts",
         ),
-        ("cells cells.toml --no-admission", "query cells"),
+        (
+            "cells cells.toml --driver clock --no-admission",
+            "query cells",
+        ),
     ] {
         here.write(
             "cells.toml",

@@ -124,7 +124,7 @@ fn cell_commands(schema: &Value) -> BTreeSet<String> {
     let text = page("cells.md");
     here.write("tone.toml", blocks(&text, "toml")[0]);
     here.write("hall.wav", common::sound(48_000, &[&[1.0, 0.5]]));
-    let line = "cells tone.toml --socket s --no-admission";
+    let line = "cells tone.toml --driver clock --socket s --no-admission";
     let playing = Playing::begin(&here, line, |_| {});
     let mut done = BTreeSet::new();
     for line in blocks(&text, "text").iter().flat_map(|block| block.lines()) {

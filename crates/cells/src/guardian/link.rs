@@ -27,7 +27,8 @@ const NUMBERS: usize = 6;
 pub(crate) enum MessageKind {
     /// To the supervisor: a cell of its predecessor. Index, start, process (0 if it has ended), latency.
     Cell = 1,
-    /// To the supervisor: that was all. Number of supervisors before, failures in a row, and when the last one ended.
+    /// To the supervisor: that was all. Number of supervisors before, failures in a row; 1 if there is a checkpoint of the one
+    /// before, and 1 if there is a log of changes. Descriptors: the pulse, then these two.
     Begin = 2,
     /// To the guardian: start a process for the cell of this index; this start of it. Bytes: arguments, a 0 behind each.
     Launch = 3,
@@ -45,10 +46,12 @@ pub(crate) enum MessageKind {
     Forget = 9,
     /// To the guardian: nobody asks for the process of the cell of this index any more; it may be waited for.
     Bury = 10,
+    /// To the guardian: the log of what commands have changed.
+    Kept = 11,
 }
 
 impl MessageKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Cell,
         Self::Begin,
         Self::Launch,
@@ -59,6 +62,7 @@ impl MessageKind {
         Self::OwnState,
         Self::Forget,
         Self::Bury,
+        Self::Kept,
     ];
 }
 

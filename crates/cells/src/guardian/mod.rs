@@ -16,6 +16,7 @@
 //! | rings | the descriptors, as long as the process runs | makes them; has the supervisor's ends while it lives | has the cell's ends |
 //! | checkpoints of cells | the memory of the last process of each | makes it, reads it after the process | writes |
 //! | checkpoint of the supervisor's own nodes | the memory | writes | none |
+//! | what commands have changed ([`Kept`]) | the memory | writes, and reads that of the one before | none |
 //! | [`pulse`]: heartbeat, position, figures | looks for hangs | writes | none |
 //! | device, control socket, output file | none | owns | none |
 //!
@@ -35,11 +36,13 @@
 //! The guardian maps no memory that a cell can write. A supervisor that takes a ring over checks its counts; numbers of blocks begin
 //! above all of its predecessors', so that no late reply is taken for a new one.
 
+mod kept;
 pub(crate) mod link;
 pub(crate) mod pulse;
 mod succession;
 mod vitals;
 
+pub use kept::Kept;
 pub(crate) use succession::{InheritedCell, LivingCell, Predecessor};
 pub use succession::{Succession, join_guardian};
 
@@ -138,6 +141,8 @@ struct Guardian {
     pulse: Pulse,
     pulse_file: OwnedFd,
     own_state: Option<OwnedFd>,
+    /// Log of what commands have changed.
+    kept: Option<OwnedFd>,
     /// Supervisors that were lost, in all and in a row, and those of the row that played no block.
     lost: u32,
     lost_in_row: u32,
@@ -153,6 +158,7 @@ impl Guardian {
             pulse,
             pulse_file,
             own_state: None,
+            kept: None,
             lost: 0,
             lost_in_row: 0,
             failed_starts: 0,
@@ -214,6 +220,7 @@ impl Guardian {
             // The same bits come again, so nothing is lost but time.
             self.cells.clear();
             self.own_state = None;
+            self.kept = None;
             report("the render begins anew");
         }
         true
@@ -236,7 +243,12 @@ impl Guardian {
         for cell in self.cells.iter_mut().filter(|it| !it.has_come_up) {
             cell.end();
         }
-        for word in [PulseWord::Blocks, PulseWord::First, PulseWord::Period] {
+        for word in [
+            PulseWord::Blocks,
+            PulseWord::First,
+            PulseWord::Period,
+            PulseWord::Inside,
+        ] {
             self.pulse.set(word, 0);
         }
         let (link, other) = GuardianLink::pair()?;
@@ -273,9 +285,15 @@ impl Guardian {
             let files: Vec<BorrowedFd<'_>> = files.iter().map(|it| it.as_fd()).collect();
             link.send(MessageKind::Cell, &numbers, &[], &files)?;
         }
-        let numbers = [u64::from(self.lost), u64::from(self.lost_in_row)];
+        let numbers = [
+            u64::from(self.lost),
+            u64::from(self.lost_in_row),
+            u64::from(self.own_state.is_some()),
+            u64::from(self.kept.is_some()),
+        ];
         let files: Vec<BorrowedFd<'_>> = std::iter::once(&self.pulse_file)
             .chain(&self.own_state)
+            .chain(&self.kept)
             .map(AsFd::as_fd)
             .collect();
         link.send(MessageKind::Begin, &numbers, &[], &files)
@@ -362,6 +380,7 @@ impl Guardian {
             }
             MessageKind::Forget => self.cells.retain(|it| it.index != index),
             MessageKind::OwnState => self.own_state = message.files.into_iter().next(),
+            MessageKind::Kept => self.kept = message.files.into_iter().next(),
             // Not for us.
             _ => {}
         }

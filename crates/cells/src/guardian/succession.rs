@@ -1,5 +1,6 @@
 //! [`Succession`]: what a supervisor gets from its guardian: the link, the pulse, and what the supervisor before it has left.
 
+use super::kept::Kept;
 use super::link::{GuardianLink, Message, MessageKind};
 use super::pulse::{Pulse, PulseWord};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
@@ -44,6 +45,7 @@ pub struct Succession {
     pub(crate) link: GuardianLink,
     pub(crate) cells: Vec<InheritedCell>,
     pub(crate) predecessor: Predecessor,
+    pub(crate) kept: Kept,
 }
 
 /// The supervisor before, as far as it is known.
@@ -75,20 +77,22 @@ pub fn join_guardian(parent: i32) -> Result<Succession, String> {
         match message.kind {
             MessageKind::Cell => cells.extend(inherited(message)),
             MessageKind::Begin => {
-                let [lost, lost_in_row, ..] = message.numbers;
-                let mut files = message.files.into_iter();
+                let [lost, lost_in_row, has_state, has_kept, ..] = message.numbers;
+                let mut files = message.files.into_iter().peekable();
                 let pulse = files.next().ok_or("no guardian: it sends no pulse")?;
                 let pulse = Pulse::open(&pulse).map_err(|error| error.to_string())?;
                 let predecessor = Predecessor {
                     pulse: Arc::new(pulse),
                     lost,
                     lost_in_row,
-                    own_state: files.next(),
+                    own_state: files.next_if(|_| has_state != 0),
                 };
+                let kept = files.next().filter(|_| has_kept != 0);
                 return Ok(Succession {
                     link,
                     cells,
                     predecessor,
+                    kept: kept.map(Kept::read).unwrap_or_default(),
                 });
             }
             _ => return Err("no guardian: it sends nonsense".to_owned()),
@@ -121,6 +125,11 @@ fn inherited(message: Message) -> Option<InheritedCell> {
 }
 
 impl Succession {
+    /// What the supervisor before has kept for this one. The next call gives nothing.
+    pub fn take_kept(&mut self) -> Kept {
+        std::mem::take(&mut self.kept)
+    }
+
     /// Number of supervisors that were lost before this one.
     pub fn lost(&self) -> u64 {
         self.predecessor.lost

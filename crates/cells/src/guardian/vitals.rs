@@ -3,7 +3,8 @@
 //! | sign | seen after |
 //! |---|---|
 //! | it is stopped (SIGSTOP) | [`STOPPED`] looks |
-//! | no block | [`SILENT`] looks, and the time of eight blocks |
+//! | in one block | [`SILENT`] looks, and the time of eight blocks |
+//! | in none: the device asks for none | [`IDLE`] looks: a server waits for a client that it has lost, and begins anew |
 //! | no look of the monitor of cells | [`MONITOR`] looks |
 //! | no look of the main thread | [`MAIN`] looks: a change of a large session takes time |
 //!
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 
 const STOPPED: u32 = 5;
 const SILENT: u32 = 30;
+const IDLE: u32 = 1000;
 const MONITOR: u32 = 300;
 const MAIN: u32 = 2000;
 /// A guardian that looks so late was stopped, or got no core.
@@ -96,7 +98,11 @@ impl Vitals {
         let silent = u64::from(self.blocks.look(pulse.get(PulseWord::Blocks)));
         let monitor = self.monitor.look(pulse.get(PulseWord::Monitor));
         let main = self.main.look(pulse.get(PulseWord::Main));
-        let hangs = silent > eight.max(u64::from(SILENT)) || monitor > MONITOR || main > MAIN;
+        let limit = match pulse.get(PulseWord::Inside) {
+            0 => IDLE,
+            _ => SILENT,
+        };
+        let hangs = silent > eight.max(u64::from(limit)) || monitor > MONITOR || main > MAIN;
         hangs.then_some("it hangs")
     }
 }
@@ -138,10 +144,19 @@ mod tests {
             assert_eq!(look(&pulse, false), None);
         }
         pulse.set(PulseWord::Period, 1_000_000);
+        pulse.set(PulseWord::Inside, 1);
         for _ in 0..SILENT {
             assert_eq!(look(&pulse, true), None);
         }
         assert_eq!(look(&pulse, true), Some("it hangs"));
+        // A device that asks for no block is waited for.
+        pulse.set(PulseWord::Inside, 0);
+        pulse.add(PulseWord::Blocks, 1);
+        for _ in 0..=IDLE {
+            assert_eq!(look(&pulse, true), None);
+        }
+        assert_eq!(look(&pulse, true), Some("it hangs"));
+        pulse.set(PulseWord::Inside, 1);
         // Blocks of a second are waited for longer.
         pulse.add(PulseWord::Blocks, 1);
         pulse.set(PulseWord::Period, 1_000_000_000);

@@ -128,8 +128,8 @@ pub(crate) enum Order {
     Retire(usize),
     /// Ends its process and watches it no more.
     Remove(usize),
-    /// Has the guardian keep the memory of the supervisor's own checkpoints.
-    LeaveOwnState(OwnedFd),
+    /// Has the guardian keep a file: the memory of the supervisor's own checkpoints, or its log of changes.
+    Leave(MessageKind, OwnedFd),
     /// The sender gets the memory in which the process of a cell that plays leaves checkpoints.
     Share(usize, mpsc::Sender<Option<OwnedFd>>),
 }
@@ -152,6 +152,8 @@ pub struct PlannedCell<'a> {
     pub part: &'a CellPart,
     /// Failures to cause.
     pub drills: Vec<Drill>,
+    /// It was stopped before a supervisor was lost, and stays so.
+    pub is_stopped: bool,
 }
 
 /// Arguments for [`Monitor::start`].
@@ -314,6 +316,7 @@ impl Monitor {
             index,
             part,
             drills: Vec::new(),
+            is_stopped: false,
         };
         let counts = (0, self.offset.clone());
         let (cell, new) = watch(planned, self.block, counts, handed);
@@ -329,6 +332,11 @@ impl Monitor {
             next.add_counts(status);
         }
         self.statuses.retain(|(_, it)| !Arc::ptr_eq(it, status));
+    }
+
+    /// Where orders are given.
+    pub(crate) fn orders(&self) -> mpsc::Sender<Order> {
+        self.orders.clone()
     }
 
     /// Gives an order. It is carried out within some milliseconds.
@@ -417,7 +425,7 @@ impl WatchThread {
             Order::Share(index, sender) => {
                 let _ = sender.send(find(cells, index).and_then(|cell| cell.share()));
             }
-            Order::LeaveOwnState(file) => processes.leave_own_state(file.as_fd()),
+            Order::Leave(kind, file) => processes.leave(kind, file.as_fd()),
         }
     }
 }

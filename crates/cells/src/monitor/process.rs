@@ -115,9 +115,9 @@ impl CellProcesses {
         let _ = self.link.send(kind, numbers, bytes, &[]);
     }
 
-    /// Has the guardian keep the memory of the supervisor's own checkpoints.
-    pub(crate) fn leave_own_state(&self, file: BorrowedFd<'_>) {
-        let _ = self.link.send(MessageKind::OwnState, &[], &[], &[file]);
+    /// Has the guardian keep a file.
+    pub(crate) fn leave(&self, kind: MessageKind, file: BorrowedFd<'_>) {
+        let _ = self.link.send(kind, &[], &[], &[file]);
     }
 }
 

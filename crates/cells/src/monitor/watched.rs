@@ -95,6 +95,8 @@ pub(crate) struct WatchedCell {
     asked: (u64, Instant),
     /// Block in which the node waits or loses, and since when.
     stuck: Option<(u64, Instant)>,
+    /// It was stopped when a supervisor was lost.
+    stays_stopped: bool,
 }
 
 /// A cell to watch, and what its node and the service have of it. `counts` are the number of the first block, and the frames
@@ -109,6 +111,7 @@ pub(super) fn watch(
         index,
         part,
         drills,
+        is_stopped,
     } = planned;
     let (fresh_sender, fresh) = rtrb::RingBuffer::new(IN_FLIGHT);
     let (retired, retired_receiver) = rtrb::RingBuffer::new(IN_FLIGHT);
@@ -141,6 +144,7 @@ pub(super) fn watch(
         blocks_before: 0,
         asked: (0, Instant::now()),
         stuck: None,
+        stays_stopped: is_stopped,
     };
     let link = CellLink {
         fresh,

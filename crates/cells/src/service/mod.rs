@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `demands` | what cells need of the machine, and who yields to whom |
 //! | `inside` | events for nodes inside cells |
+//! | `kept` | the cells as the next supervisor gets them |
+//! | `controllers` | their parameters, for live controllers |
 //! | `text` | the keys of a cell that arrive as JSON |
 //! | `govern`, `moves` | how many cores each cell has, by what it was measured to need |
 //! | `change` | one change under way: a new process, then another graph |
@@ -23,12 +25,14 @@
 //! start again by themselves as soon as there is room.
 
 mod change;
+mod controllers;
 mod demands;
 mod edit;
 mod follower;
 mod govern;
 mod homes;
 mod inside;
+mod kept;
 mod moves;
 mod text;
 
@@ -36,6 +40,7 @@ pub use demands::WorstCosts;
 pub use edit::GraphGoal;
 pub use govern::CellMoved;
 pub use inside::InnerChange;
+pub use kept::KeptCell;
 pub use text::cell_text;
 
 use crate::admission::CoreCapacity;
@@ -44,7 +49,7 @@ use crate::inner_events::Slot;
 use crate::machine::MachineFiles;
 use crate::monitor::{CellTexts, Monitor, Order};
 use crate::node::CellLinks;
-use crate::section::{CellSpec, SECTION, check_cores, shared_cores};
+use crate::section::{CellSpec, check_cores, read_cells, shared_cores};
 use crate::split::Split;
 use crate::status::CellStatus;
 use crate::target::Goal;
@@ -138,6 +143,8 @@ pub struct ChangeDone {
 /// Arguments for making a service.
 pub struct ServiceOptions {
     /// The whole graph of the session, as its processes read it.
+    pub filed: Graph,
+    /// The same, with the values that commands have set.
     pub graph: Graph,
     /// The session but its graph: what stands beside it in the text that a new process gets.
     pub session: Session,
@@ -187,18 +194,22 @@ struct ServedCell {
 }
 
 impl CellService {
-    /// The service of the cells of `split`, which `monitor` has started.
+    /// The service of the cells of `split`, which `monitor` has started; `kept` says of each what it was before.
     ///
     /// Real-time: setup.
     pub fn new(
         options: ServiceOptions,
-        split: &Split,
+        (split, kept): (&Split, Vec<KeptCell>),
         (monitor, texts): (Monitor, Vec<CellTexts>),
     ) -> Self {
         let statuses = monitor.statuses().iter();
-        let cells = split.cells.iter().zip(statuses).zip(texts).enumerate();
-        let cells = cells.map(|(index, ((part, (_, status)), texts))| ServedCell {
-            index,
+        let is_filed = kept.len() == read_cells(&options.session).0.len();
+        let is_edited = !is_filed || kept.iter().any(|it| it.text.is_some());
+        let next_index = kept.iter().map(|it| it.index + 1).max().unwrap_or(0);
+        let stopped: Vec<Option<CellState>> = kept.iter().map(|it| it.stopped).collect();
+        let cells = split.cells.iter().zip(kept).zip(statuses).zip(texts);
+        let cells = cells.map(|(((part, kept), (_, status)), texts)| ServedCell {
+            index: kept.index,
             spec: part.spec.clone(),
             status: status.clone(),
             node: part.node.clone(),
@@ -208,16 +219,22 @@ impl CellService {
             moves: 0,
             response: None,
         });
-        let cells: Vec<ServedCell> = cells.collect();
-        Self {
+        let mut service = Self {
+            cells: cells.collect(),
             options,
             monitor,
-            next_index: cells.len(),
-            cells,
+            next_index,
             pending: None,
             mover: Mover::default(),
-            is_edited: false,
+            is_edited,
+        };
+        service.tell_links();
+        for (at, state) in stopped.into_iter().enumerate() {
+            if let Some(state) = state {
+                service.halt(at, state);
+            }
         }
+        service
     }
 
     /// The processes.
@@ -236,11 +253,7 @@ impl CellService {
 
     /// The session for new processes.
     fn handed(&self, graph: &Graph, specs: &[CellSpec]) -> HandedSession {
-        let mut session = self.options.session.clone();
-        session.graph = graph.clone();
-        session.sections.retain(|it| it.name != SECTION);
-        session.sections.extend(specs.iter().map(CellSpec::section));
-        HandedSession::written(::text::toml::write(&session, self.catalogue()), graph)
+        HandedSession::with_cells(&self.options.session, (graph, specs), self.catalogue())
     }
 
     /// The sections of all cells, if they are others than those of the session's file.

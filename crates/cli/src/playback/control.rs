@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::output::messages;
 use crate::patch::PatchOptions;
 use crate::playback::nsm::NsmSession;
+use crate::playback::run::PlayHost;
 use crate::session::load::LoadedSession;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -80,30 +81,40 @@ struct WatchedFiles {
 }
 
 impl ControlOptions {
-    /// Opens the ways in; `None` if there is none.
+    /// Returns true if the session's file is played anew when it is saved.
+    pub(crate) fn reloads(&self) -> bool {
+        self.reload
+    }
+
+    /// Listens for clients.
+    pub(crate) fn listen(&self) -> Result<Servers, Failure> {
+        Ok(Servers {
+            unix: self.listen_unix()?,
+            osc: self.listen_osc()?,
+        })
+    }
+
+    /// Opens the ways in, with `servers` that listen; `None` if there is none.
     pub(crate) fn open(
         &self,
         path: &Path,
-        loaded: &LoadedSession,
-        rate_hz: u32,
-        nsm: Option<NsmSession>,
+        (loaded, rate_hz): (&LoadedSession, u32),
+        (servers, nsm): (Servers, Option<NsmSession>),
+        host: &dyn PlayHost,
     ) -> Result<Option<ControlWays>, Failure> {
         if self.socket.is_none() && self.osc.is_none() && !self.reload && nsm.is_none() {
             return Ok(None);
         }
         let session = (path.to_owned(), loaded.session.clone());
-        let registry = loaded.registry.clone();
+        let registry = host.registry(loaded);
         let included = Rc::new(RefCell::new(loaded.included_files()));
         let read_included = included.clone();
         let patch = loaded.patch.clone();
         let read = move |path: &Path| read_session(path, &patch, &read_included);
-        let controller = Controller::new(registry, session, rate_hz, read);
+        let mut controller = Controller::new(registry, session, rate_hz, read);
+        host.extend(&mut controller);
         // What a killed program left beside the session.
         files::remove_abandoned(path.parent().unwrap_or(Path::new("")));
-        let servers = Servers {
-            unix: Self::listen_at(self.socket.as_deref())?,
-            osc: self.listen_osc()?,
-        };
         let watched = self.reload.then(|| WatchedFiles::new(path, included));
         Ok(Some(ControlWays {
             controller,
@@ -117,8 +128,8 @@ impl ControlOptions {
     }
 
     /// Listens at the path of `--socket`, if it is given; an empty one is the user's.
-    pub(crate) fn listen_at(socket: Option<&Path>) -> Result<Option<UnixServer>, Failure> {
-        let Some(asked) = socket else {
+    fn listen_unix(&self) -> Result<Option<UnixServer>, Failure> {
+        let Some(asked) = &self.socket else {
             return Ok(None);
         };
         let path = match asked.as_os_str().is_empty() {

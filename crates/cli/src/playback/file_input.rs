@@ -54,6 +54,11 @@ impl InputFile {
         frames
     }
 
+    /// Goes on reading at a frame.
+    pub(crate) fn seek(&mut self, frame: u64) {
+        self.stream.seek(frame);
+    }
+
     /// Frames of the file after resampling.
     pub(crate) fn frames(&self) -> u64 {
         self.stream.frames()

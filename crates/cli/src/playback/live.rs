@@ -9,6 +9,7 @@ use crate::playback::file_input::FileInputHandle;
 use crate::playback::live_ports::LivePorts;
 use crate::playback::recorder::RecorderHandle;
 use crate::playback::recording_player::BlockCount;
+use crate::playback::run::PlayHost;
 use crate::playback::trace::TraceOutput;
 use crate::session::file_problems::check_damage;
 use crate::watch::{LiveView, ViewTitles};
@@ -34,6 +35,7 @@ pub(crate) struct LiveSession<'a> {
     pub(crate) engine: &'a mut Engine,
     pub(crate) tracer: &'a mut TraceOutput,
     pub(crate) running: &'a dyn RunningDriver,
+    pub(crate) host: &'a mut dyn PlayHost,
     pub(crate) block_count: BlockCount,
     /// Frames in a block.
     pub(crate) block: u64,
@@ -82,12 +84,14 @@ impl LiveSession<'_> {
             refused: self.engine.refused().len(),
         };
         let mut is_recording = files.recorder.is_some();
+        let begin = self.host.first_frame();
         while !interrupt.is_requested() {
-            let frames = self.block_count.get() * self.block;
+            let frames = begin + self.block_count.get() * self.block;
             if self.frames.is_some_and(|all| frames >= all) {
                 break;
             }
             if let DriverState::Ended { reason } = self.running.state() {
+                self.host.end_play();
                 return Err(Failure::failed(reason));
             }
             if let Some(message) = self.tracer.update(self.engine) {
@@ -103,9 +107,12 @@ impl LiveSession<'_> {
                 view.note("the recording has ended early; playing continues");
             }
             self.report_new(&mut reported, &mut view);
+            let told = self.host.update(self.engine);
+            told.iter().for_each(|message| view.note(message));
             view.show(self.engine, frames);
             let control = self.control.as_mut();
-            let message = self.ports.update(self.engine, self.running, control);
+            let host: &mut dyn PlayHost = &mut *self.host;
+            let message = (self.ports).update(self.engine, (self.running, host), control);
             message.iter().for_each(|message| view.note(message));
             match &mut self.control {
                 Some(control) => {
@@ -115,6 +122,7 @@ impl LiveSession<'_> {
                 None => std::thread::sleep(UPDATE_INTERVAL),
             }
         }
+        self.host.end_play();
         self.release_keys();
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::playback::control::ControlWays;
+use crate::playback::run::PlayHost;
 use crate::session::load::LoadedSession;
 use divisi::control::{LearnRequest, controller_binding};
 use divisi::driver::{MAX_SYSEX_BYTES, MidiLosses, PortConnections, RunningDriver};
@@ -61,9 +62,8 @@ impl Learning {
     /// Binds the controller of `message`, and writes it to the session's file. The text that is there stays.
     fn bind(
         mut self,
-        engine: &mut Engine,
-        port: &str,
-        [status, number, _]: [u8; 3],
+        (engine, host): (&mut Engine, &mut dyn PlayHost),
+        (port, [status, number, _]): (&str, [u8; 3]),
         control: Option<&mut ControlWays>,
     ) -> Result<String, String> {
         let entry = &mut self.entry;
@@ -72,8 +72,7 @@ impl Learning {
         entry.cc = (status & 0xf0 == 0xb0).then_some(number & 127);
         let mut bindings = engine.controllers().to_vec();
         bindings.push(controller_binding(entry));
-        engine
-            .set_controllers(bindings)
+        host.bind_controllers(engine, bindings)
             .map_err(|error| error.to_string())?;
         if let Some(control) = control {
             control.keep_controller(entry);
@@ -112,16 +111,23 @@ impl LivePorts {
     pub(crate) fn update(
         &mut self,
         engine: &mut Engine,
-        running: &dyn RunningDriver,
+        (running, host): (&dyn RunningDriver, &mut dyn PlayHost),
         mut control: Option<&mut ControlWays>,
     ) -> Option<String> {
-        if let (Some(connections), Some(control)) = (running.update_connections(), &mut control) {
-            control.keep_connections(connections);
+        if let Some(connections) = running.update_connections() {
+            host.note_connections(&connections);
+            if let Some(control) = &mut control {
+                control.keep_connections(connections);
+            }
         }
         let asked = control.as_mut().and_then(|control| {
             let asked = control.take_learning()?;
-            let known = (engine.graph(), control.catalogue());
-            Some(Learning::new(asked, &self.file, known))
+            let graph = host.graph(engine);
+            Some(Learning::new(
+                asked,
+                &self.file,
+                (&graph, control.catalogue()),
+            ))
         });
         match asked {
             Some(Ok(learning)) => {
@@ -134,7 +140,7 @@ impl LivePorts {
         }
         let (port, message) = engine.take_controller_messages().pop()?;
         let learning = self.learning.take()?;
-        match learning.bind(engine, &port, message, control) {
+        match learning.bind((engine, host), (&port, message), control) {
             Ok(message) | Err(message) => Some(message),
         }
     }

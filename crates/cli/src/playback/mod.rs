@@ -14,4 +14,5 @@ pub(crate) mod midi_feed;
 pub(crate) mod nsm;
 pub(crate) mod recorder;
 pub(crate) mod recording_player;
+pub(crate) mod run;
 pub(crate) mod trace;

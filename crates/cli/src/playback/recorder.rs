@@ -60,6 +60,8 @@ pub(crate) struct TakePlan {
     pub(crate) rate: SampleRate,
     /// Its number of channels.
     pub(crate) channels: u16,
+    /// True if each block is to be on the disk as soon as it is there.
+    pub(crate) is_kept: bool,
 }
 
 /// Starts a recording of at most `frames` frames. An error says why the file cannot be written, or that there is no thread.
@@ -169,14 +171,19 @@ impl RecorderThread {
 
     /// Writes all whole blocks that are in the ring.
     fn drain(&mut self, samples: &mut [f32]) -> Result<(), MediaError> {
+        let mut has_new = false;
         while self.ring.slots() > samples.len() {
             let before = self.ring.pop().unwrap_or(0.0);
             let read = self.ring.pop_entire_slice(samples);
             debug_assert!(read.is_ok(), "the whole message was there");
             self.write_gaps(before as u64)?;
             self.write(samples)?;
+            has_new = true;
         }
-        Ok(())
+        match &mut self.writer {
+            Some(writer) if has_new && self.plan.is_kept => writer.flush(),
+            _ => Ok(()),
+        }
     }
 
     /// Writes silence for lost blocks.
@@ -225,6 +232,7 @@ mod tests {
                 path,
                 rate,
                 channels: 2,
+                is_kept: false,
             },
             writer: None,
             block: 3,

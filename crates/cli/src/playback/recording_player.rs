@@ -6,13 +6,13 @@ use crate::playback::file_input::{FileInput, FileInputHandle, InputFile, start_f
 use crate::playback::recorder::{RecorderHandle, RecorderTap, TakePlan, start_recorder};
 use divisi::driver::MidiEvent;
 use divisi::graph::error_chain;
-use divisi::prelude::{AudioCallback, CallbackInfo, EngineCallback, Frames};
+use divisi::prelude::{AudioCallback, CallbackInfo, Frames};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The engine's callback with a file input and a recorder around it.
+/// A callback that plays, with a file input and a recorder around it.
 pub(crate) struct RecordingPlayer {
-    player: EngineCallback,
+    player: Box<dyn AudioCallback>,
     input: Option<FileInput>,
     recorder: Option<RecorderTap>,
     block_counter: BlockCount,
@@ -81,8 +81,8 @@ impl BlockCount {
 }
 
 impl RecordingPlayer {
-    /// Wraps the engine's callback, without file input or recorder.
-    pub(crate) fn new(player: EngineCallback) -> Self {
+    /// Wraps the callback that plays, without file input or recorder.
+    pub(crate) fn new(player: Box<dyn AudioCallback>) -> Self {
         Self {
             player,
             input: None,
@@ -202,7 +202,7 @@ mod tests {
         let mut options = EngineOptions::new(block, rate);
         (options.input_channels, options.workers) = (1, 1);
         let (engine, player) = loaded.make_engine(options).unwrap();
-        let mut player = RecordingPlayer::new(player);
+        let mut player = RecordingPlayer::new(Box::new(player));
         let format = (block, rate.hz());
         let source = InputFile::open(&folder.join("in.wav"), rate).unwrap();
         let file_input = player.set_input(source, 1, format).unwrap();
@@ -212,6 +212,7 @@ mod tests {
                     path: folder.join("out.wav"),
                     rate,
                     channels: 1,
+                    is_kept: false,
                 },
                 block,
                 None,

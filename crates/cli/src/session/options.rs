@@ -132,6 +132,12 @@ impl PlayOptions {
         }
     }
 
+    /// Returns true if neither the call nor the session says how many frames a block has, and no patch needs its own.
+    pub(crate) fn is_block_free(&self, loaded: &LoadedSession) -> bool {
+        let said = self.block.or(loaded.session.settings.block);
+        said.is_none() && !loaded.has_patch()
+    }
+
     /// With `--strict`: fails where objects of a patch are missing.
     pub(crate) fn check_objects(&self, loaded: &LoadedSession) -> Result<(), Failure> {
         match self.strict && loaded.lacks_objects {

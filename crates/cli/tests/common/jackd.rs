@@ -29,6 +29,21 @@ pub(crate) fn is_here(program: &str) -> bool {
 impl Jackd {
     /// `None` if what the test needs is not installed.
     pub(crate) fn start(test: &str, tools: &[&str]) -> Option<Self> {
+        Self::start_with(test, tools, (&["-S"], 256))
+    }
+
+    /// As [`start`](Self::start), as jackd runs by default: it waits for no client within a cycle. One that waits (`-S`) waits
+    /// ten seconds for a client that is killed.
+    pub(crate) fn start_free(test: &str, tools: &[&str]) -> Option<Self> {
+        Self::start_with(test, tools, (&[], 256))
+    }
+
+    /// As [`start`](Self::start), with buffers of `frames` frames.
+    pub(crate) fn start_wide(test: &str, frames: u32) -> Option<Self> {
+        Self::start_with(test, &[], (&["-S"], frames))
+    }
+
+    fn start_with(test: &str, tools: &[&str], (options, frames): (&[&str], u32)) -> Option<Self> {
         static ALONE: Mutex<()> = Mutex::new(());
         if let Some(missing) = ["jackd"].iter().chain(tools).find(|tool| !is_here(tool)) {
             skip(test, &format!("needs {missing} (Debian: jackd2)"));
@@ -38,9 +53,8 @@ impl Jackd {
         let name = format!("divisi-midi-{}-{test}", std::process::id());
         let name = name.chars().take(40).collect::<String>();
         let mut command = Command::new("jackd");
-        command.args([
-            "-n", &name, "-r", "-S", "-d", "dummy", "-r", "48000", "-p", "256",
-        ]);
+        command.args(["-n", &name, "-r"]).args(options);
+        command.args(["-d", "dummy", "-r", "48000", "-p", &frames.to_string()]);
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 #[cfg(target_os = "linux")]
+pub(crate) mod guarded;
+#[cfg(target_os = "linux")]
 pub(crate) mod jackd;
 pub(crate) mod json_schema;
 pub(crate) mod osc;

@@ -56,8 +56,15 @@ impl WatchedCell {
                 let (cell, why) = (self.name.clone(), format!("not taken over: {why}"));
                 let _ = events.send(CellEvent::Ended { cell, why });
             }
-            // It failed while there was no supervisor.
-            None => self.checkpoint = memory.newest(),
+            // It failed while there was no supervisor, or was stopped before.
+            None => {
+                self.checkpoint = memory.newest();
+                // One whose latency is not known has to come up once.
+                if self.stays_stopped && self.came.is_none() {
+                    self.status.stopped.store(true, Ordering::Relaxed);
+                    self.state = State::Stopped;
+                }
+            }
         }
     }
 

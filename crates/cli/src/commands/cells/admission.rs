@@ -4,11 +4,39 @@ use crate::failure::Failure;
 use crate::output::messages;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
+use clap::Args;
 use divisi::cells::{CellDemand, CellSpec, CoreCapacity, Misfit, NodeCost, WorstCosts, admit};
 use divisi::graph::{Diagnostic, SourceSpan};
 use divisi::units::{Frames, Nanos, SampleRate};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+
+/// Part of each block that the cores keep idle, in percent.
+const DEFAULT_RESERVE: u8 = 10;
+
+/// Options of admission.
+#[derive(Args)]
+pub(super) struct AdmissionOptions {
+    /// Part of each block that the cores keep idle, in percent; without it, `reserve` of the session's [cells], or 10. Live, cells that do not fit beside it are refused
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=90))]
+    reserve: Option<u8>,
+
+    /// Play cells even if they do not fit the cores
+    #[arg(long)]
+    no_admission: bool,
+}
+
+impl AdmissionOptions {
+    /// Part of each block that the cores keep idle, in percent; the session's is `filed`.
+    pub(super) fn reserve(&self, filed: Option<u8>) -> u8 {
+        self.reserve.or(filed).unwrap_or(DEFAULT_RESERVE)
+    }
+
+    /// Returns true if only what fits is played.
+    pub(super) fn is_on(&self) -> bool {
+        !self.no_admission
+    }
+}
 
 /// The known worst costs of the nodes of a session.
 pub(super) fn worst_costs(loaded: &LoadedSession, file: &Path, block: Frames) -> WorstCosts {

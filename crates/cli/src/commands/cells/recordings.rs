@@ -35,6 +35,20 @@ pub(super) fn go_on_in_other_files(loaded: &mut LoadedSession) {
     }
 }
 
+/// Gives the recording of the output another file, if its file exists, and says so.
+pub(super) fn go_on_in_another_take(record: &mut Option<PathBuf>) {
+    let Some(path) = record.as_mut().filter(|path| path.exists()) else {
+        return;
+    };
+    let free = free_name(Path::new(""), path);
+    messages::print_message(&format!(
+        "the recording goes on in {}; {} holds what came before",
+        free.display(),
+        path.display()
+    ));
+    *path = free;
+}
+
 /// `take-2.wav` for `take.wav`, or the next number that no file has.
 fn free_name(folder: &Path, name: &Path) -> PathBuf {
     let stem = name.file_stem().unwrap_or_default().to_string_lossy();

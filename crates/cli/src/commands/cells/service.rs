@@ -1,5 +1,6 @@
 //! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
 
+use super::kept::KeptChanges;
 use divisi::cells::{
     CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, GraphGoal, InnerChange,
     cell_text,
@@ -18,14 +19,26 @@ use std::time::Instant;
 /// The service of a run, which prints what happens to the cells meanwhile.
 pub(super) struct ServedCells {
     service: Rc<RefCell<CellService>>,
+    kept: Rc<RefCell<KeptChanges>>,
     began: Instant,
 }
 
 impl ServedCells {
-    pub(super) fn new(service: Rc<RefCell<CellService>>) -> Self {
+    pub(super) fn new(service: Rc<RefCell<CellService>>, kept: Rc<RefCell<KeptChanges>>) -> Self {
         Self {
             service,
+            kept,
             began: Instant::now(),
+        }
+    }
+}
+
+impl ServedCells {
+    /// Keeps a value for the next supervisor.
+    fn keep_param(&self, node: NodeId, name: &str, value: &ParamValue) {
+        let service = self.service.borrow();
+        if let Some(node) = service.graph().node(node) {
+            self.kept.borrow_mut().note_param(&node.name, name, value);
         }
     }
 }
@@ -38,6 +51,8 @@ impl CellHost for ServedCells {
 
     fn poll(&mut self, engine: &mut Engine) -> Option<Result<(Value, Option<u64>), String>> {
         let done = self.service.borrow_mut().poll(engine)?;
+        let cells = self.service.borrow().kept();
+        self.kept.borrow_mut().note_cells(&cells);
         Some(done.map(|done| {
             let ChangeDone {
                 frame,
@@ -93,7 +108,11 @@ impl CellHost for ServedCells {
             InsideEvent::Value(input, value) => InnerChange::Value(input, value),
             InsideEvent::Midi(input, bytes) => InnerChange::Midi(input, bytes),
         };
-        self.service.borrow_mut().send(engine, node, change, at)
+        self.service.borrow_mut().send(engine, node, change, at)?;
+        if let InsideEvent::Param(name, value, _) = event {
+            self.keep_param(node, name, &ParamValue::Number(f64::from(value)));
+        }
+        Ok(())
     }
 
     fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
@@ -106,6 +125,7 @@ impl CellHost for ServedCells {
 
     fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue) {
         self.service.borrow_mut().note_param(node, name, value);
+        self.keep_param(node, name, value);
     }
 }
 

@@ -1,0 +1,212 @@
+//! [`KeptChanges`]: what commands and the device have changed, as the guardian keeps it for the next supervisor.
+//!
+//! | key | value |
+//! |---|---|
+//! | `driver` | name of the driver, and its rate |
+//! | `connections` | those of the device's ports, as JSON |
+//! | `loop` | the range that the transport repeats, in frames |
+//! | `param NODE.PARAM` | its value, as JSON |
+//! | `cells` | all cells, once a command or the policy service has changed one |
+
+use crate::failure::Failure;
+use crate::output::messages;
+use divisi::cells::{CellPart, CellSpec, CellState, Kept, KeptCell, Monitor};
+use divisi::driver::{DriverConfig, DriverInfo, PortConnections};
+use divisi::graph::{Graph, ParamValue};
+use divisi::prelude::Engine;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// Changes of a run.
+pub(super) struct KeptChanges {
+    table: Kept,
+    has_told: bool,
+}
+
+const PARAM: &str = "param ";
+
+impl KeptChanges {
+    pub(super) fn new(table: Kept) -> Self {
+        Self {
+            table,
+            has_told: false,
+        }
+    }
+
+    /// From now on the guardian has them.
+    pub(super) fn leave(&mut self, monitor: &Monitor) {
+        if let Err(error) = self.table.leave(monitor) {
+            self.tell_lost(&error.to_string());
+        }
+    }
+
+    /// Name of the driver that was opened first.
+    pub(super) fn driver(&self) -> Option<&str> {
+        self.table.get("driver")?.split(' ').next()
+    }
+
+    /// Notes the device. Refuses one of another rate than before: the cells that play on have that of the first one.
+    pub(super) fn note_device(&mut self, info: &DriverInfo) -> Result<(), Failure> {
+        let here = format!("{} {}", info.name, info.rate.hz());
+        let rate = |text: &str| text.split(' ').nth(1).map(str::to_owned);
+        let before = self.table.get("driver").and_then(rate);
+        if before.is_some() && before != rate(&here) {
+            let message = format!(
+                "the device has another rate than before, {}: start again",
+                info.rate
+            );
+            return Err(Failure::failed(message));
+        }
+        self.set("driver", &here);
+        Ok(())
+    }
+
+    /// Has the driver make the connections that there were.
+    pub(super) fn configure(&self, config: &mut DriverConfig) {
+        let kept = self.table.get("connections");
+        let kept = kept.and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let Some(Value::Object(ports)) = kept else {
+            return;
+        };
+        let names = |others: &Value| {
+            let others = others.as_array().into_iter().flatten();
+            others
+                .filter_map(|it| it.as_str().map(str::to_owned))
+                .collect()
+        };
+        let ports = ports.iter().map(|(port, others)| PortConnections {
+            port: port.clone(),
+            others: names(others),
+        });
+        let ports: Vec<PortConnections> = ports.collect();
+        // Ports that the session connects to what was not there stay ready for it; others that were not connected stay so.
+        let is_kept = |it: &PortConnections| ports.iter().any(|kept| kept.port == it.port);
+        config.connections.retain(|it| !is_kept(it));
+        config.connections.extend(ports);
+        config.auto_connect = false;
+    }
+
+    pub(super) fn note_connections(&mut self, connections: &[PortConnections]) {
+        let ports = connections.iter();
+        let ports: serde_json::Map<String, Value> = ports
+            .map(|it| (it.port.clone(), json!(it.others)))
+            .collect();
+        self.set("connections", &Value::Object(ports).to_string());
+    }
+
+    /// A graph with the values that commands have set, but for nodes of `inside`.
+    pub(super) fn apply_params(&self, graph: &Graph, inside: &[CellPart]) -> Graph {
+        let mut graph = graph.clone();
+        let inside: HashSet<&str> = (inside.iter())
+            .flat_map(|part| part.spec.nodes.iter().map(String::as_str))
+            .collect();
+        for (target, value) in self.table.all(PARAM) {
+            let Some((node, param)) = target.rsplit_once('.') else {
+                continue;
+            };
+            let found = Some(node).filter(|node| !inside.contains(node));
+            let found = found.and_then(|node| graph.find(node));
+            if let (Some(id), Some(value)) = (found, read_value(value))
+                && let Some(node) = graph.node_mut(id)
+            {
+                node.set(param, value);
+            }
+        }
+        graph
+    }
+
+    pub(super) fn note_param(&mut self, node: &str, param: &str, value: &ParamValue) {
+        let value = match value {
+            // Infinite ones have no JSON.
+            ParamValue::Number(number) => json!(number),
+            ParamValue::Text(text) => json!(text),
+            ParamValue::Flag(flag) => json!(flag),
+        };
+        self.set(&format!("{PARAM}{node}.{param}"), &value.to_string());
+    }
+
+    /// The cells as they were, with their keys; `None` if nothing has changed those of the session. Cells of nodes that are
+    /// not in `graph` are left out.
+    pub(super) fn cells(
+        &self,
+        filed: &[CellSpec],
+        graph: &Graph,
+    ) -> Option<(Vec<KeptCell>, Vec<CellSpec>)> {
+        let text = self.table.get("cells")?;
+        let all = serde_json::from_str::<Vec<Value>>(text).ok()?;
+        let cells = all.iter().filter_map(read_cell);
+        let cells = cells.filter_map(|it| it.spec(filed).map(|spec| (it, spec)));
+        let is_there = |spec: &CellSpec| spec.nodes.iter().all(|it| graph.find(it).is_some());
+        Some(cells.filter(|(_, spec)| is_there(spec)).unzip())
+    }
+
+    pub(super) fn note_cells(&mut self, cells: &[KeptCell]) {
+        let cells = cells.iter().map(|cell| {
+            json!({
+                "index": cell.index,
+                "name": cell.name,
+                "text": cell.text,
+                "cores": cell.cores,
+                "stopped": cell.stopped.map(CellState::name),
+            })
+        });
+        self.set("cells", &Value::Array(cells.collect()).to_string());
+    }
+
+    /// Repeats the range that was repeated.
+    pub(super) fn restore_loop(&self, engine: &mut Engine) {
+        let range = self.table.get("loop").and_then(|text| {
+            let (begin, end) = text.split_once("..")?;
+            Some(begin.parse().ok()?..end.parse().ok()?)
+        });
+        if range.is_some() {
+            // It was accepted before.
+            let _ = engine.loop_transport(range, 0);
+        }
+    }
+
+    pub(super) fn note_loop(&mut self, range: Option<&Range<u64>>) {
+        match range {
+            Some(range) => self.set("loop", &format!("{}..{}", range.start, range.end)),
+            None => self.table.remove("loop"),
+        }
+    }
+
+    fn set(&mut self, key: &str, value: &str) {
+        if !self.table.set(key, value) {
+            self.tell_lost("there are too many");
+        }
+    }
+
+    /// Says once that changes would be lost with the supervisor.
+    fn tell_lost(&mut self, why: &str) {
+        if !std::mem::replace(&mut self.has_told, true) {
+            let message = format!("a next supervisor would not have all changes: {why}");
+            messages::print_note(&message);
+        }
+    }
+}
+
+fn read_cell(cell: &Value) -> Option<KeptCell> {
+    let cores = cell["cores"].as_array()?.iter();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    Some(KeptCell {
+        index: cell["index"].as_u64()?.try_into().ok()?,
+        name: text(&cell["name"])?,
+        text: text(&cell["text"]),
+        cores: cores
+            .filter_map(|core| core.as_u64()?.try_into().ok())
+            .collect(),
+        stopped: cell["stopped"].as_str().and_then(CellState::named),
+    })
+}
+
+fn read_value(text: &str) -> Option<ParamValue> {
+    match serde_json::from_str(text).ok()? {
+        Value::Number(number) => Some(ParamValue::Number(number.as_f64()?)),
+        Value::String(text) => Some(ParamValue::Text(text)),
+        Value::Bool(flag) => Some(ParamValue::Flag(flag)),
+        _ => None,
+    }
+}
