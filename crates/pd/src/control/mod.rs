@@ -29,12 +29,16 @@
 //! | `slot` | the place of an object |
 //! | `midi` | MIDI into a patch and out of it |
 //! | `net` | sockets of objects |
-//! | `machine` | the stack, and one tick |
+//! | `machine` | objects, wires, and one tick |
+//! | `delivery` | the stack of messages |
+//! | `outside` | what comes from outside, and what goes there |
+//! | `results` | results of what objects have asked for |
+//! | `signal_objects` | objects of signals, which steps share |
 //! | `build`, `built` | a loaded patch to objects and wires |
 //! | `placed_box` | names of the boxes that faces show |
 //! | `patches` | several patches that share their names |
 //! | `canvases`, `edit` | canvases, and messages that change them |
-//! | `chains` | messages that wait for such a change while a patch plays live |
+//! | `live_edits`, `chains` | such changes while a patch plays live, and messages that wait for them |
 //! | `layout` | boxes and connections of a patch whose messages may change its signals |
 //! | `objects` | the classes |
 
@@ -45,19 +49,24 @@ mod canvases;
 mod chains;
 mod clocks;
 mod console;
+mod delivery;
 mod edit;
 mod globals;
 mod job_queue;
 mod jobs;
 mod layout;
+mod live_edits;
 mod machine;
 mod midi;
 mod net;
 mod object;
 mod objects;
+mod outside;
 mod patches;
 mod placed_box;
 mod receivers;
+mod results;
+mod signal_objects;
 mod slot;
 mod sums;
 mod symbol;
