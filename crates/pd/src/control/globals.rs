@@ -51,6 +51,7 @@ pub(crate) struct Globals {
     /// A message to a canvas, until the handler of its receiver has ended.
     pub(super) edit: Option<Box<CanvasMessage>>,
     /// Memory for such messages while the patch plays live.
+    #[expect(clippy::vec_box, reason = "the boxes themselves go from hand to hand")]
     pub(super) spare_edits: Vec<Box<CanvasMessage>>,
     /// Words of a message that an object puts together.
     pub(super) line: Vec<Value>,

@@ -224,7 +224,9 @@ impl Modulated {
         }
         let position = block.position() + frame as u64;
         for at in 0..self.params.len() {
-            if (self.params[at].interval()).is_some_and(|every| position % u64::from(every) == 0) {
+            if (self.params[at].interval())
+                .is_some_and(|every| position.is_multiple_of(u64::from(every)))
+            {
                 let value = self.params[at].value_at(block, first, frame);
                 self.send(at, value, frame);
             }
