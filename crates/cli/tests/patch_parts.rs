@@ -36,6 +36,20 @@ const CLASSES: &[ClassCase] = &[
         &[NOISE],
     ),
     (
+        "\"biquad~\", fb1 = 1.4, fb2 = -0.7, ff1 = 0.2, ff3 = -0.1",
+        "out",
+        "biquad~ 1.4 -0.7 0.2 0 -0.1",
+        &[NOISE],
+    ),
+    ("\"log~\", base = 2", "out", "log~ 2", &[NOISE]),
+    ("\"lrshift~\", shift = -3", "out", "lrshift~ -3", &[NOISE]),
+    (
+        "\"cpole~\", coef_re = 0.5, coef_im = 0.4",
+        "re",
+        "cpole~ 0.5 0.4",
+        &[NOISE],
+    ),
+    (
         "\"vcf~\", freq = 900, q = 3",
         "bp",
         "vcf~ 3",
@@ -56,7 +70,7 @@ fn classes_as_kinds_have_the_bits_of_the_object_in_a_patch() {
         for wire in *wires {
             patch += &format!("#X connect {wire};\n");
             let (edge, node) = match *wire == NOISE {
-                true => ("\"noise -> unit.in\"", "noise = { kind = \"noise~\" }\n"),
+                true => ("\"noise -> unit.1\"", "noise = { kind = \"noise~\" }\n"),
                 false => (
                     "\"slow -> unit.freq\"",
                     "slow = { kind = \"osc~\", freq = 3 }\n",

@@ -219,6 +219,25 @@ fn canvases_with_blocks_of_their_own_play_on_through_a_change() {
 }
 
 #[test]
+fn a_loop_that_makes_boxes_is_one_change() {
+    let folder = folder("loop");
+    let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r many;\n#X msg 0 0 20;\n#X obj 0 0 until;\n#X obj 0 0 f;\n#X obj 0 0 + 1;\n\
+                 #X msg 0 0 \\; pd-s obj 0 \\$1 osc~ \\$1 \\, connect \\$1 0 0 0;\n#N canvas 0 0 9 9 s 0;\n#X obj 0 0 dac~;\n#X restore 0 0 pd s;\n\
+                 #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n#X connect 3 0 4 0;\n#X connect 4 0 3 1;\n#X connect 4 0 5 0;\n";
+    std::fs::write(folder.join("p.pd"), patch).expect("writable");
+    let path = folder.join("p.pd");
+    let played = play(&path, &["many"]);
+    let [line] = &played.lines[..] else {
+        panic!("{:?}", played.lines);
+    };
+    assert!(line.starts_with("canvas: 40 changes"), "{line}");
+    let expected = rendered(&path, &[("many", block_of(line))], played.bits.len());
+    assert!(played.bits == expected);
+    assert!(expected.iter().any(|bits| *bits != 0));
+    std::fs::remove_dir_all(&folder).expect("ours");
+}
+
+#[test]
 fn a_patch_that_plays_in_many_nodes_changes_its_messages() {
     let folder = folder("messages");
     // No message box has the name of a canvas: what comes from outside changes no signals.

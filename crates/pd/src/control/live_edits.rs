@@ -2,8 +2,23 @@
 
 use super::canvases::CanvasMessage;
 use super::machine::Machine;
+use super::slot::ObjectSlot;
 use super::symbol::words;
 use super::work::Work;
+
+/// Work of one chain that the other thread does, at most: then the audio thread goes on with it.
+const MAX_STEPS: u32 = 100_000;
+
+/// Classes whose objects touch nothing of the signals, so that the thread which changes a patch runs their messages too: a loop that makes
+/// boxes is done in one visit.
+#[rustfmt::skip]
+const PLAIN: &[&str] = &[
+    "canvas", "messagebox", "inlet", "outlet", "clone", "receive", "r", "send", "s", "loadbang", "print",
+    "bang", "b", "float", "f", "int", "i", "symbol", "trigger", "t", "until", "pack", "unpack", "list", "makefilename",
+    "+", "-", "*", "/", "mod", "div", "%", "min", "max", "pow", "==", "!=", "<", ">", "<=", ">=", "&&", "||", "&", "|", "<<", ">>",
+    "select", "sel", "route", "moses", "spigot", "swap", "change", "metro", "delay", "del", "random",
+    "floatatom", "symbolatom", "listbox", "nbx", "hsl", "vsl", "tgl", "bng", "hradio", "vradio",
+];
 
 impl Machine {
     /// Changes the patch, or sets the chain of messages aside until another thread has done it.
@@ -48,9 +63,12 @@ impl Machine {
                 self.edit(&edit, chain.depth);
                 self.globals.keep_edit(edit);
             }
-            while self.comes_to_a_canvas()
+            let mut left = MAX_STEPS;
+            while left > 0
+                && self.goes_on_here()
                 && let Some(entry) = self.stack.pop()
             {
+                left -= 1;
                 self.values.truncate(entry.keep as usize);
                 self.step(entry);
             }
@@ -61,12 +79,14 @@ impl Machine {
         self.chains.makes_changes = false;
     }
 
-    /// Returns true if the next piece of work is a message to a canvas, or none.
-    fn comes_to_a_canvas(&self) -> bool {
-        match self.stack.last().map(|entry| entry.work) {
+    /// Returns true if the next piece of work reaches a canvas, an object that touches nothing of the signals, or nothing.
+    fn goes_on_here(&self) -> bool {
+        let reached = match self.stack.last().map(|entry| entry.work) {
             Some(Work::Receivers { name, next, .. }) => {
-                let next = self.globals.receivers.next(name, next);
-                next.map_or(name != words::PD, |(id, _)| self.class(id) == "canvas")
+                match self.globals.receivers.next(name, next) {
+                    Some((object, _)) => object,
+                    None => return name != words::PD,
+                }
             }
             Some(Work::Outlet {
                 object,
@@ -75,10 +95,16 @@ impl Machine {
                 ..
             }) => {
                 let wires = self.wires[object.0 as usize].get(outlet as usize);
-                wires.is_none_or(|wires| wires.len() <= next as usize)
+                match wires.and_then(|wires| wires.get(next as usize)) {
+                    Some(wire) => wire.object,
+                    None => return true,
+                }
             }
-            _ => false,
-        }
+            Some(Work::Resume { object, .. } | Work::Load { object }) => object,
+            Some(Work::Move { .. }) | None => return false,
+        };
+        let is_control = matches!(self.objects[reached.0 as usize], ObjectSlot::Control(_));
+        is_control && PLAIN.contains(&self.class(reached))
     }
 
     /// Goes on with the messages that waited for changes, and says in which block these took effect.

@@ -14,6 +14,10 @@ pub(super) enum ParamWay {
     Message(usize),
     /// A message with this selector at the left inlet, where the node states the parameter.
     Selector(&'static str),
+    /// A place in a list at the left inlet.
+    List(usize),
+    /// An argument of the box.
+    Argument,
 }
 
 /// A parameter.
@@ -84,9 +88,37 @@ const fn source(
     }
 }
 
-use ParamWay::{Message, Selector, Signal};
+use ParamWay::{Argument, List, Message, Selector, Signal};
 
 const COEFFICIENT: &[ClassParam] = &[param("coef", Signal(1), 0.0, "", "Its coefficient.")];
+
+const COMPLEX: &[ClassParam] = &[
+    param(
+        "coef_re",
+        Signal(2),
+        0.0,
+        "",
+        "Real part of its coefficient.",
+    ),
+    param(
+        "coef_im",
+        Signal(3),
+        0.0,
+        "",
+        "Imaginary part of its coefficient.",
+    ),
+];
+
+/// A filter of complex numbers.
+const fn complex(class: &'static str, summary: &'static str) -> ClassKind {
+    ClassKind {
+        class,
+        summary,
+        inputs: &["re", "im"],
+        outputs: &["re", "im"],
+        params: COMPLEX,
+    }
+}
 
 /// All of them.
 #[rustfmt::skip]
@@ -135,6 +167,16 @@ pub(super) const KINDS: &[ClassKind] = &[
     filter("rpole~", "A filter of one real pole, as Pd's rpole~ makes it.", COEFFICIENT),
     filter("rzero~", "A filter of one real zero, as Pd's rzero~ makes it.", COEFFICIENT),
     filter("rzero_rev~", "A filter of one real zero, reversed in time, as Pd's rzero_rev~ makes it.", COEFFICIENT),
+    filter("biquad~", "A filter of two poles and two zeros, as Pd's biquad~ makes it; silent where it is not stable.", &[
+        param("fb1", List(0), 0.0, "", "What the output of one frame before adds."),
+        param("fb2", List(1), 0.0, "", "What the output of two frames before adds."),
+        param("ff1", List(2), 1.0, "", "What the input adds."),
+        param("ff2", List(3), 0.0, "", "What the input of one frame before adds."),
+        param("ff3", List(4), 0.0, "", "What the input of two frames before adds."),
+    ]),
+    complex("cpole~", "A filter of one complex pole, as Pd's cpole~ makes it."),
+    complex("czero~", "A filter of one complex zero, as Pd's czero~ makes it."),
+    complex("czero_rev~", "A filter of one complex zero, reversed in time, as Pd's czero_rev~ makes it."),
     ClassKind {
         class: "samphold~",
         summary: "Takes a sample whenever the control signal falls, as Pd's samphold~ does.",
@@ -148,6 +190,12 @@ pub(super) const KINDS: &[ClassKind] = &[
     ]),
     filter("pow~", "A signal to a power, as Pd's pow~ makes it.", &[
         param("exponent", Signal(1), 1.0, "", "The power."),
+    ]),
+    filter("log~", "The logarithm, as Pd's log~ makes it.", &[
+        param("base", Signal(1), 0.0, "", "Its base; the natural one where this is not above 0."),
+    ]),
+    filter("lrshift~", "Moves the samples within each 64 frames, as Pd's lrshift~ does.", &[
+        param("shift", Argument, 0.0, "", "Frames to the left; below 0 to the right."),
     ]),
     function("wrap~", "What a signal has behind the point, as Pd's wrap~ gives it."),
     function("abs~", "A signal without its sign, as Pd's abs~ gives it."),
@@ -190,8 +238,8 @@ impl ClassParam {
         let param = param.unit(self.unit).doc(self.doc);
         match self.way {
             Signal(_) => param.audio_rate(),
-            Message(_) => param.live(),
-            Selector(_) => param,
+            Message(_) | List(_) => param.live(),
+            Selector(_) | Argument => param,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A signal object computes 64 frames at once, and what it computes depends on where they begin. In blocks of a multiple of 64 frames
 //! it plays at once. In others it collects 64 frames first, and what has inputs is late by as many; a source is not.
 
-use super::class_kinds::{ClassKind, ParamWay};
+use super::class_kinds::{ClassKind, ClassParam, ParamWay};
 use crate::control::Symbol;
 use crate::load::load_text;
 use crate::signal::{BLOCK, PatchPlayer};
@@ -85,13 +85,24 @@ impl ClassUnit {
             .map(|(at, _)| at)
     }
 
+    /// The words of its box.
+    fn boxed(&self) -> String {
+        let mut boxed = self.class.class.to_owned();
+        for (param, value) in self.class.params.iter().zip(&self.values) {
+            if let (ParamWay::Argument, Some((value, _))) = (param.way, value) {
+                let _ = write!(boxed, " {value}");
+            }
+        }
+        boxed
+    }
+
     /// A patch with the object alone: its inputs are `adc~`, its outputs `dac~`, and each other parameter is received.
     fn patch(&self) -> String {
         let channels = |count: usize| Vec::from_iter((1..=count).map(|n| n.to_string())).join(" ");
         let (inputs, driven) = (self.class.inputs.len(), self.driven().count());
         let mut text = format!(
             "#N canvas 0 0 9 9 12;\n#X obj 0 0 {};\n#X obj 0 0 adc~ {};\n#X obj 0 0 dac~ {};\n",
-            self.class.class,
+            self.boxed(),
             channels((inputs + driven).max(1)),
             channels(self.class.outputs.len()),
         );
@@ -102,10 +113,27 @@ impl ClassUnit {
         (0..inputs).for_each(|at| wire((1, at), (0, at)));
         (0..self.class.outputs.len()).for_each(|at| wire((0, at), (2, at)));
         let (mut next, mut channel) = (3, inputs);
+        let is_list = |param: &&ClassParam| matches!(param.way, ParamWay::List(_));
+        let list = self.class.params.iter().filter(is_list).count();
+        if list > 0 {
+            let _ = writeln!(text, "#X obj 0 0 pack{};", " 0".repeat(list));
+            wire((next, 0), (0, 0));
+            next += 1;
+        }
         for (at, (param, value)) in self.class.params.iter().zip(&self.values).enumerate() {
             let inlet = match param.way {
                 ParamWay::Signal(inlet) | ParamWay::Message(inlet) => inlet,
                 ParamWay::Selector(_) => 0,
+                ParamWay::Argument => continue,
+                ParamWay::List(place) => {
+                    // The number first, then a bang, which sends the list.
+                    let _ = writeln!(text, "#X obj 0 0 r p{at};\n#X obj 0 0 t b f;");
+                    wire((next, 0), (next + 1, 0));
+                    wire((next + 1, 1), (3, place));
+                    wire((next + 1, 0), (3, 0));
+                    next += 2;
+                    continue;
+                }
             };
             if let Some((_, true)) = value {
                 wire((1, channel), (0, inlet));
