@@ -199,25 +199,43 @@ mod tests {
     use crate::control::Machine;
     use crate::load::{SearchPath, load_patch};
 
-    /// Lines that a patch prints, once `before` was done to its machine.
-    fn printed(name: &str, lines: &str, before: impl FnOnce(&mut Machine)) -> Vec<String> {
+    /// Lines that a patch prints. Live, its changes are made as by another thread.
+    fn printed(name: &str, lines: &str, is_live: bool) -> Vec<String> {
         let name = format!("divisi-edit-{name}-{}.pd", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, format!("#N canvas 0 0 9 9 12;\n{lines}")).expect("writable");
         let loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
         let (mut machine, _) = Machine::build(&loaded, 44_100.0);
-        before(&mut machine);
+        if is_live {
+            machine.globals().jobs.is_deferred = true;
+            machine.reserve_edits();
+        }
         machine.load();
-        (0..10).for_each(|_| machine.tick());
+        for block in 0..10 {
+            while machine.waits_for_edits() {
+                machine.make_edits();
+                machine.go_on_after_edits(block);
+            }
+            machine.tick();
+        }
         std::fs::remove_file(&path).expect("it is ours");
-        machine.take_console()
+        let mut lines = machine.take_console();
+        lines.retain(|line| !line.starts_with("canvas: "));
+        lines
+    }
+
+    /// Lines that a patch prints, which are the same when it plays live.
+    fn printed_both(name: &str, lines: &str) -> Vec<String> {
+        let found = printed(name, lines, false);
+        assert_eq!(printed(name, lines, true), found);
+        found
     }
 
     #[test]
     fn messages_behind_a_change_wait_for_it_and_others_do_not() {
         let name = format!("divisi-edit-wait-{}.pd", std::process::id());
         let path = std::env::temp_dir().join(name);
-        let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r go;\n#X msg 0 0 \\; pd-s obj 0 0 r x \\, obj 0 0 print made \\, connect 0 0 1 0 \\, vis 1 \\; x 7;\n\
+        let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r go;\n#X msg 0 0 \\; pd-s obj 0 0 r x \\, obj 0 0 abs \\, obj 0 0 print made \\, connect 0 0 1 0 \\, connect 1 0 2 0 \\, vis 1 \\; x 7;\n\
                      #X connect 0 0 1 0;\n#N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n#X obj 0 0 r other;\n#X obj 0 0 print other;\n#X connect 3 0 4 0;\n";
         std::fs::write(&path, patch).expect("writable");
         let loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
@@ -233,13 +251,13 @@ mod tests {
         machine.make_edits();
         assert!(machine.take_console().is_empty());
         machine.go_on_after_edits(5);
-        let said = ["canvas: 3 changes took effect in block 5", "made: 7"];
+        let said = ["canvas: 5 changes took effect in block 5", "made: 7"];
         assert_eq!(machine.take_console(), said);
         // As many as wait at once find room; a further one is refused, and nothing is lost for later.
         (0..17).for_each(|_| machine.send_text(0, "go"));
         let said = machine.take_console();
         let error = "error: canvas: too many changes at once";
-        assert_eq!(said, [error, error, error, "made: 7"]);
+        assert_eq!(said, [error, error, error, error, error, "made: 7"]);
         machine.make_edits();
         machine.go_on_after_edits(6);
         machine.take_console();
@@ -253,7 +271,7 @@ mod tests {
                      #X obj 0 0 metro 1;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 1 1 3 0;\n#X connect 1 2 4 0;\n#X restore 0 0 pd s;\n\
                      #X obj 0 0 loadbang;\n#X msg 0 0 \\; go 1 \\; pd-s connect -1 1e30 7 x \\, connect \\, disconnect 0 0 0 0 \\, rename \\, obj \\, obj 1 \\, obj a b c \\, \
                      loadbang \\, msg 0 0 \\, text \\, array \\, array a -5 \\, floatatom 1 1 \\, obj 1 1 clone s 3 \\, obj 1 1 pd s \\; go 2;\n#X connect 1 0 2 0;\n";
-        let found = printed("absurd", patch, |_| {});
+        let found = printed_both("absurd", patch);
         assert!(
             !found.iter().any(|line| line.starts_with("still")),
             "{found:?}"
@@ -269,7 +287,7 @@ mod tests {
              #X obj 0 0 print made;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n"
         );
         // The new one receives under the same names, and nothing is sent to it by the message that makes it.
-        assert_eq!(printed("own", &patch, |_| {}), ["made: bang", "made: bang"]);
+        assert_eq!(printed_both("own", &patch), ["made: bang", "made: bang"]);
     }
 
     #[test]
@@ -277,7 +295,7 @@ mod tests {
         let patch = "#X obj 0 0 loadbang;\n#X obj 0 0 2000;\n#X obj 0 0 until;\n#X msg 0 0 \\; pd-s obj 0 0 pd t \\, rename u \\; pd-t rename s;\n\
                      #X obj 0 0 loadbang;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n\
                      #N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n#X msg 0 0 \\; pd-bounded loadbang;\n";
-        let found = printed("deep", patch, |_| {});
+        let found = printed_both("deep", patch);
         assert!(found.iter().any(|line| line.contains("at most 256 deep")));
     }
 }
