@@ -1,9 +1,9 @@
 //! Ordered steps to steps with all that they touch.
 
 use super::bound_step::{BoundStep, fold_numbers};
+use super::moves::Moves;
 use super::order::{BlockOrder, Order, Step};
 use super::place::ObjectPlace;
-use super::planned_row::Moves;
 use super::reblock::{Reblock, ReblockParts};
 use super::row::Row;
 use super::shared::{Accesses, SharedCell, SharedName, SharedThings};

@@ -9,7 +9,7 @@
 //! | `bind`, `bound_step` | ordered steps to steps with all that they touch |
 //! | `place` | where an object lies; those of one row lie together |
 //! | `arithmetic` | sums, products and the like, which a row computes by itself |
-//! | `planned_row` | a row that is made while the one before computes |
+//! | `moves`, `planned_row` | a row that is made while the one before computes, and the objects that move into it |
 //! | `row`, `row_blocks` | such steps, run one after the other, and the blocks between them |
 //! | `loops` | loops over blocks |
 //! | `format`, `reblock` | canvases with blocks and rates of their own |
@@ -22,6 +22,7 @@ mod bound_step;
 mod claimed;
 mod format;
 mod loops;
+mod moves;
 mod objects;
 mod order;
 mod place;

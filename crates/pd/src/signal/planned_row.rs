@@ -1,76 +1,11 @@
-//! [`ChangedRow`]: signals that were put in order anew while the old ones compute, and [`Moves`]: the objects that move into them.
+//! [`ChangedRow`]: signals that were put in order anew while the old ones compute.
 //!
 //! Another thread makes the rows while the old ones go on; it touches no object that computes. Between two blocks the audio thread
 //! exchanges the objects, one pointer after the other, and what is old goes back to be freed.
 
-use super::place::ObjectPlace;
+use super::moves::Moves;
 use super::row::Row;
 use super::steps::Touched;
-use crate::control::{Machine, Object, ObjectId};
-use std::collections::{HashMap, HashSet};
-
-/// Objects that move from the rows that compute to new ones.
-#[derive(Default)]
-pub(super) struct Moves {
-    /// Each object with its new place.
-    objects: Vec<(ObjectId, ObjectPlace)>,
-    places: HashMap<ObjectId, usize>,
-    /// Objects of `block~` in new places: what they are from now on.
-    reblocks: Vec<(ObjectId, Box<dyn Object>)>,
-    /// Objects that are an operation of two numbers.
-    arithmetic: HashSet<ObjectId>,
-}
-
-impl Moves {
-    /// No moves yet; `arithmetic` are the objects that are an operation of two numbers.
-    pub(super) fn new(arithmetic: HashSet<ObjectId>) -> Self {
-        Self {
-            arithmetic,
-            ..Self::default()
-        }
-    }
-
-    /// Lets objects move to new places.
-    pub(super) fn add(&mut self, ids: &[ObjectId], places: impl Iterator<Item = ObjectPlace>) {
-        for (id, place) in ids.iter().zip(places) {
-            self.places.insert(*id, self.objects.len());
-            self.objects.push((*id, place));
-        }
-    }
-
-    /// Lets the object of a `block~` become another one.
-    pub(super) fn replace(&mut self, id: ObjectId, object: Box<dyn Object>) {
-        self.reblocks.push((id, object));
-    }
-
-    /// The new place of an object.
-    pub(super) fn place(&self, id: ObjectId) -> Option<&ObjectPlace> {
-        Some(&self.objects[*self.places.get(&id)?].1)
-    }
-
-    pub(super) fn is_arithmetic(&self, id: ObjectId) -> bool {
-        self.arithmetic.contains(&id)
-    }
-
-    /// Moves the objects. Their old places stay here.
-    ///
-    /// Real-time: hot.
-    pub(super) fn carry_out(&mut self, machine: &mut Machine) {
-        for (id, place) in &mut self.objects {
-            machine.move_object(*id, place);
-        }
-        for (id, object) in &mut self.reblocks {
-            if let Some(place) = machine.signal_object(*id) {
-                let there = &mut place.write().object;
-                // A new one is on or off as its class is.
-                if let Some(is_on) = there.is_on().or(object.is_on()) {
-                    object.turn(is_on);
-                }
-                std::mem::swap(there, object);
-            }
-        }
-    }
-}
 
 /// A row of all signals, put in order anew, that does not compute yet.
 pub(crate) struct ChangedRow {

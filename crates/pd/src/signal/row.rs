@@ -3,9 +3,9 @@
 use super::RowFormat;
 use super::arithmetic::{Arithmetic, Operands};
 use super::bound_step::BoundStep;
+use super::moves::Moves;
 use super::order::Step;
 use super::place::{ObjectGroup, ObjectPlace, SignalObject};
-use super::planned_row::Moves;
 use super::row_blocks::RowBlocks;
 use super::shared::Grants;
 use super::world::{BlockTime, BufferId, Inlets, SignalWorld};

@@ -3,8 +3,9 @@
 use super::RowFormat;
 use super::bind::{Binder, Declared};
 use super::bound_step::BoundStep;
+use super::moves::Moves;
 use super::order::{Order, order};
-use super::planned_row::{ChangedRow, Moves};
+use super::planned_row::ChangedRow;
 use super::row::Row;
 use super::row_blocks::RowBlocks;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
