@@ -48,7 +48,10 @@ fn patch(boxes: &[&str], connections: &[[usize; 4]]) -> String {
 
 /// A patch that starts others with `pd~`, `script` being messages to it with their times; what comes back is printed with the time.
 fn parent(arguments: &str, script: &[(u32, &str)]) -> String {
-    let object = format!("obj pd~ {arguments}");
+    let object = match arguments.starts_with("holder") {
+        true => format!("obj {arguments}"),
+        false => format!("obj pd~ {arguments}"),
+    };
     let mut boxes = vec![
         "obj loadbang".to_owned(),
         "msg \\; pd dsp 1".to_owned(),
@@ -434,4 +437,61 @@ fn a_sub_patch_that_quits_is_silent_from_then_on() {
         ],
     );
     compare(&folder);
+}
+
+#[test]
+fn time_stands_still_in_a_sub_patch_whose_box_does_not_compute() {
+    let holder = "#N canvas 0 0 9 9 12;\n#X obj 0 0 inlet~;\n#X obj 50 0 inlet~;\n#X obj 0 0 pd~ -fifo 3;\n#X obj 0 90 outlet;\n\
+        #X obj 50 90 outlet~;\n#X obj 90 90 outlet~;\n#X obj 0 0 r to-pd;\n#X obj 0 0 r on;\n#X obj 0 0 switch~;\n\
+        #X connect 0 0 2 0;\n#X connect 1 0 2 1;\n#X connect 2 0 3 0;\n#X connect 2 1 4 0;\n#X connect 2 2 5 0;\n\
+        #X connect 6 0 2 0;\n#X connect 7 0 8 0;\n";
+    let start = format!("\\; to-pd {START}");
+    let script = [
+        (0, &*start),
+        (10, "\\; on 0"),
+        (20, "\\; on 1"),
+        (50, "\\; to-pd foo early \\; on 0"),
+        (70, "\\; to-pd foo while-off \\; to-pd gain 0.7"),
+        (90, "\\; on 1"),
+        (150, "\\; on 0 \\; to-pd pd~ stop"),
+        (160, "\\; on 1"),
+        (170, &*start),
+    ];
+    let folder = Folder::new(
+        "switch",
+        &[
+            ("main.pd", parent("holder", &script)),
+            ("holder.pd", holder.to_owned()),
+            ("child.pd", child()),
+        ],
+    );
+    compare(&folder);
+}
+
+#[test]
+fn what_is_too_much_is_left_out_with_an_error() {
+    let long = "x".repeat(900);
+    let many = vec![format!("foo {long}"); 1500].join(" \\, ");
+    let script = [
+        (0, "pd~ start child.pd"),
+        (10, &*many),
+        (40, "foo still here"),
+    ];
+    let folder = Folder::new(
+        "much",
+        &[
+            ("main.pd", parent("-fifo 0", &script)),
+            ("child.pd", child()),
+        ],
+    );
+    let (lines, _) = ours(&folder.main());
+    let count = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+    assert_eq!(count("-fifo is from 1 to 4096"), 1);
+    let refused = count("too long, or too much on the way");
+    assert!((300..400).contains(&refused), "{refused} of 1500");
+    // The sub-patch sends all back: not all of that finds room either.
+    let back = count(&long);
+    assert!((200..1500 - refused).contains(&back), "{back}");
+    assert_eq!(count("left out: more than 262144 bytes"), 1);
+    assert_eq!(count("x: still here"), 1);
 }

@@ -45,25 +45,42 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn graph(patch: &Path) -> Graph {
+/// Patches, each with a channel to a sink.
+fn graph(patches: &[&Path]) -> Graph {
     let mut graph = Graph::default();
+    for (at, patch) in (1..).zip(patches) {
+        add_patch(&mut graph, patch, at);
+    }
+    graph
+}
+
+fn add_patch(graph: &mut Graph, patch: &Path, number: u32) {
     let mono = |name: &str| Port::new(name, Signal::Audio(Channels(1)));
-    let mut node = Node::new("patch", "pd");
+    let mut node = Node::new(format!("patch{number}"), "pd");
     node.set("file", ParamValue::from(patch.to_str().expect("a name")));
     node.inputs = vec![Port::new("midi", Signal::Event)];
     node.outputs = vec![Port::new("midi", Signal::Event), mono("out")];
     let patch = graph.add(node).expect("a new name");
-    let mut sink = Node::new("dac", "sink");
+    let mut sink = Node::new(format!("dac{number}"), "sink");
     sink.inputs = vec![mono("in")];
     let sink = graph.add(sink).expect("a new name");
     let port = |node, port| PortRef { node, port };
     let (from, to, span) = (port(patch, 1), port(sink, 0), SourceSpan::NONE);
     graph.connect(Edge { from, to, span });
-    graph
 }
 
 /// Calls of the allocator by the thread that plays, from block `warm` to block `end`. `wait` is called between two blocks.
-fn calls(patch: &Path, mode: Mode, (warm, end): (u32, u32), mut wait: impl FnMut(u32)) -> u64 {
+fn calls(patch: &Path, mode: Mode, blocks: (u32, u32), wait: impl FnMut(u32)) -> u64 {
+    calls_of_all(&[patch], mode, blocks, wait)
+}
+
+/// As [`calls`], of several patches.
+fn calls_of_all(
+    patches: &[&Path],
+    mode: Mode,
+    (warm, end): (u32, u32),
+    mut wait: impl FnMut(u32),
+) -> u64 {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
     register(&mut registry);
@@ -71,7 +88,7 @@ fn calls(patch: &Path, mode: Mode, (warm, end): (u32, u32), mut wait: impl FnMut
     let mut options = EngineOptions::new(Frames(64), rate);
     options.mode = mode;
     options.scheduler = Scheduler::Sequential;
-    let made = Engine::new(graph(patch), Arc::new(registry), options);
+    let made = Engine::new(graph(patches), Arc::new(registry), options);
     let (mut engine, mut callback) = made.expect("the patch plays");
     ALLOCATIONS.set(0);
     for block in 0..end {
@@ -221,4 +238,33 @@ fn canvases_that_change_while_it_plays_allocate_and_free_nothing_where_it_plays(
     });
     std::fs::remove_dir_all(&folder).expect("ours");
     assert_eq!(calls, 0);
+}
+
+/// An array, a text, a delay line, a value and a bus, of which the other half lies in another patch.
+const HALF: &str = "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X obj 0 0 metro 5;\n#X obj 0 0 random 64;\n#X obj 0 0 s note;\n\
+    #X obj 0 0 tabread tab;\n#X obj 0 0 print half;\n#X obj 0 0 delread~ line 3;\n#X obj 0 0 catch~ bus;\n#X obj 0 0 dac~ 1;\n\
+    #X obj 0 0 tabread~ tab;\n#X obj 0 0 text get words;\n#X obj 0 0 r back;\n#X obj 0 0 value shared;\n#X msg 0 0 0;\n\
+    #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n#X connect 2 0 4 0;\n#X connect 4 0 5 0;\n#X connect 6 0 8 0;\n\
+    #X connect 7 0 8 0;\n#X connect 9 0 8 0;\n#X connect 1 0 13 0;\n#X connect 13 0 10 0;\n#X connect 10 0 5 0;\n#X connect 11 0 5 0;\n\
+    #X connect 2 0 12 0;\n";
+const OTHER_HALF: &str = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r note;\n#X obj 0 0 osc~ 100;\n#X obj 0 0 throw~ bus;\n\
+    #X obj 0 0 delwrite~ line 50;\n#X obj 0 0 table tab 64;\n#X obj 0 0 tabwrite~ tab;\n#X obj 0 0 text define words;\n\
+    #X obj 0 0 text set words 0;\n#X obj 0 0 s back;\n#X obj 0 0 value shared;\n#X msg 0 0 bang;\n#X obj 0 0 tabwrite tab;\n\
+    #X obj 0 0 t f f f b;\n#X connect 0 0 12 0;\n#X connect 12 0 1 0;\n#X connect 1 0 2 0;\n#X connect 1 0 3 0;\n\
+    #X connect 1 0 5 0;\n#X connect 12 1 7 0;\n#X connect 12 2 11 1;\n#X connect 12 0 11 0;\n#X connect 12 3 9 0;\n#X connect 9 0 8 0;\n\
+    #X connect 12 3 10 0;\n#X connect 10 0 5 0;\n";
+
+#[test]
+fn patches_that_share_names_allocate_nothing() {
+    let folder = std::env::temp_dir().join(format!("divisi-pd-halves-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let paths = [("a.pd", HALF), ("b.pd", OTHER_HALF)].map(|(name, text)| {
+        std::fs::write(folder.join(name), text).expect("writable");
+        folder.join(name)
+    });
+    let patches = [&*paths[0], &*paths[1]];
+    let found =
+        [Mode::Offline, Mode::Live].map(|mode| calls_of_all(&patches, mode, (200, 500), |_| {}));
+    std::fs::remove_dir_all(&folder).expect("ours");
+    assert_eq!(found, [0, 0]);
 }

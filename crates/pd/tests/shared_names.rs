@@ -79,12 +79,97 @@ const SECOND: &str = "#N canvas 0 0 450 300 12;
 #X connect 11 0 12 0;
 ";
 
+/// Writes an array, a delay line and a text; reads the array, the line and the text of the other.
+const THINGS: &str = "#N canvas 0 0 450 300 12;
+#X obj 0 0 loadbang;
+#X obj 0 0 metro 10;
+#X obj 0 0 f 1;
+#X obj 0 0 + 1;
+#X obj 0 0 t f f f;
+#X obj 0 0 mod 64;
+#X obj 0 0 tabwrite tab;
+#X obj 0 0 table tab 64;
+#X obj 0 0 text define words;
+#X obj 0 0 osc~ 331;
+#X obj 0 0 delwrite~ line 100;
+#X obj 0 0 delread~ back 20;
+#X obj 0 0 dac~;
+#X obj 0 0 phasor~ 30;
+#X obj 0 0 *~ 64;
+#X obj 0 0 tabread~ wave;
+#X obj 0 0 snapshot~;
+#X obj 0 0 print a-wave;
+#X msg 0 0 0;
+#X obj 0 0 text get words;
+#X obj 0 0 print a-text;
+#X connect 0 0 1 0;
+#X connect 1 0 2 0;
+#X connect 1 0 16 0;
+#X connect 1 0 18 0;
+#X connect 2 0 3 0;
+#X connect 3 0 2 1;
+#X connect 2 0 4 0;
+#X connect 4 1 5 0;
+#X connect 5 0 6 1;
+#X connect 4 0 6 0;
+#X connect 9 0 10 0;
+#X connect 11 0 12 0;
+#X connect 13 0 14 0;
+#X connect 14 0 15 0;
+#X connect 15 0 12 1;
+#X connect 15 0 16 0;
+#X connect 16 0 17 0;
+#X connect 18 0 19 0;
+#X connect 19 0 20 0;
+";
+
+/// Has the other array, line and words.
+const OTHER_THINGS: &str = "#N canvas 0 0 450 300 12;
+#X obj 0 0 loadbang;
+#X obj 0 0 metro 15;
+#X obj 0 0 f 1;
+#X obj 0 0 + 1;
+#X msg 0 0 list word \\$1;
+#X obj 0 0 text set words 0;
+#X obj 0 0 delread~ line 10;
+#X obj 0 0 *~ 0.5;
+#X obj 0 0 delwrite~ back 100;
+#X obj 0 0 dac~ 1;
+#X obj 0 0 table wave 64;
+#X obj 0 0 tabwrite~ wave;
+#X obj 0 0 osc~ 70;
+#X obj 0 0 tabread tab;
+#X obj 0 0 print b-tab;
+#X obj 0 0 snapshot~;
+#X obj 0 0 print b-line;
+#X connect 0 0 1 0;
+#X connect 1 0 2 0;
+#X connect 1 0 11 0;
+#X connect 1 0 15 0;
+#X connect 2 0 3 0;
+#X connect 3 0 2 1;
+#X connect 2 0 4 0;
+#X connect 4 0 5 0;
+#X connect 2 0 13 0;
+#X connect 13 0 14 0;
+#X connect 6 0 7 0;
+#X connect 7 0 8 0;
+#X connect 6 0 9 0;
+#X connect 12 0 11 0;
+#X connect 6 0 15 0;
+#X connect 15 0 16 0;
+";
+
 /// A folder of its own.
 fn folder(name: &str) -> PathBuf {
+    folder_of(name, FIRST, SECOND)
+}
+
+fn folder_of(name: &str, first: &str, second: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("divisi-names-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder can be made");
-    fs::write(folder.join("a.pd"), FIRST).expect("writable");
-    fs::write(folder.join("b.pd"), SECOND).expect("writable");
+    fs::write(folder.join("a.pd"), first).expect("writable");
+    fs::write(folder.join("b.pd"), second).expect("writable");
     folder
 }
 
@@ -190,9 +275,8 @@ fn played(
 
 const ALONE: (Scheduler, usize, bool) = (Scheduler::Sequential, 1, false);
 
-#[test]
-fn patches_share_their_names_as_in_pd() {
-    let folder = folder("pd");
+/// Compares what the patches of a folder print with what the real Pd prints. Gives the lines.
+fn compare_with_pd(folder: &Path, test: &str) -> [Vec<String>; 2] {
     let end = "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X msg 0 0 \\; pd dsp 1;\n#X obj 0 0 delay 200;\n\
                #X msg 0 0 \\; pd quit;\n#X connect 0 0 1 0;\n#X connect 0 0 2 0;\n#X connect 2 0 3 0;\n";
     fs::write(folder.join("end.pd"), end).expect("writable");
@@ -202,25 +286,52 @@ fn patches_share_their_names_as_in_pd() {
         .stdin(Stdio::null())
         .output();
     // 200 ms, and the rest of a block.
-    let (_, lines) = played(graph(&folder, "shared", false).0, ALONE, 137);
-    fs::remove_dir_all(&folder).expect("ours");
-    assert!(lines[0].iter().any(|line| line == "a: hello"), "{lines:?}");
+    let (_, lines) = played(graph(folder, "shared", false).0, ALONE, 137);
+    fs::remove_dir_all(folder).expect("ours");
     let Ok(said) = said else {
-        println!("SKIPPED patches_share_their_names_as_in_pd: needs puredata-core");
-        return;
+        println!("SKIPPED {test}: needs puredata-core");
+        return lines;
     };
     let said = String::from_utf8_lossy(&said.stderr).into_owned();
-    for (patch, lines) in ["a", "b"].iter().zip(lines) {
+    for (patch, lines) in ["a", "b"].iter().zip(&lines) {
         let own = said.lines().filter(|line| line.starts_with(patch));
-        assert_eq!(lines, Vec::from_iter(own), "{said}");
+        assert_eq!(*lines, Vec::from_iter(own), "{said}");
     }
+    lines
+}
+
+#[test]
+fn patches_share_their_names_as_in_pd() {
+    let lines = compare_with_pd(&folder("pd"), "patches_share_their_names_as_in_pd");
+    assert!(lines[0].iter().any(|line| line == "a: hello"), "{lines:?}");
+}
+
+#[test]
+fn patches_share_arrays_texts_and_delay_lines_as_in_pd() {
+    let folder = folder_of("things", THINGS, OTHER_THINGS);
+    let test = "patches_share_arrays_texts_and_delay_lines_as_in_pd";
+    let lines = compare_with_pd(&folder, test);
+    let has = |patch: usize, line: &str| lines[patch].iter().any(|it| it == line);
+    assert!(
+        has(0, "a-text: list word 5") && has(1, "b-tab: 5"),
+        "{lines:?}"
+    );
+    let moves = |patch: usize, start: &str| {
+        let own = lines[patch].iter().filter(|line| line.starts_with(start));
+        own.collect::<std::collections::BTreeSet<_>>().len() > 5
+    };
+    assert!(moves(0, "a-wave:") && moves(1, "b-line:"), "{lines:?}");
 }
 
 #[test]
 fn every_executor_gives_the_bits_of_one_thread() {
-    let folder = folder("bits");
-    for is_chained in [false, true] {
-        let graph = || graph(&folder, "shared", is_chained).0;
+    let folders = [
+        folder("bits"),
+        folder_of("bits-things", THINGS, OTHER_THINGS),
+    ];
+    for (folder, is_chained) in [(0, false), (0, true), (1, false), (1, true)] {
+        let folder = &folders[folder];
+        let graph = || graph(folder, "shared", is_chained).0;
         let expected = played(graph(), ALONE, 150);
         let is_heard = expected.0.iter().filter(|bits| **bits != 0).count();
         assert!(is_heard > 10_000, "{is_heard}");
@@ -236,7 +347,9 @@ fn every_executor_gives_the_bits_of_one_thread() {
             assert_eq!(expected.1, found.1, "{way:?}");
         }
     }
-    fs::remove_dir_all(&folder).expect("ours");
+    for folder in folders {
+        fs::remove_dir_all(folder).expect("ours");
+    }
 }
 
 #[test]

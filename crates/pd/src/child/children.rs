@@ -3,7 +3,8 @@
 use super::border::{Border, ChildPatch, ChildRunner};
 use super::frames::FrameBuffer;
 use super::opening::{ChildFormat, ChildRequest, OpenChild};
-use crate::control::{ObjectId, Value};
+use crate::control::{ObjectId, Symbols, Value};
+use crate::load::{StartWord, StartWords};
 use std::sync::Arc;
 
 /// A box `pd~`.
@@ -51,11 +52,21 @@ impl Children {
         }
     }
 
-    /// Takes what computes the sub-patches, for nodes of a plan.
+    /// Takes what computes the sub-patches, for nodes of a plan, with names for the nodes.
     ///
     /// Real-time: setup.
-    pub(crate) fn take_runners(&mut self) -> Vec<ChildRunner> {
-        std::mem::take(&mut self.runners)
+    pub(crate) fn take_runners(&mut self, symbols: &Symbols) -> Vec<(ChildRunner, String)> {
+        let runners = std::mem::take(&mut self.runners);
+        let named = self.boxes.iter().zip(1..).map(|(one, number)| {
+            let words = self.starts.iter().find(|start| start.0 == one.object);
+            let words = words.iter().flat_map(|start| &start.1);
+            let file = StartWords::read(words.map(|value| word(value, symbols))).file;
+            match file {
+                Some(file) => format!("pd~ {number} {file}"),
+                None => format!("pd~ {number}"),
+            }
+        });
+        runners.into_iter().zip(named).collect()
     }
 
     /// Begins a block. Gives sub-patches that have ended to `free`.
@@ -104,6 +115,14 @@ impl Children {
             }
         }
         all
+    }
+}
+
+/// A word of a start.
+pub(super) fn word<'w>(value: &Value, symbols: &'w Symbols) -> StartWord<'w> {
+    match value {
+        Value::Float(number) => StartWord::Number(*number),
+        Value::Symbol(symbol) => StartWord::Text(symbols.text(*symbol)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The box `pd~`.
 
 use super::border::Border;
-use super::children::MAX_PREPARED;
+use super::children::{MAX_PREPARED, word};
 use super::frames::FrameKind;
 use super::opening::{ChildFormat, ChildName, ChildRequest, Opened};
 use super::pipe::{MAX_WORDS, PipeSize, words_of};
@@ -9,7 +9,6 @@ use crate::control::{
     CHANNELS_OF_PATCH, Context, Handled, Job, JobResult, Making, Message, Object, Symbol, Symbols,
     Value, words,
 };
-use crate::load::StartWord;
 use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -105,6 +104,10 @@ struct PdBox {
 struct State {
     playing: Option<Box<Opened>>,
     /// Sub-patches that wait for their start.
+    #[expect(
+        clippy::vec_box,
+        reason = "they come and go in boxes, where nothing may be allocated"
+    )]
     prepared: Vec<Box<Opened>>,
     /// The one that begins as soon as another thread has opened it.
     awaited: Option<ChildName>,
@@ -383,12 +386,4 @@ fn print_line(file: &str, payload: &[u8], context: &mut Context<'_>) {
     let name = name.strip_suffix(".pd").unwrap_or(name);
     let text = std::str::from_utf8(payload).unwrap_or_default();
     context.print_with(|_, line: &mut dyn fmt::Write| write!(line, "{name}: {text}"));
-}
-
-/// A word of a start.
-pub(super) fn word<'w>(value: &Value, symbols: &'w Symbols) -> StartWord<'w> {
-    match value {
-        Value::Float(number) => StartWord::Number(*number),
-        Value::Symbol(symbol) => StartWord::Text(symbols.text(*symbol)),
-    }
 }

@@ -1,9 +1,9 @@
 //! [`ChildPlayer`]: a sub-patch that plays, a block at a time.
 
 use super::border::{ChildPatch, blocks_at_start};
+use super::children::word;
 use super::frames::FrameKind;
 use super::opening::{ChildName, ChildRequest, OpenChild, Opened};
-use super::pd_object::word;
 use super::pipe::{ChildEnd, FrameReader, MAX_WORDS, pipe, reply_buffer, words_of};
 use crate::control::{Job, Machine, Value};
 use crate::disk::FileAccess;

@@ -15,10 +15,6 @@ use crate::disk::{FileAccess, FileAnswer, FileName, FileReply, FileRequest};
 pub(crate) const MAX_PARTS: usize = 64;
 
 /// Work that messages ask for.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "where it is made nothing may be allocated: it moves through queues of fixed size"
-)]
 #[derive(Clone, Debug)]
 pub(crate) enum Job {
     /// Reads or writes a file.

@@ -5,7 +5,7 @@ use super::jobs::{Job, JobResult};
 use super::machine::Machine;
 use super::symbol::ROOM;
 use super::wire::ObjectId;
-use crate::child::ChildPatch;
+use crate::child::{ChildPatch, ChildRunner};
 
 impl Machine {
     /// Gives an object the result of what it has asked for. What was replaced is left in it.
@@ -72,6 +72,16 @@ impl Machine {
     pub(crate) fn is_short_of_symbols(&self) -> bool {
         let (count, bytes) = self.globals.symbols.room();
         count < ROOM.0 / 2 || bytes < ROOM.1 / 2
+    }
+
+    /// Takes what computes the sub-patches, for nodes of a plan, with names for the nodes.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn take_children(&mut self) -> Vec<(ChildRunner, String)> {
+        let Globals {
+            children, symbols, ..
+        } = self.globals();
+        children.take_runners(symbols)
     }
 
     /// Begins a block of the sub-patches.

@@ -1,5 +1,6 @@
 //! [`LoadedPatch`] and [`Instance`]: a patch in which nothing is left to look up.
 
+use super::parsed::ParsedFiles;
 use super::scope::Scope;
 use super::search::SearchPath;
 use crate::class::Ports;
@@ -24,6 +25,8 @@ pub struct LoadedPatch {
     pub(crate) access: FileAccess,
     /// Folders in which messages to canvases look for abstractions.
     pub(crate) search: SearchPath,
+    /// Its files as they were read.
+    pub(super) parsed: ParsedFiles,
     /// `$0` of the next abstraction.
     pub(crate) next_number: u32,
 }

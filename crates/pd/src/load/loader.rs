@@ -3,14 +3,15 @@
 use super::arguments::{with_argument, with_arguments};
 use super::connections::checked;
 use super::instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
+use super::parsed::{ParsedFile, ParsedFiles};
 use super::scope::Scope;
 use super::search::{SearchPath, declared, read_text};
 use super::signal_loops::signal_loop;
 use crate::class::{PortKind, Ports, class_name, known_names, mistake, ports_of};
 use crate::disk::FileAccess;
-use crate::file::{Atom, BoxBody, Canvas, Gui, GuiKind, PatchBox, PatchFile, read_patch};
+use crate::file::{Atom, BoxBody, Canvas, Gui, GuiKind, PatchBox, read_patch};
 use graph::{Diagnostic, SourceSpan, nearest};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,18 +59,8 @@ pub fn load_patch_with(
     search: &SearchPath,
     arguments: Vec<Atom>,
 ) -> io::Result<LoadedPatch> {
-    load_patch_from(path, search, arguments, FIRST_NUMBER)
-}
-
-/// As [`load_patch_with`], where `$0` is `first`, as in a patch that is opened behind others.
-pub(crate) fn load_patch_from(
-    path: &Path,
-    search: &SearchPath,
-    arguments: Vec<Atom>,
-    first: u32,
-) -> io::Result<LoadedPatch> {
     let chain = [path.canonicalize().unwrap_or_else(|_| path.to_owned())];
-    let mut patch = load_file(path, search, (arguments, first))?;
+    let mut patch = load_file(path, search, arguments)?;
     let mut left = MAX_SUB_PATCHES;
     patch.read_sub_patches(&chain, &mut left);
     Ok(patch)
@@ -84,21 +75,35 @@ pub(crate) fn load_inner(
     chain: &[PathBuf],
     left: &mut usize,
 ) -> io::Result<LoadedPatch> {
-    let mut patch = load_file(path, search, (Vec::new(), FIRST_NUMBER))?;
+    let mut patch = load_file(path, search, Vec::new())?;
     patch.read_sub_patches(chain, left);
     Ok(patch)
 }
 
 /// A patch without those that it starts.
-fn load_file(
-    path: &Path,
-    search: &SearchPath,
-    (arguments, first): (Vec<Atom>, u32),
-) -> io::Result<LoadedPatch> {
+fn load_file(path: &Path, search: &SearchPath, arguments: Vec<Atom>) -> io::Result<LoadedPatch> {
     let mut loader = Loader::new(search);
-    loader.next_number = first;
     let file = loader.read(path)?;
     Ok(loader.patch(&file, arguments))
+}
+
+impl LoadedPatch {
+    /// The same patch behind others: its first `$0` is `first`. Nothing is read again.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn numbered_from(mut self, first: u32) -> Self {
+        if let Some(file) = self.parsed.first.clone()
+            && self.root.number != first
+        {
+            let mut loader = Loader::new(&self.search);
+            loader.next_number = first;
+            (loader.files, loader.parsed) = (self.files, self.parsed);
+            self.root = loader.root(&file, self.root.arguments);
+            (self.files, self.parsed) = (loader.files, loader.parsed);
+            self.next_number = loader.next_number;
+        }
+        self
+    }
 }
 
 /// A patch of the program itself, which names no files.
@@ -110,21 +115,10 @@ pub(crate) fn load_text(name: &str, text: String) -> LoadedPatch {
     loader.patch(&file, Vec::new())
 }
 
-/// A patch file, read once however often it is used.
-struct ParsedFile {
-    number: u16,
-    name: String,
-    patch: PatchFile,
-    /// Its own folder, then those that it declares.
-    folders: Vec<PathBuf>,
-}
-
 pub(super) struct Loader {
     search: SearchPath,
     pub(super) files: Vec<SourceFile>,
-    parsed: HashMap<PathBuf, Arc<ParsedFile>>,
-    /// Paths of abstractions that were found, by folders and name.
-    found: HashMap<(Vec<PathBuf>, String), Option<PathBuf>>,
+    parsed: ParsedFiles,
     diagnostics: Vec<Diagnostic>,
     reported: HashSet<(SourceSpan, String)>,
     next_number: u32,
@@ -136,13 +130,9 @@ pub(super) struct Loader {
 
 impl Loader {
     /// The patch of a file.
-    fn patch(mut self, file: &ParsedFile, arguments: Vec<Atom>) -> LoadedPatch {
-        let scope = Scope {
-            chain: vec![file.number],
-            folders: file.folders.clone(),
-            ..Scope::default()
-        };
-        let root = self.instance(file, scope, arguments);
+    fn patch(mut self, file: &Arc<ParsedFile>, arguments: Vec<Atom>) -> LoadedPatch {
+        self.parsed.first = Some(file.clone());
+        let root = self.root(file, arguments);
         let mut access = FileAccess::default();
         let folders = file.folders.iter().chain(self.search.folders());
         access.search.extend(folders.cloned());
@@ -156,16 +146,26 @@ impl Loader {
             diagnostics: self.diagnostics,
             access,
             search: self.search,
+            parsed: self.parsed,
             next_number: self.next_number,
         }
+    }
+
+    /// The outermost canvas of a file.
+    fn root(&mut self, file: &ParsedFile, arguments: Vec<Atom>) -> Instance {
+        let scope = Scope {
+            chain: vec![file.number],
+            folders: file.folders.clone(),
+            ..Scope::default()
+        };
+        self.instance(file, scope, arguments)
     }
 
     pub(super) fn new(search: &SearchPath) -> Self {
         Self {
             search: search.clone(),
             files: Vec::new(),
-            parsed: HashMap::new(),
-            found: HashMap::new(),
+            parsed: ParsedFiles::default(),
             diagnostics: Vec::new(),
             reported: HashSet::new(),
             next_number: FIRST_NUMBER,
@@ -178,7 +178,7 @@ impl Loader {
     /// The file at `path`, from the disk the first time.
     fn read(&mut self, path: &Path) -> io::Result<Arc<ParsedFile>> {
         let key = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if let Some(file) = self.parsed.get(&key) {
+        if let Some(file) = self.parsed.parsed.get(&key) {
             return Ok(file.clone());
         }
         if self.files.len() >= MAX_FILES {
@@ -187,7 +187,7 @@ impl Loader {
             )));
         }
         let file = self.parse(path, read_text(path)?);
-        self.parsed.insert(key, file.clone());
+        self.parsed.parsed.insert(key, file.clone());
         Ok(file)
     }
 
@@ -472,11 +472,11 @@ impl Loader {
 
     fn find(&mut self, name: &str, scope: &Scope) -> Option<PathBuf> {
         let key = (scope.folders.clone(), name.to_owned());
-        if let Some(found) = self.found.get(&key) {
+        if let Some(found) = self.parsed.found.get(&key) {
             return found.clone();
         }
         let found = self.search.find(&scope.folders, name);
-        self.found.insert(key, found.clone());
+        self.parsed.found.insert(key, found.clone());
         found
     }
 

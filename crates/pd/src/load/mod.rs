@@ -13,6 +13,7 @@
 //! | `scope` | what a canvas sees of those around it |
 //! | `search` | folders in which abstractions are looked for |
 //! | `loader` | files to instances |
+//! | `parsed` | files as they were read |
 //! | `box_loader` | boxes that messages make |
 //! | `connections` | which connections hold |
 //! | `signal_loops` | loops of signals, which nothing computes |
@@ -24,6 +25,7 @@ mod box_loader;
 mod connections;
 mod instance;
 mod loader;
+mod parsed;
 mod scope;
 mod search;
 mod signal_loops;
@@ -35,7 +37,7 @@ mod tests;
 pub(crate) use box_loader::BoxLoader;
 pub use instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile, SubPatch};
 pub use loader::{MAX_INSTANCES, load_patch, load_patch_with};
-pub(crate) use loader::{MAX_PATCH_BOXES, load_inner, load_patch_from};
+pub(crate) use loader::{MAX_PATCH_BOXES, load_inner};
 pub(crate) use loader::{load_text, ports_of_canvas};
 pub(crate) use scope::Scope;
 pub use search::SearchPath;

@@ -32,10 +32,10 @@ impl Nodes {
     ///
     /// The last node before them, with channels of `dac~`, waits for those that wait for nothing: so a pipeline keeps them in the
     /// stage of their patch, and all play in the same blocks.
-    pub(super) fn add_children(&mut self, runners: Vec<ChildRunner>, groups: usize) {
+    pub(super) fn add_children(&mut self, runners: Vec<(ChildRunner, String)>, groups: usize) {
         let last = self.made.len() - 1;
-        for (at, runner) in (1..).zip(runners) {
-            let mut node = Node::new(format!("pd~ {at}"), STEP_KIND);
+        for (runner, name) in runners {
+            let mut node = Node::new(name, STEP_KIND);
             node.cost = Some(COST);
             node.outputs.push(Port::new("order", ORDER));
             let this = self.number(self.made.len());

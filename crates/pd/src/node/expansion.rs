@@ -37,7 +37,7 @@ pub(super) fn expand(
     let is_cheap = fuse && groups.len() <= 1 && wired.cost_ns() <= MAX_GROUP_NS;
     let children = match may_change {
         true => Vec::new(),
-        false => messages.machine().globals().children.take_runners(),
+        false => messages.machine().take_children(),
     };
     let is_small = (is_cheap && children.is_empty()) || may_change;
     // Behind what the inner nodes read.

@@ -44,7 +44,7 @@ pub(super) fn expand_joined(
         outputs.collect(),
         (&mut step, &mailboxes),
     );
-    let children = step.machine().globals().children.take_runners();
+    let children = step.machine().take_children();
     nodes.add_children(children, group_count);
     let mut heads = Vec::new();
     let mut outsides = Vec::new();

@@ -11,7 +11,7 @@ use super::processors::Outside;
 use super::whole::WholePatch;
 use crate::Atom;
 use crate::child::allow_children;
-use crate::load::{LoadedPatch, SearchPath, load_patch_from, load_patch_with};
+use crate::load::{LoadedPatch, SearchPath, load_patch_with};
 use crate::signal::{BLOCK, JoinedSteps, MessageStep, PatchSteps};
 use graph::{Kind, Node, Param, Port, PortCount, PortSignal, PortSpec, Signal};
 use processor::{
@@ -75,7 +75,7 @@ fn kind() -> Kind {
 /// One processor for the whole patch, where nobody takes its nodes.
 fn make(context: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let channels = channels(context.node);
-    Ok(Box::new(WholePatch::new(load(context, None)?, channels)))
+    Ok(Box::new(WholePatch::new(load(context)?, channels)))
 }
 
 /// Channels of `adc~` and `dac~`: all ports but those of MIDI.
@@ -92,30 +92,17 @@ fn channels(node: &Node) -> (usize, usize) {
 ///
 /// Real-time: waits, on the disk.
 pub fn load_node(node: &Node, folder: &Path) -> (PathBuf, io::Result<LoadedPatch>) {
-    load_numbered(node, folder, None)
-}
-
-/// As [`load_node`]; the first `$0` is `first`, or that of a patch alone.
-fn load_numbered(
-    node: &Node,
-    folder: &Path,
-    first: Option<u32>,
-) -> (PathBuf, io::Result<LoadedPatch>) {
     let text = |key| node.text(key).unwrap_or_default();
     let folders = text("path").split(':').filter(|it| !it.is_empty());
     let search = SearchPath::new(folders.map(|it| folder.join(it)));
     let path = folder.join(text("file"));
-    let arguments = Atom::words(text("args"));
-    let patch = match first {
-        Some(first) => load_patch_from(&path, &search, arguments, first),
-        None => load_patch_with(&path, &search, arguments),
-    };
+    let patch = load_patch_with(&path, &search, Atom::words(text("args")));
     (path, patch)
 }
 
 /// The patch that a node names.
-fn load(context: &MakeContext<'_>, first: Option<u32>) -> Result<LoadedPatch, MakeError> {
-    let (path, patch) = load_numbered(context.node, context.folder, first);
+fn load(context: &MakeContext<'_>) -> Result<LoadedPatch, MakeError> {
+    let (path, patch) = load_node(context.node, context.folder);
     let mut patch = patch.map_err(|why| {
         MakeError::param("file", format!("cannot read {}: {why}", path.display()))
     })?;
@@ -151,14 +138,19 @@ fn expand_nodes(contexts: &[ExpandContext<'_>]) -> Vec<ExpandedGroup> {
     }
     let are_apart = at.iter().map(|at| has_own_names(contexts[*at].make.node));
     let patches = Vec::from_iter(loaded.iter().zip(are_apart));
-    for set in sharing_patches(&patches) {
+    let sets = sharing_patches(&patches);
+    let mut loaded = Vec::from_iter(loaded.into_iter().map(Some));
+    for set in sets {
         let members = Vec::from_iter(set.iter().map(|patch| at[*patch]));
         let made = match set[..] {
             [patch] => {
-                let one = (&contexts[at[patch]], &loaded[patch]);
-                expand_one(one).map_err(|error| (at[patch], error))
+                let one = loaded[patch].take().expect("it is in one set");
+                expand_one((&contexts[at[patch]], &one)).map_err(|error| (at[patch], error))
             }
-            _ => expand_set(&members, contexts),
+            _ => {
+                let patches = set.iter().filter_map(|patch| loaded[*patch].take());
+                expand_set(&members, contexts, patches)
+            }
         };
         groups.push(ExpandedGroup { members, made });
     }
@@ -179,7 +171,7 @@ fn load_in_format(context: &ExpandContext<'_>) -> Result<LoadedPatch, MakeError>
         );
         return Err(MakeError { message, key: None });
     }
-    load(&context.make, None)
+    load(&context.make)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates are small")]
@@ -201,12 +193,15 @@ fn expand_one(
 fn expand_set(
     members: &[usize],
     contexts: &[ExpandContext<'_>],
+    loaded: impl Iterator<Item = LoadedPatch>,
 ) -> Result<Expansion, (usize, MakeError)> {
     let mut patches: Vec<LoadedPatch> = Vec::new();
-    for at in members {
+    for patch in loaded {
         let first = patches.last().map(|patch| patch.next_number);
-        let patch = load(&contexts[*at].make, first).map_err(|error| (*at, error))?;
-        patches.push(patch);
+        patches.push(match first {
+            Some(first) => patch.numbered_from(first),
+            None => patch,
+        });
     }
     let with_channels = patches.iter().zip(members);
     let with_channels = with_channels.map(|(patch, at)| (patch, channels(contexts[*at].make.node)));

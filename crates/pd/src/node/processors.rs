@@ -334,8 +334,8 @@ impl Processor for SmallPatch {
         self.messages.setup(setup);
         self.take_changes();
         if let Some(step) = self.messages.step() {
-            let mut children = step.machine().globals().children.take_runners();
-            self.children.append(&mut children);
+            let children = step.machine().take_children().into_iter();
+            self.children.extend(children.map(|(runner, _)| runner));
         }
     }
 

@@ -365,7 +365,7 @@ struct Set {
 
 impl Object for Set {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        let new: Vec<TextWord> = values.iter().map(|value| TextWord::Value(*value)).collect();
+        let new = values.iter().map(|value| TextWord::Value(*value));
         let (line, field) = (self.line, line_number(self.field));
         let Some(words) = find(self.name, context) else {
             return Handled::Yes;
@@ -380,8 +380,8 @@ impl Object for Set {
             }
             (Some(range), Some(field)) if field < range.len() => {
                 let from = range.start + field;
-                let count = new.len().min(range.end - from);
-                words[from..from + count].copy_from_slice(&new[..count]);
+                let fields = words[from..range.end].iter_mut();
+                fields.zip(new).for_each(|(field, new)| *field = new);
             }
             (Some(_), Some(field)) => {
                 context.print_with(|_, to| {
