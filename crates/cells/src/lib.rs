@@ -92,7 +92,7 @@ mod transport;
 pub use admission::{CellDemand, CoreCapacity, Misfit, NodeCost, admit};
 pub use border::BorderPort;
 pub use child::{CellJob, begin_process, run_cell};
-pub use guardian::{GuardianOptions, Kept, Succession, join_guardian, run_guardian};
+pub use guardian::{ChangeTable, GuardianOptions, Succession, join_guardian, run_guardian};
 pub use handed::HandedSession;
 pub use isolation::{Isolation, try_to_leave};
 pub use machine::MachineFiles;

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod chunks;
+mod completion;
 mod error;
 mod reader;
 mod resample;
@@ -27,6 +28,7 @@ mod stream;
 mod wav_header;
 mod writer;
 
+pub use completion::complete_recording;
 pub use error::MediaError;
 pub use reader::{Reader, open};
 pub use resample::{RateRatioError, Resampler};

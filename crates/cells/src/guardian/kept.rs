@@ -1,4 +1,4 @@
-//! [`Kept`]: what commands have changed, kept with the guardian for the next supervisor: a text for each key.
+//! [`ChangeTable`]: what commands have changed, kept with the guardian for the next supervisor: a text for each key.
 //!
 //! The supervisor writes a log into memory that the guardian holds: each change of an entry is one record behind the others.
 //! The next supervisor reads it to its end, or to the first record that is not whole. When most of it is outdated, a new log
@@ -11,8 +11,6 @@
 //! | 8 to 15 | a sum over lengths, key and value |
 //! | then | key, value |
 
-use super::link::MessageKind;
-use crate::monitor::{Monitor, Order};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,7 +18,7 @@ use std::io;
 use std::ops::Bound;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
-use std::sync::mpsc::Sender;
+use std::rc::Rc;
 
 /// Most entries, and most bytes of all their keys and values.
 const MAX_ENTRIES: usize = 1 << 16;
@@ -34,7 +32,7 @@ const REMOVED: u32 = u32::MAX;
 
 /// Texts by key, for the next supervisor.
 #[derive(Default)]
-pub struct Kept {
+pub struct ChangeTable {
     entries: BTreeMap<String, String>,
     /// Bytes of all keys and values.
     bytes: usize,
@@ -45,10 +43,13 @@ pub struct Kept {
 struct Log {
     file: File,
     len: u64,
-    orders: Sender<Order>,
+    leave: LeaveLog,
 }
 
-impl Kept {
+/// Gives a new log to the guardian.
+pub(crate) type LeaveLog = Rc<dyn Fn(OwnedFd)>;
+
+impl ChangeTable {
     /// The entries in the log of the supervisor before.
     pub(crate) fn read(file: OwnedFd) -> Self {
         let file = File::from(file);
@@ -105,17 +106,6 @@ impl Kept {
         }
     }
 
-    /// From now on the guardian has the entries.
-    ///
-    /// # Errors
-    ///
-    /// There is no memory.
-    ///
-    /// Real-time: setup.
-    pub fn leave(&mut self, monitor: &Monitor) -> io::Result<()> {
-        self.begin_log(monitor.orders())
-    }
-
     fn insert(&mut self, key: &str, value: &str) -> bool {
         let before = self.get(key).map_or(0, |it| key.len() + it.len());
         let bytes = self.bytes - before + key.len() + value.len();
@@ -146,8 +136,8 @@ impl Kept {
         let live = (self.bytes + HEAD * self.entries.len()) as u64;
         let done = match len > 2 * live + SLACK {
             true => {
-                let orders = log.orders.clone();
-                self.begin_log(orders)
+                let leave = log.leave.clone();
+                self.begin_log(leave)
             }
             false => {
                 let at = std::mem::replace(&mut log.len, len);
@@ -160,18 +150,23 @@ impl Kept {
         }
     }
 
-    fn begin_log(&mut self, orders: Sender<Order>) -> io::Result<()> {
+    /// From now on the guardian has the entries: it gets each log by `leave`.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn begin_log(&mut self, leave: LeaveLog) -> io::Result<()> {
         let file = File::from(memfd_create("divisi-kept", MemfdFlags::CLOEXEC)?);
         let entries = self.entries.iter();
         let bytes: Vec<u8> = entries
             .flat_map(|(key, value)| record(key, Some(value)))
             .collect();
         file.write_all_at(&bytes, 0)?;
-        let copy = file.try_clone()?.into();
-        // The thread ends after the monitor alone.
-        let _ = orders.send(Order::Leave(MessageKind::Kept, copy));
+        leave(file.try_clone()?.into());
         let len = bytes.len() as u64;
-        self.log = Some(Log { file, len, orders });
+        self.log = Some(Log { file, len, leave });
         Ok(())
     }
 }
@@ -223,27 +218,26 @@ fn sum(lens: [u32; 2], key: &[u8], value: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::channel;
-
-    /// A table with a log, and the files that the guardian gets.
-    fn table() -> (Kept, std::sync::mpsc::Receiver<Order>) {
-        let (orders, received) = channel();
-        let mut kept = Kept::default();
-        kept.begin_log(orders).unwrap();
-        (kept, received)
-    }
+    use std::cell::RefCell;
 
     /// The last log that the guardian got.
-    fn last(received: &std::sync::mpsc::Receiver<Order>) -> File {
-        let files = received.try_iter().map(|order| match order {
-            Order::Leave(MessageKind::Kept, file) => file,
-            _ => panic!("another order"),
-        });
-        File::from(files.last().expect("there is one"))
+    type Left = Rc<RefCell<Option<File>>>;
+
+    /// A table with a log.
+    fn table() -> (ChangeTable, Left) {
+        let (mut kept, left) = (ChangeTable::default(), Left::default());
+        let to = left.clone();
+        let leave = move |file| *to.borrow_mut() = Some(File::from(file));
+        kept.begin_log(Rc::new(leave)).unwrap();
+        (kept, left)
     }
 
-    fn read(file: &File) -> Kept {
-        Kept::read(file.try_clone().unwrap().into())
+    fn last(left: &Left) -> File {
+        left.borrow().as_ref().unwrap().try_clone().unwrap()
+    }
+
+    fn read(file: &File) -> ChangeTable {
+        ChangeTable::read(file.try_clone().unwrap().into())
     }
 
     #[test]

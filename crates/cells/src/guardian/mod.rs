@@ -16,7 +16,7 @@
 //! | rings | the descriptors, as long as the process runs | makes them; has the supervisor's ends while it lives | has the cell's ends |
 //! | checkpoints of cells | the memory of the last process of each | makes it, reads it after the process | writes |
 //! | checkpoint of the supervisor's own nodes | the memory | writes | none |
-//! | what commands have changed ([`Kept`]) | the memory | writes, and reads that of the one before | none |
+//! | what commands have changed ([`ChangeTable`]) | the memory | writes, and reads that of the one before | none |
 //! | [`pulse`]: heartbeat, position, figures | looks for hangs | writes | none |
 //! | device, control socket, output file | none | owns | none |
 //!
@@ -42,7 +42,7 @@ pub(crate) mod pulse;
 mod succession;
 mod vitals;
 
-pub use kept::Kept;
+pub use kept::ChangeTable;
 pub(crate) use succession::{InheritedCell, LivingCell, Predecessor};
 pub use succession::{Succession, join_guardian};
 

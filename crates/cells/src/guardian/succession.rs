@@ -1,6 +1,6 @@
 //! [`Succession`]: what a supervisor gets from its guardian: the link, the pulse, and what the supervisor before it has left.
 
-use super::kept::Kept;
+use super::kept::ChangeTable;
 use super::link::{GuardianLink, Message, MessageKind};
 use super::pulse::{Pulse, PulseWord};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
@@ -45,7 +45,7 @@ pub struct Succession {
     pub(crate) link: GuardianLink,
     pub(crate) cells: Vec<InheritedCell>,
     pub(crate) predecessor: Predecessor,
-    pub(crate) kept: Kept,
+    pub(crate) kept: ChangeTable,
 }
 
 /// The supervisor before, as far as it is known.
@@ -92,7 +92,7 @@ pub fn join_guardian(parent: i32) -> Result<Succession, String> {
                     link,
                     cells,
                     predecessor,
-                    kept: kept.map(Kept::read).unwrap_or_default(),
+                    kept: kept.map(ChangeTable::read).unwrap_or_default(),
                 });
             }
             _ => return Err("no guardian: it sends nonsense".to_owned()),
@@ -126,7 +126,7 @@ fn inherited(message: Message) -> Option<InheritedCell> {
 
 impl Succession {
     /// What the supervisor before has kept for this one. The next call gives nothing.
-    pub fn take_kept(&mut self) -> Kept {
+    pub fn take_kept(&mut self) -> ChangeTable {
         std::mem::take(&mut self.kept)
     }
 

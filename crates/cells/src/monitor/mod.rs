@@ -26,7 +26,7 @@ pub(crate) use watched::WatchedCell;
 
 use crate::guardian::link::MessageKind;
 use crate::guardian::pulse::{Pulse, PulseWord};
-use crate::guardian::{Predecessor, Succession};
+use crate::guardian::{ChangeTable, Predecessor, Succession};
 use crate::handed::HandedSession;
 use crate::inner_events::InnerText;
 use crate::node::{CellLink, Drill};
@@ -37,6 +37,7 @@ use crate::status::CellStatus;
 use process::CellProcesses;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -334,9 +335,19 @@ impl Monitor {
         self.statuses.retain(|(_, it)| !Arc::ptr_eq(it, status));
     }
 
-    /// Where orders are given.
-    pub(crate) fn orders(&self) -> mpsc::Sender<Order> {
-        self.orders.clone()
+    /// Has the guardian keep `changes` for the next supervisor, from now on.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    ///
+    /// Real-time: setup.
+    pub fn keep_changes(&self, changes: &mut ChangeTable) -> std::io::Result<()> {
+        let orders = self.orders.clone();
+        changes.begin_log(Rc::new(move |file| {
+            // The thread ends after the monitor alone.
+            let _ = orders.send(Order::Leave(MessageKind::Kept, file));
+        }))
     }
 
     /// Gives an order. It is carried out within some milliseconds.

@@ -10,7 +10,7 @@
 
 use crate::failure::Failure;
 use crate::output::messages;
-use divisi::cells::{CellPart, CellSpec, CellState, Kept, KeptCell, Monitor};
+use divisi::cells::{CellPart, CellSpec, CellState, ChangeTable, KeptCell, Monitor};
 use divisi::driver::{DriverConfig, DriverInfo, PortConnections};
 use divisi::graph::{Graph, ParamValue};
 use divisi::prelude::Engine;
@@ -20,14 +20,14 @@ use std::ops::Range;
 
 /// Changes of a run.
 pub(super) struct KeptChanges {
-    table: Kept,
+    table: ChangeTable,
     has_told: bool,
 }
 
 const PARAM: &str = "param ";
 
 impl KeptChanges {
-    pub(super) fn new(table: Kept) -> Self {
+    pub(super) fn new(table: ChangeTable) -> Self {
         Self {
             table,
             has_told: false,
@@ -36,7 +36,7 @@ impl KeptChanges {
 
     /// From now on the guardian has them.
     pub(super) fn leave(&mut self, monitor: &Monitor) {
-        if let Err(error) = self.table.leave(monitor) {
+        if let Err(error) = monitor.keep_changes(&mut self.table) {
             self.tell_lost(&error.to_string());
         }
     }

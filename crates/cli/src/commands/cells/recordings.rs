@@ -19,9 +19,10 @@ pub(super) fn go_on_in_other_files(loaded: &mut LoadedSession) {
         if !loaded.folder.join(&name).exists() {
             continue;
         }
+        let end = complete(&loaded.folder.join(&name));
         let free = free_name(&loaded.folder, &name);
         messages::print_message(&format!(
-            "`{}` goes on in {}; {} holds what came before, but for its last second",
+            "`{}` goes on in {}; {} holds what came before{end}",
             node.name,
             free.display(),
             name.display()
@@ -40,13 +41,24 @@ pub(super) fn go_on_in_another_take(record: &mut Option<PathBuf>) {
     let Some(path) = record.as_mut().filter(|path| path.exists()) else {
         return;
     };
+    let end = complete(path);
     let free = free_name(Path::new(""), path);
     messages::print_message(&format!(
-        "the recording goes on in {}; {} holds what came before",
+        "the recording goes on in {}; {} holds what came before{end}",
         free.display(),
         path.display()
     ));
     *path = free;
+}
+
+/// Completes the file of a recorder that was killed. Returns what is to be said of its end.
+fn complete(path: &Path) -> &'static str {
+    let is_sound = path.extension().is_some_and(|it| it == "wav");
+    match divisi::media::complete_recording(path) {
+        Ok(_) if is_sound => "",
+        // A header of sound is up to date after each second.
+        _ => ", but for its end",
+    }
 }
 
 /// `take-2.wav` for `take.wav`, or the next number that no file has.
