@@ -77,6 +77,8 @@ fn what_commands_have_changed_stays_when_a_supervisor_is_lost() {
     send(&here, &["stop_cell hum"]);
     send(&here, &["resize_cell filter 0"]);
     send(&here, &["stop", "locate 2", "loop 0 5"]);
+    // Heard, not only sent.
+    wait_until(|| query(&here, "transport")["frame"] == 96_000);
     let before = cells(&here);
     assert_eq!(before.len(), 3);
     for lost in 1..3 {
