@@ -5,10 +5,12 @@
 //! ```
 //!
 //! Each frame takes the same operations in the same order, one loop for each input, so that the loops run in vectors and a
-//! range has the bits of its single frames. A result that is not a number counts as 0.
+//! range has the bits of its single frames. Where one input drives a base that stands still, one loop does it all. A result that
+//! is not a number counts as 0.
 
 use crate::exp2;
 use graph::Law;
+use rt::vectors::{Wide, widest};
 
 /// Source that drives a parameter in a range of frames.
 #[derive(Clone, Copy)]
@@ -87,37 +89,111 @@ pub(super) fn evaluate<'a>(
     values: &mut [f32],
     exponents: &mut [f32],
 ) {
-    // Which laws there are, as bits: most parameters have one, and a pass through the inputs takes time.
-    let bit = |law: Law| 1_u8 << law as u8;
-    let laws = (inputs.clone()).fold(0, |laws, input| laws | bit(input.law));
-    let of = |law: Law| {
-        let count = if laws & bit(law) == 0 { 0 } else { usize::MAX };
-        inputs
-            .clone()
-            .take(count)
-            .filter(move |input| input.law == law)
-    };
-    for input in of(Law::Set) {
-        input.source.apply(input.amount, values, |_, x| x);
-    }
-    for input in of(Law::Add) {
-        input.source.apply(input.amount, values, |y, x| y + x);
-    }
-    for input in of(Law::Times) {
-        input.source.apply(input.amount, values, |y, x| y * x);
-    }
-    let exponential = bit(Law::Octaves) | bit(Law::Decibels);
-    if laws & exponential != 0 {
-        exponents.fill(0.0);
-        for input in inputs.filter(|input| bit(input.law) & exponential != 0) {
-            input.source.apply(input.amount, exponents, |y, x| y + x);
+    widest(Evaluation {
+        inputs,
+        range,
+        values,
+        exponents,
+    });
+}
+
+struct Evaluation<'v, I> {
+    inputs: I,
+    range: ParamLimits,
+    values: &'v mut [f32],
+    exponents: &'v mut [f32],
+}
+
+impl<'a, I: Iterator<Item = DriveInput<'a>> + Clone> Wide for Evaluation<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            inputs,
+            range,
+            values,
+            exponents,
+        } = self;
+        // Which laws there are, as bits: most parameters have one, and a pass through the inputs takes time.
+        let bit = |law: Law| 1_u8 << law as u8;
+        let laws = (inputs.clone()).fold(0, |laws, input| laws | bit(input.law));
+        let of = |law: Law| {
+            let count = if laws & bit(law) == 0 { 0 } else { usize::MAX };
+            inputs
+                .clone()
+                .take(count)
+                .filter(move |input| input.law == law)
+        };
+        for input in of(Law::Set) {
+            input.source.apply(input.amount, values, |_, x| x);
         }
-        for (y, e) in values.iter_mut().zip(exponents) {
-            *y *= exp2(*e);
+        for input in of(Law::Add) {
+            input.source.apply(input.amount, values, |y, x| y + x);
+        }
+        for input in of(Law::Times) {
+            input.source.apply(input.amount, values, |y, x| y * x);
+        }
+        let exponential = bit(Law::Octaves) | bit(Law::Decibels);
+        if laws & exponential != 0 {
+            exponents.fill(0.0);
+            for input in inputs.filter(|input| bit(input.law) & exponential != 0) {
+                input.source.apply(input.amount, exponents, |y, x| y + x);
+            }
+            for (y, e) in values.iter_mut().zip(exponents) {
+                *y *= exp2(*e);
+            }
+        }
+        for y in values.iter_mut() {
+            *y = range.hold(*y);
         }
     }
-    for y in values.iter_mut() {
-        *y = range.hold(*y);
+}
+
+/// As [`evaluate`], for one input and a base that stands still.
+///
+/// Real-time: hot.
+pub(super) fn evaluate_one(
+    base: f32,
+    input: DriveInput<'_>,
+    range: ParamLimits,
+    values: &mut [f32],
+) {
+    widest(SingleEvaluation {
+        base,
+        input,
+        range,
+        values,
+    });
+}
+
+struct SingleEvaluation<'a, 'v> {
+    base: f32,
+    input: DriveInput<'a>,
+    range: ParamLimits,
+    values: &'v mut [f32],
+}
+
+impl Wide for SingleEvaluation<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (base, range) = (self.base, self.range);
+        let DriveInput {
+            law,
+            amount,
+            source,
+        } = self.input;
+        let values = self.values;
+        match law {
+            Law::Set => source.apply(amount, values, |_, x| range.hold(x)),
+            Law::Add => source.apply(amount, values, |_, x| range.hold(base + x)),
+            Law::Times => source.apply(amount, values, |_, x| range.hold(base * x)),
+            Law::Octaves | Law::Decibels => {
+                source.apply(amount, values, |_, x| range.hold(base * exp2(0.0 + x)));
+            }
+        }
     }
 }
 
@@ -182,6 +258,34 @@ mod tests {
             let (mut one, mut room) = ([440.0], [0.0]);
             evaluate(single.into_iter(), ALL, &mut one, &mut room);
             assert_eq!(one[0].to_bits(), value.to_bits());
+        }
+    }
+
+    #[test]
+    fn one_input_on_a_base_has_the_bits_of_several() {
+        let m: Vec<f32> = (0..70)
+            .map(|i| (i * 7919 % 101) as f32 / 37.0 - 1.3)
+            .chain([f32::NAN, f32::INFINITY, -0.0, 0.0])
+            .collect();
+        let range = ParamLimits {
+            min: -20.0,
+            max: 700.0,
+        };
+        let laws = [Law::Set, Law::Add, Law::Times, Law::Octaves, Law::Decibels];
+        for law in laws {
+            for source in [DriveSignal::Signal(&m), DriveSignal::Constant(0.3)] {
+                let one = DriveInput {
+                    source,
+                    ..input(law, 0.7, &m)
+                };
+                let mut values = vec![440.0; m.len()];
+                let mut exponents = values.clone();
+                evaluate([one].into_iter(), range, &mut values, &mut exponents);
+                let mut single = vec![0.0; m.len()];
+                evaluate_one(440.0, one, range, &mut single);
+                let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&values), bits(&single), "{law:?}");
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! [`DrivenParam`]: one parameter that inputs of its node drive, with its base and what drives it.
 
 use super::base::Base;
-use super::formula::{DriveInput, DriveSignal, ParamLimits, evaluate};
+use super::formula::{DriveInput, DriveSignal, ParamLimits, evaluate, evaluate_one};
 use crate::state::StateWords;
 use crate::{Block, Content, MODULATION_INTERVAL, OwnParam, StateError};
 use graph::{DelayParams, Kind, Law, Modulation, Node, Param, ParamRange, Port, Signal};
@@ -218,7 +218,17 @@ impl DrivenParam {
         exponents: &mut [f32],
     ) -> Content {
         let (to, at) = (from + values.len(), block.position() + from as u64);
-        if self.base.is_settled(at) && self.is_constant(block, first) {
+        let is_settled = self.base.is_settled(at);
+        let mut inputs = self.inputs(block, first);
+        if let (true, Some(input), None) = (is_settled, inputs.next(), inputs.next())
+            && let DriveSignal::Signal(_) = input.source
+        {
+            let source = input.source.range(from..to);
+            let input = DriveInput { source, ..input };
+            evaluate_one(self.base.target(), input, self.range, values);
+            return Content::Unknown;
+        }
+        if is_settled && self.is_constant(block, first) {
             values.fill(self.value_at(block, first, from));
             return match self.is_silent(block, first) {
                 true => Content::Silent,
