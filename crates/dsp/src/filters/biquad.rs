@@ -198,6 +198,7 @@ fn fill(
 const OCTAVES_PER_DB: f32 = 0.083_048_2;
 
 /// The cookbook's low shelf as (b0, b1, b2) and (a0, a1, a2); `root` is 2 √A α.
+#[inline(always)]
 fn shelf(a: f64, cos: f64, root: f64) -> ([f64; 3], (f64, f64, f64)) {
     let (up, down) = (a + 1.0, a - 1.0);
     (
@@ -225,6 +226,7 @@ pub(crate) fn largest_root(a1: f64, a2: f64) -> f64 {
 }
 
 impl DrivenKernel<1> for Biquad {
+    #[inline(always)]
     fn driven_coefficients(&self, params: &ParamFrames, to: &mut CoefficientFrames) {
         // One loop for each response, so that each runs in vectors.
         match self.0 {

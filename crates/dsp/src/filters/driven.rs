@@ -16,6 +16,7 @@ use crate::sample::{channel_count, to_sample};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
+use fft::{Wide, WideWork};
 use processor::{Block, Event, MakeContext, ProcessStatus, Processor, Setup, StateError, Tail};
 use std::ops::Range;
 use units::SampleRate;
@@ -44,7 +45,8 @@ pub(crate) struct ParamFrames {
 
 /// The arithmetic of a filter whose coefficients change from frame to frame.
 pub(crate) trait DrivenKernel<const OUTS: usize>: FilterKernel<OUTS> {
-    /// Coefficients of the frames of `params`, in the order of the kernel's [`CoefficientArray`].
+    /// Coefficients of the frames of `params`, in the order of the kernel's [`CoefficientArray`]. Implementations are
+    /// `#[inline(always)]`, with all that they call, so that they run in the widest vectors of the machine.
     ///
     /// Real-time: hot.
     fn driven_coefficients(&self, params: &ParamFrames, to: &mut CoefficientFrames);
@@ -60,6 +62,7 @@ fn sine_of(x: f32) -> f32 {
 }
 
 /// Sine and cosine of π f. Each is accurate relative to itself, however small.
+#[inline(always)]
 pub(crate) fn half_angle(freq: &[f32; FRAMES]) -> HalfAngle {
     let mut angle = HalfAngle {
         sin: [0.0; FRAMES],
@@ -72,6 +75,22 @@ pub(crate) fn half_angle(freq: &[f32; FRAMES]) -> HalfAngle {
     angle
 }
 
+/// Coefficients of some frames.
+struct CoefficientWork<'a, K, const OUTS: usize> {
+    kernel: &'a K,
+    params: &'a ParamFrames,
+    to: &'a mut CoefficientFrames,
+}
+
+impl<K: DrivenKernel<OUTS>, const OUTS: usize> WideWork for CoefficientWork<'_, K, OUTS> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.kernel.driven_coefficients(self.params, self.to);
+    }
+}
+
 /// A filter in a graph whose parameters are driven.
 #[derive(Clone)]
 pub(crate) struct DrivenFilter<K, const OUTS: usize> {
@@ -82,6 +101,7 @@ pub(crate) struct DrivenFilter<K, const OUTS: usize> {
     states: Box<[FilterState]>,
     /// Coefficients of the constant parameters of the last block that had such, as bits of the parameters.
     constant: Option<([u32; 3], CoefficientArray)>,
+    wide: Wide,
 }
 
 impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
@@ -93,6 +113,7 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
             rate: None,
             states: vec![[0.0; 2]; channel_count(creation.node)].into(),
             constant: None,
+            wide: Wide::best(),
         }
     }
 
@@ -122,10 +143,15 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
             q,
             gain_db,
         };
-        self.kernel.driven_coefficients(&params, &mut frames);
+        self.fill_coefficients(&params, &mut frames);
         let coefficients = frames.map(|frames| frames[0]);
         self.constant = Some((key, coefficients));
         coefficients
+    }
+
+    fn fill_coefficients(&self, params: &ParamFrames, to: &mut CoefficientFrames) {
+        let kernel = &self.kernel;
+        self.wide.run(CoefficientWork { kernel, params, to });
     }
 
     /// `freq` in cycles per frame.
@@ -188,7 +214,7 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         let params = self.param_frames(block, &range);
         let mut frames = [[0.0; FRAMES]; 5];
-        self.kernel.driven_coefficients(&params, &mut frames);
+        self.fill_coefficients(&params, &mut frames);
         let input = block.input(0);
         for (c, state) in self.states.iter_mut().enumerate() {
             let mut out = [[0.0f32; FRAMES]; OUTS];

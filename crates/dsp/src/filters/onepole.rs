@@ -89,6 +89,7 @@ impl FilterKernel<1> for OnePole {
 }
 
 impl DrivenKernel<1> for OnePole {
+    #[inline(always)]
     fn driven_coefficients(&self, params: &ParamFrames, to: &mut CoefficientFrames) {
         let angle = half_angle(&params.freq);
         let [gain, ..] = to;

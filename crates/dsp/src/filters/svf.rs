@@ -105,6 +105,7 @@ impl FilterKernel<3> for Svf {
 }
 
 impl DrivenKernel<3> for Svf {
+    #[inline(always)]
     fn driven_coefficients(&self, params: &ParamFrames, to: &mut CoefficientFrames) {
         let angle = half_angle(&params.freq);
         let [g, k, ..] = to;

@@ -27,6 +27,28 @@ fn step(freq: f32, rate: SampleRate) -> i32 {
     (freq * per_hz).clamp(0.0, MAX_STEP) as i32
 }
 
+/// Steps that are summed at once.
+const ROW: usize = 8;
+
+/// The sum of each number and all before it: of pairs, then of four, then of eight.
+#[inline(always)]
+fn sums(row: [u32; ROW]) -> [u32; ROW] {
+    let pairs = added(row, later::<1>(row));
+    let fours = added(pairs, later::<2>(pairs));
+    added(fours, later::<4>(fours))
+}
+
+/// The numbers that lie `BY` places before, or 0.
+#[inline(always)]
+fn later<const BY: usize>(row: [u32; ROW]) -> [u32; ROW] {
+    std::array::from_fn(|i| if i >= BY { row[i - BY] } else { 0 })
+}
+
+#[inline(always)]
+fn added(a: [u32; ROW], b: [u32; ROW]) -> [u32; ROW] {
+    std::array::from_fn(|i| a[i].wrapping_add(b[i]))
+}
+
 /// Returns true if `freq` or `volume` is driven at audio rate.
 pub(crate) fn is_driven(creation: &MakeContext<'_>) -> bool {
     creation.is_driven(FREQ.index) || creation.is_driven(VOLUME.index)
@@ -99,11 +121,12 @@ impl<'a> DrivenFrames<'a> {
         for (phase, level) in self.phases.iter_mut().zip(self.level.unwrap_or_default()) {
             *phase = if *level == 0.0 { 0 } else { *phase };
         }
-        // From steps to their sums.
+        // From steps to their sums; those behind the last frame are 0.
         let mut at = (phase.at >> 32) as u32;
-        for phase in &mut self.phases[..freq.len()] {
-            let step = std::mem::replace(phase, at);
-            at = at.wrapping_add(step);
+        for row in self.phases.as_chunks_mut::<ROW>().0 {
+            let ends = sums(*row);
+            *row = added([at; ROW], later::<1>(ends));
+            at = at.wrapping_add(ends[ROW - 1]);
         }
         phase.at = u64::from(at) << 32 | phase.at & 0xffff_ffff;
     }
@@ -154,5 +177,21 @@ impl<'a> DrivenFrames<'a> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_all_before() {
+        let row = [1, 20, 300, u32::MAX, 50, 6, 70, 8];
+        let mut sum = 0u32;
+        for (row, found) in row.into_iter().zip(sums(row)) {
+            sum = sum.wrapping_add(row);
+            assert_eq!(found, sum);
+        }
+        assert_eq!(later::<2>(row), [0, 0, 1, 20, 300, u32::MAX, 50, 6]);
     }
 }
