@@ -136,7 +136,8 @@ impl GainCurve {
             return 0.0;
         }
         match over < half {
-            true => self.slope * (over + half) * (over + half) / (2.0 * self.knee_db),
+            // The quotient is one number for all frames.
+            true => self.slope / (2.0 * self.knee_db) * ((over + half) * (over + half)),
             false => self.slope * over,
         }
     }

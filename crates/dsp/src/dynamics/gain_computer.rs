@@ -1,6 +1,6 @@
 //! [`GainComputer`]: the gain of a compressor for each level; `compressor` has the formulas.
 
-use super::detector::{GainCurve, follow, gain_of, level_db, moving_gain, sample_db};
+use super::detector::{GainCurve, gain_of, level_db, moving_gain, sample_db};
 use crate::kernel::decay_factor;
 
 /// A reduction below this is none.
@@ -10,9 +10,9 @@ const NO_REDUCTION_DB: f64 = 1e-6;
 #[derive(Clone, Copy)]
 pub(crate) struct GainComputer {
     curve: GainCurve,
-    /// What is left of a distance after a frame.
-    attack: f64,
-    release: f64,
+    /// What is left of a distance after a frame, and what is covered of it.
+    attack: [f64; 2],
+    release: [f64; 2],
     makeup_db: f64,
     makeup: f64,
     /// Level that is never reduced.
@@ -24,7 +24,8 @@ impl GainComputer {
     ///
     /// Real-time: hot.
     pub(crate) fn new(curve: GainCurve, times: [f64; 2], makeup_db: f64, rate: f64) -> Self {
-        let [attack, release] = times.map(|time| decay_factor(time, rate));
+        let shares = |left: f64| [left, 1.0 - left];
+        let [attack, release] = times.map(|time| shares(decay_factor(time, rate)));
         Self {
             curve,
             attack,
@@ -45,11 +46,30 @@ impl GainComputer {
             true => self.curve.reduction_db(level_db(level)),
             false => 0.0,
         };
-        let moved = follow(*reduction, wanted, self.attack, self.release);
-        *reduction = if moved < NO_REDUCTION_DB { 0.0 } else { moved };
+        *reduction = self.next(*reduction, wanted);
         match *reduction > 0.0 {
             true => moving_gain(self.makeup_db - *reduction),
             false => self.makeup,
+        }
+    }
+
+    /// The reduction behind `state`, on the way to `wanted`. Both ways are computed, since a comparison would be waited for: the
+    /// faster one upwards is the larger of both wherever `wanted` is, and the smaller one if it is the slower.
+    #[inline(always)]
+    fn next(&self, state: f64, wanted: f64) -> f64 {
+        let [up, down] = [self.attack, self.release].map(|[left, covered]| {
+            // Of a reduction that counts as none, and of any other.
+            [wanted * covered, wanted * covered + state * left]
+        });
+        let pick = |a: f64, b: f64| match self.attack[0] <= self.release[0] {
+            true => larger(a, b),
+            false => lesser(a, b),
+        };
+        let [begun, moved] = [pick(up[0], down[0]), pick(up[1], down[1])];
+        if state < NO_REDUCTION_DB {
+            begun
+        } else {
+            moved
         }
     }
 
@@ -69,8 +89,7 @@ impl GainComputer {
         }
         let mut state = *reduction;
         for wanted in &mut *gains {
-            let moved = follow(state, *wanted, self.attack, self.release);
-            state = if moved < NO_REDUCTION_DB { 0.0 } else { moved };
+            state = self.next(state, *wanted);
             *wanted = state;
         }
         *reduction = state;
@@ -79,6 +98,16 @@ impl GainComputer {
             *gain = if *gain > 0.0 { moving } else { self.makeup };
         }
     }
+}
+
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+fn lesser(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
 }
 
 #[cfg(test)]
