@@ -23,8 +23,8 @@
 use crate::dynamics::detector::{LookAhead, decibels, gain_of, level_db, seconds};
 use crate::dynamics::points::{Points, TAPS};
 use crate::kernel::{
-    FRAMES, FrameValues, History, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_factor,
-    line_sample,
+    DelayLoop, FRAMES, FrameValues, History, KernelNode, LaneIo, Memory, MemorySize, UnitKernel,
+    decay_factor, line_sample,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
@@ -48,6 +48,8 @@ const WINDOW_S: f64 = 0.003;
 const AIM: f64 = 0.97;
 /// Reductions are whole numbers of this size: so their sum is exact.
 const UNIT: f64 = 1.0 / 16_777_216.0;
+/// Numbers that are summed at once.
+const LANES: usize = 8;
 /// A reduction below this is none.
 const NO_REDUCTION: f64 = 1e-9;
 
@@ -143,16 +145,18 @@ impl Limiter {
         frames: Range<usize>,
     ) -> bool {
         let before = memory.counts[0].wrapping_sub(1);
-        let aim = (values.iter()).fold(f64::MAX, |aim, it| aim.min(it.ceiling * AIM));
-        let gain = values.iter().fold(0.0, |gain: f64, it| gain.max(it.gain));
-        let loudest = |samples: &[f32]| samples.iter().fold(0f32, |peak, x| peak.max(x.abs()));
+        let (aim, gain) = match values.constant() {
+            Some(values) => (values.ceiling * AIM, values.gain),
+            None => (
+                (values.iter()).fold(f64::MAX, |aim, it| aim.min(it.ceiling * AIM)),
+                values.iter().fold(0.0, |gain: f64, it| gain.max(it.gain)),
+            ),
+        };
         io.input(0).iter().enumerate().all(|(c, samples)| {
-            let old = f64::from(loudest(self.history(c).recent(memory, before)));
-            let samples = &samples[frames.clone()];
+            let old = loudest(self.history(c).recent(memory, before));
             // Not a number is not far below: it is left to what follows.
-            let is_sound = samples.iter().all(|x| x.is_finite());
-            let new = f64::from(loudest(samples)) * gain;
-            is_sound && old.max(new) * self.overshoot <= aim
+            let new = loudest(&samples[frames.clone()]) * gain;
+            old.max(new) * self.overshoot <= aim && new.is_finite()
         })
     }
 
@@ -161,57 +165,121 @@ impl Limiter {
     /// `numbers[0]` the largest of that; from its place on it has for each frame of the last round the largest from there to the
     /// round's end.
     #[inline(always)]
-    fn hold_largest(&self, memory: &mut Memory, at: u64, reductions: &mut [f64]) {
-        let first = self.detected();
-        let mut place = (at % (self.window as u64 + 1)) as usize;
-        let mut newest = memory.numbers[0];
-        for reduction in reductions {
+    fn hold_largest(&self, memory: &mut Memory, at: u64, mut reductions: &mut [f64]) {
+        let length = self.window + 1;
+        let mut place = (at % length as u64) as usize;
+        while !reductions.is_empty() {
             if place == 0 {
-                newest = 0.0;
-                for index in (first..first + self.window).rev() {
-                    let largest = memory.read(index).max(memory.read(index + 1));
-                    memory.write(index, largest);
-                }
+                self.end_round(memory);
             }
-            memory.write(first + place, *reduction);
-            newest = memory.read(first + place).max(newest);
-            (*reduction, place) = match place < self.window {
-                true => (newest.max(memory.read(first + place + 1)), place + 1),
-                false => (newest, 0),
-            };
+            let some = reductions.len().min(length - place);
+            let (part, rest) = reductions.split_at_mut(some);
+            self.hold_part(memory, self.detected() + place, part);
+            (reductions, place) = (rest, (place + some) % length);
         }
-        memory.numbers[0] = newest;
+    }
+
+    /// Frames of one round, whose first one is at `first` in the line.
+    #[inline(always)]
+    fn hold_part(&self, memory: &mut Memory, first: usize, part: &mut [f64]) {
+        let count = part.len().min(FRAMES);
+        let (mut new, mut later) = ([0f32; FRAMES], [0f32; FRAMES]);
+        for (new, reduction) in new.iter_mut().zip(&*part) {
+            *new = line_sample(*reduction);
+        }
+        // What the last round has behind each place; nothing behind the last one.
+        let behind = first + 1..(first + 1 + count).min(self.released());
+        later[..behind.len()].copy_from_slice(memory.samples(behind));
+        memory.write_samples(first, &new[..count]);
+        let mut newest = memory.numbers[0] as f32;
+        for new in &mut new[..count] {
+            newest = larger(*new, newest);
+            *new = newest;
+        }
+        memory.numbers[0] = f64::from(newest);
+        for ((reduction, new), later) in part.iter_mut().zip(new).zip(later) {
+            *reduction = f64::from(larger(new, later));
+        }
+    }
+
+    /// Makes of what came in a round the largest from each frame to the round's end.
+    #[inline(always)]
+    fn end_round(&self, memory: &mut Memory) {
+        memory.numbers[0] = 0.0;
+        let mut largest = 0f32;
+        let (first, mut end) = (self.detected(), self.released());
+        while end > first {
+            let begin = end.saturating_sub(FRAMES).max(first);
+            let mut row = [0f32; FRAMES];
+            let row = &mut row[..end - begin];
+            row.copy_from_slice(memory.samples(begin..end));
+            for x in row.iter_mut().rev() {
+                largest = larger(*x, largest);
+                *x = largest;
+            }
+            memory.write_samples(begin, row);
+            end = begin;
+        }
     }
 
     /// Replaces each reduction by the mean of the last W ones, which fall with `release`.
     #[inline(always)]
     fn smooth(&self, memory: &mut Memory, at: u64, reductions: &mut [f64], release: &Row) {
-        let mut last = memory.numbers[1];
-        for (reduction, release) in reductions.iter_mut().zip(release) {
-            let released = reduction.max(*reduction + (last - *reduction) * release);
-            last = if released < NO_REDUCTION {
+        let mut covered = [0.0; FRAMES];
+        for ((covered, reduction), release) in covered.iter_mut().zip(&mut *reductions).zip(release)
+        {
+            *reduction = if *reduction < NO_REDUCTION {
                 0.0
+            } else {
+                *reduction
+            };
+            *covered = *reduction * (1.0 - release);
+        }
+        let mut last = memory.numbers[1];
+        for ((reduction, release), covered) in reductions.iter_mut().zip(release).zip(covered) {
+            let released = larger_number(*reduction, covered + last * release);
+            // Compared before it is known: shorter to wait for.
+            last = if last < NO_REDUCTION {
+                *reduction
             } else {
                 released
             };
             *reduction = last;
         }
         memory.numbers[1] = last;
-        for reduction in &mut *reductions {
-            *reduction = next_whole(reduction.min(1.0) / UNIT);
+        let (mut wholes, mut samples) = ([0.0; FRAMES], [0f32; FRAMES]);
+        for ((whole, sample), reduction) in wholes.iter_mut().zip(&mut samples).zip(&*reductions) {
+            *whole = next_whole(reduction.min(1.0) / UNIT);
+            *sample = line_sample(*whole);
         }
-        let mut slot = (at % self.window as u64) as usize;
+        let count = reductions.len().min(FRAMES);
+        let ring = DelayLoop {
+            first: self.released(),
+            length: self.window,
+        };
+        let mut old = [0f32; FRAMES];
+        ring.read_run(memory, at, &mut old[..count]);
+        ring.write_run(memory, at, &samples[..count]);
+        let mut changes = [0.0; FRAMES];
+        for (change, (whole, old)) in changes[..count].iter_mut().zip(wholes.iter().zip(old)) {
+            *change = whole - f64::from(old);
+        }
+        let part = UNIT / self.window as f64;
         let mut sum = memory.numbers[2];
-        for whole in &mut *reductions {
-            sum += *whole - memory.read(self.released() + slot);
-            memory.write(self.released() + slot, *whole);
-            *whole = sum;
-            slot = if slot + 1 == self.window { 0 } else { slot + 1 };
+        for (row, to) in changes
+            .as_chunks::<LANES>()
+            .0
+            .iter()
+            .zip(reductions.chunks_mut(LANES))
+        {
+            // Sums of whole numbers are exact, in any order.
+            let sums = running_sums(*row).map(|ahead| ahead + sum);
+            sum = sums[LANES - 1];
+            to.iter_mut()
+                .zip(sums)
+                .for_each(|(to, sum)| *to = sum * part);
         }
         memory.numbers[2] = sum;
-        for sum in reductions {
-            *sum = *sum * UNIT / self.window as f64;
-        }
     }
 
     /// Takes the frames of a channel, with the gain before it, into its history, and raises `peaks` to the largest points of each
@@ -231,16 +299,47 @@ impl Limiter {
         for (to, x) in recent[TAPS..].iter_mut().zip(samples) {
             *to = line_sample(*x);
         }
-        // Only the last ones stay.
-        for (k, x) in (0u64..).zip(&samples[..count]) {
-            // A loaded state may be near the last number.
-            let at = at.wrapping_add(k);
-            history.push(memory, at, *x);
-        }
+        history.push_run(memory, at, &recent[TAPS..TAPS + count]);
         if let Some(peaks) = peaks {
             self.points.raise(&recent, peaks, count);
         }
     }
+}
+
+/// The largest magnitude of samples; infinite if one is no number. As bits they are compared in vectors.
+#[inline(always)]
+fn loudest(samples: &[f32]) -> f64 {
+    let bits = samples.iter().fold(0, |max, x| x.abs().to_bits().max(max));
+    f64::from(f32::from_bits(bits.min(f32::INFINITY.to_bits())))
+}
+
+#[inline(always)]
+fn larger(x: f32, y: f32) -> f32 {
+    if x > y { x } else { y }
+}
+
+#[inline(always)]
+fn larger_number(x: f64, y: f64) -> f64 {
+    if x > y { x } else { y }
+}
+
+/// The sum of each number and all before it.
+#[inline(always)]
+fn running_sums(row: [f64; LANES]) -> [f64; LANES] {
+    let pairs = added(row, later::<1>(row));
+    let fours = added(pairs, later::<2>(pairs));
+    added(fours, later::<4>(fours))
+}
+
+/// The numbers that lie `BY` places before, or 0.
+#[inline(always)]
+fn later<const BY: usize>(row: [f64; LANES]) -> [f64; LANES] {
+    std::array::from_fn(|i| if i >= BY { row[i - BY] } else { 0.0 })
+}
+
+#[inline(always)]
+fn added(a: [f64; LANES], b: [f64; LANES]) -> [f64; LANES] {
+    std::array::from_fn(|i| a[i] + b[i])
 }
 
 /// The whole number from `x` on, for an `x` from 0 to 2^24.
@@ -251,7 +350,7 @@ fn next_whole(x: f64) -> f64 {
 }
 
 impl Limiter {
-    /// Processes frames that are no more than the sound is late.
+    /// Processes frames that are no more than the window has.
     #[inline(always)]
     fn process_run(
         &self,
@@ -303,7 +402,7 @@ impl UnitKernel for Limiter {
 
     fn setup(&mut self, rate: f64, channels: usize) -> MemorySize {
         self.rate = rate;
-        self.window = (WINDOW_S * rate + 0.5) as usize;
+        self.window = ((WINDOW_S * rate + 0.5) as usize).max(1);
         self.sound = LookAhead {
             frames: self.window + TAPS / 2 - 1,
             channels,
@@ -334,8 +433,8 @@ impl UnitKernel for Limiter {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        // Not in one piece where the sound is delayed by less: at a low rate.
-        let run = self.sound.frames.min(FRAMES);
+        // Not in one piece where the window is shorter: at a low rate.
+        let run = self.window.clamp(1, FRAMES);
         for first in (0..values.len()).step_by(run) {
             let frames = first..values.len().min(first + run);
             self.process_run(values.part(frames.clone()), io, memory, frames);

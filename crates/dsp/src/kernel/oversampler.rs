@@ -85,6 +85,19 @@ impl History {
         memory.write(slot + self.taps, x);
     }
 
+    /// Writes the samples of the frames from `at` on, no more than the taps and each from [`line_sample`](super::line_sample).
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn push_run(self, memory: &mut Memory, at: u64, samples: &[f32]) {
+        let from = at as usize & (self.taps - 1);
+        let (head, rest) = samples.split_at(samples.len().min(self.taps - from));
+        for copy in [self.first, self.first + self.taps] {
+            memory.write_samples(copy + from, head);
+            memory.write_samples(copy, rest);
+        }
+    }
+
     /// The samples up to that of frame `at`, the oldest first.
     ///
     /// Real-time: hot.

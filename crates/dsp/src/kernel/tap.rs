@@ -1,4 +1,4 @@
-//! [`DelayRing`]: a ring in the line of a [`Memory`], read between frames.
+//! [`DelayRing`]: a ring in the line of a [`Memory`], read between frames; [`DelayLoop`]: one of a fixed length.
 
 use super::{FRAMES, Memory};
 
@@ -9,6 +9,52 @@ pub(crate) struct DelayRing {
     pub(crate) first: usize,
     /// Length, a power of two: the longest delay is three frames shorter.
     pub(crate) length: usize,
+}
+
+/// A loop of samples in a memory's line: what is written comes back after as many frames as it has. Reads and writes of a frame
+/// are at one place, so they touch less memory than those of a ring that is longer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DelayLoop {
+    /// First sample in the line.
+    pub(crate) first: usize,
+    /// At least 1.
+    pub(crate) length: usize,
+}
+
+impl DelayLoop {
+    /// Index behind the last sample in the line.
+    pub(crate) fn end(self) -> usize {
+        self.first + self.length
+    }
+
+    /// Places of `frames` frames from `at` on, no more than the length: those up to the end, and those from the begin on.
+    #[inline(always)]
+    fn places(self, at: u64, frames: usize) -> (usize, usize) {
+        let from = (at % self.length as u64) as usize;
+        (self.first + from, frames.min(self.length - from))
+    }
+
+    /// Copies the samples that were written as many frames before the frames from `at` on.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn read_run(self, memory: &Memory, at: u64, to: &mut [f32]) {
+        let (from, count) = self.places(at, to.len());
+        let (head, rest) = to.split_at_mut(count);
+        head.copy_from_slice(memory.samples(from..from + head.len()));
+        rest.copy_from_slice(memory.samples(self.first..self.first + rest.len()));
+    }
+
+    /// Writes the samples of the frames from `at` on, each from [`line_sample`](super::line_sample).
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn write_run(self, memory: &mut Memory, at: u64, from: &[f32]) {
+        let (to, count) = self.places(at, from.len());
+        let (head, rest) = from.split_at(count);
+        memory.write_samples(to, head);
+        memory.write_samples(self.first, rest);
+    }
 }
 
 /// A delay in whole frames, and the share of the older one of two samples.
