@@ -20,11 +20,14 @@
 //! | tail | the latency |
 //! | driven | all at audio rate |
 
+mod reductions;
+
+use self::reductions::Reductions;
 use crate::dynamics::detector::{LookAhead, decibels, gain_of, level_db, seconds};
 use crate::dynamics::points::{Points, TAPS};
 use crate::kernel::{
-    DelayLoop, FRAMES, FrameValues, History, KernelNode, LaneIo, Memory, MemorySize, UnitKernel,
-    decay_factor, line_sample,
+    FRAMES, FrameValues, History, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_factor,
+    line_sample,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
@@ -46,12 +49,6 @@ const RELEASE: ParamSpec = seconds(2, "release", 2.0, 0.05, "Time of 63 % of the
 const WINDOW_S: f64 = 0.003;
 /// Share of the ceiling that is aimed at.
 const AIM: f64 = 0.97;
-/// Reductions are whole numbers of this size: so their sum is exact.
-const UNIT: f64 = 1.0 / 16_777_216.0;
-/// Numbers that are summed at once.
-const LANES: usize = 8;
-/// A reduction below this is none.
-const NO_REDUCTION: f64 = 1e-9;
 
 pub(crate) fn kind() -> Kind {
     let mut params: Vec<_> = Limiter::PARAMS.iter().map(ParamSpec::param).collect();
@@ -127,12 +124,11 @@ impl Limiter {
         }
     }
 
-    fn detected(&self) -> usize {
-        self.history(self.sound.channels).first
-    }
-
-    fn released(&self) -> usize {
-        self.detected() + self.window + 1
+    fn reductions(&self) -> Reductions {
+        Reductions {
+            first: self.history(self.sound.channels).first,
+            window: self.window,
+        }
     }
 
     /// Returns true if no sample and no point of these frames reaches what is aimed at: no point is computed then.
@@ -158,128 +154,6 @@ impl Limiter {
             let new = loudest(&samples[frames.clone()]) * gain;
             old.max(new) * self.overshoot <= aim && new.is_finite()
         })
-    }
-
-    /// Replaces each reduction by the largest of the last W + 1 frames, in the time of a few comparisons (M. van Herk, *Pattern
-    /// Recognition Letters* 13 (1992)). The ring is as long as the window. Behind its place it has what came in this round, and
-    /// `numbers[0]` the largest of that; from its place on it has for each frame of the last round the largest from there to the
-    /// round's end.
-    #[inline(always)]
-    fn hold_largest(&self, memory: &mut Memory, at: u64, mut reductions: &mut [f64]) {
-        let length = self.window + 1;
-        let mut place = (at % length as u64) as usize;
-        while !reductions.is_empty() {
-            if place == 0 {
-                self.end_round(memory);
-            }
-            let some = reductions.len().min(length - place);
-            let (part, rest) = reductions.split_at_mut(some);
-            self.hold_part(memory, self.detected() + place, part);
-            (reductions, place) = (rest, (place + some) % length);
-        }
-    }
-
-    /// Frames of one round, whose first one is at `first` in the line.
-    #[inline(always)]
-    fn hold_part(&self, memory: &mut Memory, first: usize, part: &mut [f64]) {
-        let count = part.len().min(FRAMES);
-        let (mut new, mut later) = ([0f32; FRAMES], [0f32; FRAMES]);
-        for (new, reduction) in new.iter_mut().zip(&*part) {
-            *new = line_sample(*reduction);
-        }
-        // What the last round has behind each place; nothing behind the last one.
-        let behind = first + 1..(first + 1 + count).min(self.released());
-        later[..behind.len()].copy_from_slice(memory.samples(behind));
-        memory.write_samples(first, &new[..count]);
-        let mut newest = memory.numbers[0] as f32;
-        for new in &mut new[..count] {
-            newest = larger(*new, newest);
-            *new = newest;
-        }
-        memory.numbers[0] = f64::from(newest);
-        for ((reduction, new), later) in part.iter_mut().zip(new).zip(later) {
-            *reduction = f64::from(larger(new, later));
-        }
-    }
-
-    /// Makes of what came in a round the largest from each frame to the round's end.
-    #[inline(always)]
-    fn end_round(&self, memory: &mut Memory) {
-        memory.numbers[0] = 0.0;
-        let mut largest = 0f32;
-        let (first, mut end) = (self.detected(), self.released());
-        while end > first {
-            let begin = end.saturating_sub(FRAMES).max(first);
-            let mut row = [0f32; FRAMES];
-            let row = &mut row[..end - begin];
-            row.copy_from_slice(memory.samples(begin..end));
-            for x in row.iter_mut().rev() {
-                largest = larger(*x, largest);
-                *x = largest;
-            }
-            memory.write_samples(begin, row);
-            end = begin;
-        }
-    }
-
-    /// Replaces each reduction by the mean of the last W ones, which fall with `release`.
-    #[inline(always)]
-    fn smooth(&self, memory: &mut Memory, at: u64, reductions: &mut [f64], release: &Row) {
-        let mut covered = [0.0; FRAMES];
-        for ((covered, reduction), release) in covered.iter_mut().zip(&mut *reductions).zip(release)
-        {
-            *reduction = if *reduction < NO_REDUCTION {
-                0.0
-            } else {
-                *reduction
-            };
-            *covered = *reduction * (1.0 - release);
-        }
-        let mut last = memory.numbers[1];
-        for ((reduction, release), covered) in reductions.iter_mut().zip(release).zip(covered) {
-            let released = larger_number(*reduction, covered + last * release);
-            // Compared before it is known: shorter to wait for.
-            last = if last < NO_REDUCTION {
-                *reduction
-            } else {
-                released
-            };
-            *reduction = last;
-        }
-        memory.numbers[1] = last;
-        let (mut wholes, mut samples) = ([0.0; FRAMES], [0f32; FRAMES]);
-        for ((whole, sample), reduction) in wholes.iter_mut().zip(&mut samples).zip(&*reductions) {
-            *whole = next_whole(reduction.min(1.0) / UNIT);
-            *sample = line_sample(*whole);
-        }
-        let count = reductions.len().min(FRAMES);
-        let ring = DelayLoop {
-            first: self.released(),
-            length: self.window,
-        };
-        let mut old = [0f32; FRAMES];
-        ring.read_run(memory, at, &mut old[..count]);
-        ring.write_run(memory, at, &samples[..count]);
-        let mut changes = [0.0; FRAMES];
-        for (change, (whole, old)) in changes[..count].iter_mut().zip(wholes.iter().zip(old)) {
-            *change = whole - f64::from(old);
-        }
-        let part = UNIT / self.window as f64;
-        let mut sum = memory.numbers[2];
-        for (row, to) in changes
-            .as_chunks::<LANES>()
-            .0
-            .iter()
-            .zip(reductions.chunks_mut(LANES))
-        {
-            // Sums of whole numbers are exact, in any order.
-            let sums = running_sums(*row).map(|ahead| ahead + sum);
-            sum = sums[LANES - 1];
-            to.iter_mut()
-                .zip(sums)
-                .for_each(|(to, sum)| *to = sum * part);
-        }
-        memory.numbers[2] = sum;
     }
 
     /// Takes the frames of a channel, with the gain before it, into its history, and raises `peaks` to the largest points of each
@@ -311,42 +185,6 @@ impl Limiter {
 fn loudest(samples: &[f32]) -> f64 {
     let bits = samples.iter().fold(0, |max, x| x.abs().to_bits().max(max));
     f64::from(f32::from_bits(bits.min(f32::INFINITY.to_bits())))
-}
-
-#[inline(always)]
-fn larger(x: f32, y: f32) -> f32 {
-    if x > y { x } else { y }
-}
-
-#[inline(always)]
-fn larger_number(x: f64, y: f64) -> f64 {
-    if x > y { x } else { y }
-}
-
-/// The sum of each number and all before it.
-#[inline(always)]
-fn running_sums(row: [f64; LANES]) -> [f64; LANES] {
-    let pairs = added(row, later::<1>(row));
-    let fours = added(pairs, later::<2>(pairs));
-    added(fours, later::<4>(fours))
-}
-
-/// The numbers that lie `BY` places before, or 0.
-#[inline(always)]
-fn later<const BY: usize>(row: [f64; LANES]) -> [f64; LANES] {
-    std::array::from_fn(|i| if i >= BY { row[i - BY] } else { 0.0 })
-}
-
-#[inline(always)]
-fn added(a: [f64; LANES], b: [f64; LANES]) -> [f64; LANES] {
-    std::array::from_fn(|i| a[i] + b[i])
-}
-
-/// The whole number from `x` on, for an `x` from 0 to 2^24.
-#[inline(always)]
-fn next_whole(x: f64) -> f64 {
-    let below = f64::from(x as i32);
-    if below < x { below + 1.0 } else { below }
 }
 
 impl Limiter {
@@ -382,8 +220,10 @@ impl Limiter {
             let (aim, peak) = (ceiling * AIM, f64::from(peak));
             *left = if peak > aim { 1.0 - aim / peak } else { 0.0 };
         }
-        self.hold_largest(memory, at, &mut left[..count]);
-        self.smooth(memory, at, &mut left[..count], &rows.release);
+        self.reductions()
+            .hold_largest(memory, at, &mut left[..count]);
+        self.reductions()
+            .smooth(memory, at, &mut left[..count], &rows.release);
         for c in 0..io.output(0).len() {
             let output = &mut io.output(0)[c][frames.clone()];
             for ((y, left), ceiling) in output.iter_mut().zip(left).zip(&rows.ceiling) {
@@ -414,7 +254,7 @@ impl UnitKernel for Limiter {
             numbers: 3,
             // The frame.
             counts: 1,
-            line: self.released() + self.window,
+            line: self.reductions().end(),
         }
     }
 
@@ -454,7 +294,7 @@ impl UnitKernel for Limiter {
     }
 
     fn show(&self, memory: &Memory) {
-        let mean = memory.numbers[2] * UNIT / self.window.max(1) as f64;
+        let mean = self.reductions().mean(memory);
         self.shown.set(-level_db(1.0 - mean.clamp(0.0, 1.0)) as f32);
     }
 }

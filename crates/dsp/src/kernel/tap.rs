@@ -22,11 +22,6 @@ pub(crate) struct DelayLoop {
 }
 
 impl DelayLoop {
-    /// Index behind the last sample in the line.
-    pub(crate) fn end(self) -> usize {
-        self.first + self.length
-    }
-
     /// Places of `frames` frames from `at` on, no more than the length: those up to the end, and those from the begin on.
     #[inline(always)]
     fn places(self, at: u64, frames: usize) -> (usize, usize) {

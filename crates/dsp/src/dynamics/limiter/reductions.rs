@@ -1,0 +1,202 @@
+//! [`Reductions`]: the largest reduction of a window, released and averaged.
+
+use super::Row;
+use crate::kernel::{DelayLoop, FRAMES, Memory, line_sample};
+
+/// Reductions are whole numbers of this size: so their sum is exact.
+const UNIT: f64 = 1.0 / 16_777_216.0;
+/// Numbers that are summed at once.
+const LANES: usize = 8;
+/// A reduction below this is none.
+const NO_REDUCTION: f64 = 1e-9;
+
+/// The rings of a limiter's reductions in a memory's line: as detected, then as released.
+#[derive(Clone, Copy)]
+pub(super) struct Reductions {
+    /// First sample in the line.
+    pub(super) first: usize,
+    /// W, at least 1.
+    pub(super) window: usize,
+}
+
+impl Reductions {
+    fn released(self) -> usize {
+        self.first + self.window + 1
+    }
+
+    /// Index behind the last sample in the line.
+    pub(super) fn end(self) -> usize {
+        self.released() + self.window
+    }
+
+    /// The mean that was given last.
+    ///
+    /// Real-time: hot.
+    pub(super) fn mean(self, memory: &Memory) -> f64 {
+        memory.numbers[2] * UNIT / self.window as f64
+    }
+
+    /// Replaces each reduction by the largest of the last W + 1 frames, in the time of a few comparisons (M. van Herk, *Pattern
+    /// Recognition Letters* 13 (1992)). The ring is as long as the window. Behind its place it has what came in this round, and
+    /// `numbers[0]` the largest of that; from its place on it has for each frame of the last round the largest from there to the
+    /// round's end.
+    #[inline(always)]
+    pub(super) fn hold_largest(self, memory: &mut Memory, at: u64, mut reductions: &mut [f64]) {
+        let length = self.window + 1;
+        let mut place = (at % length as u64) as usize;
+        while !reductions.is_empty() {
+            if place == 0 {
+                self.end_round(memory);
+            }
+            let some = reductions.len().min(length - place);
+            let (part, rest) = reductions.split_at_mut(some);
+            self.hold_part(memory, self.first + place, part);
+            (reductions, place) = (rest, (place + some) % length);
+        }
+    }
+
+    /// Frames of one round, whose first one is at `first` in the line.
+    #[inline(always)]
+    fn hold_part(self, memory: &mut Memory, first: usize, part: &mut [f64]) {
+        let count = part.len().min(FRAMES);
+        let (mut new, mut later) = ([0f32; FRAMES], [0f32; FRAMES]);
+        for (new, reduction) in new.iter_mut().zip(&*part) {
+            *new = line_sample(*reduction);
+        }
+        // What the last round has behind each place; nothing behind the last one.
+        let behind = first + 1..(first + 1 + count).min(self.released());
+        later[..behind.len()].copy_from_slice(memory.samples(behind));
+        memory.write_samples(first, &new[..count]);
+        let mut newest = memory.numbers[0] as f32;
+        for new in &mut new[..count] {
+            newest = larger(*new, newest);
+            *new = newest;
+        }
+        memory.numbers[0] = f64::from(newest);
+        for ((reduction, new), later) in part.iter_mut().zip(new).zip(later) {
+            *reduction = f64::from(larger(new, later));
+        }
+    }
+
+    /// Makes of what came in a round the largest from each frame to the round's end.
+    #[inline(always)]
+    fn end_round(self, memory: &mut Memory) {
+        memory.numbers[0] = 0.0;
+        let mut largest = 0f32;
+        let (first, mut end) = (self.first, self.released());
+        while end > first {
+            let begin = end.saturating_sub(FRAMES).max(first);
+            let mut row = [0f32; FRAMES];
+            let row = &mut row[..end - begin];
+            row.copy_from_slice(memory.samples(begin..end));
+            for x in row.iter_mut().rev() {
+                largest = larger(*x, largest);
+                *x = largest;
+            }
+            memory.write_samples(begin, row);
+            end = begin;
+        }
+    }
+
+    /// Replaces each reduction by the mean of the last W ones, which fall with `release`.
+    #[inline(always)]
+    pub(super) fn smooth(
+        self,
+        memory: &mut Memory,
+        at: u64,
+        reductions: &mut [f64],
+        release: &Row,
+    ) {
+        let mut covered = [0.0; FRAMES];
+        for ((covered, reduction), release) in covered.iter_mut().zip(&mut *reductions).zip(release)
+        {
+            *reduction = if *reduction < NO_REDUCTION {
+                0.0
+            } else {
+                *reduction
+            };
+            *covered = *reduction * (1.0 - release);
+        }
+        let mut last = memory.numbers[1];
+        for ((reduction, release), covered) in reductions.iter_mut().zip(release).zip(covered) {
+            let released = larger_number(*reduction, covered + last * release);
+            // Compared before it is known: shorter to wait for.
+            last = if last < NO_REDUCTION {
+                *reduction
+            } else {
+                released
+            };
+            *reduction = last;
+        }
+        memory.numbers[1] = last;
+        let (mut wholes, mut samples) = ([0.0; FRAMES], [0f32; FRAMES]);
+        for ((whole, sample), reduction) in wholes.iter_mut().zip(&mut samples).zip(&*reductions) {
+            *whole = next_whole(reduction.min(1.0) / UNIT);
+            *sample = line_sample(*whole);
+        }
+        let count = reductions.len().min(FRAMES);
+        let ring = DelayLoop {
+            first: self.released(),
+            length: self.window,
+        };
+        let mut old = [0f32; FRAMES];
+        ring.read_run(memory, at, &mut old[..count]);
+        ring.write_run(memory, at, &samples[..count]);
+        let mut changes = [0.0; FRAMES];
+        for (change, (whole, old)) in changes[..count].iter_mut().zip(wholes.iter().zip(old)) {
+            *change = whole - f64::from(old);
+        }
+        let part = UNIT / self.window as f64;
+        let mut sum = memory.numbers[2];
+        for (row, to) in changes
+            .as_chunks::<LANES>()
+            .0
+            .iter()
+            .zip(reductions.chunks_mut(LANES))
+        {
+            // Sums of whole numbers are exact, in any order.
+            let sums = running_sums(*row).map(|ahead| ahead + sum);
+            sum = sums[LANES - 1];
+            to.iter_mut()
+                .zip(sums)
+                .for_each(|(to, sum)| *to = sum * part);
+        }
+        memory.numbers[2] = sum;
+    }
+}
+
+#[inline(always)]
+fn larger(x: f32, y: f32) -> f32 {
+    if x > y { x } else { y }
+}
+
+#[inline(always)]
+fn larger_number(x: f64, y: f64) -> f64 {
+    if x > y { x } else { y }
+}
+
+/// The sum of each number and all before it.
+#[inline(always)]
+fn running_sums(row: [f64; LANES]) -> [f64; LANES] {
+    let pairs = added(row, later::<1>(row));
+    let fours = added(pairs, later::<2>(pairs));
+    added(fours, later::<4>(fours))
+}
+
+/// The numbers that lie `BY` places before, or 0.
+#[inline(always)]
+fn later<const BY: usize>(row: [f64; LANES]) -> [f64; LANES] {
+    std::array::from_fn(|i| if i >= BY { row[i - BY] } else { 0.0 })
+}
+
+#[inline(always)]
+fn added(a: [f64; LANES], b: [f64; LANES]) -> [f64; LANES] {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
+/// The whole number from `x` on, for an `x` from 0 to 2^24.
+#[inline(always)]
+fn next_whole(x: f64) -> f64 {
+    let below = f64::from(x as i32);
+    if below < x { below + 1.0 } else { below }
+}
