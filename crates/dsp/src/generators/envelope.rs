@@ -9,8 +9,8 @@
 //!   gate opens   gate closes
 //! ```
 //!
-//! The gate is open while the audio input `gate` is above 0.5, or while an event at `notes` holds it open ([`NoteGate`]). Opening
-//! begins the attack at the present level; a second note begins it again. A note that is choked ends at once.
+//! The gate is open while the audio input `gate` is above 0.5, or while an event at `notes` holds it open
+//! ([`NoteGate`](crate::generators::note_gate::NoteGate)). Opening begins the attack at the present level; a second note begins it again. A note that is choked ends at once.
 //!
 //! The peak is 1, or for a note `1 - amount (1 - v)`, where `v` is its velocity and `amount` the parameter `velocity`; the
 //! whole envelope is multiplied by it.
