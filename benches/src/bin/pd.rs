@@ -4,7 +4,7 @@
 //! will do too, and so will a patch itself. Pd renders with `-batch -noaudio`, once a second long and once with `--seconds` more: the difference is its time, so
 //! that its start counts for nothing. `--control` switches the signals of both off: what is left is the time of messages. `--workers 2`
 //! compares two workers with one, by the clock. `--alone` plays without Pd and prints a hash of what sounded: two builds that
-//! should sound alike can be compared. Then it plays on for a counter of instructions, which counts `measured` only (`valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*'`).
+//! should sound alike can be compared, or with `--workers` one with itself. Then it plays on for a counter of instructions, which counts `measured` only (`valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*'`).
 //!
 //! A row: nanoseconds a block of 64 frames, medians of the rounds, and the median of the ratios Pd / Divisi.
 
@@ -160,7 +160,11 @@ impl Call {
             return None;
         }
         if !self.is_control {
-            return Player::of_engine(patch, Scheduler::Sequential, 1);
+            let scheduler = match self.workers {
+                1 => Scheduler::Sequential,
+                _ => Scheduler::Stealing,
+            };
+            return Player::of_engine(patch, scheduler, self.workers);
         }
         let mut machine = Box::new(machine);
         machine.load();

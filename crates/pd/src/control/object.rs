@@ -10,7 +10,7 @@ use super::value::{Message, Value};
 use super::wire::ObjectId;
 use super::work::{Entry, Stored, Work, store};
 use crate::net::{NetCommand, NetEvent, Served, SocketId};
-use crate::signal::{Accesses, Arithmetic, Inlets, RowFormat, SignalWorld};
+use crate::signal::{Accesses, Arithmetic, Inlets, Recursion, RowFormat, SignalWorld};
 use std::borrow::Cow;
 
 /// Result of a method: the object understood the message, or not.
@@ -97,6 +97,31 @@ pub(crate) trait Object: Send + Sync {
     /// Real-time: hot.
     fn arithmetic(&self) -> Option<Arithmetic> {
         None
+    }
+
+    /// The recursion that the object is, if it is one, at `rate` hertz and with `number` at its second inlet, where no signal is: its step
+    /// may compute it beside equal ones, in place of [`Object::perform`], and gives back its state.
+    ///
+    /// Real-time: hot.
+    fn recursion(&self, rate: f32, number: Option<f32>) -> Option<Recursion> {
+        None
+    }
+
+    /// Takes the state of its [`Object::recursion`] behind a block.
+    ///
+    /// Real-time: hot.
+    fn set_recursion(&mut self, state: [f32; 2]) {}
+
+    /// Returns true if several short blocks may be computed as one: no sample depends on where a block ends.
+    fn may_join(&self) -> bool {
+        false
+    }
+
+    /// How many short blocks may be computed as one now, if [`Object::may_join`].
+    ///
+    /// Real-time: hot.
+    fn joins(&self, world: &SignalWorld<'_>) -> usize {
+        usize::MAX
     }
 
     /// Computes a block of signals: reads its inlets, writes every sample of its outlets.

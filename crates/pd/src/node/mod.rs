@@ -12,8 +12,8 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `order_edges` | which steps wait for which, beside sound |
 //! | `groups` | which steps share a node |
+//! | `bundles` | equal groups that share a node, for their filters to run side by side |
 //! | `wiring` | where each step finds its signals |
 //! | `expansion` | the groups as nodes and edges |
 //! | `processors` | what runs in them |
@@ -32,6 +32,7 @@
 //! | `class_kinds`, `class_unit` | signal classes as kinds of their own |
 //! | `kind` | the kinds, and the patch that a node names |
 
+mod bundles;
 mod child_nodes;
 mod class_kinds;
 mod class_unit;
@@ -46,7 +47,6 @@ mod mailbox;
 mod midi;
 mod names;
 mod net_server;
-mod order_edges;
 mod own_params;
 mod printer;
 mod processors;

@@ -1,10 +1,10 @@
 //! The steps of a patch with their wires: for which steps each one waits, and which signals go from group to group.
 
+use super::bundles::bundle;
 use super::groups::{MAX_GROUP_NS, StepCost, group};
-use super::order_edges::OrderEdges;
 use super::processors::StepGroup;
 use crate::control::CHANNELS_OF_PATCH;
-use crate::signal::{BoundStep, BufferId, MessageStep, SharedName, Step};
+use crate::signal::{BoundStep, BufferId, MessageStep, OrderEdges, SharedName, Step};
 use std::collections::{BTreeSet, HashMap};
 
 /// A step with its wires.
@@ -91,8 +91,16 @@ impl WiredSteps {
 
     /// The steps of each node: with `fuse` cheap ones together, else each alone.
     pub(super) fn groups(&self, fuse: bool) -> Vec<Vec<usize>> {
-        let costs = self.steps.iter().map(|step| &step.cost);
-        group(&Vec::from_iter(costs), if fuse { MAX_GROUP_NS } else { 0 })
+        let costs = Vec::from_iter(self.steps.iter().map(|step| &step.cost));
+        if !fuse {
+            return group(&costs, 0);
+        }
+        let classes = self.steps.iter().map(|step| &*step.bound.class);
+        bundle(
+            group(&costs, MAX_GROUP_NS),
+            &costs,
+            &Vec::from_iter(classes),
+        )
     }
 
     /// All steps in one node.

@@ -7,6 +7,7 @@ use super::place::ObjectPlace;
 use super::reblock::{Reblock, ReblockParts};
 use super::row::Row;
 use super::shared::{Accesses, SharedCell, SharedName, SharedThings};
+use super::traits::Traits;
 use super::world::{BlockTime, BufferId};
 use super::{BLOCK, RowFormat};
 use crate::control::{ArrayId, Machine, ObjectId, SampleBudget, Symbol};
@@ -17,8 +18,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Declared {
     accesses: HashMap<ObjectId, Accesses>,
-    /// Objects that are an operation of two numbers.
-    pub arithmetic: HashSet<ObjectId>,
+    /// What is known of objects.
+    pub traits: HashMap<ObjectId, Traits>,
     /// Objects without signals that know their format.
     observers: HashSet<ObjectId>,
 }
@@ -55,9 +56,7 @@ impl Declared {
                 let claimed = &mut place.write().object;
                 claimed.prepare(format);
                 claimed.accesses(&mut accesses);
-                if claimed.arithmetic().is_some() {
-                    self.arithmetic.insert(*object);
-                }
+                self.traits.insert(*object, Traits::of(&**claimed));
                 accesses.can_be_renamed = accesses.is_renamed;
                 // The search for senders takes a look at every connection: only where it matters.
                 accesses.is_renamed = accesses.is_renamed && may_be_renamed(machine, *object);

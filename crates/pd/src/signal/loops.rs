@@ -53,16 +53,33 @@ impl<F: Fn(f32) -> f32> Wide for Map<'_, F> {
     }
 }
 
+/// A loop over a block of another length: runs in wide vectors, and the rest of a block shorter than one in turn.
 #[inline(never)]
 fn map_in_runs(to: &mut [f32], from: &[f32], function: impl Fn(f32) -> f32) {
     let (runs, rest) = to.as_chunks_mut::<RUN>();
     let (from_runs, from_rest) = from.as_chunks::<RUN>();
-    for (to, from) in runs.iter_mut().zip(from_runs) {
-        for (to, x) in to.iter_mut().zip(from) {
-            *to = function(*x);
+    if !runs.is_empty() {
+        widest(MapRuns(runs, from_runs, &function));
+    }
+    for (to, x) in rest.iter_mut().zip(from_rest) {
+        *to = function(*x);
+    }
+}
+
+/// The loop of [`map_in_runs`].
+struct MapRuns<'s, F>(&'s mut [[f32; RUN]], &'s [[f32; RUN]], &'s F);
+
+impl<F: Fn(f32) -> f32> Wide for MapRuns<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (to, from) in self.0.iter_mut().zip(self.1) {
+            for (to, x) in to.iter_mut().zip(from) {
+                *to = self.2(*x);
+            }
         }
     }
-    map_in_turn(rest, from_rest, function);
 }
 
 /// A block as a run, if it is one.
@@ -98,14 +115,40 @@ impl<F: Fn(f32, f32) -> f32> Wide for Zip<'_, F> {
     }
 }
 
+/// As [`map_in_runs`].
 #[inline(never)]
 fn zip_in_runs(
     to: &mut [f32],
     (first, second): (&[f32], &[f32]),
     function: impl Fn(f32, f32) -> f32,
 ) {
-    for ((to, a), b) in to.iter_mut().zip(first).zip(second) {
+    let (runs, rest) = to.as_chunks_mut::<RUN>();
+    let (first_runs, first_rest) = first.as_chunks::<RUN>();
+    let (second_runs, second_rest) = second.as_chunks::<RUN>();
+    if !runs.is_empty() {
+        widest(ZipRuns(runs, (first_runs, second_runs), &function));
+    }
+    for ((to, a), b) in rest.iter_mut().zip(first_rest).zip(second_rest) {
         *to = function(*a, *b);
+    }
+}
+
+/// Runs of a signal.
+type Runs<'s> = &'s [[f32; RUN]];
+
+/// The loop of [`zip_in_runs`].
+struct ZipRuns<'s, F>(&'s mut [[f32; RUN]], (Runs<'s>, Runs<'s>), &'s F);
+
+impl<F: Fn(f32, f32) -> f32> Wide for ZipRuns<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((to, first), second) in self.0.iter_mut().zip(self.1.0).zip(self.1.1) {
+            for ((to, a), b) in to.iter_mut().zip(first).zip(second) {
+                *to = self.2(*a, *b);
+            }
+        }
     }
 }
 

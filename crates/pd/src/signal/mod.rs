@@ -11,6 +11,13 @@
 //! | `arithmetic` | sums, products and the like, which a row computes by itself |
 //! | `moves`, `planned_row` | a row that is made while the one before computes, and the objects that move into it |
 //! | `row`, `row_blocks` | such steps, run one after the other, and the blocks between them |
+//! | `joined_blocks` | several short blocks of a row as one |
+//! | `order_edges` | which steps wait for which, beside sound |
+//! | `schedule` | an order of a row's steps that brings equal recursions together |
+//! | `together` | which steps a row computes together |
+//! | `traits` | what a row must know of an object before it computes |
+//! | `recursion` | what a filter computes from the samples before |
+//! | `lanes` | equal recursions of several objects, computed side by side |
 //! | `loops` | loops over blocks |
 //! | `format`, `reblock` | canvases with blocks and rates of their own |
 //! | `player` | a patch that plays in one thread: messages, then signals, 64 frames at a time |
@@ -21,18 +28,25 @@ mod bind;
 mod bound_step;
 mod claimed;
 mod format;
+mod joined_blocks;
+mod lanes;
 mod loops;
 mod moves;
 mod objects;
 mod order;
+mod order_edges;
 mod place;
 mod planned_row;
 mod player;
 mod reblock;
+mod recursion;
 mod row;
 mod row_blocks;
+mod schedule;
 mod shared;
 mod steps;
+mod together;
+mod traits;
 mod world;
 
 pub(crate) use arithmetic::{Arithmetic, Operation};
@@ -41,9 +55,11 @@ pub(crate) use claimed::Claimed;
 pub(crate) use format::RowFormat;
 pub(crate) use objects::{initial_number, make};
 pub(crate) use order::Step;
+pub(crate) use order_edges::OrderEdges;
 pub(crate) use place::{ObjectGroup, ObjectPlace};
 pub(crate) use planned_row::ChangedRow;
 pub use player::PatchPlayer;
+pub(crate) use recursion::{LANES, Recursion, RecursionKind};
 pub(crate) use row::Row;
 pub(crate) use shared::SharedCell;
 pub(crate) use shared::{Accesses, SharedName, SharedSamples};

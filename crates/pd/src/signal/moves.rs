@@ -1,8 +1,9 @@
 //! [`Moves`]: objects that move from rows that compute into new ones.
 
 use super::place::ObjectPlace;
+use super::traits::Traits;
 use crate::control::{Machine, Object, ObjectId};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Objects that move from the rows that compute to new ones.
 #[derive(Default)]
@@ -12,15 +13,15 @@ pub(super) struct Moves {
     places: HashMap<ObjectId, usize>,
     /// Objects of `block~` in new places: what they are from now on.
     reblocks: Vec<(ObjectId, Box<dyn Object>)>,
-    /// Objects that are an operation of two numbers.
-    arithmetic: HashSet<ObjectId>,
+    /// What is known of objects.
+    traits: HashMap<ObjectId, Traits>,
 }
 
 impl Moves {
-    /// No moves yet; `arithmetic` are the objects that are an operation of two numbers.
-    pub(super) fn new(arithmetic: HashSet<ObjectId>) -> Self {
+    /// No moves yet; `traits` are what is known of objects.
+    pub(super) fn new(traits: HashMap<ObjectId, Traits>) -> Self {
         Self {
-            arithmetic,
+            traits,
             ..Self::default()
         }
     }
@@ -43,8 +44,9 @@ impl Moves {
         Some(&self.objects[*self.places.get(&id)?].1)
     }
 
-    pub(super) fn is_arithmetic(&self, id: ObjectId) -> bool {
-        self.arithmetic.contains(&id)
+    /// What is known of an object.
+    pub(super) fn traits(&self, id: ObjectId) -> Traits {
+        self.traits.get(&id).copied().unwrap_or_default()
     }
 
     /// Moves the objects. Their old places stay here.

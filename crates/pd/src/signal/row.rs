@@ -3,12 +3,18 @@
 use super::RowFormat;
 use super::arithmetic::{Arithmetic, Operands};
 use super::bound_step::BoundStep;
+use super::joined_blocks::JoinedBlocks;
+use super::lanes::{LanePlace, Scratch, SideBySide};
+use super::loops::RUN;
 use super::moves::Moves;
 use super::order::Step;
 use super::place::{ObjectGroup, ObjectPlace, SignalObject};
+use super::recursion::RecursionKind;
 use super::row_blocks::RowBlocks;
 use super::shared::Grants;
-use super::world::{BlockTime, BufferId, Inlets, SignalWorld};
+use super::together::{Links, OrderedSteps};
+use super::traits::Traits;
+use super::world::{BlockTime, BufferId, Inlets, SignalWorld, Surroundings};
 use crate::control::{Machine, ObjectId};
 use rt::vectors::{Wide, widest};
 use std::sync::Arc;
@@ -26,6 +32,11 @@ pub(crate) struct Row {
     time: Arc<BlockTime>,
     /// Sample rate in hertz.
     rate: f32,
+    /// Frames of a block.
+    frames: usize,
+    joined: JoinedBlocks,
+    /// For steps that are computed together.
+    scratch: Scratch,
 }
 
 /// A step of a row. Blocks are numbers of [`Row::blocks`].
@@ -49,6 +60,8 @@ enum Action {
     Combine(usize, Operands),
     /// Lets an object of the group compute.
     Perform(usize),
+    /// Computes the recursions that the next steps are, and leaves these out.
+    Recur(SideBySide),
 }
 
 impl Row {
@@ -62,11 +75,12 @@ impl Row {
         ports: (&[BufferId], &[BufferId]),
         parts: (&RowFormat, Arc<BlockTime>),
     ) -> (Self, RowBlocks) {
-        let objects = machine.join(&performed(machine, &steps));
-        let is_arithmetic = |place: &ObjectPlace| place.write().object.arithmetic().is_some();
+        let traits = |id| Some(Traits::of(&*machine.signal_object(id)?.write().object));
+        let steps = OrderedSteps::new(steps, traits);
+        let objects = machine.join(&performed(machine, &steps.steps));
         let found = |id| {
             let place = machine.signal_object(id)?;
-            Some((place.clone(), is_arithmetic(place)))
+            Some((place.clone(), Traits::of(&*place.write().object)))
         };
         Self::of_objects(found, (steps, objects), ports, parts)
     }
@@ -81,60 +95,64 @@ impl Row {
         parts: (&RowFormat, Arc<BlockTime>),
         moves: &mut Moves,
     ) -> (Self, RowBlocks) {
-        let performed = performed(machine, &steps);
+        let traits = |id| machine.signal_object(id).map(|_| moves.traits(id));
+        let steps = OrderedSteps::new(steps, traits);
+        let performed = performed(machine, &steps.steps);
         let objects = ObjectPlace::empty_group(performed.len());
         moves.add(&performed, ObjectPlace::all_of(&objects));
         let found = |id| {
             let place = moves.place(id).or_else(|| machine.signal_object(id))?;
-            Some((place.clone(), moves.is_arithmetic(id)))
+            Some((place.clone(), moves.traits(id)))
         };
         Self::of_objects(found, (steps, objects), ports, parts)
     }
 
-    /// A row of `objects`; `find` gives the place of an object of signals, and true if it is an operation of two numbers.
+    /// A row of `objects`; `find` gives the place of an object of signals, and what is known of it.
     fn of_objects(
-        find: impl Fn(ObjectId) -> Option<(ObjectPlace, bool)>,
-        (steps, objects): (Vec<BoundStep>, Arc<ObjectGroup>),
+        find: impl Fn(ObjectId) -> Option<(ObjectPlace, Traits)>,
+        (steps, objects): (OrderedSteps, Arc<ObjectGroup>),
         (inputs, outputs): (&[BufferId], &[BufferId]),
         (format, time): (&RowFormat, Arc<BlockTime>),
     ) -> (Self, RowBlocks) {
+        let OrderedSteps {
+            steps,
+            together,
+            may_join,
+        } = steps;
         let mut blocks = RowBlocks::new(&steps, inputs, outputs);
+        let mut links = Links::new(&steps, outputs);
         let mut next = 0;
         let mut row_steps = Vec::with_capacity(steps.len());
-        for (at, bound) in steps.into_iter().enumerate() {
-            let place = bound.step.object().map(&find);
-            if let Some(None) = place {
-                // An object without signals writes none: its outlets are silent.
-                continue;
-            }
-            let [mut inlets, outlets] = blocks.of_step(at, &bound);
-            let operands = Operands::new(&inlets, outlets.first().copied().unwrap_or_default());
-            let action = match (&bound.step, place.flatten()) {
-                (Step::Fill { inlet, .. }, Some((place, _))) => Action::Fill(place, *inlet),
-                (_, Some((_, is_arithmetic))) => {
-                    next += 1;
-                    match is_arithmetic {
-                        true => Action::Combine(next - 1, operands),
-                        false => Action::Perform(next - 1),
-                    }
+        let mut steps = steps.into_iter().enumerate();
+        for (kind, count) in together {
+            let (first, mut signals) = (row_steps.len(), Vec::new());
+            let mut places = Vec::with_capacity(count);
+            for (at, bound) in steps.by_ref().take(count) {
+                let place = bound.step.object().map(&find);
+                if let Some(None) = place {
+                    // An object without signals writes none: its outlets are silent.
+                    continue;
                 }
-                (_, None) => Action::Add(operands),
-            };
-            if let [outlet] = *outlets {
-                inlets
-                    .iter_mut()
-                    .for_each(|block| *block = beside(*block, outlet));
+                let place = place.flatten();
+                let performs = place.is_some() && !matches!(bound.step, Step::Fill { .. });
+                signals.push((bound.step.inlets(), bound.step.outlets()));
+                let (step, lane) = RowStep::new((at, bound), place, next, &mut blocks);
+                row_steps.push(step);
+                places.push(lane);
+                next += usize::from(performs);
             }
-            let numbers = bound.numbers.iter();
-            let numbers = numbers.map(|(inlet, buffer)| (*inlet, blocks.block(*buffer)));
-            row_steps.push(RowStep {
-                action,
-                numbers: numbers.collect(),
-                inlets,
-                outlets,
-                grants: bound.grants,
-            });
+            if let Some(kind) = kind {
+                row_steps.insert(first, RowStep::recurring(kind, places));
+                if let Some(before) = links.link(first, &signals) {
+                    RowStep::link(&mut row_steps, before, first);
+                }
+            }
         }
+        let recurs = |step: &RowStep| matches!(step.action, Action::Recur(_));
+        let scratch = match row_steps.iter().any(recurs) {
+            true => Scratch::new(),
+            false => Scratch::default(),
+        };
         let mut row = Self {
             steps: row_steps,
             blocks: vec![Box::default(); blocks.count()],
@@ -142,6 +160,9 @@ impl Row {
             taken: Vec::with_capacity(1024),
             time,
             rate: format.rate,
+            frames: format.frames,
+            joined: JoinedBlocks::new(may_join),
+            scratch,
         };
         row.resize(format);
         (row, blocks)
@@ -159,11 +180,8 @@ impl Row {
     }
 
     fn resize(&mut self, format: &RowFormat) {
-        for block in &mut self.blocks {
-            if block.len() != format.frames {
-                *block = vec![0.0; format.frames].into_boxed_slice();
-            }
-        }
+        self.frames = format.frames;
+        self.joined.resize(&mut self.blocks, format);
         for object in self.objects.write().iter_mut() {
             object.has_new_numbers = true;
         }
@@ -179,6 +197,34 @@ impl Row {
     #[inline]
     pub(crate) fn block_mut(&mut self, at: u32) -> &mut [f32] {
         &mut self.blocks[at as usize]
+    }
+
+    /// Makes ready to compute several blocks as one, without an overlap, and gives their number: `most` or a part of it, a power of two.
+    ///
+    /// Real-time: hot.
+    pub(super) fn join(&mut self, most: usize) -> usize {
+        if !self.joined.may_join {
+            return 1;
+        }
+        let mut objects = self.objects.write();
+        let surroundings = Surroundings {
+            time: &self.time,
+            rate: self.rate,
+            frames: self.frames,
+        };
+        let joins = self.steps.iter().map(|step| match step.action {
+            Action::Perform(at) => step.joins(&mut objects[at], surroundings),
+            Action::Fill(..) | Action::Add(_) | Action::Combine(..) => usize::MAX,
+            Action::Recur(_) => 1,
+        });
+        let most = joins.min().unwrap_or(1).min(most);
+        let (joined, has_changed) = self.joined.set(&mut self.blocks, most);
+        if has_changed {
+            for object in objects.iter_mut() {
+                object.has_new_numbers = true;
+            }
+        }
+        joined
     }
 
     /// Number of objects that compute.
@@ -211,9 +257,30 @@ impl Wide for Running<'_> {
     fn run(self) {
         let row = self.0;
         let (mut objects, blocks) = (row.objects.write(), &mut row.blocks[..]);
-        let surroundings = (&*row.time, row.rate);
-        for step in &row.steps {
+        let surroundings = Surroundings {
+            time: &row.time,
+            rate: row.rate,
+            frames: row.frames,
+        };
+        let is_in_runs = blocks[0].len() % RUN == 0;
+        let mut steps = row.steps.iter();
+        while let Some(step) = steps.next() {
             let at = match &step.action {
+                Action::Recur(lanes) => {
+                    if is_in_runs {
+                        let together = lanes.count();
+                        let (now, behind) = steps.as_slice().split_at(together);
+                        steps = behind.iter();
+                        for (step, at) in now.iter().zip(lanes.objects()) {
+                            let object = &mut objects[at];
+                            if std::mem::take(&mut object.has_new_numbers) {
+                                step.fill_numbers(object, blocks);
+                            }
+                        }
+                        lanes.run(&mut objects, (blocks, &mut row.scratch), row.rate);
+                    }
+                    continue;
+                }
                 Action::Fill(place, inlet) => {
                     let number = place.write().number(*inlet);
                     blocks[step.outlets[0] as usize].fill(number);
@@ -251,6 +318,65 @@ impl Wide for Running<'_> {
 }
 
 impl RowStep {
+    /// The step `at` of a row, of the object at `place`, which is to be number `next` of those that compute. Gives too where its signals
+    /// are.
+    fn new(
+        (at, bound): (usize, BoundStep),
+        place: Option<(ObjectPlace, Traits)>,
+        next: usize,
+        blocks: &mut RowBlocks,
+    ) -> (Self, LanePlace) {
+        let [mut inlets, outlets] = blocks.of_step(at, &bound);
+        let read = bound.step.outlets().into_iter().zip(&outlets);
+        let read = read.map(|(signal, block)| blocks.is_read(signal).then_some(*block));
+        let lane = LanePlace::new(next, &inlets, &Vec::from_iter(read));
+        let operands = Operands::new(&inlets, outlets.first().copied().unwrap_or_default());
+        let action = match (&bound.step, place) {
+            (Step::Fill { inlet, .. }, Some((place, _))) => Action::Fill(place, *inlet),
+            (_, Some((_, traits))) => match traits.is_arithmetic {
+                true => Action::Combine(next, operands),
+                false => Action::Perform(next),
+            },
+            (_, None) => Action::Add(operands),
+        };
+        if let [outlet] = *outlets {
+            inlets
+                .iter_mut()
+                .for_each(|block| *block = beside(*block, outlet));
+        }
+        let numbers = bound.numbers.iter();
+        let numbers = numbers.map(|(inlet, buffer)| (*inlet, blocks.block(*buffer)));
+        let step = Self {
+            action,
+            numbers: numbers.collect(),
+            inlets,
+            outlets,
+            grants: bound.grants,
+        };
+        (step, lane)
+    }
+
+    /// The recursions that the steps behind this one are.
+    fn recurring(kind: RecursionKind, places: Vec<LanePlace>) -> Self {
+        Self {
+            action: Action::Recur(SideBySide::new(kind, places.into())),
+            numbers: Box::default(),
+            inlets: Box::default(),
+            outlets: Box::default(),
+            grants: Grants::default(),
+        }
+    }
+
+    /// Links lanes with those before.
+    fn link(steps: &mut [Self], before: usize, now: usize) {
+        let (first, second) = steps.split_at_mut(now);
+        if let (Action::Recur(before), Action::Recur(now)) =
+            (&mut first[before].action, &mut second[0].action)
+        {
+            before.lead_to(now);
+        }
+    }
+
     /// The inlets of a step, and its only outlet.
     #[inline(always)]
     fn one_outlet<'b>(
@@ -295,15 +421,24 @@ impl RowStep {
         object: &mut SignalObject,
         inlets: &Inlets<'_>,
         outlets: &mut [Box<[f32]>],
-        (time, rate): (&BlockTime, f32),
+        surroundings: Surroundings<'_>,
     ) {
         let mut world = SignalWorld {
             clocks: &mut object.clocks,
             grants: &self.grants,
-            time,
-            rate,
+            surroundings,
         };
         object.object.perform(inlets, outlets, &mut world);
+    }
+
+    /// How many blocks an object may compute as one.
+    fn joins(&self, object: &mut SignalObject, surroundings: Surroundings<'_>) -> usize {
+        let world = SignalWorld {
+            clocks: &mut object.clocks,
+            grants: &self.grants,
+            surroundings,
+        };
+        object.object.joins(&world)
     }
 
     /// Lets an object with several outlets compute a block. They are taken out of `blocks` meanwhile.
@@ -313,7 +448,7 @@ impl RowStep {
         object: &mut SignalObject,
         blocks: &mut [Box<[f32]>],
         taken: &mut Vec<Box<[f32]>>,
-        surroundings: (&BlockTime, f32),
+        surroundings: Surroundings<'_>,
     ) {
         let all = self.outlets.iter();
         taken.extend(all.map(|to| std::mem::take(&mut blocks[*to as usize])));

@@ -67,6 +67,11 @@ impl RowBlocks {
         self.of_signal.get(&signal).copied().unwrap_or(SILENCE)
     }
 
+    /// Returns true if a step reads a signal, or it goes outside.
+    pub(super) fn is_read(&self, signal: BufferId) -> bool {
+        self.last_reader.contains_key(&signal)
+    }
+
     /// Blocks that step `at` reads and writes. Steps come in their order.
     pub(super) fn of_step(&mut self, at: usize, bound: &BoundStep) -> [Box<[u32]>; 2] {
         for (_, number) in &bound.numbers {

@@ -367,7 +367,7 @@ impl MessageStep {
         let parts = (self.format, &self.time);
         let declared = std::mem::take(&mut self.touched.declared);
         let declared = declared.with_new(&self.machine, &order, &self.format);
-        let mut moves = Moves::new(declared.arithmetic.clone());
+        let mut moves = Moves::new(declared.traits.clone());
         let (machine, things) = (&mut self.machine, &mut self.things);
         let declared = (declared, Some(&mut moves));
         let (bound, touched) = bind_steps(machine, order, parts, things, declared);

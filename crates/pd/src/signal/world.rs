@@ -105,12 +105,32 @@ pub(crate) struct SignalWorld<'w> {
     /// Clocks that it sets: they are due from the next messages on.
     pub(super) clocks: &'w mut Vec<(u32, f64)>,
     pub(super) grants: &'w Grants,
+    pub(super) surroundings: Surroundings<'w>,
+}
+
+/// Surroundings that all objects of a row share.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'w> {
     pub(super) time: &'w BlockTime,
     /// Sample rate in hertz.
-    pub rate: f32,
+    pub(super) rate: f32,
+    /// Frames of a block of the canvas: signals are longer where several blocks are computed at once.
+    pub(super) frames: usize,
 }
 
 impl SignalWorld<'_> {
+    /// Sample rate in hertz.
+    pub(crate) fn rate(&self) -> f32 {
+        self.surroundings.rate
+    }
+
+    /// Frames of a block of the canvas. Signals are longer where an object has allowed that ([`Object::joins`]).
+    ///
+    /// [`Object::joins`]: crate::control::Object::joins
+    pub(crate) fn frames(&self) -> usize {
+        self.surroundings.frames
+    }
+
     /// Sets one of the object's clocks. The object must declare that it does.
     pub(crate) fn set_clock(&mut self, slot: u32, delay_ms: f64) {
         self.clocks.retain(|(other, _)| *other != slot);
@@ -121,7 +141,7 @@ impl SignalWorld<'_> {
 
     /// Logical time at the end of the block, in units.
     pub(crate) fn now(&self) -> f64 {
-        self.time.now()
+        self.surroundings.time.now()
     }
 
     /// Milliseconds from `then` to the end of the block.

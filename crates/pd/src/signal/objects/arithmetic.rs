@@ -60,6 +60,10 @@ impl Object for Arithmetic {
 struct Binary<F>(F);
 
 impl<F: Fn(f32, f32) -> f32 + Send + Sync> Object for Binary<F> {
+    fn may_join(&self) -> bool {
+        true
+    }
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
@@ -104,6 +108,10 @@ impl Object for Quotient {
 struct Clip(f32, f32);
 
 impl Object for Clip {
+    fn may_join(&self) -> bool {
+        true
+    }
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
@@ -131,6 +139,10 @@ impl Object for Clip {
 struct Unary<F>(F);
 
 impl<F: Fn(f32) -> f32 + Send + Sync> Object for Unary<F> {
+    fn may_join(&self) -> bool {
+        true
+    }
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,

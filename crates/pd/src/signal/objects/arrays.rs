@@ -5,6 +5,7 @@ use super::phases::{UNIT, fraction, whole, wrapped};
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
 use crate::signal::{Accesses, Inlets, SharedName, SignalWorld};
+use rt::vectors::{Wide, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -100,24 +101,50 @@ impl Object for Read4 {
         };
         #[expect(clippy::cast_precision_loss, reason = "indices of arrays")]
         let (last, end) = (last as f64, (last + 1) as f64);
+        let bounds = (f64::from(self.onset), last, end);
         let runs = inlets.get(0).chunks(RUN);
         for (to, indices) in outlets[0].chunks_mut(RUN).zip(runs) {
-            let mut run = CubicRun::new();
-            for ((first, fraction), x) in run.places().zip(indices) {
-                let place = f64::from(*x) + f64::from(self.onset);
-                // Also where it is no number.
-                let held = if place >= 1.0 { place } else { 1.0 };
-                let held = if held < end { held } else { end };
-                let whole = floor(held);
-                let whole = if whole < last { whole } else { last };
-                // The point before it is the first.
-                *first = index(whole - 1.0);
-                #[expect(clippy::cast_possible_truncation, reason = "as in Pd")]
-                let part = (held - whole) as f32;
-                *fraction = part;
-            }
-            run.read::<false>(points, to);
+            widest(ReadFour(Indices(indices, bounds), points, to));
         }
+    }
+}
+
+/// Indices of a run; what is added to them, the last one that has two points behind it, and the one behind that.
+struct Indices<'s>(&'s [f32], (f64, f64, f64));
+
+impl Indices<'_> {
+    /// The places between points that they are.
+    #[inline(always)]
+    fn find(&self, run: &mut CubicRun) {
+        let (onset, last, end) = self.1;
+        for ((first, fraction), x) in run.places().zip(self.0) {
+            let place = f64::from(*x) + onset;
+            // Also where it is no number.
+            let held = if place >= 1.0 { place } else { 1.0 };
+            let held = if held < end { held } else { end };
+            let whole = floor(held);
+            let whole = if whole < last { whole } else { last };
+            // The point before it is the first.
+            *first = index(whole - 1.0);
+            #[expect(clippy::cast_possible_truncation, reason = "as in Pd")]
+            let part = (held - whole) as f32;
+            *fraction = part;
+        }
+    }
+}
+
+/// The loops of `tabread4~`.
+struct ReadFour<'s>(Indices<'s>, &'s [f32], &'s mut [f32]);
+
+impl Wide for ReadFour<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(indices, points, to) = self;
+        let mut run = CubicRun::new();
+        indices.find(&mut run);
+        run.read_wide::<false>(points, to);
     }
 }
 
@@ -159,7 +186,7 @@ impl Object for Oscillator {
         }
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
         let length = count as f32;
-        let step = length / world.rate;
+        let step = length / world.rate();
         let mut phase = f64::from(length) * self.phase + UNIT;
         let runs = inlets.get(0).chunks(RUN);
         for (to, frequencies) in outlets[0].chunks_mut(RUN).zip(runs) {

@@ -2,7 +2,6 @@
 //!
 //! First all places of a run, then all points, then all cubics: places and cubics run in vectors.
 
-use crate::signal::loops::map_in_turn;
 use rt::vectors::{Wide, widest};
 
 pub(super) use crate::signal::loops::RUN;
@@ -41,12 +40,25 @@ impl CubicRun {
     pub(super) fn read<const REVERSED: bool>(&self, points: &[f32], to: &mut [f32]) {
         match to.try_into() {
             Ok(to) => self.read_run::<REVERSED>(points, to),
-            Err(_) => {
-                let mut all = [0.0; RUN];
-                self.read_run::<REVERSED>(points, &mut all);
-                to.copy_from_slice(&all[..to.len()]);
-            }
+            Err(_) => self.read_part::<REVERSED>(points, to),
         }
+    }
+
+    /// As [`read`](Self::read), in a loop that is already compiled for wide vectors.
+    #[inline(always)]
+    pub(super) fn read_wide<const REVERSED: bool>(&self, points: &[f32], to: &mut [f32]) {
+        match to.try_into() {
+            Ok(to) => Reading::<REVERSED>(self, points, to).run(),
+            Err(_) => self.read_part::<REVERSED>(points, to),
+        }
+    }
+
+    /// A run that is shorter.
+    #[inline(never)]
+    fn read_part<const REVERSED: bool>(&self, points: &[f32], to: &mut [f32]) {
+        let mut all = [0.0; RUN];
+        self.read_run::<REVERSED>(points, &mut all);
+        to.copy_from_slice(&all[..to.len()]);
     }
 
     fn read_run<const REVERSED: bool>(&self, points: &[f32], to: &mut [f32; RUN]) {
@@ -64,12 +76,16 @@ impl<const REVERSED: bool> Wide for Reading<'_, REVERSED> {
     fn run(self) {
         let Self(run, points, to) = self;
         let mut fours = [[0.0; 4]; RUN];
-        map_in_turn(&mut fours, &run.first, |first| {
-            let first = first as usize;
-            let found = points.get(first..first + 4);
-            let found = found.and_then(|found| found.try_into().ok());
-            found.unwrap_or_default()
-        });
+        // In fours, and silence is there already: so each takes a comparison, a load and a store.
+        let (groups, firsts) = (fours.as_chunks_mut::<4>().0, run.first.as_chunks::<4>().0);
+        for (group, firsts) in groups.iter_mut().zip(firsts) {
+            for (four, first) in group.iter_mut().zip(firsts) {
+                let first = *first as usize;
+                if let Some(found) = points.get(first..first + 4) {
+                    four.copy_from_slice(found);
+                }
+            }
+        }
         for ((to, four), fraction) in to.iter_mut().zip(&fours).zip(&run.fractions) {
             let [p, q, r, s] = *four;
             let four = if REVERSED { [s, r, q, p] } else { [p, q, r, s] };

@@ -7,6 +7,7 @@ use super::cubic::{CubicRun, RUN, floor, index};
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, SampleBudget, Symbol, words};
 use crate::signal::{Accesses, Inlets, RowFormat, SharedName, SharedSamples, SignalWorld};
+use rt::vectors::{Wide, widest};
 
 /// Frames that are repeated before the begin of a line, for the cubic.
 const MARGIN: usize = 4;
@@ -66,6 +67,10 @@ impl Object for DelayWrite {
         self.format = *format;
     }
 
+    fn may_join(&self) -> bool {
+        true
+    }
+
     fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
         Handled::Yes
     }
@@ -97,7 +102,42 @@ struct DelayRead {
     ms: f32,
 }
 
+impl DelayRead {
+    /// Frames from the sample that is read to the next one that is written, if `count` frames are read at once from a line of `frames`.
+    fn delay(&self, world: &SignalWorld<'_>, frames: usize, count: usize) -> usize {
+        let block = world.frames();
+        let asked = 0.5 + f64::from(self.ms * per_ms(world.rate()));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below 0 is 0"
+        )]
+        let asked = asked as usize;
+        match world.is_written(SharedName::Delay(self.name)) {
+            true => asked.saturating_add(block).clamp(block, frames) - block + count,
+            false => asked.clamp(block, frames),
+        }
+    }
+}
+
 impl Object for DelayRead {
+    fn may_join(&self) -> bool {
+        true
+    }
+
+    fn joins(&self, world: &SignalWorld<'_>) -> usize {
+        let name = SharedName::Delay(self.name);
+        let Some(line) = world.read(name) else {
+            return usize::MAX;
+        };
+        let (block, frames) = (world.frames(), line.samples.len() - MARGIN);
+        // What is read must have been written, and not be written over yet.
+        match world.is_written(name) {
+            true => (frames - self.delay(world, frames, 0)) / block,
+            false => self.delay(world, frames, block) / block,
+        }
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Delay(self.name));
     }
@@ -112,17 +152,8 @@ impl Object for DelayRead {
         let Some(line) = world.read(SharedName::Delay(self.name)) else {
             return out.fill(0.0);
         };
-        let block = out.len();
-        let is_after = world.is_written(SharedName::Delay(self.name));
         let frames = line.samples.len() - MARGIN;
-        let asked = 0.5 + f64::from(self.ms * per_ms(world.rate));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "below 0 is 0"
-        )]
-        let delay = (asked as usize).saturating_add(if is_after { block } else { 0 });
-        let delay = delay.clamp(block, frames);
+        let delay = self.delay(world, frames, out.len());
         let mut at = match line.phase.checked_sub(delay) {
             Some(at) if at >= MARGIN => at,
             Some(at) => at + frames,
@@ -171,28 +202,70 @@ impl Object for DelayRead4 {
         if limit < 0.0 {
             return out.fill(0.0);
         }
-        let per_ms = per_ms(world.rate);
-        let (size, phase) = (bounded(line.samples.len() - MARGIN), bounded(line.phase));
+        let places = LinePlaces {
+            per_ms: per_ms(world.rate()),
+            before,
+            limit,
+            size: bounded(line.samples.len() - MARGIN),
+            phase: bounded(line.phase),
+        };
         let mut last = block - 1.0;
         let runs = inlets.get(0).chunks(RUN);
         for (to, times) in out.chunks_mut(RUN).zip(runs) {
-            let mut run = CubicRun::new();
-            for ((frame, (first, fraction)), ms) in FRAMES.iter().zip(run.places()).zip(times) {
-                let delay = per_ms * ms - before;
-                let delay = if delay >= 1.00001 { delay } else { 1.00001 };
-                let delay = if delay > limit { limit } else { delay } + (last - frame);
-                let whole = floor(f64::from(delay));
-                #[expect(clippy::cast_possible_truncation, reason = "a fraction of a float")]
-                let part = (f64::from(delay) - whole) as f32;
-                *fraction = part;
-                let at = phase - index(whole).cast_signed();
-                let at = if at < MARGIN as i32 { at + size } else { at };
-                // Its last point is three before.
-                *first = (at - 3).cast_unsigned();
-            }
-            run.read::<true>(&line.samples, to);
+            widest(ReadLine(&places, (times, last), &line.samples, to));
             last -= RUN as f32;
         }
+    }
+}
+
+/// How places in a line follow from times.
+struct LinePlaces {
+    per_ms: f32,
+    /// Frames that are taken away from a delay.
+    before: f32,
+    /// The longest delay.
+    limit: f32,
+    size: i32,
+    phase: i32,
+}
+
+impl LinePlaces {
+    /// The places of `times`, of which the first is `last` frames before the end of the block.
+    #[inline(always)]
+    fn find(&self, (times, last): (&[f32], f32), run: &mut CubicRun) {
+        for ((frame, (first, fraction)), ms) in FRAMES.iter().zip(run.places()).zip(times) {
+            let delay = self.per_ms * ms - self.before;
+            let delay = if delay >= 1.00001 { delay } else { 1.00001 };
+            let limit = self.limit;
+            let delay = if delay > limit { limit } else { delay } + (last - frame);
+            let whole = floor(f64::from(delay));
+            #[expect(clippy::cast_possible_truncation, reason = "a fraction of a float")]
+            let part = (f64::from(delay) - whole) as f32;
+            *fraction = part;
+            let at = self.phase - index(whole).cast_signed();
+            let at = if at < MARGIN as i32 {
+                at + self.size
+            } else {
+                at
+            };
+            // Its last point is three before.
+            *first = (at - 3).cast_unsigned();
+        }
+    }
+}
+
+/// The loops of `delread4~`.
+struct ReadLine<'s>(&'s LinePlaces, (&'s [f32], f32), &'s [f32], &'s mut [f32]);
+
+impl Wide for ReadLine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(places, times, samples, to) = self;
+        let mut run = CubicRun::new();
+        places.find(times, &mut run);
+        run.read_wide::<true>(samples, to);
     }
 }
 

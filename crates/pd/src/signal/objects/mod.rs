@@ -11,7 +11,8 @@
 //! | `ramps` | `line~`, `vline~`, `sig~`, `snapshot~` and others between messages and signals |
 //! | `bonk`, `pique` | `bonk~`: attacks; `pique`: peaks of a spectrum in arrays |
 //! | `sigmund` | `sigmund~`: pitch and sinusoids |
-//! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `vcf~`, one pole and one zero |
+//! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `slop~` |
+//! | `poles` | `vcf~`, one pole and one zero |
 //! | `cubic` | four points to a sample between them |
 //! | `delays` | `delwrite~` and its readers |
 //! | `expr` | `expr~`, `fexpr~` |
@@ -32,10 +33,13 @@ mod functions;
 mod oscillators;
 mod phases;
 mod pique;
+mod poles;
 mod ramps;
 mod sigmund;
 
 use crate::control::{Making, Object, Value};
+pub(super) use poles::{PoleDesign, Poles};
+pub(super) use ramps::is_odd;
 
 /// Makes an object of a class; `None` if there is no such signal object here yet.
 pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -45,6 +49,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| delays::make(making))
         .or_else(|| expr::make(making))
         .or_else(|| filters::make(making))
+        .or_else(|| poles::make(making))
         .or_else(|| extra::make(making))
         .or_else(|| fourier::make(making))
         .or_else(|| sigmund::make(making))

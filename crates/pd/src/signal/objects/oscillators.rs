@@ -47,7 +47,7 @@ impl Object for Oscillator {
         world: &mut SignalWorld<'_>,
     ) {
         let table = CosineTable::get();
-        let step = 512.0 / world.rate;
+        let step = 512.0 / world.rate();
         let mut phase = self.phase + UNIT;
         let number = inlets.number(0);
         let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
@@ -92,7 +92,7 @@ impl Object for Phasor {
         outlets: &mut [Box<[f32]>],
         world: &mut SignalWorld<'_>,
     ) {
-        let step = 1.0 / world.rate;
+        let step = 1.0 / world.rate();
         let mut phase = self.phase + UNIT;
         let number = inlets.number(0);
         let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();

@@ -105,12 +105,19 @@ impl Wide for EvenCosines<'_> {
     #[inline(always)]
     fn run(self) {
         let (mut bits, step) = self.1;
+        // The point, and the period that wraps around, in the highest bits: they need no mask.
+        let (mut place, place_step) = (bits << PERIOD_SHIFT, step << PERIOD_SHIFT);
         for to in self.2 {
-            *to = self.0.cosine(bits);
+            let [value, way] = self.0.0[(place >> (32 + PERIOD_SHIFT)) as usize];
+            *to = value + rounded(bits) * way;
             bits = bits.wrapping_add(step);
+            place = place.wrapping_add(place_step);
         }
     }
 }
+
+/// Bits above those of a phase within its period: 9 for the point, 32 for the fraction.
+const PERIOD_SHIFT: u32 = 64 - 32 - POINTS.ilog2();
 
 /// Phases of a run, in the bits of doubles to which [`UNIT`] was added.
 pub(super) type PhaseRun = [u64; RUN];

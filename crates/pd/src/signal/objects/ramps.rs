@@ -37,6 +37,10 @@ fn narrow(x: f64) -> f32 {
 struct Constant(f32);
 
 impl Object for Constant {
+    fn may_join(&self) -> bool {
+        true
+    }
+
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
         self.0 = number;
         Handled::Yes
@@ -118,7 +122,7 @@ impl Object for Line {
             self.value = 0.0;
         }
         if self.has_new_target {
-            let blocks = self.ramp_ms * (world.rate / (1000.0 * frames));
+            let blocks = self.ramp_ms * (world.rate() / (1000.0 * frames));
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -149,7 +153,8 @@ impl Object for Line {
 }
 
 /// Returns true for a number outside 2⁻⁶³ to 2⁶⁵.
-pub(super) fn is_odd(x: f32) -> bool {
+#[inline(always)]
+pub(in super::super) fn is_odd(x: f32) -> bool {
     let exponent = x.to_bits() & 0x6000_0000;
     exponent == 0 || exponent == 0x6000_0000
 }
@@ -295,7 +300,7 @@ impl Object for SampleLine {
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         #[expect(clippy::cast_precision_loss, reason = "a block is short")]
         let frames = outlets[0].len() as f64;
-        let ms_per_sample = 1000.0 / f64::from(world.rate);
+        let ms_per_sample = 1000.0 / f64::from(world.rate());
         let now = world.ms_since(0.0);
         if now != self.last_now {
             // The first of several short blocks within 64 frames begins where all of them do.
@@ -557,7 +562,7 @@ impl Object for Threshold {
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let signal = inlets.get(0);
         #[expect(clippy::cast_precision_loss, reason = "a block is short")]
-        let period = signal.len() as f32 / world.rate * 1000.0;
+        let period = signal.len() as f32 / world.rate() * 1000.0;
         if self.wait_ms > 0.0 {
             self.wait_ms -= period;
             return;
@@ -584,6 +589,10 @@ struct SampleHold {
 }
 
 impl Object for SampleHold {
+    fn may_join(&self) -> bool {
+        true
+    }
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,

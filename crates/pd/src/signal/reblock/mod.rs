@@ -106,12 +106,22 @@ impl Reblock {
         self.to.is_bounded.then_some(why)
     }
 
-    /// Computes one block inside. Inlets that are not reblocked were written before.
-    fn run(&mut self) {
+    /// Computes `count` blocks inside, one after the other: several as one where the row allows it.
+    fn run_some(&mut self, count: usize) {
+        let does_overlap = self.to.format.vector * count != self.to.outer_frames;
+        let joined = self.parts.row.join(if does_overlap { 1 } else { count });
+        for _ in 0..count / joined {
+            self.run(joined);
+        }
+    }
+
+    /// Computes as many blocks inside as are joined. Inlets that are not reblocked were written before.
+    fn run(&mut self, joined: usize) {
         let buffers = self.parts.inputs.iter().zip(&mut self.inlets);
         if self.to.is_reblocked {
             for ((block, _), inlet) in buffers {
-                inlet.read(self.parts.row.block_mut(*block), self.to.format.vector);
+                let vector = self.to.format.vector * joined;
+                inlet.read(self.parts.row.block_mut(*block), vector);
             }
         }
         self.parts.row.run();
@@ -119,7 +129,7 @@ impl Reblock {
         if self.to.is_reblocked {
             for ((block, _), outlet) in buffers {
                 if let Some(block) = block {
-                    outlet.add(self.parts.row.block(*block));
+                    outlet.add(self.parts.row.block(*block), joined);
                 }
             }
         }
@@ -137,9 +147,7 @@ impl Reblock {
         } else {
             1
         };
-        for _ in 0..count {
-            self.run();
-        }
+        self.run_some(count);
     }
 
     /// Exchanges the points of arrays and the numbers of `value` between messages and signals.
@@ -189,7 +197,7 @@ impl Object for Reblock {
         }
         self.parts.time.set_now(context.clocks().now());
         self.swap_arrays(context);
-        self.run();
+        self.run_some(1);
         self.swap_arrays(context);
         for (id, place) in &self.parts.clock_setters {
             for (slot, delay_ms) in place.write().clocks.drain(..) {

@@ -203,14 +203,14 @@ impl OutletBuffer {
         };
     }
 
-    /// Adds a block from inside.
-    pub(super) fn add(&mut self, from: &[f32]) {
+    /// Adds blocks from inside, several where they follow each other without an overlap.
+    pub(super) fn add(&mut self, from: &[f32], blocks: usize) {
         let (begin, end) = from.split_at(from.len().min(self.samples.len() - self.write));
         let begins = self.samples[self.write..].iter_mut().zip(begin);
         begins.for_each(|(to, x)| *to += x);
         let ends = self.samples.iter_mut().zip(end);
         ends.for_each(|(to, x)| *to += x);
-        self.write += self.hop;
+        self.write += self.hop * blocks;
         if self.write >= self.samples.len() {
             self.write = 0;
         }
@@ -271,7 +271,7 @@ mod tests {
                 if tick % to.period == 0 {
                     for _ in 0..to.frequency {
                         inlet.read(&mut block, to.format.vector);
-                        outlet.add(&block);
+                        outlet.add(&block, 1);
                     }
                 }
                 let mut taken = [0.0; 64];

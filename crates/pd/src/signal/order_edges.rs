@@ -3,7 +3,7 @@
 //! For each thing the last step that changed it and those that have read it since are kept. A reader waits for the last change, a
 //! change waits for both. So there are few edges, and their number grows with that of the accesses.
 
-use crate::signal::SharedName;
+use super::shared::SharedName;
 use std::collections::HashMap;
 
 /// The steps that a thing has seen.
@@ -15,13 +15,13 @@ struct Seen {
 
 /// Finds the order of steps that share things.
 #[derive(Default)]
-pub(super) struct OrderEdges {
+pub(crate) struct OrderEdges {
     seen: HashMap<SharedName, Seen>,
 }
 
 impl OrderEdges {
     /// The steps for which `step` waits, if it touches these things (true: it changes them). Steps come in Pd's order.
-    pub(super) fn before(&mut self, step: usize, accesses: &[(SharedName, bool)]) -> Vec<usize> {
+    pub(crate) fn before(&mut self, step: usize, accesses: &[(SharedName, bool)]) -> Vec<usize> {
         let mut before = Vec::new();
         for (name, is_write) in accesses {
             let seen = self.seen.entry(*name).or_default();

@@ -1,0 +1,82 @@
+//! [`JoinedBlocks`]: several short blocks of a row as one.
+//!
+//! A canvas with `block~ 1` computes 64 times in a block of 64 frames, so that what it writes into a delay line can be read a sample
+//! later. Often the line is read much later. Then as many blocks as lie between are computed at once, with the same sound: that takes a
+//! row of objects for which no sample depends on where a block ends (`Object::joins`).
+
+use super::bound_step::BoundStep;
+use super::shared::SharedName;
+use super::traits::Traits;
+use super::{BLOCK, RowFormat};
+use crate::control::ObjectId;
+use std::collections::HashMap;
+
+/// Blocks of a row in several lengths, of which one is in use.
+pub(super) struct JoinedBlocks {
+    /// True if the row may compute several blocks as one.
+    pub may_join: bool,
+    /// Blocks of 1, 2, 4 … blocks at once; those in use are empty here.
+    sets: Vec<Vec<Box<[f32]>>>,
+    in_use: usize,
+}
+
+impl JoinedBlocks {
+    pub(super) fn new(may_join: bool) -> Self {
+        Self {
+            may_join,
+            sets: Vec::new(),
+            in_use: 0,
+        }
+    }
+
+    /// Gives blocks the length of a format.
+    ///
+    /// Real-time: setup.
+    pub(super) fn resize(&mut self, blocks: &mut [Box<[f32]>], format: &RowFormat) {
+        let silence = |frames| vec![0.0; frames].into_boxed_slice();
+        for block in &mut *blocks {
+            if block.len() != format.frames {
+                *block = silence(format.frames);
+            }
+        }
+        let is_short = self.may_join && format.frames == format.vector;
+        let lengths = (0..).map(|power| format.frames << power);
+        let lengths = lengths.take_while(|length| is_short && *length <= BLOCK);
+        let sets = lengths.map(|length| vec![silence(length); blocks.len()]);
+        self.sets = sets.collect();
+        self.in_use = 0;
+    }
+
+    /// Makes `blocks` those of at most `most` blocks at once. Gives their number, and true if they are others now.
+    ///
+    /// Real-time: hot.
+    pub(super) fn set(&mut self, blocks: &mut Vec<Box<[f32]>>, most: usize) -> (usize, bool) {
+        let power = most.max(1).ilog2() as usize;
+        let to = power.min(self.sets.len().saturating_sub(1));
+        let has_changed = to != self.in_use;
+        if has_changed {
+            std::mem::swap(&mut self.sets[self.in_use], blocks);
+            std::mem::swap(&mut self.sets[to], blocks);
+            self.in_use = to;
+        }
+        (1 << to, has_changed)
+    }
+}
+
+/// Returns true if several blocks of steps may be one: no object minds, and what they share is read only, or a delay line whose only
+/// writer is among them.
+pub(super) fn may_join(steps: &[BoundStep], traits: impl Fn(ObjectId) -> Option<Traits>) -> bool {
+    let minds = |step: &BoundStep| {
+        let traits = step.performed().and_then(&traits);
+        traits.is_some_and(|traits| !(traits.is_arithmetic || traits.may_join))
+    };
+    if steps.iter().any(minds) {
+        return false;
+    }
+    let mut writers: HashMap<SharedName, usize> = HashMap::new();
+    for (name, is_write) in steps.iter().flat_map(|step| &step.accesses) {
+        *writers.entry(*name).or_default() += usize::from(*is_write);
+    }
+    let mut all = writers.iter();
+    all.all(|(name, count)| *count == usize::from(matches!(name, SharedName::Delay(_))))
+}

@@ -1,0 +1,298 @@
+//! The recursions of filters, a sample of each lane at a time (`objects/filters` says what they are).
+
+use super::super::loops::RUN;
+use super::super::objects::{PoleDesign, Poles, is_odd};
+use super::super::recursion::Recursion;
+use super::Inlets;
+use super::transpose::side_by_side;
+
+/// A sample of each lane.
+pub(super) type Lane<const L: usize> = [f32; L];
+
+/// Numbers and states of recursions, lane by lane.
+pub(super) struct Numbers<const L: usize> {
+    coefficients: [Lane<L>; 5],
+    state: [Lane<L>; 2],
+    /// Lanes that leave their signals as they are.
+    pub(super) passes: [bool; L],
+}
+
+impl<const L: usize> Numbers<L> {
+    /// Those of lanes that nothing runs in.
+    pub(super) fn new() -> Self {
+        Self {
+            coefficients: [[0.0; L]; 5],
+            state: [[0.0; L]; 2],
+            passes: [false; L],
+        }
+    }
+
+    /// Sets those of a lane.
+    #[inline(always)]
+    pub(super) fn set(&mut self, lane: usize, of: &Recursion) {
+        for (all, one) in self.coefficients.iter_mut().zip(of.coefficients) {
+            all[lane] = one;
+        }
+        for (all, one) in self.state.iter_mut().zip(of.state) {
+            all[lane] = one;
+        }
+        self.passes[lane] = of.passes;
+    }
+
+    /// Takes what has come in for what goes out, in lanes that leave it as it is.
+    #[cold]
+    pub(super) fn pass(&self, from: &[Lane<L>; RUN], to: &mut [Lane<L>; RUN]) {
+        for (to, from) in to.iter_mut().zip(from) {
+            for ((to, from), passes) in to.iter_mut().zip(from).zip(self.passes) {
+                *to = if passes { *from } else { *to };
+            }
+        }
+    }
+
+    /// The state of a lane.
+    #[inline(always)]
+    pub(super) fn state(&self, lane: usize) -> [f32; 2] {
+        match self.passes[lane] {
+            true => [0.0; 2],
+            false => self.state.map(|all| all[lane]),
+        }
+    }
+}
+
+/// A recursion of `S` signals: those of its inlets, then in their place those of its outlets.
+pub(super) trait Kernel<const S: usize> {
+    const INLETS: usize;
+    const OUTLETS: usize;
+
+    /// The next sample of each lane. Changes the state.
+    fn step<const L: usize>(
+        numbers: &Numbers<L>,
+        state: &mut [Lane<L>; 2],
+        from: [Lane<L>; S],
+    ) -> [Lane<L>; S];
+
+    /// Takes the signals of a run: those of each lane and inlet. There is memory for poles.
+    #[inline(always)]
+    fn take<const L: usize>(
+        _: &Numbers<L>,
+        inlets: &Inlets<'_>,
+        _: &mut [Poles],
+        to: &mut [[Lane<L>; RUN]; S],
+    ) {
+        for (at, to) in to.iter_mut().enumerate().take(Self::INLETS) {
+            let mut from = [&[0.0; RUN]; L];
+            for (lane, from) in from.iter_mut().enumerate() {
+                *from = inlets.get(lane, at);
+            }
+            side_by_side(from, to);
+        }
+    }
+
+    /// Computes a run.
+    #[inline(always)]
+    fn run<const L: usize>(numbers: &mut Numbers<L>, signals: &mut [[Lane<L>; RUN]; S]) {
+        let mut state = numbers.state;
+        for at in 0..RUN {
+            let mut sample = [[0.0; L]; S];
+            for (to, signal) in sample.iter_mut().zip(&*signals) {
+                *to = signal[at];
+            }
+            let sample = Self::step(numbers, &mut state, sample);
+            for (signal, from) in signals.iter_mut().zip(sample) {
+                signal[at] = from;
+            }
+        }
+        numbers.state = state;
+    }
+}
+
+/// A function of each lane. A loop: closures within `std::array::from_fn` are compiled apart, for plain instructions.
+#[inline(always)]
+fn each<const L: usize>(function: impl Fn(usize) -> f32) -> Lane<L> {
+    let mut to = [0.0; L];
+    for (at, to) in to.iter_mut().enumerate() {
+        *to = function(at);
+    }
+    to
+}
+
+/// The recursion of one state: `lop~` and `rpole~`.
+pub(super) struct LowPass;
+
+impl Kernel<1> for LowPass {
+    const INLETS: usize = 1;
+    const OUTLETS: usize = 1;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        numbers: &Numbers<L>,
+        [last, _]: &mut [Lane<L>; 2],
+        [x]: [Lane<L>; 1],
+    ) -> [Lane<L>; 1] {
+        let [gain, feedback, ..] = &numbers.coefficients;
+        *last = each(|at| gain[at] * x[at] + feedback[at] * last[at]);
+        [*last]
+    }
+}
+
+pub(super) struct HighPass;
+
+impl Kernel<1> for HighPass {
+    const INLETS: usize = 1;
+    const OUTLETS: usize = 1;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        numbers: &Numbers<L>,
+        [last, _]: &mut [Lane<L>; 2],
+        [x]: [Lane<L>; 1],
+    ) -> [Lane<L>; 1] {
+        let [coefficient, normal, ..] = &numbers.coefficients;
+        let new: Lane<L> = each(|at| x[at] + coefficient[at] * last[at]);
+        let to = each(|at| normal[at] * (new[at] - last[at]));
+        *last = new;
+        [to]
+    }
+}
+
+pub(super) struct BandPass;
+
+impl Kernel<1> for BandPass {
+    const INLETS: usize = 1;
+    const OUTLETS: usize = 1;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        numbers: &Numbers<L>,
+        [last, before]: &mut [Lane<L>; 2],
+        [x]: [Lane<L>; 1],
+    ) -> [Lane<L>; 1] {
+        let [a1, a2, gain, ..] = &numbers.coefficients;
+        let new: Lane<L> = each(|at| x[at] + a1[at] * last[at] + a2[at] * before[at]);
+        (*before, *last) = (*last, new);
+        [each(|at| gain[at] * new[at])]
+    }
+}
+
+pub(super) struct Biquad;
+
+impl Kernel<1> for Biquad {
+    const INLETS: usize = 1;
+    const OUTLETS: usize = 1;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        numbers: &Numbers<L>,
+        [last, before]: &mut [Lane<L>; 2],
+        [x]: [Lane<L>; 1],
+    ) -> [Lane<L>; 1] {
+        let [fb1, fb2, ff1, ff2, ff3] = &numbers.coefficients;
+        let new: Lane<L> = each(|at| {
+            let new = x[at] + fb1[at] * last[at] + fb2[at] * before[at];
+            if is_odd(new) { 0.0 } else { new }
+        });
+        let to = each(|at| ff1[at] * new[at] + ff2[at] * last[at] + ff3[at] * before[at]);
+        (*before, *last) = (*last, new);
+        [to]
+    }
+}
+
+/// `vcf~` at one frequency.
+pub(super) struct FixedPole;
+
+impl Kernel<2> for FixedPole {
+    const INLETS: usize = 1;
+    const OUTLETS: usize = 2;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        numbers: &Numbers<L>,
+        [re, im]: &mut [Lane<L>; 2],
+        [x, _]: [Lane<L>; 2],
+    ) -> [Lane<L>; 2] {
+        let [gain, c_re, c_im, ..] = &numbers.coefficients;
+        let new_re = each(|at| gain[at] * x[at] + c_re[at] * re[at] - c_im[at] * im[at]);
+        let new_im = each(|at| c_im[at] * re[at] + c_re[at] * im[at]);
+        (*re, *im) = (new_re, new_im);
+        [new_re, new_im]
+    }
+}
+
+/// `vcf~` at the frequencies of a signal.
+pub(super) struct FollowedPole;
+
+impl Kernel<3> for FollowedPole {
+    const INLETS: usize = 2;
+    const OUTLETS: usize = 2;
+
+    #[inline(always)]
+    fn take<const L: usize>(
+        numbers: &Numbers<L>,
+        inlets: &Inlets<'_>,
+        poles: &mut [Poles],
+        [signal, re, im]: &mut [[Lane<L>; RUN]; 3],
+    ) {
+        for (lane, poles) in poles.iter_mut().enumerate().take(L) {
+            let [inverse, correction, to_radians, ..] = numbers.coefficients;
+            let design = PoleDesign::of([inverse[lane], correction[lane], to_radians[lane]]);
+            poles.follow(&design, inlets.get(lane, 0), inlets.get(lane, 1));
+        }
+        let mut from = [[&[0.0; RUN]; L]; 3];
+        for (lane, poles) in poles.iter().enumerate().take(L) {
+            from[0][lane] = &poles.signal;
+            from[1][lane] = &poles.re;
+            from[2][lane] = &poles.im;
+        }
+        side_by_side(from[0], signal);
+        side_by_side(from[1], re);
+        side_by_side(from[2], im);
+    }
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        _: &Numbers<L>,
+        [re, im]: &mut [Lane<L>; 2],
+        [x, c_re, c_im]: [Lane<L>; 3],
+    ) -> [Lane<L>; 3] {
+        let new_re = each(|at| x[at] + c_re[at] * re[at] - c_im[at] * im[at]);
+        let new_im = each(|at| c_im[at] * re[at] + c_re[at] * im[at]);
+        (*re, *im) = (new_re, new_im);
+        [new_re, new_im, x]
+    }
+}
+
+pub(super) struct RealPole;
+
+impl Kernel<2> for RealPole {
+    const INLETS: usize = 2;
+    const OUTLETS: usize = 1;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        _: &Numbers<L>,
+        [last, _]: &mut [Lane<L>; 2],
+        [x, c]: [Lane<L>; 2],
+    ) -> [Lane<L>; 2] {
+        *last = each(|at| x[at] + c[at] * last[at]);
+        [*last, *last]
+    }
+}
+
+pub(super) struct ComplexPole;
+
+impl Kernel<4> for ComplexPole {
+    const INLETS: usize = 4;
+    const OUTLETS: usize = 2;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        _: &Numbers<L>,
+        [re, im]: &mut [Lane<L>; 2],
+        [x_re, x_im, c_re, c_im]: [Lane<L>; 4],
+    ) -> [Lane<L>; 4] {
+        let new_re = each(|at| x_re[at] + re[at] * c_re[at] - im[at] * c_im[at]);
+        let new_im = each(|at| x_im[at] + re[at] * c_im[at] + im[at] * c_re[at]);
+        (*re, *im) = (new_re, new_im);
+        [new_re, new_im, x_re, x_im]
+    }
+}

@@ -1,0 +1,247 @@
+//! Equal recursions of several objects, computed side by side in the lanes of vectors.
+//!
+//! A filter waits for the sample before, which takes as long as some ten other sums. Eight of them in eight lanes wait together. Each lane
+//! computes what its object would by itself: the same products and sums, in the same order.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `kernels` | the recursions |
+//! | `transpose` | signals to lanes, and back |
+
+mod kernels;
+mod transpose;
+
+use super::loops::RUN;
+use super::objects::Poles;
+use super::place::SignalObject;
+use super::recursion::{LANES, RecursionKind};
+use kernels::{Kernel, Numbers};
+use rt::vectors::{Wide, widest};
+use transpose::apart;
+
+/// Where the signals of a recursion are, in the blocks of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LanePlace {
+    /// The object, in its group.
+    pub object: usize,
+    pub inlets: [u32; 4],
+    /// `None` where nobody reads the signal.
+    pub outlets: [Option<u32>; 2],
+}
+
+impl LanePlace {
+    /// The place of a step with these blocks.
+    pub(super) fn new(object: usize, inlets: &[u32], outlets: &[Option<u32>]) -> Self {
+        Self {
+            object,
+            inlets: [0, 1, 2, 3].map(|at| inlets.get(at).copied().unwrap_or_default()),
+            outlets: [0, 1].map(|at| outlets.get(at).copied().flatten()),
+        }
+    }
+}
+
+/// Equal recursions.
+pub(super) struct SideBySide {
+    kind: RecursionKind,
+    places: Box<[LanePlace]>,
+    /// True if their signals are those that the lanes before have left in the scratch.
+    follows: bool,
+    /// True if the lanes behind take their signals from the scratch, and nobody else reads them.
+    is_followed: bool,
+}
+
+/// Memory for a run of lanes: no block finds anything in it that another one has left.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// Signals side by side.
+    signals: Box<[f32]>,
+    /// A signal of each lane.
+    found: Box<[f32]>,
+    poles: Box<[Poles]>,
+}
+
+impl Scratch {
+    /// Memory for any lanes.
+    pub(super) fn new() -> Self {
+        Self {
+            signals: vec![0.0; 4 * RUN * LANES].into(),
+            found: vec![0.0; RUN * LANES].into(),
+            poles: (0..LANES).map(|_| Poles::new()).collect(),
+        }
+    }
+}
+
+impl SideBySide {
+    /// Recursions of one kind, [`LANES`] at most.
+    pub(super) fn new(kind: RecursionKind, places: Box<[LanePlace]>) -> Self {
+        Self {
+            kind,
+            places,
+            follows: false,
+            is_followed: false,
+        }
+    }
+
+    /// Lets the lanes of `next` take their signals from these without a way through blocks: they are in the same order, and nobody else
+    /// reads them.
+    pub(super) fn lead_to(&mut self, next: &mut Self) {
+        let others = self.places.iter().any(|place| place.outlets[1].is_some());
+        if self.count() == next.count() && !others && next.kind.has_one_inlet() {
+            (self.is_followed, next.follows) = (true, true);
+        }
+    }
+
+    /// Number of recursions.
+    pub(super) fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Their objects.
+    pub(super) fn objects(&self) -> impl Iterator<Item = usize> {
+        self.places.iter().map(|place| place.object)
+    }
+
+    /// Computes a block, whose length is a multiple of a run.
+    ///
+    /// Real-time: hot.
+    pub(super) fn run(
+        &self,
+        objects: &mut [SignalObject],
+        (blocks, scratch): (&mut [Box<[f32]>], &mut Scratch),
+        rate: f32,
+    ) {
+        match self.places.len() {
+            0..=2 => self.run_in::<2>(objects, (blocks, scratch), rate),
+            3..=4 => self.run_in::<4>(objects, (blocks, scratch), rate),
+            _ => self.run_in::<LANES>(objects, (blocks, scratch), rate),
+        }
+    }
+
+    fn run_in<const L: usize>(
+        &self,
+        objects: &mut [SignalObject],
+        (blocks, scratch): (&mut [Box<[f32]>], &mut Scratch),
+        rate: f32,
+    ) {
+        let mut numbers = Numbers::<L>::new();
+        for (lane, place) in self.places.iter().enumerate() {
+            let object = &objects[place.object];
+            let number = (self.kind != RecursionKind::FollowedPole).then(|| object.number(1));
+            if let Some(found) = object.object.recursion(rate, number) {
+                numbers.set(lane, &found);
+            }
+        }
+        let parts = (self, blocks, scratch, &mut numbers);
+        match self.kind {
+            RecursionKind::LowPass => widest(Running(parts, kernels::LowPass)),
+            RecursionKind::HighPass => widest(Running(parts, kernels::HighPass)),
+            RecursionKind::BandPass => widest(Running(parts, kernels::BandPass)),
+            RecursionKind::Biquad => widest(Running(parts, kernels::Biquad)),
+            RecursionKind::FixedPole => widest(Running(parts, kernels::FixedPole)),
+            RecursionKind::FollowedPole => widest(Running(parts, kernels::FollowedPole)),
+            RecursionKind::RealPole => widest(Running(parts, kernels::RealPole)),
+            RecursionKind::ComplexPole => widest(Running(parts, kernels::ComplexPole)),
+        }
+        for (lane, place) in self.places.iter().enumerate() {
+            objects[place.object]
+                .object
+                .set_recursion(numbers.state(lane));
+        }
+    }
+}
+
+/// Recursions, the blocks of their row, memory, and their numbers.
+type Parts<'r, const L: usize> = (
+    &'r SideBySide,
+    &'r mut [Box<[f32]>],
+    &'r mut Scratch,
+    &'r mut Numbers<L>,
+);
+
+/// Recursions that compute a block.
+struct Running<'r, K, const L: usize, const S: usize>(Parts<'r, L>, K);
+
+impl<K: Kernel<S>, const L: usize, const S: usize> Wide for Running<'_, K, L, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (lanes, blocks, scratch, numbers) = self.0;
+        let places = &lanes.places[..];
+        let signals = scratch.signals.as_chunks_mut::<L>().0;
+        let Some(signals) = signals.as_chunks_mut::<RUN>().0.first_chunk_mut::<S>() else {
+            return;
+        };
+        let found = scratch.found.as_chunks_mut::<RUN>().0;
+        let Some(found) = found.first_chunk_mut::<L>() else {
+            return;
+        };
+        let runs = blocks[places[0].inlets[0] as usize].len() / RUN;
+        // What is handed on in the scratch is one run.
+        let is_linked = runs == 1;
+        for run in 0..runs {
+            let inlets = Inlets {
+                places,
+                blocks,
+                run,
+            };
+            if !(is_linked && lanes.follows) {
+                K::take(numbers, &inlets, &mut scratch.poles, signals);
+            }
+            let kept = numbers.passes.contains(&true).then(|| signals[0]);
+            K::run(numbers, signals);
+            if let Some(kept) = &kept {
+                numbers.pass(kept, &mut signals[0]);
+            }
+            if is_linked && lanes.is_followed {
+                continue;
+            }
+            for (outlet, signal) in signals.iter().enumerate().take(K::OUTLETS) {
+                let blocks_of = places.iter().map(|place| place.outlets[outlet]);
+                if blocks_of.clone().any(|block| block.is_some()) {
+                    apart(signal, found);
+                    give(blocks_of, found, blocks, run);
+                }
+            }
+        }
+    }
+}
+
+/// Writes a run of each lane. All blocks that somebody reads differ, and all inlets were taken before.
+#[inline(always)]
+fn give(
+    outlets: impl Iterator<Item = Option<u32>>,
+    found: &[[f32; RUN]],
+    blocks: &mut [Box<[f32]>],
+    run: usize,
+) {
+    for (outlet, found) in outlets.zip(found) {
+        if let Some(block) = outlet
+            && let Some(to) = blocks[block as usize].as_chunks_mut().0.get_mut(run)
+        {
+            *to = *found;
+        }
+    }
+}
+
+/// Signals of a run, of several recursions.
+struct Inlets<'r> {
+    places: &'r [LanePlace],
+    blocks: &'r [Box<[f32]>],
+    run: usize,
+}
+
+impl Inlets<'_> {
+    /// The signal at an inlet. Lanes that nothing runs in take what the last one takes.
+    #[inline(always)]
+    fn get(&self, lane: usize, inlet: usize) -> &[f32; RUN] {
+        let place = &self.places[lane.min(self.places.len() - 1)];
+        run_of(&self.blocks[place.inlets[inlet] as usize], self.run)
+    }
+}
+
+/// A run of a block; silence where there is none.
+#[inline(always)]
+fn run_of(block: &[f32], at: usize) -> &[f32; RUN] {
+    block.as_chunks().0.get(at).unwrap_or(&[0.0; RUN])
+}

@@ -1,0 +1,84 @@
+//! Steps that a row computes together, and which of them hand their signals on.
+
+use super::bound_step::BoundStep;
+use super::joined_blocks::may_join;
+use super::recursion::RecursionKind;
+use super::schedule::schedule;
+use super::traits::Traits;
+use super::world::BufferId;
+use crate::control::ObjectId;
+use std::collections::HashMap;
+
+/// Of steps that are computed together the recursion and the number; each other one is alone.
+pub(super) type Together = Vec<(Option<RecursionKind>, usize)>;
+
+/// Steps in the order of [`schedule`].
+pub(super) struct OrderedSteps {
+    pub steps: Vec<BoundStep>,
+    pub together: Together,
+    /// True if several short blocks of them may be computed as one.
+    pub may_join: bool,
+}
+
+impl OrderedSteps {
+    /// Puts steps in order; `traits` has what is known of an object that computes.
+    pub(super) fn new(steps: Vec<BoundStep>, traits: impl Fn(ObjectId) -> Option<Traits>) -> Self {
+        let kind = |step: &BoundStep| {
+            let mut numbers = step.numbers.iter();
+            let has_number = numbers.any(|(inlet, _)| *inlet == 1);
+            traits(step.performed()?)?.recursion[usize::from(has_number)]
+        };
+        let kinds = Vec::from_iter(steps.iter().map(kind));
+        let may_join = may_join(&steps, traits);
+        let order = schedule(&steps, &kinds);
+        let together = order.iter().map(|steps| {
+            let kind = kinds[steps[0]].filter(|kind| steps.len() >= kind.least());
+            (kind, steps.len())
+        });
+        let together = together.collect();
+        let mut steps = Vec::from_iter(steps.into_iter().map(Some));
+        let ordered = order.iter().flatten().filter_map(|at| steps[*at].take());
+        Self {
+            steps: ordered.collect(),
+            together,
+            may_join,
+        }
+    }
+}
+
+/// Finds lanes that hand their signals on to the next ones.
+pub(super) struct Links {
+    /// How often each signal is read.
+    readers: HashMap<BufferId, usize>,
+    /// The lanes before, and what they write first.
+    last: Option<(usize, Vec<Option<BufferId>>)>,
+}
+
+impl Links {
+    pub(super) fn new(steps: &[BoundStep], outputs: &[BufferId]) -> Self {
+        let mut readers = HashMap::new();
+        let read = steps.iter().flat_map(|step| step.step.inlets());
+        for signal in read.chain(outputs.iter().copied()) {
+            *readers.entry(signal).or_default() += 1;
+        }
+        let last = None;
+        Self { readers, last }
+    }
+
+    /// Finds the lanes before those at `at`, which read and write these signals, if all that those before write first goes to them alone.
+    pub(super) fn link(
+        &mut self,
+        at: usize,
+        signals: &[(Vec<BufferId>, Vec<BufferId>)],
+    ) -> Option<usize> {
+        let reads = signals.iter().map(|(inlets, _)| inlets.first().copied());
+        let reads = Vec::from_iter(reads);
+        let writes = signals.iter().map(|(_, outlets)| outlets.first().copied());
+        let last = self.last.replace((at, writes.collect()));
+        let is_alone = |signal: &Option<BufferId>| {
+            signal.is_some_and(|signal| self.readers.get(&signal) == Some(&1))
+        };
+        let (before, _) = last.filter(|it| it.1 == reads && reads.iter().all(is_alone))?;
+        Some(before)
+    }
+}

@@ -1,0 +1,28 @@
+//! [`Traits`]: what a row must know of an object before it computes.
+
+use super::recursion::RecursionKind;
+use crate::control::Object;
+
+/// What is known of an object all along.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Traits {
+    /// True if it is an operation of two numbers.
+    pub is_arithmetic: bool,
+    /// True if several short blocks of it may be computed as one.
+    pub may_join: bool,
+    /// The recursion that it is where a signal is at its second inlet, and where a number is.
+    pub recursion: [Option<RecursionKind>; 2],
+}
+
+impl Traits {
+    /// Those of an object.
+    pub(super) fn of(object: &dyn Object) -> Self {
+        // Its kind depends on no rate.
+        let kind = |number| Some(object.recursion(44_100.0, number)?.kind);
+        Self {
+            is_arithmetic: object.arithmetic().is_some(),
+            may_join: object.may_join(),
+            recursion: [kind(None), kind(Some(0.0))],
+        }
+    }
+}
