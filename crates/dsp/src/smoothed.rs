@@ -7,7 +7,7 @@ use crate::split::BlockSplit;
 use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use processor::{
-    Block, BlockPart, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup,
+    Block, BlockPart, Content, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup,
     StateError,
 };
 use std::ops::Range;
@@ -137,12 +137,14 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let silent = block.is_silent() || self.state.kernel.is_muted(block);
+        let content = block.input_content();
+        let silent = content == Content::Silent || self.state.kernel.is_muted(block);
         if !silent && self.is_settled && !block.may_have_events() {
-            let is_constant = block.is_constant();
-            let frames = if is_constant { 1 } else { block.frames() };
-            self.process_settled(block, frames);
-            if is_constant {
+            // Nearly always.
+            if content == Content::Unknown || !block.is_constant() {
+                self.process_settled(block, block.frames());
+            } else {
+                self.process_settled(block, 1);
                 block.hold_first_frame();
             }
             return ProcessStatus::Continue;

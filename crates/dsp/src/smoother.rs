@@ -109,6 +109,14 @@ impl Smoother {
         self.frames_left == 0
     }
 
+    /// The value, if no ramp is under way.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn settled(&self) -> Option<f32> {
+        self.is_settled().then_some(self.current)
+    }
+
     /// Returns true if the value is 0 and stays so: then nothing is added.
     ///
     /// Real-time: hot.
@@ -272,6 +280,41 @@ const RUN: usize = 16;
 #[inline]
 fn scale_by(factor: f32, from: &[f32], to: &mut [f32]) {
     widest(Scale { factor, from, to });
+}
+
+/// Each of `to` = `from` times its factor, in one pass.
+///
+/// Real-time: hot.
+#[inline]
+pub(crate) fn scale_twice(factors: [f32; 2], from: &[f32], to: [&mut [f32]; 2]) {
+    widest(ScaleTwice { factors, from, to });
+}
+
+struct ScaleTwice<'a> {
+    factors: [f32; 2],
+    from: &'a [f32],
+    to: [&'a mut [f32]; 2],
+}
+
+impl Wide for ScaleTwice<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let [left, right] = self.to;
+        let (left_runs, left_rest) = left.as_chunks_mut::<RUN>();
+        let (right_runs, right_rest) = right.as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = self.from.as_chunks::<RUN>();
+        for ((left, right), from) in left_runs.iter_mut().zip(right_runs).zip(from_runs) {
+            let scaled = |factor: f32| from.map(|x| clamp_sample(x * factor));
+            *left = scaled(self.factors[0]);
+            *right = scaled(self.factors[1]);
+        }
+        for ((left, right), x) in left_rest.iter_mut().zip(right_rest).zip(from_rest) {
+            *left = clamp_sample(x * self.factors[0]);
+            *right = clamp_sample(x * self.factors[1]);
+        }
+    }
 }
 
 struct Scale<'a> {

@@ -18,7 +18,7 @@ use rt::stamp::{self, TickScale};
 use rtrb::PushError;
 use std::sync::Arc;
 use units::{Frames, Nanos, SampleRate};
-use workers::BackgroundThread;
+use workers::{BackgroundPoller, BackgroundThread};
 
 /// The half of an engine that plays. A driver calls it once a block.
 pub struct EngineCallback {
@@ -35,7 +35,7 @@ pub struct EngineCallback {
     midi: MidiExchange,
     controllers: Box<ControllerMap>,
     /// Offline: the background work, done between blocks. None live.
-    background: Option<Arc<BackgroundThread>>,
+    background: Option<BackgroundPoller>,
     scale: TickScale,
     block: Frames,
     period: Nanos,
@@ -47,12 +47,16 @@ pub struct EngineCallback {
     position: u64,
     /// Frame at which the executor began.
     first_frame: u64,
+    /// Frames by which the output of the executor is late: those of a pipeline.
+    delay: u64,
     overload: Overload,
-    /// Xruns of cycles whose message found no room, and true if one of them was the first of an executor. The next
-    /// message reports them.
+    /// Xruns that no message has reported yet, and true if the message of the first cycle of an executor found no room. The
+    /// next message reports them.
     unsent: (u32, bool),
     /// Errors in executors that have been replaced.
     retired_errors: ErrorCounts,
+    /// Number of errors of the executor that were told, and `None` if all are to be told anew.
+    told_errors: Option<u64>,
     /// Number of swaps, and of event messages that were taken.
     swaps: u32,
     events_taken: u64,
@@ -89,6 +93,7 @@ impl EngineCallback {
     ) -> Self {
         let period = block.duration(rate);
         Self {
+            delay: delay_of(&*executor, block),
             executor,
             next: None,
             draining: None,
@@ -98,7 +103,7 @@ impl EngineCallback {
             clock: ClockPorts::default(),
             midi: MidiExchange::default(),
             controllers: Box::default(),
-            background,
+            background: background.map(BackgroundPoller::new),
             scale,
             block,
             period,
@@ -109,6 +114,7 @@ impl EngineCallback {
             overload: Overload::new(period),
             unsent: (0, false),
             retired_errors: ErrorCounts::default(),
+            told_errors: None,
             swaps: 0,
             events_taken: 0,
         }
@@ -227,6 +233,7 @@ impl EngineCallback {
             return false;
         }
         self.swaps = self.swaps.wrapping_add(1);
+        self.delay = delay_of(&*next, self.block);
         let first_frame = std::mem::replace(&mut self.first_frame, end_frame);
         let replaced = DrainingExecutor {
             executor: std::mem::replace(&mut self.executor, next),
@@ -280,6 +287,7 @@ impl EngineCallback {
         executor.hand_over_events(u32::MAX, &mut *self.executor);
         // Counted after the release, which may have quarantined a node.
         self.retired_errors = self.retired_errors + executor.error_counts();
+        self.told_errors = None;
         // There was room, and only this thread fills it. If there were none all the same, a leak is better than a free
         // here.
         if let Err(PushError::Full(retired)) = self.rings.retired.push(executor) {
@@ -291,15 +299,20 @@ impl EngineCallback {
     /// node that is not here yet waits for the next executor: it may have been popped before the swap message that was
     /// pushed first.
     fn deliver_events(&mut self) {
-        while self.schedule.has_room()
+        while !self.rings.events.is_empty()
+            && self.schedule.has_room()
             && let Ok(message) = self.rings.events.pop()
         {
             self.events_taken += 1;
             self.schedule.push(message);
         }
-        if self.schedule.is_empty() {
-            return;
+        if !self.schedule.is_empty() {
+            self.deliver_due_events();
         }
+    }
+
+    /// Hands the events that wait and are due in the coming block to the executor.
+    fn deliver_due_events(&mut self) {
         self.schedule.release(self.swaps);
         let has_next = self.has_next();
         let block = (self.position, u64::from(self.block.0));
@@ -314,7 +327,8 @@ impl EngineCallback {
 
     /// Moves the transport as was commanded for the coming block.
     fn move_transport(&mut self, host: &HostTransport) {
-        while self.transport.has_room()
+        while !self.rings.transport.is_empty()
+            && self.transport.has_room()
             && let Ok(command) = self.rings.transport.pop()
         {
             self.transport.push(command);
@@ -322,9 +336,8 @@ impl EngineCallback {
         let end = self.position + u64::from(self.block.0);
         let block = (self.position, end);
         self.transport.begin_block(block, host);
-        let delay = self.midi_delay();
         self.clock
-            .begin_block(self.transport.transport(), block, delay);
+            .begin_block(self.transport.transport(), block, self.delay);
     }
 
     /// Sets what a controller is bound to, at its frame. A change for which there is no room is left out; the next one of
@@ -348,11 +361,6 @@ impl EngineCallback {
         let sent = ControllerMessage { port, message };
         // Full: the control thread is far behind, and follows the messages to come.
         let _ = self.rings.controllers.push(sent);
-    }
-
-    /// Frames by which a pipeline's output is late.
-    fn midi_delay(&self) -> u64 {
-        u64::from(self.executor.latency_blocks()) * u64::from(self.block.0)
     }
 
     /// Returns true if another executor has come.
@@ -397,30 +405,52 @@ impl EngineCallback {
         self.executor.run_cycle(&info, call.inputs)
     }
 
-    /// A message about this cycle, which has not run.
-    fn message(&self, outcome: CycleOutcome, xruns: u32) -> CycleMessage {
-        CycleMessage {
-            cycle: self.cycle,
-            duration_ns: 0,
-            outcome,
-            wakes: 0,
-            acquisitions: 0,
-            is_swapped: false,
-            xruns,
-            events_taken: self.events_taken,
-            errors: self.retired_errors + self.executor.error_counts(),
-        }
-    }
-
-    fn send(&mut self, mut message: CycleMessage) {
+    /// Tells the control thread how this cycle went. What finds no room is told with the next one.
+    fn send(&mut self, cycle: CycleMessage) {
         let (xruns, is_swapped) = self.unsent;
-        message.xruns = message.xruns.saturating_add(xruns);
-        message.is_swapped |= is_swapped;
+        let message = CycleMessage {
+            xruns: u16::try_from(xruns).unwrap_or(u16::MAX),
+            is_swapped: cycle.is_swapped | is_swapped,
+            ..cycle
+        };
         self.unsent = match self.rings.cycles.push(message) {
-            Ok(()) => (0, false),
-            Err(PushError::Full(message)) => (message.xruns, message.is_swapped),
+            Ok(()) => (xruns - u32::from(message.xruns), false),
+            Err(PushError::Full(message)) => (xruns, message.is_swapped),
         };
     }
+
+    /// Counts what the device has lost in this call, of which a message says as much as fits.
+    fn count_xruns(&mut self, xruns: u32) {
+        self.unsent.0 = self.unsent.0.saturating_add(xruns);
+    }
+
+    /// Tells the errors so far.
+    #[cold]
+    fn tell_errors(&mut self, of_executor: u64) {
+        self.told_errors = Some(of_executor);
+        let all = self.retired_errors + self.executor.error_counts();
+        self.rings.errors.set(all);
+    }
+
+    /// A message about this cycle, as if it had not run.
+    #[inline]
+    fn message(&self, outcome: CycleOutcome) -> CycleMessage {
+        CycleMessage {
+            duration_ns: 0,
+            events_taken: self.events_taken,
+            cycle: self.cycle as u32,
+            wakes: 0,
+            acquisitions: 0,
+            xruns: 0,
+            outcome,
+            is_swapped: false,
+        }
+    }
+}
+
+/// Frames by which a pipeline's output is late.
+fn delay_of(executor: &dyn Executor, block: Frames) -> u64 {
+    u64::from(executor.latency_blocks()) * u64::from(block.0)
 }
 
 fn silence(outputs: &mut [&mut [f32]]) {
@@ -447,13 +477,13 @@ fn time_for_late_results(budget: Nanos, period: Nanos) -> Nanos {
 impl AudioCallback for EngineCallback {
     fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         let start = stamp::now();
-        let delay = self.midi_delay();
-        self.midi.begin_block(self.position, delay);
+        self.midi.begin_block(self.position, self.delay);
+        self.count_xruns(info.xruns);
         if let Some(outcome) = self.overload.next_muted() {
             silence(outputs);
-            return self.send(self.message(outcome, info.xruns));
+            return self.send(self.message(outcome));
         }
-        if let Some(background) = &self.background {
+        if let Some(background) = &mut self.background {
             background.run_until_idle();
         }
         let call = Call {
@@ -471,6 +501,9 @@ impl AudioCallback for EngineCallback {
             true => self.add_outputs(outputs),
             false => self.executor.write_outputs(outputs),
         }
+        if self.told_errors != Some(result.errors) {
+            self.tell_errors(result.errors);
+        }
         let duration = self.scale.between(start, stamp::now());
         let is_late = info.budget.is_some_and(|budget| duration > budget);
         let outcome = CycleOutcome::new(result.status, is_late);
@@ -479,7 +512,7 @@ impl AudioCallback for EngineCallback {
             wakes: result.wakes,
             acquisitions: result.acquisitions,
             is_swapped,
-            ..self.message(outcome, info.xruns)
+            ..self.message(outcome)
         });
         if info.budget.is_some() {
             self.overload.add(outcome, duration);

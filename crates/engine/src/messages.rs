@@ -11,6 +11,8 @@
 //! | the same, replaced, to be freed | audio | control | 1 |
 //! | [`ControllerMessage`]: what a MIDI controller sent | audio | control | 1024 |
 //! | [`CycleMessage`]: how a cycle went | audio | control | 32768 |
+//!
+//! Errors are counts that the control thread reads where they are ([`SharedErrors`]).
 
 use crate::controllers::ControllerMap;
 use crate::transport::{COMMANDS, TransportCommand};
@@ -19,6 +21,8 @@ use graph::NodeId;
 use processor::Event;
 use rt::ring::ring;
 use rtrb::{Consumer, Producer, RingBuffer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Capacity of the ring of cycle messages: several seconds of the shortest blocks, until the control thread reads them.
 const CYCLES: usize = 1 << 15;
@@ -65,22 +69,59 @@ pub enum RampLaw {
     Geometric,
 }
 
-/// From the audio thread, once a cycle.
+/// From the audio thread, once a cycle: half a cache line, since each is written to memory that no core holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CycleMessage {
-    pub(crate) cycle: u64,
     pub(crate) duration_ns: u64,
-    pub(crate) outcome: CycleOutcome,
-    pub(crate) wakes: u32,
-    pub(crate) acquisitions: u32,
-    /// True in the first cycle of another executor.
-    pub(crate) is_swapped: bool,
-    /// Number of times that the device lost sound.
-    pub(crate) xruns: u32,
     /// Number of event messages that have been taken from their ring so far, before this cycle.
     pub(crate) events_taken: u64,
-    /// Errors so far, in executors that have been replaced too.
-    pub(crate) errors: ErrorCounts,
+    /// Lower half of the number of the cycle.
+    pub(crate) cycle: u32,
+    pub(crate) wakes: u32,
+    pub(crate) acquisitions: u32,
+    /// Number of times that the device lost sound.
+    pub(crate) xruns: u16,
+    pub(crate) outcome: CycleOutcome,
+    /// True in the first cycle of another executor.
+    pub(crate) is_swapped: bool,
+}
+
+const _: () = assert!(size_of::<CycleMessage>() == 32);
+
+/// Errors so far, in executors that have been replaced too. The callback writes them where they have changed, before the message
+/// of the cycle.
+#[derive(Debug, Default)]
+pub(crate) struct SharedErrors([AtomicU64; 4]);
+
+impl SharedErrors {
+    /// Replaces the counts.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn set(&self, errors: ErrorCounts) {
+        let ErrorCounts {
+            late_results,
+            node_faults,
+            non_finite_samples,
+            lost_events,
+        } = errors;
+        let counts = [late_results, node_faults, non_finite_samples, lost_events];
+        // Relaxed, here and below: the message of the cycle orders them for who has read it, and each count stands for itself.
+        for (cell, count) in self.0.iter().zip(counts) {
+            cell.store(count, Ordering::Relaxed);
+        }
+    }
+
+    /// The counts.
+    pub(crate) fn get(&self) -> ErrorCounts {
+        let [late_results, node_faults, non_finite_samples, lost_events] =
+            std::array::from_fn(|kind| self.0[kind].load(Ordering::Relaxed));
+        ErrorCounts {
+            late_results,
+            node_faults,
+            non_finite_samples,
+            lost_events,
+        }
+    }
 }
 
 /// Times and state of one cycle.
@@ -122,6 +163,7 @@ pub(crate) struct ControlRings {
     pub(crate) events: Producer<EventMessage>,
     pub(crate) transport: Producer<TransportCommand>,
     pub(crate) cycles: Consumer<CycleMessage>,
+    pub(crate) errors: Arc<SharedErrors>,
     pub(crate) maps: Producer<Box<ControllerMap>>,
     pub(crate) retired_maps: Consumer<Box<ControllerMap>>,
     pub(crate) controllers: Consumer<ControllerMessage>,
@@ -134,6 +176,7 @@ pub(crate) struct CallbackRings {
     pub(crate) events: Consumer<EventMessage>,
     pub(crate) transport: Consumer<TransportCommand>,
     pub(crate) cycles: Producer<CycleMessage>,
+    pub(crate) errors: Arc<SharedErrors>,
     pub(crate) maps: Consumer<Box<ControllerMap>>,
     pub(crate) retired_maps: Producer<Box<ControllerMap>>,
     pub(crate) controllers: Producer<ControllerMessage>,
@@ -149,7 +192,9 @@ pub(crate) fn rings() -> (ControlRings, CallbackRings) {
     let (maps, maps_in) = RingBuffer::new(1);
     let (retired_maps_out, retired_maps) = RingBuffer::new(1);
     let (controllers_out, controllers) = ring(CONTROLLERS);
+    let errors = Arc::<SharedErrors>::default();
     let control = ControlRings {
+        errors: errors.clone(),
         swaps,
         retired,
         events,
@@ -160,6 +205,7 @@ pub(crate) fn rings() -> (ControlRings, CallbackRings) {
         controllers,
     };
     let callback = CallbackRings {
+        errors,
         swaps: swaps_in,
         retired: retired_out,
         events: events_in,

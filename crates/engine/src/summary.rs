@@ -22,7 +22,6 @@ pub(crate) struct Summary {
 
 impl Summary {
     pub(crate) fn add(&mut self, message: &CycleMessage) {
-        self.errors = message.errors;
         self.xruns += u64::from(message.xruns);
         match message.outcome {
             CycleOutcome::MuteBegins => self.muted += 1,
@@ -31,6 +30,11 @@ impl Summary {
                 self.add_cycle(message)
             }
         }
+    }
+
+    /// Takes note of the errors so far.
+    pub(crate) fn set_errors(&mut self, errors: ErrorCounts) {
+        self.errors = errors;
     }
 
     fn add_cycle(&mut self, message: &CycleMessage) {

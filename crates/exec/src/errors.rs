@@ -30,6 +30,16 @@ impl Add for ErrorCounts {
     }
 }
 
+impl ErrorCounts {
+    /// Errors of all kinds.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn total(&self) -> u64 {
+        self.late_results + self.node_faults + self.non_finite_samples + self.lost_events
+    }
+}
+
 /// A kind of error that is counted.
 #[derive(Clone, Copy)]
 pub(crate) enum ErrorKind {
@@ -47,12 +57,14 @@ pub(crate) struct ErrorCounters([AtomicU64; 4]);
 
 impl ErrorCounters {
     /// Counts `errors` errors. Writes nothing if there are none: most steps have none, and the cache line is shared.
+    #[inline]
     pub(crate) fn add(&self, kind: ErrorKind, errors: u64) {
         if errors > 0 {
             self.0[kind as usize].fetch_add(errors, Ordering::Relaxed);
         }
     }
 
+    #[inline]
     pub(crate) fn read(&self) -> ErrorCounts {
         let count = |kind: ErrorKind| self.0[kind as usize].load(Ordering::Relaxed);
         ErrorCounts {

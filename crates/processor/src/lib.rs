@@ -76,7 +76,7 @@ pub use midi_ports::{
 };
 pub use own_param::{BoxFace, OwnParam, ShownBox};
 pub use registry::{MakeContext, MakeError, Registry};
-pub use rt::background::{BackgroundTask, TaskStatus};
+pub use rt::background::{BackgroundTask, PollRequest, TaskStatus};
 pub use rt::fork::{ForkAbandoned, ForkTask};
 pub use services::{ProcessServices, SetupServices};
 pub use text_id::TextId;

@@ -30,6 +30,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Number of changes that are remembered.
 const HISTORY: usize = 1024;
 
+const _: () = assert!(HISTORY.is_power_of_two());
+
 /// Most changes of a transport within one block.
 pub const MAX_TRANSPORT_CHANGES: usize = 64;
 
@@ -221,6 +223,15 @@ impl Transport {
         self.cell(self.count() - 1).get()
     }
 
+    /// Frame of the last change.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn last_frame(&self) -> u64 {
+        // Relaxed: ordered by the count, which was read before.
+        self.cell(self.count() - 1).0[0].load(Ordering::Relaxed)
+    }
+
     /// The state at `frame`.
     ///
     /// Real-time: hot.
@@ -282,13 +293,16 @@ impl Transport {
     /// Number of changes so far. What was computed of later frames holds as long as it stays the same.
     ///
     /// Real-time: hot.
+    #[inline]
     pub fn count(&self) -> u64 {
         // pairs with the store in `push`.
         self.count.load(Ordering::Acquire)
     }
 
+    #[inline]
     fn cell(&self, number: u64) -> &ChangeCell {
-        &self.changes[(number % self.changes.len() as u64) as usize]
+        // There are 1 or `HISTORY` of them: both are powers of two.
+        &self.changes[number as usize & (self.changes.len() - 1)]
     }
 
     /// Number of the first of the changes that hold at `frame`: several changes at the same frame count from the first on.

@@ -30,9 +30,13 @@ impl FlushToZero {
     /// Switches the mode on for the calling thread.
     ///
     /// Real-time: hot.
+    #[inline]
     pub fn enable() -> Self {
         let before = mode::get();
-        mode::set(mode::flushing(before));
+        // To set the register waits for all arithmetic before.
+        if mode::flushing(before) != before {
+            mode::set(mode::flushing(before));
+        }
         Self {
             before,
             here: PhantomData,
@@ -48,8 +52,11 @@ impl FlushToZero {
 }
 
 impl Drop for FlushToZero {
+    #[inline]
     fn drop(&mut self) {
-        mode::set(self.before);
+        if mode::flushing(self.before) != self.before {
+            mode::set(self.before);
+        }
     }
 }
 

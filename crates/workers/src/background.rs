@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use rt::background::{BackgroundTask, TaskStatus};
+use rt::background::{BackgroundTask, PollRequest, TaskStatus};
 use rt::wake::Futex;
 use units::Nanos;
 
@@ -30,8 +30,19 @@ pub struct BackgroundThread {
 /// A task, or `None` once it has ended. Locked while the task is polled.
 type TaskCell = Arc<Mutex<Option<Box<dyn BackgroundTask>>>>;
 
+/// A task as it was added.
+#[derive(Clone)]
+struct AddedTask {
+    id: BackgroundTaskId,
+    cell: TaskCell,
+    /// The request by which it is polled; `None` if it is polled always.
+    request: Option<PollRequest>,
+}
+
 struct Tasks {
-    cells: Mutex<Vec<(BackgroundTaskId, TaskCell)>>,
+    list: Mutex<Vec<AddedTask>>,
+    /// Number of changes of the list, which are made under its lock.
+    version: AtomicU64,
     next_id: AtomicU64,
     /// 0 until the thread is to end.
     stop: Futex,
@@ -59,7 +70,8 @@ impl BackgroundThread {
     /// Real-time: setup.
     pub fn without_thread() -> Self {
         let tasks = Tasks {
-            cells: Mutex::default(),
+            list: Mutex::default(),
+            version: AtomicU64::new(0),
             next_id: AtomicU64::new(0),
             stop: Futex::new(0),
         };
@@ -75,8 +87,12 @@ impl BackgroundThread {
     pub fn add(&self, task: Box<dyn BackgroundTask>) -> BackgroundTaskId {
         // Relaxed: only the number matters.
         let id = BackgroundTaskId(self.tasks.next_id.fetch_add(1, Ordering::Relaxed));
-        let cell = Arc::new(Mutex::new(Some(task)));
-        lock(&self.tasks.cells).push((id, cell));
+        let task = AddedTask {
+            id,
+            request: task.poll_request(),
+            cell: Arc::new(Mutex::new(Some(task))),
+        };
+        self.tasks.change(|list| list.push(task));
         id
     }
 
@@ -88,11 +104,87 @@ impl BackgroundThread {
         cell.is_some_and(|cell| end(&mut lock(&cell)))
     }
 
-    /// Polls all tasks on this thread until none has more to do: for offline rendering, where nothing may be late.
+    /// As [`BackgroundPoller::run_until_idle`], once.
     ///
     /// Real-time: waits, on the tasks; for ever if one always has more to do.
     pub fn run_until_idle(&self) {
-        while self.tasks.poll_all() {}
+        let mut polled = PolledTasks::default();
+        while polled.poll_all(&self.tasks) {}
+    }
+}
+
+/// Polls the tasks of a [`BackgroundThread`] on the thread that has it, again and again: for offline rendering, where nothing may
+/// be late.
+pub struct BackgroundPoller {
+    thread: Arc<BackgroundThread>,
+    polled: PolledTasks,
+}
+
+impl BackgroundPoller {
+    /// A poller of the tasks of `thread`.
+    ///
+    /// Real-time: setup.
+    pub fn new(thread: Arc<BackgroundThread>) -> Self {
+        Self {
+            thread,
+            polled: PolledTasks::default(),
+        }
+    }
+
+    /// Polls all tasks on this thread until none has more to do.
+    ///
+    /// Real-time: waits, on the tasks; for ever if one always has more to do.
+    #[inline]
+    pub fn run_until_idle(&mut self) {
+        while self.polled.poll_all(&self.thread.tasks) {}
+    }
+}
+
+/// The tasks as a thread that polls them knows them.
+#[derive(Default)]
+struct PolledTasks {
+    list: Vec<PolledTask>,
+    /// Version of the list, plus 1; 0 before the first look.
+    next_version: u64,
+}
+
+struct PolledTask {
+    task: AddedTask,
+    /// Its last poll was not its last piece of work, or it was never polled here.
+    has_more: bool,
+}
+
+impl PolledTasks {
+    /// Polls each task once that wants to be polled. Returns true if one has more to do.
+    #[inline]
+    fn poll_all(&mut self, tasks: &Tasks) -> bool {
+        // Acquire pairs with `Tasks::change`. A change that is not seen yet is seen at the next poll.
+        if tasks.version.load(Ordering::Acquire) + 1 != self.next_version {
+            self.follow(tasks);
+        }
+        let mut any = false;
+        for polled in &mut self.list {
+            let request = polled.task.request.as_ref();
+            if request.is_none_or(PollRequest::take) | polled.has_more {
+                polled.has_more = tasks.poll(&polled.task);
+                any |= polled.has_more;
+            }
+        }
+        any
+    }
+
+    /// Takes the list as it is now.
+    #[cold]
+    fn follow(&mut self, tasks: &Tasks) {
+        let list = lock(&tasks.list);
+        // Relaxed: changed under the lock alone.
+        self.next_version = tasks.version.load(Ordering::Relaxed) + 1;
+        let polled = |task: &AddedTask| PolledTask {
+            task: task.clone(),
+            // A request may have been taken before the list was followed.
+            has_more: true,
+        };
+        self.list = list.iter().map(polled).collect();
     }
 }
 
@@ -104,8 +196,8 @@ impl Drop for BackgroundThread {
             // The panics of tasks are caught. A panic of the thread itself has been printed by the panic hook.
             let _ = thread.join();
         }
-        for (_, cell) in lock(&self.tasks.cells).drain(..) {
-            end(&mut lock(&cell));
+        for task in lock(&self.tasks.list).drain(..) {
+            end(&mut lock(&task.cell));
         }
     }
 }
@@ -116,40 +208,44 @@ impl Tasks {
         // change them, there was nothing to inherit.
         let _ = set_priority(Priority::Ordinary);
         let _ = unpin();
+        let mut polled = PolledTasks::default();
         while self.stop.load() == 0 {
-            if !self.poll_all() {
+            if !polled.poll_all(self) {
                 self.stop.wait_timeout(0, POLL_INTERVAL);
             }
         }
     }
 
-    /// Polls each task once. Returns true if one has more to do.
-    fn poll_all(&self) -> bool {
-        let cells = lock(&self.cells).clone();
-        let polls = cells.iter().map(|(id, cell)| self.poll(*id, cell));
-        polls.fold(false, |any, has_more| any | has_more)
+    /// Changes the list.
+    fn change<R>(&self, change: impl FnOnce(&mut Vec<AddedTask>) -> R) -> R {
+        let mut list = lock(&self.list);
+        let result = change(&mut list);
+        // Release pairs with the load in `PolledTasks::poll_all`.
+        self.version.fetch_add(1, Ordering::Release);
+        result
     }
 
     /// Polls a task, and ends it if it is done or panics. Returns true if it has more to do.
-    fn poll(&self, id: BackgroundTaskId, cell: &TaskCell) -> bool {
-        let mut task = lock(cell);
-        let Some(polled) = task.as_mut() else {
+    fn poll(&self, polled: &AddedTask) -> bool {
+        let mut task = lock(&polled.cell);
+        let Some(of_cell) = task.as_mut() else {
             return false;
         };
-        match catch_unwind(AssertUnwindSafe(|| polled.poll())) {
+        match catch_unwind(AssertUnwindSafe(|| of_cell.poll())) {
             Ok(TaskStatus::More) => return true,
             Ok(TaskStatus::Idle) => return false,
             Ok(TaskStatus::Done) | Err(_) => {}
         }
         end(&mut task);
-        self.remove(id);
+        self.remove(polled.id);
         false
     }
 
     fn remove(&self, id: BackgroundTaskId) -> Option<TaskCell> {
-        let mut cells = lock(&self.cells);
-        let at = cells.iter().position(|(other, _)| *other == id)?;
-        Some(cells.remove(at).1)
+        self.change(|list| {
+            let at = list.iter().position(|task| task.id == id)?;
+            Some(list.remove(at).cell)
+        })
     }
 }
 

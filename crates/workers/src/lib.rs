@@ -28,7 +28,7 @@ mod system;
 mod thread_usage;
 
 pub use audio_thread::AudioThread;
-pub use background::{BackgroundTaskId, BackgroundThread};
+pub use background::{BackgroundPoller, BackgroundTaskId, BackgroundThread};
 pub use deferred::DeferredJobs;
 pub use grants::{Finding, Grants};
 pub use machine_time::{MachineTime, load_average};

@@ -22,29 +22,38 @@ pub struct ThreadUsage {
     pub is_blocked: bool,
 }
 
+thread_local! {
+    /// Number of this thread, or 0 before it was asked for.
+    static NUMBER: Cell<u32> = const { Cell::new(0) };
+}
+
+#[cold]
+fn ask_number() -> u32 {
+    NUMBER.set(kernel::thread_number());
+    NUMBER.get()
+}
+
 impl ThreadId {
     /// The calling thread; `None` if the system has no number for it. Asks the system in the first call of each thread.
     ///
     /// Real-time: hot, but for a thread's first call.
+    #[inline]
     pub fn current() -> Option<Self> {
-        thread_local! {
-            static NUMBER: Cell<u32> = const { Cell::new(0) };
-        }
-        let number = NUMBER.with(|number| {
-            if number.get() == 0 {
-                number.set(kernel::thread_number());
-            }
-            number.get()
-        });
-        Self::from_number(number)
+        let known = NUMBER.get();
+        Self::from_number(match known {
+            0 => ask_number(),
+            _ => known,
+        })
     }
 
     /// The thread with this number; `None` for 0.
+    #[inline]
     pub fn from_number(number: u32) -> Option<Self> {
         (number != 0).then_some(Self(number))
     }
 
     /// Its number, which is not 0.
+    #[inline]
     pub fn number(self) -> u32 {
         self.0
     }

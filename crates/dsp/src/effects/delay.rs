@@ -20,7 +20,7 @@
 use crate::param::{ParamSpec, channels};
 use crate::sample::{channel_count, clamp_sample};
 use crate::state;
-use crate::steps::{BlockStep, block_steps};
+use crate::steps::{BlockSpan, block_spans};
 use graph::{DelayParams, Kind, KindPicture, Param};
 use processor::{
     Block, DelayLineView, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
@@ -116,6 +116,12 @@ impl TapFade {
         (self.from, self.to, self.next, self.left) = (tap, tap, tap, 0);
     }
 
+    /// Returns true if no crossfade is under way or waits.
+    #[inline]
+    fn is_settled(&self) -> bool {
+        self.left == 0 && self.next == self.to
+    }
+
     /// Begins the next crossfade if this one is over and there is one.
     fn start_next(&mut self) {
         if self.left == 0 && self.next != self.to {
@@ -130,7 +136,7 @@ impl TapFade {
         range: Range<usize>,
         to: &mut [f32],
     ) -> Self {
-        if self.left == 0 && self.next == self.to {
+        if self.is_settled() {
             line.read_run(channel, range.start, self.to, to);
             return self;
         }
@@ -173,6 +179,23 @@ impl Delay {
     }
 }
 
+impl Delay {
+    /// Processes a block in which the delay may change.
+    #[inline(never)]
+    fn process_steps(&mut self, block: &mut Block<'_>) {
+        for span in block_spans(block) {
+            match span {
+                BlockSpan::Event(event) => {
+                    if let Some(time) = TIME.value_of(&event) {
+                        self.fade.next = self.tap(time);
+                    }
+                }
+                BlockSpan::Process(range) => self.process_range(block, range),
+            }
+        }
+    }
+}
+
 impl Processor for Delay {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.rate = Some(setup.rate);
@@ -181,16 +204,10 @@ impl Processor for Delay {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        for step in block_steps(block) {
-            match step {
-                BlockStep::Event(event) => {
-                    if let Some(time) = TIME.value_of(&event) {
-                        self.fade.next = self.tap(time);
-                    }
-                }
-                BlockStep::Process(range) => self.process_range(block, range),
-                BlockStep::Cleanup => {}
-            }
+        if self.fade.is_settled() && !block.may_have_events() {
+            self.process_range(block, 0..block.frames());
+        } else {
+            self.process_steps(block);
         }
         let mut output = block.output(0);
         let is_zero = |x: &f32| x.to_bits() == 0;

@@ -24,7 +24,7 @@ use crate::sample::channel_count;
 use crate::split::{BlockSplit, split};
 use graph::{Kind, Param, PortSpec};
 use processor::{
-    Block, BlockPart, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus, Processor,
+    Block, BlockPart, Content, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus, Processor,
     Setup,
 };
 use rt::vectors::{Wide, widest};
@@ -115,6 +115,12 @@ fn sum_part(part: &mut BlockPart<'_>, from: Range<usize>, port: usize, channels:
     if !from.clone().any(|i| !part.input(i).is_silent()) {
         return;
     }
+    sum_sounding(part, from, port, channels);
+}
+
+/// Sums the inputs that are not silent, of which there is one at least.
+#[inline]
+fn sum_sounding(part: &mut BlockPart<'_>, from: Range<usize>, port: usize, channels: usize) {
     widest(SumPart {
         part,
         from,
@@ -207,19 +213,21 @@ impl Processor for Mix {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        if block.is_silent() {
+        let content = block.input_content();
+        if content == Content::Silent {
             block.silence_outputs();
             return ProcessStatus::Sleep;
         }
         let (inputs, outputs) = (block.input_count(), block.output_count());
-        let is_constant = !self.grouped && block.is_constant();
+        let is_constant =
+            content == Content::Constant && !self.grouped && block.is_constant();
         let frames = if is_constant { 1 } else { block.frames() };
         let (channels, all) = (self.channels, 0..frames);
         if self.grouped {
             self.process_groups(block);
         } else if outputs > 0 {
             self.split.process(block, all, move |part| {
-                sum_part(part, 0..inputs, 0, channels);
+                sum_sounding(part, 0..inputs, 0, channels);
                 if outputs > 1 {
                     copy(part.outputs(), channels);
                 }

@@ -16,7 +16,7 @@ use crate::generators::sine::sine;
 use crate::param::ParamSpec;
 use crate::sample::clamp_sample;
 use crate::smoothed::{Smoothed, SmoothedKernel};
-use crate::smoother::Smoother;
+use crate::smoother::{Smoother, scale_twice};
 use crate::split::split;
 use graph::{Kind, Layout, PortSpec};
 use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
@@ -76,6 +76,13 @@ impl SmoothedKernel for Pan {
 
     fn process_part(&self, part: &mut BlockPart<'_>, sides: &[Smoother], passed: usize) {
         let input = part.input(0).channel(0);
+        if let [Some(left), Some(right)] = [&sides[0], &sides[1]].map(Smoother::settled) {
+            let mut outputs = part.outputs();
+            if let (Some(mut first), Some(mut second)) = (outputs.next(), outputs.next()) {
+                scale_twice([left, right], input, [first.channel(0), second.channel(0)]);
+            }
+            return;
+        }
         for (port, side) in sides.iter().enumerate() {
             let mut output = part.output(port);
             side.advanced(passed).scale(input, output.channel(0));

@@ -176,7 +176,9 @@ impl Executor for AheadExecutor {
         if self.last.replace(info.position) != Some(info.position) {
             self.play_part(info);
         }
-        self.rest.run_cycle(info, inputs)
+        let mut result = self.rest.run_cycle(info, inputs);
+        result.errors += self.part.error_counts().total();
+        result
     }
 
     fn latency_blocks(&self) -> u32 {

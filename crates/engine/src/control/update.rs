@@ -70,7 +70,7 @@ impl Engine {
             if message.outcome == CycleOutcome::Missed
                 && let Some(tracer) = &mut self.tracer
             {
-                tracer.mark_missed(message.cycle as u32);
+                tracer.mark_missed(message.cycle);
             }
             self.summary.add(&message);
             // Of the plan that plays alone, and of whole graphs: while an edit fades two of them play.
@@ -88,6 +88,8 @@ impl Engine {
                 self.position += u64::from(self.resources.options.block.0);
             }
         }
+        // Behind the messages: errors are counted before the message of their cycle.
+        self.summary.set_errors(self.rings.errors.get());
         if let Ok(retired) = self.rings.retired.pop() {
             drop(retired);
             self.has_retiring = false;
@@ -102,7 +104,7 @@ impl Engine {
     }
 
     /// The next executor runs, from `cycle` on.
-    fn finish_swap(&mut self, cycle: u64) {
+    fn finish_swap(&mut self, cycle: u32) {
         if let Some((watchdog, names)) = self.next.take() {
             self.swap_frame = self.position;
             self.watchdog = watchdog;
@@ -117,7 +119,7 @@ impl Engine {
                     .get_or_insert(self.position + fade + block);
             }
             if let Some(tracer) = &mut self.tracer {
-                tracer.swap(cycle as u32, names);
+                tracer.swap(cycle, names);
             }
         }
     }

@@ -64,8 +64,9 @@ impl StepBinder<'_> {
                 ..self.output(output)
             })
             .collect();
-        let mono_output = match outputs.as_slice() {
-            [one] if one.channels == 1 => one.first.content,
+        let contents: Box<[*mut u8]> = outputs.iter().flat_map(contents_of).collect();
+        let mono_output = match *contents {
+            [one] if outputs.len() == 1 => one,
             _ => std::ptr::null_mut(),
         };
         let room = usize::from(step.event_room);
@@ -94,6 +95,7 @@ impl StepBinder<'_> {
                 event_inputs: event_inputs.into_boxed_slice(),
                 node,
                 processor,
+                contents,
                 copy: step.copy,
                 has_copies,
             }),
@@ -224,6 +226,13 @@ impl StepBinder<'_> {
         };
         outputs.iter().map(buffer).collect()
     }
+}
+
+/// What is known of each channel of a port.
+fn contents_of(port: &RawPort) -> impl Iterator<Item = *mut u8> {
+    let port = *port;
+    // SAFETY: the port was made of as many channels, in a table that keeps them.
+    (0..port.channels as usize).map(move |channel| unsafe { (*port.all.add(channel)).content })
 }
 
 /// The samples of a slot, and what is known of them.

@@ -18,6 +18,7 @@ use processor::{Content, RawChannel, RawEvents, RawPort};
 use rt::arena::Arena;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use units::Frames;
@@ -81,6 +82,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
     let (channels, ports) = (binder.channels, binder.ports);
     binding.delay_lines.keep_those_of(plan);
     let successors = plan.task_successors.iter();
+    let sinks = sinks(plan, &arena);
     let new_event_capacity = match plan.latency_blocks {
         0 => 0,
         _ => MAX_STEPS_WITH_NEW_EVENTS,
@@ -97,7 +99,8 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         successors: successors
             .map(|t| Successor::new(t.0, &plan.tasks[t.0 as usize]))
             .collect(),
-        sinks: sinks(plan, &arena),
+        sinks_of_output: sinks_of_output(&sinks),
+        sinks,
         deferred: deferred_jobs(&steps, &loop_steps, binding.processors),
         transport: binding.processors.transport.clone(),
         transport_changed_at: AtomicU64::new(0),
@@ -156,6 +159,13 @@ fn sinks(plan: &Plan, arena: &Arena) -> Box<[SinkChannel]> {
     // Those of one output stay in the plan's order, in which they are added.
     sinks.sort_by_key(|sink| sink.output);
     sinks
+}
+
+/// By output channel: the range of its sinks among all, which are sorted by it.
+fn sinks_of_output(sinks: &[SinkChannel]) -> Box<[Range<usize>]> {
+    let outputs = sinks.last().map_or(0, |last| usize::from(last.output) + 1);
+    let begin = |output: usize| sinks.partition_point(|it| usize::from(it.output) < output);
+    (0..outputs).map(|output| begin(output)..begin(output + 1)).collect()
 }
 
 fn deferred_jobs(

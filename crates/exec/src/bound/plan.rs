@@ -13,6 +13,7 @@ use processor::{ProcessInfo, ProcessServices, RawChannel, RawEvents, RawPort, Tr
 use rt::arena::Arena;
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use units::Frames;
@@ -35,6 +36,8 @@ pub(crate) struct BoundPlan {
     pub(crate) successors: Box<[Successor]>,
     /// By output channel; those of one are added in this order.
     pub(crate) sinks: Box<[SinkChannel]>,
+    /// By output channel: its sinks.
+    pub(crate) sinks_of_output: Box<[Range<usize>]>,
     /// By node: the step of its processor.
     pub(crate) step_of_node: Box<[Option<StepIndex>]>,
     /// (step of the original, step of the duplicate), sorted.
@@ -96,7 +99,15 @@ impl BoundPlan {
         self.steps.len() as u32
     }
 
+    /// The sinks of output `channel`.
+    #[inline]
+    pub(crate) fn sinks_of(&self, channel: usize) -> &[SinkChannel] {
+        let range = self.sinks_of_output.get(channel).cloned();
+        range.map_or(&[], |range| &self.sinks[range])
+    }
+
     /// The info of a step in the cycle of `info`.
+    #[inline]
     pub(crate) fn process_info<'a>(
         &'a self,
         info: &CycleInfo,

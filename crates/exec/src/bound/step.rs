@@ -144,6 +144,8 @@ pub(crate) struct StepCold {
     pub(crate) event_inputs: Box<[EventInput]>,
     pub(crate) node: Option<NodeId>,
     pub(crate) processor: Option<Arc<ProcessorEntry>>,
+    /// What is known of each channel of its outputs ([`processor::Content`]).
+    pub(crate) contents: Box<[*mut u8]>,
     /// Number of the duplicate that it runs; 0 is the original.
     pub(crate) copy: u16,
     pub(crate) has_copies: bool,

@@ -46,7 +46,13 @@ impl CycleContext {
     }
 
     /// Makes this executor the owner of the runtime. Returns false if another one is.
+    #[inline]
     pub(crate) fn acquire_runtime(&self) -> bool {
+        self.owns_runtime() || self.take_runtime()
+    }
+
+    #[cold]
+    fn take_runtime(&self) -> bool {
         match self.runtime.try_acquire(self.id) {
             Acquired::Refused => return false,
             Acquired::Now => {
@@ -82,6 +88,7 @@ impl CycleContext {
     }
 
     /// The services that `worker` gives to the steps that it runs in the cycle `epoch`.
+    #[inline]
     pub(crate) fn services(
         &self,
         (worker, epoch): (usize, u32),

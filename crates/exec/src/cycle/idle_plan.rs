@@ -42,13 +42,20 @@ impl<'a> IdlePlan<'a> {
 
     /// Prepares the plan for the cycle of `info`: duplicates, the device's input, and the events of later pipeline
     /// stages.
+    #[inline]
     pub(crate) fn begin_cycle(&mut self, info: &CycleInfo, inputs: &[&[f32]]) {
-        self.sync_copies();
-        self.copy_inputs(inputs);
-        let changed_at = self.0.transport.last().frame;
+        if !self.0.copies.is_empty() {
+            self.sync_copies();
+        }
+        if !self.0.device_inputs.is_empty() {
+            self.copy_inputs(inputs);
+        }
+        let changed_at = self.0.transport.last_frame();
         // Relaxed: the start of the cycle publishes it.
         (self.0.transport_changed_at).store(changed_at, Ordering::Relaxed);
-        self.set_event_positions(info.position);
+        if self.0.latency_blocks > 0 {
+            self.set_event_positions(info.position);
+        }
     }
 
     /// Copies the device's input. Missing channels are silent, and so are samples that are not finite.

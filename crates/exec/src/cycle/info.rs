@@ -33,6 +33,7 @@ impl CycleInfo {
     /// never abandoned.
     ///
     /// Real-time: hot.
+    #[inline]
     pub fn unlimited(position: u64, cycle: u64) -> Self {
         Self {
             position,
@@ -47,6 +48,7 @@ impl CycleInfo {
     }
 
     /// Returns true if a stage that is `lag` blocks behind has a block to process in this cycle.
+    #[inline]
     pub(crate) fn has_block(&self, lag: u32, block: Frames) -> bool {
         let lag = u64::from(lag) * u64::from(block.0);
         let position = self.position.checked_sub(lag);
@@ -55,6 +57,7 @@ impl CycleInfo {
 
     /// Returns true if some stages of a pipeline of `latency` blocks have no block to process in this cycle: it fills
     /// or drains.
+    #[inline]
     pub(crate) fn is_partial(&self, latency: u32, block: Frames) -> bool {
         let lag = u64::from(latency) * u64::from(block.0);
         let is_filling = self.position < self.first_frame.saturating_add(lag);
@@ -84,15 +87,20 @@ pub struct CycleResult {
     /// Accesses to queues that several workers take from: every take, and every put into a queue that all share. For
     /// `mutex`, acquisitions of the lock.
     pub acquisitions: u32,
+    /// Errors of all kinds since the executor was made: the sum of its
+    /// [`error_counts`](crate::Executor::error_counts).
+    pub errors: u64,
 }
 
 impl CycleResult {
-    /// Result without wakes and queue accesses.
-    pub(crate) fn new(status: CycleStatus) -> Self {
+    /// Result without wakes and queue accesses, after as many errors.
+    #[inline]
+    pub(crate) fn new(status: CycleStatus, errors: u64) -> Self {
         Self {
             status,
             wakes: 0,
             acquisitions: 0,
+            errors,
         }
     }
 }

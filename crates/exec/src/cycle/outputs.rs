@@ -11,22 +11,20 @@ const RUN: usize = 16;
 impl IdlePlan<'_> {
     /// Adds what the sinks of output `channel` hold to `into`.
     pub(crate) fn add_output(&self, channel: u16, into: &mut [f32]) {
-        for sink in self.plan().sinks.iter().filter(|s| s.output == channel) {
+        for sink in self.plan().sinks_of(channel.into()) {
             self.add(sink, into, false);
         }
     }
 
     /// Writes the sums of what the sinks of each output hold, from 0 on: the same bits as if they were added to silence.
     pub(crate) fn write_outputs(&self, outputs: &mut [&mut [f32]]) {
-        // By output.
-        let mut sinks = self.plan().sinks.iter().peekable();
-        for (channel, output) in (0..).zip(outputs) {
-            let mut of_channel = || sinks.next_if(|sink| sink.output == channel);
-            match of_channel() {
-                Some(first) => self.write_output(first, output),
-                None => output.fill(0.0),
-            }
-            while let Some(sink) = of_channel() {
+        for (channel, output) in outputs.iter_mut().enumerate() {
+            let [first, others @ ..] = self.plan().sinks_of(channel) else {
+                output.fill(0.0);
+                continue;
+            };
+            self.write_output(first, output);
+            for sink in others {
                 self.add(sink, output, false);
             }
         }

@@ -285,10 +285,10 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
     fn run_cycle(&mut self, info: &CycleInfo, inputs: &[&[f32]]) -> CycleResult {
         self.has_output = false;
         if !self.shared.context.acquire_runtime() {
-            return CycleResult::new(CycleStatus::Refused);
+            return CycleResult::new(CycleStatus::Refused, self.error_counts().total());
         }
         if !self.is_clear() {
-            return CycleResult::new(CycleStatus::Abandoned);
+            return CycleResult::new(CycleStatus::Abandoned, self.error_counts().total());
         }
         let (acquisitions, wakes) = self.totals();
         let woken_at_start = self.start_and_join(info, inputs);
@@ -300,6 +300,7 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
             },
             wakes: woken_at_start + (totals.1 - wakes) as u32,
             acquisitions: (totals.0 - acquisitions) as u32,
+            errors: self.error_counts().total(),
         }
     }
 

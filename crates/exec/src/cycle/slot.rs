@@ -51,6 +51,7 @@ pub(crate) fn worker_slots(workers: usize) -> WorkerSlots {
 
 impl WorkerSlot {
     /// Publishes that the calling thread is the worker, in a cycle that is abandoned at some time or not.
+    #[inline]
     pub(crate) fn begin_cycle(&self, cycle: u64, has_limit: bool) {
         // Relaxed, all: only the watchdog reads them.
         self.cycle.store(cycle as u32, Ordering::Relaxed);
@@ -69,6 +70,7 @@ impl WorkerSlot {
     }
 
     /// Publishes that the worker is in no step.
+    #[inline]
     pub(crate) fn set_idle(&self) {
         // Release pairs with `step_in_progress`: what the worker did in its steps, and its count of them, travel.
         self.current.store(NONE, Ordering::Release);
@@ -140,6 +142,7 @@ impl WorkerSlot {
     }
 
     /// Takes the step that was marked as overdue.
+    #[inline]
     pub(crate) fn take_overdue(&self) -> Option<u32> {
         // Relaxed, both: as in `mark_overdue`. The load comes first so that the cache line is not written for nothing.
         if self.overdue.load(Ordering::Relaxed) == 0 {

@@ -142,10 +142,15 @@ impl<'a> StepClaim<'a> {
         }
     }
 
-    #[inline(never)]
     fn forget_all_outputs(&mut self) {
-        // SAFETY: the outputs are ours.
-        self.for_each_output(|channel| unsafe { channel.set(Content::Unknown) });
+        for content in &self.step.cold.contents {
+            // SAFETY: as in `forget_outputs`.
+            unsafe {
+                if **content != Content::Unknown as u8 {
+                    **content = Content::Unknown as u8;
+                }
+            }
+        }
     }
 
     fn for_each_output(&mut self, mut each: impl FnMut(&RawChannel)) {
@@ -201,20 +206,23 @@ impl<'a> StepClaim<'a> {
     /// its last block.
     pub(super) fn clear_sent_events(&mut self) -> u64 {
         let mut lost = 0;
-        for buffer in self
-            .state()
-            .io
-            .cold
-            .event_outputs
-            .iter()
-            .filter(|b| !b.is_null())
-        {
+        let outputs = &self.state().io.cold.event_outputs;
+        for buffer in outputs.iter().filter(|b| !b.is_null()) {
             // SAFETY: what the step sends is ours until it has run.
             let buffer = unsafe { &mut **buffer };
             buffer.events.clear();
             lost += std::mem::take(&mut buffer.dropped);
         }
         lost
+    }
+
+    /// Returns true if another step has sent an event to this one in this cycle.
+    #[inline]
+    pub(super) fn has_received_events(&self) -> bool {
+        let inputs = self.step.cold.event_inputs.iter();
+        let mut sources = inputs.flat_map(|input| &input.sources);
+        // SAFETY: as in `received_events`.
+        sources.any(|buffer| unsafe { !(**buffer).events.is_empty() })
     }
 
     /// The step's state, and the events that other steps have sent to it in this cycle, port by port.

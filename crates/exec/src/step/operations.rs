@@ -2,7 +2,7 @@
 
 use super::align;
 use super::claim::StepClaim;
-use super::finite::{copy_finite, has_non_finite, silence_non_finite};
+use super::finite::copy_finite;
 use super::prepare::{clear_events, prepare};
 use crate::bound::ring;
 use crate::bound::{Operation, StageBufferMemory};
@@ -49,7 +49,14 @@ pub(super) fn is_woken(claim: &mut StepClaim<'_>) -> bool {
     changed > 0 && changed.saturating_add(frames) > claim.info().position
 }
 
+/// Runs a step that writes a delay line and needs no preparation.
+#[inline(never)]
+pub(super) fn run_write_line(mut claim: StepClaim<'_>, line: &RawDelayLine) {
+    write_line(&mut claim, line);
+}
+
 /// Writes the input to a delay line. A sample that is not finite becomes silence: in a loop it would stay for ever.
+#[inline]
 fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
     let errors = &claim.plan().errors;
     let block = claim.block();
@@ -58,13 +65,13 @@ fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
     for c in 0..line.channels as usize {
         let from = input.channel(c.min(last));
         // SAFETY: the claim: the step is the line's only writer, and the plan keeps readers away from these frames.
-        unsafe { ring::write(line, c, block.position(), from) };
-        if has_non_finite(from) {
-            // SAFETY: as above.
-            let parts = unsafe { ring::parts_mut(line, c, block.position(), from.len()) };
-            let silenced = parts.into_iter().map(silence_non_finite).sum();
-            errors.add(ErrorKind::NonFiniteSample, silenced);
+        let [before, after] = unsafe { ring::parts_mut(line, c, block.position(), from.len()) };
+        let (first, second) = from.split_at(before.len());
+        let mut silenced = copy_finite(first, before);
+        if !second.is_empty() {
+            silenced += copy_finite(second, after);
         }
+        errors.add(ErrorKind::NonFiniteSample, silenced);
     }
 }
 

@@ -61,6 +61,18 @@ fn gather_events(claim: &mut StepClaim<'_>) -> u64 {
         }
         return 0;
     }
+    if !claim.state().has_inbox && !claim.has_received_events() {
+        let io = &mut claim.state().io;
+        io.cold.events.clear();
+        io.has_events = false;
+        return 0;
+    }
+    merge_events(claim)
+}
+
+/// Merges what has come.
+#[cold]
+fn merge_events(claim: &mut StepClaim<'_>) -> u64 {
     let (state, received) = claim.received_events();
     let events = &mut state.io.cold.events;
     events.clear();

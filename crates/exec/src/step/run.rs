@@ -1,7 +1,7 @@
 //! Runs one step: the fast path of plain steps, and the slow path of all others.
 
 use super::claim::StepClaim;
-use super::operations::{is_woken, run_operation, run_sink};
+use super::operations::{is_woken, run_operation, run_sink, run_write_line};
 use super::prepare::{clear_events, prepare, take_inbox};
 use crate::bound::{Operation, PipelineLag};
 use crate::errors::ErrorKind;
@@ -23,14 +23,14 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
             return run_asleep(claim, *processor);
         }
     }
-    if let (Operation::Sink, false, false) = (
-        &step.operation,
-        step.needs_preparation,
-        claim.state().has_inbox,
-    ) {
-        return run_sink(claim);
+    if step.needs_preparation || claim.state().has_inbox {
+        return run_slow(claim);
     }
-    run_slow(claim);
+    match &step.operation {
+        Operation::Sink => run_sink(claim),
+        Operation::WriteLine(line) => run_write_line(claim, line),
+        _ => run_slow(claim),
+    }
 }
 
 /// Runs a plain step that sleeps and was sent nothing: it looks at its inputs and at the transport alone.

@@ -32,6 +32,7 @@ struct Sequential {
 }
 
 impl Sequential {
+    #[inline]
     fn run_steps(&self, info: &CycleInfo) {
         let _flush = FlushToZero::enable();
         let CycleContext { plan, runtime, .. } = &self.context;
@@ -44,11 +45,13 @@ impl Sequential {
     }
 
     /// Runs all steps where nothing is asked between them.
+    #[inline]
     fn run_plain_steps(&self, info: &CycleInfo) {
         let CycleContext { plan, slots, .. } = &self.context;
         let services = self.context.services((0, 1), info);
         let info = plan.process_info(info, &services);
-        slots[0].begin_cycle(info.cycle, services.has_limit());
+        let slot = &*slots[0];
+        slot.begin_cycle(info.cycle, services.has_limit());
         // SAFETY: `&mut self` in `run_cycle` and the runtime make this thread the only worker; each step comes once, in the
         // plan's order, and again after it panicked; `info` is of the plan's block.
         let claim = |step| unsafe { StepClaim::new(plan, step, &info) };
@@ -60,7 +63,7 @@ impl Sequential {
                     let step = next;
                     next += 1;
                     // Relaxed: the watchdog only needs the number.
-                    slots[0].current.store(step, Ordering::Relaxed);
+                    slot.current.store(step, Ordering::Relaxed);
                     run_claimed(claim(step));
                 }
             });
@@ -71,7 +74,7 @@ impl Sequential {
                 silence_panicked(&mut panicked);
             }
         }
-        slots[0].set_idle();
+        slot.set_idle();
     }
 
     /// Runs all steps in a cycle that is traced, in which some pipeline stages have no block, or after which deferred work
@@ -117,13 +120,13 @@ impl Executor for Sequential {
         self.has_output = false;
         let context = &self.context;
         if !context.acquire_runtime() {
-            return CycleResult::new(CycleStatus::Refused);
+            return CycleResult::new(CycleStatus::Refused, context.plan.errors.read().total());
         }
         self.idle().begin_cycle(info, inputs);
         self.run_steps(info);
         self.idle().quarantine_overdue(&context.slots);
         self.has_output = info.has_block(context.plan.latency_blocks, context.plan.block);
-        CycleResult::new(CycleStatus::Complete)
+        CycleResult::new(CycleStatus::Complete, context.plan.errors.read().total())
     }
 
     fn latency_blocks(&self) -> u32 {

@@ -66,7 +66,11 @@ impl Console {
     /// As [`Console::drain`], with the patch of each line.
     ///
     /// Real-time: as `take`.
+    #[inline]
     pub(crate) fn drain_with(&mut self, mut take: impl FnMut(u16, &str)) {
+        if self.ends.is_empty() && self.lost == 0 {
+            return;
+        }
         let mut from = 0;
         for (to, patch) in self.ends.drain(..) {
             take(patch, &self.text[from..to]);

@@ -46,8 +46,10 @@ impl MidiOutput {
     ///
     /// Real-time: as `take`.
     pub(crate) fn drain(&mut self, mut take: impl FnMut(u16, u8, &[u8])) -> u64 {
-        for (patch, (port, bytes, count)) in self.messages.drain(..) {
-            take(patch, port, &bytes[..count]);
+        if !self.messages.is_empty() {
+            for (patch, (port, bytes, count)) in self.messages.drain(..) {
+                take(patch, port, &bytes[..count]);
+            }
         }
         std::mem::take(&mut self.lost)
     }

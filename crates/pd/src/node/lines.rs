@@ -49,7 +49,15 @@ impl LineReader {
     /// Reads a line; `None` if there is none.
     ///
     /// Real-time: hot.
+    #[inline]
     pub(super) fn read(&mut self) -> Option<&str> {
+        match self.bytes.is_empty() {
+            true => None,
+            false => self.read_waiting(),
+        }
+    }
+
+    fn read_waiting(&mut self) -> Option<&str> {
         let chunk = self.bytes.read_chunk(self.bytes.slots()).ok()?;
         let (first, second) = chunk.as_slices();
         let length = first.iter().chain(second).position(|byte| *byte == b'\n')?;

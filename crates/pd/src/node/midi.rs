@@ -16,8 +16,9 @@ pub(super) struct MidiExchange {
     bytes: ByteReader,
     /// The node's output.
     output: usize,
-    /// Messages that are lost.
+    /// Messages that are lost, and as many as the gauge shows.
     lost: u64,
+    shown: u64,
     gauge: Gauge,
 }
 
@@ -32,6 +33,7 @@ impl MidiExchange {
             bytes: ByteReader::default(),
             output,
             lost: 0,
+            shown: 0,
             gauge: Gauge::default(),
         }
     }
@@ -45,13 +47,16 @@ impl MidiExchange {
 
     /// Real-time: setup.
     pub(super) fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.gauge = setup.services.gauge("lost");
+        (self.gauge, self.shown) = (setup.services.gauge("lost"), 0);
     }
 
     /// Gives the messages of a block to the boxes that receive them.
     ///
     /// Real-time: as [`Machine::midi`].
     pub(super) fn receive(&mut self, patch: u16, events: Events<'_>, machine: &mut Machine) {
+        if events.is_empty() {
+            return;
+        }
         let before = self.notes.lost();
         for event in events.iter() {
             if event.target != EventTarget::Input(INPUT) {
@@ -81,10 +86,20 @@ impl MidiExchange {
         all[0].midi.lost += lost;
         for Outside { midi, .. } in all {
             midi.lost += std::mem::take(&mut midi.bytes.lost);
-            #[expect(clippy::cast_precision_loss, reason = "a number to be shown")]
-            let lost = midi.lost as f32;
-            midi.gauge.set(lost);
+            if midi.lost != midi.shown {
+                midi.show_lost();
+            }
         }
+    }
+}
+
+impl MidiExchange {
+    #[cold]
+    fn show_lost(&mut self) {
+        self.shown = self.lost;
+        #[expect(clippy::cast_precision_loss, reason = "a number to be shown")]
+        let lost = self.lost as f32;
+        self.gauge.set(lost);
     }
 }
 

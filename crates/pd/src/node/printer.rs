@@ -1,6 +1,6 @@
 //! What a patch prints, on its way from the audio thread to the terminal.
 
-use processor::{BackgroundTask, Console, TaskStatus};
+use processor::{BackgroundTask, Console, PollRequest, TaskStatus};
 use rtrb::{Consumer, Producer, RingBuffer};
 
 /// Bytes that may wait for the terminal.
@@ -9,6 +9,8 @@ const ROOM: usize = 1 << 18;
 /// The end of the queue that the audio thread has.
 pub(super) struct LineSender {
     bytes: Producer<u8>,
+    /// To print what was sent.
+    request: PollRequest,
     /// Lines that found no room.
     lost: u64,
 }
@@ -16,6 +18,7 @@ pub(super) struct LineSender {
 /// The end that a thread has which may wait.
 pub(super) struct LineReceiver {
     bytes: Consumer<u8>,
+    request: PollRequest,
     line: Vec<u8>,
 }
 
@@ -24,12 +27,15 @@ pub(super) struct LineReceiver {
 /// Real-time: setup.
 pub(super) fn queue() -> (LineSender, LineReceiver) {
     let (sender, receiver) = RingBuffer::new(ROOM);
+    let request = PollRequest::default();
     let sender = LineSender {
         bytes: sender,
+        request: request.clone(),
         lost: 0,
     };
     let receiver = LineReceiver {
         bytes: receiver,
+        request,
         line: Vec::new(),
     };
     (sender, receiver)
@@ -56,6 +62,7 @@ impl LineSender {
         }
         self.push(line.as_bytes());
         self.push(b"\n");
+        self.request.send();
     }
 
     /// Writes bytes for which there is room.
@@ -113,6 +120,10 @@ impl BackgroundTask for Printer {
             (self.console)(&self.name, &line);
         }
         TaskStatus::More
+    }
+
+    fn poll_request(&self) -> Option<PollRequest> {
+        Some(self.lines.request.clone())
     }
 
     fn end(&mut self) {

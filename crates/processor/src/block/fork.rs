@@ -195,6 +195,9 @@ impl Block<'_> {
     where
         F: Fn(&mut BlockPart<'_>) + Copy + Send + Sync + 'static,
     {
+        if parts <= 1 && range == (0..self.frames()) {
+            return work(&mut BlockPart::whole(self));
+        }
         let split = SplitBlock::new(self, range, parts);
         // SAFETY: the closure holds plain data, and references to what lives for ever.
         if unsafe { split.run(work) }.is_err() {
@@ -220,6 +223,9 @@ impl Block<'_> {
         T: Send + Sync + 'static,
         F: Fn(&T, &mut BlockPart<'_>) + Copy + Send + Sync + 'static,
     {
+        if parts <= 1 && range == (0..self.frames()) {
+            return work(state, &mut BlockPart::whole(self));
+        }
         let split = SplitBlock::new(self, range, parts);
         let result = state.lend(|value| {
             // SAFETY: as in `fork_with`.

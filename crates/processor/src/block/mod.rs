@@ -137,6 +137,7 @@ impl<'a> Block<'a> {
     /// All outputs, for use at the same time.
     ///
     /// Real-time: hot.
+    #[inline]
     pub fn outputs(&mut self) -> impl ExactSizeIterator<Item = OutputBuffer<'_>> {
         let info = self.info;
         // Each port has channels of its own (rule 1), so the outputs do not overlap.
@@ -157,6 +158,26 @@ impl<'a> Block<'a> {
     #[inline]
     pub fn is_silent(&self) -> bool {
         (0..self.input_count()).all(|port| self.input(port).is_silent())
+    }
+
+    /// What is known of all channels of all inputs together: constant where some are silent and some constant, silent where there
+    /// is none.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn input_content(&self) -> Content {
+        let mut all = Content::Silent;
+        for port in self.io.inputs() {
+            // SAFETY: `Block::new`'s promise; a flag is written together with its slot.
+            let is = |raw: &RawChannel, content| unsafe { raw.is(content) };
+            if !port.all_channels(|raw| !is(raw, Content::Unknown)) {
+                return Content::Unknown;
+            }
+            if !port.all_channels(|raw| is(raw, Content::Silent)) {
+                all = Content::Constant;
+            }
+        }
+        all
     }
 
     /// Returns true if every channel of every input is known to be constant or silent, no event has come, and every parameter

@@ -10,8 +10,8 @@
 //!
 //! 1. The step that splits lends its block: it returns when every part has been played. If it is left before that, the
 //!    executor keeps the memory of the block as it is until the last part has ended.
-//! 2. Parts have no frame in common. A part writes its own frames of the outputs, and no flag. All parts read the
-//!    inputs, which nobody writes.
+//! 2. Parts have no frame in common. A part writes its own frames of the outputs, and no flag, unless it is the whole block. All
+//!    parts read the inputs, which nobody writes.
 //! 3. Cuts lie where cache lines begin, so that no two workers write one line.
 
 use super::{Block, InputBuffer, OutputBuffer, ProcessInfo, StepIo};
@@ -30,6 +30,16 @@ pub struct BlockPart<'a> {
 }
 
 impl<'a> BlockPart<'a> {
+    /// The whole of a block, which this step has to itself.
+    #[inline]
+    pub(super) fn whole(block: &'a mut Block<'_>) -> Self {
+        let Block { io, info } = *block;
+        Self {
+            block: Block { io, info },
+            start: 0,
+        }
+    }
+
     /// Its frames, counted from the start of the block: at least one.
     ///
     /// Real-time: hot.
