@@ -103,12 +103,33 @@ impl<K: SmoothedKernel> Smoothed<K> {
     }
 
     /// Processes a block in which no factor moves.
-    #[inline]
-    fn process_settled(&mut self, block: &mut Block<'_>, frames: usize) {
+    #[inline(always)]
+    fn process_settled(&mut self, block: &mut Block<'_>) {
+        let frames = block.frames();
         self.split
             .process_with(block, &mut self.state, 0..frames, |state, part| {
                 state.kernel.process_part(part, &state.factors, 0);
             });
+    }
+
+    /// Processes a block in which a factor moves, or that is silent.
+    #[inline(never)]
+    fn process_spans(&mut self, block: &mut Block<'_>, silent: bool) -> ProcessStatus {
+        for span in block_spans(block) {
+            match span {
+                BlockSpan::Event(event) => self.handle_event(&event),
+                BlockSpan::Process(range) if silent => self.skip(range.len()),
+                BlockSpan::Process(range) => self.process_range(block, range),
+            }
+        }
+        if !silent {
+            return ProcessStatus::Continue;
+        }
+        block.silence_outputs();
+        match self.is_settled {
+            true => ProcessStatus::Sleep,
+            false => ProcessStatus::Continue,
+        }
     }
 
     fn skip(&mut self, frames: usize) {
@@ -140,30 +161,16 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
         let content = block.input_content();
         let silent = content == Content::Silent || self.state.kernel.is_muted(block);
         if !silent && self.is_settled && !block.may_have_events() {
-            // Nearly always.
-            if content == Content::Unknown || !block.is_constant() {
-                self.process_settled(block, block.frames());
-            } else {
-                self.process_settled(block, 1);
+            if content == Content::Constant && block.is_constant() {
+                self.process_range(block, 0..1);
                 block.hold_first_frame();
+                return ProcessStatus::Continue;
             }
+            // Nearly always.
+            self.process_settled(block);
             return ProcessStatus::Continue;
         }
-        for span in block_spans(block) {
-            match span {
-                BlockSpan::Event(event) => self.handle_event(&event),
-                BlockSpan::Process(range) if silent => self.skip(range.len()),
-                BlockSpan::Process(range) => self.process_range(block, range),
-            }
-        }
-        if !silent {
-            return ProcessStatus::Continue;
-        }
-        block.silence_outputs();
-        match self.is_settled {
-            true => ProcessStatus::Sleep,
-            false => ProcessStatus::Continue,
-        }
+        self.process_spans(block, silent)
     }
 
     fn max_parallelism(&self) -> u32 {

@@ -143,7 +143,7 @@ impl Smoother {
     /// Moves on by `frames` frames.
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn skip(&mut self, frames: usize) {
         if self.frames_left > 0 {
             self.move_on(frames);
@@ -164,7 +164,7 @@ impl Smoother {
     /// The value as it will be in `frames` frames: where a part of a split block begins.
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn advanced(mut self, frames: usize) -> Self {
         self.skip(frames);
         self
@@ -174,7 +174,7 @@ impl Smoother {
     /// frames; [`skip`](Self::skip) moves it.
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn scale(self, from: &[f32], to: &mut [f32]) {
         match self.frames_left {
             0 => scale_by(self.current, from, to),
@@ -271,13 +271,10 @@ impl Smoother {
     }
 }
 
-/// Frames that are computed together.
-const RUN: usize = 16;
-
 /// `to` = `from` times `factor`.
 ///
 /// Real-time: hot.
-#[inline]
+#[inline(always)]
 fn scale_by(factor: f32, from: &[f32], to: &mut [f32]) {
     widest(Scale { factor, from, to });
 }
@@ -285,7 +282,7 @@ fn scale_by(factor: f32, from: &[f32], to: &mut [f32]) {
 /// Each of `to` = `from` times its factor, in one pass.
 ///
 /// Real-time: hot.
-#[inline]
+#[inline(always)]
 pub(crate) fn scale_twice(factors: [f32; 2], from: &[f32], to: [&mut [f32]; 2]) {
     widest(ScaleTwice { factors, from, to });
 }
@@ -302,15 +299,7 @@ impl Wide for ScaleTwice<'_> {
     #[inline(always)]
     fn run(self) {
         let [left, right] = self.to;
-        let (left_runs, left_rest) = left.as_chunks_mut::<RUN>();
-        let (right_runs, right_rest) = right.as_chunks_mut::<RUN>();
-        let (from_runs, from_rest) = self.from.as_chunks::<RUN>();
-        for ((left, right), from) in left_runs.iter_mut().zip(right_runs).zip(from_runs) {
-            let scaled = |factor: f32| from.map(|x| clamp_sample(x * factor));
-            *left = scaled(self.factors[0]);
-            *right = scaled(self.factors[1]);
-        }
-        for ((left, right), x) in left_rest.iter_mut().zip(right_rest).zip(from_rest) {
+        for ((left, right), x) in left.iter_mut().zip(right).zip(self.from) {
             *left = clamp_sample(x * self.factors[0]);
             *right = clamp_sample(x * self.factors[1]);
         }
@@ -328,17 +317,7 @@ impl Wide for Scale<'_> {
 
     #[inline(always)]
     fn run(self) {
-        // Runs of constant length are unrolled, without checks of their bounds.
-        let (runs, rest) = self.to.as_chunks_mut::<RUN>();
-        let (from_runs, from_rest) = self.from.as_chunks::<RUN>();
-        for (to, from) in runs.iter_mut().zip(from_runs) {
-            let mut scaled = [0.0; RUN];
-            for (y, x) in scaled.iter_mut().zip(from) {
-                *y = clamp_sample(x * self.factor);
-            }
-            *to = scaled;
-        }
-        for (y, x) in rest.iter_mut().zip(from_rest) {
+        for (y, x) in self.to.iter_mut().zip(self.from) {
             *y = clamp_sample(x * self.factor);
         }
     }

@@ -89,7 +89,7 @@ impl BlockSplit {
     /// Number of parts that `frames` frames of `block` are split into.
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     fn parts(&self, block: &Block<'_>, frames: usize) -> u32 {
         if self.requested > 0 {
             return self.requested;
@@ -97,7 +97,13 @@ impl BlockSplit {
         if frames < self.min_frames {
             return 1;
         }
-        match block.workers() {
+        self.parts_for(block.workers(), frames)
+    }
+
+    /// Number of parts of a long range for as many workers.
+    #[inline(never)]
+    fn parts_for(&self, workers: u32, frames: usize) -> u32 {
+        match workers {
             0 | 1 => 1,
             workers => self
                 .paying_parts(frames)
@@ -108,7 +114,7 @@ impl BlockSplit {
     /// Processes the frames of `range` by `work`, in as many parts as pay or as the user asks for.
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn process<F>(&self, block: &mut Block<'_>, range: Range<usize>, work: F)
     where
         F: Fn(&mut BlockPart<'_>) + Copy + Send + Sync + 'static,
@@ -120,7 +126,7 @@ impl BlockSplit {
     /// As [`process`](Self::process), with a state that all parts read.
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn process_with<T, F>(
         &self,
         block: &mut Block<'_>,

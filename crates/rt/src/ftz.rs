@@ -30,7 +30,8 @@ impl FlushToZero {
     /// Switches the mode on for the calling thread.
     ///
     /// Real-time: hot.
-    #[inline]
+    // Not inlined, as its end: the compiler would move arithmetic past a change of mode, of which it knows nothing.
+    #[inline(never)]
     pub fn enable() -> Self {
         let before = mode::get();
         // To set the register waits for all arithmetic before.
@@ -52,7 +53,7 @@ impl FlushToZero {
 }
 
 impl Drop for FlushToZero {
-    #[inline]
+    #[inline(never)]
     fn drop(&mut self) {
         if mode::flushing(self.before) != self.before {
             mode::set(self.before);

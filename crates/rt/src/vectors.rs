@@ -4,6 +4,9 @@
 //! machine.
 
 /// A loop, with the data that it works on.
+///
+/// Loops over pairs of samples are left to the compiler as they are. Cut into runs of a constant length they look to it, in blocks of 128
+/// frames and more, like columns to be transposed.
 pub trait Wide {
     /// Its result.
     type Output;
@@ -23,6 +26,12 @@ pub fn widest<W: Wide>(work: W) -> W::Output {
         // SAFETY: the machine has the instructions, as was just asked.
         return unsafe { with_avx2(work) };
     }
+    plain(work)
+}
+
+/// Not inlined: those who have wider vectors would carry it along.
+#[cfg_attr(target_arch = "x86_64", inline(never))]
+fn plain<W: Wide>(work: W) -> W::Output {
     work.run()
 }
 

@@ -265,7 +265,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{BackgroundTask, BackgroundThread, TaskStatus};
+    use super::{BackgroundPoller, BackgroundTask, BackgroundThread, PollRequest, TaskStatus};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -330,6 +330,47 @@ mod tests {
         background.run_until_idle();
         drop(background);
         assert_eq!((after.1, calls.get()), (1, after));
+    }
+
+    /// A task that is polled by request.
+    struct Fed(Calls, PollRequest);
+    impl BackgroundTask for Fed {
+        fn poll(&mut self) -> TaskStatus {
+            self.0.polls.fetch_add(1, Relaxed);
+            TaskStatus::Idle
+        }
+        fn poll_request(&self) -> Option<PollRequest> {
+            Some(self.1.clone())
+        }
+        fn end(&mut self) {
+            self.0.ends.fetch_add(1, Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_task_with_requests_is_polled_at_first_and_then_by_request() {
+        let background = Arc::new(BackgroundThread::without_thread());
+        let mut poller = BackgroundPoller::new(background.clone());
+        let (calls, others) = (Calls::default(), Calls::default());
+        let request = PollRequest::default();
+        let id = background.add(Box::new(Fed(calls.clone(), request.clone())));
+        for _ in 0..3 {
+            poller.run_until_idle();
+        }
+        assert_eq!(calls.get(), (1, 0));
+        request.send();
+        request.send();
+        poller.run_until_idle();
+        poller.run_until_idle();
+        assert_eq!(calls.get(), (2, 0));
+        // Tasks that come and go are followed.
+        let other = background.add(script(&others, &[]));
+        poller.run_until_idle();
+        assert_eq!(others.get(), (1, 0));
+        assert!(background.remove(id) && background.remove(other));
+        request.send();
+        poller.run_until_idle();
+        assert_eq!((calls.get().1, others.get()), (1, (1, 1)));
     }
 
     struct Panics(Calls);

@@ -77,6 +77,7 @@ impl SmoothedKernel for Gain {
         factors[0].follow(event, factor(gains));
     }
 
+    #[inline(always)]
     fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize) {
         let factor = factors[0].advanced(passed);
         let input = part.input(0);

@@ -74,6 +74,7 @@ impl SmoothedKernel for Pan {
         }
     }
 
+    #[inline(always)]
     fn process_part(&self, part: &mut BlockPart<'_>, sides: &[Smoother], passed: usize) {
         let input = part.input(0).channel(0);
         if let [Some(left), Some(right)] = [&sides[0], &sides[1]].map(Smoother::settled) {

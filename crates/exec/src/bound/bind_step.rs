@@ -3,7 +3,9 @@
 use super::aligner::AlignerLines;
 use super::ring::DelayLineMemory;
 use super::stage_buffer::StageBufferMemory;
-use super::step::{BoundStep, EventInput, Operation, PipelineLag, StepCold, StepState, Sum};
+use super::step::{
+    BoundStep, EventInput, Operation, PipelineLag, Preparation, StepCold, StepState, Sum,
+};
 use super::table::Table;
 use crate::processors::{AWAKE, ProcessorEntry, ProcessorPool};
 use graph::NodeId;
@@ -73,11 +75,20 @@ impl StepBinder<'_> {
         let has_own_rate = step.every != 1 || step.lag > 0;
         let keeps_inbox = is_in_loop || has_own_rate || has_copies || !event_inputs.is_empty();
         let block_room = if keeps_inbox { room } else { 0 };
-        let is_plain = sums.is_empty() && event_inputs.is_empty() && event_outputs.is_empty();
+        let received = event_inputs.iter().flat_map(|input| &input.sources);
+        let received: Box<[_]> = received.copied().collect();
+        let sent = event_outputs.iter().filter(|buffer| !buffer.is_null());
+        let sent: Box<[_]> = sent.copied().collect();
+        let has_events = !event_inputs.is_empty() || !sent.is_empty();
+        let preparation = match has_own_rate || has_copies || !sums.is_empty() {
+            true => Preparation::Full,
+            false if has_events => Preparation::Events,
+            false => Preparation::None,
+        };
         BoundStep {
             operation: self.operation(step.op, processor.as_deref()),
             mono_content: mono_output,
-            needs_preparation: has_own_rate || has_copies || !is_plain,
+            preparation,
             state: UnsafeCell::new(StepState::new(
                 self.io((&inputs, &outputs), event_outputs, line, block_room),
                 processor.as_ref().map_or((false, false), |it| {
@@ -93,6 +104,8 @@ impl StepBinder<'_> {
                 lag: (step.lag > 0).then(|| PipelineLag::new(step.lag, room)),
                 sums: sums.into_boxed_slice(),
                 event_inputs: event_inputs.into_boxed_slice(),
+                received,
+                sent,
                 node,
                 processor,
                 contents,

@@ -46,5 +46,7 @@ pub(crate) use binder::bind;
 pub use delay_lines::DelayLines;
 pub(crate) use plan::{BoundPlan, SinkChannel, StepIndex};
 pub(crate) use stage_buffer::StageBufferMemory;
-pub(crate) use step::{BoundStep, NO_POSITION, Operation, PipelineLag, StepState, Sum};
+pub(crate) use step::{
+    BoundStep, NO_POSITION, Operation, PipelineLag, Preparation, StepState, Sum,
+};
 pub(crate) use task::Successor;

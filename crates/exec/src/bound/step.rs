@@ -116,6 +116,17 @@ impl PipelineLag {
     }
 }
 
+/// What comes before the operation of a step in each block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Preparation {
+    /// Nothing.
+    None,
+    /// It has event ports, and nothing else of what follows.
+    Events,
+    /// It has sums, duplicates, a lag or a rate of its own.
+    Full,
+}
+
 /// One step. A plain step runs on two cache lines, which the hardware fetches as a pair.
 #[repr(align(128))]
 pub(crate) struct BoundStep {
@@ -125,8 +136,8 @@ pub(crate) struct BoundStep {
     pub(crate) state: UnsafeCell<StepState>,
     /// Number of tasks that the task which begins here still waits for in this cycle.
     pub(crate) pending: Countdown,
-    /// It has sums, event ports, duplicates, a lag or a rate of its own. Most steps have none and take a shorter path.
-    pub(crate) needs_preparation: bool,
+    /// Most steps need none and take a shorter path.
+    pub(crate) preparation: Preparation,
     pub(crate) cold: Box<StepCold>,
 }
 
@@ -142,6 +153,9 @@ pub(crate) struct StepCold {
     pub(crate) lag: Option<PipelineLag>,
     pub(crate) sums: Box<[Sum]>,
     pub(crate) event_inputs: Box<[EventInput]>,
+    /// The buffers of all its event inputs, and those of its event outputs.
+    pub(crate) received: Box<[*mut RawEvents]>,
+    pub(crate) sent: Box<[*mut RawEvents]>,
     pub(crate) node: Option<NodeId>,
     pub(crate) processor: Option<Arc<ProcessorEntry>>,
     /// What is known of each channel of its outputs ([`processor::Content`]).

@@ -5,9 +5,6 @@ use crate::bound::SinkChannel;
 use processor::Content;
 use rt::vectors::{Wide, widest};
 
-/// Samples that are written together.
-const RUN: usize = 16;
-
 impl IdlePlan<'_> {
     /// Adds what the sinks of output `channel` hold to `into`.
     pub(crate) fn add_output(&self, channel: u16, into: &mut [f32]) {
@@ -61,6 +58,13 @@ struct Add<'a> {
     to_silence: bool,
 }
 
+impl<'a> Add<'a> {
+    #[inline(always)]
+    fn pairs(self) -> impl Iterator<Item = (&'a mut f32, &'a f32)> {
+        self.to.iter_mut().zip(self.from)
+    }
+}
+
 impl Wide for Add<'_> {
     type Output = ();
 
@@ -68,23 +72,8 @@ impl Wide for Add<'_> {
     fn run(self) {
         match self.to_silence {
             // -0.0 becomes +0.0.
-            true => each_run(self.to, self.from, |y, x| *y = 0.0 + x),
-            false => each_run(self.to, self.from, |y, x| *y += x),
+            true => self.pairs().for_each(|(y, x)| *y = 0.0 + x),
+            false => self.pairs().for_each(|(y, x)| *y += x),
         }
     }
-}
-
-/// Calls `write` for each sample and its source, in runs of a constant length: those are unrolled.
-#[inline(always)]
-fn each_run(to: &mut [f32], from: &[f32], write: impl Fn(&mut f32, f32)) {
-    let (runs, rest) = to.as_chunks_mut::<RUN>();
-    let (from_runs, from_rest) = from.as_chunks::<RUN>();
-    for (to, from) in runs.iter_mut().zip(from_runs) {
-        let mut sums = *to;
-        sums.iter_mut().zip(from).for_each(|(y, x)| write(y, *x));
-        *to = sums;
-    }
-    rest.iter_mut()
-        .zip(from_rest)
-        .for_each(|(y, x)| write(y, *x));
 }

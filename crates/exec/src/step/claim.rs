@@ -204,10 +204,10 @@ impl<'a> StepClaim<'a> {
 
     /// Empties the buffers of the events that this step sends. Returns the number of events that found no room there in
     /// its last block.
+    #[inline]
     pub(super) fn clear_sent_events(&mut self) -> u64 {
         let mut lost = 0;
-        let outputs = &self.state().io.cold.event_outputs;
-        for buffer in outputs.iter().filter(|b| !b.is_null()) {
+        for buffer in &self.step.cold.sent {
             // SAFETY: what the step sends is ours until it has run.
             let buffer = unsafe { &mut **buffer };
             buffer.events.clear();
@@ -219,10 +219,9 @@ impl<'a> StepClaim<'a> {
     /// Returns true if another step has sent an event to this one in this cycle.
     #[inline]
     pub(super) fn has_received_events(&self) -> bool {
-        let inputs = self.step.cold.event_inputs.iter();
-        let mut sources = inputs.flat_map(|input| &input.sources);
+        let mut buffers = self.step.cold.received.iter();
         // SAFETY: as in `received_events`.
-        sources.any(|buffer| unsafe { !(**buffer).events.is_empty() })
+        buffers.any(|buffer| unsafe { !(**buffer).events.is_empty() })
     }
 
     /// The step's state, and the events that other steps have sent to it in this cycle, port by port.

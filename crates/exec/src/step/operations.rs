@@ -49,15 +49,9 @@ pub(super) fn is_woken(claim: &mut StepClaim<'_>) -> bool {
     changed > 0 && changed.saturating_add(frames) > claim.info().position
 }
 
-/// Runs a step that writes a delay line and needs no preparation.
-#[inline(never)]
-pub(super) fn run_write_line(mut claim: StepClaim<'_>, line: &RawDelayLine) {
-    write_line(&mut claim, line);
-}
-
 /// Writes the input to a delay line. A sample that is not finite becomes silence: in a loop it would stay for ever.
 #[inline]
-fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
+pub(super) fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
     let errors = &claim.plan().errors;
     let block = claim.block();
     let input: InputBuffer<'_> = block.input(0);
@@ -75,15 +69,9 @@ fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
     }
 }
 
-/// Runs a sink that needs no preparation.
-#[inline(never)]
-pub(super) fn run_sink(mut claim: StepClaim<'_>) {
-    copy_to_sink(&mut claim);
-}
-
 /// Copies the input of a sink to its slot, which no step overwrites in this cycle.
 #[inline]
-fn copy_to_sink(claim: &mut StepClaim<'_>) {
+pub(super) fn copy_to_sink(claim: &mut StepClaim<'_>) {
     let errors = &claim.plan().errors;
     if claim.block().input(0).is_silent() {
         return claim.write_silence();

@@ -52,7 +52,7 @@ pub(crate) fn clear_events(state: &mut StepState) {
 
 /// Merges the inbox and the events of other steps, by frame. The inbox keeps its events until the step has run: a loop
 /// gathers again in each round. Returns the number of events that found no room.
-fn gather_events(claim: &mut StepClaim<'_>) -> u64 {
+pub(super) fn gather_events(claim: &mut StepClaim<'_>) -> u64 {
     if claim.state().io.cold.events.capacity() == 0 {
         // The step has one room for events (`StepState::inbox`), or none.
         let state = claim.state();

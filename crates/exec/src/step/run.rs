@@ -1,9 +1,9 @@
 //! Runs one step: the fast path of plain steps, and the slow path of all others.
 
 use super::claim::StepClaim;
-use super::operations::{is_woken, run_operation, run_sink, run_write_line};
-use super::prepare::{clear_events, prepare, take_inbox};
-use crate::bound::{Operation, PipelineLag};
+use super::operations::{copy_to_sink, is_woken, run_operation, write_line};
+use super::prepare::{clear_events, gather_events, prepare, take_inbox};
+use crate::bound::{Operation, PipelineLag, Preparation, StepState};
 use crate::errors::ErrorKind;
 use processor::{ProcessInfo, Processor};
 
@@ -13,24 +13,53 @@ use processor::{ProcessInfo, Processor};
 #[inline(always)]
 pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
     let step = claim.step();
-    if let (Operation::Process(processor), false) = (&step.operation, step.needs_preparation) {
-        let state = claim.state();
-        if !(state.is_asleep | state.is_quarantined | state.has_inbox) {
-            // The fast path: nearly every step of nearly every cycle.
-            return claim.process(*processor);
+    if step.preparation == Preparation::None {
+        if let Operation::Process(processor) = &step.operation {
+            let state = claim.state();
+            if !(state.is_asleep | state.is_quarantined | state.has_inbox) {
+                // The fast path: nearly every step of nearly every cycle.
+                return claim.process(*processor);
+            }
         }
-        if !(state.is_quarantined | state.has_inbox) {
-            return run_asleep(claim, *processor);
-        }
-    }
-    if step.needs_preparation || claim.state().has_inbox {
-        return run_slow(claim);
+        return run_other(claim);
     }
     match &step.operation {
-        Operation::Sink => run_sink(claim),
-        Operation::WriteLine(line) => run_write_line(claim, line),
+        Operation::Process(processor) if step.preparation == Preparation::Events => {
+            run_with_events(claim, *processor);
+        }
         _ => run_slow(claim),
     }
+}
+
+/// Runs a step without preparation that is no processor, that sleeps, that is quarantined or that was sent an event.
+#[inline(never)]
+fn run_other(mut claim: StepClaim<'_>) {
+    let step = claim.step();
+    let state = claim.state();
+    let (has_inbox, is_quarantined) = (state.has_inbox, state.is_quarantined);
+    match &step.operation {
+        _ if has_inbox => run_slow(claim),
+        Operation::Sink => copy_to_sink(&mut claim),
+        Operation::WriteLine(line) => write_line(&mut claim, line),
+        Operation::Process(processor) if !is_quarantined => run_asleep(claim, *processor),
+        _ => run_slow(claim),
+    }
+}
+
+/// Runs a processor with event ports.
+#[inline(never)]
+fn run_with_events(mut claim: StepClaim<'_>, processor: *mut dyn Processor) {
+    let lost = claim.clear_sent_events();
+    claim.plan().errors.add(ErrorKind::LostEvent, lost);
+    let has_come = claim.state().has_inbox || claim.has_received_events();
+    let state = claim.state();
+    if has_come | state.is_asleep | state.is_quarantined {
+        let lost = gather_events(&mut claim);
+        claim.plan().errors.add(ErrorKind::LostEvent, lost);
+        run_operation(&mut claim);
+        return end_block(claim.state());
+    }
+    claim.process(processor);
 }
 
 /// Runs a plain step that sleeps and was sent nothing: it looks at its inputs and at the transport alone.
@@ -47,7 +76,7 @@ fn run_asleep(mut claim: StepClaim<'_>, processor: *mut dyn Processor) {
 fn run_slow(mut claim: StepClaim<'_>) {
     let step = claim.step();
     match &step.cold.lag {
-        Some(lag) if step.needs_preparation => {
+        Some(lag) if step.preparation == Preparation::Full => {
             let info = older_block(claim.plan().block.0, lag, claim.info());
             let lost = claim.take_lagged_events(info.position);
             claim.plan().errors.add(ErrorKind::LostEvent, lost);
@@ -68,7 +97,7 @@ fn older_block<'a>(block: u32, lag: &PipelineLag, info: &ProcessInfo<'a>) -> Pro
 }
 
 fn run_block(claim: &mut StepClaim<'_>) {
-    if claim.step().needs_preparation {
+    if claim.step().preparation != Preparation::None {
         if !prepare(claim) {
             return;
         }
@@ -76,7 +105,12 @@ fn run_block(claim: &mut StepClaim<'_>) {
         take_inbox(claim.state());
     }
     run_operation(claim);
-    let state = claim.state();
+    end_block(claim.state());
+}
+
+/// Removes the events of the block.
+#[inline]
+fn end_block(state: &mut StepState) {
     if state.io.has_events {
         if state.has_inbox {
             state.inbox.clear();

@@ -190,7 +190,7 @@ impl Block<'_> {
     /// part does not return.
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub fn split<F>(&mut self, range: Range<usize>, parts: u32, work: F)
     where
         F: Fn(&mut BlockPart<'_>) + Copy + Send + Sync + 'static,
@@ -198,6 +198,14 @@ impl Block<'_> {
         if parts <= 1 && range == (0..self.frames()) {
             return work(&mut BlockPart::whole(self));
         }
+        self.split_range(range, parts, work);
+    }
+
+    #[inline(never)]
+    fn split_range<F>(&mut self, range: Range<usize>, parts: u32, work: F)
+    where
+        F: Fn(&mut BlockPart<'_>) + Copy + Send + Sync + 'static,
+    {
         let split = SplitBlock::new(self, range, parts);
         // SAFETY: the closure holds plain data, and references to what lives for ever.
         if unsafe { split.run(work) }.is_err() {
@@ -212,7 +220,7 @@ impl Block<'_> {
     /// As [`split`](Self::split).
     ///
     /// Real-time: hot.
-    #[inline]
+    #[inline(always)]
     pub fn split_with<T, F>(
         &mut self,
         state: &mut ForkState<T>,
@@ -226,6 +234,20 @@ impl Block<'_> {
         if parts <= 1 && range == (0..self.frames()) {
             return work(state, &mut BlockPart::whole(self));
         }
+        self.split_range_with(state, range, parts, work);
+    }
+
+    #[inline(never)]
+    fn split_range_with<T, F>(
+        &mut self,
+        state: &mut ForkState<T>,
+        range: Range<usize>,
+        parts: u32,
+        work: F,
+    ) where
+        T: Send + Sync + 'static,
+        F: Fn(&T, &mut BlockPart<'_>) + Copy + Send + Sync + 'static,
+    {
         let split = SplitBlock::new(self, range, parts);
         let result = state.lend(|value| {
             // SAFETY: as in `fork_with`.

@@ -7,10 +7,12 @@ pub(super) type Mode = u64;
 pub(super) const CAN_FLUSH: bool = true;
 
 /// Flush operands and results to zero (FZ, bit 24).
+#[inline]
 pub(super) fn flushing(mode: Mode) -> Mode {
     mode | 1 << 24
 }
 
+#[inline]
 pub(super) fn get() -> Mode {
     let mode: Mode;
     // SAFETY: every AArch64 has FPCR, readable in user mode.
@@ -18,6 +20,7 @@ pub(super) fn get() -> Mode {
     mode
 }
 
+#[inline]
 pub(super) fn set(mode: Mode) {
     // SAFETY: `mode` came from `get`, plus a bit that every AArch64 has. No trap is enabled and rounding stays: what
     // the compiler assumes of floats holds but for denormals.

@@ -7,10 +7,12 @@ pub(super) type Mode = u32;
 pub(super) const CAN_FLUSH: bool = true;
 
 /// Flush results to zero (bit 15), take denormal operands as zero (bit 6).
+#[inline]
 pub(super) fn flushing(mode: Mode) -> Mode {
     mode | 1 << 15 | 1 << 6
 }
 
+#[inline]
 pub(super) fn get() -> Mode {
     let mut mode: Mode = 0;
     // SAFETY: every x86-64 has MXCSR; four bytes are written to `mode`.
@@ -18,6 +20,7 @@ pub(super) fn get() -> Mode {
     mode
 }
 
+#[inline]
 pub(super) fn set(mode: Mode) {
     // SAFETY: `mode` came from `get`, plus two bits that every x86-64 has, so no reserved bit is set. No exception is
     // unmasked and rounding stays: what the compiler assumes of floats holds but for denormals.
