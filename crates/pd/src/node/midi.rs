@@ -54,9 +54,6 @@ impl MidiExchange {
     ///
     /// Real-time: as [`Machine::midi`].
     pub(super) fn receive(&mut self, patch: u16, events: Events<'_>, machine: &mut Machine) {
-        if events.is_empty() {
-            return;
-        }
         let before = self.notes.lost();
         for event in events.iter() {
             if event.target != EventTarget::Input(INPUT) {

@@ -57,8 +57,10 @@ impl Outside {
     ///
     /// Real-time: as [`Machine::tick`].
     fn receive(&mut self, patch: u16, events: Events<'_>, machine: &mut Machine) {
-        self.own_params.receive(events, machine);
-        self.midi.receive(patch, events, machine);
+        if !events.is_empty() {
+            self.own_params.receive(events, machine);
+            self.midi.receive(patch, events, machine);
+        }
         while let Some(text) = self.inbox.read() {
             machine.send_text(patch, text);
         }

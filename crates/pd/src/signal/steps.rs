@@ -548,6 +548,7 @@ impl MessageStep {
     }
 
     /// Moves the points of arrays and the numbers of `value` to the machine, or back to where the signals find them.
+    #[inline]
     fn swap_arrays(&mut self) {
         for (id, cell) in &self.touched.arrays {
             self.machine.swap_points(*id, &mut cell.write().samples);
