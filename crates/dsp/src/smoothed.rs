@@ -7,8 +7,8 @@ use crate::split::BlockSplit;
 use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use processor::{
-    Block, BlockPart, Content, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup,
-    StateError,
+    Block, BlockPart, Content, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor,
+    Setup, StateError,
 };
 use std::ops::Range;
 
@@ -105,6 +105,10 @@ impl<K: SmoothedKernel> Smoothed<K> {
     /// Processes a block in which no factor moves.
     #[inline(always)]
     fn process_settled(&mut self, block: &mut Block<'_>) {
+        if self.split.is_whole(block) {
+            let Factors { kernel, factors } = &*self.state;
+            return kernel.process_part(&mut BlockPart::whole(block), factors, 0);
+        }
         let frames = block.frames();
         self.split
             .process_with(block, &mut self.state, 0..frames, |state, part| {

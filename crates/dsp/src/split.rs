@@ -100,6 +100,14 @@ impl BlockSplit {
         self.parts_for(block.workers(), frames)
     }
 
+    /// Returns true if this worker processes all frames of `block` by itself.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn is_whole(&self, block: &Block<'_>) -> bool {
+        self.parts(block, block.frames()) <= 1
+    }
+
     /// Number of parts of a long range for as many workers.
     #[inline(never)]
     fn parts_for(&self, workers: u32, frames: usize) -> u32 {

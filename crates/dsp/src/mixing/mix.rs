@@ -24,8 +24,8 @@ use crate::sample::channel_count;
 use crate::split::{BlockSplit, split};
 use graph::{Kind, Param, PortSpec};
 use processor::{
-    Block, BlockPart, Content, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus, Processor,
-    Setup,
+    Block, BlockPart, Content, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus,
+    Processor, Setup,
 };
 use rt::vectors::{Wide, widest};
 use std::ops::Range;
@@ -219,8 +219,7 @@ impl Processor for Mix {
             return ProcessStatus::Sleep;
         }
         let (inputs, outputs) = (block.input_count(), block.output_count());
-        let is_constant =
-            content == Content::Constant && !self.grouped && block.is_constant();
+        let is_constant = content == Content::Constant && !self.grouped && block.is_constant();
         let frames = if is_constant { 1 } else { block.frames() };
         let (channels, all) = (self.channels, 0..frames);
         if self.grouped {

@@ -165,7 +165,9 @@ fn sinks(plan: &Plan, arena: &Arena) -> Box<[SinkChannel]> {
 fn sinks_of_output(sinks: &[SinkChannel]) -> Box<[Range<usize>]> {
     let outputs = sinks.last().map_or(0, |last| usize::from(last.output) + 1);
     let begin = |output: usize| sinks.partition_point(|it| usize::from(it.output) < output);
-    (0..outputs).map(|output| begin(output)..begin(output + 1)).collect()
+    (0..outputs)
+        .map(|output| begin(output)..begin(output + 1))
+        .collect()
 }
 
 fn deferred_jobs(

@@ -30,9 +30,11 @@ pub struct BlockPart<'a> {
 }
 
 impl<'a> BlockPart<'a> {
-    /// The whole of a block, which this step has to itself.
+    /// The whole of a block, for a unit that does not split it.
+    ///
+    /// Real-time: hot.
     #[inline]
-    pub(super) fn whole(block: &'a mut Block<'_>) -> Self {
+    pub fn whole(block: &'a mut Block<'_>) -> Self {
         let Block { io, info } = *block;
         Self {
             block: Block { io, info },
