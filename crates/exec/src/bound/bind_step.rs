@@ -67,9 +67,10 @@ impl StepBinder<'_> {
             })
             .collect();
         let contents: Box<[*mut u8]> = outputs.iter().flat_map(contents_of).collect();
-        let mono_output = match *contents {
-            [one] if outputs.len() == 1 => one,
-            _ => std::ptr::null_mut(),
+        // Most steps have one, which takes no room of its own.
+        let (mono_output, contents) = match *contents {
+            [one] if outputs.len() == 1 => (one, Box::default()),
+            _ => (std::ptr::null_mut(), contents),
         };
         let room = usize::from(step.event_room);
         let has_own_rate = step.every != 1 || step.lag > 0;
