@@ -18,6 +18,13 @@ impl Machine {
     /// Real-time: waits, on the system, in a render; hot while a patch plays live.
     pub(crate) fn receive_net(&mut self) {
         self.globals.net.poll();
+        if self.globals.net.events.is_some() {
+            self.give_net_events();
+        }
+    }
+
+    /// Gives objects the events that have come.
+    fn give_net_events(&mut self) {
         let Some(mut events) = self.globals.net.events.take() else {
             return;
         };
