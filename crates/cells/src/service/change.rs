@@ -8,7 +8,9 @@
 //!
 //! A mistake in any step takes the steps before it back.
 
-use super::{CellService, CellState, ChangeDone, MAX_CELLS, ServedCell, check_machine_cores};
+use super::pending::{GraphChange, Pending, StartingCell, Step};
+use super::served::{CellState, ChangeDone, ServedCell};
+use super::{CellService, MAX_CELLS, check_machine_cores};
 use crate::monitor::{CellTexts, NewCell, Order};
 use crate::node::CellLink;
 use crate::section::CellSpec;
@@ -16,92 +18,13 @@ use crate::split::unused_name;
 use engine::{Engine, EngineError};
 use graph::{Graph, edits_between, error_chain};
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::TryRecvError;
 use std::sync::{MutexGuard, PoisonError};
 use units::Frames;
 
 use super::demands::{Candidate, admit_candidates};
-use super::edit::{GraphEdit, rename, told};
-
-/// A change under way.
-pub(super) struct Pending {
-    step: Step,
-    done: ChangeDone,
-}
-
-/// The next step of the change.
-enum Step {
-    /// Nothing.
-    Done,
-    /// The cell at this place has its cores.
-    Resizing(usize, Vec<usize>, Receiver<Result<(), String>>),
-    /// The process of a new cell has come up.
-    Starting(Box<StartingCell>),
-    /// The engine takes the edit.
-    Editing(Box<Graph>, GraphChange),
-    /// The new graph plays.
-    Swapping(GraphChange),
-    /// The fade lasts, which began at this frame.
-    Fading(GraphChange, u64),
-    /// Nodes and edges change.
-    Graph(Box<GraphEdit>),
-}
-
-/// A cell that comes up, and the graph with its node.
-struct StartingCell {
-    cell: ServedCell,
-    link: CellLink,
-    came: Receiver<Result<u32, String>>,
-    node: String,
-    outer: Graph,
-    /// The graph as the process has read it.
-    handed: Graph,
-}
-
-/// The cell for which the graph changes.
-enum GraphChange {
-    /// It is added, as the node of this name.
-    Adds(Box<ServedCell>, String),
-    /// The one of this name goes.
-    Removes(String),
-}
-
-impl Pending {
-    pub(super) fn done(done: ChangeDone) -> Self {
-        let step = Step::Done;
-        Self { step, done }
-    }
-
-    pub(super) fn edit(edit: GraphEdit) -> Self {
-        Self {
-            step: Step::Graph(Box::new(edit)),
-            done: ChangeDone::default(),
-        }
-    }
-
-    /// The change of the graph that is under way.
-    pub(super) fn graph_edit(&mut self) -> Option<&mut GraphEdit> {
-        match &mut self.step {
-            Step::Graph(edit) => Some(edit),
-            _ => None,
-        }
-    }
-
-    pub(super) fn resize(
-        at: usize,
-        cores: Vec<usize>,
-        made: Receiver<Result<(), String>>,
-        yielded: Vec<String>,
-    ) -> Self {
-        Self {
-            step: Step::Resizing(at, cores, made),
-            done: ChangeDone {
-                yielded,
-                ..ChangeDone::default()
-            },
-        }
-    }
-}
+use super::edit::rename;
+use super::inside::told;
 
 impl CellService {
     pub(super) fn add(&mut self, name: &str, text: String) -> Result<Pending, String> {
@@ -279,7 +202,11 @@ impl CellService {
             handed,
             ..
         } = starting;
-        link.told = told(&cell, (&self.options.graph, &handed), self.catalogue());
+        link.told = told(
+            &cell.slots,
+            (&self.options.graph, &handed),
+            self.catalogue(),
+        );
         link.graph_latency = Frames(latency);
         self.links().insert(node.clone(), link);
         Step::Editing(Box::new(outer), GraphChange::Adds(Box::new(cell), node))

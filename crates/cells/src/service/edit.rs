@@ -14,19 +14,23 @@
 //!
 //! A node that is added plays in a cell if all that it is connected with plays there; else with the rest.
 
+use super::CellService;
 use super::follower::Follower;
-use super::{CellService, ChangeDone, ServedCell};
-use crate::monitor::Order;
+use super::inside::told;
+use super::pending::{EditState, GraphEdit, Pending};
+use super::served::{ChangeDone, ServedCell};
+use crate::checkpoint::CheckpointMemory;
+use crate::monitor::{CellTexts, NewCell, Order};
 use crate::section::CellSpec;
 use crate::split::{CellPart, Split, split, unused_name};
 use engine::{Engine, EngineError};
 use graph::{Diagnostic, Edge, Edit, Graph, Node, NodeId, PortRef, edits_between, error_chain};
-use std::sync::mpsc::TryRecvError;
+use std::os::fd::AsRawFd;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use units::Frames;
 
-/// Longest time until the new processes follow.
-const FOLLOW_LIMIT: Duration = Duration::from_secs(10);
+/// Longest wait for the monitor, which looks every two milliseconds.
+const SHARE_LIMIT: Duration = Duration::from_secs(1);
 
 /// What nodes and edges are to become.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,30 +39,6 @@ pub enum GraphGoal {
     Edits(Vec<Edit>),
     /// The graph becomes this one: what has the same name stays.
     Graph(Box<Graph>),
-}
-
-/// A change of the graph under way.
-pub(super) struct GraphEdit {
-    /// The whole graph afterwards, with what is set meanwhile.
-    graph: Graph,
-    /// The same as the new processes read it.
-    handed: Graph,
-    /// The supervisor's graph afterwards.
-    outer: Graph,
-    specs: Vec<CellSpec>,
-    followers: Vec<Follower>,
-    state: State,
-    since: Instant,
-}
-
-enum State {
-    Starting,
-    Joining,
-    Following,
-    Editing,
-    Swapping,
-    Fading(u64),
-    Leaving(String),
 }
 
 impl CellService {
@@ -121,10 +101,10 @@ impl CellService {
             graph,
             outer: after.outer,
             specs,
-            state: State::Starting,
+            state: EditState::Starting,
             since: Instant::now(),
         };
-        self.pending = Some(super::change::Pending::edit(edit));
+        self.pending = Some(Pending::edit(edit));
         Ok(())
     }
 
@@ -137,6 +117,57 @@ impl CellService {
         })
     }
 
+    /// Starts the new process of the cell at `at`.
+    fn follow(&mut self, at: usize, part: CellPart, session: &std::sync::Arc<[u8]>) -> Follower {
+        let (sender, shared) = mpsc::channel();
+        self.monitor
+            .order(Order::Share(self.cells[at].index, sender));
+        let before = shared.recv_timeout(SHARE_LIMIT).ok().flatten();
+        let head = before.as_ref().and_then(|file| file.try_clone().ok());
+        let head = head.and_then(|file| CheckpointMemory::of(file).map_head());
+        let path = before.as_ref().map(|file| {
+            let (own, number) = (std::process::id(), file.as_raw_fd());
+            format!("/proc/{own}/fd/{number}")
+        });
+        let index = self.next_index;
+        self.next_index += 1;
+        let NewCell {
+            link,
+            texts,
+            status,
+            came,
+        } = self.monitor.add(index, &part, (session.clone(), path));
+        let old = &self.cells[at];
+        // It has the cores of the one before, which may have moved.
+        let spec = CellSpec {
+            cores: old.spec.cores.clone(),
+            ..part.spec
+        };
+        let cell = ServedCell {
+            index,
+            spec,
+            status,
+            node: part.node,
+            slots: part.slots,
+            texts: CellTexts(texts),
+            stopped: None,
+            moves: old.moves,
+            response: None,
+        };
+        Follower {
+            at,
+            cell,
+            link: Some(link),
+            came,
+            has_come: false,
+            id: None,
+            seen: (0, 0),
+            is_steady: false,
+            _before: before,
+            head,
+        }
+    }
+
     /// Goes on with a change of the graph. Gives it back as long as it is not made.
     pub(super) fn advance_edit(
         &mut self,
@@ -144,13 +175,13 @@ impl CellService {
         engine: &mut Engine,
     ) -> Result<Box<GraphEdit>, Result<ChangeDone, String>> {
         let next = match &edit.state {
-            State::Starting => edit.await_start(),
-            State::Joining => self.join(&mut edit, engine),
-            State::Following => edit.await_steady(),
-            State::Editing => self.edit_to(&mut edit, engine),
-            State::Swapping if engine.is_swapping() => Ok(State::Swapping),
-            State::Swapping => Ok(State::Fading(engine.swap_frame())),
-            State::Fading(from) => {
+            EditState::Starting => edit.await_start(),
+            EditState::Joining => self.join(&mut edit, engine),
+            EditState::Following => edit.await_steady(),
+            EditState::Editing => self.edit_to(&mut edit, engine),
+            EditState::Swapping if engine.is_swapping() => Ok(EditState::Swapping),
+            EditState::Swapping => Ok(EditState::Fading(engine.swap_frame())),
+            EditState::Fading(from) => {
                 if engine.is_settled() {
                     let frame = Some(*from);
                     self.settle_edit(*edit);
@@ -159,7 +190,7 @@ impl CellService {
                 }
                 return Ok(edit);
             }
-            State::Leaving(why) => {
+            EditState::Leaving(why) => {
                 let nodes = edit.followers.iter().filter_map(|it| it.id);
                 let nodes: Vec<Edit> = nodes.map(Edit::Remove).collect();
                 let why = why.clone();
@@ -172,14 +203,14 @@ impl CellService {
                 return Ok(edit);
             }
         };
-        edit.state = next.unwrap_or_else(State::Leaving);
+        edit.state = next.unwrap_or_else(EditState::Leaving);
         Ok(edit)
     }
 
     /// Puts the new processes' nodes into the graph that plays, beside those of the old ones.
-    fn join(&mut self, edit: &mut GraphEdit, engine: &mut Engine) -> Result<State, String> {
+    fn join(&mut self, edit: &mut GraphEdit, engine: &mut Engine) -> Result<EditState, String> {
         if edit.followers.is_empty() {
-            return Ok(State::Editing);
+            return Ok(EditState::Editing);
         }
         let mut graph = engine.graph().clone();
         let (mut edits, mut ids) = (Vec::new(), Vec::new());
@@ -211,7 +242,7 @@ impl CellService {
             follower.ask(true);
             if let Some(mut link) = follower.link.take() {
                 let told = told(
-                    &follower.cell,
+                    &follower.cell.slots,
                     (&edit.graph, &edit.handed),
                     self.catalogue(),
                 );
@@ -223,14 +254,14 @@ impl CellService {
             Ok(_) => {
                 (edit.followers.iter_mut().zip(ids)).for_each(|(it, id)| it.id = Some(id));
                 edit.since = Instant::now();
-                Ok(State::Following)
+                Ok(EditState::Following)
             }
             Err(EngineError::Busy) => {
                 for follower in &mut edit.followers {
                     follower.link = self.links().remove(&follower.cell.node);
                 }
                 match edit.followers.iter().all(|it| it.link.is_some()) {
-                    true => Ok(State::Joining),
+                    true => Ok(EditState::Joining),
                     false => Err("the engine is busy: try again".to_owned()),
                 }
             }
@@ -239,7 +270,7 @@ impl CellService {
     }
 
     /// Has the graph that plays become the new one.
-    fn edit_to(&mut self, edit: &mut GraphEdit, engine: &mut Engine) -> Result<State, String> {
+    fn edit_to(&mut self, edit: &mut GraphEdit, engine: &mut Engine) -> Result<EditState, String> {
         let mut outer = edit.outer.clone();
         let playing: Vec<Node> = (engine.graph().nodes().map(|(_, node)| node.clone())).collect();
         for node in playing {
@@ -265,9 +296,9 @@ impl CellService {
                     // What was lost before it was heard is no loss.
                     follower.cell.status.begin_count();
                 }
-                Ok(State::Swapping)
+                Ok(EditState::Swapping)
             }
-            Err(EngineError::Busy) => Ok(State::Editing),
+            Err(EngineError::Busy) => Ok(EditState::Editing),
             Err(error) => Err(error_chain(&error)),
         }
     }
@@ -301,64 +332,6 @@ impl CellService {
             self.monitor.end_status(&follower.cell.status, None);
         }
     }
-}
-
-impl GraphEdit {
-    fn await_start(&mut self) -> Result<State, String> {
-        for follower in self.followers.iter_mut().filter(|it| !it.has_come) {
-            match follower.came.try_recv() {
-                Err(TryRecvError::Empty) => return Ok(State::Starting),
-                Ok(Ok(latency)) => {
-                    follower.has_come = true;
-                    if let Some(link) = &mut follower.link {
-                        link.graph_latency = Frames(latency);
-                    }
-                }
-                failed => {
-                    let why = failed.ok().and_then(Result::err);
-                    return Err(why.unwrap_or_else(|| "the cells have ended".to_owned()));
-                }
-            }
-        }
-        Ok(State::Joining)
-    }
-
-    fn await_steady(&mut self) -> Result<State, String> {
-        let steady = self.followers.iter_mut().map(Follower::looks_steady);
-        let are_steady = steady.filter(|it| !it).count() == 0;
-        match are_steady {
-            true => Ok(State::Editing),
-            false if self.since.elapsed() < FOLLOW_LIMIT => Ok(State::Following),
-            false => Err("its new process does not keep up".to_owned()),
-        }
-    }
-
-    /// The whole graph afterwards, to note what is set meanwhile.
-    pub(super) fn graph_mut(&mut self) -> &mut Graph {
-        &mut self.graph
-    }
-
-    /// The new process that gets what is sent to `node` too, and its node, once it is there.
-    pub(super) fn follower_of(
-        &mut self,
-        node: NodeId,
-    ) -> Option<(&mut ServedCell, Option<NodeId>)> {
-        let graph = &self.graph;
-        let found = self
-            .followers
-            .iter_mut()
-            .find(|it| it.cell.has(graph, node));
-        found.map(|it| (&mut it.cell, it.id))
-    }
-}
-
-/// Numbers of slots that differ from what the process has read.
-pub(super) fn told(
-    cell: &ServedCell,
-    (now, read): (&Graph, &Graph),
-    catalogue: &graph::Catalogue,
-) -> Vec<(u16, f32)> {
-    super::inside::told(&cell.slots, (now, read), catalogue)
 }
 
 /// A node, and what enters it: the name of the source, its output, and the input.

@@ -1,7 +1,8 @@
 //! Events for nodes inside cells: looked up in the whole graph, sent to the node of their cell.
 
-use super::change::Pending;
-use super::{CellService, ServedCell};
+use super::CellService;
+use super::pending::Pending;
+use super::served::ServedCell;
 use crate::inner_events::{InnerText, Slot, slot_of};
 use engine::{Engine, EngineError, RampLaw, live_param, param_number};
 use graph::{Catalogue, Graph, NodeId, ParamValue, Signal};
@@ -186,11 +187,3 @@ pub(super) fn told(
 
 /// Target, event and ramp of a change.
 type Resolved = (EventTarget, EventBody, Option<(f32, Frames, RampLaw)>);
-
-impl ServedCell {
-    /// Returns true if a node of the whole graph is one of its nodes.
-    pub(super) fn has(&self, graph: &Graph, node: NodeId) -> bool {
-        let name = graph.node(node).map(|it| it.name.as_str());
-        name.is_some_and(|name| self.spec.nodes.iter().any(|it| it == name))
-    }
-}

@@ -1,7 +1,8 @@
 //! [`KeptCell`]: a cell, as the next supervisor gets it after this one is lost.
 
 use super::inside::told;
-use super::{CellService, CellState};
+use super::CellService;
+use super::served::CellState;
 use crate::section::{CellSpec, read_cells};
 
 /// A cell, in words that outlive a process.

@@ -8,6 +8,7 @@
 //! | `controllers` | their parameters, for live controllers |
 //! | `text` | the keys of a cell that arrive as JSON |
 //! | `govern`, `moves` | how many cores each cell has, by what it was measured to need |
+//! | `served`, `pending` | a cell, and a change under way, as data |
 //! | `change` | one change under way: a new process, then another graph |
 //! | `edit`, `follower`, `homes` | nodes and edges change: new processes for the cells whose parts do, and where new nodes play |
 //!
@@ -34,6 +35,8 @@ mod homes;
 mod inside;
 mod kept;
 mod moves;
+mod pending;
+mod served;
 mod text;
 
 pub use demands::WorstCosts;
@@ -41,11 +44,11 @@ pub use edit::GraphGoal;
 pub use govern::CellMoved;
 pub use inside::InnerChange;
 pub use kept::KeptCell;
+pub use served::{CellState, ChangeDone};
 pub use text::cell_text;
 
 use crate::admission::CoreCapacity;
 use crate::handed::HandedSession;
-use crate::inner_events::Slot;
 use crate::machine::MachineFiles;
 use crate::monitor::{CellTexts, Monitor, Order};
 use crate::node::CellLinks;
@@ -54,12 +57,13 @@ use crate::split::Split;
 use crate::status::CellStatus;
 use crate::target::Goal;
 use ::text::{Section, Session};
-use change::Pending;
 use demands::{Candidate, admit_candidates};
 use engine::Engine;
 use govern::Mover;
 use graph::{Catalogue, Graph};
+use pending::Pending;
 use processor::Registry;
+use served::ServedCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use units::Nanos;
@@ -82,34 +86,6 @@ pub enum CellChange {
     Remove(String),
 }
 
-/// State of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellState {
-    /// It plays.
-    Playing,
-    /// Its process comes up.
-    Starting,
-    /// It was stopped.
-    Stopped,
-    /// It was stopped for one of higher precedence, and starts when there is room.
-    Yielded,
-    /// It failed too often.
-    GivenUp,
-}
-
-impl CellState {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Playing => "playing",
-            Self::Starting => "starting",
-            Self::Stopped => "stopped",
-            Self::Yielded => "yielded",
-            Self::GivenUp => "given up",
-        }
-    }
-}
-
 /// A cell as it is now.
 #[derive(Clone, Debug)]
 pub struct CellInfo {
@@ -125,19 +101,6 @@ pub struct CellInfo {
     pub moves: u32,
     /// p99 of its response, as a share of a block, where the graph waits for it.
     pub response: Option<f64>,
-}
-
-/// A change that was made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ChangeDone {
-    /// Frame from which on it is heard, if the graph changed.
-    pub frame: Option<u64>,
-    /// Cells that were stopped for it.
-    pub yielded: Vec<String>,
-    /// Cells that have started again by themselves.
-    pub resumed: Vec<String>,
-    /// What is still to come.
-    pub note: Option<String>,
 }
 
 /// Arguments for making a service.
@@ -174,23 +137,6 @@ pub struct CellService {
     mover: Mover,
     /// Cells are others than those of the session's file.
     is_edited: bool,
-}
-
-/// A cell, and its number with the monitor.
-struct ServedCell {
-    index: usize,
-    spec: CellSpec,
-    status: Arc<CellStatus>,
-    /// Name of its node in the supervisor's graph.
-    node: String,
-    slots: Arc<[Slot]>,
-    texts: CellTexts,
-    /// It was stopped: by an order, or for one of higher precedence.
-    stopped: Option<CellState>,
-    /// Moves between cores that the service made by itself.
-    moves: u32,
-    /// p99 of its response when it was last taken.
-    response: Option<f64>,
 }
 
 impl CellService {
@@ -466,30 +412,6 @@ impl CellService {
             }
         }
         resumed
-    }
-}
-
-impl ServedCell {
-    fn state(&self) -> CellState {
-        match self.stopped {
-            Some(state) => state,
-            None if self.status.is_gone() => CellState::GivenUp,
-            None if self.status.process().is_some() => CellState::Playing,
-            None => CellState::Starting,
-        }
-    }
-
-    /// Workers that its process has, and that have a core.
-    fn workers(&self) -> usize {
-        self.workers_on(&self.spec)
-    }
-
-    /// The same on the cores of `spec`: a process keeps its workers, a new one has as many as cores.
-    fn workers_on(&self, spec: &CellSpec) -> usize {
-        match self.stopped {
-            Some(_) => spec.process_workers().min(spec.workers()),
-            None => self.status.workers().max(1).min(spec.workers()),
-        }
     }
 }
 

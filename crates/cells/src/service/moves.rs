@@ -1,7 +1,8 @@
 //! Moves of cores by measured need, while the cells play.
 
+use super::CellService;
 use super::govern::{CellMoved, CoreMove, Measured};
-use super::{CellService, CellState, ServedCell};
+use super::served::{CellState, ServedCell};
 use crate::monitor::Order;
 use crate::policy::Policy;
 use crate::section::CellSpec;

@@ -1,0 +1,96 @@
+//! [`ServedCell`]: a cell as the service knows it, its states, and what becomes of a change.
+
+use crate::inner_events::Slot;
+use crate::monitor::CellTexts;
+use crate::section::CellSpec;
+use crate::status::CellStatus;
+use graph::{Graph, NodeId};
+use std::sync::Arc;
+
+/// State of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellState {
+    /// It plays.
+    Playing,
+    /// Its process comes up.
+    Starting,
+    /// It was stopped.
+    Stopped,
+    /// It was stopped for one of higher precedence, and starts when there is room.
+    Yielded,
+    /// It failed too often.
+    GivenUp,
+}
+
+impl CellState {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Playing => "playing",
+            Self::Starting => "starting",
+            Self::Stopped => "stopped",
+            Self::Yielded => "yielded",
+            Self::GivenUp => "given up",
+        }
+    }
+}
+
+/// A change that was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeDone {
+    /// Frame from which on it is heard, if the graph changed.
+    pub frame: Option<u64>,
+    /// Cells that were stopped for it.
+    pub yielded: Vec<String>,
+    /// Cells that have started again by themselves.
+    pub resumed: Vec<String>,
+    /// What is still to come.
+    pub note: Option<String>,
+}
+
+/// A cell, and its number with the monitor.
+pub(super) struct ServedCell {
+    pub(super) index: usize,
+    pub(super) spec: CellSpec,
+    pub(super) status: Arc<CellStatus>,
+    /// Name of its node in the supervisor's graph.
+    pub(super) node: String,
+    pub(super) slots: Arc<[Slot]>,
+    pub(super) texts: CellTexts,
+    /// It was stopped: by an order, or for one of higher precedence.
+    pub(super) stopped: Option<CellState>,
+    /// Moves between cores that the service made by itself.
+    pub(super) moves: u32,
+    /// p99 of its response when it was last taken.
+    pub(super) response: Option<f64>,
+}
+
+impl ServedCell {
+    pub(super) fn state(&self) -> CellState {
+        match self.stopped {
+            Some(state) => state,
+            None if self.status.is_gone() => CellState::GivenUp,
+            None if self.status.process().is_some() => CellState::Playing,
+            None => CellState::Starting,
+        }
+    }
+
+    /// Workers that its process has, and that have a core.
+    pub(super) fn workers(&self) -> usize {
+        self.workers_on(&self.spec)
+    }
+
+    /// The same on the cores of `spec`: a process keeps its workers, a new one has as many as cores.
+    pub(super) fn workers_on(&self, spec: &CellSpec) -> usize {
+        match self.stopped {
+            Some(_) => spec.process_workers().min(spec.workers()),
+            None => self.status.workers().max(1).min(spec.workers()),
+        }
+    }
+
+    /// Returns true if a node of the whole graph is one of its nodes.
+    pub(super) fn has(&self, graph: &Graph, node: NodeId) -> bool {
+        let name = graph.node(node).map(|it| it.name.as_str());
+        name.is_some_and(|name| self.spec.nodes.iter().any(|it| it == name))
+    }
+}
