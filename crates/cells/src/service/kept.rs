@@ -1,7 +1,7 @@
 //! [`KeptCell`]: a cell, as the next supervisor gets it after this one is lost.
 
-use super::inside::told;
 use super::CellService;
+use super::inside::told;
 use super::served::CellState;
 use crate::section::{CellSpec, read_cells};
 
