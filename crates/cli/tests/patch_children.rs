@@ -52,7 +52,7 @@ fn sub(gain: &str, word: &str) -> String {
 fn folder() -> Folder {
     let here = Folder::new();
     here.write("main.pd", MAIN);
-    here.write("sub.pd", &sub("0.5", "first"));
+    here.write("sub.pd", sub("0.5", "first"));
     here
 }
 
@@ -69,7 +69,7 @@ fn check_lists_the_sub_patch_with_its_mistakes() {
     );
     let strict = here.call("render main.pd -o strict.wav --seconds 0.1 --strict");
     assert_eq!(strict.code, Some(1));
-    here.write("sub.pd", &MAIN.replace("sub.pd", "main.pd"));
+    here.write("sub.pd", MAIN.replace("sub.pd", "main.pd"));
     let said = here.well("check main.pd").err;
     let chain = "main.pd → sub.pd → main.pd";
     assert!(said.contains(chain), "{said}");
@@ -114,7 +114,7 @@ fn a_sub_patch_plays_live_and_is_read_again_when_it_is_saved() {
     });
     let has = |text: &str| said.lock().expect("no panic").contains(text);
     wait_until(|| has("back: first 7"));
-    here.write("sub.pd", &sub("0.25", "second"));
+    here.write("sub.pd", sub("0.25", "second"));
     wait_until(|| has("back: second 7"));
     assert!(!has("not ready"), "{}", said.lock().expect("no panic"));
 }

@@ -47,7 +47,6 @@ impl Voices {
             writeln!(lines, "#X obj 0 0 block~ {};", self.block).unwrap();
             object += 1;
         }
-        let mut outlets = 0;
         for (channel, voice) in voices.iter().enumerate() {
             writeln!(lines, "#X obj 0 0 phasor~ {};", 110 + 37 * voice).unwrap();
             writeln!(lines, "#X obj 0 0 osc~ {};", 3 + voice).unwrap();
@@ -58,8 +57,7 @@ impl Voices {
                 "" => format!("dac~ {}", channel + 1),
                 _ => "outlet~".into(),
             };
-            writeln!(lines, "#X obj {} 0 {sink};", 50 * outlets).unwrap();
-            outlets += 1;
+            writeln!(lines, "#X obj {} 0 {sink};", 50 * channel).unwrap();
             let [source, slow, scaled, filter, out] = [0, 1, 2, 3, 4].map(|at| object + at);
             writeln!(lines, "#X connect {source} 0 {filter} 0;").unwrap();
             writeln!(lines, "#X connect {slow} 0 {scaled} 0;").unwrap();
@@ -95,11 +93,14 @@ impl Voices {
     }
 }
 
+/// A class, the arguments of a voice, and the inlets that a signal drives.
+type Kind = (&'static str, fn(usize) -> String, &'static [usize]);
+
 #[test]
 fn filters_side_by_side_sound_as_each_alone() {
     let hz: fn(usize) -> String = |voice| format!("{}", 200 * voice);
     let none: fn(usize) -> String = |_| String::new();
-    let kinds: [(&str, fn(usize) -> String, &[usize]); 8] = [
+    let kinds: [Kind; 8] = [
         // The first voices of these pass everything, or nothing.
         ("lop~", |voice| format!("{}", 100 + 200 * voice), &[]),
         ("hip~", hz, &[]),
