@@ -41,8 +41,9 @@ impl PollRequest {
     #[inline]
     pub fn send(&self) {
         // pairs with `take`. Always written: a request that is still pending may be taken at this moment, by a poll that
-        // began before what was fed last.
-        self.0.store(true, Ordering::Release);
+        // began before what was fed last. An exchange, as that of `take`: so each comes after the other, in the model too,
+        // which puts a mere store anywhere.
+        self.0.swap(true, Ordering::Release);
     }
 
     /// Takes the request. Returns false if there is none.
