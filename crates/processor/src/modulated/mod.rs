@@ -42,6 +42,24 @@ use crate::{
 use graph::{Kind, Modulation, Node, ParamValue, Port};
 use units::Frames;
 
+/// Place of the inputs that drive parameters, among those of a step.
+#[derive(Clone, Copy)]
+enum DrivingInputs {
+    /// The last ones, as many: the step of a delay that reads has no others.
+    Last(usize),
+    /// From this one on: others of the step may follow.
+    From(usize),
+}
+
+impl DrivingInputs {
+    fn first(self, block: &Block<'_>) -> usize {
+        match self {
+            Self::Last(count) => block.input_count().saturating_sub(count),
+            Self::From(first) => first,
+        }
+    }
+}
+
 /// The most events that a step can receive in a block of `frames`: twice what a port can send (see [`Block::send_event`]).
 const fn max_received(frames: usize) -> usize {
     2 * (128 + frames / 2)
@@ -51,8 +69,7 @@ const fn max_received(frames: usize) -> usize {
 pub(crate) struct Modulated {
     inner: Box<dyn Processor>,
     params: Box<[DrivenParam]>,
-    /// Number of inputs of the kind: those that drive parameters come behind them.
-    inputs: usize,
+    inputs: DrivingInputs,
     outputs: usize,
     /// True if some parameter is sent every 16 frames.
     has_intervals: bool,
@@ -94,7 +111,8 @@ impl Modulated {
         Ok(Box::new(Self::around(
             inner,
             params,
-            (node, node.outputs.len()),
+            DrivingInputs::Last(node.inputs.len() - bare.inputs.len()),
+            node.outputs.len(),
         )))
     }
 
@@ -114,18 +132,20 @@ impl Modulated {
             DrivenParam::new(node, DrivenKind::own(node, index, own), is_it)
         });
         let params = driven.collect();
-        Box::new(Self::around(inner, params, (node, outputs)))
+        let inputs = DrivingInputs::From(node.kind_inputs().len());
+        Box::new(Self::around(inner, params, inputs, outputs))
     }
 
     fn around(
         inner: Box<dyn Processor>,
         params: Box<[DrivenParam]>,
-        (node, outputs): (&Node, usize),
+        inputs: DrivingInputs,
+        outputs: usize,
     ) -> Self {
         let is_at_interval = |it: &DrivenParam| it.interval().is_some();
         Self {
             inner,
-            inputs: node.kind_inputs().len(),
+            inputs,
             outputs,
             has_intervals: params.iter().any(is_at_interval),
             io: InnerIo::new(0, &[], 0, 0),
@@ -270,7 +290,7 @@ impl Processor for Modulated {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let (frames, position) = (block.frames(), block.position());
-        let first = self.inputs;
+        let first = self.inputs.first(block);
         self.io.bind(block, first);
         let interval = u64::from(MODULATION_INTERVAL);
         let mut next = ((interval - position % interval) % interval) as usize;
