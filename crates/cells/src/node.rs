@@ -143,6 +143,12 @@ struct CellNode {
     next: u64,
     /// First block that was sent to the present process.
     first: u64,
+    /// First block whose reply it owes: the same, or the one after its budget was used up.
+    owed: u64,
+    /// It was stopped when the last block was played.
+    was_stopped: bool,
+    /// The user has started it: until its first reply is due nothing is lost.
+    is_awaited: bool,
     /// By block, modulo their number: true if it was sent. As many as are on their way.
     sent: Vec<bool>,
     /// Channels x frames of the last reply.
@@ -185,6 +191,9 @@ impl CellNode {
             is_offline: false,
             next: first,
             first,
+            owed: first,
+            was_stopped: false,
+            is_awaited: false,
             sent: Vec::new(),
             samples: Vec::new(),
             last: vec![0.0; outputs.iter().sum()],
@@ -202,7 +211,9 @@ impl CellNode {
             self.retire();
             let from = fresh.continues_from();
             self.end = Some(fresh);
-            self.first = self.next;
+            (self.first, self.owed) = (self.next, self.next);
+            // Relaxed: the monitor takes it back when the process has come, the node sees it one block before.
+            self.is_awaited = self.was_stopped || self.link.status.stopped.load(Ordering::Relaxed);
             self.set_behind(from);
         }
     }
@@ -233,6 +244,7 @@ impl CellNode {
             self.set_sent(false);
             self.follow(block);
             self.set_behind(None);
+            self.owed = self.next + 1;
             return;
         }
         // Relaxed: stored before the first block.
@@ -428,25 +440,32 @@ impl CellNode {
         self.was_lost = !has_reply;
     }
 
-    fn count(&self, has_reply: bool, is_due: bool) {
+    /// Counts a block. One of latency N answers the block N before, so a process that has come owes no reply in its first N.
+    fn count(&mut self, has_reply: bool, is_due: bool) {
+        let owes = self.end.is_some() && self.next >= self.owed + self.link.latency.blocks();
+        self.is_awaited &= !owes && !has_reply;
         let status = &self.link.status;
-        status.blocks.fetch_add(1, Ordering::Relaxed);
-        let is_stopped = status.stopped.load(Ordering::Relaxed);
+        self.was_stopped = status.stopped.load(Ordering::Relaxed);
+        let is_overdue = owes && !has_reply && !self.was_stopped;
+        // A cell that was not asked does not hang.
         let is_throttled = status.throttled.load(Ordering::Relaxed);
-        match has_reply || !is_due || is_stopped {
-            true => {
-                let missed = status.missed.swap(0, Ordering::Relaxed);
-                if missed > 0 {
-                    status.outage.store(missed, Ordering::Relaxed);
-                }
+        match is_overdue {
+            true => status
+                .overdue
+                .fetch_add(u32::from(!is_throttled), Ordering::Relaxed),
+            false => status.overdue.swap(0, Ordering::Relaxed),
+        };
+        status.blocks.fetch_add(1, Ordering::Relaxed);
+        if has_reply || !is_due || self.was_stopped || self.is_awaited {
+            let missed = status.missed.swap(0, Ordering::Relaxed);
+            if missed > 0 {
+                status.outage.store(missed, Ordering::Relaxed);
             }
-            false => {
-                status.lost.fetch_add(1, Ordering::Relaxed);
-                // A cell that was not asked does not hang.
-                let asked = u32::from(!is_throttled);
-                status.missed.fetch_add(asked, Ordering::Relaxed);
-            }
+            return;
         }
+        status.lost.fetch_add(1, Ordering::Relaxed);
+        let asked = u32::from(!is_throttled);
+        status.missed.fetch_add(asked, Ordering::Relaxed);
     }
 }
 
@@ -493,8 +512,8 @@ impl Processor for CellNode {
             let period = Nanos(2 * self.budget.0);
             self.link.status.count_response(response, period);
         }
-        self.next += 1;
         self.count(has_reply, is_due);
+        self.next += 1;
         self.write(block, has_reply);
         // Before the first block that is due there is nothing to fade in from.
         self.was_lost &= is_due;

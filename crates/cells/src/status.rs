@@ -2,7 +2,7 @@
 //!
 //! | word | stored by | read by |
 //! |---|---|---|
-//! | `blocks`, `lost`, `not_finite`, `lost_events`, `missed`, `waits` | the node | the monitor, reports |
+//! | `blocks`, `lost`, `not_finite`, `lost_events`, `missed`, `overdue`, `waits` | the node | the monitor, reports |
 //! | `corrupt` | the node: the number of the process whose ring holds nonsense | the monitor, which kills it if it still runs |
 //! | `drill` | the node, in the block of a drill | the monitor, which sends the signal |
 //! | `outage` | the node: blocks lost in a row, when the first one is back | the monitor, which tells it once for each process |
@@ -41,6 +41,8 @@ pub struct CellStatus {
     pub(crate) lost_events: AtomicU64,
     /// Blocks lost in a row.
     pub(crate) missed: AtomicU32,
+    /// Blocks in a row whose reply was due from the process that plays, and did not come.
+    pub(crate) overdue: AtomicU32,
     /// Blocks lost in a row the last time that it was.
     pub(crate) outage: AtomicU32,
     /// True while the node waits without a deadline.

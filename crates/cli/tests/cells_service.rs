@@ -606,3 +606,37 @@ fn shares_that_the_machine_does_not_give_are_named_with_the_fix() {
         assert!(said.contains("no limit of the clock rate"), "{said}");
     }
 }
+
+#[test]
+fn a_cell_of_long_latency_comes_back_and_a_start_that_is_asked_for_loses_nothing() {
+    let here = Folder::new();
+    // 200 ms.
+    let session = SESSION.replace("latency = 1", "latency = 20");
+    let playing = play(&here, &session, "--no-admission");
+    let blocks = |cell: &Value| cell["blocks"].as_i64().unwrap();
+    let count = |name: &str| cell(&playing, "first")[name].as_i64().unwrap();
+    let await_more = || {
+        let before = count("blocks");
+        await_cell(&playing, "first", |cell| blocks(cell) > before + 60);
+    };
+    await_more();
+    let lost = count("lost");
+    playing.send(&["stop_cell first"]).unwrap();
+    await_cell(&playing, "first", is("stopped"));
+    playing.send(&["start_cell first"]).unwrap();
+    await_cell(&playing, "first", is("playing"));
+    await_more();
+    assert_eq!(count("restarts"), 1);
+    // A machine under load may lose some, but not as many as the latency has.
+    assert!(count("lost") < lost + 20, "{}", cell(&playing, "first"));
+    // Started again by itself.
+    let killed = count("process");
+    let id = rustix::process::Pid::from_raw(killed as i32).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
+    await_cell(&playing, "first", |cell| {
+        cell["process"].as_i64().is_some_and(|it| it != killed)
+    });
+    await_more();
+    assert_eq!(count("restarts"), 2);
+    assert!(count("lost") >= lost + 20, "{}", cell(&playing, "first"));
+}

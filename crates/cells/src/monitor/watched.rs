@@ -358,6 +358,8 @@ impl WatchedCell {
                     drop(process);
                     return self.end("its latency is another than before", processes, events);
                 }
+                // Those of the process before.
+                self.status.overdue.store(0, Ordering::Relaxed);
                 if self.fresh.push(*end).is_err() {
                     drop(process);
                     return self.end("the graph takes no new process", processes, events);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Live, a cell that lost blocks for so long hangs.
 const HANG_LIVE: Duration = Duration::from_millis(50);
-/// Blocks lost in a row before that counts.
+/// Blocks in a row whose reply was due and did not come, before that counts.
 const MAX_MISSED: u32 = 3;
 /// Offline, a cell that does not answer for so long hangs.
 const HANG_OFFLINE: Duration = Duration::from_secs(10);
@@ -22,7 +22,7 @@ impl WatchedCell {
         if blocks != self.asked.0 {
             self.asked = (blocks, Instant::now());
         }
-        let loses = self.status.missed.load(Ordering::Relaxed) >= MAX_MISSED;
+        let loses = self.status.overdue.load(Ordering::Relaxed) >= MAX_MISSED;
         let block = match waits {
             true => blocks,
             false => u64::MAX,
