@@ -198,7 +198,8 @@ fn read(file: &File) -> Option<(HandedSession, u64)> {
 }
 
 impl CellPart {
-    /// A number of its nodes, edges and border: another part has another one.
+    /// A number of its nodes, edges and border: another part has another one. An input that drives a parameter is known by
+    /// what it does, not by its place: one whose edge was removed stays in a graph, and is not in the text of it.
     ///
     /// Real-time: setup.
     pub fn number(&self) -> u64 {
@@ -209,7 +210,7 @@ impl CellPart {
         };
         for (id, node) in self.graph.nodes().filter(|(_, node)| is_own(node)) {
             let ports = (
-                &node.inputs,
+                node.kind_inputs(),
                 &node.outputs,
                 node.channels,
                 node.output_channels,
@@ -219,10 +220,21 @@ impl CellPart {
             // A `String` takes whatever is written.
             let _ = writeln!(text, "{} {kind:?} {ports:?} {runs:?}", id.0);
         }
-        let enters = |id| self.graph.node(id).is_some_and(is_own);
-        for edge in self.graph.edges().iter().filter(|it| enters(it.to.node)) {
-            let _ = writeln!(text, "{:?} {:?}", edge.from, edge.to);
-        }
+        let edges = self.graph.edges().iter().filter_map(|edge| {
+            let to = self.graph.node(edge.to.node).filter(|it| is_own(it))?;
+            let driven = to.inputs.get(usize::from(edge.to.port));
+            let driven = driven.and_then(|port| Some((port, port.modulation?)));
+            Some(match driven {
+                Some((port, how)) => {
+                    let what = (port.driven_name(), port.signal, how);
+                    format!("{:?} {:?} {what:?}\n", edge.from, edge.to.node)
+                }
+                None => format!("{:?} {:?}\n", edge.from, edge.to),
+            })
+        });
+        let mut edges: Vec<String> = edges.collect();
+        edges.sort_unstable();
+        text.extend(edges);
         let _ = writeln!(text, "{:?} {:?}", self.inputs, self.outputs);
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
         text.bytes().fold(0xCBF2_9CE4_8422_2325, mix)

@@ -163,3 +163,32 @@ fn edges_between_cells_come_and_go_and_are_undone_and_saved() {
     );
     here.well("check more.toml");
 }
+
+#[test]
+fn edges_that_drive_parameters_in_a_cell_are_removed() {
+    let here = Folder::new();
+    let session = r#"
+edges = ["tone -> f -> out", "lfo -> f.freq: 1 octaves", "slow -> f.freq: 0.5 octaves"]
+[nodes]
+tone = { kind = "osc", freq = 330, volume = 0.3 }
+lfo = { kind = "lfo", freq = 3 }
+slow = { kind = "lfo", freq = 0.2 }
+f = { kind = "svf", freq = 900 }
+out = { kind = "sink" }
+[cell.p]
+nodes = ["f"]
+"#;
+    here.write("s.toml", session);
+    let playing = Playing::begin(&here, LINE, |_| {});
+    let first = process(&playing, "p");
+    // The other one moves to the place of the first.
+    playing.send(&["disconnect lfo -> f.freq"]).unwrap();
+    assert_ne!(process(&playing, "p"), first);
+    playing.send(&["remove slow"]).unwrap();
+    playing.send(&["connect lfo -> f.freq"]).unwrap();
+    playing.send(&["undo"]).unwrap();
+    playing.send(&["undo"]).unwrap();
+    playing.send(&["remove lfo"]).unwrap();
+    let edges = playing.graph()["edges"].as_array().unwrap().len();
+    assert_eq!(edges, 3, "without that of `lfo`");
+}
