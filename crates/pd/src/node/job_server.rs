@@ -144,10 +144,12 @@ pub(crate) fn live_services(
 impl BackgroundTask for JobServer {
     fn poll(&mut self) -> TaskStatus {
         while self.used.pop().is_ok() {}
-        if self.editor.serve() {
-            return TaskStatus::More;
-        }
-        let has_more = self.poll_tasks();
+        // Changes that come one behind the other keep neither sub-patches nor files waiting.
+        let has_edited = self.editor.serve();
+        let has_more = match self.poll_tasks() {
+            _ if has_edited => TaskStatus::More,
+            status => status,
+        };
         if self.results.is_full() {
             return has_more;
         }
