@@ -40,6 +40,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             prepared: Vec::with_capacity(MAX_PREPARED),
             awaited: None,
             words: Vec::with_capacity(MAX_WORDS),
+            due: 0,
         }),
     }))
 }
@@ -113,6 +114,8 @@ struct State {
     awaited: Option<ChildName>,
     /// Words of a message.
     words: Vec<Value>,
+    /// Blocks of the sub-patch whose messages come out at the next clock: more than one after blocks without messages.
+    due: u32,
 }
 
 impl Object for PdBox {
@@ -192,9 +195,9 @@ impl Object for PdBox {
         let (block, size) = (self.border.block(), self.format.size);
         // A `switch~` that is banged may compute twice in a block: the sub-patch has but one.
         let is_due = self.is_plain && self.last_block != block;
-        let playing = match self.state.get_mut() {
-            Ok(state) if is_due => state.playing.as_mut(),
-            _ => None,
+        let (playing, due) = match self.state.get_mut() {
+            Ok(State { playing, due, .. }) if is_due => (playing.as_mut(), due),
+            _ => (None, &mut 0),
         };
         let Some(playing) = playing else {
             outlets.iter_mut().for_each(|outlet| outlet.fill(0.0));
@@ -208,6 +211,7 @@ impl Object for PdBox {
         outlets.for_each(|outlet| end.read_channel(outlet));
         self.border.count_exchanged();
         // What the sub-patch has sent comes out at the begin of the next block.
+        *due = due.saturating_add(1);
         world.set_clock(0, 0.0);
     }
 }
@@ -338,6 +342,7 @@ impl PdBox {
         state.playing = Some(opened);
         state.awaited = None;
         // What it has sent until now comes out at once.
+        state.due = 1;
         context.set_clock(0, 0.0);
     }
 
@@ -355,9 +360,14 @@ impl PdBox {
         jobs.retire(JobResult::Opened(Ok(opened)));
     }
 
-    /// Sends one message of the sub-patch, and comes back for the next until a block has ended.
+    /// Sends one message of the sub-patch, and comes back for the next until the blocks that are due have ended.
     fn take_messages(&mut self, context: &mut Context<'_>) {
-        let State { playing, words, .. } = self.state();
+        let State {
+            playing,
+            words,
+            due,
+            ..
+        } = self.state();
         let Some(playing) = playing.as_mut() else {
             return;
         };
@@ -370,7 +380,12 @@ impl PdBox {
                     return context.resume(0);
                 }
                 FrameKind::Line => print_line(&file, payload, context),
-                FrameKind::Block => return,
+                FrameKind::Block => {
+                    *due = due.saturating_sub(1);
+                    if *due == 0 {
+                        return;
+                    }
+                }
                 FrameKind::End => {
                     context.print_with(|_, line| line.write_str("error: pd~: subprocess exited"));
                     return self.stop(context);
