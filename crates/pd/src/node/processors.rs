@@ -1,5 +1,6 @@
 //! What runs in the nodes of a patch.
 
+use super::editor::Edited;
 use super::job_server::{JobClient, live_services};
 use super::lines::LineReader;
 use super::mailbox::Mailbox;
@@ -26,6 +27,8 @@ pub(super) struct Messages {
     ended: Vec<Box<dyn ChildPatch>>,
     /// Blocks that were computed without messages, which come late.
     missed: u32,
+    /// Messages that have come back and make up for these.
+    late: Option<Edited>,
     /// What has come meanwhile.
     waiting: Vec<Event>,
     /// Signals that were put in order anew.
@@ -69,6 +72,8 @@ impl Outside {
 
 /// Boxes `pd~` for which there is room.
 const ROOM_CHILDREN: usize = 64;
+/// Blocks whose messages come late that are made up for in one block, at most: a block must not take as long as all of them.
+const MAX_LATE: u32 = 8;
 /// Events that wait while the patch is changed, at most.
 const ROOM: usize = 4096;
 /// Inputs of the node before the channels of `adc~`.
@@ -148,6 +153,7 @@ impl Messages {
             inputs: step.input_cells(),
             step: Some(Box::new(step)),
             missed: 0,
+            late: None,
             waiting: Vec::new(),
             borders: Vec::new(),
             ended: Vec::new(),
@@ -187,11 +193,29 @@ impl Messages {
         }
     }
 
-    /// Takes back the messages that another thread has changed, and runs those of the blocks meanwhile.
+    /// Takes back the messages that another thread has changed, and runs those of the blocks meanwhile. Where these are many, it takes
+    /// several blocks, which are late too.
     fn take_edited(&mut self) {
-        let Some(edited) = self.jobs.as_mut().and_then(|jobs| jobs.editor.take()) else {
+        if self.late.is_none() {
+            self.late = self.jobs.as_mut().and_then(|jobs| jobs.editor.take());
+        }
+        let Some(edited) = &mut self.late else {
             return;
         };
+        let count = self.missed.min(MAX_LATE);
+        self.missed -= count;
+        for _ in 0..count {
+            edited.messages.run_late();
+        }
+        if self.missed == 0
+            && let Some(edited) = self.late.take()
+        {
+            self.go_on(edited);
+        }
+    }
+
+    /// Goes on with messages that were changed and are not late any more.
+    fn go_on(&mut self, edited: Edited) {
         let mut step = edited.messages;
         self.changed = edited.row;
         for ended in self.ended.drain(..) {
@@ -199,9 +223,6 @@ impl Messages {
         }
         self.borders.clear();
         step.machine().globals().children.borders(&mut self.borders);
-        for _ in 0..std::mem::take(&mut self.missed) {
-            step.run_late();
-        }
         step.go_on_after_edits();
         if let [outside] = &mut self.outsides[..] {
             let events = Events::in_range(&self.waiting, 0, u32::MAX);
