@@ -256,3 +256,24 @@ fn a_patch_that_plays_in_many_nodes_changes_its_messages() {
     assert!(refused, "{:?}", played.lines);
     std::fs::remove_dir_all(&folder).expect("ours");
 }
+
+#[test]
+fn blocks_of_signals_that_play_are_not_changed() {
+    let folder = folder("reblock");
+    let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r add;\n#X msg 0 0 \\; pd-s obj 0 0 block~ 256 4;\n#X obj 0 0 r more;\n\
+                 #X msg 0 0 \\; pd-t obj 0 0 osc~ 330 \\, obj 0 0 block~ 256 4 \\, obj 0 0 fexpr~ \\$x1+\\$x1[-1] \\, obj 0 0 dac~ \\, connect 0 0 2 0 \\, connect 2 0 3 0;\n\
+                 #N canvas 0 0 9 9 s 0;\n#X obj 0 0 osc~ 440;\n#X obj 0 0 fexpr~ \\$x1+\\$x1[-1];\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n\
+                 #X restore 0 0 pd s;\n#N canvas 0 0 9 9 t 0;\n#X restore 0 0 pd t;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n";
+    std::fs::write(folder.join("p.pd"), patch).expect("writable");
+    let played = play(&folder.join("p.pd"), &["add", "more"]);
+    let errors = played.lines.iter().filter(|it| it.starts_with("error"));
+    let errors = Vec::from_iter(errors);
+    assert_eq!(errors.len(), 1, "{:?}", played.lines);
+    assert!(
+        errors[0].contains("block~: while the patch plays"),
+        "{errors:?}"
+    );
+    let is_heard = |bits: &[u32]| bits.iter().any(|it| *it << 1 != 0);
+    assert!(played.bits.rchunks(64).take(20).all(is_heard));
+    std::fs::remove_dir_all(&folder).expect("ours");
+}

@@ -98,6 +98,8 @@ pub(super) struct Builder<'m> {
     machine: &'m mut Machine,
     /// True while the patch is loaded, and where signals can be put in order later.
     pub(super) has_signals: bool,
+    /// True for a box that would change the blocks of signals that compute now: it is not made.
+    pub(super) reblocks: bool,
     pub(super) not_yet: Vec<NotYet>,
     /// Folder of each file.
     folders: Vec<PathBuf>,
@@ -162,6 +164,7 @@ impl<'m> Builder<'m> {
         Self {
             machine,
             has_signals: true,
+            reblocks: false,
             not_yet: Vec::new(),
             folders,
             saved_around: Vec::new(),
@@ -169,6 +172,11 @@ impl<'m> Builder<'m> {
             depth: 0,
             names: None,
         }
+    }
+
+    /// As [`Machine::would_reblock`].
+    pub(super) fn would_reblock(&self, canvas: CanvasId, object: &LoadedObject) -> bool {
+        self.machine.would_reblock(canvas, object)
     }
 
     /// Adds a box to a canvas that is there.
@@ -379,7 +387,7 @@ impl<'m> Builder<'m> {
     }
 
     fn class(&mut self, class: &str, object: &LoadedObject) -> BuiltBox {
-        if !self.has_signals && class.ends_with('~') {
+        if self.reblocks || !self.has_signals && class.ends_with('~') {
             return self.not_built(class, object);
         }
         if matches!(class, "inlet" | "outlet" | "inlet~" | "outlet~") {

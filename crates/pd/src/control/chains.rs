@@ -35,6 +35,8 @@ pub(super) struct Chains {
     pub changed: VecDeque<Chain>,
     /// True on the thread that makes the changes.
     pub makes_changes: bool,
+    /// Number of the first object that the other thread has made and that computes nothing yet.
+    pub first_new: u32,
     /// Changes that were made since this was read last.
     pub made: u32,
 }

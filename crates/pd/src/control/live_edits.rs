@@ -1,10 +1,12 @@
 //! Changes of a patch that plays live: messages to canvases wait for another thread, which makes them.
 
-use super::canvases::CanvasMessage;
+use super::canvases::{CanvasId, CanvasMessage};
 use super::machine::Machine;
 use super::slot::ObjectSlot;
 use super::symbol::words;
+use super::wire::ObjectId;
 use super::work::Work;
+use crate::load::{LoadedObject, ObjectBody};
 
 /// Work of one chain that the other thread does, at most: then the audio thread goes on with it.
 const MAX_STEPS: u32 = 100_000;
@@ -56,6 +58,7 @@ impl Machine {
     /// Real-time: waits, on the disk.
     pub(crate) fn make_edits(&mut self) {
         self.chains.makes_changes = true;
+        self.chains.first_new = self.object_count();
         while let Some(mut chain) = self.chains.waiting.pop_front() {
             std::mem::swap(&mut self.stack, &mut chain.stack);
             std::mem::swap(&mut self.values, &mut chain.values);
@@ -77,6 +80,26 @@ impl Machine {
             self.chains.changed.push_back(chain);
         }
         self.chains.makes_changes = false;
+    }
+
+    /// Returns true if a box would give signals that compute now other blocks: those are prepared for the blocks that they have, which
+    /// takes memory, and no other thread can touch them.
+    pub(super) fn would_reblock(&self, canvas: CanvasId, object: &LoadedObject) -> bool {
+        let sets_blocks = match &object.body {
+            ObjectBody::Class(class) => matches!(&**class, "block~" | "switch~"),
+            _ => false,
+        };
+        // Without arguments they are those of the canvas around.
+        if !sets_blocks || object.arguments.is_empty() || !self.chains.makes_changes {
+            return false;
+        }
+        let mut inside = Vec::new();
+        self.canvases.objects(canvas, &mut inside);
+        let mut playing = inside.into_iter().flatten().map(ObjectId);
+        playing.any(|id| {
+            let is_port = matches!(self.class(id), "inlet~" | "outlet~");
+            id.0 < self.chains.first_new && !is_port && self.signal_object(id).is_some()
+        })
     }
 
     /// Returns true if the next piece of work reaches a canvas, an object that touches nothing of the signals, or nothing.
