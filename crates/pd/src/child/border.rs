@@ -6,7 +6,8 @@
 //! | read by the runner, which puts back what has ended | block `k + 1`; block `k` itself if it waits for the parent |
 //! | taken by the parent again | the begin of block `k + 2` |
 //!
-//! So there are two of them, and no one is ever claimed by both sides at once. Blocks are counted on each side.
+//! So there are two of them, and no one is ever claimed by both sides at once. Nodes number their blocks by the frames that have passed,
+//! so that both sides agree also behind a block that one of them was not computed in. What was said and never read is said again.
 
 use crate::signal::Claimed;
 use std::fmt::Debug;
@@ -34,7 +35,8 @@ enum Command {
 /// What the parent says in a block.
 #[derive(Default)]
 struct Mail {
-    command: Option<Command>,
+    /// A change and its number.
+    command: Option<(u64, Command)>,
     /// Blocks that the parent has exchanged since the start.
     exchanged: u64,
     /// A sub-patch that has ended, for the parent.
@@ -48,6 +50,8 @@ pub(crate) struct Border {
     /// Block of the parent, from 1.
     block: AtomicU64,
     exchanged: AtomicU64,
+    /// Changes that the parent has said.
+    said: AtomicU64,
     /// True if the sub-patch waits for the parent in each block.
     is_direct: bool,
 }
@@ -65,13 +69,14 @@ impl SyncMail {
     }
 }
 
-// Relaxed in this file: the parent alone touches both numbers, in steps that the plan orders.
+// Relaxed in this file: the parent alone touches these numbers, in steps that the plan orders.
 impl Border {
     pub(super) fn new(is_direct: bool) -> Self {
         Self {
             mail: Default::default(),
             block: AtomicU64::new(0),
             exchanged: AtomicU64::new(0),
+            said: AtomicU64::new(0),
             is_direct,
         }
     }
@@ -85,24 +90,33 @@ impl Border {
         &self.mail[usize::from(block % 2 == 1)]
     }
 
-    /// Begins a block of the parent. Gives the sub-patch that has ended, to be freed elsewhere.
+    /// Begins a block of the parent, the next one if it has no number; nothing if it has begun. Gives the sub-patch that has ended, to be
+    /// freed elsewhere.
     ///
     /// Real-time: hot.
-    pub(crate) fn begin_block(&self) -> Option<Box<dyn ChildPatch>> {
-        let block = self.block() + 1;
+    pub(crate) fn begin_block(&self, number: Option<u64>) -> Option<Box<dyn ChildPatch>> {
+        let last = self.block();
+        let block = number.unwrap_or(last + 1);
+        if block == last {
+            return None;
+        }
         self.block.store(block, Relaxed);
         let before = match self.is_direct {
             // What was said while the patch was loaded, or while nobody computed.
-            true => self.of_block(block - 1).write().get().command.take(),
+            true => self.of_block(last).write().get().command.take(),
             false => None,
         };
         let mut mail = self.of_block(block).write();
         let mail = mail.get();
         let ended = mail.ended.take();
-        let unread = std::mem::replace(&mut mail.command, before);
         mail.exchanged = self.exchanged.load(Relaxed);
-        match unread {
-            Some(Command::Start(child)) if ended.is_none() => Some(child),
+        match std::mem::replace(&mut mail.command, before) {
+            // The runner was not computed in the block in which it would have read it.
+            Some((number, unread)) if number == self.said.load(Relaxed) => {
+                mail.command = Some((number, unread));
+                ended
+            }
+            Some((_, Command::Start(child))) if ended.is_none() => Some(child),
             _ => ended,
         }
     }
@@ -126,8 +140,10 @@ impl Border {
         let mut mail = self.of_block(self.block()).write();
         let mail = mail.get();
         mail.exchanged = self.exchanged.load(Relaxed);
-        match mail.command.replace(command) {
-            Some(Command::Start(child)) => Some(child),
+        let number = self.said.load(Relaxed) + 1;
+        self.said.store(number, Relaxed);
+        match mail.command.replace((number, command)) {
+            Some((_, Command::Start(child))) => Some(child),
             _ => None,
         }
     }
@@ -146,7 +162,8 @@ impl Border {
 pub(crate) struct ChildRunner {
     border: Arc<Border>,
     child: Option<Box<dyn ChildPatch>>,
-    block: u64,
+    /// Number of the last change.
+    heard: u64,
 }
 
 impl ChildRunner {
@@ -154,7 +171,7 @@ impl ChildRunner {
         Self {
             border,
             child: None,
-            block: 0,
+            heard: 0,
         }
     }
 
@@ -163,20 +180,17 @@ impl ChildRunner {
         self.border.is_direct
     }
 
-    /// Computes in the next block of the parent.
+    /// Computes behind the parent, in its block.
     ///
     /// Real-time: as the messages of a patch.
-    pub(crate) fn run(&mut self) {
-        self.run_in(self.block + 1);
-    }
-
-    /// As [`ChildRunner::run`], behind the parent, whose block it is.
     pub(crate) fn run_behind(&mut self) {
         self.run_in(self.border.block());
     }
 
-    fn run_in(&mut self, block: u64) {
-        self.block = block;
+    /// Computes in the block of this number.
+    ///
+    /// Real-time: as the messages of a patch.
+    pub(crate) fn run_in(&mut self, block: u64) {
         let is_direct = self.border.is_direct;
         let Some(said) = block.checked_sub(u64::from(!is_direct)) else {
             return;
@@ -184,10 +198,18 @@ impl ChildRunner {
         let exchanged = {
             let mut mail = self.border.of_block(said).write();
             let mail = mail.get();
-            match mail.command.take() {
-                Some(Command::Start(child)) => mail.ended = self.child.replace(child),
-                Some(Command::Stop) => mail.ended = self.child.take(),
-                None => {}
+            // Where something has ended, the parent was not there.
+            if mail.ended.is_none()
+                && let Some((number, command)) = mail.command.take()
+            {
+                let is_new = number > self.heard;
+                self.heard = self.heard.max(number);
+                mail.ended = match command {
+                    Command::Start(child) if is_new => self.child.replace(child),
+                    Command::Start(child) => Some(child),
+                    Command::Stop if is_new => self.child.take(),
+                    Command::Stop => None,
+                };
             }
             mail.exchanged
         };
@@ -240,8 +262,8 @@ mod tests {
         let (first, count) = child();
         assert!(border.start(first).is_none());
         for block in 1..20 {
-            assert!(border.begin_block().is_none());
-            runner.run();
+            assert!(border.begin_block(None).is_none());
+            runner.run_in(block);
             // Either may come first: the runner knows what was true when the block began.
             if block != 7 {
                 border.count_exchanged();
@@ -257,7 +279,7 @@ mod tests {
         let mut runner = ChildRunner::new(border.clone());
         let mut ended = Vec::new();
         for block in 1..9 {
-            ended.extend(border.begin_block().map(|_| block));
+            ended.extend(border.begin_block(Some(block)).map(|_| block));
             match block {
                 1 => assert!(border.start(child().0).is_none()),
                 3 => assert!(border.stop().is_none()),
@@ -267,9 +289,40 @@ mod tests {
                 }
                 _ => {}
             }
-            runner.run();
+            runner.run_in(block);
         }
         assert_eq!(ended, [5]);
         assert!(runner.child.is_some());
+    }
+
+    #[test]
+    fn what_was_said_is_heard_behind_blocks_that_one_side_missed() {
+        for (parent, runs) in [(6, 0), (0, 6), (6, 6), (0, 13), (13, 13)] {
+            let border = Arc::new(Border::new(false));
+            let mut runner = ChildRunner::new(border.clone());
+            let mut ended = 0;
+            for block in 1..20 {
+                if block != parent {
+                    // Both at once: the runner has what was said in the block before.
+                    let _read = border.of_block(block - 1).write();
+                    ended += usize::from(border.begin_block(Some(block)).is_some());
+                    assert!(border.begin_block(Some(block)).is_none(), "once");
+                    match block {
+                        5 => assert!(border.start(child().0).is_none()),
+                        12 => assert!(border.stop().is_none()),
+                        _ => {}
+                    }
+                }
+                if block != runs {
+                    runner.run_in(block);
+                }
+                match block {
+                    10 => assert!(runner.child.is_some(), "{parent} {runs}"),
+                    16 => assert!(runner.child.is_none(), "{parent} {runs}"),
+                    _ => {}
+                }
+            }
+            assert_eq!(ended, 1, "{parent} {runs}");
+        }
     }
 }

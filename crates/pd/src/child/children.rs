@@ -28,6 +28,8 @@ pub(crate) struct Children {
     pub(crate) replies: Option<FrameBuffer>,
     /// True if sub-patches will play live.
     pub(crate) is_live: bool,
+    /// Number of the block, where the frames that have passed give one.
+    pub(crate) block: Option<u64>,
 }
 
 impl Children {
@@ -74,7 +76,7 @@ impl Children {
     /// Real-time: hot.
     pub(crate) fn begin_block(&self, mut free: impl FnMut(Box<dyn ChildPatch>)) {
         for one in &self.boxes {
-            if let Some(ended) = one.border.begin_block() {
+            if let Some(ended) = one.border.begin_block(self.block) {
                 free(ended);
             }
         }

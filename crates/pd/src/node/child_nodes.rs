@@ -2,6 +2,7 @@
 
 use super::expansion::{Nodes, STEP_KIND, clamp};
 use crate::child::ChildRunner;
+use crate::signal::BLOCK;
 use graph::{Node, Port};
 use processor::{Block, InnerPort, ORDER, ProcessStatus, Processor, Setup, Tail};
 use units::Nanos;
@@ -15,8 +16,8 @@ struct ChildNode(ChildRunner);
 impl Processor for ChildNode {
     fn setup(&mut self, _: &mut Setup<'_>) {}
 
-    fn process(&mut self, _: &mut Block<'_>) -> ProcessStatus {
-        self.0.run();
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        self.0.run_in(block_number(block));
         ProcessStatus::Continue
     }
 
@@ -25,6 +26,13 @@ impl Processor for ChildNode {
     fn tail(&self) -> Tail {
         Tail::Infinite
     }
+}
+
+/// Number of a block, from 1: the same in all nodes, also behind a cycle in which some were not computed.
+///
+/// Real-time: hot.
+pub(super) fn block_number(block: &Block<'_>) -> u64 {
+    block.position() / BLOCK as u64 + 1
 }
 
 impl Nodes {

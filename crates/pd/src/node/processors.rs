@@ -1,5 +1,6 @@
 //! What runs in the nodes of a patch.
 
+use super::child_nodes::block_number;
 use super::editor::Edited;
 use super::job_server::{JobClient, live_services};
 use super::lines::LineReader;
@@ -114,11 +115,13 @@ impl Processor for Messages {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        self.take_edited();
+        let number = block_number(block);
+        self.take_edited(number);
         let Some(step) = &mut self.step else {
             self.miss_block(block);
             return ProcessStatus::Continue;
         };
+        step.machine().globals().children.block = Some(number);
         if let Some(jobs) = &mut self.jobs {
             jobs.take_results(step);
         }
@@ -195,9 +198,13 @@ impl Messages {
 
     /// Takes back the messages that another thread has changed, and runs those of the blocks meanwhile. Where these are many, it takes
     /// several blocks, which are late too.
-    fn take_edited(&mut self) {
+    fn take_edited(&mut self, number: u64) {
         if self.late.is_none() {
             self.late = self.jobs.as_mut().and_then(|jobs| jobs.editor.take());
+        }
+        if self.late.is_some() {
+            // What the messages say to sub-patches must not be what these read now.
+            self.begin_children(number);
         }
         let Some(edited) = &mut self.late else {
             return;
@@ -232,15 +239,18 @@ impl Messages {
         self.step = Some(step);
     }
 
+    /// Begins a block of the sub-patches.
+    fn begin_children(&mut self, number: u64) {
+        let borders = self.borders.iter();
+        let ended = borders.filter_map(|border| border.begin_block(Some(number)));
+        self.ended.extend(ended);
+    }
+
     /// Lets the signals compute a block whose messages come late.
     fn miss_block(&mut self, block: &Block<'_>) {
         self.missed += 1;
         self.timer.begin();
-        let ended = self
-            .borders
-            .iter()
-            .filter_map(|border| border.begin_block());
-        self.ended.extend(ended);
+        self.begin_children(block_number(block));
         for mailbox in &self.mailboxes {
             mailbox.end_block();
         }
