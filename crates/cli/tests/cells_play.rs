@@ -238,6 +238,17 @@ fn controller_file() -> Vec<u8> {
     file
 }
 
+/// The volume of a node in the graph that plays.
+fn volume(here: &Folder, name: &str) -> Option<f64> {
+    let mut ask = here.command("send --socket s");
+    let answer = ask.arg("query graph").output().unwrap();
+    let answer = serde_json::from_slice::<Value>(&answer.stdout).unwrap_or_default();
+    let nodes = answer["data"][0]["nodes"].as_array().cloned();
+    let mut nodes = nodes.unwrap_or_default().into_iter();
+    let node = nodes.find(|node| node["name"] == name)?;
+    node["params"]["volume"].as_f64()
+}
+
 #[test]
 fn a_live_controller_reaches_a_node_in_a_cell() {
     let Some(jackd) = Jackd::start("knob", &["jack_lsp"]) else {
@@ -257,17 +268,8 @@ fn a_live_controller_reaches_a_node_in_a_cell() {
     jackd.wait_for_port("receiver:keys");
     let line = "play sender.toml --driver jack --scheduler sequential";
     let sender = Guarded::start_with(&here, line, with_server);
-    let volume = || {
-        let mut ask = here.command("send --socket s");
-        let answer = ask.arg("query graph").output().unwrap();
-        let answer = serde_json::from_slice::<Value>(&answer.stdout).unwrap_or_default();
-        let nodes = answer["data"][0]["nodes"].as_array().cloned();
-        let mut nodes = nodes.unwrap_or_default().into_iter();
-        let tone = nodes.find(|node| node["name"] == "tone")?;
-        tone["params"]["volume"].as_f64()
-    };
     // The values of the graph are those that sound.
-    wait_until(|| volume() == Some(0.5));
+    wait_until(|| volume(&here, "tone") == Some(0.5));
     std::thread::sleep(std::time::Duration::from_millis(200));
     let _ = sender.end();
     let (_, printed) = receiver.end();
@@ -275,4 +277,43 @@ fn a_live_controller_reaches_a_node_in_a_cell() {
     let peak = samples.map(|bits| f32::from_bits(bits).abs());
     let peak = peak.fold(0.0, f32::max);
     assert!(peak > 0.45 && peak < 0.55, "{peak}\n{printed}");
+}
+
+#[test]
+fn values_of_live_controllers_stay_when_a_supervisor_is_lost() {
+    let Some(jackd) = Jackd::start("keep", &["jack_lsp"]) else {
+        return;
+    };
+    let here = Folder::new();
+    here.write("cc.mid", controller_file());
+    here.write("sender.toml", SENDER);
+    // One more, outside of cells.
+    let beside = RECEIVER.replace("\"tone -> out\"", "\"tone -> out\", \"beside -> out\"");
+    let beside = beside.replace(
+        "[nodes]",
+        "[[controller]]\ncc = 74\ntarget = \"beside.volume\"\nrange = [0.0, 0.25]\n[nodes]\nbeside = { kind = \"osc\", volume = 0 }",
+    );
+    here.write("receiver.toml", beside);
+    let with_server = |command: &mut std::process::Command| {
+        command.env("JACK_DEFAULT_SERVER", &jackd.name);
+    };
+    let line = "cells receiver.toml --driver jack --socket s";
+    let mut receiver = Guarded::start_with(&here, line, with_server);
+    receiver.line("playing through jackd");
+    jackd.wait_for_clients(&["receiver"]);
+    jackd.wait_for_port("receiver:keys");
+    // A controller comes after a command.
+    let mut set = here.command("send --socket s");
+    let set = set.args(["set tone.volume 0.1", "set beside.volume 0.1"]);
+    assert!(set.output().unwrap().status.success());
+    let line = "play sender.toml --driver jack --scheduler sequential";
+    let sender = Guarded::start_with(&here, line, with_server);
+    let both = || [volume(&here, "tone"), volume(&here, "beside")];
+    wait_until(|| both() == [Some(0.5), Some(0.25)]);
+    let _ = sender.end();
+    receiver.signal_supervisor(Signal::KILL);
+    receiver.line("the supervisor: plays on; 1 lost");
+    assert_eq!(both(), [Some(0.5), Some(0.25)]);
+    let (_, printed) = receiver.end();
+    assert!(printed.contains("1 lost"), "{printed}");
 }

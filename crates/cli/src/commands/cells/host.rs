@@ -58,7 +58,12 @@ impl<'a> CellsHost<'a> {
     /// Has controllers reach the parameters of nodes inside cells, and notes the values that they have set.
     fn update_remote(&mut self, engine: &mut Engine) {
         let mut service = self.supervisor().service.borrow_mut();
-        service.note_remote(engine.take_remote_values());
+        let values = engine.take_remote_values();
+        let mut kept = self.kept.borrow_mut();
+        kept.note_controlled(&values);
+        kept.note_bound(engine);
+        drop(kept);
+        service.note_remote(values);
         let version = service.remote_version();
         if version != self.remote_version {
             engine.set_remote_params(service.remote_params());

@@ -126,6 +126,24 @@ impl KeptChanges {
         self.set(&format!("{PARAM}{node}.{param}"), &value.to_string());
     }
 
+    /// Notes values that controllers have set: node, parameter, value.
+    pub(super) fn note_controlled(&mut self, values: &[(String, String, f32)]) {
+        for (node, param, value) in values {
+            self.note_param(node, param, &ParamValue::Number(f64::from(*value)));
+        }
+    }
+
+    /// Notes the values of parameters that controllers can set, of nodes outside of cells.
+    pub(super) fn note_bound(&mut self, engine: &Engine) {
+        for it in engine.controllers() {
+            let node = engine.graph().find(&it.node);
+            let node = node.and_then(|node| engine.graph().node(node));
+            if let Some(value) = node.and_then(|node| node.number(&it.param)) {
+                self.note_param(&it.node, &it.param, &ParamValue::Number(value));
+            }
+        }
+    }
+
     /// The cells as they were, with their keys; `None` if nothing has changed those of the session. Cells of nodes that are
     /// not in `graph` are left out.
     pub(super) fn cells(
@@ -208,5 +226,23 @@ fn read_value(text: &str) -> Option<ParamValue> {
         Value::String(text) => Some(ParamValue::Text(text)),
         Value::Bool(flag) => Some(ParamValue::Flag(flag)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_a_command_and_a_controller_counts() {
+        let mut kept = KeptChanges::new(ChangeTable::default());
+        let controlled = |value| [("low".to_owned(), "freq".to_owned(), value)];
+        kept.note_controlled(&controlled(500.5));
+        kept.note_param("low", "freq", &ParamValue::Number(700.0));
+        let found = |kept: &KeptChanges| kept.table.get("param low.freq").map(str::to_owned);
+        assert_eq!(found(&kept).as_deref(), Some("700.0"));
+        (0..1000).for_each(|step| kept.note_controlled(&controlled(step as f32)));
+        assert_eq!(found(&kept).as_deref(), Some("999.0"));
+        assert_eq!(kept.table.all(PARAM).count(), 1);
     }
 }
