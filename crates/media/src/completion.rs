@@ -30,7 +30,10 @@ pub fn complete_recording(path: impl AsRef<Path>) -> io::Result<u64> {
     if frames <= stated {
         return Ok(0);
     }
-    file.set_len(HEADER_BYTES + frames * format.frame_bytes())?;
+    // Cut first: so the pad byte is zero.
+    let data = frames * format.frame_bytes();
+    file.set_len(HEADER_BYTES + data)?;
+    file.set_len(HEADER_BYTES + data + data % 2)?;
     file.write_all_at(&format.header(frames), 0)?;
     file.sync_data()?;
     Ok(frames - stated)
@@ -63,6 +66,10 @@ fn read_header(file: &File) -> io::Result<Option<(WavFormat, u64)>> {
         b"RF64" => u64::from(word(28)) | u64::from(word(32)) << 32,
         _ => u64::from(word(100)),
     };
+    // No file is that long, and the sizes of its header would overflow.
+    if data > u64::MAX / 2 {
+        return Ok(None);
+    }
     let is_ours = |frames: &u64| format.header(*frames) == header;
     let frames = data.checked_div(format.frame_bytes());
     Ok(frames.filter(is_ours).map(|frames| (format, frames)))
@@ -115,6 +122,44 @@ mod tests {
                 assert_eq!(complete_recording(&path).unwrap(), 0);
                 assert!(std::fs::read(&path).unwrap() == short);
             }
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+
+    fn file(name: &str) -> (std::path::PathBuf, WavFormat) {
+        let name = format!("divisi-{name}-{}.wav", std::process::id());
+        let format = WavFormat {
+            channels: 1,
+            rate_hz: 48_000,
+            samples: SampleFormat::I24,
+        };
+        (std::env::temp_dir().join(name), format)
+    }
+
+    #[test]
+    fn samples_of_odd_length_keep_their_pad_byte() {
+        let (path, format) = file("pad");
+        // Three frames of three bytes, and the begin of the fourth.
+        let mut killed = format.header(2);
+        killed.extend([7; 11]);
+        std::fs::write(&path, &killed).unwrap();
+        assert_eq!(complete_recording(&path).unwrap(), 1);
+        let mut whole = format.header(3);
+        whole.extend([7, 7, 7, 7, 7, 7, 7, 7, 7, 0]);
+        assert!(std::fs::read(&path).unwrap() == whole);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_header_with_the_largest_sizes_is_another_ones() {
+        let (path, format) = file("largest");
+        for size in [u64::MAX, u64::MAX - 2, u64::MAX / 2 + 1, u64::MAX / 2] {
+            let mut foreign = format.header(1 << 33);
+            foreign[28..36].copy_from_slice(&size.to_le_bytes());
+            foreign.extend([7; 12]);
+            std::fs::write(&path, &foreign).unwrap();
+            assert_eq!(complete_recording(&path).unwrap(), 0);
+            assert!(std::fs::read(&path).unwrap() == foreign);
         }
         std::fs::remove_file(path).unwrap();
     }
