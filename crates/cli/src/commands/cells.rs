@@ -133,8 +133,7 @@ impl Cells {
             if let Some(driver) = kept.driver() {
                 self.live.device.settle(driver);
             }
-            recordings::go_on_in_other_files(&mut loaded);
-            recordings::go_on_in_another_take(&mut self.live.record);
+            recordings::go_on_in_other_files(&mut loaded, &mut self.live.record);
         }
         let options = CellOptions {
             file: &self.live.options.file,
