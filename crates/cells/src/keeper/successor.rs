@@ -56,16 +56,25 @@ impl LeavingCell {
     pub(super) fn await_checkpoint(&self, outside: u64) -> Option<(u64, Vec<u64>)> {
         let begin = Instant::now();
         loop {
-            let all: Vec<_> = (0..2).filter_map(|buffer| self.read(buffer)).collect();
-            let is_wanted = |(_, words): &&(u64, Vec<u64>)| words[OUTSIDE] == outside;
-            if let Some(found) = all.iter().find(is_wanted) {
-                return Some(found.clone());
+            // The frame first: to copy long states at each look would take longer than a block.
+            let mut wanted = (0..2).filter(|buffer| self.outside(*buffer) == outside);
+            let is_wanted = |(_, words): &(u64, Vec<u64>)| words[OUTSIDE] == outside;
+            if let Some(found) = wanted.find_map(|it| self.read(it).filter(is_wanted)) {
+                return Some(found);
             }
             if begin.elapsed() > LIMIT {
-                return all.into_iter().max_by_key(|(number, _)| *number);
+                let all = (0..2).filter_map(|buffer| self.read(buffer));
+                return all.max_by_key(|(number, _)| *number);
             }
             std::thread::sleep(STEP);
         }
+    }
+
+    /// The frame that a buffer says it is of. Only the sum of the whole buffer proves it.
+    fn outside(&self, buffer: usize) -> u64 {
+        let at = FIRST_BUFFER + buffer * self.capacity + OUTSIDE;
+        // Relaxed: what is believed is read again with `read`.
+        self.memory.words()[at].load(Ordering::Relaxed)
     }
 
     /// A buffer, if it is whole.
