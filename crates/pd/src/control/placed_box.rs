@@ -146,6 +146,8 @@ impl BoxNames {
     /// All boxes with their names. `received` are the names that the patch receives.
     pub(super) fn finish(self, received: &[String]) -> Vec<PlacedBox> {
         let mut taken: HashSet<String> = received.iter().cloned().collect();
+        // By name: the first number that may be free. What is taken stays so.
+        let mut next: HashMap<String, usize> = HashMap::new();
         let mut shown = HashSet::new();
         let placed = self.boxes.into_iter().map(|named| {
             let NamedBox {
@@ -166,10 +168,12 @@ impl BoxNames {
             }
             let is_free = |name: &str| !taken.contains(name) && !is_reserved(name);
             let mut free = name.clone();
-            let mut number = 2;
-            while !is_free(&free) {
-                free = format!("{name}-{number}");
-                number += 1;
+            if !is_free(&free) {
+                let number = next.entry(name.clone()).or_insert(2);
+                while !is_free(&free) {
+                    free = format!("{name}-{number}");
+                    *number += 1;
+                }
             }
             taken.insert(free.clone());
             PlacedBox {
@@ -202,4 +206,54 @@ fn plain(text: &str) -> String {
         }
     }
     plain.trim_matches('_').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::Atom;
+
+    fn button(label: &str) -> Gui {
+        Gui {
+            kind: GuiKind::Bang,
+            size: [15.0; 2],
+            range: [0.0; 2],
+            is_logarithmic: false,
+            sends_at_load: false,
+            value: 0.0,
+            on_value: 1.0,
+            cells: 1,
+            send: None,
+            receive: None,
+            label: Some(Atom::Symbol(label.into())),
+            label_at: [0.0; 2],
+        }
+    }
+
+    fn named(labels: &[&str], received: &[&str]) -> Vec<String> {
+        let mut names = BoxNames::default();
+        names.enter("");
+        for (id, label) in (0..).zip(labels) {
+            names.add(&button(label), None, ObjectId(id), &Arc::default());
+        }
+        let received: Vec<String> = received.iter().map(|it| (*it).to_owned()).collect();
+        let placed = names.finish(&received).into_iter();
+        placed.map(|it| it.name).collect()
+    }
+
+    #[test]
+    fn equal_labels_get_the_next_number_that_no_other_box_has() {
+        let labels = ["a", "a-3", "a", "a", "a-3", "in", "in", "a", "b"];
+        let names = [
+            "a", "a-3", "a-2", "a-4", "a-3-2", "in-2", "in-3", "a-6", "b-2",
+        ];
+        assert_eq!(named(&labels, &["a-5", "b"]), names);
+    }
+
+    #[test]
+    fn many_boxes_of_one_label_are_named_in_order() {
+        let names = named(&["level"; MAX_BOXES], &[]);
+        let numbers = (2..=MAX_BOXES).map(|number| format!("level-{number}"));
+        assert!(names[0] == "level" && names[1..].iter().cloned().eq(numbers));
+    }
 }
