@@ -159,8 +159,18 @@ fn a_file_that_has_changed_is_named_and_changes_no_cell_that_was_taken_over() {
     let hum = playing.number("cell `hum`: process ");
     assert_ne!(hum, cells[1]);
     playing.signal_supervisor(Signal::KILL);
-    playing.line("cell `filter`: not taken over: the session's file has changed");
-    playing.line("cell `filter`: process ");
+    playing.line("s.toml has changed since it was started, or is not there");
+    assert_eq!(playing.taken_over(), [cells[0], hum]);
+    playing.line("the supervisor: plays on; ");
+    // Half written, then gone.
+    here.write("s.toml", "edges = [");
+    playing.signal_supervisor(Signal::KILL);
+    assert_eq!(playing.taken_over(), [cells[0], hum]);
+    playing.line("the supervisor: plays on; ");
+    std::fs::remove_file(here.path("s.toml")).unwrap();
+    playing.signal_supervisor(Signal::KILL);
+    assert_eq!(playing.taken_over(), [cells[0], hum]);
+    playing.line("the supervisor: plays on; ");
     playing.end();
     await_end(&cells);
     await_end(&[hum]);

@@ -171,6 +171,8 @@ pub struct MonitorOptions {
     pub succession: Succession,
     /// The session as it was read.
     pub session: HandedSession,
+    /// Commands had changed nodes and edges of the supervisor before, which is lost.
+    pub is_edited: bool,
 }
 
 /// The processes of all cells.
@@ -217,6 +219,7 @@ impl Monitor {
             launch,
             succession,
             session,
+            is_edited,
         } = options;
         let Succession {
             link,
@@ -245,7 +248,8 @@ impl Monitor {
             statuses.push((cell.name().to_owned(), one.status.clone()));
             if let Some(at) = inherited.iter().position(|it| it.index == index) {
                 predecessor.pulse.take_figures(index, &one.status);
-                cell.inherit(inherited.swap_remove(at), is_live, &event_sender);
+                let from = inherited.swap_remove(at);
+                cell.inherit(from, (is_live, is_edited), &event_sender);
             }
             watched.push(cell);
             new.push((node, one));

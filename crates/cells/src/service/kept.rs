@@ -4,6 +4,8 @@ use super::CellService;
 use super::inside::told;
 use super::served::CellState;
 use crate::section::{CellSpec, read_cells};
+use graph::{Graph, Node};
+use std::collections::BTreeSet;
 
 /// A cell, in words that outlive a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +70,13 @@ impl CellService {
         cells.collect()
     }
 
+    /// What commands have changed of nodes and edges, in words; `None` if all are the session's.
+    ///
+    /// Real-time: setup.
+    pub fn changed_nodes(&self) -> Option<String> {
+        changed_nodes(&self.options.filed, &self.options.graph)
+    }
+
     /// Has each process be told the values that the session that it reads has not.
     pub(super) fn tell_links(&mut self) {
         let graphs = (&self.options.graph, &self.options.filed);
@@ -78,6 +87,69 @@ impl CellService {
             }
         }
     }
+}
+
+/// Names that are told of each change.
+const MAX_NAMES: usize = 8;
+
+fn changed_nodes(filed: &Graph, now: &Graph) -> Option<String> {
+    let names = |graph: &Graph, other: &Graph| {
+        let nodes = graph.nodes().map(|(_, node)| node.name.clone());
+        let nodes = nodes.filter(|name| other.find(name).is_none());
+        nodes.collect::<Vec<String>>()
+    };
+    let is_other = |node: &&Node| {
+        let before = filed.find(&node.name).and_then(|id| filed.node(id));
+        let facts = |it: &Node| (it.kind.clone(), it.enabled, it.bypassed);
+        before.is_some_and(|before| facts(before) != facts(node))
+    };
+    let nodes = now.nodes().map(|(_, node)| node).filter(is_other);
+    let others: Vec<String> = nodes.map(|node| node.name.clone()).collect();
+    let (old, new) = (edges(filed), edges(now));
+    let only = |all: &BTreeSet<String>, others: &BTreeSet<String>| {
+        all.difference(others).cloned().collect::<Vec<String>>()
+    };
+    let all = [
+        ("added", names(now, filed)),
+        ("removed", names(filed, now)),
+        ("changed", others),
+        ("connected", only(&new, &old)),
+        ("disconnected", only(&old, &new)),
+    ];
+    let all = all.into_iter().filter(|(_, names)| !names.is_empty());
+    let words = all.map(|(what, names)| {
+        let more = match names.len() > MAX_NAMES {
+            true => format!(" and {} more", names.len() - MAX_NAMES),
+            false => String::new(),
+        };
+        let few: Vec<&str> = names.iter().take(MAX_NAMES).map(String::as_str).collect();
+        format!("{what} {}{more}", few.join(", "))
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
+/// The edges of a graph, in words.
+fn edges(graph: &Graph) -> BTreeSet<String> {
+    let edges = graph.edges().iter().filter_map(|edge| {
+        let (from, to) = (graph.node(edge.from.node)?, graph.node(edge.to.node)?);
+        let (out, input) = (
+            from.outputs.get(usize::from(edge.from.port))?,
+            to.inputs.get(usize::from(edge.to.port))?,
+        );
+        // What has one port only needs no name of it.
+        let out = match from.outputs.len() {
+            1 => String::new(),
+            _ => format!(".{}", out.name),
+        };
+        let input = match (to.kind_inputs().len(), input.modulation) {
+            (_, Some(_)) => format!(".{}", input.driven_name()),
+            (1, None) => String::new(),
+            _ => format!(".{}", input.name),
+        };
+        Some(format!("{}{out} -> {}{input}", from.name, to.name))
+    });
+    edges.collect()
 }
 
 impl CellState {

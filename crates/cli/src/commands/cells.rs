@@ -124,11 +124,27 @@ impl Cells {
         }
     }
 
+    /// The session, as the first supervisor has read it: whatever its file has become, what plays goes on.
+    fn read(&self, kept: &KeptChanges) -> Result<LoadedSession, Failure> {
+        let Some(text) = kept.session() else {
+            return self.live.read();
+        };
+        let file = &self.live.options.file;
+        if std::fs::read(file).ok().as_deref() != Some(text.as_bytes()) {
+            messages::print_message(&format!(
+                "{} has changed since it was started, or is not there: what was read then plays on",
+                file.display()
+            ));
+        }
+        self.live.read_text(text)
+    }
+
     fn supervise(mut self, guardian: i32) -> Result<(), Failure> {
         let mut succession = join_guardian(guardian).map_err(Failure::failed)?;
-        let kept = KeptChanges::new(succession.take_kept());
+        let mut kept = KeptChanges::new(succession.take_kept());
         let (lost, is_live) = (succession.lost(), self.render.is_none());
-        let mut loaded = self.live.read()?;
+        let mut loaded = self.read(&kept)?;
+        kept.note_session(loaded.source());
         if is_live && lost > 0 {
             if let Some(driver) = kept.driver() {
                 self.live.device.settle(driver);

@@ -261,12 +261,20 @@ impl LoadedSession {
         path: &Path,
         options: &PatchOptions,
     ) -> Result<Self, Failure> {
-        let loaded = Self::read_with(path, options)?;
-        loaded.print_diagnostics(&loaded.diagnostics);
-        if has_errors(&loaded.diagnostics) {
+        Self::read_with(path, options)?.without_errors()
+    }
+
+    /// Reads the text of the session `path`, as another process has read it. Mistakes are printed.
+    pub(crate) fn read_valid_text(path: &Path, text: &str) -> Result<Self, Failure> {
+        Self::read_text(path, text)?.without_errors()
+    }
+
+    fn without_errors(self) -> Result<Self, Failure> {
+        self.print_diagnostics(&self.diagnostics);
+        if has_errors(&self.diagnostics) {
             return Err(Failure::bad_input_reported());
         }
-        Ok(loaded)
+        Ok(self)
     }
 
     /// The session's process network, if it has one.

@@ -15,7 +15,7 @@ impl WatchedCell {
     pub(in crate::monitor) fn inherit(
         &mut self,
         cell: InheritedCell,
-        is_live: bool,
+        (is_live, is_edited): (bool, bool),
         events: &mpsc::Sender<CellEvent>,
     ) {
         self.launches = cell.start;
@@ -24,11 +24,12 @@ impl WatchedCell {
         let memory = CheckpointMemory::of(cell.state);
         if part_number(memory.file()) != Some(self.part) {
             let cell = self.name.clone();
-            let _ = events.send(CellEvent::Ended {
-                cell,
-                why: "not taken over: the session's file has changed since it was started"
-                    .to_owned(),
-            });
+            let why = match is_edited {
+                true => "its nodes were changed by commands",
+                false => "a file that the session includes has changed since it was started",
+            };
+            let why = format!("not taken over: {why}");
+            let _ = events.send(CellEvent::Ended { cell, why });
             return;
         }
         let latency = cell.latency.and_then(|it| u32::try_from(it).ok());

@@ -2,6 +2,8 @@
 //!
 //! | key | value |
 //! |---|---|
+//! | `session` | its text, as it was read at the start |
+//! | `edits` | what commands have changed of nodes and edges, in words: it is lost |
 //! | `driver` | name of the driver, and its rate |
 //! | `connections` | those of the device's ports, as JSON |
 //! | `loop` | the range that the transport repeats, in frames |
@@ -25,6 +27,8 @@ pub(super) struct KeptChanges {
 }
 
 const PARAM: &str = "param ";
+/// Longest text of a session that is kept; a longer one is read again.
+const MAX_SESSION: usize = 2 << 20;
 
 impl KeptChanges {
     pub(super) fn new(table: ChangeTable) -> Self {
@@ -39,6 +43,32 @@ impl KeptChanges {
         if let Err(error) = monitor.keep_changes(&mut self.table) {
             self.tell_lost(&error.to_string());
         }
+    }
+
+    /// The text of the session, as the first supervisor has read it.
+    pub(super) fn session(&self) -> Option<&str> {
+        self.table.get("session")
+    }
+
+    pub(super) fn note_session(&mut self, text: &str) {
+        if text.len() <= MAX_SESSION {
+            self.set("session", text);
+        }
+    }
+
+    /// Notes what commands have changed of nodes and edges.
+    pub(super) fn note_edits(&mut self, what: Option<&str>) {
+        match what {
+            Some(what) => self.set("edits", what),
+            None => self.table.remove("edits"),
+        }
+    }
+
+    /// What the supervisor before had changed of nodes and edges, which is lost. The next call gives nothing.
+    pub(super) fn take_edits(&mut self) -> Option<String> {
+        let what = self.table.get("edits")?.to_owned();
+        self.table.remove("edits");
+        Some(what)
     }
 
     /// Name of the driver that was opened first.

@@ -52,7 +52,11 @@ impl CellHost for ServedCells {
     fn poll(&mut self, engine: &mut Engine) -> Option<Result<(Value, Option<u64>), String>> {
         let done = self.service.borrow_mut().poll(engine)?;
         let cells = self.service.borrow().kept();
-        self.kept.borrow_mut().note_cells(&cells);
+        let edits = self.service.borrow().changed_nodes();
+        let mut kept = self.kept.borrow_mut();
+        kept.note_cells(&cells);
+        kept.note_edits(edits.as_deref());
+        drop(kept);
         Some(done.map(|done| {
             let ChangeDone {
                 frame,

@@ -60,6 +60,12 @@ impl CellOptions<'_> {
             mut split,
             session,
         } = plan(loaded, &kept.borrow())?;
+        let lost_edits = kept.borrow_mut().take_edits();
+        if let Some(what) = &lost_edits {
+            messages::print_message(&format!(
+                "lost with the supervisor, since changes of nodes and edges are not kept: {what}"
+            ));
+        }
         let (drills, own_drills) = self.drills(&split.cells, rate, lost > 0)?;
         let system = read_valid_system(loaded)?;
         let reserve = self.admission.reserve(system.reserve_percent);
@@ -87,6 +93,7 @@ impl CellOptions<'_> {
             launch: self.launch((rate, block)),
             succession,
             session,
+            is_edited: lost_edits.is_some(),
         };
         let started = Monitor::start(planned.collect(), monitor);
         let Start {

@@ -117,6 +117,14 @@ impl LiveOptions {
         Ok(loaded)
     }
 
+    /// As [`Self::read`], from the text that another process has read.
+    pub(crate) fn read_text(&self, text: &str) -> Result<LoadedSession, Failure> {
+        self.options.patch.allow(self.record.as_deref())?;
+        let mut loaded = LoadedSession::read_valid_text(&self.options.file, text)?;
+        self.options.recall(&mut loaded)?;
+        Ok(loaded)
+    }
+
     /// Plays a session that was read.
     pub(crate) fn run(
         &self,
