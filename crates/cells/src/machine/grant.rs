@@ -111,6 +111,7 @@ impl MachineFiles {
             if is_unified {
                 fs::write(parent.join("cgroup.subtree_control"), "+cpuset")?;
             }
+            self.leave_groups(&parent, process);
             make_folder(&group)?;
             grant.cpuset = Some(group.clone());
             if !is_unified {
@@ -127,6 +128,20 @@ impl MachineFiles {
             false => fs::write(group.join("cpuset.cpu_exclusive"), "1"),
         };
         alone.map_err(|error| format!("its cpuset is not its alone: {error}: name cores that no other cpuset has; other programs may still run on them"))
+    }
+
+    /// Takes a process out of the groups of supervisors that have ended, and removes these: their cores are not free before.
+    fn leave_groups(&self, parent: &Path, process: u32) {
+        let process = process.to_string();
+        for group in self.left_in(parent) {
+            let there = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+            if there.lines().any(|it| it.trim() == process) {
+                let _ = fs::write(parent.join("cgroup.procs"), &process);
+                remove_group(&group);
+            } else if there.trim().is_empty() {
+                let _ = fs::remove_dir(&group);
+            }
+        }
     }
 
     fn make_resctrl(&self, spec: &CellSpec, process: u32, grant: &mut Grant) -> Result<(), String> {
@@ -241,7 +256,11 @@ impl MachineFiles {
 
     /// Files that supervisors that have ended left in `folder`.
     fn left(&self, folder: &str) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.path(folder)).into_iter().flatten();
+        self.left_in(&self.path(folder))
+    }
+
+    fn left_in(&self, folder: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten();
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let is_left = |path: &PathBuf| {
             let name = path.file_name().and_then(|it| it.to_str());
