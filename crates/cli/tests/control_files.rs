@@ -123,6 +123,35 @@ fn comments_that_a_save_loses_are_kept_beside_it() {
     );
 }
 
+#[test]
+fn what_somebody_wrote_into_the_file_meanwhile_is_kept_beside_a_save() {
+    let here = Folder::new();
+    here.write("tone.toml", TONE);
+    here.write("tone.toml~", "mine");
+    let playing = Playing::start(&here, "");
+    let warning = |saved: &Value| saved["data"][0]["warning"].clone();
+    for (number, name) in [(2, "tone.toml~2"), (3, "tone.toml~3")] {
+        let by_hand = TONE.replace("440", &format!("{number}40"));
+        here.write("tone.toml", &by_hand);
+        playing.send(&["set tone.freq 441"]).unwrap();
+        let saved = playing.send(&["save"]).unwrap();
+        let told = warning(&saved).to_string();
+        assert!(told.contains("changed") && told.contains(name), "{told}");
+        assert_eq!(here.read(name), by_hand.as_bytes());
+        assert_eq!(saved_freq(&here), 441);
+    }
+    assert_eq!(here.read("tone.toml~"), b"mine");
+    // What the session itself has written, or has loaded since, is no change of others.
+    playing.send(&["set tone.freq 442"]).unwrap();
+    let saved = playing.send(&["save"]).unwrap();
+    assert_eq!(warning(&saved), Value::Null);
+    here.write("tone.toml", TONE.replace("440", "540"));
+    playing.send(&["load"]).unwrap();
+    playing.send(&["set tone.freq 443"]).unwrap();
+    let saved = playing.send(&["save"]).unwrap();
+    assert_eq!(warning(&saved), Value::Null);
+}
+
 /// The frequency in a session that must be whole.
 fn saved_freq(here: &Folder) -> u32 {
     let text = String::from_utf8(here.read("tone.toml")).unwrap();

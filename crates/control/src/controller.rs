@@ -16,7 +16,7 @@ use crate::history::{History, Playing, SteppedEntry, UndoEntry, go_to};
 use crate::live_controllers;
 use crate::loaded_state::LoadedState;
 use crate::query;
-use crate::session_file::{ReadSession, SessionFile};
+use crate::session_file::{LoadedFile, ReadSession, SessionFile};
 use crate::snapshot;
 use crate::subscription::Subscriptions;
 use crate::target;
@@ -321,7 +321,7 @@ impl Controller {
         self.registry.catalogue()
     }
 
-    /// Writes the session that plays to its file. Returns a warning if comments are lost.
+    /// Writes the session that plays to its file. Returns a warning if comments are lost, or the file was changed since it was read.
     ///
     /// # Errors
     ///
@@ -595,16 +595,16 @@ impl Controller {
     /// Plays a session that was loaded. Gives the number of edits.
     fn go_to_loaded(
         &mut self,
-        loaded: (PathBuf, Session),
+        loaded: LoadedFile,
         engine: &mut Engine,
     ) -> Result<usize, ControlError> {
         let speed = self.speed_of(&loaded, engine)?;
-        let controllers = live_controllers::bindings(&loaded.1);
-        live_controllers::check(&controllers, &loaded.1.graph, self.registry.catalogue())?;
+        let controllers = live_controllers::bindings(&loaded.session);
+        live_controllers::check(&controllers, &loaded.session.graph, self.registry.catalogue())?;
         let before = UndoEntry::before(&[], true, (engine.graph(), engine));
-        let edits = go_to(&loaded.1.graph, engine, &self.registry)?;
-        let text = snapshots_text(&loaded.1);
-        let (snapshots, _) = read_snapshots(&text, &loaded.1.graph, self.registry.catalogue());
+        let edits = go_to(&loaded.session.graph, engine, &self.registry)?;
+        let text = snapshots_text(&loaded.session);
+        let (snapshots, _) = read_snapshots(&text, &loaded.session.graph, self.registry.catalogue());
         let before = before.with_snapshots(&self.snapshots, &Arc::new(snapshots.clone()));
         let is_kept = *self.snapshots == snapshots;
         self.snapshots = Arc::new(snapshots);
@@ -631,10 +631,10 @@ impl Controller {
     /// that plays stays.
     fn speed_of(
         &self,
-        (path, session): &(PathBuf, Session),
+        loaded: &LoadedFile,
         engine: &Engine,
     ) -> Result<Option<f64>, ControlError> {
-        let tempo = session.graph.tempo();
+        let tempo = loaded.session.graph.tempo();
         if tempo == self.file.tempo() {
             return Ok(None);
         }
@@ -647,7 +647,7 @@ impl Controller {
         let speed = engine.graph().tempo().ratio_to(tempo);
         speed
             .map(Some)
-            .ok_or_else(|| ControlError::Tempo(path.clone()))
+            .ok_or_else(|| ControlError::Tempo(loaded.path.clone()))
     }
 
     /// Queries, subscriptions and saves: what changes no sound.
@@ -735,7 +735,7 @@ impl Controller {
             None => json!({ "saved": saved }),
             Some(kept) => json!({
                 "saved": saved,
-                "warning": format!("comments are lost; the old file is {}", kept.display()),
+                "warning": kept.to_string(),
             }),
         })
     }

@@ -3,12 +3,17 @@
 use crate::ControlError;
 use graph::{Catalogue, Graph, TempoMap};
 use std::collections::HashSet;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use text::Session;
 use text::toml::snapshots::{Snapshots, read_snapshots, set_snapshots, snapshots_text};
 
-/// Largest session whose comments are looked for, in bytes.
+/// Largest file that a save replaces, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
+/// Largest number of old files that are kept beside one session.
+const MAX_KEPT: usize = 1000;
 
 /// Reads a session; an error is the text of its mistakes.
 pub(crate) type ReadSession = Box<dyn Fn(&Path) -> Result<Session, String>>;
@@ -18,14 +23,62 @@ pub(crate) struct SessionFile {
     path: PathBuf,
     session: Session,
     read: ReadSession,
+    /// What the file held when it was read or written last; `None` if it was not there.
+    known: Option<Digest>,
+}
+
+/// A session that was read, and what its file held before.
+pub(crate) struct LoadedFile {
+    pub(crate) path: PathBuf,
+    pub(crate) session: Session,
+    known: Option<Digest>,
+}
+
+/// An old file that a save has kept.
+pub(crate) struct KeptFile {
+    path: PathBuf,
+    /// True if somebody changed it since it was read; else it has comments that are lost.
+    is_changed: bool,
+}
+
+impl fmt::Display for KeptFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.path.display();
+        match self.is_changed {
+            true => write!(
+                formatter,
+                "the file was changed since it was read; what it held is in {file}"
+            ),
+            false => write!(formatter, "comments are lost; the old file is {file}"),
+        }
+    }
+}
+
+/// Tells one text from another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Digest(u64);
+
+impl Digest {
+    fn of(bytes: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        Self(hasher.finish())
+    }
+
+    /// Of a file, if it can be read.
+    fn of_file(path: &Path) -> Option<Self> {
+        Some(Self::of(&files::read(path, MAX_BYTES).ok()?))
+    }
 }
 
 impl SessionFile {
     pub(crate) fn new(path: PathBuf, session: Session, read: ReadSession) -> Self {
+        let known = Digest::of_file(&path);
         Self {
             path,
             session,
             read,
+            known,
         }
     }
 
@@ -45,31 +98,38 @@ impl SessionFile {
     }
 
     /// The graph of a file; it is the session's own from [`Self::accept`] on.
-    pub(crate) fn load(&self, file: Option<&Path>) -> Result<(PathBuf, Session), ControlError> {
+    pub(crate) fn load(&self, file: Option<&Path>) -> Result<LoadedFile, ControlError> {
         let path = file.unwrap_or(&self.path);
         if path.parent() != self.path.parent() {
             return Err(ControlError::Folder(path.to_owned()));
         }
+        // Looked at first: what is changed while it is read is found changed by a save.
+        let known = Digest::of_file(path);
         let session = (self.read)(path).map_err(|mistakes| ControlError::Session {
             file: path.to_owned(),
             mistakes,
         })?;
-        Ok((path.to_owned(), session))
+        Ok(LoadedFile {
+            path: path.to_owned(),
+            session,
+            known,
+        })
     }
 
     /// Takes what was loaded: its graph plays.
-    pub(crate) fn accept(&mut self, (path, session): (PathBuf, Session)) {
-        (self.path, self.session) = (path, session);
+    pub(crate) fn accept(&mut self, loaded: LoadedFile) {
+        (self.path, self.session, self.known) = (loaded.path, loaded.session, loaded.known);
     }
 
-    /// Writes the session with `graph` and `snapshots`. Gives the file, and the one that has the comments that are lost. The own file is replaced as a whole; another one must not be there.
+    /// Writes the session with `graph` and `snapshots`. Gives the file, and the one that has what is lost: comments, or what somebody wrote meanwhile. The own file is replaced as a whole; another one must not be there.
     pub(crate) fn save(
         &mut self,
         file: Option<&Path>,
         (graph, snapshots): (&Graph, &Snapshots),
         catalogue: &Catalogue,
-    ) -> Result<(PathBuf, Option<PathBuf>), ControlError> {
-        let path = file.unwrap_or(&self.path);
+    ) -> Result<(PathBuf, Option<KeptFile>), ControlError> {
+        let path = file.unwrap_or(&self.path).to_owned();
+        let path = path.as_path();
         if path.extension().is_some_and(|extension| extension == "pd") {
             let message = "a patch is not written: name a .toml file";
             return Err(ControlError::Format(message.to_owned()));
@@ -98,26 +158,57 @@ impl SessionFile {
             file: path.to_owned(),
             source,
         };
-        let kept = self.keep_comments(path, &written).map_err(failed)?;
-        files::write(path, written).map_err(failed)?;
+        let kept = self.keep_old(path, &written).map_err(failed)?;
+        files::write(path, &written).map_err(failed)?;
+        if is_own {
+            self.known = Some(Digest::of(written.as_bytes()));
+        }
         Ok((path.to_owned(), kept))
     }
 
-    /// Copies the file to `NAME~`, if it has comments that `written` has not. Gives that name.
-    fn keep_comments(&self, path: &Path, written: &str) -> std::io::Result<Option<PathBuf>> {
-        let Ok(old) = files::read(path, MAX_BYTES) else {
-            return Ok(None);
+    /// Copies the file to `NAME~`, if it was changed since it was read, or has comments that `written` has not.
+    fn keep_old(&self, path: &Path, written: &str) -> std::io::Result<Option<KeptFile>> {
+        let old = match files::read(path, MAX_BYTES) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            old => old?,
         };
-        let (name, text) = (path.to_string_lossy(), String::from_utf8_lossy(&old));
-        let kept: HashSet<&str> = text::comments(&name, written).into_iter().collect();
-        let mut comments = text::comments(&name, &text).into_iter();
-        if comments.all(|comment| kept.contains(comment)) {
+        if old == written.as_bytes() {
             return Ok(None);
         }
+        let is_changed = self.known != Some(Digest::of(&old));
+        if !is_changed && !loses_comments(path, &old, written) {
+            return Ok(None);
+        }
+        let path = keep(path, &old)?;
+        Ok(Some(KeptFile { path, is_changed }))
+    }
+}
+
+/// Returns true if `old` has comments that `written` has not.
+fn loses_comments(path: &Path, old: &[u8], written: &str) -> bool {
+    let (name, text) = (path.to_string_lossy(), String::from_utf8_lossy(old));
+    let kept: HashSet<&str> = text::comments(&name, written).into_iter().collect();
+    let mut comments = text::comments(&name, &text).into_iter();
+    !comments.all(|comment| kept.contains(comment))
+}
+
+/// Writes `old` as `NAME~`, or as the first of `NAME~2`, `NAME~3` that is not there: no old file is overwritten.
+fn keep(path: &Path, old: &[u8]) -> std::io::Result<PathBuf> {
+    for number in 1..=MAX_KEPT {
         let mut copy = path.as_os_str().to_owned();
         copy.push("~");
+        if number > 1 {
+            copy.push(number.to_string());
+        }
         let copy = PathBuf::from(copy);
-        files::write(&copy, old)?;
-        Ok(Some(copy))
+        if copy.symlink_metadata().is_err() {
+            files::write(&copy, old)?;
+            return Ok(copy);
+        }
+        if files::read(&copy, MAX_BYTES).is_ok_and(|there| there == old) {
+            return Ok(copy);
+        }
     }
+    let many = format!("{MAX_KEPT} old files are beside it already, up to `NAME~{MAX_KEPT}`");
+    Err(Error::other(many))
 }
