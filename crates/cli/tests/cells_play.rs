@@ -291,7 +291,7 @@ fn values_of_live_controllers_stay_when_a_supervisor_is_lost() {
     let beside = RECEIVER.replace("\"tone -> out\"", "\"tone -> out\", \"beside -> out\"");
     let beside = beside.replace(
         "[nodes]",
-        "[[controller]]\ncc = 74\ntarget = \"beside.volume\"\nrange = [0.0, 0.25]\n[nodes]\nbeside = { kind = \"osc\", volume = 0 }",
+        "[[controller]]\ncc = 74\ntarget = \"beside.volume\"\nrange = [0.0, 0.25]\n[nodes]\nbeside = { kind = \"osc\", freq = 440, volume = 0 }",
     );
     here.write("receiver.toml", beside);
     let with_server = |command: &mut std::process::Command| {
