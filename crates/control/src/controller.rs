@@ -600,11 +600,16 @@ impl Controller {
     ) -> Result<usize, ControlError> {
         let speed = self.speed_of(&loaded, engine)?;
         let controllers = live_controllers::bindings(&loaded.session);
-        live_controllers::check(&controllers, &loaded.session.graph, self.registry.catalogue())?;
+        live_controllers::check(
+            &controllers,
+            &loaded.session.graph,
+            self.registry.catalogue(),
+        )?;
         let before = UndoEntry::before(&[], true, (engine.graph(), engine));
         let edits = go_to(&loaded.session.graph, engine, &self.registry)?;
         let text = snapshots_text(&loaded.session);
-        let (snapshots, _) = read_snapshots(&text, &loaded.session.graph, self.registry.catalogue());
+        let (snapshots, _) =
+            read_snapshots(&text, &loaded.session.graph, self.registry.catalogue());
         let before = before.with_snapshots(&self.snapshots, &Arc::new(snapshots.clone()));
         let is_kept = *self.snapshots == snapshots;
         self.snapshots = Arc::new(snapshots);
@@ -629,11 +634,7 @@ impl Controller {
 
     /// The speed at which the tempo of a loaded session is played, if it is another one than before: the map of the graph
     /// that plays stays.
-    fn speed_of(
-        &self,
-        loaded: &LoadedFile,
-        engine: &Engine,
-    ) -> Result<Option<f64>, ControlError> {
+    fn speed_of(&self, loaded: &LoadedFile, engine: &Engine) -> Result<Option<f64>, ControlError> {
         let tempo = loaded.session.graph.tempo();
         if tempo == self.file.tempo() {
             return Ok(None);
