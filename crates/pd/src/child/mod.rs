@@ -33,8 +33,18 @@ mod pd_object;
 mod pipe;
 mod player;
 
+use crate::signal::BLOCK;
+use processor::Block;
+
 pub(crate) use border::{Border, ChildPatch, ChildRunner};
 pub(crate) use children::Children;
 pub(crate) use opening::{ChildRequest, Opened};
 pub(crate) use pd_object::make;
 pub(crate) use player::{allow_children, prepare_named};
+
+/// Number of a block, from 1: the same in all nodes, also behind a cycle in which some were not computed.
+///
+/// Real-time: hot.
+pub(crate) fn block_number(block: &Block<'_>) -> u64 {
+    block.position() / BLOCK as u64 + 1
+}

@@ -1,8 +1,7 @@
 //! Sub-patches of `pd~` as nodes: each computes beside the nodes of its patch, for which it waits only with `-fifo 1`.
 
 use super::expansion::{Nodes, STEP_KIND, clamp};
-use crate::child::ChildRunner;
-use crate::signal::BLOCK;
+use crate::child::{ChildRunner, block_number};
 use graph::{Node, Port};
 use processor::{Block, InnerPort, ORDER, ProcessStatus, Processor, Setup, Tail};
 use units::Nanos;
@@ -26,13 +25,6 @@ impl Processor for ChildNode {
     fn tail(&self) -> Tail {
         Tail::Infinite
     }
-}
-
-/// Number of a block, from 1: the same in all nodes, also behind a cycle in which some were not computed.
-///
-/// Real-time: hot.
-pub(super) fn block_number(block: &Block<'_>) -> u64 {
-    block.position() / BLOCK as u64 + 1
 }
 
 impl Nodes {

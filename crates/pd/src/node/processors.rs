@@ -1,6 +1,5 @@
 //! What runs in the nodes of a patch.
 
-use super::child_nodes::block_number;
 use super::editor::Edited;
 use super::job_server::{JobClient, live_services};
 use super::lines::LineReader;
@@ -8,7 +7,7 @@ use super::mailbox::Mailbox;
 use super::midi::MidiExchange;
 use super::own_params::OwnParams;
 use super::printer::{LineSender, Printer};
-use crate::child::{Border, ChildPatch, ChildRunner, prepare_named};
+use crate::child::{Border, ChildPatch, ChildRunner, block_number, prepare_named};
 use crate::control::Machine;
 use crate::signal::{BlockTimer, ChangedRow, MessageStep, Row, SharedCell};
 use processor::{Block, Event, Events, Mode, ProcessStatus, Processor, Setup, Tail};
