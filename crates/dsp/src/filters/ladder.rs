@@ -210,6 +210,24 @@ impl LadderState {
     }
 }
 
+impl LadderState {
+    /// Takes the loop on by the frames of `bent`: their inputs, then what enters the clip in each. Gives the states of the poles behind
+    /// each frame too. Not inlined: what is computed beside the loop in vectors would take the registers that it needs.
+    #[inline(never)]
+    fn run(mut self, of: &LoopWeights, bent: &mut [f64], poles: &mut [[f64; FRAMES]; 4]) -> Self {
+        // Not behind the reference: the compiler would load them in each frame.
+        let of = *of;
+        let [a, b, c, d] = poles;
+        let rows = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
+        for (frame, ((a, b), (c, d))) in bent.iter_mut().zip(rows) {
+            self.advance(&of, *frame);
+            *frame = self.bent;
+            [*a, *b, *c, *d] = self.poles;
+        }
+        self
+    }
+}
+
 impl Ladder {
     /// The output of a frame, from the states before it and what enters its clip.
     #[inline(always)]
@@ -244,16 +262,7 @@ impl Ladder {
         for (bent, x) in bent.iter_mut().zip(input) {
             *bent = f64::from(*x) * scale;
         }
-        // Not behind the reference while it runs: the compiler would store it in each frame.
-        let mut moving = *state;
-        let [a, b, c, d] = &mut poles;
-        let rows = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
-        for (frame, ((a, b), (c, d))) in bent.iter_mut().zip(rows).take(count) {
-            moving.advance(&weights, *frame);
-            *frame = moving.bent;
-            [*a, *b, *c, *d] = moving.poles;
-        }
-        *state = moving;
+        *state = state.run(&weights, &mut bent[..count], &mut poles);
         let [a, b, c, d] = &poles;
         for (i, y) in output.iter_mut().enumerate().take(count) {
             *y = self.output(values, [a[i], b[i], c[i], d[i]], bent[i]);
