@@ -175,6 +175,71 @@ fn words_reach_a_symbol_box_and_a_bang_reaches_a_button() {
 }
 
 #[test]
+fn snapshots_and_presets_keep_boxes_and_a_set_keeps_what_a_box_holds() {
+    let here = Folder::new();
+    here.write("boxes.pd", BOXES);
+    here.write("s.toml", session("", "", ""));
+    let line = "play s.toml --driver clock --workers 1 --socket s";
+    let playing = Playing::begin(&here, line, |_| {});
+    playing.send(&["set tone.pitch 300"]).unwrap();
+    wait_until(|| shown(&tone(&playing), "pitch") == 300.0);
+    playing.send(&["snapshot low"]).unwrap();
+    playing.send(&["save_preset tone low"]).unwrap();
+    let far = ["set tone.pitch 5000", "set tone.pitch-2 2"];
+    playing.send(&far).unwrap();
+    wait_until(|| shown(&tone(&playing), "pitch") == 1000.0);
+    // The nearest value in the range of the box.
+    assert_eq!(tone(&playing)["params"]["pitch"], 1000.0);
+    playing.send(&["recall low"]).unwrap();
+    wait_until(|| shown(&tone(&playing), "pitch") == 300.0);
+    wait_until(|| shown(&tone(&playing), "pitch-2") == 0.0);
+    playing.send(&far).unwrap();
+    playing.send(&["load_preset tone low"]).unwrap();
+    wait_until(|| shown(&tone(&playing), "pitch") == 300.0);
+    playing.send(&["save kept.toml"]).unwrap();
+    here.well("check kept.toml");
+    let again = "render kept.toml -o k.wav --seconds 0.1 --snapshot low";
+    here.well(again);
+}
+
+#[test]
+fn a_button_is_pressed_by_all_but_0_and_names_that_nothing_receives_are_said() {
+    let here = Folder::new();
+    let by_name = BOXES.replace("250 50 0 empty empty empty", "250 50 0 empty kick empty");
+    here.write("boxes.pd", by_name);
+    let said = |params: &str| {
+        here.write("s.toml", session(params, "", ""));
+        let said = here.well("render s.toml -o s.wav --seconds 0.1").err;
+        said.matches("bang: bang").count()
+    };
+    assert_eq!((said(", kick = 0"), said(", kick = 1")), (0, 1));
+    let mut render = here.command("render boxes.pd -o b.wav --seconds 0.1");
+    let render = render.args(["--send", "10 kick bang", "--send", "20 nobody 1"]);
+    let err = String::from_utf8(render.output().unwrap().stderr).unwrap();
+    assert!(err.contains("nobody: no such object"), "{err}");
+    assert!(!err.contains("kick: no such object"), "{err}");
+}
+
+#[test]
+fn a_command_that_no_node_takes_says_what_is_wrong() {
+    let here = Folder::new();
+    here.write("boxes.pd", BOXES);
+    let nodes = "lfo = { kind = \"osc\", freq = 2 }";
+    here.write("s.toml", session("", "", nodes));
+    let line = "play s.toml --driver clock --workers 1 --socket s";
+    let playing = Playing::begin(&here, line, |_| {});
+    for (command, reason) in [
+        ("message left x 1", "`left` is no patch"),
+        ("message nobody x 1", "nobody"),
+        ("connect lfo -> tone.pitch", "a command cannot drive it"),
+        ("set tone.symbolatom1 3", "symbolatom1"),
+    ] {
+        let refused = playing.send(&[command]).unwrap_err();
+        assert!(refused.contains(reason), "{command}: {refused}");
+    }
+}
+
+#[test]
 fn an_edge_drives_what_a_patch_receives_or_shows_with_the_same_bits_everywhere() {
     let here = Folder::new();
     here.write(

@@ -171,7 +171,7 @@ pub(crate) fn is_cell_command(command: &Command) -> bool {
 pub(crate) fn check(command: &Command, has_cells: bool) -> Result<(), ControlError> {
     let asks = matches!(command, Command::Query { what: Query::Cells });
     match has_cells {
-        true if is_cell_command(command) => Err(ControlError::Alone("a command of cells")),
+        true if is_cell_command(command) => Err(ControlError::AloneCells),
         true if matches!(command, Command::Load { .. }) => Err(ControlError::WithCells),
         false if asks || is_cell_command(command) => Err(ControlError::NoCells),
         _ => Ok(()),

@@ -10,7 +10,7 @@
 use crate::ControlError;
 use crate::cells::{self, CELL_SECTION, CellHost, EditGoal, InsideEvent};
 use crate::command::{Command, Query, Reply, Request};
-use crate::edits::{Draft, LiveSet};
+use crate::edits::{Changes, Draft, LiveSet};
 use crate::events::NodeEvent;
 use crate::history::{History, Playing, SteppedEntry, UndoEntry, go_to};
 use crate::live_controllers;
@@ -365,7 +365,7 @@ impl Controller {
         let kept = (self.snapshots.clone(), folder.as_path());
         let whole = self.cells.as_ref().map(|it| it.graph());
         let graph = whole.as_ref().unwrap_or(engine.graph());
-        let mut draft = Draft::new(graph, registry.catalogue(), kept);
+        let mut draft = Draft::new(graph, (registry.catalogue(), &*engine), kept);
         let (mut has_change, mut steps) = (false, Vec::new());
         for (number, command) in (1..).zip(&request.commands) {
             let at = |error| (error, Some(number));
@@ -388,7 +388,8 @@ impl Controller {
         self.check_steps(&steps, engine)
             .map_err(|error| (error, None))?;
         let mut answers = std::mem::take(&mut draft.answers);
-        let heard = self.apply(draft, engine).map_err(|error| (error, None))?;
+        let changes = draft.into_changes();
+        let heard = self.apply(changes, engine).map_err(|error| (error, None))?;
         let sent = self.send_steps(&steps, heard, engine);
         let heard = sent.map_err(|error| (error, None))?;
         if has_change {
@@ -401,16 +402,14 @@ impl Controller {
     }
 
     /// Makes the changes of a draft, which take effect at one block.
-    fn apply(&mut self, draft: Draft<'_>, engine: &mut Engine) -> Result<EffectTime, ControlError> {
-        let Draft {
-            builder,
+    fn apply(&mut self, changes: Changes, engine: &mut Engine) -> Result<EffectTime, ControlError> {
+        let Changes {
+            edits,
             timed,
             changes_graph,
             snapshots,
             events,
-            ..
-        } = draft;
-        let edits = builder.into_edits();
+        } = changes;
         let is_changed = !edits.is_empty() || snapshots != self.snapshots;
         let whole = self.cells.as_ref().map(|it| it.graph());
         let graph = whole.as_ref().unwrap_or(engine.graph());
@@ -697,7 +696,7 @@ impl Controller {
                     let names = (name.as_str(), part.as_str());
                     let (folder, catalogue) = (self.file.folder(), self.registry.catalogue());
                     let graph = whole.as_ref().unwrap_or(engine.graph());
-                    let saved = snapshot::save_preset(folder, names, graph, catalogue);
+                    let saved = snapshot::save_preset(folder, names, (graph, engine), catalogue);
                     json!({ "saved": saved.map_err(|error| (error, Some(number)))? })
                 }
                 Command::Subscribe {

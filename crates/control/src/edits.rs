@@ -4,8 +4,9 @@ use crate::events::NodeEvent;
 use crate::snapshot;
 use crate::target::{node, port_name, required, split};
 use crate::{Command, ControlError};
-use engine::RampLaw;
-use graph::{Catalogue, Graph, GraphBuilder, NodeId, Param, ParamValue};
+use engine::{Engine, RampLaw};
+use graph::{Catalogue, Edit, Graph, GraphBuilder, Kind, NodeId, Param, ParamValue};
+use processor::OwnParam;
 use serde_json::Value;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub(crate) struct LiveSet {
 /// The graph that a request makes, command by command.
 pub(crate) struct Draft<'a> {
     pub(crate) catalogue: &'a Catalogue,
+    engine: &'a Engine,
     /// Folder of the session.
     folder: &'a Path,
     pub(crate) builder: GraphBuilder<'a>,
@@ -40,14 +42,24 @@ pub(crate) struct Draft<'a> {
     pub(crate) answers: Vec<(usize, Value)>,
 }
 
+/// What a draft changes.
+pub(crate) struct Changes {
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) timed: Vec<LiveSet>,
+    pub(crate) changes_graph: bool,
+    pub(crate) snapshots: Arc<Snapshots>,
+    pub(crate) events: Vec<NodeEvent>,
+}
+
 impl<'a> Draft<'a> {
     pub(crate) fn new(
         graph: &Graph,
-        catalogue: &'a Catalogue,
+        (catalogue, engine): (&'a Catalogue, &'a Engine),
         (snapshots, folder): (Arc<Snapshots>, &'a Path),
     ) -> Self {
         Self {
             catalogue,
+            engine,
             folder,
             snapshots,
             events: Vec::new(),
@@ -56,6 +68,22 @@ impl<'a> Draft<'a> {
             timed: Vec::new(),
             changes_graph: false,
         }
+    }
+
+    /// What it changes, once all commands are applied.
+    pub(crate) fn into_changes(self) -> Changes {
+        Changes {
+            edits: self.builder.into_edits(),
+            timed: self.timed,
+            changes_graph: self.changes_graph,
+            snapshots: self.snapshots,
+            events: self.events,
+        }
+    }
+
+    /// The parameters that a node which plays has beside those of its kind.
+    pub(crate) fn own_params(&self, node: NodeId) -> &'a [OwnParam] {
+        self.engine.own_params(node)
     }
 
     /// Applies a command. Returns false if it changes neither the graph nor the snapshots.
@@ -85,7 +113,8 @@ impl<'a> Draft<'a> {
         };
         match command {
             Command::Snapshot { name, part } => {
-                let taken = snapshot::take(self.builder.graph(), self.catalogue, part.as_deref())?;
+                let playing = (self.builder.graph(), self.engine);
+                let taken = snapshot::take(playing, self.catalogue, part.as_deref())?;
                 Arc::make_mut(&mut self.snapshots).insert(name.clone(), taken);
             }
             Command::RemoveSnapshot { name } => {
@@ -155,6 +184,7 @@ impl<'a> Draft<'a> {
                 self.replace(id, kind, &values(params)?)?;
             }
             Command::Connect { from, to } => {
+                self.check_undriven(to)?;
                 let (from, to) = self.ends(from, to)?;
                 self.builder.connect((from.0, &from.1), (to.0, &to.1))?;
             }
@@ -274,6 +304,7 @@ impl<'a> Draft<'a> {
         if !(0.0..=3_600_000.0).contains(&over_ms) {
             return Err(ControlError::Time(over_ms));
         }
+        let value = self.held(node, param, value);
         let number = match &value {
             ParamValue::Number(number) => Some(*number as f32),
             _ => None,
@@ -294,6 +325,23 @@ impl<'a> Draft<'a> {
             });
         }
         Ok(())
+    }
+
+    /// What a box keeps of a value: the nearest in its range.
+    fn held(&self, node: NodeId, param: &str, value: ParamValue) -> ParamValue {
+        let mut own = self.own_params(node).iter();
+        let face = own
+            .find(|own| own.name == param)
+            .and_then(|own| own.face.as_ref());
+        let range = face.filter(|face| face.initial.is_some());
+        let range = range.and_then(|face| face.shown.range());
+        match (value, range) {
+            (ParamValue::Number(number), Some([one, other])) => {
+                let (low, high) = (one.min(other), one.max(other));
+                ParamValue::Number(number.max(low.into()).min(high.into()))
+            }
+            (value, _) => value,
+        }
     }
 
     /// Puts a new node in the place of `id`, with its edges to ports of equal names.
@@ -333,6 +381,23 @@ impl<'a> Draft<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses an edge to a parameter, which no command makes.
+    fn check_undriven(&self, to: &str) -> Result<(), ControlError> {
+        let (id, node, word) = split(self.builder.graph(), to)?;
+        let input = port_name(&node.inputs, word);
+        let kind = self.catalogue.get(node.effective_kind());
+        let found = kind.and_then(|kind| kind.param(word));
+        let is_param = found.is_some_and(|(index, _)| {
+            let mut own = self.own_params(id).iter();
+            index != Kind::OWN || own.any(|own| own.name == word)
+        });
+        let is_input = node.inputs.iter().any(|port| port.name == input);
+        match is_param && !is_input {
+            true => Err(ControlError::Driven(to.to_owned())),
+            false => Ok(()),
+        }
     }
 
     /// The two ends of an edge: nodes and names of ports.

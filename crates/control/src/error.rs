@@ -117,6 +117,17 @@ pub enum ControlError {
     /// The command has to be the only one that changes something.
     #[error("`{0}` stands alone in a request")]
     Alone(&'static str),
+    /// A command of cells has to be the only one.
+    #[error("a command of cells stands alone in a request")]
+    AloneCells,
+    /// The node understands no messages in words.
+    #[error("`{0}` is no patch, so it takes no messages in words")]
+    NoPatch(String),
+    /// A command cannot let an edge drive a parameter.
+    #[error(
+        "`{0}` is a parameter: a command cannot drive it by an edge, only the session's file can. `set` moves it"
+    )]
+    Driven(String),
     /// No part of the session is a process of its own.
     #[error("this session plays without cells: play it with `divisi cells`")]
     NoCells,

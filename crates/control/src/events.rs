@@ -1,7 +1,7 @@
 //! [`NodeEvent`]: a number or a MIDI message for an event input, checked before anything is sent.
 
 use crate::cells::{Host, InsideEvent};
-use crate::target::required;
+use crate::target::{node, required};
 use crate::{Command, ControlError};
 use engine::{Engine, EngineError};
 use graph::{Catalogue, Graph, NodeId};
@@ -30,7 +30,9 @@ impl NodeEvent {
         let (to, body, at) = match command {
             Command::Value { to, value, at } => (to, Body::Value(*value), *at),
             Command::Midi { to, bytes, at } => (to, Body::Midi(*bytes), *at),
-            Command::Message { to, text } => return Self::words(to, text, graph).map(Some),
+            Command::Message { to, text } => {
+                return Self::words((to, text), graph, catalogue).map(Some);
+            }
             _ => return Ok(None),
         };
         let (node, there, input) = required(graph, to, "an event input")?;
@@ -61,10 +63,16 @@ impl NodeEvent {
     }
 
     /// A message in words.
-    fn words(to: &str, text: &str, graph: &Graph) -> Result<Self, ControlError> {
-        let node = graph
-            .find(to)
-            .ok_or_else(|| EngineError::NoParam(to.to_owned()))?;
+    fn words(
+        (to, text): (&str, &str),
+        graph: &Graph,
+        catalogue: &Catalogue,
+    ) -> Result<Self, ControlError> {
+        let (node, there) = node(graph, to)?;
+        let kind = catalogue.get(there.effective_kind());
+        if !kind.is_some_and(|kind| kind.has_own_params) {
+            return Err(ControlError::NoPatch(to.to_owned()));
+        }
         Ok(Self {
             node,
             input: String::new(),

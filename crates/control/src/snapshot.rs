@@ -7,7 +7,9 @@
 use crate::ControlError;
 use crate::edits::{Draft, ramp_law};
 use crate::target::node;
-use graph::{Catalogue, Graph, Node, ParamRange};
+use engine::Engine;
+use graph::{Catalogue, Graph, Kind, Node, ParamRange};
+use processor::OwnParam;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use text::toml::snapshots::{
@@ -25,15 +27,18 @@ const PRESET: &str = "preset";
 /// Name in a preset of the node that is itself the part.
 const ITSELF: &str = ".";
 
-/// The values of `part`, or of the whole session.
+/// The values of `part`, or of the whole session `graph` that `engine` plays.
 pub(crate) fn take(
-    graph: &Graph,
+    (graph, engine): (&Graph, &Engine),
     catalogue: &Catalogue,
     part: Option<&str>,
 ) -> Result<Snapshot, ControlError> {
-    let nodes = graph.nodes().map(|(_, node)| node);
-    let nodes = nodes.filter(|it| part.is_none_or(|part| name_in(part, &it.name).is_some()));
-    let states = nodes.map(|node| (node.name.clone(), state_of(node, catalogue)));
+    let is_in = |name: &str| part.is_none_or(|part| name_in(part, name).is_some());
+    let nodes = graph.nodes().filter(|(_, node)| is_in(&node.name));
+    let states = nodes.map(|(id, node)| {
+        let state = state_of(node, engine.own_params(id), catalogue);
+        (node.name.clone(), state)
+    });
     let snapshot: Snapshot = states.collect();
     match part {
         Some(part) if snapshot.is_empty() => node(graph, part).map(|_| snapshot),
@@ -41,7 +46,8 @@ pub(crate) fn take(
     }
 }
 
-fn state_of(node: &Node, catalogue: &Catalogue) -> NodeState {
+/// The values of a node; `own` are its parameters beside those of its kind.
+fn state_of(node: &Node, own: &[OwnParam], catalogue: &Catalogue) -> NodeState {
     let mut state = NodeState::default();
     state.switches.insert("enabled".into(), node.enabled);
     state.switches.insert("bypass".into(), node.bypassed);
@@ -54,7 +60,32 @@ fn state_of(node: &Node, catalogue: &Catalogue) -> NodeState {
             }
         }
     }
+    if let Some(kind) = kind.filter(|kind| kind.has_own_params) {
+        state.params.extend(own_values((node, own), kind));
+    }
     state
+}
+
+/// The values of a node's own parameters: what the session states, else what a box shows. A name to which nothing was sent has none.
+fn own_values<'n>(
+    (node, own): (&'n Node, &'n [OwnParam]),
+    kind: &'n Kind,
+) -> impl Iterator<Item = (String, f64)> + 'n {
+    let is_own = |name: &str| matches!(kind.param(name), Some((Kind::OWN, _)));
+    let shown = own.iter().filter(|it| it.can_be_set());
+    let shown = shown.filter_map(|it| Some((&it.name, f64::from(it.value()?))));
+    let keys = node.params.iter().map(|(key, _)| key);
+    let stated = keys.filter_map(|key| Some((key, node.number(key)?)));
+    let all = shown.chain(stated);
+    all.filter(move |(name, value)| is_own(name) && value.is_finite())
+        .map(|(name, value)| (name.clone(), value))
+}
+
+/// Returns true if an own parameter has `value`, by all that is known of it.
+fn has_value(own: &OwnParam, stated: Option<f64>, value: f64) -> bool {
+    let known = [stated, own.value().map(f64::from)];
+    let mut known = known.into_iter().flatten().peekable();
+    known.peek().is_some() && known.all(|it| it == value)
 }
 
 /// The name of a node within `part`; `None` if it is not in it.
@@ -85,9 +116,21 @@ pub(crate) fn recall(
                 continue;
             }
             let kind = catalogue.get(there.effective_kind());
-            let Some((_, spec)) = kind.and_then(|kind| kind.param(param)) else {
+            let Some((index, spec)) = kind.and_then(|kind| kind.param(param)) else {
                 continue;
             };
+            let own = draft.own_params(id);
+            let known = own.iter().find(|it| it.name == *param);
+            if let (Kind::OWN, false) = (index, own.is_empty()) {
+                match known.filter(|it| it.can_be_set()) {
+                    None => left_out.push(format!("{name}.{param}: the patch has it no more")),
+                    Some(known) if has_value(known, there.number(param), *value) => {}
+                    Some(_) => {
+                        draft.set_live(id, param, (*value).into(), timing, ramp_law(spec))?
+                    }
+                }
+                continue;
+            }
             let default = match spec.range {
                 ParamRange::Number { default, .. } => default,
                 _ => f64::NAN,
@@ -132,11 +175,11 @@ fn preset_path(folder: &Path, name: &str) -> Result<PathBuf, ControlError> {
 pub(crate) fn save_preset(
     folder: &Path,
     (name, part): (&str, &str),
-    graph: &Graph,
+    playing: (&Graph, &Engine),
     catalogue: &Catalogue,
 ) -> Result<PathBuf, ControlError> {
     let path = preset_path(folder, name)?;
-    let taken = take(graph, catalogue, Some(part))?.into_iter();
+    let taken = take(playing, catalogue, Some(part))?.into_iter();
     let inside = taken.filter_map(|(node, state)| Some((name_in(part, &node)?.to_owned(), state)));
     let preset = Snapshots::from([(PRESET.to_owned(), inside.collect())]);
     files::write(&path, write_snapshots(&preset)).map_err(|source| ControlError::Write {

@@ -100,7 +100,10 @@ const DIFFERS: &[(&str, &str)] = &[
         "soundfiler",
         "writes only with `--allow-write`; AIFF floats have the high byte first",
     ),
-    ("stdout", "prints to the console; flags do nothing"),
+    (
+        "stdout",
+        "prints to the console, in a sub-patch of `pd~` sends to its left outlet; flags do nothing",
+    ),
     (
         "text",
         "no `-s` (data structures); `$1` in a line is a symbol for `get`; writes only with `--allow-write`",

@@ -127,11 +127,16 @@ fn params(page: &mut String, kind: &Kind) {
         .params
         .iter()
         .partition(|param| is_numbered(param.name));
+    // `level1` to `level64` are one row; a few that differ have one each.
+    let differ = numbered.iter().any(|param| param.doc != numbered[0].doc);
+    let (single, series) = match differ && numbered.len() <= MAX_ROWS {
+        true => ([single, numbered].concat(), Vec::new()),
+        false => (single, numbered),
+    };
     for param in single {
         let _ = writeln!(page, "| `{}` | {}", param.name, cells(param));
     }
-    // `level1` to `level64` are one row.
-    if let [first, .., last] = numbered.as_slice() {
+    if let [first, .., last] = series.as_slice() {
         let _ = writeln!(
             page,
             "| `{}` to `{}` | {}",
@@ -144,6 +149,9 @@ fn params(page: &mut String, kind: &Kind) {
         page.push_str("\nOther keys are the node's own: numbers that may change while it plays.\n");
     }
 }
+
+/// Numbered keys that differ and have a row each, at most.
+const MAX_ROWS: usize = 8;
 
 /// Returns true for the keys of a series: they end in a number.
 fn is_numbered(name: &str) -> bool {

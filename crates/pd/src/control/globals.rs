@@ -91,6 +91,17 @@ impl Globals {
         self.console.line(|to| to.write_str(line));
     }
 
+    /// Says that nothing receives under a name.
+    ///
+    /// Real-time: hot.
+    pub(super) fn report_no_receiver(&mut self, name: Symbol) {
+        let Self {
+            console, symbols, ..
+        } = self;
+        let name = symbols.text(name);
+        console.line(|line| write!(line, "error: {name}: no such object"));
+    }
+
     /// Makes memory for messages to canvases while the patch plays live.
     ///
     /// Real-time: setup.

@@ -87,6 +87,7 @@ pub(crate) use net::NetService;
 pub(crate) use object::{Context, Handled, Object};
 pub use objects::SILENT_CLASSES;
 pub(crate) use objects::{Making, expr, unary};
+pub(crate) use placed_box::PlacedBox;
 pub(crate) use symbol::{Symbol, Symbols, words};
 pub(crate) use value::{Message, Value};
 pub(crate) use wire::ObjectId;

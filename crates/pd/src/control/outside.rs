@@ -1,7 +1,6 @@
 //! What comes to a machine from outside, and what it gives: messages of the host, MIDI, sockets, lines.
 
 use super::clocks::Due;
-use super::globals::Globals;
 use super::machine::Machine;
 use super::net::{Budget, NetService, symbol_counts};
 use super::object::{Context, Object};
@@ -105,7 +104,12 @@ impl Machine {
                 self.deliver(Wire { object, inlet: 0 }, message, 0);
                 self.run();
             }
-            _ => self.send_from_outside(patch, name, message),
+            _ => {
+                if name != words::PD && !self.globals.receivers.any(name, of_patch) {
+                    self.globals.report_no_receiver(name);
+                }
+                self.send_from_outside(patch, name, message);
+            }
         }
     }
 
@@ -115,14 +119,23 @@ impl Machine {
     pub(crate) fn send_words(&mut self, name: Symbol, words: &[Value]) {
         let is_received = self.globals.receivers.next(name, 0).is_some();
         if !(is_received || name == words::PD) {
-            let Globals {
-                console, symbols, ..
-            } = &mut self.globals;
-            let name = symbols.text(name);
-            return console.line(|line| write!(line, "error: {name}: no such object"));
+            return self.globals.report_no_receiver(name);
         }
         let message = store(&mut self.values, Message::of_words(words));
         self.send_from_outside(0, name, message);
+    }
+
+    /// What receives under a name in one patch.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn receivers_in(&self, patch: u16, name: Symbol) -> Vec<ObjectId> {
+        let (mut found, mut next) = (Vec::new(), 0);
+        while let Some((id, after)) = self.globals.receivers.next(name, next) {
+            next = after;
+            found.push(id);
+        }
+        found.retain(|id| self.patches.of(*id) == patch);
+        found
     }
 
     /// Sends a number to everything that receives under `name`, at once.
@@ -248,6 +261,9 @@ struct Scheduled {
 
 impl Object for Scheduled {
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
+        if self.name != words::PD && context.globals.receivers.next(self.name, 0).is_none() {
+            context.globals.report_no_receiver(self.name);
+        }
         context.send_into(self.patch, self.name, Message::of_words(&self.words));
     }
 }

@@ -34,6 +34,13 @@ pub(crate) struct PlacedBox {
     pub(crate) face: BoxFace,
 }
 
+impl PlacedBox {
+    /// Returns true for a button.
+    pub(crate) fn is_button(&self) -> bool {
+        self.face.class == GuiKind::Bang.class()
+    }
+}
+
 /// Names of the boxes of a patch, while it is built.
 #[derive(Default)]
 pub(super) struct BoxNames {

@@ -1,9 +1,10 @@
 //! [`OwnParams`]: what a patch receives by name and the boxes that it shows, as parameters of its node.
 
-use crate::control::{Machine, ObjectId, Symbol};
+use crate::control::{Machine, ObjectId, PlacedBox, Symbol};
 use crate::signal::MessageStep;
 use graph::{Kind, Node, Signal};
 use processor::{EventBody, EventTarget, Events, MakeContext, MakeError, OwnParam};
+use std::collections::HashSet;
 
 /// The names that a patch receives, then the boxes that are not among them, as parameters of its node.
 pub(super) struct OwnParams {
@@ -19,6 +20,8 @@ pub(super) struct OwnParams {
 enum OwnTarget {
     /// What receives under a name.
     Name(Symbol),
+    /// Buttons that receive under a name, and nothing else: 0 presses none.
+    Buttons(Symbol),
     /// A box.
     Box(ObjectId),
 }
@@ -28,25 +31,40 @@ impl OwnParams {
     ///
     /// Real-time: setup.
     pub(super) fn new(machine: &mut Machine, patch: u16, first: usize) -> (Self, Vec<OwnParam>) {
+        let names = machine.received(patch).to_vec();
+        let symbols = Vec::from_iter(names.iter().map(|name| machine.symbol(name)));
         let boxes = machine.placed_boxes(patch);
-        let face_of = |name: &str| {
-            let mut same = boxes.iter().filter(|it| it.receives && it.name == name);
-            same.next().map(|it| it.face.clone())
-        };
-        let names = machine.received(patch).iter();
-        let named = names.map(|name| OwnParam {
-            name: name.clone(),
-            face: face_of(name),
-        });
-        let mut params = Vec::from_iter(named);
-        let own = boxes.iter().filter(|it| !it.receives);
-        let own = Vec::from_iter(own.map(|it| (it.name.clone(), it.id, it.face.clone())));
-        let symbols = params.iter().map(|it| machine.symbol(&it.name));
-        let mut targets = Vec::from_iter(symbols.map(OwnTarget::Name));
-        for (name, id, face) in own {
-            let face = Some(face);
-            params.push(OwnParam { name, face });
-            targets.push(OwnTarget::Box(id));
+        let (mut params, mut targets, mut placed) = (Vec::new(), Vec::new(), HashSet::new());
+        for (name, symbol) in names.into_iter().zip(symbols) {
+            let receivers = machine.receivers_in(patch, symbol);
+            let boxed = receivers
+                .iter()
+                .map(|id| boxes.iter().find(|it| it.id == *id));
+            let boxed: Option<Vec<&PlacedBox>> = boxed.collect();
+            let shown = boxes.iter().find(|it| it.receives && it.name == name);
+            // Where all that receive are boxes which only show, the first is what cannot be set.
+            let only_shown = boxed.as_ref().and_then(|all| {
+                let is_read_only = all.iter().all(|it| it.face.is_read_only);
+                all.iter().min_by_key(|it| it.id).filter(|_| is_read_only)
+            });
+            let known = shown.or(only_shown.copied());
+            placed.extend(known.map(|it| it.id));
+            let are_buttons = boxed.is_some_and(|all| all.iter().all(|it| it.is_button()));
+            targets.push(match known.is_some() && are_buttons {
+                true => OwnTarget::Buttons(symbol),
+                false => OwnTarget::Name(symbol),
+            });
+            params.push(OwnParam {
+                name,
+                face: known.map(|it| it.face.clone()),
+            });
+        }
+        for own in boxes.iter().filter(|it| !placed.contains(&it.id)) {
+            params.push(OwnParam {
+                name: own.name.clone(),
+                face: Some(own.face.clone()),
+            });
+            targets.push(OwnTarget::Box(own.id));
         }
         let own = Self {
             first,
@@ -67,7 +85,10 @@ impl OwnParams {
                 && let EventBody::Value(number) | EventBody::Glide(number) = event.body
             {
                 match target {
-                    OwnTarget::Name(name) => machine.send_number(self.patch, *name, number),
+                    OwnTarget::Buttons(_) if number == 0.0 => {}
+                    OwnTarget::Name(name) | OwnTarget::Buttons(name) => {
+                        machine.send_number(self.patch, *name, number)
+                    }
                     OwnTarget::Box(object) => machine.move_box(*object, number),
                 }
             }
@@ -98,7 +119,8 @@ impl OwnParams {
             #[expect(clippy::cast_possible_truncation, reason = "Pd's numbers are floats")]
             let number = value as f32;
             match self.targets[at] {
-                OwnTarget::Name(_) => {
+                OwnTarget::Buttons(_) if number == 0.0 => {}
+                OwnTarget::Name(_) | OwnTarget::Buttons(_) => {
                     let words = [crate::Atom::Float(number)];
                     messages.schedule_in(self.patch, 0.0, name, &words);
                 }
