@@ -37,7 +37,7 @@ impl From<Nanos> for NodeCost {
 pub struct CellDemand {
     /// Worst cost of all its nodes.
     pub total: Nanos,
-    /// What they usually take of a block, where the cell has several blocks for a result. None: the worst cost.
+    /// Usual cost of a block, where the cell has several blocks for a result. None: the worst cost.
     pub usual: Option<Nanos>,
     /// Worst cost of the dearest of its nodes, which no second core makes shorter.
     pub longest: Nanos,

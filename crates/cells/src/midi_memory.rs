@@ -81,7 +81,7 @@ impl MidiMemory {
         });
     }
 
-    /// What is to be told, in the order in which it came, each behind its place. `from` is the frame from which the process
+    /// Notes and controllers to be told, in the order in which it came, each behind its place. `from` is the frame from which the process
     /// continues; without it, the process has missed a block or begins anew.
     ///
     /// Real-time: hot.

@@ -97,7 +97,7 @@ pub trait CellHost {
     fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue);
 }
 
-/// What the whole graph is to become.
+/// The whole graph as it is to become.
 #[derive(Clone, Debug)]
 pub enum EditGoal {
     /// These changes are made to it.

@@ -42,7 +42,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) answers: Vec<(usize, Value)>,
 }
 
-/// What a draft changes.
+/// Changes of a draft.
 pub(crate) struct Changes {
     pub(crate) edits: Vec<Edit>,
     pub(crate) timed: Vec<LiveSet>,
@@ -70,7 +70,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What it changes, once all commands are applied.
+    /// Its changes, once all commands are applied.
     pub(crate) fn into_changes(self) -> Changes {
         Changes {
             edits: self.builder.into_edits(),
@@ -327,7 +327,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// What a box keeps of a value: the nearest in its range.
+    /// The value that a box keeps: the nearest in its range.
     fn held(&self, node: NodeId, param: &str, value: ParamValue) -> ParamValue {
         let mut own = self.own_params(node).iter();
         let face = own

@@ -23,7 +23,7 @@ pub(crate) struct SessionFile {
     path: PathBuf,
     session: Session,
     read: ReadSession,
-    /// What the file held when it was read or written last; `None` if it was not there.
+    /// Content of the file when it was read or written last; `None` if it was not there.
     known: Option<Digest>,
 }
 

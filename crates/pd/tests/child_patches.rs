@@ -116,7 +116,7 @@ fn parent(arguments: &str, script: &[(u32, &str)]) -> String {
 }
 
 /// What was printed, and the bits of both channels.
-type Heard = (Vec<String>, [Vec<u32>; 2]);
+type PatchOutput = (Vec<String>, [Vec<u32>; 2]);
 
 /// The lines that are compared. What an error says depends on the system.
 fn compared<'l>(lines: impl Iterator<Item = &'l str>) -> impl Iterator<Item = String> {
@@ -128,7 +128,7 @@ fn compared<'l>(lines: impl Iterator<Item = &'l str>) -> impl Iterator<Item = St
 }
 
 /// What the real Pd does; `None` where there is none.
-fn real(folder: &Folder) -> Option<Heard> {
+fn real(folder: &Folder) -> Option<PatchOutput> {
     // It computes `BLOCKS` blocks and one more, so the tables are full.
     let ms = (BLOCKS as f64 + 1.0) * 64.0 / 44.1;
     let finish = format!(
@@ -182,7 +182,7 @@ fn real(folder: &Folder) -> Option<Heard> {
 }
 
 /// What this crate does, all that is printed.
-fn ours(main: &Path) -> Heard {
+fn ours(main: &Path) -> PatchOutput {
     let loaded = load_patch(main, &SearchPath::only([])).expect("it is there");
     let (mut player, not_yet) = PatchPlayer::new(&loaded, 44_100.0, 0, 2);
     assert!(not_yet.is_empty(), "{not_yet:?}");

@@ -9,11 +9,11 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct OwnParam {
     /// Its name, unique in the node.
     pub name: String,
-    /// What a face shows of it, if a box shows it.
+    /// Its box, if one shows it, as a face sees it.
     pub face: Option<BoxFace>,
 }
 
-/// What a face shows of a box: what it is, and where it stands.
+/// A box as a face sees it: its class, its range and its value.
 #[derive(Clone, Debug)]
 pub struct BoxFace {
     /// Class of the box: `hsl`, `tgl` and so on.

@@ -97,7 +97,7 @@ mod loom_tests {
     use crate::sync::Arc;
     use crate::sync::atomic::{AtomicU32, Ordering};
 
-    /// What was fed is polled in the end, whenever the polls come.
+    /// All that was fed is polled in the end, whenever the polls come.
     #[test]
     fn nothing_that_was_fed_stays_behind() {
         loom::model(|| {

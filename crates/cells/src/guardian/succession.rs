@@ -125,7 +125,7 @@ fn inherited(message: Message) -> Option<InheritedCell> {
 }
 
 impl Succession {
-    /// What the supervisor before has kept for this one. The next call gives nothing.
+    /// The changes that the supervisor before has kept for this one. The next call gives nothing.
     pub fn take_kept(&mut self) -> ChangeTable {
         std::mem::take(&mut self.kept)
     }

@@ -9,7 +9,7 @@
 //! As long as the supervisor asks for it, the leaving process writes a checkpoint after each block. The next process waits for that
 //! of the frame at which it begins. So nodes that both have are in the same state, and what the fade mixes is in phase.
 //!
-//! What is believed of the memory: sizes, once they are checked against what is there; the sum of a buffer; then each state,
+//! Parts of the memory that are believed: sizes, once they are checked against what is there; the sum of a buffer; then each state,
 //! as its own node judges it.
 
 use super::{

@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 /// Longest wait for the monitor, which looks every two milliseconds.
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
 
-/// What nodes and edges are to become.
+/// Nodes and edges as they are to become.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GraphGoal {
     /// These changes are made.

@@ -18,7 +18,7 @@ pub struct KeptCell {
     pub text: Option<String>,
     /// The cores that it has.
     pub cores: Vec<usize>,
-    /// Why it is stopped, if it is.
+    /// Reason why it is stopped, if it is.
     pub stopped: Option<CellState>,
 }
 
@@ -70,7 +70,7 @@ impl CellService {
         cells.collect()
     }
 
-    /// What commands have changed of nodes and edges, in words; `None` if all are the session's.
+    /// Changes that commands have made to nodes and edges, in words; `None` if all are the session's.
     ///
     /// Real-time: setup.
     pub fn changed_nodes(&self) -> Option<String> {

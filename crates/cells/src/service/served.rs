@@ -44,7 +44,7 @@ pub struct ChangeDone {
     pub yielded: Vec<String>,
     /// Cells that have started again by themselves.
     pub resumed: Vec<String>,
-    /// What is still to come.
+    /// A note on work that is still to come.
     pub note: Option<String>,
 }
 

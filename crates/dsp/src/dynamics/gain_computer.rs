@@ -10,7 +10,7 @@ const NO_REDUCTION_DB: f64 = 1e-6;
 #[derive(Clone, Copy)]
 pub(crate) struct GainComputer {
     curve: GainCurve,
-    /// What is left of a distance after a frame, and what is covered of it.
+    /// Shares of a distance that are left after a frame, and covered by it.
     attack: [f64; 2],
     release: [f64; 2],
     makeup_db: f64,

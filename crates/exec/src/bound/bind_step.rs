@@ -242,7 +242,7 @@ impl StepBinder<'_> {
     }
 }
 
-/// What is known of each channel of a port.
+/// Content flags of each channel of a port.
 fn contents_of(port: &RawPort) -> impl Iterator<Item = *mut u8> {
     let port = *port;
     // SAFETY: the port was made of as many channels, in a table that keeps them.

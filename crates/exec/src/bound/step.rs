@@ -116,7 +116,7 @@ impl PipelineLag {
     }
 }
 
-/// What comes before the operation of a step in each block.
+/// Work before the operation of a step in each block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Preparation {
     /// Nothing.
@@ -158,7 +158,7 @@ pub(crate) struct StepCold {
     pub(crate) sent: Box<[*mut RawEvents]>,
     pub(crate) node: Option<NodeId>,
     pub(crate) processor: Option<Arc<ProcessorEntry>>,
-    /// What is known of each channel of its outputs ([`processor::Content`]); empty where `mono_content` is set.
+    /// Content flags of each channel of its outputs ([`processor::Content`]); empty where `mono_content` is set.
     pub(crate) contents: Box<[*mut u8]>,
     /// Number of the duplicate that it runs; 0 is the original.
     pub(crate) copy: u16,

@@ -32,7 +32,7 @@ enum Command {
     Stop,
 }
 
-/// What the parent says in a block.
+/// Commands of the parent in a block.
 #[derive(Default)]
 struct Mail {
     /// A change and its number.
@@ -43,7 +43,7 @@ struct Mail {
     ended: Option<Box<dyn ChildPatch>>,
 }
 
-/// What a patch and a sub-patch tell each other.
+/// Commands and answers between a patch and a sub-patch.
 pub(crate) struct Border {
     /// Claimed by one side at a time.
     mail: [Claimed<SyncMail>; 2],

@@ -24,7 +24,7 @@ pub(crate) struct Children {
     runners: Vec<ChildRunner>,
     /// Words behind `pd~ start` in message boxes, and the box to which they lead where that is known.
     pub(crate) starts: Vec<(Option<ObjectId>, Vec<Value>)>,
-    /// What the machine sends to the patch around it, if there is one.
+    /// Messages of the machine to the patch around it, if there is one.
     pub(crate) replies: Option<FrameBuffer>,
     /// True if sub-patches will play live.
     pub(crate) is_live: bool,

@@ -9,7 +9,7 @@ use std::fmt::{self, Debug};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a start names.
+/// The patch and options that a start names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ChildName {
     pub file: ShortText,
@@ -19,7 +19,7 @@ pub(super) struct ChildName {
     pub rate: f32,
 }
 
-/// What a box states for its sub-patches.
+/// Settings of a box for its sub-patches.
 #[derive(Debug)]
 pub(crate) struct ChildFormat {
     /// Folder of the file in which the box stands.
@@ -92,7 +92,7 @@ pub(crate) struct Opened {
     /// Until the border has it.
     pub(super) child: Option<Box<dyn ChildPatch>>,
     pub(super) end: ParentEnd,
-    /// What another thread does for it.
+    /// Work of another thread for it.
     pub(crate) tasks: Vec<Box<dyn BackgroundTask>>,
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     }))
 }
 
-/// What the arguments state, and what is wrong with them.
+/// Settings from the arguments, and mistakes in these.
 fn format_of(making: &Making<'_>) -> (ChildFormat, Option<&'static str>) {
     let (mut inputs, mut outputs, mut fifo, mut rate) = (2.0, 2.0, FIFO, making.globals.rate);
     let (mut rest, mut mistake) = (making.values, None);

@@ -1,6 +1,6 @@
 //! [`ParentEnd`] and [`ChildEnd`]: the pipes between a patch and a sub-patch, which are rings.
 //!
-//! What finds room is the same on any number of workers: the parent counts what the sub-patch has read for certain when the block
+//! Room is the same on any number of workers: the parent counts what the sub-patch has read for certain when the block
 //! begins, and the sub-patch has room for more blocks than the parent can be behind.
 
 use super::frames::{FrameBuffer, FrameKind, HEADER, read_words};
@@ -55,7 +55,7 @@ pub(super) struct ChildEnd {
 /// Sound that has come.
 pub(super) struct AudioReader(Consumer<f32>);
 
-/// What goes back to the parent.
+/// Answers to the parent.
 pub(super) struct ReplyWriter {
     bytes: Producer<u8>,
     audio: Producer<f32>,

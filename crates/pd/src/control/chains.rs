@@ -15,7 +15,7 @@ const ROOM: usize = 256;
 /// Words of a message to a canvas.
 pub(super) const MAX_WORDS: usize = 64;
 
-/// What a message had still to cause.
+/// Deliveries that a message had still to cause.
 pub(super) struct Chain {
     pub stack: Vec<Entry>,
     pub values: Vec<Value>,

@@ -19,7 +19,7 @@ pub(crate) struct Jobs {
     waiting: Vec<(ObjectId, Job)>,
     /// Jobs that were asked for and have no result yet.
     under_way: usize,
-    /// What objects have done with, to be freed elsewhere.
+    /// Memory that objects have done with, to be freed elsewhere.
     used: Vec<JobResult>,
     /// Work of sub-patches for another thread, until one takes it.
     pub tasks: Vec<Box<dyn BackgroundTask>>,

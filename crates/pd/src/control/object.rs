@@ -117,7 +117,7 @@ pub(crate) trait Object: Send + Sync {
         false
     }
 
-    /// How many short blocks may be computed as one now, if [`Object::may_join`].
+    /// Number of short blocks that may be computed as one now, if [`Object::may_join`].
     ///
     /// Real-time: hot.
     fn joins(&self, world: &SignalWorld<'_>) -> usize {

@@ -1,4 +1,4 @@
-//! What comes to a machine from outside, and what it gives: messages of the host, MIDI, sockets, lines.
+//! Input of a machine from outside, and its output: messages of the host, MIDI, sockets, lines.
 
 use super::clocks::Due;
 use super::machine::Machine;
@@ -125,7 +125,7 @@ impl Machine {
         self.send_from_outside(0, name, message);
     }
 
-    /// What receives under a name in one patch.
+    /// Objects that receive under a name in one patch.
     ///
     /// Real-time: setup.
     pub(crate) fn receivers_in(&self, patch: u16, name: Symbol) -> Vec<ObjectId> {

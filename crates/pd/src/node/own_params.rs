@@ -10,15 +10,15 @@ use std::collections::HashSet;
 pub(super) struct OwnParams {
     /// Index of the first.
     first: usize,
-    /// Which patch of those that share names.
+    /// Number of the patch among those that share names.
     patch: u16,
     targets: Vec<OwnTarget>,
 }
 
-/// What a parameter of a patch's own sets.
+/// Target of a parameter of a patch's own.
 #[derive(Clone, Copy)]
 enum OwnTarget {
-    /// What receives under a name.
+    /// All that receives under a name.
     Name(Symbol),
     /// Buttons that receive under a name, and nothing else: 0 presses none.
     Buttons(Symbol),
@@ -153,7 +153,7 @@ fn is_driven_by_sound(node: &Node, name: &str) -> bool {
     driven.any(|(port, _)| port.driven_name() == name && matches!(port.signal, Signal::Audio(_)))
 }
 
-/// What a node states for parameters of its own.
+/// Values that a node states for parameters of its own.
 fn own_values<'n>(make: &MakeContext<'n>) -> impl Iterator<Item = (&'n str, f64)> {
     let (node, kind): (&'n Node, _) = (make.node, make.kind);
     let is_own = |name: &str| matches!(kind.param(name), Some((Kind::OWN, _)));

@@ -29,7 +29,7 @@ pub(super) struct Messages {
     missed: u32,
     /// Messages that have come back and make up for these.
     late: Option<Edited>,
-    /// What has come meanwhile.
+    /// Events that have come meanwhile.
     waiting: Vec<Event>,
     /// Signals that were put in order anew.
     changed: Option<Box<ChangedRow>>,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Declared {
     accesses: HashMap<ObjectId, Accesses>,
-    /// What is known of objects.
+    /// Facts about objects.
     pub traits: HashMap<ObjectId, Traits>,
     /// Objects without signals that know their format.
     observers: HashSet<ObjectId>,
@@ -141,7 +141,7 @@ pub(super) struct Binder<'b> {
     pub mistakes: Vec<&'static str>,
     /// Delay lines that steps have written until now.
     pub written: HashSet<SharedName>,
-    /// Where objects move later, while the rows that have them compute.
+    /// Places to which objects move later, while the rows that have them compute.
     pub moves: Option<&'b mut Moves>,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Moves {
     places: HashMap<ObjectId, usize>,
     /// Objects of `block~` in new places: what they are from now on.
     reblocks: Vec<(ObjectId, Box<dyn Object>)>,
-    /// What is known of objects.
+    /// Facts about objects.
     traits: HashMap<ObjectId, Traits>,
 }
 
@@ -44,7 +44,7 @@ impl Moves {
         Some(&self.objects[*self.places.get(&id)?].1)
     }
 
-    /// What is known of an object.
+    /// Facts about an object.
     pub(super) fn traits(&self, id: ObjectId) -> Traits {
         self.traits.get(&id).copied().unwrap_or_default()
     }

@@ -431,7 +431,7 @@ impl RowStep {
         object.object.perform(inlets, outlets, &mut world);
     }
 
-    /// How many blocks an object may compute as one.
+    /// Number of blocks that an object may compute as one.
     fn joins(&self, object: &mut SignalObject, surroundings: Surroundings<'_>) -> usize {
         let world = SignalWorld {
             clocks: &mut object.clocks,

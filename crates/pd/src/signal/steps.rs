@@ -185,7 +185,7 @@ pub(super) struct Touched {
     arrays: Vec<(ArrayId, SharedCell)>,
     /// Numbers of `value` that signals touch, which move in the same way.
     values: Vec<(Symbol, SharedCell)>,
-    /// What objects have declared.
+    /// Declarations of objects.
     declared: Declared,
 }
 
@@ -425,7 +425,7 @@ impl MessageStep {
         self.inputs.clone()
     }
 
-    /// What tells the signals the time of a block without messages.
+    /// Timer that tells the signals the time of a block without messages.
     pub(crate) fn block_timer(&self) -> BlockTimer {
         BlockTimer::new(self.time.clone(), self.machine.tick_length())
     }

@@ -48,7 +48,7 @@ impl OrderedSteps {
 
 /// Finds lanes that hand their signals on to the next ones.
 pub(super) struct Links {
-    /// How often each signal is read.
+    /// Number of readers of each signal.
     readers: HashMap<BufferId, usize>,
     /// The lanes before, and what they write first.
     last: Option<(usize, Vec<Option<BufferId>>)>,

@@ -3,7 +3,7 @@
 use super::recursion::RecursionKind;
 use crate::control::Object;
 
-/// What is known of an object all along.
+/// Facts about an object that never change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Traits {
     /// True if it is an operation of two numbers.

@@ -160,7 +160,7 @@ impl<'a> Block<'a> {
         (0..self.input_count()).all(|port| self.input(port).is_silent())
     }
 
-    /// What is known of all channels of all inputs together: constant where some are silent and some constant, silent where there
+    /// Content of all channels of all inputs together: constant where some are silent and some constant, silent where there
     /// is none.
     ///
     /// Real-time: hot.

@@ -22,7 +22,7 @@ pub(super) enum ParamDelivery {
 /// Frames between two values of a parameter of the node's own: the control rate of patches.
 pub(super) const TICK: u32 = 64;
 
-/// What a driven parameter is beside what drives it.
+/// A driven parameter without its drives.
 pub(super) struct DrivenKind {
     pub(super) index: u16,
     /// Minimum, maximum and value.

@@ -64,7 +64,7 @@ impl KeptChanges {
         }
     }
 
-    /// What the supervisor before had changed of nodes and edges, which is lost. The next call gives nothing.
+    /// Changes of nodes and edges by the supervisor before, which are lost. The next call gives nothing.
     pub(super) fn take_edits(&mut self) -> Option<String> {
         let what = self.table.get("edits")?.to_owned();
         self.table.remove("edits");

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a call says about cells.
+/// Options of a call that concern cells.
 pub(super) struct CellOptions<'a> {
     /// The session.
     pub(super) file: &'a Path,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The cells of a run.
 pub(super) struct Supervisor {
     pub(super) service: Rc<RefCell<CellService>>,
-    /// What the next supervisor is to have.
+    /// Things that the next supervisor is to have.
     pub(super) kept: Rc<RefCell<KeptChanges>>,
     /// All kinds, with those of cells.
     pub(super) registry: Arc<Registry>,

@@ -11,7 +11,7 @@
 //! before the first callback and begin with it, so that a session which is refused leaves an older take as it was. At the
 //! end the driver stops first; then no thread writes to the rings of the recorders, and their files can be completed.
 //!
-//! What differs between one process and several is a [`PlayHost`].
+//! The difference between one process and several is a [`PlayHost`].
 
 mod device;
 mod host;

@@ -23,10 +23,10 @@ pub(in super::super) struct GuiBox {
     list: Vec<Value>,
     /// Peak of a level meter.
     peak: f32,
-    /// What a mouse can reach: lowest and highest value, equal where there are no limits.
+    /// Values that a mouse can reach: lowest and highest value, equal where there are no limits.
     range: [f32; 2],
     is_logarithmic: bool,
-    /// What a face sees of it.
+    /// Its looks and value, for a face.
     shown: Arc<ShownBox>,
 }
 
@@ -92,7 +92,7 @@ impl GuiBox {
         made
     }
 
-    /// What a face sees of it.
+    /// Its looks and value, for a face.
     pub(in super::super) fn shown(&self) -> &Arc<ShownBox> {
         &self.shown
     }
@@ -234,7 +234,7 @@ impl GuiBox {
     }
 }
 
-/// What a mouse can reach of a box: lowest and highest value, equal where there are no limits.
+/// Values of a box that a mouse can reach: lowest and highest value, equal where there are no limits.
 fn reach(gui: &Gui) -> [f32; 2] {
     match gui.kind {
         GuiKind::Float | GuiKind::HorizontalSlider | GuiKind::VerticalSlider => gui.range,

@@ -19,7 +19,7 @@ use kernels::{Kernel, Numbers};
 use rt::vectors::{Wide, widest};
 use transpose::apart;
 
-/// Where the signals of a recursion are, in the blocks of a row.
+/// Places of the signals of a recursion, in the blocks of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LanePlace {
     /// The object, in its group.

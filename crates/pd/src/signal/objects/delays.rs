@@ -218,7 +218,7 @@ impl Object for DelayRead4 {
     }
 }
 
-/// How places in a line follow from times.
+/// Numbers by which places in a line follow from times.
 struct LinePlaces {
     per_ms: f32,
     /// Frames that are taken away from a delay.

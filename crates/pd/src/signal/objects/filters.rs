@@ -63,7 +63,7 @@ impl LowPass {
     }
 }
 
-/// What stays of a state behind a block.
+/// State that stays behind a block.
 #[inline(always)]
 pub(super) fn kept(state: f32) -> f32 {
     if is_odd(state) { 0.0 } else { state }

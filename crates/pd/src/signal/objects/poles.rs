@@ -92,7 +92,7 @@ impl Object for Vcf {
     }
 }
 
-/// How the poles of `vcf~` follow from frequencies.
+/// Numbers by which the poles of `vcf~` follow from frequencies.
 pub(in super::super) struct PoleDesign {
     inverse: f32,
     correction: f32,
@@ -151,7 +151,7 @@ impl PoleDesign {
     }
 }
 
-/// What a run of `vcf~` does not compute sample after sample, and so in vectors.
+/// Part of a run of `vcf~` that is not computed sample after sample, and so in vectors.
 pub(in super::super) struct Poles {
     pub re: [f32; RUN],
     pub im: [f32; RUN],
