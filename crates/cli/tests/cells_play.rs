@@ -278,3 +278,35 @@ fn a_live_controller_reaches_a_node_in_a_cell() {
     let peak = peak.fold(0.0, f32::max);
     assert!(peak > 0.45 && peak < 0.55, "{peak}\n{printed}");
 }
+
+#[test]
+fn a_value_of_a_live_controller_stays_when_a_supervisor_is_lost() {
+    let Some(jackd) = Jackd::start("keep", &["jack_lsp"]) else {
+        return;
+    };
+    let here = Folder::new();
+    here.write("cc.mid", controller_file());
+    here.write("sender.toml", SENDER);
+    here.write("receiver.toml", RECEIVER);
+    let with_server = |command: &mut std::process::Command| {
+        command.env("JACK_DEFAULT_SERVER", &jackd.name);
+    };
+    let line = "cells receiver.toml --driver jack --socket s";
+    let mut receiver = Guarded::start_with(&here, line, with_server);
+    receiver.line("playing through jackd");
+    jackd.wait_for_clients(&["receiver"]);
+    jackd.wait_for_port("receiver:keys");
+    // The controller comes after a command.
+    let mut set = here.command("send --socket s");
+    let set = set.arg("set tone.volume 0.1").output().unwrap();
+    assert!(set.status.success());
+    let line = "play sender.toml --driver jack --scheduler sequential";
+    let sender = Guarded::start_with(&here, line, with_server);
+    wait_until(|| volume(&here, "tone") == Some(0.5));
+    let _ = sender.end();
+    receiver.signal_supervisor(Signal::KILL);
+    receiver.line("the supervisor: plays on; 1 lost");
+    wait_until(|| volume(&here, "tone") == Some(0.5));
+    let (_, printed) = receiver.end();
+    assert!(printed.contains("1 lost"), "{printed}");
+}
