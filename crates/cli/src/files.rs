@@ -1,6 +1,7 @@
 //! Files that a command reads or writes: names, size limits, reading and writing in one piece.
 
 use crate::failure::Failure;
+use crate::output::messages;
 use divisi::files;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -60,9 +61,11 @@ pub(crate) fn read_file(path: &Path, max_bytes: u64, what: &str) -> Result<Vec<u
     })
 }
 
-/// Writes `content` as a whole: if the disk is full, the old file is as it was.
+/// Writes `content` as a whole: if the disk is full, the old file is as it was. Says under which name an earlier one is kept.
 pub(crate) fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
-    files::write(path, content).map_err(|error| write_failure(path, &error))
+    let kept = files::write(path, content).map_err(|error| write_failure(path, &error))?;
+    messages::print_kept(path, kept.as_deref());
+    Ok(())
 }
 
 /// Failure of writing `path`.

@@ -297,3 +297,46 @@ fn an_instrument_includes_nothing_from_outside_its_folder_through_a_link() {
     let message = "more.sfz is not within the folder of the instrument";
     assert!(gave.err.contains(message), "{}", gave.err);
 }
+
+#[test]
+fn what_a_run_writes_keeps_the_file_that_was_there() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    let recorded = "edges = [\"o -> r\", \"o -> s\"]\n[nodes.s]\nkind = \"sink\"\n[nodes.o]\nkind = \"osc\"\nfreq = 440\n[nodes.r]\nkind = \"recorder\"\nfile = \"out.wav\"\n";
+    here.write("recorded.toml", recorded);
+    let lines = [
+        ("out.wav", "render beep.ag -o out.wav --seconds 0.1"),
+        (
+            "out.wav",
+            "play beep.ag --seconds 0.1 --driver clock --record out.wav",
+        ),
+        ("out.wav", "render recorded.toml -o mix.wav --seconds 0.1"),
+        ("out.svg", "draw beep.ag -o out.svg"),
+        ("out.ag", "shape diamond --nodes 6 -o out.ag"),
+        (
+            "out.json",
+            "render beep.ag -o other.wav --seconds 0.1 --json out.json",
+        ),
+        (
+            "out.json",
+            "play beep.ag --seconds 0.1 --driver clock --trace out.json",
+        ),
+    ];
+    for (name, line) in lines {
+        let kept = format!("{name}~");
+        here.write(name, "the work of a day");
+        let said = here.well(line).err;
+        let note = format!("the earlier {name} is kept as {kept}");
+        assert!(said.contains(&note), "{line}\n{said}");
+        assert_eq!(here.read(&kept), b"the work of a day", "{line}");
+        assert_ne!(here.read(name), b"the work of a day", "{line}");
+        std::fs::remove_file(here.path(&kept)).unwrap();
+    }
+    // The same bits again are nothing to keep.
+    for line in [lines[0].1, lines[2].1] {
+        here.well(line);
+        let said = here.well(line).err;
+        assert!(!said.contains("is kept"), "{line}\n{said}");
+        let _ = std::fs::remove_file(here.path("out.wav~"));
+    }
+}

@@ -5,15 +5,13 @@ use graph::{Catalogue, Graph, TempoMap};
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{Error, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use text::Session;
 use text::toml::snapshots::{Snapshots, read_snapshots, set_snapshots, snapshots_text};
 
 /// Largest file that a save replaces, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
-/// Largest number of old files that are kept beside one session.
-const MAX_KEPT: usize = 1000;
 
 /// Reads a session; an error is the text of its mistakes.
 pub(crate) type ReadSession = Box<dyn Fn(&Path) -> Result<Session, String>>;
@@ -159,7 +157,7 @@ impl SessionFile {
             source,
         };
         let kept = self.keep_old(path, &written).map_err(failed)?;
-        files::write(path, &written).map_err(failed)?;
+        files::replace(path, &written).map_err(failed)?;
         if is_own {
             self.known = Some(Digest::of(written.as_bytes()));
         }
@@ -179,7 +177,7 @@ impl SessionFile {
         if !is_changed && !loses_comments(path, &old, written) {
             return Ok(None);
         }
-        let path = keep(path, &old)?;
+        let path = files::keep(path)?;
         Ok(Some(KeptFile { path, is_changed }))
     }
 }
@@ -190,25 +188,4 @@ fn loses_comments(path: &Path, old: &[u8], written: &str) -> bool {
     let kept: HashSet<&str> = text::comments(&name, written).into_iter().collect();
     let mut comments = text::comments(&name, &text).into_iter();
     !comments.all(|comment| kept.contains(comment))
-}
-
-/// Writes `old` as `NAME~`, or as the first of `NAME~2`, `NAME~3` that is not there: no old file is overwritten.
-fn keep(path: &Path, old: &[u8]) -> std::io::Result<PathBuf> {
-    for number in 1..=MAX_KEPT {
-        let mut copy = path.as_os_str().to_owned();
-        copy.push("~");
-        if number > 1 {
-            copy.push(number.to_string());
-        }
-        let copy = PathBuf::from(copy);
-        if copy.symlink_metadata().is_err() {
-            files::write(&copy, old)?;
-            return Ok(copy);
-        }
-        if files::read(&copy, MAX_BYTES).is_ok_and(|there| there == old) {
-            return Ok(copy);
-        }
-    }
-    let many = format!("{MAX_KEPT} old files are beside it already, up to `NAME~{MAX_KEPT}`");
-    Err(Error::other(many))
 }

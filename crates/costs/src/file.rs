@@ -65,7 +65,7 @@ impl CostsFile {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        files::write(path, text).map_err(failed)
+        files::replace(path, text).map_err(failed)
     }
 
     /// Renames a damaged file, so that the next [`write`](Self::write) does not destroy what is left in it. Returns its

@@ -1,7 +1,8 @@
-//! Files of users: opened without waiting, read within limits, replaced as a whole, and told apart.
+//! Files of users: opened without waiting, read within limits, written as a whole, kept, and told apart.
 //!
 //! Takes paths, gives a [`std::fs::File`] that is a regular file ([`open`]), its bytes up to a limit ([`read`]), a file that
-//! replaces another only when it is complete ([`NewFile`], [`write()`]), and the identity of a file ([`FileId`]).
+//! takes its name only when it is complete ([`NewFile`], [`write()`]) and leaves an earlier one under another name ([`keep`]),
+//! and the identity of a file ([`FileId`]).
 //! May: open files, allocate, take its time. May not: know what is in a file, follow a name twice where the file could
 //! change in between, use `unsafe`.
 //!
@@ -10,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod identity;
+mod kept;
 mod new_file;
 mod regular;
 
@@ -21,6 +23,7 @@ mod system;
 mod system;
 
 pub use identity::FileId;
-pub use new_file::{NewFile, check_writable, remove_abandoned, write};
+pub use kept::keep;
+pub use new_file::{NewFile, check_writable, remove_abandoned, replace, write};
 pub use regular::{open, read};
 pub use system::free_bytes;

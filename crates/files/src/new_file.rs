@@ -1,13 +1,16 @@
 //! [`NewFile`]: a file that is written beside the one that it replaces, and takes its name when it is complete.
 //!
 //! ```text
-//!  create ──▶ .divisi-PID-N ── write, seek ──▶ commit: fsync, rename ──▶ NAME
+//!  create ──▶ .divisi-PID-N ── write, seek ──▶ commit: fsync, rename ──▶ NAME; what was there is NAME~
 //!                    │                           │ refused: full disk
 //!                    └── dropped ──▶ removed ◀───┘                       the old NAME is as it was
 //! ```
 //!
+//! The earlier file is kept ([`keep`](crate::keep)) unless it has the same bytes, or was begun with [`NewFile::replace`].
+//!
 //! A terminal, a pipe that has a reader, or `/dev/null` is written directly: there is nothing to replace.
 
+use crate::kept::{SecondName, have_equal_content, second_name};
 use crate::regular::irregular;
 use crate::system;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -24,6 +27,10 @@ pub struct NewFile {
     target: PathBuf,
     /// Its name until then; `None` if it is written directly, or has its name already.
     temporary: Option<PathBuf>,
+    /// True if an earlier file is not kept.
+    replaces: bool,
+    /// The name of the earlier file, once this one has taken its place.
+    kept: Option<SecondName>,
 }
 
 /// Time without a change after which a temporary file of a program that does not run is removed.
@@ -32,7 +39,8 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 const MAX_LINKS: usize = 40;
 
 impl NewFile {
-    /// Begins a file that will replace `path`, which need not exist. A link is followed: what it names is replaced.
+    /// Begins a file that will be named `path`. A link is followed: what it names is meant. An earlier file of this name is kept
+    /// as `NAME~`.
     ///
     /// # Errors
     ///
@@ -40,7 +48,21 @@ impl NewFile {
     ///
     /// Real-time: waits, on the disk.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = path.as_ref();
+        Self::begin(path.as_ref(), false)
+    }
+
+    /// Begins a file that will replace `path`, whose earlier content the caller has or made. Else as [`create`](Self::create).
+    ///
+    /// # Errors
+    ///
+    /// As for [`create`](Self::create).
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn replace(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::begin(path.as_ref(), true)
+    }
+
+    fn begin(path: &Path, replaces: bool) -> io::Result<Self> {
         // Not followed: the links of `/dev/stdout` lead to names that are no files.
         if path
             .metadata()
@@ -59,7 +81,7 @@ impl NewFile {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Self::beside(target, old)
+        Self::beside(target, old, replaces)
     }
 
     fn stream(target: PathBuf) -> io::Result<Self> {
@@ -72,10 +94,16 @@ impl NewFile {
             file,
             target,
             temporary: None,
+            replaces: true,
+            kept: None,
         })
     }
 
-    fn beside(target: PathBuf, permissions: Option<Permissions>) -> io::Result<Self> {
+    fn beside(
+        target: PathBuf,
+        permissions: Option<Permissions>,
+        replaces: bool,
+    ) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         if target.file_name().is_none() {
             return Err(ErrorKind::InvalidFilename.into());
@@ -97,6 +125,8 @@ impl NewFile {
                         file,
                         target,
                         temporary: Some(temporary),
+                        replaces,
+                        kept: None,
                     };
                     if let Some(permissions) = permissions {
                         new.file.set_permissions(permissions)?;
@@ -110,31 +140,37 @@ impl NewFile {
         }
     }
 
-    /// Writes everything to the disk and gives the file its name.
+    /// Writes everything to the disk and gives the file its name. Returns the name under which an earlier file of other content
+    /// is kept.
     ///
     /// # Errors
     ///
     /// The disk fails: the old file is as it was.
     ///
     /// Real-time: waits, on the disk.
-    pub fn commit(mut self) -> io::Result<()> {
+    pub fn commit(mut self) -> io::Result<Option<PathBuf>> {
         if self.file.metadata()?.is_file() {
             self.file.sync_all()?;
         }
-        self.publish()
+        self.publish()?;
+        self.forget_equal();
+        Ok(self.kept.take().map(|kept| kept.path))
     }
 
     /// Gives the file its name now, while it is still being written: for recordings, which must outlive a killed program.
     ///
     /// # Errors
     ///
-    /// It cannot be renamed: the old file is as it was.
+    /// It cannot be renamed, or the earlier file not be kept: that one is as it was.
     ///
     /// Real-time: waits, on the disk.
     pub fn publish(&mut self) -> io::Result<()> {
         let Some(temporary) = &self.temporary else {
             return Ok(());
         };
+        if !self.replaces && self.has_earlier(temporary) {
+            self.kept = Some(second_name(&self.target)?);
+        }
         fs::rename(temporary, &self.target)?;
         self.temporary = None;
         // The new name reaches the disk with its folder. Where that cannot be forced, it does so within seconds.
@@ -142,6 +178,24 @@ impl NewFile {
             let _ = folder.sync_all();
         }
         Ok(())
+    }
+
+    /// Returns true if there is a file of other content that would be lost.
+    fn has_earlier(&self, temporary: &Path) -> bool {
+        let earlier = self.target.metadata();
+        earlier.is_ok_and(|earlier| earlier.len() > 0)
+            && !have_equal_content(temporary, &self.target)
+    }
+
+    /// Removes the second name of an earlier file that turned out to have the same bytes: the same take was recorded again.
+    fn forget_equal(&mut self) {
+        let is_equal = |kept: &SecondName| have_equal_content(&kept.path, &self.target);
+        if self.kept.as_ref().is_some_and(is_equal)
+            && let Some(kept) = self.kept.take()
+            && kept.is_new
+        {
+            let _ = fs::remove_file(kept.path);
+        }
     }
 
     /// The open file.
@@ -174,17 +228,31 @@ impl Seek for NewFile {
     }
 }
 
-/// Writes `content` as the file `path`: a reader sees the old file or the new one, never a part.
+/// Writes `content` as the file `path`: a reader sees the old file or the new one, never a part. Returns the name under which an
+/// earlier file of other content is kept.
 ///
 /// # Errors
 ///
 /// As for [`NewFile`]; the old file is as it was.
 ///
 /// Real-time: waits, on the disk.
-pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<()> {
+pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<Option<PathBuf>> {
     let mut new = NewFile::create(path)?;
     new.write_all(content.as_ref())?;
     new.commit()
+}
+
+/// Writes `content` in place of the file `path`, whose earlier content the caller has or made. Else as [`write`].
+///
+/// # Errors
+///
+/// As for [`write`].
+///
+/// Real-time: waits, on the disk.
+pub fn replace(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut new = NewFile::replace(path)?;
+    new.write_all(content.as_ref())?;
+    new.commit().map(drop)
 }
 
 /// Removes what killed programs left in `folder`: files named as [`NewFile`] names them, which have not changed for a minute

@@ -1,7 +1,7 @@
 //! Pipes, devices, links, full disks: what is read ends, what is written is whole, and one file is one file.
 #![cfg(unix)]
 
-use divisi_files::{FileId, NewFile, check_writable, open, read, write};
+use divisi_files::{FileId, NewFile, check_writable, open, read, replace, write};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::symlink;
@@ -106,7 +106,7 @@ fn a_file_is_replaced_as_a_whole_or_not_at_all() {
         (fs::read(&path).unwrap(), folder.names()),
         (b"old".to_vec(), vec!["a".to_owned()])
     );
-    write(&path, "new").unwrap();
+    replace(&path, "new").unwrap();
     assert_eq!(
         (fs::read(&path).unwrap(), folder.names()),
         (b"new".to_vec(), vec!["a".to_owned()])
@@ -115,6 +115,57 @@ fn a_file_is_replaced_as_a_whole_or_not_at_all() {
     assert_eq!(folder.names(), ["a"]);
     assert!(check_writable(folder.0.join("none/b")).is_err());
     assert!(check_writable(&folder.0).is_err());
+}
+
+#[test]
+fn an_earlier_file_is_kept_under_the_next_free_name() {
+    let folder = Folder::new("kept");
+    let path = folder.0.join("a");
+    let in_folder = |name: &str| Some(folder.0.join(name));
+    let texts = |names: &[&str]| -> Vec<String> {
+        let read = |name| fs::read_to_string(folder.0.join(name)).unwrap();
+        names.iter().map(read).collect()
+    };
+    assert_eq!(write(&path, "one").unwrap(), None);
+    assert_eq!(write(&path, "one").unwrap(), None, "the same bytes");
+    assert_eq!(write(&path, "two").unwrap(), in_folder("a~"));
+    assert_eq!(write(&path, "three").unwrap(), in_folder("a~2"));
+    assert_eq!(texts(&["a", "a~", "a~2"]), ["three", "one", "two"]);
+    // What is there already under another name is not kept twice.
+    assert_eq!(write(&path, "one").unwrap(), in_folder("a~3"));
+    assert_eq!(write(&path, "four").unwrap(), in_folder("a~"));
+    assert_eq!(
+        texts(&["a", "a~", "a~2", "a~3"]),
+        ["four", "one", "two", "three"]
+    );
+    // An empty file holds nothing to keep.
+    let empty = folder.file("empty", "");
+    assert_eq!(write(&empty, "full").unwrap(), None);
+    assert_eq!(folder.names(), ["a", "a~", "a~2", "a~3", "empty"]);
+}
+
+#[test]
+fn an_earlier_take_is_kept_unless_the_new_one_is_equal() {
+    let folder = Folder::new("takes");
+    let path = folder.file("take", "first");
+    // A second name that was there before stays.
+    folder.file("mine", "first");
+    folder.file("mine~", "first");
+    let mut new = NewFile::create(folder.0.join("mine")).unwrap();
+    new.publish().unwrap();
+    new.write_all(b"first").unwrap();
+    assert_eq!(new.commit().unwrap(), None);
+    assert_eq!(folder.names(), ["mine", "mine~", "take"]);
+    for (content, kept) in [("first", None), ("second", Some("take~"))] {
+        let mut new = NewFile::create(&path).unwrap();
+        new.write_all(&content.as_bytes()[..2]).unwrap();
+        new.publish().unwrap();
+        assert_eq!(fs::read_to_string(folder.0.join("take~")).unwrap(), "first");
+        new.write_all(&content.as_bytes()[2..]).unwrap();
+        assert_eq!(new.commit().unwrap(), kept.map(|name| folder.0.join(name)));
+        assert_eq!(fs::read_to_string(&path).unwrap(), content);
+        assert_eq!(folder.names().len(), 3 + kept.iter().count());
+    }
 }
 
 #[test]

@@ -118,7 +118,7 @@ impl Experiment {
         let (page, charts) = page.finish();
         let write = |name: &str, text: &str| {
             let path = folder.join(name);
-            divisi::files::write(&path, text).map_err(LabError::io(&path))?;
+            divisi::files::replace(&path, text).map_err(LabError::io(&path))?;
             Ok(path)
         };
         for chart in charts {

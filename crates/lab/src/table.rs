@@ -193,7 +193,7 @@ fn read(path: &Path) -> std::io::Result<String> {
 
 /// Replaces a file as a whole: a reader sees the old text or the new one, never a part.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    divisi::files::write(path, text)
+    divisi::files::replace(path, text)
 }
 
 /// Reason for which the table that begins as `found` cannot be continued.

@@ -5,6 +5,7 @@
 //! | has its name | when it is finished; until then the old file is there | from the beginning |
 //! | header | when it is finished | brought up to date after each second of sound: a killed program loses one second |
 //! | full disk | the old file stays | what was written is kept, and can be played |
+//! | a file of this name | becomes `NAME~` in the end | becomes `NAME~` at the begin |
 
 use crate::wav_header::{HEADER_BYTES, WavFormat};
 use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError};
@@ -72,7 +73,7 @@ pub struct Writer {
 const PORTION: usize = 1024;
 
 impl Writer {
-    /// Begins a file that will replace `path` when it is finished.
+    /// Begins a file that is named `path` when it is finished. An earlier file of this name is kept as `NAME~`.
     ///
     /// # Errors
     ///
@@ -110,7 +111,8 @@ impl Writer {
         })
     }
 
-    /// Begins a recording. It replaces an existing file at once, by a file that can be played at every moment.
+    /// Begins a recording, which has its name at once and can be played at every moment. An earlier file of this name is kept
+    /// as `NAME~`.
     ///
     /// # Errors
     ///
@@ -243,23 +245,23 @@ impl Writer {
         self.check(written)
     }
 
-    /// Ends the file: it is on the disk and has its name.
+    /// Ends the file: it is on the disk and has its name. Returns the name under which an earlier file of other content is kept.
     ///
     /// # Errors
     ///
     /// The disk fails: of a whole file nothing is left, of a recording the frames that were written.
     ///
     /// Real-time: waits, on the disk.
-    pub fn finish(mut self) -> Result<(), MediaError> {
+    pub fn finish(mut self) -> Result<Option<PathBuf>, MediaError> {
         self.end()
     }
 
-    fn end(&mut self) -> Result<(), MediaError> {
+    fn end(&mut self) -> Result<Option<PathBuf>, MediaError> {
         if self.out.is_none() {
             let earlier = || io::Error::other("an earlier part could not be written");
             return match self.has_failed {
                 true => Err(MediaError::Io(self.path.clone(), earlier())),
-                false => Ok(()),
+                false => Ok(None),
             };
         }
         if self.frames * self.format.frame_bytes() % 2 == 1 {
@@ -270,15 +272,16 @@ impl Writer {
         let ended = match self.out.take().map(BufWriter::into_inner) {
             Some(Ok(file)) => file.commit(),
             Some(Err(error)) => Err(error.into_error()),
-            None => Ok(()),
+            None => Ok(None),
         };
         self.check(ended)
     }
 
     /// After an error, ends the file with the frames that are in it: nothing more can be written.
-    fn check(&mut self, written: io::Result<()>) -> Result<(), MediaError> {
-        let Err(error) = written else {
-            return Ok(());
+    fn check<T>(&mut self, written: io::Result<T>) -> Result<T, MediaError> {
+        let error = match written {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
         };
         self.has_failed = true;
         // What is still in the buffer is given up. A whole file is removed when it is dropped.

@@ -1,8 +1,9 @@
 //! [`FileLog`]: problems with the files of a node, for the user.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Something that went wrong with a file.
+/// What the user should know about a file of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileProblem {
@@ -10,19 +11,32 @@ pub enum FileProblem {
     Damaged(String),
     /// Sound that was to be recorded is lost.
     Lost(String),
+    /// An earlier file is kept under another name: no loss, but the user should know.
+    Kept(String),
 }
 
 impl FileProblem {
     /// The sentence for the user.
     pub fn message(&self) -> &str {
         match self {
-            Self::Damaged(message) | Self::Lost(message) => message,
+            Self::Damaged(message) | Self::Lost(message) | Self::Kept(message) => message,
         }
     }
 
     /// Returns true if sound was lost that cannot be had again.
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::Lost(_))
+    }
+
+    /// Returns true if a file that is read is damaged.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged(_))
+    }
+
+    /// The earlier file of the name `path` is kept as `kept`.
+    pub fn kept(path: &Path, kept: &Path) -> Self {
+        let (path, kept) = (path.display(), kept.display());
+        Self::Kept(format!("the earlier {path} is kept as {kept}"))
     }
 }
 

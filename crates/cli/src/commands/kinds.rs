@@ -80,7 +80,7 @@ fn write_pages(folder: &Path, catalogue: &Catalogue) -> Result<(), Failure> {
         |path: &Path, error| Failure::failed(format!("cannot write {}: {error}", path.display()));
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     for (path, page) in &pages {
-        files::write(path, format!("{MARK}{page}")).map_err(|error| failed(path, error))?;
+        files::replace(path, format!("{MARK}{page}")).map_err(|error| failed(path, error))?;
     }
     Ok(())
 }

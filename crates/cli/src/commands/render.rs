@@ -36,7 +36,7 @@ use divisi::media::{SampleFormat, Writer};
 use divisi::prelude::{Engine, EngineOptions, Mode, Scheduler};
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -238,7 +238,7 @@ impl RenderJob {
         let is_kept = rendered.is_ok() || written > 0;
         let finished = is_kept.then(|| self.writer.finish()).transpose();
         let result = match finished {
-            Ok(Some(())) => format!("{path} holds the first {written} frames"),
+            Ok(Some(_)) => format!("{path} holds the first {written} frames"),
             _ => format!("{path} is not written"),
         };
         match rendered {
@@ -246,8 +246,9 @@ impl RenderJob {
                 Err(Failure::failed(format!("interrupted: {result}")))
             }
             Ok(_) => {
-                finished.map_err(Failure::from_error)?;
+                let kept = finished.map_err(Failure::from_error)?.flatten();
                 messages::print_message(&format!("{path}: {written} frames"));
+                messages::print_kept(Path::new(&path), kept.as_deref());
                 let advice = "; players without float samples clip it: turn the session down";
                 let mut notes = Vec::from_iter(messages::print_peak(&path, self.peak, advice));
                 let damage = self.source.as_ref().and_then(InputFile::damage);

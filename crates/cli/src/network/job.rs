@@ -226,7 +226,8 @@ fn finish(written: &Mutex<Option<OutputFile>>, path: &str) -> Result<u64, Failur
     };
     written.progress.clear();
     let frames = written.writer.frames();
-    written.writer.finish().map_err(Failure::from_error)?;
+    let kept = written.writer.finish().map_err(Failure::from_error)?;
+    messages::print_kept(Path::new(path), kept.as_deref());
     Ok(frames)
 }
 

@@ -47,7 +47,8 @@ impl JsonOutput {
                 let printed = messages::print_result(text);
                 let written = file.write_all(format!("{json}\n").as_bytes());
                 let written = written.and_then(|()| file.commit());
-                written.map_err(|error| write_failure(&path, &error))?;
+                let kept = written.map_err(|error| write_failure(&path, &error))?;
+                messages::print_kept(&path, kept.as_deref());
                 printed
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 
 /// Prints a result to standard output. If that is a file on a full disk, the result is lost, and the call fails.
 pub(crate) fn print_result(text: &str) -> Result<(), Failure> {
@@ -35,6 +36,14 @@ pub(crate) fn print_notes(messages: &[String]) {
 /// Prints a note about an automatic change.
 pub(crate) fn print_note(message: &str) {
     print_message(&format!("note: {message}"));
+}
+
+/// Prints under which name the earlier file of the name `path` is kept, if there is one.
+pub(crate) fn print_kept(path: &Path, kept: Option<&Path>) {
+    if let Some(kept) = kept {
+        let (path, kept) = (path.display(), kept.display());
+        print_note(&format!("the earlier {path} is kept as {kept}"));
+    }
 }
 
 /// Prints a line to standard error.

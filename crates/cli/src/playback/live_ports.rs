@@ -84,7 +84,7 @@ impl Learning {
             text.push('\n');
         }
         text += &controller_text(entry);
-        divisi::files::write(&self.file, text).map_err(failed)?;
+        divisi::files::replace(&self.file, text).map_err(failed)?;
         let what = match entry.cc {
             Some(number) => format!("controller {number}"),
             None => "the bend wheel".to_owned(),

@@ -201,5 +201,5 @@ fn copy_new(from: &Path, to: &Path) -> Result<(), Failure> {
     })?;
     let copy = NewFile::create(to).map_err(failed)?;
     std::io::copy(&mut source, &mut copy.file()).map_err(failed)?;
-    copy.commit().map_err(failed)
+    copy.commit().map(drop).map_err(failed)
 }

@@ -4,6 +4,7 @@
 //! The file begins with the first block: until then an earlier take is as it was.
 //! A lost block becomes silence of the same length in the file, so that later blocks keep their place.
 
+use crate::output::messages;
 use divisi::files::check_writable;
 use divisi::media::{MediaError, SampleFormat, Writer};
 use divisi::prelude::SampleRate;
@@ -34,7 +35,8 @@ pub(crate) struct RecorderTap {
 
 /// Handle of the writing thread.
 pub(crate) struct RecorderHandle {
-    thread: JoinHandle<Result<(), MediaError>>,
+    thread: JoinHandle<Result<Option<PathBuf>, MediaError>>,
+    path: PathBuf,
     lost: Arc<AtomicU64>,
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn start_recorder(
 ) -> std::io::Result<(RecorderTap, RecorderHandle)> {
     check_writable(&plan.path)?;
     let (channels, rate_hz) = (plan.channels, plan.rate.hz());
+    let path = plan.path.clone();
     let message = 1 + usize::from(channels) * block.count();
     let behind = RING_SECONDS * rate_hz as usize * usize::from(channels);
     let room = behind.min(MAX_SAMPLES).max(MIN_BLOCKS * message);
@@ -88,7 +91,7 @@ pub(crate) fn start_recorder(
     let thread = Builder::new()
         .name("divisi-recorder".into())
         .spawn(move || recorder.run(&counted))?;
-    Ok((tap, RecorderHandle { thread, lost }))
+    Ok((tap, RecorderHandle { thread, path, lost }))
 }
 
 impl RecorderTap {
@@ -132,17 +135,19 @@ impl RecorderHandle {
         self.thread.is_finished()
     }
 
-    /// Waits until everything is written. The tap must be dropped before. Returns the number of lost blocks.
+    /// Waits until everything is written, and says under which name an earlier file is kept. The tap must be dropped before.
+    /// Returns the number of lost blocks.
     pub(crate) fn finish(self) -> Result<u64, MediaError> {
         let written = self.thread.join();
-        written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let kept = written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        messages::print_kept(&self.path, kept.as_deref());
         // Relaxed: the tap is dropped, and the thread that counted has ended.
         Ok(self.lost.load(Ordering::Relaxed))
     }
 }
 
 impl RecorderThread {
-    fn run(mut self, lost: &AtomicU64) -> Result<(), MediaError> {
+    fn run(mut self, lost: &AtomicU64) -> Result<Option<PathBuf>, MediaError> {
         let mut samples = vec![0.0; usize::from(self.plan.channels) * self.block];
         loop {
             // Checked first: blocks that were pushed before the tap was dropped are then seen below.
@@ -156,7 +161,7 @@ impl RecorderThread {
         // Relaxed: as in `RecorderHandle::finish`; the value is final once the tap is dropped.
         let lost = lost.load(Ordering::Relaxed);
         self.write_gaps(lost.saturating_sub(self.filled_gaps))?;
-        self.writer.map_or(Ok(()), Writer::finish)
+        self.writer.map_or(Ok(None), Writer::finish)
     }
 
     /// The file, which begins now if it has not.

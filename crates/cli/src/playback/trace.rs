@@ -147,11 +147,9 @@ impl TraceOutput {
             None => Ok(()),
         };
         if let Some((path, new, file)) = self.file {
-            let written = file.finish().and_then(|stats| {
-                new.commit()?;
-                Ok(stats)
-            });
-            let written = written.map_err(|error| write_failure(&path, &error))?;
+            let written = file.finish().and_then(|stats| Ok((stats, new.commit()?)));
+            let (written, kept) = written.map_err(|error| write_failure(&path, &error))?;
+            messages::print_kept(&path, kept.as_deref());
             let (path, cycles) = (path.display(), written.cycles);
             let all = cycles + written.skipped;
             let share = match written.skipped {

@@ -33,7 +33,7 @@ pub(crate) fn end_files(engine: &mut Engine, is_strict: bool) -> Result<(), Fail
             true => lost.push(message),
             false => {
                 messages::print_note(&message);
-                damaged += 1;
+                damaged += usize::from(problem.is_damage());
             }
         }
     }

@@ -295,7 +295,11 @@ impl FileWriter {
             self.log.report(FileProblem::Lost(message));
         }
         writer.write_silence(usize::try_from(pending_silence).unwrap_or(usize::MAX))?;
-        writer.finish()
+        let path = writer.path().to_owned();
+        if let Some(kept) = writer.finish()? {
+            self.log.report(FileProblem::kept(&path, &kept));
+        }
+        Ok(())
     }
 
     fn fail(&mut self, error: &media::MediaError) {

@@ -105,10 +105,8 @@ impl Engine {
         };
         report.notes.extend(self.schedule_notes());
         for (node, problem) in self.file_problems() {
-            match problem.is_loss() {
-                true => report.lost_recordings += 1,
-                false => report.damaged_files += 1,
-            }
+            report.lost_recordings += u64::from(problem.is_loss());
+            report.damaged_files += u64::from(problem.is_damage());
             report
                 .notes
                 .push(format!("`{node}`: {}", problem.message()));

@@ -360,8 +360,9 @@ impl MidiFileWriter {
             self.log.report(FileProblem::Lost(message));
         }
         if let RecordingFile::Running(file) = std::mem::replace(&mut self.file, RecordingFile::None)
+            && let Some(kept) = file.commit()?
         {
-            file.commit()?;
+            self.log.report(FileProblem::kept(&self.path, &kept));
         }
         Ok(())
     }

@@ -146,9 +146,9 @@ impl FileAccess {
     fn write_checked(&self, name: &FileName, content: &[u8]) -> Result<(), String> {
         let target = self.target(name)?;
         let write = || {
-            let new = NewFile::create(&target)?;
+            let new = NewFile::replace(&target)?;
             new.file().write_all(content)?;
-            new.commit()
+            new.commit().map(drop)
         };
         write().map_err(|why: std::io::Error| why.to_string())
     }

@@ -121,10 +121,10 @@ impl FileQuery {
         let content = files::read(from, 4 << 30).map_err(text)?;
         if self.question == FileQuestion::Move {
             let source = access.target(&self.name)?;
-            files::write(&target, &content).map_err(text)?;
+            files::replace(&target, &content).map_err(text)?;
             return fs::remove_file(source).map_err(text);
         }
-        files::write(&target, &content).map_err(text)
+        files::replace(&target, &content).map_err(text)
     }
 }
 

@@ -46,7 +46,7 @@ impl SoundStream {
         let header = header_of(open.file_type, open.format, 0);
         let (format, header) = header.ok_or_else(|| with_name("no such format".into()))?;
         let begin = || {
-            let mut file = NewFile::create(&target)?;
+            let mut file = NewFile::replace(&target)?;
             file.write_all(&header)?;
             Ok(file)
         };
@@ -82,7 +82,9 @@ impl SoundStream {
             self.file.write_all(&header)
         };
         let result = end().and_then(|()| self.file.commit());
-        result.map_err(|why| format!("{}: {why}", self.name.name))
+        result
+            .map(drop)
+            .map_err(|why| format!("{}: {why}", self.name.name))
     }
 }
 

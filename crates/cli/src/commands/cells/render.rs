@@ -77,8 +77,9 @@ pub(super) fn render(
         )
     };
     let written = rendered.map_err(|error| Failure::failed(error_chain(&error)))?;
-    writer.finish().map_err(Failure::from_error)?;
+    let kept = writer.finish().map_err(Failure::from_error)?;
     messages::print_message(&format!("{}: {written} frames", output.display()));
+    messages::print_kept(output, kept.as_deref());
     if latency > 0 {
         messages::print_message(&format!("latency: {latency} frames, left out of the file"));
     }

@@ -64,11 +64,12 @@ impl ConvolveJob {
         let finished = is_kept.then(|| self.writer.finish()).transpose();
         match done {
             Err(failure) => Err(failure.with_note(&match finished {
-                Ok(Some(())) => format!("{path} holds the first {written} frames"),
+                Ok(Some(_)) => format!("{path} holds the first {written} frames"),
                 _ => format!("{path} is not written"),
             })),
             Ok(done) => {
-                finished.map_err(Failure::from_error)?;
+                let kept = finished.map_err(Failure::from_error)?.flatten();
+                messages::print_kept(Path::new(&path), kept.as_deref());
                 Ok(done)
             }
         }
