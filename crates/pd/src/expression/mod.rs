@@ -9,23 +9,30 @@
 //! | `lex` | text to tokens |
 //! | `parse` | tokens to code |
 //! | `code` | one program |
-//! | `run` | evaluation |
+//! | `run`, `arithmetic` | evaluation: the loop, and what an instruction does |
+//! | `operand` | values |
+//! | `surroundings` | what an evaluation reads and writes |
 //! | `operators` | operators on numbers |
 //! | `functions` | functions of one and two numbers, and of arrays |
 //! | `random` | the C library's random numbers |
 
+mod arithmetic;
 mod code;
 mod functions;
 mod lex;
+mod operand;
 mod operators;
 mod parse;
 mod random;
 mod run;
+mod surroundings;
 
 pub(crate) use code::{InletType, Program, Touched};
+pub(crate) use operand::{Fault, Operand};
 pub(crate) use parse::parse;
 pub(crate) use random::LibraryRandom;
-pub(crate) use run::{Fault, Operand, Samples, Stack, Storage, Surroundings};
+pub(crate) use run::Stack;
+pub(crate) use surroundings::{Samples, Storage, Surroundings};
 
 /// The class of a box: it decides which variables there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

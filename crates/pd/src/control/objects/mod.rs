@@ -10,14 +10,16 @@
 //! | `host` | what asks the host, or keeps for it |
 //! | `glue` | what holds, tests and passes on |
 //! | `gui` | boxes that show a value |
-//! | `lists` | `list`, `pack`, `unpack`, `trigger`, `route`, `select` |
+//! | `lists` | `list` and its functions |
 //! | `math` | arithmetic on numbers |
 //! | `midi` | `notein`, `ctlin`, …, `noteout`, `ctlout`, … |
 //! | `names` | `send`, `receive`, `value`, `makefilename`, `print` |
 //! | `network` | `netsend`, `netreceive` |
 //! | `notes` | `poly`, `makenote`, `stripnote` |
+//! | `packing` | `pack`, `unpack` |
 //! | `paths` | `file` |
 //! | `ranges` | `array` and its functions |
+//! | `routing` | `trigger`, `route`, `select` |
 //! | `sequence`, `texts` | `text` and its functions |
 //! | `sound_files`, `sound_streams` | `soundfiler`, `readsf~`, `writesf~` |
 //! | `tables` | reading and writing arrays |
@@ -38,8 +40,10 @@ mod midi;
 mod names;
 mod network;
 mod notes;
+mod packing;
 mod paths;
 mod ranges;
+mod routing;
 mod sequence;
 mod sound_files;
 mod sound_streams;
@@ -105,8 +109,10 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| names::make(making))
         .or_else(|| network::make(making))
         .or_else(|| notes::make(making))
+        .or_else(|| packing::make(making))
         .or_else(|| paths::make(making))
         .or_else(|| ranges::make(making))
+        .or_else(|| routing::make(making))
         .or_else(|| sound_files::make(making))
         .or_else(|| sound_streams::make(making))
         .or_else(|| tables::make(making))

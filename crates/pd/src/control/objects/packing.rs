@@ -1,0 +1,151 @@
+//! Lists from values and values from lists: `pack`, `unpack` (`x_connective.c`).
+
+use super::super::object::{Context, Handled, Object};
+use super::super::symbol::{Symbol, words};
+use super::super::value::{Message, Value};
+use super::Making;
+
+pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
+    Some(match making.class {
+        "pack" => Box::new(Pack::new(making)),
+        "unpack" => Box::new(Unpack {
+            is_symbol: types(making, &['f', 'f'])
+                .iter()
+                .map(|t| *t == 's')
+                .collect(),
+        }),
+        _ => return None,
+    })
+}
+
+/// The first letter of each argument; a number is an `f`.
+fn types(making: &Making<'_>, default: &[char]) -> Vec<char> {
+    let letter = |value: &Value| match value {
+        Value::Float(_) => 'f',
+        Value::Symbol(symbol) => making
+            .globals
+            .symbols
+            .text(*symbol)
+            .chars()
+            .next()
+            .unwrap_or('f'),
+    };
+    match making.values {
+        [] => default.to_vec(),
+        values => values.iter().map(letter).collect(),
+    }
+}
+
+struct Pack {
+    is_symbol: Vec<bool>,
+    values: Vec<Value>,
+}
+
+impl Pack {
+    fn new(making: &mut Making<'_>) -> Self {
+        let types = types(making, &['f', 'f']);
+        let initial = |at: usize, letter: char| match (making.values.get(at), letter) {
+            (Some(Value::Float(number)), _) => Value::Float(*number),
+            (_, 's') => Value::Symbol(words::SYMBOL),
+            _ => Value::Float(0.0),
+        };
+        let values = types
+            .iter()
+            .enumerate()
+            .map(|(at, letter)| initial(at, *letter))
+            .collect();
+        Self {
+            is_symbol: types.iter().map(|letter| *letter == 's').collect(),
+            values,
+        }
+    }
+
+    fn set(&mut self, at: usize, value: Value) -> bool {
+        match (self.is_symbol.get(at), value) {
+            (Some(true), Value::Symbol(_)) | (Some(false), Value::Float(_)) => {
+                self.values[at] = value
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Object for Pack {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        context.send(
+            0,
+            Message {
+                selector: words::LIST,
+                values: &self.values,
+            },
+        );
+        Handled::Yes
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        match self.set(0, Value::Float(number)) {
+            true => self.bang(context),
+            false => wrong_type("pack", context),
+        }
+    }
+
+    fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
+        match self.set(0, Value::Symbol(symbol)) {
+            true => self.bang(context),
+            false => wrong_type("pack", context),
+        }
+    }
+
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        let [first, rest @ ..] = values else {
+            return self.bang(context);
+        };
+        for (at, value) in rest.iter().enumerate() {
+            self.set(at + 1, *value);
+        }
+        match first {
+            Value::Float(number) => self.float(*number, context),
+            Value::Symbol(symbol) => self.symbol(*symbol, context),
+        }
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        context.with_list(message, |values, context| self.list(values, context))
+    }
+
+    fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
+        match message.values.first() {
+            Some(value) if self.set(inlet, *value) => Handled::Yes,
+            _ => Handled::No,
+        }
+    }
+}
+
+fn wrong_type(class: &str, context: &mut Context<'_>) -> Handled {
+    context.print_with(|_, line| write!(line, "error: {class}: wrong type"));
+    Handled::Yes
+}
+
+struct Unpack {
+    is_symbol: Vec<bool>,
+}
+
+impl Object for Unpack {
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        let count = values.len().min(self.is_symbol.len());
+        for (outlet, value) in values[..count].iter().enumerate().rev() {
+            match (self.is_symbol[outlet], value) {
+                (true, Value::Symbol(_)) | (false, Value::Float(_)) => {
+                    context.send_value(outlet, *value)
+                }
+                _ => context.print_with(|_, line| line.write_str("error: unpack: type mismatch")),
+            }
+        }
+        Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        context.with_list(message, |values, context| self.list(values, context))
+    }
+}
