@@ -589,20 +589,20 @@ const TOO_LARGE: &[(u32, &str, &str, &[&str])] = &[
     (
         16,
         "play beep.ag --driver clock --scheduler sequential --seconds 0.5 --record take.wav",
-        "take.wav",
-        &["take.wav"],
+        "the earlier take.wav is kept as take.wav~",
+        &["take.wav", "take.wav~"],
     ),
     (
         300,
         "render taped.toml --scheduler sequential --seconds 1 -o out.wav",
         "`rec`: cannot read or write tape.wav",
-        &["out.wav", "tape.wav"],
+        &["out.wav", "tape.wav", "tape.wav~"],
     ),
     (
         300,
         "play taped.toml --driver clock --scheduler sequential --seconds 1",
         "frames are kept",
-        &["tape.wav"],
+        &["tape.wav", "tape.wav~"],
     ),
 ];
 

@@ -482,6 +482,7 @@ fn the_examples_give_no_warning_and_no_note() {
             gave.err
         );
         let out = read_channels(&here, "out.wav");
+        std::fs::remove_file(here.path("out.wav")).unwrap();
         assert_eq!(out.len(), 2, "{name}");
         assert!(
             out.iter()

@@ -158,15 +158,17 @@ impl NewFile {
     }
 
     /// Gives the file its name now, while it is still being written: for recordings, which must outlive a killed program.
+    /// Returns the name under which an earlier file is kept, for now: where both turn out to be equal, [`commit`](Self::commit)
+    /// removes that name.
     ///
     /// # Errors
     ///
     /// It cannot be renamed, or the earlier file not be kept: that one is as it was.
     ///
     /// Real-time: waits, on the disk.
-    pub fn publish(&mut self) -> io::Result<()> {
+    pub fn publish(&mut self) -> io::Result<Option<&Path>> {
         let Some(temporary) = &self.temporary else {
-            return Ok(());
+            return Ok(None);
         };
         if !self.replaces && self.has_earlier(temporary) {
             self.kept = Some(second_name(&self.target)?);
@@ -177,7 +179,7 @@ impl NewFile {
         if let Ok(folder) = File::open(folder_of(&self.target)) {
             let _ = folder.sync_all();
         }
-        Ok(())
+        Ok(self.kept.as_ref().map(|kept| kept.path.as_path()))
     }
 
     /// Returns true if there is a file of other content that would be lost.

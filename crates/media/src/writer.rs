@@ -61,6 +61,8 @@ pub struct Writer {
     /// `None` once the file is ended.
     out: Option<BufWriter<NewFile>>,
     format: WavFormat,
+    /// The earlier file of a recording's name.
+    kept: Option<PathBuf>,
     frames: u64,
     is_recording: bool,
     has_failed: bool,
@@ -103,6 +105,7 @@ impl Writer {
             path,
             out: Some(out),
             format,
+            kept: None,
             frames: 0,
             is_recording: false,
             has_failed: false,
@@ -129,7 +132,8 @@ impl Writer {
         new.flush()?;
         if let Some(out) = &mut new.out {
             let published = out.get_mut().publish();
-            published.map_err(|error| MediaError::Open(new.path.clone(), error))?;
+            let kept = published.map_err(|error| MediaError::Open(new.path.clone(), error))?;
+            new.kept = kept.map(Path::to_owned);
         }
         new.is_recording = true;
         Ok(new)
@@ -138,6 +142,11 @@ impl Writer {
     /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The name under which the earlier file of a recording's name is kept, from its begin on.
+    pub fn kept(&self) -> Option<&Path> {
+        self.kept.as_deref()
     }
 
     /// Number of frames written so far.

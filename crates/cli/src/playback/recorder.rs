@@ -10,7 +10,7 @@ use divisi::media::{MediaError, SampleFormat, Writer};
 use divisi::prelude::SampleRate;
 use divisi::units::{Channels, Frames};
 use rtrb::{Consumer, Producer};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
@@ -35,7 +35,7 @@ pub(crate) struct RecorderTap {
 
 /// Handle of the writing thread.
 pub(crate) struct RecorderHandle {
-    thread: JoinHandle<Result<Option<PathBuf>, MediaError>>,
+    thread: JoinHandle<(Result<(), MediaError>, Option<PathBuf>)>,
     path: PathBuf,
     lost: Arc<AtomicU64>,
 }
@@ -139,15 +139,33 @@ impl RecorderHandle {
     /// Returns the number of lost blocks.
     pub(crate) fn finish(self) -> Result<u64, MediaError> {
         let written = self.thread.join();
-        let kept = written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let (written, kept) = written.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         messages::print_kept(&self.path, kept.as_deref());
+        written?;
         // Relaxed: the tap is dropped, and the thread that counted has ended.
         Ok(self.lost.load(Ordering::Relaxed))
     }
 }
 
 impl RecorderThread {
-    fn run(mut self, lost: &AtomicU64) -> Result<Option<PathBuf>, MediaError> {
+    /// Writes until the tap is dropped. Gives the name under which an earlier file is kept, also where the disk fails.
+    fn run(mut self, lost: &AtomicU64) -> (Result<(), MediaError>, Option<PathBuf>) {
+        let written = self.write_all(lost);
+        let kept = self
+            .writer
+            .as_ref()
+            .and_then(Writer::kept)
+            .map(Path::to_owned);
+        match (written, self.writer) {
+            (Ok(()), Some(writer)) => match writer.finish() {
+                Ok(kept) => (Ok(()), kept),
+                Err(error) => (Err(error), kept),
+            },
+            (written, _) => (written, kept),
+        }
+    }
+
+    fn write_all(&mut self, lost: &AtomicU64) -> Result<(), MediaError> {
         let mut samples = vec![0.0; usize::from(self.plan.channels) * self.block];
         loop {
             // Checked first: blocks that were pushed before the tap was dropped are then seen below.
@@ -160,8 +178,7 @@ impl RecorderThread {
         }
         // Relaxed: as in `RecorderHandle::finish`; the value is final once the tap is dropped.
         let lost = lost.load(Ordering::Relaxed);
-        self.write_gaps(lost.saturating_sub(self.filled_gaps))?;
-        self.writer.map_or(Ok(None), Writer::finish)
+        self.write_gaps(lost.saturating_sub(self.filled_gaps))
     }
 
     /// The file, which begins now if it has not.
@@ -255,7 +272,7 @@ mod tests {
     fn finish(tap: RecorderTap, recorder: RecorderThread) -> Vec<f32> {
         let (path, lost) = (recorder.plan.path.clone(), tap.lost.clone());
         drop(tap);
-        recorder.run(&lost).unwrap();
+        recorder.run(&lost).0.unwrap();
         let mut samples = [9.0; 100];
         let frames = open(&path).unwrap().read_interleaved(&mut samples).unwrap();
         std::fs::remove_file(path).unwrap();
@@ -286,7 +303,7 @@ mod tests {
         let (path, lost) = (recorder.plan.path.clone(), tap.lost.clone());
         std::fs::write(&path, "precious").unwrap();
         drop(tap);
-        recorder.run(&lost).unwrap();
+        recorder.run(&lost).0.unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");
         std::fs::remove_file(path).unwrap();
     }

@@ -303,13 +303,13 @@ impl FileWriter {
     }
 
     fn fail(&mut self, error: &media::MediaError) {
-        let kept = match &self.file {
-            RecordingFile::Running(writer) => {
-                format!("; the first {} frames are kept", writer.frames())
+        let mut message = error_chain(error);
+        if let RecordingFile::Running(writer) = &self.file {
+            message += &format!("; the first {} frames are kept", writer.frames());
+            if let Some(kept) = writer.kept() {
+                self.log.report(FileProblem::kept(writer.path(), kept));
             }
-            _ => String::new(),
-        };
-        let message = format!("{}{kept}", error_chain(error));
+        }
         self.log.report(FileProblem::Lost(message));
         self.file = RecordingFile::None;
         // Relaxed: nothing else travels with the flag.

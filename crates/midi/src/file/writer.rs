@@ -294,7 +294,7 @@ impl MidiFileWriter {
         self.file = RecordingFile::Running(file);
         self.flush(0)?;
         match &mut self.file {
-            RecordingFile::Running(file) => file.publish(),
+            RecordingFile::Running(file) => file.publish().map(drop),
             _ => Ok(()),
         }
     }
