@@ -14,14 +14,14 @@
 //! | `math` | arithmetic on numbers |
 //! | `midi` | `notein`, `ctlin`, …, `noteout`, `ctlout`, … |
 //! | `names` | `send`, `receive`, `value`, `makefilename`, `print` |
-//! | `network` | `netsend`, `netreceive` |
+//! | `network`, `socket_link` | `netsend`, `netreceive` |
 //! | `notes` | `poly`, `makenote`, `stripnote` |
 //! | `packing` | `pack`, `unpack` |
 //! | `paths` | `file` |
 //! | `ranges` | `array` and its functions |
 //! | `routing` | `trigger`, `route`, `select` |
 //! | `sequence`, `texts` | `text` and its functions |
-//! | `sound_files`, `sound_streams` | `soundfiler`, `readsf~`, `writesf~` |
+//! | `sound_files`, `sound_streams`, `sound_words` | `soundfiler`, `readsf~`, `writesf~`, and the words of their messages |
 //! | `tables` | reading and writing arrays |
 //! | `textfiles` | `textfile`, `qlist` |
 //! | `time` | clocks: `delay`, `metro`, `line`, `timer`, `pipe` |
@@ -45,8 +45,10 @@ mod paths;
 mod ranges;
 mod routing;
 mod sequence;
+mod socket_link;
 mod sound_files;
 mod sound_streams;
+mod sound_words;
 mod tables;
 mod textfiles;
 mod texts;

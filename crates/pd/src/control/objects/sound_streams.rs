@@ -8,7 +8,7 @@ use super::super::jobs::{Job, JobResult};
 use super::super::object::{Context, Handled, Object};
 use super::super::value::{Message, Value};
 use super::Making;
-use super::sound_files::{SoundNames, Words, WriteOptions, raw_format};
+use super::sound_words::{SoundNames, Words, WriteOptions, raw_format};
 use crate::disk::{
     FileAccess, FileReply, FileRequest, FileType, SoundFormat, SoundRead, StreamOpen,
 };
