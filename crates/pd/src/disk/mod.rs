@@ -13,13 +13,14 @@
 //! | `request` | what an object asks for, and what it gets |
 //! | `query` | questions about files and folders |
 //! | `access` | where files are found, and which may be written |
-//! | `header` | sound files of WAVE, AIFF, NeXT and CAF: where their samples lie, and what is written before samples |
+//! | `header`, `new_header` | sound files of WAVE, AIFF, NeXT and CAF: where their samples lie, and what is written before samples |
 //! | `stream` | sound files that are written piece by piece |
 //! | `samples` | bytes to samples, and back |
 
 mod access;
 mod header;
 mod name;
+mod new_header;
 mod query;
 mod request;
 mod samples;

@@ -1,8 +1,9 @@
 //! [`FileRequest`] and [`FileReply`]: what an object asks for, and what it gets.
 
 use super::access::FileAccess;
-use super::header::{FileType, SoundFormat, header_of, parse_header, sound_layout};
+use super::header::{FileType, SoundFormat, parse_header, sound_layout};
 use super::name::FileName;
+use super::new_header::header_of;
 use super::query::{FileAnswer, FileQuery};
 use super::samples::{decode, encode};
 use super::stream::StreamOpen;

@@ -1,8 +1,9 @@
 //! [`SoundStreams`]: sound files that are written piece by piece.
 
 use super::access::FileAccess;
-use super::header::{FileType, SoundFormat, header_of};
+use super::header::{FileType, SoundFormat};
 use super::name::FileName;
+use super::new_header::header_of;
 use super::samples::encode;
 use files::NewFile;
 use std::collections::HashMap;
