@@ -2,7 +2,7 @@
 //!
 //! `pd [--seconds 60] [--rounds 5] FOLDER…` plays every `.pd` of the folders that has a `dac~`; a folder of folders with one patch each
 //! will do too, and so will a patch itself. Pd renders with `-batch -noaudio`, once a second long and once with `--seconds` more: the difference is its time, so
-//! that its start counts for nothing. `--control` switches the signals of both off: what is left is the time of messages. `--workers 2`
+//! that its start counts for nothing. `--control` switches the signals of both off, in Pd after half a second: what is left is the time of messages. `--workers 2`
 //! compares two workers with one, by the clock. `--alone` plays without Pd and prints a hash of what sounded: two builds that
 //! should sound alike can be compared, or with `--workers` one with itself. Then it plays on for a counter of instructions, which counts `measured` only (`valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*'`).
 //!
@@ -285,11 +285,13 @@ fn collect_within(path: &Path, patches: &mut Vec<PathBuf>) {
     }
 }
 
-/// A subpatch that switches the signals on or off, and ends Pd.
+/// A subpatch that switches the signals on at once and ends Pd. It switches them to `dsp` half a second later: by then examples that switch
+/// them on by themselves have done so.
 fn end_after(seconds: f64, dsp: u8) -> String {
     format!(
-        "#N canvas 0 0 9 9 end 0;\n#X obj 0 0 loadbang;\n#X obj 0 0 delay {};\n#X msg 0 0 \\; pd quit;\n#X msg 0 0 \\; pd dsp {dsp};\n\
-         #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 0 0 3 0;\n#X restore 0 0 pd end;\n",
+        "#N canvas 0 0 9 9 end 0;\n#X obj 0 0 loadbang;\n#X obj 0 0 delay {};\n#X msg 0 0 \\; pd quit;\n#X msg 0 0 \\; pd dsp 1;\n\
+         #X obj 0 0 delay 500;\n#X msg 0 0 \\; pd dsp {dsp};\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 0 0 3 0;\n\
+         #X connect 0 0 4 0;\n#X connect 4 0 5 0;\n#X restore 0 0 pd end;\n",
         seconds * 1000.0
     )
 }

@@ -14,7 +14,7 @@ use crate::param::ramp_frames;
 use crate::sample::clamp_sample;
 use crate::state::StateWords;
 use processor::{Event, MODULATION_INTERVAL, StateError};
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 use units::{Frames, SampleRate};
 
 /// Length of a ramp, in seconds.
@@ -293,7 +293,7 @@ struct ScaleTwice<'a> {
     to: [&'a mut [f32]; 2],
 }
 
-impl Wide for ScaleTwice<'_> {
+impl WideWork for ScaleTwice<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -312,7 +312,7 @@ struct Scale<'a> {
     to: &'a mut [f32],
 }
 
-impl Wide for Scale<'_> {
+impl WideWork for Scale<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -330,7 +330,7 @@ struct Add<'a> {
     to: &'a mut [f32],
 }
 
-impl Wide for Add<'_> {
+impl WideWork for Add<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -344,7 +344,7 @@ impl Wide for Add<'_> {
 /// Multiplies by a factor.
 struct Apply<'a>(f32, &'a mut [f32]);
 
-impl Wide for Apply<'_> {
+impl WideWork for Apply<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -18,7 +18,6 @@
 //! | [`simd`] | what a kernel is written over: vectors of any width, complex numbers, blocks |
 //! | `composed` | [`ComposedFft`]: a larger transform from the spectra of smaller ones |
 //! | `aligned`, [`half`](mod@half) | memory on cache lines; half-precision storage |
-//! | `wide` | [`Wide`]: ordinary code, compiled for the widest vectors of the machine |
 //!
 //! ```
 //! use divisi_fft::{AlignedBuffer, Kernels, Packing, RealFft};
@@ -42,10 +41,8 @@ mod kernels;
 mod real_fft;
 pub mod simd;
 mod transform;
-mod wide;
 
 pub use aligned::AlignedBuffer;
 pub use composed::{ComposedFft, SmallerFft};
 pub use kernels::{Kernels, KernelsError};
 pub use real_fft::{LANES, Packing, RealFft, SizeError};
-pub use wide::{Wide, WideWork};

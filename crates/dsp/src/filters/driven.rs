@@ -16,7 +16,7 @@ use crate::sample::{channel_count, to_sample};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use fft::{Wide, WideWork};
+use rt::vectors::{Wide, WideWork};
 use processor::{Block, Event, MakeContext, ProcessStatus, Processor, Setup, StateError, Tail};
 use std::ops::Range;
 use units::SampleRate;

@@ -14,7 +14,7 @@ use super::driven::FRAMES;
 use super::kernel::{FilterKernel, FilterState};
 use super::lanes::{Eight, LANES, Number};
 use crate::sample::to_sample;
-use fft::WideWork;
+use rt::vectors::WideWork;
 
 /// Frames of a group.
 pub(super) const GROUP: usize = 8;

@@ -64,7 +64,7 @@ pub(crate) trait UnitKernel: Send + 'static {
     fn values(&self, params: &[f64]) -> Self::Values;
 
     /// Processes the frames of `values` of one lane. If it and all that it calls are `#[inline(always)]`, it is compiled for the
-    /// widest vectors of the machine too ([`fft::Wide`]).
+    /// widest vectors of the machine too ([`rt::vectors::Wide`]).
     ///
     /// Real-time: hot.
     fn process(

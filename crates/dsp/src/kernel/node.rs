@@ -4,7 +4,7 @@ use super::{FRAMES, FrameValues, LaneIo, Memory, Samples, UnitKernel};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use fft::{Wide, WideWork};
+use rt::vectors::{Wide, WideWork};
 use graph::{Port, Signal};
 use processor::{
     Block, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,

@@ -27,7 +27,7 @@ use processor::{
     Block, BlockPart, Content, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus,
     Processor, Setup,
 };
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 use std::ops::Range;
 
 /// Cost of a sample of an input or an output, in ns, if the inputs come from different nodes.
@@ -137,7 +137,7 @@ struct SumPart<'a, 'p> {
     channels: usize,
 }
 
-impl Wide for SumPart<'_, '_> {
+impl WideWork for SumPart<'_, '_> {
     type Output = ();
 
     #[inline(always)]

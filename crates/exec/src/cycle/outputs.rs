@@ -3,7 +3,7 @@
 use super::idle_plan::IdlePlan;
 use crate::bound::SinkChannel;
 use processor::Content;
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 
 impl IdlePlan<'_> {
     /// Adds what the sinks of output `channel` hold to `into`.
@@ -65,7 +65,7 @@ impl<'a> Add<'a> {
     }
 }
 
-impl Wide for Add<'_> {
+impl WideWork for Add<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 //!
 //! Every feedback loop goes through a delay line. So a sample that is cleaned there comes round once at most.
 
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 
 /// Silences samples that are not finite. Returns the number of them.
 #[cold]
@@ -28,7 +28,7 @@ struct Copy<'a> {
     to: &'a mut [f32],
 }
 
-impl Wide for Copy<'_> {
+impl WideWork for Copy<'_> {
     type Output = bool;
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! [`Arithmetic`]: operations of two numbers, which rows compute by themselves, without a call.
 
 use super::loops::{Map, Zip};
-use rt::vectors::Wide;
+use rt::vectors::WideWork;
 
 /// An operation of a signal with another one, or with a number.
 #[derive(Clone, Copy, Debug)]

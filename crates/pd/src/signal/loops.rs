@@ -1,7 +1,7 @@
 //! Loops over blocks, as the compiler turns them into few instructions: what waits for no other sample in runs of a constant length, of
 //! which nothing else is known but that they lie apart; what comes one after the other in fours.
 
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, in_eights, widest};
 use std::array::TryFromSliceError;
 
 /// Frames of a run. Pd's blocks have as many, and those of `block~` mostly some such runs.
@@ -11,6 +11,15 @@ pub(super) const RUN: usize = 64;
 #[inline(always)]
 pub(super) fn map_each(to: &mut [f32], from: &[f32], function: impl Fn(f32) -> f32) {
     widest(Map { to, from, function });
+}
+
+/// As [`map_each`], a function that reads a table.
+#[inline(always)]
+pub(super) fn map_by_table(to: &mut [f32], from: &[f32], function: impl Fn(f32) -> f32) {
+    let function = &function;
+    for (to, from) in to.chunks_mut(RUN).zip(from.chunks(RUN)) {
+        in_eights(Map { to, from, function });
+    }
 }
 
 /// Writes a function of each two samples.
@@ -38,7 +47,7 @@ pub(super) struct Map<'s, F> {
     pub function: F,
 }
 
-impl<F: Fn(f32) -> f32> Wide for Map<'_, F> {
+impl<F: Fn(f32) -> f32> WideWork for Map<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -69,7 +78,7 @@ fn map_in_runs(to: &mut [f32], from: &[f32], function: impl Fn(f32) -> f32) {
 /// The loop of [`map_in_runs`].
 struct MapRuns<'s, F>(&'s mut [[f32; RUN]], &'s [[f32; RUN]], &'s F);
 
-impl<F: Fn(f32) -> f32> Wide for MapRuns<'_, F> {
+impl<F: Fn(f32) -> f32> WideWork for MapRuns<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -100,7 +109,7 @@ pub(super) struct Zip<'s, F> {
     pub function: F,
 }
 
-impl<F: Fn(f32, f32) -> f32> Wide for Zip<'_, F> {
+impl<F: Fn(f32, f32) -> f32> WideWork for Zip<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -139,7 +148,7 @@ type Runs<'s> = &'s [[f32; RUN]];
 /// The loop of [`zip_in_runs`].
 struct ZipRuns<'s, F>(&'s mut [[f32; RUN]], (Runs<'s>, Runs<'s>), &'s F);
 
-impl<F: Fn(f32, f32) -> f32> Wide for ZipRuns<'_, F> {
+impl<F: Fn(f32, f32) -> f32> WideWork for ZipRuns<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -158,7 +167,7 @@ struct Sum<'s> {
     from: &'s [f32],
 }
 
-impl Wide for Sum<'_> {
+impl WideWork for Sum<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -16,7 +16,7 @@ use super::together::{Links, OrderedSteps};
 use super::traits::Traits;
 use super::world::{BlockTime, BufferId, Inlets, SignalWorld, Surroundings};
 use crate::control::{Machine, ObjectId};
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 use std::sync::Arc;
 
 /// Steps that run one after the other, and the blocks between them.
@@ -250,7 +250,7 @@ fn performed(machine: &Machine, steps: &[BoundStep]) -> Vec<ObjectId> {
 /// A row that computes a block. Sums and products of signals are loops within its own one, in wide vectors.
 struct Running<'r>(&'r mut Row);
 
-impl Wide for Running<'_> {
+impl WideWork for Running<'_> {
     type Output = ();
 
     #[inline(always)]

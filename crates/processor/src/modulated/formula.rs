@@ -10,7 +10,7 @@
 
 use crate::exp2;
 use graph::Law;
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 
 /// Source that drives a parameter in a range of frames.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ struct Evaluation<'v, I> {
     exponents: &'v mut [f32],
 }
 
-impl<'a, I: Iterator<Item = DriveInput<'a>> + Clone> Wide for Evaluation<'_, I> {
+impl<'a, I: Iterator<Item = DriveInput<'a>> + Clone> WideWork for Evaluation<'_, I> {
     type Output = ();
 
     #[inline(always)]
@@ -174,7 +174,7 @@ struct SingleEvaluation<'a, 'v> {
     values: &'v mut [f32],
 }
 
-impl Wide for SingleEvaluation<'_, '_> {
+impl WideWork for SingleEvaluation<'_, '_> {
     type Output = ();
 
     #[inline(always)]

@@ -16,7 +16,7 @@ use super::objects::Poles;
 use super::place::SignalObject;
 use super::recursion::{LANES, RecursionKind};
 use kernels::{Kernel, Numbers};
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, in_eights};
 use transpose::apart;
 
 /// Places of the signals of a recursion, in the blocks of a row.
@@ -133,14 +133,14 @@ impl SideBySide {
         }
         let parts = (self, blocks, scratch, &mut numbers);
         match self.kind {
-            RecursionKind::LowPass => widest(Running(parts, kernels::LowPass)),
-            RecursionKind::HighPass => widest(Running(parts, kernels::HighPass)),
-            RecursionKind::BandPass => widest(Running(parts, kernels::BandPass)),
-            RecursionKind::Biquad => widest(Running(parts, kernels::Biquad)),
-            RecursionKind::FixedPole => widest(Running(parts, kernels::FixedPole)),
-            RecursionKind::FollowedPole => widest(Running(parts, kernels::FollowedPole)),
-            RecursionKind::RealPole => widest(Running(parts, kernels::RealPole)),
-            RecursionKind::ComplexPole => widest(Running(parts, kernels::ComplexPole)),
+            RecursionKind::LowPass => in_eights(Running(parts, kernels::LowPass)),
+            RecursionKind::HighPass => in_eights(Running(parts, kernels::HighPass)),
+            RecursionKind::BandPass => in_eights(Running(parts, kernels::BandPass)),
+            RecursionKind::Biquad => in_eights(Running(parts, kernels::Biquad)),
+            RecursionKind::FixedPole => in_eights(Running(parts, kernels::FixedPole)),
+            RecursionKind::FollowedPole => in_eights(Running(parts, kernels::FollowedPole)),
+            RecursionKind::RealPole => in_eights(Running(parts, kernels::RealPole)),
+            RecursionKind::ComplexPole => in_eights(Running(parts, kernels::ComplexPole)),
         }
         for (lane, place) in self.places.iter().enumerate() {
             objects[place.object]
@@ -161,7 +161,7 @@ type Parts<'r, const L: usize> = (
 /// Recursions that compute a block.
 struct Running<'r, K, const L: usize, const S: usize>(Parts<'r, L>, K);
 
-impl<K: Kernel<S>, const L: usize, const S: usize> Wide for Running<'_, K, L, S> {
+impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L, S> {
     type Output = ();
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::functions::{RootTables, exp, ln, mtof, wrap};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
-use crate::signal::loops::{map_each, zip_each};
+use crate::signal::loops::{map_by_table, map_each, zip_each};
 use crate::signal::{Arithmetic, Inlets, Operation, SignalWorld};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -153,14 +153,32 @@ impl<F: Fn(f32) -> f32 + Send + Sync> Object for Unary<F> {
     }
 }
 
+/// A function of one signal that reads a table.
+struct ByTable<F>(F);
+
+impl<F: Fn(f32) -> f32 + Send + Sync> Object for ByTable<F> {
+    fn may_join(&self) -> bool {
+        true
+    }
+
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        _: &mut SignalWorld<'_>,
+    ) {
+        map_by_table(&mut outlets[0], inlets.get(0), &self.0);
+    }
+}
+
 fn unary(class: &str) -> Option<Box<dyn Object>> {
     let roots = RootTables::get();
     Some(match class {
         "abs~" => Box::new(Unary(f32::abs)),
         "exp~" => Box::new(Unary(exp)),
         "wrap~" => Box::new(Unary(wrap)),
-        "sqrt~" | "q8_sqrt~" => Box::new(Unary(|x| x * roots.inverse_root(x))),
-        "rsqrt~" | "q8_rsqrt~" => Box::new(Unary(|x| roots.inverse_root(x))),
+        "sqrt~" | "q8_sqrt~" => Box::new(ByTable(|x| x * roots.inverse_root(x))),
+        "rsqrt~" | "q8_rsqrt~" => Box::new(ByTable(|x| roots.inverse_root(x))),
         "mtof~" => Box::new(Unary(mtof)),
         "ftom~" => Box::new(Unary(|x| {
             let key = 17.312_34_f32 * ln(0.122_312_21_f32 * x);

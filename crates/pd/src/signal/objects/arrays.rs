@@ -5,7 +5,7 @@ use super::phases::{UNIT, fraction, whole, wrapped};
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
 use crate::signal::{Accesses, Inlets, SharedName, SignalWorld};
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -136,7 +136,7 @@ impl Indices<'_> {
 /// The loops of `tabread4~`.
 struct ReadFour<'s>(Indices<'s>, &'s [f32], &'s mut [f32]);
 
-impl Wide for ReadFour<'_> {
+impl WideWork for ReadFour<'_> {
     type Output = ();
 
     #[inline(always)]

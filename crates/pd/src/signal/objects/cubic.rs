@@ -2,7 +2,7 @@
 //!
 //! First all places of a run, then all points, then all cubics: places and cubics run in vectors.
 
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 
 pub(super) use crate::signal::loops::RUN;
 
@@ -69,7 +69,7 @@ impl CubicRun {
 /// The loops of [`CubicRun::read`].
 struct Reading<'r, const REVERSED: bool>(&'r CubicRun, &'r [f32], &'r mut [f32; RUN]);
 
-impl<const REVERSED: bool> Wide for Reading<'_, REVERSED> {
+impl<const REVERSED: bool> WideWork for Reading<'_, REVERSED> {
     type Output = ();
 
     #[inline(always)]

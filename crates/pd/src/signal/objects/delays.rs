@@ -7,7 +7,7 @@ use super::cubic::{CubicRun, RUN, floor, index};
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, SampleBudget, Symbol, words};
 use crate::signal::{Accesses, Inlets, RowFormat, SharedName, SharedSamples, SignalWorld};
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 
 /// Frames that are repeated before the begin of a line, for the cubic.
 const MARGIN: usize = 4;
@@ -257,7 +257,7 @@ impl LinePlaces {
 /// The loops of `delread4~`.
 struct ReadLine<'s>(&'s LinePlaces, (&'s [f32], f32), &'s [f32], &'s mut [f32]);
 
-impl Wide for ReadLine<'_> {
+impl WideWork for ReadLine<'_> {
     type Output = ();
 
     #[inline(always)]

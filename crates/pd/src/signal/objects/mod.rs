@@ -12,7 +12,7 @@
 //! | `bonk`, `pique` | `bonk~`: attacks; `pique`: peaks of a spectrum in arrays |
 //! | `sigmund` | `sigmund~`: pitch and sinusoids |
 //! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `slop~` |
-//! | `poles` | `vcf~`, one pole and one zero |
+//! | `poles`, `complex` | `vcf~`, one pole and one zero, real or complex |
 //! | `cubic` | four points to a sample between them |
 //! | `delays` | `delwrite~` and its readers |
 //! | `expr` | `expr~`, `fexpr~` |
@@ -23,6 +23,7 @@ mod arithmetic;
 mod arrays;
 mod bonk;
 mod buses;
+mod complex;
 mod cubic;
 mod delays;
 mod expr;

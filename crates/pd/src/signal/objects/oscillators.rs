@@ -5,9 +5,9 @@ use super::phases::{
     wrapped,
 };
 use crate::control::{Context, Handled, Making, Message, Object, Value};
-use crate::signal::loops::{RUN, each_in_turn, map_each};
+use crate::signal::loops::{RUN, each_in_turn, map_by_table};
 use crate::signal::{Inlets, SignalWorld};
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -160,7 +160,7 @@ impl Object for Cosine {
         _: &mut SignalWorld<'_>,
     ) {
         let table = CosineTable::get();
-        map_each(&mut outlets[0], inlets.get(0), |x| {
+        map_by_table(&mut outlets[0], inlets.get(0), |x| {
             table.cosine((f64::from(x * 512.0) + UNIT).to_bits())
         });
     }
@@ -173,7 +173,7 @@ struct Noise {
 /// Samples of states of `noise~`.
 struct Whitened<'r>(&'r [i32; RUN], &'r mut [f32]);
 
-impl Wide for Whitened<'_> {
+impl WideWork for Whitened<'_> {
     type Output = ();
 
     #[inline(always)]

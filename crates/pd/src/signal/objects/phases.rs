@@ -5,7 +5,7 @@
 
 use crate::constants::PI;
 use crate::signal::loops::{RUN, each_in_turn};
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, in_eights, widest};
 use std::sync::LazyLock;
 
 /// Offset of a phase.
@@ -58,12 +58,12 @@ impl CosineTable {
 
     /// The cosines at the bits of phases, as [`cosine`](Self::cosine).
     pub(super) fn cosines(&self, phases: &PhaseRun, to: &mut [f32; RUN]) {
-        widest(Cosines(self, phases, to));
+        in_eights(Cosines(self, phases, to));
     }
 
     /// The cosines at phases from `phase` on, each a [`whole_step`] behind the one before. Gives the next phase.
     pub(super) fn even_cosines(&self, phase: f64, step: u64, to: &mut [f32; RUN]) -> f64 {
-        widest(EvenCosines(self, (phase.to_bits(), step), to));
+        in_eights(EvenCosines(self, (phase.to_bits(), step), to));
         behind(phase, step)
     }
 
@@ -85,7 +85,7 @@ impl CosineTable {
 /// The loop of [`CosineTable::cosines`].
 struct Cosines<'r>(&'r CosineTable, &'r PhaseRun, &'r mut [f32; RUN]);
 
-impl Wide for Cosines<'_> {
+impl WideWork for Cosines<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -99,7 +99,7 @@ impl Wide for Cosines<'_> {
 /// The loop of [`CosineTable::even_cosines`].
 struct EvenCosines<'r>(&'r CosineTable, (u64, u64), &'r mut [f32; RUN]);
 
-impl Wide for EvenCosines<'_> {
+impl WideWork for EvenCosines<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -197,7 +197,7 @@ fn whole_steps(steps: &mut PhaseRun, frequencies: &[f32; RUN], step: f32) -> boo
 /// The loop of [`whole_steps`].
 struct WholeSteps<'r>(&'r mut PhaseRun, &'r [f32; RUN], f32);
 
-impl Wide for WholeSteps<'_> {
+impl WideWork for WholeSteps<'_> {
     type Output = bool;
 
     #[inline(always)]
@@ -228,7 +228,7 @@ pub(super) fn fractions(phases: &PhaseRun, to: &mut [f32; RUN]) {
 /// The loop of [`fractions`].
 struct Fractions<'r>(&'r PhaseRun, &'r mut [f32; RUN]);
 
-impl Wide for Fractions<'_> {
+impl WideWork for Fractions<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -250,7 +250,7 @@ pub(super) fn even_fractions(phase: f64, step: u64, to: &mut [f32; RUN]) -> f64 
 /// The loop of [`even_fractions`].
 struct EvenFractions<'r>((u64, u64), &'r mut [f32; RUN]);
 
-impl Wide for EvenFractions<'_> {
+impl WideWork for EvenFractions<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! Poles and zeros: `vcf~`, `rpole~`, `cpole~` and their like (`d_filter.c`).
 
+use super::complex::ComplexFilter;
 use super::filters::{kept, set};
 use super::phases::{CosineTable, UNIT};
 use super::ramps::is_odd;
@@ -7,7 +8,7 @@ use crate::constants::CIRCLE;
 use crate::control::{Context, Handled, Making, Message, Object, words};
 use crate::signal::loops::{RUN, zip_in_turn};
 use crate::signal::{Inlets, Recursion, RecursionKind, SignalWorld};
-use rt::vectors::{Wide, widest};
+use rt::vectors::{WideWork, in_eights, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let kind = match making.class {
@@ -23,10 +24,9 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         }
         _ => return None,
     };
-    let (re, im) = (0.0, 0.0);
     Some(match making.class.starts_with('r') {
-        true => Box::new(RealFilter { kind, last: re }),
-        false => Box::new(ComplexFilter { kind, re, im }),
+        true => Box::new(RealFilter { kind, last: 0.0 }),
+        false => Box::new(ComplexFilter::new(kind)),
     })
 }
 
@@ -81,7 +81,7 @@ impl Object for Vcf {
             let mut poles = Poles::new();
             match number {
                 Some(hz) => poles.fill(&design, signal, hz),
-                None => widest(FollowedPoles(&mut poles, &design, (signal, hz))),
+                None => in_eights(FollowedPoles(&mut poles, &design, (signal, hz))),
             }
             (re, im) = match (low.try_into(), band.try_into()) {
                 (Ok(low), Ok(band)) => poles.run(low, band, (re, im)),
@@ -229,7 +229,7 @@ impl Poles {
 /// [`Poles::follow`] in wide vectors.
 struct FollowedPoles<'r>(&'r mut Poles, &'r PoleDesign, (&'r [f32], &'r [f32]));
 
-impl Wide for FollowedPoles<'_> {
+impl WideWork for FollowedPoles<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -239,8 +239,9 @@ impl Wide for FollowedPoles<'_> {
     }
 }
 
+/// What is left out of a frequency, or let through.
 #[derive(Clone, Copy)]
-enum Raw {
+pub(super) enum Raw {
     Pole,
     Zero,
     ReversedZero,
@@ -306,7 +307,7 @@ impl Object for RealFilter {
 /// The loop of a real zero: a function of each sample, the one before, and the coefficient. It waits for nothing.
 struct RealZero<'s, F>(&'s mut [f32], (&'s [f32], &'s [f32]), f32, F);
 
-impl<F: Fn(f32, f32, f32) -> f32> Wide for RealZero<'_, F> {
+impl<F: Fn(f32, f32, f32) -> f32> WideWork for RealZero<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -320,81 +321,5 @@ impl<F: Fn(f32, f32, f32) -> f32> Wide for RealZero<'_, F> {
                 *to = function(*x, *before, *c);
             }
         }
-    }
-}
-
-/// One complex pole or zero; signal and coefficient have two inlets each.
-struct ComplexFilter {
-    kind: Raw,
-    re: f32,
-    im: f32,
-}
-
-impl Object for ComplexFilter {
-    fn recursion(&self, _: f32, _: Option<f32>) -> Option<Recursion> {
-        matches!(self.kind, Raw::Pole).then_some(Recursion {
-            kind: RecursionKind::ComplexPole,
-            coefficients: [0.0; 5],
-            state: [self.re, self.im],
-            passes: false,
-        })
-    }
-
-    fn set_recursion(&mut self, [re, im]: [f32; 2]) {
-        (self.re, self.im) = (kept(re), kept(im));
-    }
-
-    fn perform(
-        &mut self,
-        inlets: &Inlets<'_>,
-        outlets: &mut [Box<[f32]>],
-        _: &mut SignalWorld<'_>,
-    ) {
-        let [first, second] = outlets else {
-            return;
-        };
-        let (mut last_re, mut last_im) = (self.re, self.im);
-        let signals = inlets.get(0).iter().zip(inlets.get(1));
-        let coefficients = inlets.get(2).iter().zip(inlets.get(3));
-        let outputs = first.iter_mut().zip(second.iter_mut());
-        for ((to_re, to_im), ((re, im), (c_re, c_im))) in outputs.zip(signals.zip(coefficients)) {
-            match self.kind {
-                Raw::Pole => {
-                    let new_re = re + last_re * c_re - last_im * c_im;
-                    let new_im = im + last_re * c_im + last_im * c_re;
-                    (*to_re, *to_im) = (new_re, new_im);
-                    (last_re, last_im) = (new_re, new_im);
-                }
-                Raw::Zero => {
-                    *to_re = re - last_re * c_re + last_im * c_im;
-                    *to_im = im - last_re * c_im - last_im * c_re;
-                    (last_re, last_im) = (*re, *im);
-                }
-                Raw::ReversedZero => {
-                    // The coefficient's conjugate, before the signal.
-                    *to_re = last_re - re * c_re - im * c_im;
-                    *to_im = last_im - re * c_im + im * c_re;
-                    (last_re, last_im) = (*re, *im);
-                }
-            }
-        }
-        let snap = |x: f32| {
-            if matches!(self.kind, Raw::Pole) && is_odd(x) {
-                0.0
-            } else {
-                x
-            }
-        };
-        (self.re, self.im) = (snap(last_re), snap(last_im));
-    }
-
-    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        let number = |at: usize| message.values.get(at).map_or(0.0, |value| value.number());
-        match message.selector {
-            words::SET => (self.re, self.im) = (number(0), number(1)),
-            words::CLEAR => (self.re, self.im) = (0.0, 0.0),
-            _ => return Handled::No,
-        }
-        Handled::Yes
     }
 }
