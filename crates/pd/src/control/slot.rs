@@ -50,7 +50,7 @@ impl ObjectSlot {
     pub(super) fn with(&mut self, method: impl FnOnce(&mut dyn Object)) {
         match self {
             Self::Control(object) => method(&mut **object),
-            Self::Signal(place) => method(&mut *place.write().object),
+            Self::Signal(place) => place.write().call(method),
         }
     }
 }

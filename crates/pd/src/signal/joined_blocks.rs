@@ -68,7 +68,7 @@ impl JoinedBlocks {
 pub(super) fn may_join(steps: &[BoundStep], traits: impl Fn(ObjectId) -> Option<Traits>) -> bool {
     let minds = |step: &BoundStep| {
         let traits = step.performed().and_then(&traits);
-        traits.is_some_and(|traits| !(traits.is_arithmetic || traits.may_join))
+        traits.is_some_and(|traits| !(traits.arithmetic.is_some() || traits.may_join))
     };
     if steps.iter().any(minds) {
         return false;

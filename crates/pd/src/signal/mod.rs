@@ -8,7 +8,7 @@
 //! | `steps` | a patch as its messages and a row of steps |
 //! | `bind`, `bound_step` | ordered steps to steps with all that they touch |
 //! | `place` | where an object lies; those of one row lie together |
-//! | `arithmetic` | sums, products and the like, which a row computes by itself |
+//! | `arithmetic`, `chain` | sums, products and the like, which a row computes by itself, one behind the other |
 //! | `moves`, `planned_row` | a row that is made while the one before computes, and the objects that move into it |
 //! | `row`, `row_blocks` | such steps, run one after the other, and the blocks between them |
 //! | `joined_blocks` | several short blocks of a row as one |
@@ -26,6 +26,7 @@
 mod arithmetic;
 mod bind;
 mod bound_step;
+mod chain;
 mod claimed;
 mod format;
 mod joined_blocks;

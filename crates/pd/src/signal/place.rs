@@ -15,6 +15,8 @@ pub(crate) struct SignalObject {
     numbers: Box<[Option<f32>]>,
     /// True if a number has changed since the blocks of them were filled.
     pub(super) has_new_numbers: bool,
+    /// The number at the right of one that is an operation.
+    pub(super) scalar: f32,
     /// Clocks that it has set in this block: number and delay in milliseconds.
     pub clocks: Vec<(u32, f64)>,
 }
@@ -26,11 +28,19 @@ impl SignalObject {
     /// An object with the numbers at its inlets.
     fn new(object: Box<dyn Object>, numbers: Box<[Option<f32>]>) -> Self {
         Self {
+            scalar: scalar(&*object),
             object,
             numbers,
             has_new_numbers: true,
             clocks: Vec::with_capacity(Self::MAX_CLOCKS),
         }
+    }
+
+    /// Calls a method of the object for a message.
+    #[inline]
+    pub(crate) fn call(&mut self, method: impl FnOnce(&mut dyn Object)) {
+        method(&mut *self.object);
+        self.scalar = scalar(&*self.object);
     }
 
     /// The number at an inlet.
@@ -53,6 +63,12 @@ impl SignalObject {
     pub(crate) fn set_numbers(&mut self, numbers: Box<[Option<f32>]>) {
         (self.numbers, self.has_new_numbers) = (numbers, true);
     }
+}
+
+/// The number at the right of an object that is an operation; 0 of another one.
+fn scalar(object: &dyn Object) -> f32 {
+    let arithmetic = object.arithmetic();
+    arithmetic.and_then(|it| it.scalar).unwrap_or_default()
 }
 
 /// An object that does nothing, where one was taken away.

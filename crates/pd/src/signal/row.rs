@@ -1,8 +1,9 @@
 //! [`Row`]: steps with everything that they touch, run one after the other by one node.
 
 use super::RowFormat;
-use super::arithmetic::{Arithmetic, Operands};
+use super::arithmetic::Arithmetic;
 use super::bound_step::BoundStep;
+use super::chain::Chain;
 use super::joined_blocks::JoinedBlocks;
 use super::lanes::{LanePlace, Scratch, SideBySide};
 use super::loops::RUN;
@@ -54,10 +55,8 @@ struct RowStep {
 enum Action {
     /// Fills its outlet with the number at an inlet of an object that does not compute.
     Fill(ObjectPlace, usize),
-    /// Adds the second signal to the first.
-    Add(Operands),
-    /// Computes the operation that an object of the group is.
-    Combine(usize, Operands),
+    /// Computes sums, and operations that objects of the group are.
+    Chain(Chain),
     /// Lets an object of the group compute.
     Perform(usize),
     /// Computes the recursions that the next steps are, and leaves these out.
@@ -137,7 +136,7 @@ impl Row {
                 let performs = place.is_some() && !matches!(bound.step, Step::Fill { .. });
                 signals.push((bound.step.inlets(), bound.step.outlets()));
                 let (step, lane) = RowStep::new((at, bound), place, next, &mut blocks);
-                row_steps.push(step);
+                step.add_to(&mut row_steps);
                 places.push(lane);
                 next += usize::from(performs);
             }
@@ -214,7 +213,7 @@ impl Row {
         };
         let joins = self.steps.iter().map(|step| match step.action {
             Action::Perform(at) => step.joins(&mut objects[at], surroundings),
-            Action::Fill(..) | Action::Add(_) | Action::Combine(..) => usize::MAX,
+            Action::Fill(..) | Action::Chain(_) => usize::MAX,
             Action::Recur(_) => 1,
         });
         let most = joins.min().unwrap_or(1).min(most);
@@ -286,21 +285,15 @@ impl WideWork for Running<'_> {
                     blocks[step.outlets[0] as usize].fill(number);
                     continue;
                 }
-                Action::Add(operands) => {
-                    operands.compute(Arithmetic::SUM, blocks);
+                Action::Chain(chain) => {
+                    chain.run(&mut objects, blocks);
                     continue;
                 }
-                Action::Combine(at, _) | Action::Perform(at) => *at,
+                Action::Perform(at) => *at,
             };
             let object = &mut objects[at];
             if std::mem::take(&mut object.has_new_numbers) {
                 step.fill_numbers(object, blocks);
-            }
-            if let Action::Combine(_, operands) = step.action {
-                if let Some(arithmetic) = object.object.arithmetic() {
-                    operands.compute(arithmetic, blocks);
-                }
-                continue;
             }
             match *step.outlets {
                 [] => {
@@ -330,30 +323,55 @@ impl RowStep {
         let read = bound.step.outlets().into_iter().zip(&outlets);
         let read = read.map(|(signal, block)| blocks.is_read(signal).then_some(*block));
         let lane = LanePlace::new(next, &inlets, &Vec::from_iter(read));
-        let operands = Operands::new(&inlets, outlets.first().copied().unwrap_or_default());
+        let numbers = bound.numbers.iter();
+        let numbers = numbers.map(|(inlet, buffer)| (*inlet, blocks.block(*buffer)));
+        let numbers = Box::from_iter(numbers);
+        let chain = |of| {
+            let written = bound.step.outlets();
+            let has_one_reader = written.first().is_some_and(|to| blocks.has_one_reader(*to));
+            let to = outlets.first().copied().unwrap_or_default();
+            Action::Chain(Chain::new(
+                of,
+                &inlets,
+                numbers.clone(),
+                (to, has_one_reader),
+            ))
+        };
         let action = match (&bound.step, place) {
             (Step::Fill { inlet, .. }, Some((place, _))) => Action::Fill(place, *inlet),
-            (_, Some((_, traits))) => match traits.is_arithmetic {
-                true => Action::Combine(next, operands),
-                false => Action::Perform(next),
+            (_, Some((_, traits))) => match traits.arithmetic {
+                Some(arithmetic) => chain((arithmetic, Some(next))),
+                None => Action::Perform(next),
             },
-            (_, None) => Action::Add(operands),
+            (_, None) => chain((Arithmetic::SUM, None)),
         };
         if let [outlet] = *outlets {
             inlets
                 .iter_mut()
                 .for_each(|block| *block = beside(*block, outlet));
         }
-        let numbers = bound.numbers.iter();
-        let numbers = numbers.map(|(inlet, buffer)| (*inlet, blocks.block(*buffer)));
         let step = Self {
             action,
-            numbers: numbers.collect(),
+            numbers,
             inlets,
             outlets,
             grants: bound.grants,
         };
         (step, lane)
+    }
+
+    /// Puts itself behind other steps, into the last one if both are links of a chain.
+    fn add_to(mut self, steps: &mut Vec<Self>) {
+        let last = steps.last_mut().map(|step| &mut step.action);
+        if let (Some(Action::Chain(last)), Action::Chain(_)) = (last, &self.action)
+            && let Action::Chain(chain) = self.action
+        {
+            match last.join(chain) {
+                Some(chain) => self.action = Action::Chain(chain),
+                None => return,
+            }
+        }
+        steps.push(self);
     }
 
     /// The recursions that the steps behind this one are.

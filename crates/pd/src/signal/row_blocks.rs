@@ -20,6 +20,8 @@ pub(crate) struct RowBlocks {
     free: Vec<u32>,
     /// The last step that reads a signal; `usize::MAX` where its block is not used again.
     last_reader: HashMap<BufferId, usize>,
+    /// Number of inlets and outputs that read a signal.
+    readers: HashMap<BufferId, usize>,
 }
 
 impl RowBlocks {
@@ -30,7 +32,12 @@ impl RowBlocks {
             count: SILENCE + 1,
             free: Vec::new(),
             last_reader: HashMap::new(),
+            readers: HashMap::new(),
         };
+        let read = steps.iter().flat_map(|step| step.step.inlets());
+        for signal in read.chain(outputs.iter().copied()) {
+            *blocks.readers.entry(signal).or_default() += 1;
+        }
         for (at, step) in steps.iter().enumerate() {
             for signal in step.step.inlets() {
                 blocks.last_reader.insert(signal, at);
@@ -70,6 +77,11 @@ impl RowBlocks {
     /// Returns true if a step reads a signal, or it goes outside.
     pub(super) fn is_read(&self, signal: BufferId) -> bool {
         self.last_reader.contains_key(&signal)
+    }
+
+    /// Returns true if a signal has a reader, and one only.
+    pub(super) fn has_one_reader(&self, signal: BufferId) -> bool {
+        self.readers.get(&signal) == Some(&1)
     }
 
     /// Blocks that step `at` reads and writes. Steps come in their order.

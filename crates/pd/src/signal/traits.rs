@@ -1,13 +1,14 @@
 //! [`Traits`]: what a row must know of an object before it computes.
 
+use super::arithmetic::Arithmetic;
 use super::recursion::RecursionKind;
 use crate::control::Object;
 
 /// Facts about an object that never change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Traits {
-    /// True if it is an operation of two numbers.
-    pub is_arithmetic: bool,
+    /// The operation of two numbers that it is.
+    pub arithmetic: Option<Arithmetic>,
     /// True if several short blocks of it may be computed as one.
     pub may_join: bool,
     /// The recursion that it is where a signal is at its second inlet, and where a number is.
@@ -20,7 +21,7 @@ impl Traits {
         // Its kind depends on no rate.
         let kind = |number| Some(object.recursion(44_100.0, number)?.kind);
         Self {
-            is_arithmetic: object.arithmetic().is_some(),
+            arithmetic: object.arithmetic(),
             may_join: object.may_join(),
             recursion: [kind(None), kind(Some(0.0))],
         }

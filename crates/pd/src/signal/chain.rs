@@ -1,0 +1,299 @@
+//! [`Chain`]: sums, products and the like one behind the other, which a row computes by itself, a run of frames at a time in registers.
+//!
+//! ```text
+//!   osc~ ─▶ block ─▶ *~ 0.5 ─▶ +~ ─▶ -~ 0.5 ─▶ block
+//!                    └ a chain: one load, three operations, one store ┘
+//! ```
+//!
+//! What lies between two links goes to a block only if somebody else reads it.
+
+use super::arithmetic::{Arithmetic, Operation};
+use super::loops::RUN;
+use super::place::SignalObject;
+
+/// Operations of which each one takes what the one before has found.
+pub(super) struct Chain {
+    /// The block that the first operation takes.
+    first: u32,
+    links: Vec<Link>,
+}
+
+/// An operation of a chain.
+pub(super) struct Link {
+    effect: Effect,
+    /// The block at its other side, if it is a signal.
+    block: u32,
+    /// The object that it is of; none of a sum of connections.
+    object: Option<usize>,
+    /// Inlets that are numbers, each with the block that is filled with it.
+    numbers: Box<[(usize, u32)]>,
+    /// Its outlet, and whether what it finds goes there.
+    to: u32,
+    is_kept: bool,
+    /// True if only one inlet reads what it finds.
+    has_one_reader: bool,
+}
+
+/// What a link does to what comes in, with a block or with a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    Add,
+    Subtract,
+    SubtractFrom,
+    Multiply,
+    Larger,
+    Smaller,
+    AddNumber,
+    SubtractNumber,
+    MultiplyNumber,
+    LargerNumber,
+    SmallerNumber,
+}
+
+impl Effect {
+    /// That of an operation.
+    fn of(arithmetic: Arithmetic) -> Self {
+        match (arithmetic.operation, arithmetic.scalar) {
+            (Operation::Add, None) => Self::Add,
+            (Operation::Subtract, None) => Self::Subtract,
+            (Operation::Multiply, None) => Self::Multiply,
+            (Operation::Larger, None) => Self::Larger,
+            (Operation::Smaller, None) => Self::Smaller,
+            (Operation::Add, Some(_)) => Self::AddNumber,
+            (Operation::Subtract, Some(_)) => Self::SubtractNumber,
+            (Operation::Multiply, Some(_)) => Self::MultiplyNumber,
+            (Operation::Larger, Some(_)) => Self::LargerNumber,
+            (Operation::Smaller, Some(_)) => Self::SmallerNumber,
+        }
+    }
+
+    /// The same of the two sides exchanged, if it is among them.
+    fn exchanged(self) -> Option<Self> {
+        match self {
+            Self::Add | Self::Multiply => Some(self),
+            Self::Subtract => Some(Self::SubtractFrom),
+            _ => None,
+        }
+    }
+}
+
+/// A run of frames.
+type Run = [f32; RUN];
+
+impl Chain {
+    /// A chain of one operation of `object`: of blocks at `inlets`, to another one.
+    pub(super) fn new(
+        (arithmetic, object): (Arithmetic, Option<usize>),
+        inlets: &[u32],
+        numbers: Box<[(usize, u32)]>,
+        (to, has_one_reader): (u32, bool),
+    ) -> Self {
+        let first = inlets.first().copied().unwrap_or_default();
+        let link = Link {
+            effect: Effect::of(arithmetic),
+            // A second inlet that is missing is the first.
+            block: inlets.get(1).copied().unwrap_or(first),
+            object,
+            numbers,
+            to,
+            is_kept: true,
+            has_one_reader,
+        };
+        let links = vec![link];
+        Self { first, links }
+    }
+
+    /// Takes over the operation of `next`, which comes right behind, if it takes what this one finds. Gives it back if not.
+    pub(super) fn join(&mut self, mut next: Self) -> Option<Self> {
+        let ([.., last], [link]) = (&mut self.links[..], &mut next.links[..]) else {
+            return Some(next);
+        };
+        if next.first != last.to {
+            let exchanged = link.effect.exchanged().filter(|_| link.block == last.to);
+            let Some(effect) = exchanged else {
+                return Some(next);
+            };
+            (link.effect, link.block) = (effect, next.first);
+        }
+        last.is_kept = !last.has_one_reader;
+        self.links.append(&mut next.links);
+        None
+    }
+
+    /// Computes a block.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(super) fn run(&self, objects: &mut [SignalObject], blocks: &mut [Box<[f32]>]) {
+        for link in &self.links {
+            if let Some(object) = link.object
+                && std::mem::take(&mut objects[object].has_new_numbers)
+            {
+                fill(&link.numbers, &objects[object], blocks);
+            }
+        }
+        let frames = blocks[self.first as usize].len();
+        for run in 0..frames / RUN {
+            self.run_whole(run, objects, blocks);
+        }
+        if frames % RUN != 0 {
+            self.run_part(frames / RUN, objects, blocks);
+        }
+    }
+
+    /// A run: what goes from link to link stays in registers.
+    #[inline(always)]
+    fn run_whole(&self, run: usize, objects: &[SignalObject], blocks: &mut [Box<[f32]>]) {
+        let Some(mut now) = run_of(blocks, self.first, run).copied() else {
+            return;
+        };
+        for link in &self.links {
+            let Some(other) = run_of(blocks, link.block, run) else {
+                return;
+            };
+            let number = link.object.map_or(0.0, |object| objects[object].scalar);
+            link.effect.change(&mut now, other, number);
+            if link.is_kept
+                && let Some(to) = blocks[link.to as usize].as_chunks_mut().0.get_mut(run)
+            {
+                *to = now;
+            }
+        }
+    }
+
+    /// What is less than a run, as one with silence behind.
+    #[inline(never)]
+    fn run_part(&self, run: usize, objects: &[SignalObject], blocks: &mut [Box<[f32]>]) {
+        let part = |blocks: &[Box<[f32]>], at: u32| {
+            let mut whole = [0.0; RUN];
+            let from = blocks[at as usize].get(run * RUN..).unwrap_or_default();
+            whole[..from.len()].copy_from_slice(from);
+            whole
+        };
+        let mut now = part(blocks, self.first);
+        for link in &self.links {
+            let other = part(blocks, link.block);
+            let number = link.object.map_or(0.0, |object| objects[object].scalar);
+            link.effect.change(&mut now, &other, number);
+            if let Some(to) = blocks[link.to as usize].get_mut(run * RUN..)
+                && link.is_kept
+            {
+                to.copy_from_slice(&now[..to.len()]);
+            }
+        }
+    }
+}
+
+/// A run of a block.
+#[inline(always)]
+fn run_of(blocks: &[Box<[f32]>], block: u32, run: usize) -> Option<&Run> {
+    blocks[block as usize].as_chunks().0.get(run)
+}
+
+/// Fills blocks with the numbers at inlets.
+#[cold]
+fn fill(numbers: &[(usize, u32)], object: &SignalObject, blocks: &mut [Box<[f32]>]) {
+    for (inlet, to) in numbers {
+        blocks[*to as usize].fill(object.number(*inlet));
+    }
+}
+
+impl Effect {
+    /// Changes a run.
+    #[inline(always)]
+    fn change(self, run: &mut Run, other: &Run, number: f32) {
+        match self {
+            Self::Add => each(run, other, |a, b| a + b),
+            Self::Subtract => each(run, other, |a, b| a - b),
+            Self::SubtractFrom => each(run, other, |a, b| b - a),
+            Self::Multiply => each(run, other, |a, b| a * b),
+            Self::Larger => each(run, other, |a, b| if a > b { a } else { b }),
+            Self::Smaller => each(run, other, |a, b| if a < b { a } else { b }),
+            Self::AddNumber => each_with(run, |a| a + number),
+            Self::SubtractNumber => each_with(run, |a| a - number),
+            Self::MultiplyNumber => each_with(run, |a| a * number),
+            Self::LargerNumber => each_with(run, |a| if a > number { a } else { number }),
+            Self::SmallerNumber => each_with(run, |a| if a < number { a } else { number }),
+        }
+    }
+}
+
+#[inline(always)]
+fn each(run: &mut Run, other: &Run, function: impl Fn(f32, f32) -> f32) {
+    for (a, b) in run.iter_mut().zip(other) {
+        *a = function(*a, *b);
+    }
+}
+
+#[inline(always)]
+fn each_with(run: &mut Run, function: impl Fn(f32) -> f32) {
+    for a in run {
+        *a = function(*a);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCKS: u32 = 8;
+
+    /// Three blocks of signals, and others that nothing has written.
+    fn blocks(frames: usize) -> Vec<Box<[f32]>> {
+        let sample = |block: u32, at: usize| (at as f32 * 0.37 + block as f32).sin();
+        let block = |block: u32| match block {
+            0 => vec![0.0; frames].into(),
+            1..4 => (0..frames).map(|at| sample(block, at)).collect(),
+            _ => vec![9.0; frames].into(),
+        };
+        (0..BLOCKS).map(block).collect()
+    }
+
+    fn link(operation: Operation, inlets: [u32; 2], to: u32, has_one_reader: bool) -> Chain {
+        let arithmetic = Arithmetic {
+            operation,
+            scalar: None,
+        };
+        let numbers = Box::default();
+        Chain::new((arithmetic, None), &inlets, numbers, (to, has_one_reader))
+    }
+
+    #[test]
+    fn links_compute_what_each_would_alone_and_keep_what_others_read() {
+        for frames in [1, 24, 64, 100, 128] {
+            let mut chain = link(Operation::Add, [1, 2], 4, true);
+            // What comes from before at the right: the difference turns around.
+            let second = link(Operation::Subtract, [3, 4], 5, false);
+            let third = link(Operation::Multiply, [5, 5], 6, true);
+            let fourth = link(Operation::Larger, [6, 1], 7, true);
+            for next in [second, third, fourth] {
+                assert!(chain.join(next).is_none());
+            }
+            let mut found = blocks(frames);
+            chain.run(&mut [], &mut found);
+            for at in 0..frames {
+                let [a, b, c] = [1, 2, 3].map(|block: usize| found[block][at]);
+                let middle = c - (a + b);
+                let square = middle * middle;
+                assert_eq!(
+                    [found[4][at], found[5][at], found[6][at]],
+                    [9.0, middle, 9.0]
+                );
+                assert_eq!(found[7][at], if square > a { square } else { a });
+            }
+        }
+    }
+
+    #[test]
+    fn what_reads_something_else_is_no_link() {
+        let mut chain = link(Operation::Add, [1, 2], 4, true);
+        assert!(chain.join(link(Operation::Add, [1, 3], 5, true)).is_some());
+        // The smaller of two is not the same with its sides exchanged: the one at the right stays if a number is none.
+        assert!(
+            chain
+                .join(link(Operation::Smaller, [1, 4], 5, true))
+                .is_some()
+        );
+        assert!(chain.join(link(Operation::Add, [1, 4], 5, true)).is_none());
+    }
+}
