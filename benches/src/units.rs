@@ -24,6 +24,10 @@ pub const RATE: u32 = 48_000;
 pub trait Bench {
     /// Plays `blocks` blocks. Returns the processor time of one copy, in seconds.
     fn time(&mut self, blocks: usize) -> f64;
+    /// As [`time`](Self::time), from the least of `runs` runs: for a machine that is not at rest.
+    fn least_time(&mut self, blocks: usize, runs: usize) -> f64 {
+        (0..runs).fold(f64::INFINITY, |least, _| least.min(self.time(blocks)))
+    }
     /// RMS of the sum of all copies, in the second that begins now.
     fn level(&mut self) -> f32;
 }

@@ -3,7 +3,8 @@
 //! `units [--rounds 7] [--levels] [NAME…]` compares the rows whose name contains one of the names; all without one. `--levels` prints
 //! the RMS of the copies' sum in each program and measures nothing. `--alone BLOCKS` plays as many blocks without the peers, for a counter
 //! of instructions, which counts `measured` only (`valgrind --tool=callgrind
-//! --collect-atstart=no --toggle-collect='*measured*'`).
+//! --collect-atstart=no --toggle-collect='*measured*'`). `--least RUNS` prints Divisi's time alone, from the least of as many runs of 20
+//! blocks: for a machine that is not at rest.
 //!
 //! A row: nanoseconds a frame and channel, medians of the rounds, and the median of the ratios of the faster peer and Divisi.
 
@@ -25,6 +26,8 @@ struct Call {
     only_levels: bool,
     /// Blocks that are played alone.
     alone: Option<usize>,
+    /// Runs of which the least counts.
+    least: Option<usize>,
     names: Vec<String>,
 }
 
@@ -49,6 +52,9 @@ fn main() {
     let call = Call::read();
     if let Some(blocks) = call.alone {
         return call.play_alone(blocks);
+    }
+    if let Some(runs) = call.least {
+        return call.print_least(runs);
     }
     let folder = std::env::temp_dir().join(format!("divisi-bench-units-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for synths and scores");
@@ -108,6 +114,7 @@ impl Call {
             rounds: 7,
             only_levels: false,
             alone: None,
+            least: None,
             names: Vec::new(),
         };
         let mut words = std::env::args().skip(1);
@@ -119,6 +126,7 @@ impl Call {
                 }
                 "--levels" => call.only_levels = true,
                 "--alone" => call.alone = words.next().and_then(|word| word.parse().ok()),
+                "--least" => call.least = words.next().and_then(|word| word.parse().ok()),
                 _ => call.names.push(word),
             }
         }
@@ -131,6 +139,15 @@ impl Call {
             bench.time(8);
             measured(&mut *bench, blocks);
             println!("{}: {} copies", row.name, row.copies);
+        }
+    }
+
+    fn print_least(&self, runs: usize) {
+        const BLOCKS: usize = 20;
+        for row in rows().iter().filter(|row| self.wants(row)) {
+            let seconds = divisi::bench(row).least_time(BLOCKS, runs);
+            let frames = (BLOCKS * BLOCK * row.channels) as f64;
+            println!("{:26} {:8.2}", row.name, seconds / frames * 1e9);
         }
     }
 

@@ -355,6 +355,21 @@ fn effects() -> Vec<Row> {
             ..FILTER
         },
         Row {
+            name: "limiter, quiet",
+            divisi: CopyText {
+                nodes: "g# = { kind = \"gain\", gain = 0.1 }\nn# = { kind = \"limiter\" }",
+                edges: &["noise1 -> g# -> n#"],
+                outputs: &["n#"],
+            },
+            scsynth: Some(|def, sources, _| {
+                let [level, duration] = values([0.9, 0.005]);
+                let quiet = def.multiply(sources.noise[0], 0.1.into());
+                vec![def.add("Limiter", &[quiet, level, duration])]
+            }),
+            note: "20 dB below: nothing is limited; each with a gain before it",
+            ..FILTER
+        },
+        Row {
             name: "reverb",
             copies: 4,
             channels: 2,
