@@ -57,20 +57,45 @@ impl GainComputer {
     /// faster one upwards is the larger of both wherever `wanted` is, and the smaller one if it is the slower.
     #[inline(always)]
     fn next(&self, state: f64, wanted: f64) -> f64 {
+        match self.attack[0] <= self.release[0] {
+            true => self.step(state, wanted, larger),
+            false => self.step(state, wanted, lesser),
+        }
+    }
+
+    #[inline(always)]
+    fn step(&self, state: f64, wanted: f64, pick: impl Fn(f64, f64) -> f64) -> f64 {
         let [up, down] = [self.attack, self.release].map(|[left, covered]| {
             // Of a reduction that counts as none, and of any other.
             [wanted * covered, wanted * covered + state * left]
         });
-        let pick = |a: f64, b: f64| match self.attack[0] <= self.release[0] {
-            true => larger(a, b),
-            false => lesser(a, b),
-        };
         let [begun, moved] = [pick(up[0], down[0]), pick(up[1], down[1])];
         if state < NO_REDUCTION_DB {
             begun
         } else {
             moved
         }
+    }
+
+    /// Goes from frame to frame: what is wanted makes way for the reduction. A function of its own, since the compiler would take the
+    /// wide comparisons of the vectors around it, for which each frame waits longer.
+    ///
+    /// Real-time: hot.
+    #[inline(never)]
+    fn follow(&self, mut state: f64, wanted: &mut [f64]) -> f64 {
+        // Not behind the reference, and the way to pick known before the loop.
+        let of = *self;
+        match of.attack[0] <= of.release[0] {
+            true => wanted.iter_mut().for_each(|wanted| {
+                state = of.step(state, *wanted, larger);
+                *wanted = state;
+            }),
+            false => wanted.iter_mut().for_each(|wanted| {
+                state = of.step(state, *wanted, lesser);
+                *wanted = state;
+            }),
+        }
+        state
     }
 
     /// As [`gain`](Self::gain), for frames in a row: levels become gains. Only the state goes frame by frame; levels in dB, the
@@ -87,12 +112,7 @@ impl GainComputer {
                 0.0
             };
         }
-        let mut state = *reduction;
-        for wanted in &mut *gains {
-            state = self.next(state, *wanted);
-            *wanted = state;
-        }
-        *reduction = state;
+        *reduction = self.follow(*reduction, gains);
         for gain in gains {
             let moving = moving_gain(self.makeup_db - *gain);
             *gain = if *gain > 0.0 { moving } else { self.makeup };

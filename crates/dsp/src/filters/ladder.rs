@@ -186,9 +186,10 @@ impl LoopWeights {
 }
 
 impl LadderState {
-    /// Takes the loop on by a frame with the input `x`, drive and scale of the loop included.
+    /// Takes the loop on by a frame with the input `x`, drive and scale of the loop included. Returns what the clip gave in the
+    /// frame before.
     #[inline(always)]
-    fn advance(&mut self, of: &LoopWeights, x: f64) {
+    fn advance(&mut self, of: &LoopWeights, x: f64) -> f64 {
         let Self { bent, bound, .. } = *self;
         let [a, b, c, d] = self.poles;
         let [w1, w2, w3, w4] = of.poles;
@@ -207,21 +208,27 @@ impl LadderState {
         // The square is bounded beside the clamp, not behind it: shorter to wait for.
         let square = entered * entered;
         self.bound = 3.0 + if square < 9.0 { square } else { 9.0 };
+        u
     }
 }
 
 impl LadderState {
-    /// Takes the loop on by the frames of `bent`: their inputs, then what enters the clip in each. Gives the states of the poles behind
-    /// each frame too. Not inlined: what is computed beside the loop in vectors would take the registers that it needs.
+    /// Takes the loop on by the frames of `clipped`: their inputs, then what the clip gave in the frame before each of them. Gives the
+    /// states of the poles behind each frame too. Not inlined: what is computed beside the loop in vectors would take the registers
+    /// that it needs.
     #[inline(never)]
-    fn run(mut self, of: &LoopWeights, bent: &mut [f64], poles: &mut [[f64; FRAMES]; 4]) -> Self {
+    fn run(
+        mut self,
+        of: &LoopWeights,
+        clipped: &mut [f64],
+        poles: &mut [[f64; FRAMES]; 4],
+    ) -> Self {
         // Not behind the reference: the compiler would load them in each frame.
         let of = *of;
         let [a, b, c, d] = poles;
         let rows = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
-        for (frame, ((a, b), (c, d))) in bent.iter_mut().zip(rows) {
-            self.advance(&of, *frame);
-            *frame = self.bent;
+        for (frame, ((a, b), (c, d))) in clipped.iter_mut().zip(rows) {
+            *frame = self.advance(&of, *frame);
             [*a, *b, *c, *d] = self.poles;
         }
         self
@@ -229,10 +236,9 @@ impl LadderState {
 }
 
 impl Ladder {
-    /// The output of a frame, from the states before it and what enters its clip.
+    /// The output of a frame, from the states before it and what its clip gives.
     #[inline(always)]
-    fn output(&self, values: &LadderValues, [a, b, c, d]: [f64; 4], bent: f64) -> f32 {
-        let u = clip(bent);
+    fn output(&self, values: &LadderValues, [a, b, c, d]: [f64; 4], u: f64) -> f32 {
         let [g1, g2, g3, g4] = values.gains;
         let own = values.own;
         // What the states alone give at each pole.
@@ -258,14 +264,15 @@ impl Ladder {
         let weights = LoopWeights::new(values, values.gains[0]);
         let scale = values.drive * values.loop_scale;
         let count = input.len().min(FRAMES);
-        let (mut bent, mut poles) = ([0.0; FRAMES], [[0.0; FRAMES]; 4]);
-        for (bent, x) in bent.iter_mut().zip(input) {
-            *bent = f64::from(*x) * scale;
+        let (mut clipped, mut poles) = ([0.0; FRAMES + 1], [[0.0; FRAMES]; 4]);
+        for (to, x) in clipped.iter_mut().zip(input) {
+            *to = f64::from(*x) * scale;
         }
-        *state = state.run(&weights, &mut bent[..count], &mut poles);
+        *state = state.run(&weights, &mut clipped[..count], &mut poles);
+        clipped[count] = clip(state.bent);
         let [a, b, c, d] = &poles;
         for (i, y) in output.iter_mut().enumerate().take(count) {
-            *y = self.output(values, [a[i], b[i], c[i], d[i]], bent[i]);
+            *y = self.output(values, [a[i], b[i], c[i], d[i]], clipped[i + 1]);
         }
     }
 }
@@ -324,7 +331,7 @@ impl UnitKernel for Ladder {
             let weights = LoopWeights::new(values, state.gain);
             state.gain = values.gains[0];
             state.advance(&weights, f64::from(*x) * (values.drive * values.loop_scale));
-            *y = self.output(values, state.poles, state.bent);
+            *y = self.output(values, state.poles, clip(state.bent));
         }
         if let Some(values) = values.constant() {
             let (input, output) = (&input[moving..count], &mut output[moving..count]);
