@@ -180,6 +180,13 @@ impl Limiter {
     }
 }
 
+/// `x` within ± `ceiling`. As [`f64::clamp`], which runs in no vectors since it may panic.
+#[inline(always)]
+fn within(x: f64, ceiling: f64) -> f64 {
+    let x = if x > ceiling { ceiling } else { x };
+    if x < -ceiling { -ceiling } else { x }
+}
+
 /// The largest magnitude of samples; infinite if one is no number. As bits they are compared in vectors.
 #[inline(always)]
 fn loudest(samples: &[f32]) -> f64 {
@@ -215,6 +222,18 @@ impl Limiter {
                 *y = to_sample(x);
             }
         }
+        let at_rest = is_far_below && self.reductions().is_at_rest(memory);
+        memory.counts[0] = at.wrapping_add(count as u64);
+        if at_rest {
+            // Nothing is reduced, and the rings are zeros: only the ceiling may have come down.
+            for c in 0..io.output(0).len() {
+                let output = &mut io.output(0)[c][frames.clone()];
+                for (y, ceiling) in output.iter_mut().zip(&rows.ceiling) {
+                    *y = to_sample(within(f64::from(*y), *ceiling));
+                }
+            }
+            return;
+        }
         let mut left = [0.0; FRAMES];
         for ((left, peak), ceiling) in left.iter_mut().zip(peaks).zip(&rows.ceiling) {
             let (aim, peak) = (ceiling * AIM, f64::from(peak));
@@ -228,10 +247,9 @@ impl Limiter {
             let output = &mut io.output(0)[c][frames.clone()];
             for ((y, left), ceiling) in output.iter_mut().zip(left).zip(&rows.ceiling) {
                 let left = 1.0 - left.clamp(0.0, 1.0);
-                *y = to_sample((f64::from(*y) * left).clamp(-ceiling, *ceiling));
+                *y = to_sample(within(f64::from(*y) * left, *ceiling));
             }
         }
-        memory.counts[0] = at.wrapping_add(count as u64);
     }
 }
 

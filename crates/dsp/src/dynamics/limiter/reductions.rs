@@ -36,6 +36,16 @@ impl Reductions {
         memory.numbers[2] * UNIT / self.window as f64
     }
 
+    /// Returns true if nothing was reduced for so long that the rings are zeros, and no mean is left: frames without a reduction
+    /// change nothing then.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(super) fn is_at_rest(self, memory: &Memory) -> bool {
+        let is_zero = |samples: &[f32]| samples.iter().fold(0, |bits, x| bits | x.to_bits()) == 0;
+        memory.numbers.iter().all(|x| *x == 0.0) && is_zero(memory.samples(self.first..self.end()))
+    }
+
     /// Replaces each reduction by the largest of the last W + 1 frames, in the time of a few comparisons (M. van Herk, *Pattern
     /// Recognition Letters* 13 (1992)). The ring is as long as the window. Behind its place it has what came in this round, and
     /// `numbers[0]` the largest of that; from its place on it has for each frame of the last round the largest from there to the
@@ -117,18 +127,7 @@ impl Reductions {
             };
             *covered = *reduction * (1.0 - release);
         }
-        let mut last = memory.numbers[1];
-        for ((reduction, release), covered) in reductions.iter_mut().zip(release).zip(covered) {
-            let released = larger_number(*reduction, covered + last * release);
-            // Compared before it is known: shorter to wait for.
-            last = if last < NO_REDUCTION {
-                *reduction
-            } else {
-                released
-            };
-            *reduction = last;
-        }
-        memory.numbers[1] = last;
+        memory.numbers[1] = release_run(memory.numbers[1], reductions, &covered, release);
         let (mut wholes, mut samples) = ([0.0; FRAMES], [0f32; FRAMES]);
         for ((whole, sample), reduction) in wholes.iter_mut().zip(&mut samples).zip(&*reductions) {
             *whole = next_whole(reduction.min(1.0) / UNIT);
@@ -163,6 +162,25 @@ impl Reductions {
         }
         memory.numbers[2] = sum;
     }
+}
+
+/// Goes from frame to frame: each reduction makes way for the released one. `covered` has its share after a frame. A function of its
+/// own, since the compiler would take the wide comparisons of the vectors around it, for which each frame waits longer.
+///
+/// Real-time: hot.
+#[inline(never)]
+fn release_run(mut last: f64, reductions: &mut [f64], covered: &Row, release: &Row) -> f64 {
+    for ((reduction, release), covered) in reductions.iter_mut().zip(release).zip(covered) {
+        let released = larger_number(*reduction, covered + last * release);
+        // Compared before it is known: shorter to wait for.
+        last = if last < NO_REDUCTION {
+            *reduction
+        } else {
+            released
+        };
+        *reduction = last;
+    }
+    last
 }
 
 #[inline(always)]
