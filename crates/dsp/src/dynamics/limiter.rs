@@ -148,12 +148,15 @@ impl Limiter {
                 values.iter().fold(0.0, |gain: f64, it| gain.max(it.gain)),
             ),
         };
-        io.input(0).iter().enumerate().all(|(c, samples)| {
+        // A loop and no `all`, which would be a function by itself, for plain instructions.
+        let mut is_below = true;
+        for (c, samples) in io.input(0).iter().enumerate() {
             let old = loudest(self.history(c).recent(memory, before));
             // Not a number is not far below: it is left to what follows.
             let new = loudest(&samples[frames.clone()]) * gain;
-            old.max(new) * self.overshoot <= aim && new.is_finite()
-        })
+            is_below &= old.max(new) * self.overshoot <= aim && new.is_finite();
+        }
+        is_below
     }
 
     /// Takes the frames of a channel, with the gain before it, into its history, and raises `peaks` to the largest points of each
