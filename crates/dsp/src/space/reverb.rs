@@ -21,9 +21,15 @@
 //! | tail | 9.5 times `decay` (570 dB), predelay and lines; endless while a parameter is driven |
 //! | driven | all live ones at audio rate |
 
-use crate::filters::lanes::{Eight, LANES, Number};
+mod low_passes;
+mod matrix;
+
+use self::low_passes::LowPasses;
+use self::matrix::mix_lines;
+use crate::filters::lanes::LANES;
 use crate::kernel::{
-    DelayRing, FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, line_sample,
+    DelayRing, FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, Samples, UnitKernel,
+    line_sample,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
@@ -111,133 +117,40 @@ fn prime(from: usize) -> usize {
 }
 
 /// Row of the matrix with which the lines are mixed for a channel: another one for each of sixteen.
-fn mixture(channel: usize) -> usize {
+const fn mixture(channel: usize) -> usize {
     match channel {
         0..8 => 2 * channel + 5,
         _ => 2 * channel + 6,
     }
 }
 
-/// Sign of row `row` and column `column` of the Hadamard matrix.
-#[inline(always)]
-fn sign(row: usize, column: usize) -> f64 {
-    match (row & column).count_ones() % 2 {
-        0 => 1.0,
-        _ => -1.0,
+/// The channel whose mixture is that of `channel`: itself up to the sixteenth.
+fn heard_as(channel: usize) -> usize {
+    match channel {
+        0..LINES => channel,
+        _ => 8 + channel % 8,
     }
 }
 
 /// A number of each frame.
 type Row = [f64; FRAMES];
 
-/// Multiplies the first `count` frames by the Hadamard matrix / 4, which keeps the energy of sixteen numbers.
-#[inline(always)]
-fn hadamard(rows: &mut [Row; LINES], count: usize) {
-    let mut width = 1;
-    while width < LINES {
-        for block in rows.chunks_exact_mut(2 * width) {
-            let (upper, lower) = block.split_at_mut(width);
-            for (upper, lower) in upper.iter_mut().zip(lower) {
-                for (a, b) in upper[..count].iter_mut().zip(&mut lower[..count]) {
-                    (*a, *b) = (*a + *b, *a - *b);
-                }
-            }
-        }
-        width *= 2;
-    }
-    let all = rows.iter_mut().flat_map(|row| &mut row[..count]);
-    all.for_each(|value| *value *= 0.25);
-}
-
-/// The low-passes of eight lines, side by side: none waits for its own frame before.
-#[derive(Clone, Copy)]
-struct LowPasses {
-    first: usize,
-    gains: Eight,
-    poles: Eight,
-    states: Eight,
-}
-
-impl LowPasses {
-    #[inline(always)]
-    fn new(values: &ReverbValues, memory: &Memory, first: usize) -> Self {
-        let mut them = [Eight::of(0.0); 3];
-        let [gains, poles, states] = &mut them;
-        for k in 0..LANES {
-            [gains.0[k], poles.0[k]] = values.losses[first + k];
-            states.0[k] = memory.numbers[first + k];
-        }
-        let [gains, poles, states] = them;
-        Self {
-            first,
-            gains,
-            poles,
-            states,
-        }
-    }
-
-    /// Runs all of them over `count` frames, a multiple of the lanes.
-    #[inline(always)]
-    fn run(
-        all: &mut [Self; LINES / LANES],
-        heard: &[[f32; FRAMES]; LINES],
-        heads: &mut [Row; LINES],
-        count: usize,
-    ) {
-        for at in (0..count.min(FRAMES)).step_by(LANES) {
-            for these in all.iter_mut() {
-                let lines = these.first..these.first + LANES;
-                let part = |line: usize| -> [f32; LANES] {
-                    let frames = &heard[these.first + line][at..at + LANES];
-                    frames.try_into().expect("as many as lanes")
-                };
-                let [a, b, c, d] = [part(0), part(1), part(2), part(3)];
-                let [e, f, g, h] = [part(4), part(5), part(6), part(7)];
-                let mut rows = [Eight::of(0.0); LANES];
-                for (i, row) in rows.iter_mut().enumerate() {
-                    let low = [a[i], b[i], c[i], d[i]];
-                    let high = [e[i], f[i], g[i], h[i]];
-                    let x = [
-                        low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
-                    ];
-                    for (to, x) in row.0.iter_mut().zip(x) {
-                        *to = f64::from(x);
-                    }
-                    these.states = these.gains * *row + these.poles * these.states;
-                    *row = these.states;
-                }
-                let [a, b, c, d, e, f, g, h] = rows.map(|row| row.0);
-                for (k, line) in heads[lines].iter_mut().enumerate() {
-                    let frames = [a[k], b[k], c[k], d[k], e[k], f[k], g[k], h[k]];
-                    line[at..at + LANES].copy_from_slice(&frames);
-                }
-            }
-        }
-    }
-}
-
 impl Reverb {
     /// Writes what comes out of the low-passes of all lines.
     #[inline(always)]
-    fn read_lines(
-        &self,
+    fn lose(
         values: FrameValues<'_, ReverbValues>,
         memory: &mut Memory,
+        heard: &[Samples; LINES],
         heads: &mut [Row; LINES],
     ) {
-        let (at, count) = (memory.counts[0], values.len());
-        let mut heard = [[0f32; FRAMES]; LINES];
-        for ((heard, line), length) in heard.iter_mut().zip(&self.lines).zip(self.lengths) {
-            line.read_run(memory, at, length, &mut heard[..count]);
-        }
         let whole = match values.constant() {
-            Some(values) => {
-                let whole = count / LANES * LANES;
-                let mut low_passes = [0, LANES].map(|first| LowPasses::new(values, memory, first));
-                LowPasses::run(&mut low_passes, &heard, heads, whole);
-                let [low, high] = low_passes.map(|it| it.states.0);
-                memory.numbers[..LANES].copy_from_slice(&low);
-                memory.numbers[LANES..LINES].copy_from_slice(&high);
+            Some(constant) => {
+                let whole = values.len() / LANES * LANES;
+                let mut low_passes =
+                    [0, LANES].map(|first| LowPasses::new(constant, memory, first));
+                LowPasses::run(&mut low_passes, heard, heads, whole);
+                low_passes.into_iter().for_each(|it| it.store(memory));
                 whole
             }
             None => 0,
@@ -251,7 +164,7 @@ impl Reverb {
         }
     }
 
-    /// Writes the input of a channel, as late as it enters the lines.
+    /// Adds the input of a channel, as late as it enters the lines.
     #[inline(always)]
     fn read_predelay(
         &self,
@@ -274,18 +187,19 @@ impl Reverb {
             ring.read_run(memory, at, tap.whole + 1, heard);
             for ((y, older), newer) in late.iter_mut().zip(&*heard).zip(&heard[1..]) {
                 let [older, newer] = [f64::from(*older), f64::from(*newer)];
-                *y = (newer + (older - newer) * tap.share) * level;
+                *y += (newer + (older - newer) * tap.share) * level;
             }
             return;
         }
         for ((y, values), at) in late.iter_mut().zip(values.iter()).zip(at..) {
-            *y = ring.read_linear(memory, at, values.predelay) * level;
+            *y += ring.read_linear(memory, at, values.predelay) * level;
         }
     }
 
-    /// Processes frames that are no more than the shortest line has: none hears another.
+    /// Processes frames that are no more than the shortest line has: none hears another. The lines know sixteen channels apart;
+    /// `CHANNELS` are as many as there are, or these.
     #[inline(always)]
-    fn process_run(
+    fn process_run<const CHANNELS: usize>(
         &self,
         values: FrameValues<'_, ReverbValues>,
         io: &mut LaneIo<'_>,
@@ -293,28 +207,26 @@ impl Reverb {
         frames: Range<usize>,
     ) {
         let (at, count) = (memory.counts[0], frames.len());
-        let mut heads = [[0.0; FRAMES]; LINES];
-        self.read_lines(values, memory, &mut heads);
-        let mut into = heads;
-        hadamard(&mut into, count);
+        let mut late = [[0.0; FRAMES]; CHANNELS];
         for c in 0..self.predelay.len() {
-            let mut late = [0.0; FRAMES];
             let input = &io.input(0)[c][frames.clone()];
-            self.read_predelay(values, memory, (c, input), &mut late);
-            let mut wet = [0.0; FRAMES];
-            for (k, (into, head)) in into.iter_mut().zip(&heads).enumerate() {
-                let (enters, leaves) = (sign(c + 1, k), sign(mixture(c), k));
-                let (into, head) = (&mut into[..count], &head[..count]);
-                for (into, late) in into.iter_mut().zip(&late[..count]) {
-                    *into += enters * late * 0.25;
-                }
-                for (wet, head) in wet[..count].iter_mut().zip(head) {
-                    *wet += leaves * head;
-                }
-            }
+            self.read_predelay(values, memory, (c, input), &mut late[c % CHANNELS]);
+        }
+        let mut heads = [[0.0; FRAMES]; LINES];
+        let mut lines = [[0f32; FRAMES]; LINES];
+        for ((to, line), length) in lines.iter_mut().zip(&self.lines).zip(self.lengths) {
+            line.read_run(memory, at, length, &mut to[..count]);
+        }
+        Self::lose(values, memory, &lines, &mut heads);
+        mix_lines(&heads, &mut late, &mut lines);
+        for (line, from) in self.lines.iter().zip(&lines) {
+            line.write_run(memory, at, &from[..count]);
+        }
+        for c in 0..self.predelay.len() {
             let (input, output) = io.both((0, c), (0, c));
             let (input, output) = (&input[frames.clone()], &mut output[frames.clone()]);
-            let frames = output.iter_mut().zip(input).zip(&wet[..count]);
+            let wet = &late[heard_as(c)][..count];
+            let frames = output.iter_mut().zip(input).zip(wet);
             let mixed = |x: f64, wet: f64, mix: f64| to_sample(x + mix * (wet - x));
             match values.constant() {
                 Some(values) => {
@@ -326,12 +238,6 @@ impl Reverb {
                     }
                 }
             }
-        }
-        for (line, into) in self.lines.iter().zip(&into) {
-            let mut samples = [0f32; FRAMES];
-            let frames = samples.iter_mut().zip(&into[..count]);
-            frames.for_each(|(y, x)| *y = line_sample(*x));
-            line.write_run(memory, at, &samples[..count]);
         }
         memory.counts[0] = at.wrapping_add(count as u64);
     }
@@ -399,7 +305,12 @@ impl UnitKernel for Reverb {
             .fold(FRAMES, |run, length| run.min(*length));
         for first in (0..values.len()).step_by(run.max(1)) {
             let frames = first..values.len().min(first + run.max(1));
-            self.process_run(values.part(frames.clone()), io, memory, frames);
+            let values = values.part(frames.clone());
+            match self.predelay.len() {
+                0..=1 => self.process_run::<1>(values, io, memory, frames),
+                2 => self.process_run::<2>(values, io, memory, frames),
+                _ => self.process_run::<LINES>(values, io, memory, frames),
+            }
         }
     }
 
@@ -414,24 +325,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_matrix_keeps_the_energy_and_is_its_own_inverse() {
-        let start: [f64; LINES] = std::array::from_fn(|i| (i * i % 7) as f64 - 2.5);
-        let rows = |values: [f64; LINES]| values.map(|value| [value; FRAMES]);
-        let apply = |values: [f64; LINES]| {
-            let mut rows = rows(values);
-            hadamard(&mut rows, 3);
-            assert!(rows.iter().all(|row| row[0] == row[2]));
-            rows.map(|row| row[0])
-        };
-        let mut values = apply(start);
-        let energy = |v: &[f64; LINES]| v.iter().map(|x| x * x).sum::<f64>();
-        assert!((energy(&values) - energy(&start)).abs() < 1e-9);
-        for (i, value) in values.iter().enumerate() {
-            let sum: f64 = (0..LINES).map(|k| sign(i, k) * start[k]).sum();
-            assert!((value - sum / 4.0).abs() < 1e-12);
-        }
-        values = apply(values);
-        assert!(values.iter().zip(start).all(|(a, b)| (a - b).abs() < 1e-12));
+    fn lengths_are_primes() {
         assert_eq!([prime(0), prime(8), prime(24)], [2, 11, 29]);
     }
 }
