@@ -46,34 +46,36 @@ impl LowPasses {
         heads: &mut [Row; LINES],
         count: usize,
     ) {
+        // Values by themselves, or the compiler would keep each state in memory.
+        let [mut first, mut second] = *all;
+        let (heard, _) = heard.as_chunks::<LANES>();
+        let (heads, _) = heads.as_chunks_mut::<LANES>();
         for at in (0..count.min(FRAMES)).step_by(LANES) {
-            for these in all.iter_mut() {
-                let lines = these.first..these.first + LANES;
-                let part = |line: usize| -> [f32; LANES] {
-                    let frames = &heard[these.first + line][at..at + LANES];
-                    frames.try_into().expect("as many as lanes")
-                };
-                let [a, b, c, d] = [part(0), part(1), part(2), part(3)];
-                let [e, f, g, h] = [part(4), part(5), part(6), part(7)];
-                let mut rows = [Eight::of(0.0); LANES];
-                for (i, row) in rows.iter_mut().enumerate() {
-                    let low = [a[i], b[i], c[i], d[i]];
-                    let high = [e[i], f[i], g[i], h[i]];
-                    let x = [
-                        low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
-                    ];
-                    for (to, x) in row.0.iter_mut().zip(x) {
-                        *to = f64::from(x);
-                    }
-                    these.states = these.gains * *row + these.poles * these.states;
-                    *row = these.states;
-                }
-                let [a, b, c, d, e, f, g, h] = rows.map(|row| row.0);
-                for (k, line) in heads[lines].iter_mut().enumerate() {
-                    let frames = [a[k], b[k], c[k], d[k], e[k], f[k], g[k], h[k]];
-                    line[at..at + LANES].copy_from_slice(&frames);
-                }
-            }
+            first.run_eight(&heard[0], &mut heads[0], at);
+            second.run_eight(&heard[1], &mut heads[1], at);
+        }
+        *all = [first, second];
+    }
+
+    /// Runs them over the eight frames from `at` on.
+    #[inline(always)]
+    fn run_eight(&mut self, heard: &[Samples; LANES], heads: &mut [Row; LANES], at: usize) {
+        let part = |line: usize| -> [f32; LANES] {
+            let frames = &heard[line][at..at + LANES];
+            frames.try_into().expect("as many as lanes")
+        };
+        let [a, b, c, d] = [part(0), part(1), part(2), part(3)];
+        let [e, f, g, h] = [part(4), part(5), part(6), part(7)];
+        let mut rows = [Eight::of(0.0); LANES];
+        for (i, row) in rows.iter_mut().enumerate() {
+            let x = [a[i], b[i], c[i], d[i], e[i], f[i], g[i], h[i]].map(f64::from);
+            self.states = self.gains * Eight(x) + self.poles * self.states;
+            *row = self.states;
+        }
+        let [a, b, c, d, e, f, g, h] = rows.map(|row| row.0);
+        for (k, line) in heads.iter_mut().enumerate() {
+            let frames = [a[k], b[k], c[k], d[k], e[k], f[k], g[k], h[k]];
+            line[at..at + LANES].copy_from_slice(&frames);
         }
     }
 }
