@@ -99,6 +99,19 @@ impl Comb {
         let mut heard = [0f32; FRAMES + 1];
         let heard = &mut heard[..count + 1];
         self.ring.read_run(memory, at, whole + 1, heard);
+        let plain = (values.blend, values.forward, values.damp) == (1.0, 0.0, 0.0);
+        if plain && share == 0.0 {
+            let mut line = [0f32; FRAMES];
+            let frames = input.iter().zip(&heard[1..]);
+            for ((line, y), (x, heard)) in line.iter_mut().zip(output).zip(frames) {
+                let w = f64::from(*x) + values.feedback * f64::from(*heard);
+                (*line, *y) = (line_sample(w), to_sample(w));
+            }
+            self.ring.write_run(memory, at, &line[..count]);
+            memory.counts[0] = at.wrapping_add(count as u64);
+            memory.numbers[0] = f64::from(heard[count]);
+            return;
+        }
         let mut delayed = [0f64; FRAMES];
         let delayed = &mut delayed[..count];
         let pairs = heard.windows(2).map(|pair| [pair[0], pair[1]]);

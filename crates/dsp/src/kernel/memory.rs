@@ -50,7 +50,7 @@ pub(crate) fn line_sample(x: f64) -> f32 {
 }
 
 impl Memory {
-    pub(super) fn new(lane: usize, size: MemorySize) -> Self {
+    pub(crate) fn new(lane: usize, size: MemorySize) -> Self {
         Self {
             lane,
             numbers: vec![0.0; size.numbers].into(),

@@ -218,3 +218,52 @@ fn next_whole(x: f64) -> f64 {
     let below = f64::from(x as i32);
     if below < x { below + 1.0 } else { below }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::MemorySize;
+
+    #[test]
+    fn it_rests_where_frames_without_a_reduction_change_nothing() {
+        let reductions = Reductions {
+            first: 0,
+            window: 20,
+        };
+        let size = MemorySize {
+            numbers: 3,
+            counts: 0,
+            line: reductions.end(),
+        };
+        let mut memory = Memory::new(0, size);
+        assert!(reductions.is_at_rest(&memory));
+        let mut resting = 0;
+        for at in 0..200u64 {
+            let was_resting = reductions.is_at_rest(&memory);
+            let before = (
+                memory.numbers.clone(),
+                memory.samples(0..size.line).to_vec(),
+            );
+            // The second one is too small to count when it is released.
+            let mut row = [match at {
+                3 => 0.5,
+                100 => 1e-10,
+                _ => 0.0,
+            }];
+            reductions.hold_largest(&mut memory, at, &mut row);
+            reductions.smooth(&mut memory, at, &mut row, &[0.1; FRAMES]);
+            if was_resting && at != 3 && at != 100 {
+                resting += 1;
+                let after = (
+                    memory.numbers.clone(),
+                    memory.samples(0..size.line).to_vec(),
+                );
+                assert_eq!((row, before), ([0.0], after), "{at}");
+            }
+            // Held for a window, released, and averaged over another one.
+            let is_busy = (3..3 + 41).contains(&at) || (100..=120).contains(&at);
+            assert!(!is_busy || !reductions.is_at_rest(&memory), "{at}");
+        }
+        assert!((80..150).contains(&resting), "{resting}");
+    }
+}
