@@ -2,7 +2,7 @@
 //!
 //! Takes paths, gives a [`std::fs::File`] that is a regular file ([`open`]), its bytes up to a limit ([`read`]), a file that
 //! takes its name only when it is complete ([`NewFile`], [`write()`]) and leaves an earlier one under another name ([`keep`]),
-//! and the identity of a file ([`FileId`]).
+//! one that is changed in place ([`open_to_change`]), and the identity of a file ([`FileId`]).
 //! May: open files, allocate, take its time. May not: know what is in a file, follow a name twice where the file could
 //! change in between, use `unsafe`.
 //!
@@ -25,5 +25,5 @@ mod system;
 pub use identity::FileId;
 pub use kept::keep;
 pub use new_file::{NewFile, check_writable, remove_abandoned, replace, write};
-pub use regular::{open, read};
+pub use regular::{open, open_to_change, read};
 pub use system::free_bytes;

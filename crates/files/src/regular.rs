@@ -22,6 +22,30 @@ pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a regular file to change it where it is, or makes an empty one. Its bytes stay; with `appends` all that is written comes
+/// behind them. A link is not followed: name what it leads to.
+///
+/// # Errors
+///
+/// It may not be written, or it is a link, a folder, a pipe or a device.
+///
+/// Real-time: waits, on the disk, never on another program.
+pub fn open_to_change(path: impl AsRef<Path>, appends: bool) -> io::Result<File> {
+    let path = path.as_ref();
+    let mut options = OpenOptions::new();
+    options.read(true).write(!appends).append(appends);
+    match path.symlink_metadata() {
+        Ok(metadata) => check_regular(&metadata)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return options.write(true).create_new(true).open(path);
+        }
+        Err(error) => return Err(error),
+    }
+    let file = system::open_without_waiting(&mut options, path)?;
+    check_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
 /// Reads a whole regular file of at most `max_bytes` bytes.
 ///
 /// # Errors

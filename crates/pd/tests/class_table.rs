@@ -19,9 +19,11 @@ const FUNCTIONS: &[(&str, &[&str])] = &[
         "file",
         &[
             "handle",
+            "define",
             "which",
             "glob",
             "stat",
+            "size",
             "isfile",
             "isdirectory",
             "mkdir",

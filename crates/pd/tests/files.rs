@@ -75,6 +75,7 @@ fn patches_write_and_read_the_files_of_pd() {
         ("soundfiler.pd", 1),
         ("texts.pd", 1),
         ("paths.pd", 1),
+        ("handles.pd", 1),
         ("streams.pd", 15_000),
     ] {
         let (folder, copy) = folder_with(&source.join(name), "pd");

@@ -8,6 +8,7 @@ use super::console::Console;
 use super::job_queue::Jobs;
 use super::midi::MidiOutput;
 use super::net::Net;
+use super::open_files::OpenFiles;
 use super::receivers::Receivers;
 use super::symbol::{Symbol, Symbols, words};
 use super::text::Texts;
@@ -33,6 +34,8 @@ pub(crate) struct Globals {
     pub net: Net,
     /// Texts of `text define`.
     pub texts: Texts,
+    /// Files of `file handle`.
+    pub open_files: OpenFiles,
     /// State from which the next `array random` gets its own.
     array_seed: u32,
     pub rate: f32,
@@ -69,6 +72,7 @@ impl Globals {
             jobs: Jobs::default(),
             net: Net::default(),
             texts: Texts::default(),
+            open_files: OpenFiles::default(),
             array_seed: 584_926_371,
             rate,
             first_channel: 0,

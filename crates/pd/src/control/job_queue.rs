@@ -68,6 +68,11 @@ impl Jobs {
         None
     }
 
+    /// Returns true if one more job would be refused.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_deferred && self.under_way >= MAX_JOBS
+    }
+
     /// Asks for memory for symbols: one more job than objects may ask for.
     pub(super) fn keep(&mut self, object: ObjectId, job: Job) {
         self.under_way += 1;

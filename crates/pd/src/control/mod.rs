@@ -21,6 +21,7 @@
 //! | `arrays` | arrays by name |
 //! | `receivers` | objects by the names under which they receive |
 //! | `console` | what was printed |
+//! | `open_files` | files that boxes have open |
 //! | `text` | texts by name |
 //! | `jobs`, `job_queue` | files and memory that objects ask for |
 //! | `sums` | waves in arrays |
@@ -61,6 +62,7 @@ mod midi;
 mod net;
 mod object;
 mod objects;
+mod open_files;
 mod outside;
 mod patches;
 mod placed_box;

@@ -1,5 +1,6 @@
 //! [`FileAccess`]: where files are found, and which may be written.
 
+use super::handles::FileHandles;
 use super::name::FileName;
 use super::stream::SoundStreams;
 use files::{FileId, NewFile};
@@ -47,6 +48,8 @@ pub(crate) struct FileAccess {
     refused: Arc<AtomicU64>,
     /// Sound files that are being written.
     pub streams: SoundStreams,
+    /// Files that are read and written byte by byte.
+    pub handles: FileHandles,
 }
 
 impl FileAccess {
@@ -73,6 +76,7 @@ impl FileAccess {
         self.protected.extend(other.protected.iter().cloned());
         self.refused = other.refused.clone();
         self.streams = other.streams.clone();
+        self.handles = other.handles.clone();
     }
 
     /// Adds what the user of the program has allowed for all patches.

@@ -13,11 +13,13 @@
 //! | `request` | what an object asks for, and what it gets |
 //! | `query` | questions about files and folders |
 //! | `access` | where files are found, and which may be written |
+//! | `handles` | files that are read and written byte by byte |
 //! | `header`, `new_header` | sound files of WAVE, AIFF, NeXT and CAF: where their samples lie, and what is written before samples |
 //! | `stream` | sound files that are written piece by piece |
 //! | `samples` | bytes to samples, and back |
 
 mod access;
+mod handles;
 mod header;
 mod name;
 mod new_header;
@@ -28,6 +30,7 @@ mod stream;
 
 pub(crate) use access::FileAccess;
 pub use access::{allow_writing, lost_writes, protect_from_writing};
+pub(crate) use handles::{HandleMode, HandleReply, HandleRequest, SeekFrom};
 pub(crate) use header::{FileType, SoundFormat};
 pub(crate) use name::{FileName, ShortText};
 pub(crate) use query::{FileAnswer, FileFacts, FileQuery, FileQuestion};

@@ -1,6 +1,7 @@
 //! [`FileRequest`] and [`FileReply`]: what an object asks for, and what it gets.
 
 use super::access::FileAccess;
+use super::handles::{HandleReply, HandleRequest};
 use super::header::{FileType, SoundFormat, parse_header, sound_layout};
 use super::name::FileName;
 use super::new_header::header_of;
@@ -59,6 +60,8 @@ pub(crate) enum FileRequest {
     /// Closes it.
     CloseStream(u64),
     Query(FileQuery),
+    /// Something of an open file.
+    Handle(HandleRequest),
 }
 
 /// What an object gets. A mistake is a sentence with the file's name.
@@ -73,6 +76,7 @@ pub(crate) enum FileReply {
     /// The samples, to be used again.
     Appended(Vec<Vec<f32>>, Result<(), String>),
     Answer(FileAnswer),
+    Handle(HandleReply),
 }
 
 impl FileRequest {
@@ -82,6 +86,7 @@ impl FileRequest {
             Self::Query(query) if query.question.is_write() => {
                 Some(FileReply::Answer(FileAnswer::Done))
             }
+            Self::Handle(request) => request.left_out().map(FileReply::Handle),
             Self::OpenStream(_) | Self::CloseStream(_) => Some(FileReply::Stream(Ok(()))),
             Self::WriteSound(write) => Some(FileReply::Written(Ok(write.format))),
             Self::WriteText(..) => Some(FileReply::TextWritten(Ok(()))),
@@ -94,6 +99,7 @@ impl FileRequest {
         match self {
             Self::ReadSound(_) => false,
             Self::Query(query) => query.question.is_write(),
+            Self::Handle(request) => request.is_write(),
             _ => true,
         }
     }
@@ -106,6 +112,7 @@ impl FileRequest {
             Self::ReadSound(read) => FileReply::Sound(read_sound(&read, access)),
             Self::WriteSound(write) => FileReply::Written(write_sound(write, access)),
             Self::Query(query) => FileReply::Answer(query.serve(access)),
+            Self::Handle(request) => FileReply::Handle(request.serve(access)),
             Self::OpenStream(open) => {
                 FileReply::Stream(counted(access.streams.open(open, access), access))
             }

@@ -7,6 +7,7 @@
 //! | `clones` | the two sides of `clone` |
 //! | `expr` | `expr` |
 //! | `formats` | OSC and FUDI: messages as bytes |
+//! | `handles` | `file handle` |
 //! | `host` | what asks the host, or keeps for it |
 //! | `glue` | what holds, tests and passes on |
 //! | `gui` | boxes that show a value |
@@ -33,6 +34,7 @@ pub(crate) mod expr;
 mod formats;
 mod glue;
 mod gui;
+mod handles;
 mod host;
 mod lists;
 mod math;

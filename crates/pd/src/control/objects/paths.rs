@@ -15,6 +15,9 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "file" {
         return None;
     }
+    if let Some(handle) = super::handles::make(making) {
+        return Some(handle);
+    }
     let function = making.symbol(0)?;
     Some(match making.globals.symbols.text(function) {
         "split" => Box::new(PathFunction(split)),
