@@ -60,7 +60,6 @@ const FUNCTIONS: &[(&str, &[&str])] = &[
 
 /// Differences from Pd of classes that are built.
 const DIFFERS: &[(&str, &str)] = &[
-    ("array", "no `-s` (data structures)"),
     ("bob~", "takes frequency and resonance at its inlets alone"),
     ("cputime", "measures logical time"),
     ("expr~", "`random()` counts for each box alone"),
@@ -71,6 +70,7 @@ const DIFFERS: &[(&str, &str)] = &[
         "changes files only with `--allow-write`; times are of UTC; no verbosity",
     ),
     ("framp~", "the last bits differ"),
+    ("get", "all fields are read before the first one is sent"),
     ("ifft~", "the last bits differ"),
     (
         "netreceive",
@@ -106,9 +106,10 @@ const DIFFERS: &[(&str, &str)] = &[
         "stdout",
         "prints to the console, in a sub-patch of `pd~` sends to its left outlet; flags do nothing",
     ),
+    ("struct", "nothing is drawn, so the mouse sends nothing"),
     (
         "text",
-        "no `-s` (data structures); `$1` in a line is a symbol for `get`; writes only with `--allow-write`",
+        "`$1` in a line is a symbol for `get`; writes only with `--allow-write`",
     ),
     ("textfile", "writes only with `--allow-write`"),
     ("trace", "passes on, and prints nothing"),

@@ -107,3 +107,71 @@ fn arrays_and_delay_lines_together_are_bounded() {
         "{printed}"
     );
 }
+
+/// The lines of a patch with data structures after some blocks.
+fn printed(name: &str, text: &str, blocks: usize) -> Vec<String> {
+    let path = std::env::temp_dir().join(format!("divisi-pd-{name}-{}.pd", std::process::id()));
+    std::fs::write(&path, text).expect("writable");
+    let loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
+    std::fs::remove_file(&path).expect("ours");
+    let (mut machine, _) = divisi_pd::Machine::build(&loaded, 44_100.0);
+    machine.load();
+    (0..blocks).for_each(|_| machine.tick());
+    machine.take_console()
+}
+
+#[test]
+fn templates_that_hold_themselves_and_data_without_end_are_refused() {
+    // One that holds itself, two that hold each other, and arrays in arrays that would be a million million elements.
+    let mut text = "#N struct self array a self;\n#N struct p array a q;\n#N struct q array a p;\n#N struct leaf float y;\n".to_owned();
+    for depth in 0..40 {
+        let inner = if depth == 0 {
+            "leaf".to_owned()
+        } else {
+            format!("d{}", depth - 1)
+        };
+        let fields: String = (0..10).map(|at| format!(" array f{at} {inner}")).collect();
+        text += &format!("#N struct d{depth}{fields};\n");
+    }
+    text += "#N struct big array a leaf;\n#N canvas 0 0 9 9 12;\n#N canvas 0 0 9 9 data 0;\n";
+    for name in ["self", "p", "d39", "d30", "d20", "nothing", "float", "text"] {
+        text += &format!("#X scalar {name} \\;;\n");
+    }
+    text += "#X scalar;\n#X scalar big \\; 1 \\; 2;\n#X scalar leaf;\n#X restore 0 0 pd data;\n#X obj 0 0 loadbang;\n#X obj 0 0 t b b b b;\n\
+             #X msg 0 0 traverse pd-data \\, next \\, next \\, next;\n#X obj 0 0 pointer big;\n#X obj 0 0 setsize big a;\n\
+             #X msg 0 0 1e30 \\, -5 \\, 16777216 \\, 3;\n#X obj 0 0 getsize big a;\n#X obj 0 0 print size;\n#X obj 0 0 element big a;\n\
+             #X msg 0 0 2;\n#X obj 0 0 pointer;\n#X obj 0 0 t b p;\n#X obj 0 0 get leaf y;\n#X obj 0 0 print y;\n#X msg 0 0 -1e30;\n\
+             #X connect 1 0 2 0;\n#X connect 2 3 3 0;\n#X connect 3 0 4 0;\n#X connect 4 0 5 1;\n#X connect 4 0 9 1;\n#X connect 4 0 11 1;\n\
+             #X connect 2 2 6 0;\n#X connect 6 0 5 0;\n#X connect 2 1 10 0;\n#X connect 10 0 9 0;\n#X connect 2 0 15 0;\n#X connect 15 0 9 0;\n\
+             #X connect 9 0 13 0;\n#X connect 13 0 14 0;\n#X connect 4 0 7 0;\n#X connect 7 0 8 0;\n";
+    let lines = printed("data", &text, 4);
+    for name in ["self", "p", "d39", "d30", "d20", "nothing"] {
+        let start = format!("error: scalar {name}: ");
+        assert!(
+            lines.iter().any(|line| line.starts_with(&start)),
+            "{name}: {lines:?}"
+        );
+    }
+    let no_memory = lines.iter().filter(|line| line.contains("no memory"));
+    assert!(no_memory.count() >= 3, "{lines:?}");
+    assert!(lines.contains(&"size: 2".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"y: 0".to_owned()), "{lines:?}");
+}
+
+#[test]
+fn pointers_to_what_is_gone_find_nothing() {
+    let text = "#N struct one array a leaf;\n#N struct leaf float y;\n#N canvas 0 0 9 9 12;\n#N canvas 0 0 9 9 data 0;\n#X restore 0 0 pd data;\n\
+                #X obj 0 0 loadbang;\n#X obj 0 0 t b b b b b b;\n#X msg 0 0 traverse pd-data \\, bang;\n#X obj 0 0 pointer;\n#X obj 0 0 append one;\n\
+                #X obj 0 0 element one a;\n#X obj 0 0 pointer;\n#X obj 0 0 get - y;\n#X obj 0 0 print y;\n#X msg 0 0 \\; pd-data clear;\n\
+                #X msg 0 0 bang;\n#X obj 0 0 5000;\n#X obj 0 0 until;\n#X msg 0 0 1;\n#X msg 0 0 0;\n#X obj 0 0 t b b;\n\
+                #X connect 1 0 2 0;\n#X connect 2 5 3 0;\n#X connect 3 0 4 0;\n#X connect 4 0 5 1;\n\
+                #X connect 2 4 14 0;\n#X connect 14 0 5 0;\n#X connect 5 0 6 1;\n#X connect 2 3 15 0;\n#X connect 15 0 6 0;\n#X connect 6 0 7 0;\n\
+                #X connect 7 0 8 0;\n#X connect 8 0 9 0;\n#X connect 2 2 10 0;\n#X connect 2 1 11 0;\n#X connect 11 0 7 0;\n#X connect 2 0 12 0;\n\
+                #X connect 12 0 13 0;\n#X connect 13 0 16 0;\n#X connect 16 1 10 0;\n#X connect 16 0 3 0;\n#X connect 16 0 14 0;\n";
+    let lines = printed("stale", text, 2);
+    let others = lines.iter().filter(|line| !line.ends_with("no such field"));
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    assert_eq!(others, ["y: 0", "error: pointer bang: stale pointer"]);
+    let made = lines.len() - others.len();
+    assert_eq!(made, 5001, "each found its list");
+}

@@ -125,6 +125,7 @@ pub(super) fn word<'w>(value: &Value, symbols: &'w Symbols) -> StartWord<'w> {
     match value {
         Value::Float(number) => StartWord::Number(*number),
         Value::Symbol(symbol) => StartWord::Text(symbols.text(*symbol)),
+        Value::Pointer(_) => StartWord::Number(0.0),
     }
 }
 

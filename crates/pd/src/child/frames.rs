@@ -67,6 +67,8 @@ impl FrameBuffer {
                     let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
                     add(bytes, &[&[TEXT], &length.to_le_bytes(), text.as_bytes()])
                 }
+                // Another patch has other data.
+                Value::Pointer(_) => add(bytes, &[&[NUMBER], &0.0_f32.to_le_bytes()]),
             })
         })
     }

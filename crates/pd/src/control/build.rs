@@ -5,6 +5,7 @@
 
 use super::built::{Built, BuiltBox};
 use super::canvases::{BoxPlace, CanvasBox, CanvasId, CanvasState};
+use super::data::{TemplateMistake, fields_of};
 use super::layout::{Layout, may_change};
 use super::machine::Machine;
 use super::objects::{
@@ -12,7 +13,8 @@ use super::objects::{
     Passage, SignalInlet, make,
 };
 use super::placed_box::BoxNames;
-use super::symbol::Symbol;
+use super::symbol::{Symbol, Symbols, words};
+use super::text::TextWord;
 use super::value::Value;
 use super::wire::{ObjectId, Wire};
 use crate::class::PortKind;
@@ -109,6 +111,8 @@ pub(super) struct Builder<'m> {
     arguments: Vec<Value>,
     /// Canvases around.
     depth: usize,
+    /// The canvas in which a box is made.
+    canvas: CanvasId,
     /// Names of boxes, while the patch is loaded.
     names: Option<BoxNames>,
 }
@@ -170,6 +174,7 @@ impl<'m> Builder<'m> {
             saved_around: Vec::new(),
             arguments: Vec::new(),
             depth: 0,
+            canvas: CanvasId::default(),
             names: None,
         }
     }
@@ -194,11 +199,18 @@ impl<'m> Builder<'m> {
 
     fn box_of(&mut self, canvas: CanvasId, object: &LoadedObject) -> BuiltBox {
         let first = self.machine.object_count();
+        self.canvas = canvas;
         let built = self.object(object);
         let objects = first..self.machine.object_count();
         let made = CanvasBox::new(object, built.place(&object.body), objects);
         self.machine.canvases.add(canvas, made);
         built
+    }
+
+    /// The folder of a file.
+    fn folder(&self, file: usize) -> &Path {
+        let folder = self.folders.get(file);
+        folder.map_or(Path::new(""), PathBuf::as_path)
     }
 
     /// Opens a canvas, which receives under `pd-` and its name.
@@ -214,14 +226,68 @@ impl<'m> Builder<'m> {
             saved_around: self.saved_around.clone(),
             boxes: Vec::with_capacity(instance.objects.len()),
             depth: self.depth,
+            list: 0,
         });
-        let receiver = self
-            .machine
-            .add("canvas", Box::new(CanvasReceiver { canvas: id }));
+        let folder = self.folder(usize::from(instance.scope.file));
+        let receiver = Box::new(CanvasReceiver::new(id, folder));
+        let receiver = self.machine.add("canvas", receiver);
         if let Some(name) = name {
             self.machine.receive(name, receiver);
         }
+        let list = self.machine.globals().data.add_list(Some(receiver));
+        self.machine.canvases.get_mut(id).list = list;
         id
+    }
+
+    /// Defines the templates that a file begins with.
+    fn templates(&mut self, structs: &[Vec<Atom>]) {
+        for words in structs {
+            self.template(words, None);
+        }
+    }
+
+    /// Defines a template: its name, then kinds and names of fields.
+    fn template(&mut self, words: &[Atom], by: Option<ObjectId>) {
+        let globals = self.machine.globals();
+        let symbols = &mut globals.symbols;
+        let values: Vec<Value> = words.iter().map(|word| Value::of(word, symbols)).collect();
+        let (name, fields) = match &values[..] {
+            [Value::Symbol(name), fields @ ..] => (*name, fields),
+            [_, fields @ ..] => (words::EMPTY, fields),
+            [] => (words::EMPTY, &[][..]),
+        };
+        let mut mistakes = Vec::new();
+        let fields = fields_of(fields, symbols, |why| {
+            mistakes.push(format!("error: {why}"))
+        });
+        let (data, mut beside, symbols) = globals.data();
+        match data.define(name, fields, by, &mut beside) {
+            Ok(()) => {}
+            Err(TemplateMistake::Exists) => {
+                let name = symbols.text(name);
+                mistakes.push(format!("template pd-{name}: warning: already exists."));
+            }
+            Err(TemplateMistake::Other(why)) => {
+                mistakes.push(format!("error: pd-{}: {why}", symbols.text(name)));
+            }
+        }
+        mistakes.iter().for_each(|line| globals.print(line));
+    }
+
+    /// Adds a scalar that was saved with the patch to its canvas.
+    fn scalar(&mut self, words: &[Atom]) {
+        let list = self.machine.canvases.get_mut(self.canvas).list;
+        let globals = self.machine.globals();
+        let symbols = &mut globals.symbols;
+        let word = |atom: &Atom, symbols: &mut Symbols| match atom {
+            // One that was escaped once more belongs to a text.
+            Atom::Symbol(text) => TextWord::Value(Value::Symbol(symbols.intern(text))),
+            atom => TextWord::of_atom(atom, symbols),
+        };
+        let words: Vec<TextWord> = words.iter().map(|atom| word(atom, symbols)).collect();
+        let (data, mut beside, symbols) = globals.data();
+        let restored = data.restore(list, &words, symbols, &mut beside);
+        globals.report_restored(restored);
     }
 
     /// As [`Builder::canvas`], whose boxes are called by `name`.
@@ -242,6 +308,7 @@ impl<'m> Builder<'m> {
         let arguments = instance.arguments.iter();
         let arguments = arguments.map(|atom| Value::of(atom, symbols)).collect();
         let around = std::mem::replace(&mut self.arguments, arguments);
+        self.templates(&instance.structs);
         let id = self.open(instance, is_file);
         self.depth += 1;
         let boxes: Vec<BuiltBox> = instance
@@ -308,17 +375,30 @@ impl<'m> Builder<'m> {
                 let name = self.name(&array.name);
                 let mut points = array.points.clone();
                 points.resize(array.size, 0.0);
-                self.array(name, points);
+                self.array(name, points, false);
                 BuiltBox::None
             }
             ObjectBody::Class(class) => self.class(class, object),
-            ObjectBody::Comment | ObjectBody::Scalar | ObjectBody::StandIn(_) => BuiltBox::None,
+            ObjectBody::Scalar => {
+                self.scalar(&object.arguments);
+                BuiltBox::None
+            }
+            ObjectBody::Comment | ObjectBody::StandIn(_) => BuiltBox::None,
         }
     }
 
-    fn array(&mut self, name: Symbol, points: Vec<f32>) -> ObjectId {
-        self.machine.globals().arrays.add(name, points);
-        let id = self.machine.add("array", Box::new(ArrayBox { name }));
+    fn array(&mut self, name: Symbol, points: Vec<f32>, is_defined: bool) -> ObjectId {
+        let globals = self.machine.globals();
+        let array = globals.arrays.add(name, points);
+        let (data, mut beside, _) = globals.data();
+        let place = is_defined.then(|| {
+            let datum = data.add_named(words::FLOAT, array);
+            data.add_around(words::POINTS, datum, &mut beside)
+        });
+        let place = place.flatten();
+        let id = self
+            .machine
+            .add("array", Box::new(ArrayBox { name, place }));
         self.machine.receive(name, id);
         id
     }
@@ -409,7 +489,7 @@ impl<'m> Builder<'m> {
             .collect();
         if let Some(array) = array_definition(class, object) {
             let name = self.name(&array.0);
-            return BuiltBox::Object(self.array(name, array.1));
+            return BuiltBox::Object(self.array(name, array.1, true));
         }
         if class == "table" {
             let name = object.arguments.first().map(|name| self.name(name));
@@ -425,7 +505,7 @@ impl<'m> Builder<'m> {
             )]
             let size = size.clamp(1.0, 268_435_456.0) as usize;
             if let Some(name) = name {
-                self.array(name, vec![0.0; size]);
+                self.array(name, vec![0.0; size], false);
             }
             return BuiltBox::None;
         }
@@ -449,6 +529,9 @@ impl<'m> Builder<'m> {
             return self.not_built(class, object);
         };
         let id = self.machine.add(class, made);
+        if class == "struct" {
+            self.template(&object.arguments, Some(id));
+        }
         if class == "pd~" {
             self.machine.globals().children.name_last(id);
         }
@@ -475,7 +558,7 @@ impl<'m> Builder<'m> {
             )
             && let Some(name) = rest.iter().rev().find_map(|value| match value {
                 Value::Symbol(name) => Some(*name),
-                Value::Float(_) => None,
+                Value::Float(_) | Value::Pointer(_) => None,
             })
         {
             self.machine.receive(name, id);

@@ -45,6 +45,8 @@ pub(super) struct CanvasState {
     pub boxes: Vec<CanvasBox>,
     /// Number of canvases around it.
     pub depth: usize,
+    /// Its scalars.
+    pub list: u32,
 }
 
 /// A box of a canvas.
@@ -233,6 +235,14 @@ impl Canvases {
             if let BoxPlace::Object(id) = one.place {
                 to.push(id);
             }
+        }
+    }
+
+    /// Lists of scalars of a canvas and of those inside.
+    pub(super) fn lists(&self, canvas: CanvasId, to: &mut Vec<u32>) {
+        to.push(self.get(canvas).list);
+        for one in &self.get(canvas).boxes {
+            one.canvases().iter().for_each(|id| self.lists(*id, to));
         }
     }
 

@@ -83,6 +83,9 @@ impl Machine {
                 }
                 self.deliver(Wire { object, inlet: 0 }, message, depth);
             }
+            Work::Object { object, message } => {
+                self.deliver(Wire { object, inlet: 0 }, message, depth);
+            }
             Work::Move { object, number } => {
                 self.call(object, depth, |object, context| {
                     object.moved(number, context)
@@ -197,10 +200,11 @@ fn to_left_inlet(
         (words::BANG, _) => object.bang(context),
         (words::FLOAT, [Value::Float(number), ..]) => object.float(*number, context),
         (words::FLOAT, []) => object.float(0.0, context),
-        (words::FLOAT, [Value::Symbol(_), ..]) => return Handled::No,
+        (words::FLOAT, [Value::Symbol(_) | Value::Pointer(_), ..]) => return Handled::No,
         (words::SYMBOL, [Value::Symbol(symbol), ..]) => object.symbol(*symbol, context),
         (words::SYMBOL, _) => object.symbol(words::EMPTY, context),
         (words::LIST, values) => return to_list(object, values, context),
+        (words::POINTER, [Value::Pointer(pointer)]) => object.pointer(*pointer, context),
         _ => return object.anything(message, context),
     };
     if exact == Handled::Yes {
@@ -221,6 +225,7 @@ fn to_list(object: &mut dyn Object, values: &[Value], context: &mut Context<'_>)
         [] => object.bang(context),
         [Value::Float(number)] => object.float(*number, context),
         [Value::Symbol(symbol)] => object.symbol(*symbol, context),
+        [Value::Pointer(pointer)] => object.pointer(*pointer, context),
         _ => Handled::No,
     };
     if short == Handled::Yes {
@@ -243,6 +248,7 @@ fn to_list(object: &mut dyn Object, values: &[Value], context: &mut Context<'_>)
     match values.first() {
         Some(Value::Float(number)) => object.float(*number, context),
         Some(Value::Symbol(symbol)) => object.symbol(*symbol, context),
+        Some(Value::Pointer(pointer)) => object.pointer(*pointer, context),
         None => Handled::No,
     }
 }

@@ -110,6 +110,7 @@ impl Machine {
                     let _ = write!(statement, "{number}");
                 }
                 Value::Symbol(symbol) => escape(symbols.text(*symbol), &mut statement),
+                Value::Pointer(_) => statement.push_str("(pointer)"),
             }
         }
         statement
@@ -164,6 +165,12 @@ impl Machine {
         }
         if let Some(layout) = &mut self.layout {
             layout.clear(canvas);
+        }
+        let mut lists = Vec::new();
+        self.canvases.lists(canvas, &mut lists);
+        let (data, mut beside, _) = self.globals().data();
+        for list in lists {
+            data.clear_list(list, &mut beside);
         }
         self.remove(&objects);
         self.canvases.get_mut(canvas).boxes.clear();

@@ -5,6 +5,7 @@ use super::canvases::{CanvasId, CanvasMessage};
 use super::chains::{MAX_CHAINS, MAX_WORDS};
 use super::clocks::Clocks;
 use super::console::Console;
+use super::data::{Beside, Data};
 use super::job_queue::Jobs;
 use super::midi::MidiOutput;
 use super::net::Net;
@@ -34,6 +35,8 @@ pub(crate) struct Globals {
     pub net: Net,
     /// Texts of `text define`.
     pub texts: Texts,
+    /// Data structures.
+    pub data: Data,
     /// Files of `file handle`.
     pub open_files: OpenFiles,
     /// State from which the next `array random` gets its own.
@@ -72,6 +75,7 @@ impl Globals {
             jobs: Jobs::default(),
             net: Net::default(),
             texts: Texts::default(),
+            data: Data::default(),
             open_files: OpenFiles::default(),
             array_seed: 584_926_371,
             rate,
@@ -86,6 +90,20 @@ impl Globals {
             spare_edits: Vec::new(),
             line: Vec::with_capacity(256),
         }
+    }
+
+    /// Data structures, and what lies beside them.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn data(&mut self) -> (&mut Data, Beside<'_>, &mut Symbols) {
+        let Self {
+            data,
+            texts,
+            arrays,
+            symbols,
+            ..
+        } = self;
+        (data, Beside { texts, arrays }, symbols)
     }
 
     /// Prints a line.
@@ -104,6 +122,16 @@ impl Globals {
         } = self;
         let name = symbols.text(name);
         console.line(|line| write!(line, "error: {name}: no such object"));
+    }
+
+    /// Says what was wrong with scalars that were read.
+    pub(super) fn report_restored(&mut self, result: Result<usize, String>) {
+        match result {
+            Ok(surplus) => {
+                (0..surplus).for_each(|_| self.print("warning: word_restore: extra arguments"));
+            }
+            Err(why) => self.console.line(|line| write!(line, "error: {why}")),
+        }
     }
 
     /// Makes memory for messages to canvases while the patch plays live.

@@ -123,7 +123,9 @@ impl Machine {
                     None => return true,
                 }
             }
-            Some(Work::Resume { object, .. } | Work::Load { object }) => object,
+            Some(
+                Work::Resume { object, .. } | Work::Load { object } | Work::Object { object, .. },
+            ) => object,
             Some(Work::Move { .. }) | None => return false,
         };
         let is_control = matches!(self.objects[reached.0 as usize], ObjectSlot::Control(_));

@@ -57,7 +57,12 @@ impl Machine {
             classes: Vec::new(),
             wires: Vec::new(),
             loadbangs: Vec::new(),
-            globals: Globals::new(rate),
+            globals: {
+                let mut globals = Globals::new(rate);
+                let Globals { data, symbols, .. } = &mut globals;
+                data.add_own_templates(symbols);
+                globals
+            },
             stack: Vec::with_capacity(4096),
             values: Vec::with_capacity(4096),
             sent: Vec::with_capacity(256),
@@ -123,6 +128,8 @@ impl Machine {
         for wires in self.wires.iter_mut().flatten() {
             wires.retain(|wire| !removed(wire.object));
         }
+        let (data, mut beside, _) = self.globals.data();
+        data.forget_boxes(removed, &mut beside);
         for (name, id) in self.globals.receivers.remove_all(removed) {
             if &*self.classes[id.0 as usize] == "array" {
                 self.globals.arrays.remove(name);

@@ -21,6 +21,7 @@
 //! | `arrays` | arrays by name |
 //! | `receivers` | objects by the names under which they receive |
 //! | `console` | what was printed |
+//! | `data` | data structures |
 //! | `open_files` | files that boxes have open |
 //! | `text` | texts by name |
 //! | `jobs`, `job_queue` | files and memory that objects ask for |
@@ -50,6 +51,7 @@ mod canvases;
 mod chains;
 mod clocks;
 mod console;
+mod data;
 mod delivery;
 mod edit;
 mod globals;

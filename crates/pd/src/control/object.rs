@@ -2,6 +2,7 @@
 
 use super::arrays::{ArrayId, Arrays, MAX_SAMPLES};
 use super::clocks::{Clocks, Due};
+use super::data::Pointer;
 use super::globals::Globals;
 use super::jobs::{Job, JobResult, MAX_PARTS, Sum};
 use super::sums;
@@ -41,6 +42,11 @@ pub(crate) trait Object: Send + Sync {
 
     /// A list at the left inlet, of any length.
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        Handled::No
+    }
+
+    /// A pointer at the left inlet.
+    fn pointer(&mut self, pointer: Pointer, context: &mut Context<'_>) -> Handled {
         Handled::No
     }
 
@@ -236,6 +242,12 @@ impl Context<'_> {
             only,
         };
         self.push(work, self.depth + 1);
+    }
+
+    /// Sends a message to an object itself.
+    pub(super) fn send_object(&mut self, object: ObjectId, message: Message<'_>) {
+        let message = store(self.values, message);
+        self.push(Work::Object { object, message }, self.depth + 1);
     }
 
     /// Moves a box as a face does.

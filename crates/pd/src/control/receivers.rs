@@ -70,6 +70,18 @@ impl Receivers {
         objects.copied().any(is_of_sort)
     }
 
+    /// The object of a sort that has received under a name the longest.
+    ///
+    /// Real-time: hot.
+    pub(super) fn oldest(
+        &self,
+        name: Symbol,
+        is_of_sort: impl Fn(ObjectId) -> bool,
+    ) -> Option<ObjectId> {
+        let objects = self.by_name.get(name.index()).into_iter().flatten();
+        objects.copied().rev().find(|id| is_of_sort(*id))
+    }
+
     /// Takes out all objects from `first` on, in the order in which they can be added again.
     ///
     /// Real-time: setup.

@@ -39,7 +39,7 @@ impl TextWord {
     /// The word that a value of a message stands for: the symbol `;` is a separator.
     pub(crate) fn of_value(value: Value, symbols: &mut Symbols) -> Self {
         match value {
-            Value::Float(_) => Self::Value(value),
+            Value::Float(_) | Value::Pointer(_) => Self::Value(value),
             Value::Symbol(symbol) => {
                 let text = symbols.text(symbol).to_owned();
                 Self::restored(&text, symbols)
@@ -263,6 +263,8 @@ pub(crate) fn line_of(words: &[TextWord], line: usize) -> Option<std::ops::Range
 pub(crate) struct Texts {
     names: HashMap<Symbol, usize>,
     texts: Vec<Vec<TextWord>>,
+    /// Numbers of texts that are gone; their memory stays for the next ones.
+    free: Vec<usize>,
 }
 
 impl Texts {
@@ -276,6 +278,24 @@ impl Texts {
             self.names.insert(name, number);
         }
         number
+    }
+
+    /// Adds an empty text without a name.
+    ///
+    /// Real-time: takes memory where there are more of them than ever before.
+    pub(crate) fn add_unnamed(&mut self) -> usize {
+        self.free.pop().unwrap_or_else(|| {
+            self.texts.push(Vec::new());
+            self.texts.len() - 1
+        })
+    }
+
+    /// Removes a text without a name.
+    ///
+    /// Real-time: takes memory where more of them are gone than ever before.
+    pub(crate) fn remove(&mut self, number: usize) {
+        self.texts[number].clear();
+        self.free.push(number);
     }
 
     /// The number of a text.

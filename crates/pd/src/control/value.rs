@@ -1,5 +1,6 @@
 //! [`Value`] and [`Message`]: what goes along a wire.
 
+use super::data::Pointer;
 use super::symbol::{Symbol, Symbols, words};
 use crate::file::Atom;
 use std::fmt::Write;
@@ -9,14 +10,16 @@ use std::fmt::Write;
 pub(crate) enum Value {
     Float(f32),
     Symbol(Symbol),
+    /// A place in data structures.
+    Pointer(Pointer),
 }
 
 impl Value {
-    /// The number; that of a symbol is 0.
+    /// The number; that of anything else is 0.
     pub(crate) fn number(self) -> f32 {
         match self {
             Self::Float(number) => number,
-            Self::Symbol(_) => 0.0,
+            Self::Symbol(_) | Self::Pointer(_) => 0.0,
         }
     }
 
@@ -36,6 +39,7 @@ impl Value {
         match self {
             Self::Float(number) => crate::file::write_float(to, number),
             Self::Symbol(symbol) => to.write_str(symbols.text(symbol)),
+            Self::Pointer(_) => to.write_str("(pointer)"),
         }
     }
 
@@ -44,6 +48,7 @@ impl Value {
         match self {
             Self::Float(number) => Atom::Float(number).to_string(),
             Self::Symbol(symbol) => symbols.text(symbol).to_owned(),
+            Self::Pointer(_) => "(pointer)".to_owned(),
         }
     }
 }
@@ -51,9 +56,9 @@ impl Value {
 /// A message: its selector and the words behind it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message<'m> {
-    /// `bang`, `float`, `symbol`, `list`, or any other word.
+    /// `bang`, `float`, `symbol`, `pointer`, `list`, or any other word.
     pub selector: Symbol,
-    /// One for `float` and `symbol`, none for `bang`.
+    /// One for `float`, `symbol` and `pointer`, none for `bang`.
     pub values: &'m [Value],
 }
 
@@ -64,6 +69,7 @@ impl<'m> Message<'m> {
             [] => words::BANG,
             [Value::Float(_)] => words::FLOAT,
             [Value::Symbol(_)] => words::SYMBOL,
+            [Value::Pointer(_)] => words::POINTER,
             _ => words::LIST,
         };
         Self { selector, values }
@@ -82,7 +88,13 @@ impl<'m> Message<'m> {
 
     /// The selector as a word, unless it is the name of a type.
     pub(crate) fn selector_word(&self) -> Option<Value> {
-        let types = [words::LIST, words::FLOAT, words::SYMBOL, words::BANG];
+        let types = [
+            words::LIST,
+            words::FLOAT,
+            words::SYMBOL,
+            words::BANG,
+            words::POINTER,
+        ];
         (!types.contains(&self.selector)).then_some(Value::Symbol(self.selector))
     }
 

@@ -31,6 +31,8 @@ pub(super) enum Work {
         message: Stored,
         only: Option<u16>,
     },
+    /// A message to an object.
+    Object { object: ObjectId, message: Stored },
     /// A face moves a box.
     Move { object: ObjectId, number: f32 },
     /// The object learns that the patch is loaded.

@@ -31,6 +31,10 @@ pub(crate) enum SeekFrom {
 }
 
 /// Something of the open file `number`, which is given by who opens it and which nobody else uses.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "where it is made nothing may be allocated: it moves through queues of fixed size"
+)]
 #[derive(Clone, Debug)]
 pub(crate) enum HandleRequest {
     Open {

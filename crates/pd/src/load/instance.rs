@@ -90,6 +90,8 @@ pub struct Instance {
     pub coordinates: Option<Coordinates>,
     /// Size of its letters, in Pd's units: 10 and 12 are usual.
     pub font: f32,
+    /// Templates of data structures that its file defines, as words.
+    pub(crate) structs: Vec<Vec<Atom>>,
     /// What its boxes know of the canvases around.
     pub(crate) scope: Arc<Scope>,
 }

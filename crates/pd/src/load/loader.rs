@@ -227,7 +227,11 @@ impl Loader {
             file: file.number,
             ..scope
         });
-        self.canvas(&file.patch.canvas, file.name.clone(), &scope)
+        let canvas = self.canvas(&file.patch.canvas, file.name.clone(), &scope);
+        Instance {
+            structs: file.patch.structs.clone(),
+            ..canvas
+        }
     }
 
     fn canvas(&mut self, canvas: &Canvas, name: String, scope: &Arc<Scope>) -> Instance {
@@ -257,6 +261,7 @@ impl Loader {
             connections,
             coordinates: canvas.coordinates,
             font: canvas.font,
+            structs: Vec::new(),
             scope: scope.clone(),
         }
     }
@@ -294,7 +299,11 @@ impl Loader {
                 array.name = with_argument(&array.name, &scope.arguments, scope.number);
                 (ObjectBody::Array(array), Vec::new(), Ports::default())
             }
-            BoxBody::Scalar(words) => (ObjectBody::Scalar, words.clone(), Ports::default()),
+            BoxBody::Scalar(words) => {
+                let (name, rest) = words.split_at(words.len().min(1));
+                let words = [in_place(name), rest.to_vec()].concat();
+                (ObjectBody::Scalar, words, Ports::default())
+            }
         };
         let written = match &patch_box.body {
             BoxBody::Object(words) => words.clone(),

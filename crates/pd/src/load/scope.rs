@@ -14,5 +14,5 @@ pub(crate) struct Scope {
     /// `$0`.
     pub(super) number: u32,
     pub(super) arguments: Arc<Vec<Atom>>,
-    pub(super) file: u16,
+    pub(crate) file: u16,
 }

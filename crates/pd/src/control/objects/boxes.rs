@@ -96,6 +96,8 @@ fn expand(word: &Word, arguments: &[Value], context: &mut Context<'_>) -> Value 
         Word::Value(value) => *value,
         Word::Dollar(0) => Value::Float(0.0),
         Word::Dollar(n) => match arguments.get(*n as usize - 1) {
+            // As in Pd, a message box knows no pointers.
+            Some(Value::Pointer(_)) => Value::Float(0.0),
             Some(value) => *value,
             None => {
                 context.print_with(|_, line| {

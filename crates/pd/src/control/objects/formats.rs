@@ -202,7 +202,7 @@ impl OscFormat {
         for (at, value) in values.iter().enumerate() {
             let kind = formats.next().unwrap_or(match value {
                 Value::Symbol(_) => 's',
-                Value::Float(_) => 'f',
+                Value::Float(_) | Value::Pointer(_) => 'f',
             });
             types.push(kind);
             match (kind, value) {

@@ -23,6 +23,8 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             right: making.number(0, 0.0),
         }),
         "loadbang" => Box::new(Loadbang),
+        // The builder defines its template.
+        "struct" => Box::new(Mute),
         class if SILENT_CLASSES.contains(&class) => Box::new(Mute),
         _ => return None,
     })
@@ -33,7 +35,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 pub const SILENT_CLASSES: &[&str] = &[
     "openpanel", "savepanel", "key", "keyup", "keyname",
     "declare", "namecanvas",
-    "struct", "drawcurve", "filledcurve", "drawpolygon", "filledpolygon", "plot", "drawnumber", "drawsymbol", "drawtext",
+    "drawcurve", "filledcurve", "drawpolygon", "filledpolygon", "plot", "drawnumber", "drawsymbol", "drawtext",
 ];
 
 /// Takes everything, sends nothing.
@@ -169,6 +171,7 @@ impl Object for SymbolBox {
             None => self.bang(context),
             Some(Value::Symbol(symbol)) => self.symbol(*symbol, context),
             Some(Value::Float(_)) => self.symbol(words::FLOAT, context),
+            Some(Value::Pointer(_)) => self.symbol(words::POINTER, context),
         }
     }
 

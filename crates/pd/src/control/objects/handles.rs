@@ -350,7 +350,7 @@ impl Object for Handle {
         let name = match message.values {
             [Value::Symbol(name), ..] => *name,
             [] => words::EMPTY,
-            [Value::Float(_), ..] => return Handled::No,
+            [_, ..] => return Handled::No,
         };
         self.name = (name != words::EMPTY).then_some(name);
         if self.name.is_some() && context.globals().open_files.get(self.own).open.is_some() {

@@ -6,6 +6,7 @@
 //! | `canvas` | the receiver of messages to a canvas |
 //! | `clones` | the two sides of `clone` |
 //! | `expr` | `expr` |
+//! | `fields` | fields of scalars |
 //! | `formats` | OSC and FUDI: messages as bytes |
 //! | `handles` | `file handle` |
 //! | `host` | what asks the host, or keeps for it |
@@ -19,10 +20,13 @@
 //! | `notes` | `poly`, `makenote`, `stripnote` |
 //! | `packing` | `pack`, `unpack` |
 //! | `paths` | `file` |
+//! | `pointers` | `pointer` |
 //! | `ranges` | `array` and its functions |
 //! | `routing` | `trigger`, `route`, `select` |
+//! | `scalars` | `scalar` |
 //! | `sequence`, `texts` | `text` and its functions |
 //! | `sound_files`, `sound_streams`, `sound_words` | `soundfiler`, `readsf~`, `writesf~`, and the words of their messages |
+//! | `sources` | texts and arrays by name or pointer |
 //! | `tables` | reading and writing arrays |
 //! | `textfiles` | `textfile`, `qlist` |
 //! | `time` | clocks: `delay`, `metro`, `line`, `timer`, `pipe` |
@@ -31,6 +35,7 @@ mod boxes;
 mod canvas;
 mod clones;
 pub(crate) mod expr;
+mod fields;
 mod formats;
 mod glue;
 mod gui;
@@ -44,13 +49,16 @@ mod network;
 mod notes;
 mod packing;
 mod paths;
+mod pointers;
 mod ranges;
 mod routing;
+mod scalars;
 mod sequence;
 mod socket_link;
 mod sound_files;
 mod sound_streams;
 mod sound_words;
+mod sources;
 mod tables;
 mod textfiles;
 mod texts;
@@ -105,6 +113,7 @@ impl Making<'_> {
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     glue::make(making)
         .or_else(|| expr::make(making))
+        .or_else(|| fields::make(making))
         .or_else(|| formats::make(making))
         .or_else(|| host::make(making))
         .or_else(|| lists::make(making))
@@ -115,8 +124,10 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| notes::make(making))
         .or_else(|| packing::make(making))
         .or_else(|| paths::make(making))
+        .or_else(|| pointers::make(making))
         .or_else(|| ranges::make(making))
         .or_else(|| routing::make(making))
+        .or_else(|| scalars::make(making))
         .or_else(|| sound_files::make(making))
         .or_else(|| sound_streams::make(making))
         .or_else(|| tables::make(making))

@@ -248,7 +248,7 @@ impl Object for Print {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         match values {
             [] => self.bang(context),
-            [Value::Float(_), ..] => self.line(None, values, context),
+            [Value::Float(_), ..] | [Value::Pointer(_)] => self.line(None, values, context),
             [Value::Symbol(symbol)] => self.symbol(*symbol, context),
             values => self.line(Some(words::LIST), values, context),
         }

@@ -1,5 +1,6 @@
 //! Lists from values and values from lists: `pack`, `unpack` (`x_connective.c`).
 
+use super::super::data::Pointer;
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
@@ -9,9 +10,9 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
         "pack" => Box::new(Pack::new(making)),
         "unpack" => Box::new(Unpack {
-            is_symbol: types(making, &['f', 'f'])
-                .iter()
-                .map(|t| *t == 's')
+            taken: types(making, &['f', 'f'])
+                .into_iter()
+                .map(Taken::of_letter)
                 .collect(),
         }),
         _ => return None,
@@ -21,7 +22,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 /// The first letter of each argument; a number is an `f`.
 fn types(making: &Making<'_>, default: &[char]) -> Vec<char> {
     let letter = |value: &Value| match value {
-        Value::Float(_) => 'f',
+        Value::Float(_) | Value::Pointer(_) => 'f',
         Value::Symbol(symbol) => making
             .globals
             .symbols
@@ -36,8 +37,34 @@ fn types(making: &Making<'_>, default: &[char]) -> Vec<char> {
     }
 }
 
+/// What `pack` and `unpack` take at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    Float,
+    Symbol,
+    Pointer,
+}
+
+impl Taken {
+    fn of_letter(letter: char) -> Self {
+        match letter {
+            's' => Self::Symbol,
+            'p' => Self::Pointer,
+            _ => Self::Float,
+        }
+    }
+
+    fn takes(self, value: Value) -> bool {
+        match value {
+            Value::Float(_) => self == Self::Float,
+            Value::Symbol(_) => self == Self::Symbol,
+            Value::Pointer(_) => self == Self::Pointer,
+        }
+    }
+}
+
 struct Pack {
-    is_symbol: Vec<bool>,
+    taken: Vec<Taken>,
     values: Vec<Value>,
 }
 
@@ -47,6 +74,7 @@ impl Pack {
         let initial = |at: usize, letter: char| match (making.values.get(at), letter) {
             (Some(Value::Float(number)), _) => Value::Float(*number),
             (_, 's') => Value::Symbol(words::SYMBOL),
+            (_, 'p') => Value::Pointer(Pointer::default()),
             _ => Value::Float(0.0),
         };
         let values = types
@@ -55,24 +83,31 @@ impl Pack {
             .map(|(at, letter)| initial(at, *letter))
             .collect();
         Self {
-            is_symbol: types.iter().map(|letter| *letter == 's').collect(),
+            taken: types.into_iter().map(Taken::of_letter).collect(),
             values,
         }
     }
 
     fn set(&mut self, at: usize, value: Value) -> bool {
-        match (self.is_symbol.get(at), value) {
-            (Some(true), Value::Symbol(_)) | (Some(false), Value::Float(_)) => {
-                self.values[at] = value
-            }
-            _ => return false,
+        let takes = self.taken.get(at).is_some_and(|taken| taken.takes(value));
+        if takes {
+            self.values[at] = value;
         }
-        true
+        takes
     }
 }
 
 impl Object for Pack {
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        let data = &context.globals().data;
+        let is_stale = |value: &Value| match value {
+            Value::Pointer(pointer) => data.place(Some(*pointer)).is_none(),
+            _ => false,
+        };
+        if self.values.iter().any(is_stale) {
+            context.print_with(|_, line| line.write_str("error: pack: stale pointer"));
+            return Handled::Yes;
+        }
         context.send(
             0,
             Message {
@@ -107,6 +142,14 @@ impl Object for Pack {
         match first {
             Value::Float(number) => self.float(*number, context),
             Value::Symbol(symbol) => self.symbol(*symbol, context),
+            Value::Pointer(pointer) => self.pointer(*pointer, context),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, context: &mut Context<'_>) -> Handled {
+        match self.set(0, Value::Pointer(pointer)) {
+            true => self.bang(context),
+            false => wrong_type("pack", context),
         }
     }
 
@@ -128,18 +171,18 @@ fn wrong_type(class: &str, context: &mut Context<'_>) -> Handled {
 }
 
 struct Unpack {
-    is_symbol: Vec<bool>,
+    taken: Vec<Taken>,
 }
 
 impl Object for Unpack {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        let count = values.len().min(self.is_symbol.len());
+        let count = values.len().min(self.taken.len());
         for (outlet, value) in values[..count].iter().enumerate().rev() {
-            match (self.is_symbol[outlet], value) {
-                (true, Value::Symbol(_)) | (false, Value::Float(_)) => {
-                    context.send_value(outlet, *value)
+            match self.taken[outlet].takes(*value) {
+                true => context.send_value(outlet, *value),
+                false => {
+                    context.print_with(|_, line| line.write_str("error: unpack: type mismatch"))
                 }
-                _ => context.print_with(|_, line| line.write_str("error: unpack: type mismatch")),
             }
         }
         Handled::Yes

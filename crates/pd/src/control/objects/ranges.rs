@@ -1,11 +1,15 @@
 //! `array` and its functions over a part of an array (`x_array.c`).
 
+use super::super::arrays::ArrayId;
+use super::super::data::{Datum, FieldKind, Place};
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
+use super::fields::resize;
 use super::glue::to_number;
 use super::math::narrow;
+use super::sources::Source;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "array" {
@@ -23,19 +27,40 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "min" => Function::Min,
         _ => return None,
     };
-    let rest = making.values.get(1..).unwrap_or_default();
-    let (name, numbers) = match rest {
-        // By a pointer.
-        [Value::Symbol(flag), ..] if making.globals.symbols.text(*flag).starts_with('-') => {
-            return None;
+    let mut rest = making.values.get(1..).unwrap_or_default();
+    let (mut source, mut point) = (
+        Source::Name(words::EMPTY),
+        making.globals.symbols.intern("y"),
+    );
+    loop {
+        let flag = match rest {
+            [Value::Symbol(flag), ..] => making.globals.symbols.text(*flag),
+            _ => "",
+        };
+        match (flag, rest) {
+            ("-f", [_, Value::Symbol(_), Value::Symbol(field), after @ ..]) => {
+                (point, rest) = (*field, after);
+            }
+            ("-s", [_, Value::Symbol(_), Value::Symbol(_), after @ ..]) => {
+                (source, rest) = (Source::of(rest, making).0, after);
+            }
+            (flag, [_, after @ ..]) if flag.starts_with('-') => rest = after,
+            _ => break,
         }
-        [Value::Symbol(name), numbers @ ..] => (*name, numbers),
-        numbers => (words::EMPTY, numbers),
+    }
+    let numbers = match (source, rest) {
+        (Source::Name(_), [Value::Symbol(name), numbers @ ..]) => {
+            source = Source::Name(*name);
+            numbers
+        }
+        (_, numbers) => numbers,
     };
     let number = |at: usize, default: f32| numbers.get(at).map_or(default, |value| value.number());
     Some(Box::new(Range {
         function,
-        name,
+        source,
+        point,
+        points: Vec::new(),
         onset: number(0, 0.0),
         count: number(1, -1.0),
     }))
@@ -56,7 +81,11 @@ enum Function {
 
 struct Range {
     function: Function,
-    name: Symbol,
+    source: Source,
+    /// The field of an element that is its number.
+    point: Symbol,
+    /// Numbers of the elements of an array in a scalar.
+    points: Vec<f32>,
     onset: f32,
     /// Points; below 0 it is all of them.
     count: f32,
@@ -66,38 +95,90 @@ struct Range {
 const MAX_POINTS: f32 = 268_435_456.0;
 
 impl Range {
-    /// The first index and the points; `None` without an array, which is printed.
-    fn range<'c>(&self, context: &'c mut Context<'_>) -> Option<(usize, &'c mut [f32])> {
-        let Some(id) = context.arrays().find(self.name) else {
+    /// The named array; says that there is none.
+    fn named(name: Symbol, context: &mut Context<'_>) -> Option<ArrayId> {
+        let found = context.arrays().find(name);
+        if found.is_none() {
             context.print_with(|symbols, to| {
-                let name = symbols.text(self.name);
+                let name = symbols.text(name);
                 write!(to, "error: array: couldn't find named array '{name}'")
+            });
+        }
+        found
+    }
+
+    /// The named array, or the numbers of an array in a scalar put together; says what is wrong.
+    fn gathered<'c>(&'c mut self, context: &'c mut Context<'_>) -> Option<&'c mut [f32]> {
+        if let Source::Name(name) = self.source {
+            let id = Self::named(name, context)?;
+            return Some(context.arrays().points_mut(id));
+        }
+        let array = self.source.array(context)?;
+        let (data, beside, _) = context.globals().data();
+        let field = data.field(data.array_template(array), self.point);
+        let Some((field, FieldKind::Float)) = field else {
+            context.print_with(|symbols, to| {
+                let point = symbols.text(self.point);
+                write!(to, "error: array: {point}: no such number in its elements")
             });
             return None;
         };
-        let points = context.arrays().points_mut(id);
+        let count = u32::try_from(data.array_len(array, beside.arrays)).unwrap_or(u32::MAX);
+        self.points.clear();
+        self.points.extend((0..count).map(|at| {
+            match data.get(Place::Element(array, at), field, &beside) {
+                Some(Datum::Float(number)) => number,
+                _ => 0.0,
+            }
+        }));
+        Some(&mut self.points)
+    }
+
+    /// Puts numbers back into an array in a scalar, from `onset` on.
+    fn scatter(&mut self, onset: usize, count: usize, context: &mut Context<'_>) {
+        let Source::Field { .. } = self.source else {
+            return;
+        };
+        let Some(array) = self.source.array(context) else {
+            return;
+        };
+        let (data, mut beside, _) = context.globals().data();
+        let field = data.field(data.array_template(array), self.point);
+        let changed = self.points.iter().enumerate().skip(onset).take(count);
+        for (at, number) in changed {
+            if let (Some((field, _)), Ok(at)) = (field, u32::try_from(at)) {
+                let place = Place::Element(array, at);
+                data.set(place, field, Value::Float(*number), &mut beside);
+            }
+        }
+    }
+
+    /// The first index and the points; `None` without an array, which is printed.
+    fn range<'c>(&'c mut self, context: &'c mut Context<'_>) -> Option<(usize, &'c mut [f32])> {
+        let (first, wanted) = (self.onset, self.count);
+        let points = self.gathered(context)?;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "below 0 is 0"
         )]
-        let onset = (self.onset as usize).min(points.len());
+        let onset = (first as usize).min(points.len());
         let left = points.len() - onset;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "not negative"
         )]
-        let count = if self.count < 0.0 {
+        let count = if wanted < 0.0 {
             left
         } else {
-            (self.count as usize).min(left)
+            (wanted as usize).min(left)
         };
         Some((onset, &mut points[onset..onset + count]))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-    fn quantile(&self, part: f32, context: &mut Context<'_>) {
+    fn quantile(&mut self, part: f32, context: &mut Context<'_>) {
         let Some((_, points)) = self.range(context) else {
             return;
         };
@@ -114,7 +195,7 @@ impl Range {
 
     /// The outermost value with its index.
     #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-    fn extreme(&self, start: f32, is_better: fn(f32, f32) -> bool, context: &mut Context<'_>) {
+    fn extreme(&mut self, start: f32, is_better: fn(f32, f32) -> bool, context: &mut Context<'_>) {
         let Some((onset, points)) = self.range(context) else {
             return;
         };
@@ -129,7 +210,13 @@ impl Range {
     }
 
     fn resize(&self, size: f32, context: &mut Context<'_>) {
-        if let Some(id) = context.arrays().find(self.name) {
+        let Source::Name(name) = self.source else {
+            if let Some(array) = self.source.array(context) {
+                resize(array, size, context);
+            }
+            return;
+        };
+        if let Some(id) = Self::named(name, context) {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -139,15 +226,30 @@ impl Range {
             context.resize_array(id, size);
         }
     }
+
+    /// The number of points.
+    fn size(&self, context: &mut Context<'_>) -> Option<usize> {
+        match self.source {
+            Source::Name(name) => {
+                let id = Self::named(name, context)?;
+                Some(context.arrays().points(id).len())
+            }
+            source @ Source::Field { .. } => {
+                let array = source.array(context)?;
+                let (data, beside, _) = context.globals().data();
+                Some(data.array_len(array, beside.arrays))
+            }
+        }
+    }
 }
 
 impl Object for Range {
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         match &mut self.function {
             Function::Size => {
-                if let Some(points) = context.arrays().named(self.name) {
+                if let Some(size) = self.size(context) {
                     #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-                    let size = points.len() as f32;
+                    let size = size as f32;
                     context.send_float(0, size);
                 }
             }
@@ -196,10 +298,11 @@ impl Object for Range {
         if self.function != Function::Set {
             return Handled::No;
         }
-        if let Some((_, points)) = self.range(context) {
+        if let Some((onset, points)) = self.range(context) {
             for (point, value) in points.iter_mut().zip(values) {
                 *point = value.number();
             }
+            self.scatter(onset, values.len(), context);
         }
         Handled::Yes
     }
@@ -223,13 +326,7 @@ impl Object for Range {
         match (inlet, has_onset, has_count) {
             (1, true, _) => to_number(message, &mut self.onset),
             (1, false, true) | (2, true, true) => to_number(message, &mut self.count),
-            _ => match message.values {
-                [Value::Symbol(name)] => {
-                    self.name = *name;
-                    Handled::Yes
-                }
-                _ => Handled::No,
-            },
+            _ => self.source.change(message),
         }
     }
 }

@@ -26,6 +26,7 @@ enum TriggerType {
     Float,
     Symbol,
     List,
+    Pointer,
     Anything,
     /// A number of the patch's own.
     Constant(f32),
@@ -34,10 +35,12 @@ enum TriggerType {
 fn trigger_types(making: &Making<'_>) -> Vec<TriggerType> {
     let of_value = |value: &Value| match value {
         Value::Float(number) => TriggerType::Constant(*number),
+        Value::Pointer(_) => TriggerType::Pointer,
         Value::Symbol(symbol) => match making.globals.symbols.text(*symbol).chars().next() {
             Some('b') => TriggerType::Bang,
             Some('s') => TriggerType::Symbol,
             Some('l') => TriggerType::List,
+            Some('p') => TriggerType::Pointer,
             Some('a') => TriggerType::Anything,
             _ => TriggerType::Float,
         },
@@ -64,11 +67,16 @@ impl Trigger {
                     let symbol = match first {
                         Some(Value::Symbol(symbol)) => symbol,
                         Some(Value::Float(_)) => words::FLOAT,
+                        Some(Value::Pointer(_)) => words::POINTER,
                         None => words::SYMBOL,
                     };
                     context.send_value(outlet, Value::Symbol(symbol));
                 }
                 TriggerType::List => context.send_list(outlet, message.values),
+                TriggerType::Pointer => match first {
+                    Some(value @ Value::Pointer(_)) => context.send_value(outlet, value),
+                    _ => context.print_with(|_, line| line.write_str("error: unpack: bad pointer")),
+                },
                 TriggerType::Anything => context.send(outlet, message),
             }
         }

@@ -5,11 +5,12 @@ use super::super::symbol::{Symbol, words};
 use super::super::text::{TextWord, line_of};
 use super::super::value::{Message, Value};
 use super::Making;
+use super::sources::Source;
 use super::texts::find;
 
 /// Sends the lines of a text, and waits where numbers, or a word, say so.
 pub(super) struct Sequence {
-    name: Symbol,
+    name: Source,
     /// Index of the next word; `None` at the end.
     at: Option<usize>,
     arguments: Vec<Value>,
@@ -33,7 +34,7 @@ pub(super) struct Sequence {
 
 impl Sequence {
     /// From the words behind the name.
-    pub(super) fn new(making: &Making<'_>, name: Symbol, flags: &[Value]) -> Self {
+    pub(super) fn new(making: &Making<'_>, name: Source, flags: &[Value]) -> Self {
         let mut new = Self {
             name,
             at: None,
@@ -319,10 +320,6 @@ impl Object for Sequence {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values {
-            [Value::Symbol(symbol)] => self.name = *symbol,
-            _ => return Handled::No,
-        }
-        Handled::Yes
+        self.name.change(message)
     }
 }

@@ -73,7 +73,7 @@ impl Words<'_> {
     pub(super) fn symbol(&mut self) -> Option<Symbol> {
         match self.next()? {
             Value::Symbol(symbol) => Some(symbol),
-            Value::Float(_) => None,
+            Value::Float(_) | Value::Pointer(_) => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reading and writing arrays: `tabread`, `tabread4`, `tabwrite`, and the messages that an array takes.
 
 use super::super::arrays::ArrayId;
+use super::super::data::Place;
 use super::super::object::{Context, Handled, Object};
 use super::super::sums;
 use super::super::symbol::{Symbol, words};
@@ -8,6 +9,7 @@ use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
 use super::math::narrow;
+use super::texts::send_pointer;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -23,6 +25,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "tabwrite" => Box::new(Write { name, index: 0.0 }),
         "table" => Box::new(ArrayBox {
             name: making.symbol(0).unwrap_or(words::EMPTY),
+            place: None,
         }),
         _ => return None,
     })
@@ -143,6 +146,8 @@ impl Object for Write {
 /// Receiver of messages under the name of an array.
 pub(in super::super) struct ArrayBox {
     pub(in super::super) name: Symbol,
+    /// Where pointers to an `array define` lead.
+    pub(in super::super) place: Option<Place>,
 }
 
 /// Points of an array, at most, by a message.
@@ -166,7 +171,11 @@ impl ArrayBox {
 }
 
 impl Object for ArrayBox {
-    fn bang(&mut self, _: &mut Context<'_>) -> Handled {
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        if let Some(place) = self.place {
+            let pointer = context.globals().data.pointer(place);
+            context.send_value(0, Value::Pointer(pointer));
+        }
         Handled::Yes
     }
 
@@ -191,6 +200,10 @@ impl Object for ArrayBox {
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        if message.selector == words::SEND && self.place.is_some() {
+            send_pointer(self.place, message.values, context);
+            return Handled::Yes;
+        }
         let Some(id) = context.arrays().find(self.name) else {
             return Handled::Yes;
         };

@@ -1,14 +1,16 @@
 //! `text` and its functions (`x_text.c`).
 
+use super::super::data::{Datum, Place};
 use super::super::globals::Globals;
 use super::super::jobs::{Job, JobResult};
 use super::super::object::{Context, Handled, Object};
-use super::super::symbol::{Symbol, Symbols, words};
+use super::super::symbol::{Symbols, words};
 use super::super::text::{TextWord, line_of, text_bytes, write_text};
 use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
 use super::sequence::Sequence;
+use super::sources::Source;
 use crate::disk::{FileName, FileReply, FileRequest, ShortText};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if matches!(function.as_str(), "define" | "d") {
         return Some(Box::new(define(making)));
     }
-    let (name, numbers) = named(making, 1)?;
+    let (name, numbers) = Source::of(making.values.get(1..).unwrap_or_default(), making);
     let number = |at: usize, default: f32| numbers.get(at).map_or(default, |value| value.number());
     Some(match function.as_str() {
         "get" => Box::new(Get {
@@ -46,38 +48,19 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "fromlist" => Box::new(FromList(name)),
         "search" => Box::new(Search {
             name,
-            keys: keys(making, &numbers),
+            keys: keys(making, numbers),
         }),
-        "sequence" => Box::new(Sequence::new(making, name, &numbers)),
+        "sequence" => Box::new(Sequence::new(making, name, numbers)),
         _ => return None,
     })
 }
 
-/// The name and what follows; `None` for a text in a data structure.
-fn named(making: &Making<'_>, from: usize) -> Option<(Symbol, Vec<Value>)> {
-    let rest = making.values.get(from..).unwrap_or_default();
-    match rest {
-        [Value::Symbol(name), ..] if making.globals.symbols.text(*name) == "-s" => None,
-        [Value::Symbol(name), ..] if making.globals.symbols.text(*name).starts_with('-') => {
-            Some((words::EMPTY, rest.to_vec()))
-        }
-        [Value::Symbol(name), rest @ ..] => Some((*name, rest.to_vec())),
-        rest => Some((words::EMPTY, rest.to_vec())),
-    }
-}
-
-/// Words of a text by name, or a line that says that there is none.
+/// Words of a text, or a line that says that there is none.
 pub(super) fn find<'c>(
-    name: Symbol,
+    source: Source,
     context: &'c mut Context<'_>,
 ) -> Option<&'c mut Vec<TextWord>> {
-    let Some(number) = context.globals().texts.find(name) else {
-        context.print_with(|symbols, to| {
-            let name = symbols.text(name);
-            write!(to, "error: text: couldn't find text buffer '{name}'")
-        });
-        return None;
-    };
+    let number = source.text(context)?;
     Some(context.globals().texts.words(number))
 }
 
@@ -109,6 +92,13 @@ impl TextFile {
     pub(super) fn new(making: &Making<'_>) -> Self {
         Self {
             folder: making.folder.into(),
+        }
+    }
+
+    /// Files whose names count from a folder.
+    pub(super) fn in_folder(folder: &Path) -> Self {
+        Self {
+            folder: folder.into(),
         }
     }
 
@@ -231,20 +221,37 @@ fn define(making: &mut Making<'_>) -> Define {
         Value::Symbol(name) if !making.globals.symbols.text(*name).starts_with('-') => Some(*name),
         _ => None,
     });
+    let number = making.globals.texts.add(name, saved);
+    let datum = Datum::Text(u32::try_from(number).unwrap_or(u32::MAX));
+    let (data, mut beside, _) = making.globals.data();
     Define {
-        number: making.globals.texts.add(name, saved),
+        number,
+        place: data.add_around(words::TEXT, datum, &mut beside),
         file: TextFile::new(making),
+    }
+}
+
+/// Sends a pointer to what receives under a name.
+pub(super) fn send_pointer(place: Option<Place>, values: &[Value], context: &mut Context<'_>) {
+    if let (Some(place), [Value::Symbol(name), ..]) = (place, values) {
+        let pointer = context.globals().data.pointer(place);
+        context.send_to(*name, Message::of_list(&[Value::Pointer(pointer)]));
     }
 }
 
 struct Define {
     number: usize,
+    /// Where pointers to it lead.
+    place: Option<Place>,
     file: TextFile,
 }
 
 impl Object for Define {
-    fn bang(&mut self, _: &mut Context<'_>) -> Handled {
-        // A pointer, which nothing here takes.
+    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
+        if let Some(place) = self.place {
+            let pointer = context.globals().data.pointer(place);
+            context.send_value(0, Value::Pointer(pointer));
+        }
         Handled::Yes
     }
 
@@ -276,6 +283,7 @@ impl Object for Define {
                     self.reply(&mut result, context);
                 }
             }
+            "send" => send_pointer(self.place, message.values, context),
             "click" | "close" | "notify" => {}
             _ => return Handled::No,
         }
@@ -283,17 +291,13 @@ impl Object for Define {
     }
 }
 
-/// A name at the last inlet.
-fn rename(message: Message<'_>, name: &mut Symbol) -> Handled {
-    match message.values {
-        [Value::Symbol(symbol)] => *name = *symbol,
-        _ => return Handled::No,
-    }
-    Handled::Yes
+/// A name, or a pointer, at the last inlet.
+fn rename(message: Message<'_>, source: &mut Source) -> Handled {
+    source.change(message)
 }
 
 struct Get {
-    name: Symbol,
+    name: Source,
     field: f32,
     count: f32,
 }
@@ -313,8 +317,8 @@ impl Object for Get {
         };
         let is_comma = words.get(range.end) == Some(&TextWord::Comma);
         context.with_line(|line, context| {
-            let Globals { texts, symbols, .. } = context.globals();
-            if let Some(number) = texts.find(self.name) {
+            if let Some(number) = self.name.text(context) {
+                let Globals { texts, symbols, .. } = context.globals();
                 let words = texts.get(number)[range].iter();
                 line.extend(words.map(|word| word.plain_value(symbols)));
             }
@@ -358,7 +362,7 @@ impl Get {
 }
 
 struct Set {
-    name: Symbol,
+    name: Source,
     line: f32,
     field: f32,
 }
@@ -415,7 +419,7 @@ impl Object for Set {
 }
 
 struct Insert {
-    name: Symbol,
+    name: Source,
     line: f32,
 }
 
@@ -443,7 +447,7 @@ impl Object for Insert {
     }
 }
 
-struct Delete(Symbol);
+struct Delete(Source);
 
 impl Object for Delete {
     fn float(&mut self, line: f32, context: &mut Context<'_>) -> Handled {
@@ -467,7 +471,7 @@ impl Object for Delete {
     }
 }
 
-struct Size(Symbol);
+struct Size(Source);
 
 impl Object for Size {
     #[expect(clippy::cast_precision_loss, reason = "texts are short")]
@@ -494,7 +498,7 @@ impl Object for Size {
     }
 }
 
-struct ToList(Symbol);
+struct ToList(Source);
 
 impl Object for ToList {
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
@@ -512,7 +516,7 @@ impl Object for ToList {
     }
 }
 
-struct FromList(Symbol);
+struct FromList(Source);
 
 impl Object for FromList {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
@@ -554,6 +558,7 @@ fn keys(making: &Making<'_>, values: &[Value]) -> Vec<(usize, Relation)> {
                 keys.push((field.max(0.0) as usize, relation));
                 relation = Relation::Equal;
             }
+            Value::Pointer(_) => {}
             Value::Symbol(symbol) => {
                 relation = match making.globals.symbols.text(*symbol) {
                     ">" => Relation::Greater,
@@ -573,7 +578,7 @@ fn keys(making: &Making<'_>, values: &[Value]) -> Vec<(usize, Relation)> {
 }
 
 struct Search {
-    name: Symbol,
+    name: Source,
     keys: Vec<(usize, Relation)>,
 }
 

@@ -334,7 +334,7 @@ impl Pipe {
         };
         let is_symbol = |value: &Value| match value {
             Value::Symbol(symbol) => making.globals.symbols.text(*symbol).starts_with('s'),
-            Value::Float(_) => false,
+            Value::Float(_) | Value::Pointer(_) => false,
         };
         let mut symbols: Vec<bool> = types.iter().map(is_symbol).collect();
         if symbols.is_empty() {

@@ -1,0 +1,374 @@
+//! [`Template`]: the fields of scalars of one name (`g_template.c`).
+
+use super::super::symbol::{Symbol, Symbols, words};
+use super::super::value::Value;
+use super::super::wire::ObjectId;
+use super::lists::Place;
+use super::{Beside, Data, Datum, OVERHEAD};
+use std::collections::HashMap;
+
+/// Definitions of templates, at most.
+const MAX_DEFINITIONS: usize = 4096;
+/// Fields of a template, at most.
+const MAX_FIELDS: usize = 1024;
+/// Templates inside one another, at most.
+const MAX_DEPTH: usize = 32;
+
+/// A template that is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TemplateMistake {
+    /// Another box defines it already. Only Pd's first one counts.
+    Exists,
+    Other(&'static str),
+}
+
+/// Kind of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FieldKind {
+    Float,
+    Symbol,
+    Text,
+    /// An array of elements of a template.
+    Array(Symbol),
+}
+
+/// A field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub name: Symbol,
+    pub kind: FieldKind,
+}
+
+/// What scalars of a name consist of.
+#[derive(Debug)]
+pub(super) struct Template {
+    pub fields: Vec<Field>,
+    /// `struct` boxes of this name with their fields; the first one counts.
+    boxes: Vec<(ObjectId, Vec<Field>)>,
+    /// Words that a scalar takes with its arrays; `None` where one of their templates is missing.
+    weight: Option<usize>,
+    /// True for one of Pd's own, which does not change.
+    is_fixed: bool,
+}
+
+/// The fields that words name, and a line for each mistake.
+pub(crate) fn fields_of(
+    values: &[Value],
+    symbols: &Symbols,
+    mut complain: impl FnMut(&str),
+) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut rest = values;
+    while let [kind, after @ ..] = rest {
+        let [name, after @ ..] = after else { break };
+        rest = after;
+        let (Value::Symbol(kind), Value::Symbol(name)) = (kind, name) else {
+            continue;
+        };
+        let kind = match symbols.text(*kind) {
+            "float" => FieldKind::Float,
+            "symbol" => FieldKind::Symbol,
+            "text" | "list" => FieldKind::Text,
+            "array" => match rest {
+                [Value::Symbol(template), after @ ..] => {
+                    rest = after;
+                    FieldKind::Array(*template)
+                }
+                _ => {
+                    complain("array lacks element template or name");
+                    continue;
+                }
+            },
+            other => {
+                complain(&format!("{other}: no such type"));
+                continue;
+            }
+        };
+        fields.push(Field { name: *name, kind });
+    }
+    fields.truncate(MAX_FIELDS);
+    fields
+}
+
+impl Data {
+    /// Adds Pd's own templates: `float`, `float-array` and `text`.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn add_own_templates(&mut self, symbols: &mut Symbols) {
+        let float = |name| (name, FieldKind::Float);
+        let own = [
+            ("float", vec![float("y")]),
+            (
+                "float-array",
+                vec![
+                    ("z", FieldKind::Array(words::FLOAT)),
+                    float("style"),
+                    float("linewidth"),
+                    float("color"),
+                    float("v"),
+                    float("e"),
+                ],
+            ),
+            ("text", vec![float("x"), float("y"), ("t", FieldKind::Text)]),
+        ];
+        for (name, fields) in own {
+            let fields = fields.into_iter().map(|(name, kind)| Field {
+                name: symbols.intern(name),
+                kind,
+            });
+            let template = Template {
+                fields: fields.collect(),
+                boxes: Vec::new(),
+                weight: None,
+                is_fixed: true,
+            };
+            self.templates.insert(symbols.intern(name), template);
+        }
+        self.weigh();
+    }
+
+    /// Defines a template, from a file's begin (`#N struct`) or by a box. Scalars of this name change with it. A mistake is a line.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn define(
+        &mut self,
+        name: Symbol,
+        fields: Vec<Field>,
+        by: Option<ObjectId>,
+        beside: &mut Beside<'_>,
+    ) -> Result<(), TemplateMistake> {
+        self.definitions += 1;
+        if self.definitions > MAX_DEFINITIONS {
+            return Err(TemplateMistake::Other("too many templates"));
+        }
+        let Some(template) = self.templates.get_mut(&name) else {
+            let boxes = by.map(|by| (by, fields.clone())).into_iter().collect();
+            let template = Template {
+                fields,
+                boxes,
+                weight: None,
+                is_fixed: false,
+            };
+            self.templates.insert(name, template);
+            self.weigh();
+            return Ok(());
+        };
+        if template.is_fixed {
+            return Err(TemplateMistake::Other("this template is Pd's own"));
+        }
+        let is_held = !template.boxes.is_empty();
+        template.boxes.extend(by.map(|by| (by, fields.clone())));
+        if is_held {
+            return match by {
+                Some(_) => Err(TemplateMistake::Exists),
+                None if matches(&template.fields, &fields) => Ok(()),
+                None => Err(TemplateMistake::Other("template mismatch")),
+            };
+        }
+        if !matches(&template.fields, &fields) {
+            self.conform(name, fields, beside);
+        }
+        Ok(())
+    }
+
+    /// Forgets `struct` boxes that are removed: what the next one of the same name says counts.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn forget_boxes(
+        &mut self,
+        is_removed: impl Fn(ObjectId) -> bool,
+        beside: &mut Beside<'_>,
+    ) {
+        let mut changed = Vec::new();
+        for (name, template) in &mut self.templates {
+            let first = template.boxes.first().map(|first| first.0);
+            template.boxes.retain(|(id, _)| !is_removed(*id));
+            match template.boxes.first() {
+                Some((id, fields)) if first != Some(*id) => changed.push((*name, fields.clone())),
+                _ => {}
+            }
+        }
+        for (name, fields) in changed {
+            self.conform(name, fields, beside);
+        }
+    }
+
+    /// Fields of a template.
+    pub(crate) fn fields(&self, template: Symbol) -> Option<&[Field]> {
+        self.templates
+            .get(&template)
+            .map(|template| &template.fields[..])
+    }
+
+    /// A field of a template, with its place.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn field(&self, template: Symbol, name: Symbol) -> Option<(usize, FieldKind)> {
+        let fields = self.fields(template)?;
+        let at = fields.iter().position(|field| field.name == name)?;
+        Some((at, fields[at].kind))
+    }
+
+    /// Words that a scalar of this template takes.
+    pub(super) fn weight(&self, template: Symbol) -> Option<usize> {
+        self.templates.get(&template)?.weight
+    }
+
+    /// Counts the words of all templates anew.
+    fn weigh(&mut self) {
+        let mut known = HashMap::new();
+        let names: Vec<Symbol> = self.templates.keys().copied().collect();
+        for name in names {
+            let weight = self.weight_of(name, 0, &mut known);
+            if let Some(template) = self.templates.get_mut(&name) {
+                template.weight = weight;
+            }
+        }
+    }
+
+    /// `None` where a template is missing, holds itself, or where they are too deep.
+    fn weight_of(
+        &self,
+        name: Symbol,
+        depth: usize,
+        known: &mut HashMap<Symbol, Option<(usize, usize)>>,
+    ) -> Option<usize> {
+        self.depth_and_weight(name, depth, known)
+            .map(|found| found.1)
+    }
+
+    fn depth_and_weight(
+        &self,
+        name: Symbol,
+        depth: usize,
+        known: &mut HashMap<Symbol, Option<(usize, usize)>>,
+    ) -> Option<(usize, usize)> {
+        if let Some(found) = known.get(&name) {
+            return *found;
+        }
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        // Until it is known, it is not to be found inside itself.
+        known.insert(name, None);
+        let mut sum = Some((0, OVERHEAD));
+        for field in &self.templates.get(&name)?.fields {
+            let one = match field.kind {
+                FieldKind::Array(inner) => self
+                    .depth_and_weight(inner, depth + 1, known)
+                    .map(|(depth, weight)| (depth + 1, weight.saturating_add(OVERHEAD))),
+                FieldKind::Text => Some((0, OVERHEAD)),
+                _ => Some((0, 1)),
+            };
+            sum = match (sum, one) {
+                (Some(sum), Some(one)) if one.0 <= MAX_DEPTH => {
+                    Some((sum.0.max(one.0), sum.1.saturating_add(one.1)))
+                }
+                _ => None,
+            };
+        }
+        known.insert(name, sum);
+        sum
+    }
+
+    /// Replaces a template, and changes all scalars and elements of it: fields of the same name and kind stay, and then those of the
+    /// same kind.
+    fn conform(&mut self, name: Symbol, fields: Vec<Field>, beside: &mut Beside<'_>) {
+        let Some(template) = self.templates.get_mut(&name) else {
+            return;
+        };
+        let old = std::mem::replace(&mut template.fields, fields);
+        let sources = sources(&old, &template.fields);
+        self.weigh();
+        for at in 1..self.scalars.len() {
+            if self.scalars[at].is_used && self.scalars[at].template == name {
+                let words = std::mem::take(&mut self.scalars[at].words);
+                let words = self.conformed(name, &sources, words, beside);
+                self.own(&words, Place::Scalar(index(at)));
+                self.scalars[at].words = words;
+            }
+        }
+        for at in 0..self.arrays.len() {
+            if self.arrays[at].is_used && self.arrays[at].template == name {
+                self.conform_array(at, name, (&sources, old.len()), beside);
+            }
+        }
+    }
+
+    fn conform_array(
+        &mut self,
+        at: usize,
+        name: Symbol,
+        (sources, width): (&[Option<usize>], usize),
+        beside: &mut Beside<'_>,
+    ) {
+        let Some(words) = self.arrays[at].take_words() else {
+            return;
+        };
+        let mut all = Vec::new();
+        for (number, element) in words.chunks(width.max(1)).enumerate() {
+            let words = self.conformed(name, sources, element.to_vec(), beside);
+            self.own(&words, Place::Element(index(at), index(number)));
+            all.extend(words);
+        }
+        self.arrays[at].put_words(all, sources.len());
+    }
+
+    /// The words of a scalar as the new template wants them.
+    fn conformed(
+        &mut self,
+        name: Symbol,
+        sources: &[Option<usize>],
+        old: Vec<Datum>,
+        beside: &mut Beside<'_>,
+    ) -> Vec<Datum> {
+        // Where memory is lacking, or a template, arrays have no elements.
+        let mut new = self.fresh(name, Vec::new(), beside);
+        let mut is_kept = vec![false; old.len()];
+        for (to, from) in new.iter_mut().zip(sources) {
+            if let Some(from) = from.filter(|from| *from < old.len()) {
+                is_kept[from] = true;
+                let unused = std::mem::replace(to, old[from]);
+                self.free_datum(unused, beside);
+            }
+        }
+        for (datum, _) in old.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept) {
+            self.free_datum(*datum, beside);
+        }
+        new
+    }
+}
+
+fn index(at: usize) -> u32 {
+    u32::try_from(at).expect("data is bounded")
+}
+
+/// Returns true if what was made with `new` fits into `old`, which may have more fields but arrays.
+pub(super) fn matches(old: &[Field], new: &[Field]) -> bool {
+    let Some((first, more)) = old.split_at_checked(new.len()) else {
+        return false;
+    };
+    let is_array = |field: &Field| matches!(field.kind, FieldKind::Array(_));
+    first == new && !more.iter().any(is_array)
+}
+
+/// For each new field the old one from which it comes.
+fn sources(old: &[Field], new: &[Field]) -> Vec<Option<usize>> {
+    let mut used = vec![false; old.len()];
+    let mut sources = vec![None; new.len()];
+    for by_name in [true, false] {
+        for (source, field) in sources.iter_mut().zip(new) {
+            let fits = |at: &usize| {
+                old[*at].kind == field.kind
+                    && (by_name && old[*at].name == field.name || !by_name && !used[*at])
+            };
+            if source.is_none()
+                && let Some(at) = (0..old.len()).find(fits)
+            {
+                used[at] = true;
+                *source = Some(at);
+            }
+        }
+    }
+    sources
+}
