@@ -6,7 +6,7 @@
 //!                           number, length, sum
 //! ```
 //!
-//! Words 64 to 512 hold the newest values of the cell's meters (`gauges`). Word 2 is the supervisor's: as long as it is not 0, the
+//! Words 24 to 64 are those of edits (`live_edit`). Words 64 to 512 hold the newest values of the cell's meters (`gauges`). Word 2 is the supervisor's: as long as it is not 0, the
 //! cell writes a checkpoint after each block, for a process that takes its place. Behind both buffers is the session
 //! (`handed`).
 //!
@@ -42,6 +42,8 @@ pub(crate) const MAX_WORDS: usize = 4 << 20;
 pub(crate) const EACH_BLOCK: usize = 2;
 /// Index in a buffer of the frame of the supervisor's next request.
 pub(crate) const OUTSIDE: usize = 3;
+/// Bytes by which the session may grow while its process plays; as much as it has comes on top.
+const EDIT_ROOM: usize = 1 << 20;
 /// Size of a page, or of several.
 const PAGE: u64 = 65_536;
 /// Indices of a buffer's number, length and sum.
@@ -90,7 +92,8 @@ impl CheckpointMemory {
     pub(crate) fn with(session: &[u8], part: u64) -> io::Result<Self> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create("divisi-checkpoint", flags)?;
-        let bytes = HANDED_AT + session.len() as u64;
+        // Pages that nobody writes take no memory.
+        let bytes = HANDED_AT + (2 * session.len() + EDIT_ROOM) as u64;
         ftruncate(&file, bytes.next_multiple_of(PAGE))?;
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         fcntl_add_seals(&file, seals)?;

@@ -1,7 +1,7 @@
 //! Gauges of a cell: its process writes the newest values into the head of its checkpoint memory, the supervisor reads them.
 //!
 //! ```text
-//!   words 64 …           names: length in bytes, then the bytes, a line for each      written once
+//!   words 64 …           names: their number and length, then a line for each          written when they change
 //!   words 320 …          number, then two values in a word (`rt::newest`)             every 5 ms
 //! ```
 //!
@@ -11,7 +11,7 @@ use processor::Gauge;
 use rt::newest::{read_newest, write_newest};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Most gauges of a cell.
 pub(crate) const GAUGES: usize = 128;
@@ -27,6 +27,15 @@ impl ShownGauges {
     ///
     /// Real-time: setup.
     pub(crate) fn new(all: Vec<(String, Gauge)>, head: &[AtomicU64]) -> (Self, usize) {
+        let (shown, names, left_out) = Self::choose(all);
+        show_names(head, &names);
+        (shown, left_out)
+    }
+
+    /// The gauges that are shown, their names, and the number of those that find no room.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn choose(all: Vec<(String, Gauge)>) -> (Self, String, usize) {
         let (mut text, mut shown, count) = (String::new(), Vec::new(), all.len());
         for (name, gauge) in all {
             if text.len() + name.len() < NAME_BYTES && shown.len() < GAUGES && !name.contains('\n')
@@ -36,18 +45,8 @@ impl ShownGauges {
                 shown.push(gauge);
             }
         }
-        if let Some(words) = head.get(NAMES) {
-            for (word, bytes) in words[1..].iter().zip(text.as_bytes().chunks(8)) {
-                let mut all = [0; 8];
-                all[..bytes.len()].copy_from_slice(bytes);
-                // Relaxed: the length publishes them.
-                word.store(u64::from_le_bytes(all), Ordering::Relaxed);
-            }
-            // pairs with the load in `read_gauges`.
-            words[0].store(text.len() as u64, Ordering::Release);
-        }
         let left_out = count - shown.len();
-        (Self(shown), left_out)
+        (Self(shown), text, left_out)
     }
 
     /// Writes the values.
@@ -64,19 +63,48 @@ impl ShownGauges {
     }
 }
 
+/// Writes the names of the values into the head of a memory; none for an empty text. For one writer at a time.
+///
+/// Real-time: setup.
+pub(crate) fn show_names(head: &[AtomicU64], text: &str) {
+    let Some(words) = head.get(NAMES) else {
+        return;
+    };
+    // Relaxed: only the writer stores it.
+    let number = words[0].load(Ordering::Relaxed) >> 32;
+    let number = number.wrapping_add(1) << 32;
+    // Who reads a word below together with the number before reads that number no more: pairs with the fence in `read_gauges`.
+    words[0].store(number, Ordering::Relaxed);
+    fence(Ordering::Release);
+    for (word, bytes) in words[1..].iter().zip(text.as_bytes().chunks(8)) {
+        let mut all = [0; 8];
+        all[..bytes.len()].copy_from_slice(bytes);
+        // Relaxed: the length publishes them.
+        word.store(u64::from_le_bytes(all), Ordering::Relaxed);
+    }
+    // pairs with the load in `read_gauges`.
+    words[0].store(number | text.len() as u64, Ordering::Release);
+}
+
 /// The gauges in the head of a memory, as far as they can be believed; `None` if there are none, or a write was met.
 ///
 /// Real-time: setup.
 pub(crate) fn read_gauges(head: &[AtomicU64]) -> Option<BTreeMap<String, f32>> {
     let names = head.get(NAMES)?;
-    // pairs with the store in `ShownGauges::new`.
-    let len = usize::try_from(names[0].load(Ordering::Acquire)).ok()?;
+    // pairs with the last store in `show_names`.
+    let number = names[0].load(Ordering::Acquire);
+    let len = usize::try_from(number & u64::from(u32::MAX)).ok()?;
     if len == 0 || len > NAME_BYTES {
         return None;
     }
     // Relaxed: ordered by the length.
     let words = names[1..].iter().map(|it| it.load(Ordering::Relaxed));
     let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).take(len).collect();
+    // pairs with the fence in `show_names`.
+    fence(Ordering::Acquire);
+    if names[0].load(Ordering::Relaxed) != number {
+        return None;
+    }
     let text = String::from_utf8(bytes).ok()?;
     let mut values = [0; GAUGES / 2];
     if !read_newest(head.get(VALUES)?, &mut values) {

@@ -9,13 +9,14 @@
 //! |---|---|
 //! | 0 | a constant |
 //! | 1 | number of the part |
-//! | 2, 3 | bytes of the text, bytes of the ids |
-//! | then | the text; then for each node its id, the length of its name and the name |
+//! | 2, 3, 4 | bytes of the text, of the ids, of the slots |
+//! | then | the text; then for each node its id, the length of its name and the name; then the targets of events |
 //!
 //! There are ids where the graph was changed while it played: sums have their terms in the order of ids.
 
 use crate::border::{INPUT, OUTPUT};
 use crate::checkpoint::{FIRST_BUFFER, MAX_WORDS};
+use crate::inner_events::{Slot, slot_bytes, slots_of};
 use crate::section::{CellSpec, SECTION};
 use crate::split::CellPart;
 use ::text::Session;
@@ -32,7 +33,7 @@ pub(crate) const HANDED_AT: u64 = 8 * (FIRST_BUFFER + 2 * MAX_WORDS) as u64;
 /// First word.
 const MAGIC: u64 = 0x4443_4853_0001_5354;
 /// Bytes before the text.
-const HEAD: usize = 32;
+const HEAD: usize = 40;
 /// Longest text or ids, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -43,6 +44,8 @@ pub struct HandedSession {
     pub text: String,
     /// Names and ids of its nodes; none if they are those of the text.
     pub ids: Vec<(String, NodeId)>,
+    /// Targets of events for one part, where edits have numbered them.
+    pub(crate) slots: Arc<[Slot]>,
 }
 
 impl HandedSession {
@@ -50,7 +53,7 @@ impl HandedSession {
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            ids: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -75,6 +78,17 @@ impl HandedSession {
         Self {
             text,
             ids: ids.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Gives a part the numbers of its targets by which the supervisor knows them.
+    ///
+    /// Real-time: setup.
+    pub fn number_targets(&self, part: &mut CellPart) {
+        if !self.slots.is_empty() {
+            part.slots = self.slots.clone();
+            part.is_renumbered = true;
         }
     }
 
@@ -143,10 +157,14 @@ impl HandedSession {
             ids.extend((name.len() as u32).to_le_bytes());
             ids.extend(name.as_bytes());
         }
-        let head = [MAGIC, 0, self.text.len() as u64, ids.len() as u64];
+        let slots = slot_bytes(&self.slots);
+        let lengths = [self.text.len(), ids.len(), slots.len()].map(|it| it as u64);
+        let [text, names, targets] = lengths;
+        let head = [MAGIC, 0, text, names, targets];
         let mut bytes: Vec<u8> = head.iter().flat_map(|it| it.to_le_bytes()).collect();
         bytes.extend(self.text.as_bytes());
         bytes.extend(ids);
+        bytes.extend(slots);
         bytes.into()
     }
 }
@@ -163,18 +181,34 @@ pub(crate) fn part_number(file: &File) -> Option<u64> {
     Some(head[1])
 }
 
-fn read_head(file: &File) -> Option<[u64; 4]> {
+/// All bytes that the supervisor has left in `file`.
+pub(crate) fn left_bytes(file: &File) -> Option<Vec<u8>> {
+    let [_, _, text, ids, slots] = read_head(file)?;
+    let len = [text, ids, slots].into_iter().try_fold(HEAD as u64, u64::checked_add);
+    let len = len.filter(|len| *len <= MAX_BYTES)?;
+    let mut bytes = vec![0; len as usize];
+    file.read_exact_at(&mut bytes, HANDED_AT).ok()?;
+    Some(bytes)
+}
+
+/// Writes back what [`left_bytes`] has read.
+pub(crate) fn leave_again(file: &File, bytes: &[u8]) -> std::io::Result<()> {
+    file.write_all_at(bytes, HANDED_AT)
+}
+
+fn read_head(file: &File) -> Option<[u64; 5]> {
     let mut bytes = [0; HEAD];
     file.read_exact_at(&mut bytes, HANDED_AT).ok()?;
     let (words, _) = bytes.as_chunks::<8>();
-    let mut head = [0; 4];
+    let mut head = [0; 5];
     (head.iter_mut().zip(words)).for_each(|(to, from)| *to = u64::from_le_bytes(*from));
     (head[0] == MAGIC).then_some(head)
 }
 
-fn read(file: &File) -> Option<(HandedSession, u64)> {
-    let [_, part, text, ids] = read_head(file)?;
-    if text > MAX_BYTES || ids > MAX_BYTES {
+/// Reads what the supervisor has left, and the number of the part.
+pub(crate) fn read(file: &File) -> Option<(HandedSession, u64)> {
+    let [_, part, text, ids, slots] = read_head(file)?;
+    if text > MAX_BYTES || ids > MAX_BYTES || slots > MAX_BYTES {
         return None;
     }
     let get = |len: u64, at: u64| {
@@ -184,6 +218,7 @@ fn read(file: &File) -> Option<(HandedSession, u64)> {
     };
     let first = HANDED_AT + HEAD as u64;
     let bytes = get(text, first)?;
+    let slots = slots_of(&get(slots, first + text + ids)?);
     let (mut left, mut all) = (&get(ids, first + text)?[..], Vec::new());
     let text = String::from_utf8(bytes).ok()?;
     while !left.is_empty() {
@@ -194,7 +229,12 @@ fn read(file: &File) -> Option<(HandedSession, u64)> {
         all.push((name, NodeId(u32::from_le_bytes(*id))));
         left = rest;
     }
-    Some((HandedSession { text, ids: all }, part))
+    let handed = HandedSession {
+        text,
+        ids: all,
+        slots,
+    };
+    Some((handed, part))
 }
 
 impl CellPart {
@@ -236,6 +276,9 @@ impl CellPart {
         edges.sort_unstable();
         text.extend(edges);
         let _ = writeln!(text, "{:?} {:?}", self.inputs, self.outputs);
+        if self.is_renumbered {
+            let _ = writeln!(text, "{:?}", self.slots);
+        }
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
         text.bytes().fold(0xCBF2_9CE4_8422_2325, mix)
     }
@@ -251,6 +294,7 @@ mod tests {
         let handed = HandedSession {
             text: "edges = []\n# é".to_owned(),
             ids: vec![("a".to_owned(), NodeId(7)), ("ü b".to_owned(), NodeId(2))],
+            slots: slots_of(&[7, 0, 0, 0, 3, 0, 1, 1, 2, 0, 0, 0, 4, 0, 0, 0]),
         };
         let memory = CheckpointMemory::with(&handed.to_bytes(), 99).unwrap();
         assert_eq!(read(memory.file()), Some((handed.clone(), 99)));

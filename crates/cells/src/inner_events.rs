@@ -28,6 +28,7 @@ use crate::midi_memory::MidiMemory;
 use graph::{Catalogue, Graph, NodeId, Signal};
 use processor::{Block, Event, EventBody, EventTarget};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Words of an event.
 const WORDS: usize = 6;
@@ -81,6 +82,84 @@ pub(crate) fn slots(
     all.into()
 }
 
+/// Slots that the edits of a process that plays may add.
+const ROOM: usize = 4096;
+
+/// By slot: true if its newest number stays what it is. The service fills in those of new nodes before it names them.
+#[derive(Clone)]
+pub(crate) struct KeptSlots(Arc<[AtomicBool]>);
+
+impl KeptSlots {
+    pub(crate) fn new(slots: &[Slot]) -> Self {
+        let room = (slots.len() + ROOM).min(usize::from(u16::MAX));
+        let kept = slots.iter().map(|it| it.is_kept);
+        let kept = kept.chain(std::iter::repeat(false)).take(room);
+        Self(kept.map(AtomicBool::new).collect())
+    }
+
+    /// Takes these slots. Returns false where they find no room.
+    pub(crate) fn take(&self, slots: &[Slot]) -> bool {
+        let has_room = slots.len() <= self.0.len();
+        for (kept, slot) in self.0.iter().zip(slots).filter(|_| has_room) {
+            // Relaxed: events that name a new slot come later, through a queue.
+            kept.store(slot.is_kept, Ordering::Relaxed);
+        }
+        has_room
+    }
+
+    fn has(&self, slot: u16) -> bool {
+        let kept = self.0.get(usize::from(slot));
+        // Relaxed: as above.
+        kept.is_some_and(|it| it.load(Ordering::Relaxed))
+    }
+}
+
+/// The slots of a part after an edit, where events for the slots `before` may be under way: nodes that stay keep theirs,
+/// those of nodes that have gone name nothing, and new ones come last.
+pub(crate) fn grown(before: &[Slot], after: &[Slot], stays: impl Fn(NodeId) -> bool) -> Arc<[Slot]> {
+    let nobody = NodeId(u32::MAX);
+    let old = before.iter().map(|it| Slot {
+        node: if stays(it.node) { it.node } else { nobody },
+        ..*it
+    });
+    let new = after.iter().filter(|it| !stays(it.node));
+    old.chain(new.copied()).collect()
+}
+
+/// Bytes of a slot in a text for a process.
+const SLOT_BYTES: usize = 8;
+
+/// The slots in bytes: node, target, and what it is.
+pub(crate) fn slot_bytes(slots: &[Slot]) -> Vec<u8> {
+    let bytes = slots.iter().flat_map(|it| {
+        let (kind, index) = match it.target {
+            EventTarget::Param(index) => (0, index),
+            EventTarget::Input(index) => (1, index),
+        };
+        let [low, high] = index.to_le_bytes();
+        let [a, b, c, d] = it.node.0.to_le_bytes();
+        [a, b, c, d, low, high, kind, u8::from(it.is_kept)]
+    });
+    bytes.collect()
+}
+
+/// The slots in such bytes.
+pub(crate) fn slots_of(bytes: &[u8]) -> Arc<[Slot]> {
+    let (places, _) = bytes.as_chunks::<SLOT_BYTES>();
+    let slots = places.iter().map(|[a, b, c, d, low, high, kind, kept]| {
+        let index = u16::from_le_bytes([*low, *high]);
+        Slot {
+            node: NodeId(u32::from_le_bytes([*a, *b, *c, *d])),
+            target: match kind {
+                0 => EventTarget::Param(index),
+                _ => EventTarget::Input(index),
+            },
+            is_kept: *kept != 0,
+        }
+    });
+    slots.collect()
+}
+
 /// The number of a slot.
 pub(crate) fn slot_of(slots: &[Slot], node: NodeId, target: EventTarget) -> Option<u16> {
     let found = slots
@@ -110,6 +189,12 @@ impl InnerText {
         Some(Self { node, len, bytes })
     }
 
+    /// Its node, and its text.
+    pub(crate) fn read(&self) -> (NodeId, &str) {
+        let text = self.bytes.get(..self.len).unwrap_or_default();
+        (self.node, std::str::from_utf8(text).unwrap_or_default())
+    }
+
     fn write(&self, to: &mut [u32]) {
         to[0] = self.node.0;
         let (words, _) = self.bytes.as_chunks::<4>();
@@ -121,7 +206,7 @@ impl InnerText {
 
 /// Events for nodes inside.
 pub(crate) struct InnerEvents {
-    slots: Arc<[Slot]>,
+    kept: KeptSlots,
     /// Number of each slot that was ever set.
     newest: Vec<Option<f32>>,
     /// Slots whose number the process is still to be told, and how many these are.
@@ -139,11 +224,11 @@ pub(crate) struct InnerEvents {
 impl InnerEvents {
     /// `told` are numbers that each process is told, since its session has others.
     pub(crate) fn new(
-        slots: Arc<[Slot]>,
+        kept: KeptSlots,
         texts: rtrb::Consumer<InnerText>,
         told: &[(u16, f32)],
     ) -> Self {
-        let count = slots.len();
+        let count = kept.0.len();
         let mut newest = vec![None; count];
         for (slot, value) in told {
             if let Some(place) = newest.get_mut(usize::from(*slot)) {
@@ -151,7 +236,7 @@ impl InnerEvents {
             }
         }
         Self {
-            slots,
+            kept,
             newest,
             due: vec![false; count],
             due_count: 0,
@@ -188,9 +273,7 @@ impl InnerEvents {
     }
 
     fn is_kept(&self, slot: u16) -> bool {
-        self.slots
-            .get(usize::from(slot))
-            .is_some_and(|it| it.is_kept)
+        self.kept.has(slot)
     }
 
     /// Writes what is due and the events of this block into an area. To be called before [`follow`](Self::follow). Returns
@@ -236,13 +319,13 @@ impl InnerEvents {
                 continue;
             }
             // A number that stays is told with the next block.
-            match self.slots.get(usize::from(slot)) {
-                Some(it) if it.is_kept => {
+            match self.kept.has(slot) {
+                true => {
                     let due = &mut self.due[usize::from(slot)];
                     self.due_count += usize::from(!*due);
                     *due = true;
                 }
-                _ => lost += 1,
+                false => lost += 1,
             }
         }
         head[0] = written as u32;

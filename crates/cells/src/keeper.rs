@@ -17,8 +17,10 @@
 //! | delay lines and lines that compensate latency, within a buffer | longer lines; events under way in them |
 //! | the frame and the cycle of the cell's engine | deferred work, which begins again |
 
+mod renewal;
 mod successor;
 
+pub(crate) use renewal::NextLayout;
 pub(crate) use successor::LeavingCell;
 
 use crate::checkpoint::{EACH_BLOCK, FIRST_BUFFER, MAGIC, MAX_WORDS, OUTSIDE, head, seal, term};
@@ -42,6 +44,8 @@ const TIME_WORDS: usize = 4;
 const NODE_WORDS: usize = 2;
 /// Words of a line before its samples: key, bounds.
 const LINE_WORDS: usize = 5;
+/// Words of a buffer for nodes that an edit adds.
+const ROOM: usize = 1 << 15;
 /// The bit of a key that says that it is a line's.
 const IS_LINE: u64 = 1 << 63;
 /// Latest frame or cycle that is believed: far enough from overflow.
@@ -70,6 +74,8 @@ struct Layout {
     nodes: Vec<KeptNode>,
     lines: Vec<KeptLine>,
     words: usize,
+    /// Most words.
+    limit: usize,
     /// Nodes without a saved state, and nodes that find no room.
     without_state: Vec<NodeId>,
     too_large: Vec<NodeId>,
@@ -84,10 +90,17 @@ impl Layout {
     fn of(callback: &mut EngineCallback, graph: &Graph) -> Self {
         let mut layout = Self {
             words: TIME_WORDS,
+            limit: MAX_WORDS,
             ..Self::default()
         };
         callback.visit_states(&mut layout);
-        for place in &mut layout.nodes {
+        layout.name(graph);
+        layout
+    }
+
+    /// Gives the nodes their keys.
+    fn name(&mut self, graph: &Graph) {
+        for place in &mut self.nodes {
             let kind = graph
                 .node(place.node)
                 .map_or("", |node| node.effective_kind());
@@ -95,7 +108,6 @@ impl Layout {
             let words = kind.chain([u64::from(place.node.0)]);
             place.key = key(words, place.bytes);
         }
-        layout
     }
 
     /// A number that another layout, or one of nodes of other kinds, does not have.
@@ -121,7 +133,7 @@ impl Layout {
 
     fn place(&mut self, words: usize) -> Option<usize> {
         let at = self.words;
-        let end = at.checked_add(words).filter(|end| *end <= MAX_WORDS)?;
+        let end = at.checked_add(words).filter(|end| *end <= self.limit)?;
         self.words = end;
         Some(at)
     }
@@ -177,6 +189,8 @@ impl StateVisitor for Layout {
 pub(crate) struct Keeper {
     memory: SharedWords,
     layout: Layout,
+    /// Words of a buffer.
+    capacity: usize,
     fingerprint: u64,
     scratch: Vec<u8>,
     /// Sums of both buffers' terms, and the frames up to which their lines are written.
@@ -200,20 +214,25 @@ impl Keeper {
         interval: u64,
     ) -> Result<(Self, bool), String> {
         let mut layout = Layout::of(callback, graph);
-        let capacity = layout.words;
+        let capacity = (layout.words + ROOM).min(MAX_WORDS);
         let memory = SharedWords::open(file, FIRST_BUFFER + 2 * capacity);
         let memory = memory.map_err(|error| format!("no memory for its state: {error}"))?;
         let fingerprint = layout.fingerprint(graph);
         layout.scratch = Vec::new();
-        let left = read_left(memory.words(), capacity);
-        let left = left.filter(|(_, words)| words[0] == fingerprint);
+        let left = read_left(file);
+        let is_kept = |(_, words): &(u64, Vec<u64>)| layout.has_any_of(words, fingerprint);
+        let left = left.filter(is_kept);
         let (number, outside) =
             (left.as_ref()).map_or((0, 0), |(number, words)| (*number, words[OUTSIDE]));
-        let is_continued = left.is_some_and(|left| load(callback, &layout, left));
+        let is_continued = left.is_some_and(|left| match left.1[0] == fingerprint {
+            true => load(callback, &layout, left),
+            false => load_kept(callback, &layout, (&left.1, left.0)),
+        });
         let mut keeper = Self {
             scratch: Vec::with_capacity(layout.longest),
             memory,
             layout,
+            capacity,
             fingerprint,
             sums: [0; 2],
             written: [None; 2],
@@ -304,15 +323,7 @@ impl Keeper {
         let Some((number, words)) = before.await_checkpoint(outside) else {
             return false;
         };
-        let places = successor::places(&words);
-        let layout = &self.layout;
-        let mut load = Successor::new(layout, (&words, number), &places);
-        let time = (words[1], words[2]);
-        if time.0 > MAX_TIME || time.1 > MAX_TIME {
-            return false;
-        }
-        callback.begin_at(time);
-        callback.visit_states(&mut load)
+        load_kept(callback, &self.layout, (&words, number))
     }
 
     /// Empty buffers. What the supervisor left there has been read.
@@ -322,9 +333,9 @@ impl Keeper {
         let store = |at: usize, word| words[at].store(word, Ordering::Relaxed);
         (0..2).for_each(|buffer| store(head(buffer)[0], 0));
         store(0, MAGIC);
-        store(1, self.layout.words as u64);
+        store(1, self.capacity as u64);
         store(EACH_BLOCK, 0);
-        let buffers = &words[FIRST_BUFFER..FIRST_BUFFER + 2 * self.layout.words];
+        let buffers = &words[FIRST_BUFFER..FIRST_BUFFER + 2 * self.capacity];
         buffers.iter().for_each(|it| it.store(0, Ordering::Relaxed));
     }
 
@@ -332,7 +343,7 @@ impl Keeper {
     ///
     /// Real-time: hot.
     fn save(&mut self, callback: &mut EngineCallback, outside: u64) {
-        let (number, capacity) = (self.number + 1, self.layout.words);
+        let (number, capacity) = (self.number + 1, self.capacity);
         let buffer = (number % 2) as usize;
         let words = self.memory.words();
         let from = FIRST_BUFFER + buffer * capacity;
@@ -358,6 +369,10 @@ impl Keeper {
         (0..)
             .zip(time)
             .for_each(|(at, word)| save.buffer.put(at, word));
+        // Behind the last place may be words of a layout before.
+        if self.layout.words < capacity {
+            save.buffer.put(self.layout.words, 0);
+        }
         if !callback.visit_states(&mut save) {
             // The last block was given up: the other buffer stays the newest.
             return;
@@ -482,12 +497,18 @@ fn next_node<'a>(layout: &'a Layout, from: &mut usize, node: NodeId) -> Option<&
     rest.get(found)
 }
 
-/// The newest whole checkpoint that the supervisor left in the first buffer, if it has as many words as this cell's.
-fn read_left(words: &[AtomicU64], capacity: usize) -> Option<(u64, Vec<u64>)> {
+/// The newest whole checkpoint that the supervisor left in the first buffer of a memory.
+fn read_left(file: &OwnedFd) -> Option<(u64, Vec<u64>)> {
     // Relaxed, all: the supervisor wrote them before it started this process.
+    let first = SharedWords::open(file, FIRST_BUFFER).ok()?;
+    let capacity = first.words()[1].load(Ordering::Relaxed);
+    let capacity = usize::try_from(capacity).ok()?;
+    (TIME_WORDS..=MAX_WORDS).contains(&capacity).then_some(())?;
+    let memory = SharedWords::open(file, FIRST_BUFFER + capacity).ok()?;
+    let words = memory.words();
     let get = |at: usize| words[at].load(Ordering::Relaxed);
     let [number, len, sum] = head(0).map(get);
-    if get(0) != MAGIC || get(1) != capacity as u64 || len != capacity as u64 {
+    if get(0) != MAGIC || len != capacity as u64 {
         return None;
     }
     let number = Some(number).filter(|it| (1..MAX_TIME).contains(it))?;
@@ -511,6 +532,21 @@ fn load(callback: &mut EngineCallback, layout: &Layout, (number, words): (u64, V
         node: 0,
         line: 0,
     })
+}
+
+/// Has the nodes of `callback` continue from the checkpoint `number` of another graph, as far as they are the same nodes.
+fn load_kept(
+    callback: &mut EngineCallback,
+    layout: &Layout,
+    (words, number): (&[u64], u64),
+) -> bool {
+    let places = successor::places(words);
+    let time = (words[1], words[2]);
+    if time.0 > MAX_TIME || time.1 > MAX_TIME {
+        return false;
+    }
+    callback.begin_at(time);
+    callback.visit_states(&mut Successor::new(layout, (words, number), &places))
 }
 
 /// Loads what it is shown from a checkpoint.

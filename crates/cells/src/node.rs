@@ -14,7 +14,7 @@
 
 use crate::border::{CELL, hidden_kind, register_tap};
 use crate::events;
-use crate::inner_events::{InnerEvents, InnerText, Slot};
+use crate::inner_events::{InnerEvents, InnerText, KeptSlots};
 use crate::message::{HostEnd, ReplyError, RequestInfo};
 use crate::node_events::{NodeEvents, count_lost};
 use crate::raw;
@@ -84,7 +84,7 @@ pub struct CellLink {
     /// Failures to cause, in the order of their frames.
     pub(crate) drills: Vec<Drill>,
     /// Targets of events from outside.
-    pub(crate) slots: Arc<[Slot]>,
+    pub(crate) slots: KeptSlots,
     /// Messages in words for nodes inside.
     pub(crate) texts: rtrb::Consumer<InnerText>,
     /// Numbers of slots that each process is told, since the session has others.

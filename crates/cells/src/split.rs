@@ -25,6 +25,9 @@ use units::Channels;
 /// Largest number of channels that enter a cell.
 pub(crate) const MAX_INPUTS: usize = 256;
 
+/// Nodes that edits may add to a part, before its process is started anew.
+const INNER_IDS: usize = 1024;
+
 /// A graph, cut at the borders of its cells.
 #[derive(Clone, Debug)]
 pub struct Split {
@@ -49,6 +52,8 @@ pub struct CellPart {
     pub outputs: Vec<BorderPort>,
     /// Targets of events from outside.
     pub(crate) slots: Arc<[Slot]>,
+    /// Edits of a process that plays have numbered the targets.
+    pub(crate) is_renumbered: bool,
 }
 
 impl CellPart {
@@ -107,6 +112,7 @@ pub fn split(
             node,
             graph: cutter.inner(at, (&inputs, &outputs)),
             slots: slots(graph, |id| cutter.cell_of(id) == Some(at), catalogue),
+            is_renumbered: false,
             inputs,
             outputs,
         });
@@ -274,6 +280,10 @@ impl<'a> Cutter<'a> {
         collector.outputs = vec![mono("out")];
         let mut sink = Node::new(unused_name(&inner, "cell end"), "sink");
         sink.inputs = vec![mono("in")];
+        // Ids for the nodes that edits add, which are those of the whole graph.
+        (0..INNER_IDS).for_each(|_| {
+            inner.reserve_id();
+        });
         let collector = inner.add(collector).expect("the name is not used");
         let sink = inner.add(sink).expect("the name is not used");
         for (port, output) in (0..).zip(outputs) {

@@ -1,7 +1,7 @@
 //! The smallest change from one graph to another, by the names of the nodes: a saved file becomes an edit.
 
 use crate::{
-    Catalogue, Edge, Edit, Graph, Kind, Node, NodeId, ParamRange, ParamValue, PortRef, Role,
+    Catalogue, Edge, Edit, EditError, Graph, Kind, Node, NodeId, ParamRange, ParamValue, PortRef, Role,
 };
 use std::collections::BTreeMap;
 
@@ -43,6 +43,45 @@ pub fn edits_between(from: &Graph, to: &Graph, catalogue: &Catalogue) -> Vec<Edi
     }
     difference.set_edges(to);
     difference.edits
+}
+
+/// As [`edits_between`], where both graphs number their nodes in the same way: a node with another name is renamed, and one that
+/// is added gets the id that it has in `to`. Parameters that may change while a node plays stay as they are.
+///
+/// # Errors
+///
+/// A name or an id that is not free.
+pub fn edits_by_id(from: &Graph, to: &Graph, catalogue: &Catalogue) -> Result<Vec<Edit>, EditError> {
+    let (mut renamed, mut edits) = (from.clone(), Vec::new());
+    for (id, node) in from.nodes() {
+        let name = to.node(id).map(|other| &other.name);
+        if let Some(name) = name.filter(|name| **name != node.name) {
+            let edit = Edit::Rename(id, name.clone());
+            renamed.apply(edit.clone())?;
+            edits.push(edit);
+        }
+    }
+    let mut numbered = renamed.clone();
+    for edit in edits_between(&renamed, to, catalogue) {
+        let edit = match edit {
+            Edit::Add(node) => {
+                let id = to.find(&node.name).filter(|id| from.node(*id).is_none());
+                let taken = || EditError::NameTaken(node.name.clone());
+                Edit::Place(id.ok_or_else(taken)?, node)
+            }
+            Edit::Set(..) => continue,
+            Edit::Connect(_) | Edit::Disconnect(..) => continue,
+            edit => edit,
+        };
+        numbered.apply(edit.clone())?;
+        edits.push(edit);
+    }
+    let mut difference = Difference {
+        result: numbered,
+        edits,
+    };
+    difference.set_edges(to);
+    Ok(difference.edits)
 }
 
 /// Edits, and the graph that they give.
@@ -245,6 +284,40 @@ mod tests {
             }
             assert_eq!(edits_between(from, from, &catalogue()), []);
         }
+    }
+
+    #[test]
+    fn nodes_that_are_added_by_id_have_the_ids_of_the_other_graph() {
+        let from = graph(&[("a", 440.0, 0.0)], &["l"], &[("a", "l")]);
+        let mut from_with_room = from.clone();
+        (0..8).for_each(|_| {
+            from_with_room.reserve_id();
+        });
+        let mut to = from.clone();
+        to.rename(NodeId(0), "z".to_owned()).unwrap();
+        to.node_mut(NodeId(0)).unwrap().set("freq", 99.0.into());
+        (0..3).for_each(|_| {
+            to.reserve_id();
+        });
+        let added = graph(&[("b", 1.0, 0.0)], &[], &[]);
+        let id = to.add(added.node(NodeId(0)).unwrap().clone()).unwrap();
+        let end = |node| PortRef { node, port: 0 };
+        to.connect(Edge {
+            from: end(id),
+            to: end(NodeId(1)),
+            span: Default::default(),
+        });
+        let mut result = from_with_room.clone();
+        for edit in edits_by_id(&from_with_room, &to, &catalogue()).unwrap() {
+            result.apply(edit).unwrap();
+        }
+        assert_eq!(result.find("b"), Some(id));
+        assert_eq!(result.find("z"), Some(NodeId(0)));
+        assert_eq!(result.edges().len(), 2);
+        let freq = result.node(NodeId(0)).unwrap().number("freq");
+        assert_eq!(freq, Some(440.0), "what may change while it plays stays");
+        assert!(edits_by_id(&from, &to, &catalogue()).is_err(), "no such id");
+        assert!(from.clone().apply(Edit::Place(NodeId(0), Node::new("n", "osc"))).is_err());
     }
 
     #[test]

@@ -8,6 +8,8 @@ use units::Channels;
 pub enum Edit {
     /// Add a node.
     Add(Node),
+    /// Add a node at an id that no node has or had: that of another engine's graph.
+    Place(NodeId, Node),
     /// Remove a node with all its edges.
     Remove(NodeId),
     /// Add an edge.
@@ -75,6 +77,11 @@ impl Graph {
                 return added
                     .map(Some)
                     .map_err(|(node, _)| EditError::NameTaken(node.name));
+            }
+            Edit::Place(id, node) => {
+                let placed = self.restore(id, node);
+                placed.map_err(|node| EditError::NameTaken(node.name))?;
+                return Ok(Some(id));
             }
             Edit::Remove(id) => {
                 self.remove(id).ok_or(EditError::NoNode(id))?;

@@ -171,8 +171,8 @@ fn successor(memory: &CheckpointMemory) -> (Player, Keeper) {
         ids.push((node.name.clone(), first.find(&node.name).unwrap_or(next)));
     }
     let handed = crate::handed::HandedSession {
-        text: String::new(),
         ids,
+        ..Default::default()
     };
     let mut player = Player::with(handed.place(&second).unwrap());
     let (keeper, is_continued) = kept(&mut player, memory);

@@ -28,7 +28,7 @@ use crate::guardian::link::MessageKind;
 use crate::guardian::pulse::{Pulse, PulseWord};
 use crate::guardian::{ChangeTable, Predecessor, Succession};
 use crate::handed::HandedSession;
-use crate::inner_events::InnerText;
+use crate::inner_events::{InnerText, KeptSlots};
 use crate::node::{CellLink, Drill};
 use crate::raw;
 use crate::section::CellSpec;
@@ -129,17 +129,26 @@ pub(crate) enum Order {
     Retire(usize),
     /// Ends its process and watches it no more.
     Remove(usize),
+    /// Its part is another one by now, which the process that plays has taken: later processes get this session.
+    Hand(usize, Box<HandedPart>),
     /// Has the guardian keep a file: the memory of the supervisor's own checkpoints, or its log of changes.
     Leave(MessageKind, OwnedFd),
     /// The sender gets the memory in which the process of a cell that plays leaves checkpoints.
     Share(usize, mpsc::Sender<Option<OwnedFd>>),
 }
 
+/// A part for the next processes of a cell: the session, the number of the part, and the cell.
+pub(crate) struct HandedPart {
+    pub(crate) session: Arc<[u8]>,
+    pub(crate) number: u64,
+    pub(crate) spec: CellSpec,
+}
+
 /// A cell that was added and has not come up yet.
 pub(crate) struct NewCell {
     pub(crate) link: CellLink,
     /// Messages in words for its nodes.
-    pub(crate) texts: rtrb::Producer<InnerText>,
+    pub(crate) texts: CellTexts,
     pub(crate) status: Arc<CellStatus>,
     /// Latency of its graph, or the reason why it did not come up.
     pub(crate) came: mpsc::Receiver<Result<u32, String>>,
@@ -191,7 +200,11 @@ pub struct Monitor {
 }
 
 /// Where messages in words for the nodes of one cell go.
-pub struct CellTexts(pub(crate) rtrb::Producer<InnerText>);
+pub struct CellTexts(
+    pub(crate) rtrb::Producer<InnerText>,
+    /// What its node knows of the targets of events.
+    pub(crate) KeptSlots,
+);
 
 /// The cells that have come up.
 pub struct Start {
@@ -289,7 +302,7 @@ impl Monitor {
             let latency = latency.map_err(|_| "the cells have ended".to_owned())??;
             new.link.graph_latency = Frames(latency);
             links.push((node, new.link));
-            texts.push(CellTexts(new.texts));
+            texts.push(new.texts);
         }
         Ok(Start {
             monitor,
@@ -427,6 +440,11 @@ impl WatchThread {
             Order::Resize(index, cores, done) => {
                 let resized = find(cells, index).map(|cell| cell.resize(cores));
                 let _ = done.send(resized.unwrap_or(Ok(())));
+            }
+            Order::Hand(index, part) => {
+                if let Some(cell) = find(cells, index) {
+                    cell.hand(*part);
+                }
             }
             Order::Retire(index) => {
                 if let Some(cell) = find(cells, index) {

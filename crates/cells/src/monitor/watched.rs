@@ -4,10 +4,11 @@ mod hang;
 mod inherit;
 
 use super::process::{CellProcesses, Process};
-use super::{CellEvent, LaunchRequest, NewCell, PlannedCell};
+use super::{CellEvent, CellTexts, HandedPart, LaunchRequest, NewCell, PlannedCell};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use crate::guardian::link::MessageKind;
-use crate::inner_events::TEXTS;
+use crate::handed::part_number;
+use crate::inner_events::{KeptSlots, TEXTS};
 use crate::machine::{Grant, MachineFiles};
 use crate::message::{HostEnd, ReplyError, ring_words};
 use crate::node::{CellLink, Drill, DrillKind};
@@ -118,6 +119,7 @@ pub(super) fn watch(
     let (came, came_up) = mpsc::channel();
     let (text_sender, texts) = rtrb::RingBuffer::new(TEXTS);
     let status = Arc::<CellStatus>::default();
+    let slots = KeptSlots::new(&part.slots);
     let hangs = |it: &Drill| matches!(it.kind, DrillKind::Stop | DrillKind::Loop);
     let cell = WatchedCell {
         index,
@@ -155,13 +157,13 @@ pub(super) fn watch(
         drills,
         first_block,
         offset,
-        slots: part.slots.clone(),
+        slots: slots.clone(),
         texts,
         told: Vec::new(),
     };
     let new = NewCell {
         link,
-        texts: text_sender,
+        texts: CellTexts(text_sender, slots),
         status,
         came: came_up,
     };
@@ -210,6 +212,24 @@ impl WatchedCell {
         let is_playing = matches!(self.state, State::Playing(_));
         let file = is_playing.then(|| memory.file().try_clone().ok())?;
         file.map(OwnedFd::from)
+    }
+
+    /// Has later processes play another part. One that has come up with the part before meanwhile ends.
+    pub(super) fn hand(&mut self, part: HandedPart) {
+        self.session = part.session;
+        self.part = part.number;
+        self.spec = CellSpec {
+            cores: std::mem::take(&mut self.spec.cores),
+            ..part.spec
+        };
+        let memory = self.memory.as_ref();
+        let has_old = memory.is_some_and(|it| part_number(it.file()) != Some(self.part));
+        match &mut self.state {
+            State::Playing(process) | State::Starting(process, _) if has_old => {
+                process.signal(Signal::KILL);
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn retire(&mut self) {

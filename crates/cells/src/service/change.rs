@@ -11,7 +11,7 @@
 use super::pending::{GraphChange, Pending, StartingCell, Step};
 use super::served::{CellState, ChangeDone, ServedCell};
 use super::{CellService, MAX_CELLS, check_machine_cores};
-use crate::monitor::{CellTexts, NewCell, Order};
+use crate::monitor::{NewCell, Order};
 use crate::node::CellLink;
 use crate::section::CellSpec;
 use crate::split::unused_name;
@@ -59,7 +59,7 @@ impl CellService {
             status,
             node: part.node.clone(),
             slots: part.slots.clone(),
-            texts: CellTexts(texts),
+            texts,
             stopped: None,
             moves: 0,
             response: None,

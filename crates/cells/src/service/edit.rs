@@ -20,7 +20,7 @@ use super::inside::told;
 use super::pending::{EditState, GraphEdit, Pending};
 use super::served::{ChangeDone, ServedCell};
 use crate::checkpoint::CheckpointMemory;
-use crate::monitor::{CellTexts, NewCell, Order};
+use crate::monitor::{NewCell, Order};
 use crate::section::CellSpec;
 use crate::split::{CellPart, Split, split, unused_name};
 use engine::{Engine, EngineError};
@@ -149,7 +149,7 @@ impl CellService {
             status,
             node: part.node,
             slots: part.slots,
-            texts: CellTexts(texts),
+            texts,
             stopped: None,
             moves: old.moves,
             response: None,

@@ -32,6 +32,7 @@ use graph::{BuildError, Edit, Graph, GraphBuilder, Node, NodeId, ParamValue};
 use plan::{DelayedEdge, PreviousDelays, PreviousStages};
 use processor::{Event, EventBody};
 use report::StepNames;
+use units::Frames;
 
 impl Engine {
     /// Makes changes to the graph. They take effect together, from one block on. Nodes that stay keep their state. Gives
@@ -100,6 +101,30 @@ impl Engine {
         }
         self.swap_faded(graph, events)?;
         Ok(added)
+    }
+
+    /// Latency that this graph would have, after an edit. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// A node cannot be made, or no plan.
+    ///
+    /// Real-time: setup.
+    pub fn latency_after(
+        &mut self,
+        edits: impl IntoIterator<Item = Edit>,
+    ) -> Result<Frames, EngineError> {
+        let mut graph = self.graph.clone();
+        for edit in edits {
+            graph.apply(edit).map_err(EngineError::Edit)?;
+        }
+        let graph = graph.without_bypasses().into_owned();
+        let added = self.resources.add_nodes(&graph);
+        let latency = added.and_then(|()| self.resources.latency_of(&graph));
+        let transition = self.transition.as_ref();
+        let playing = transition.map_or(&self.graph, |it| &it.graph);
+        self.resources.remove_unused(playing);
+        latency
     }
 
     /// Checks that no node that plays gets another input that drives a parameter. (An input that loses its edge stays, and

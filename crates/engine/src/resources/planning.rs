@@ -6,6 +6,7 @@ use crate::{EngineError, Scheduler};
 use exec::{Binding, Executor};
 use graph::{Graph, NodeId};
 use plan::{Dag, FusionOptions, MachineModel, Plan, PlanOptions, PreviousDelays, PreviousStages};
+use units::Frames;
 
 impl EngineResources {
     /// The plan of `graph`, which follows a plan with the delays and stages `previous`.
@@ -44,6 +45,17 @@ impl EngineResources {
         let mut options = self.plan_options(&machine);
         options.fusion = None;
         plan::compile(graph, &self.catalogue, &options).is_ok()
+    }
+
+    /// Latency of `graph`, whose nodes are made.
+    pub(crate) fn latency_of(&self, graph: &Graph) -> Result<Frames, EngineError> {
+        let core_timings = &self.options.core_timings;
+        let machine = machine_model(self.workers(), core_timings, self.options.transfer_time);
+        let mut options = self.plan_options(&machine);
+        options.fusion = None;
+        let plan = plan::compile(&self.expanded(graph), &self.catalogue, &options);
+        plan.map(|plan| plan.latency)
+            .map_err(|errors| EngineError::Graph(errors.0))
     }
 
     /// A plan with copies of nodes, and their processors. Nodes whose processors allow no copies have none.
