@@ -8,11 +8,21 @@
 //!   hello           the supervisor takes the rings into its graph
 //!   loop            request ─▶ one cycle ─▶ reply
 //! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `seat` | its engine, for the thread that plays and the one of edits |
+//! | `editor` | the thread of edits |
+
+mod editor;
+mod seat;
 
 use crate::border::{BorderPort, Entry, register_border};
+use crate::checkpoint::FIRST_BUFFER;
 use crate::events;
 use crate::gauges::{GAUGES, ShownGauges};
-use crate::inner_events::{Slot, copy_inner, inner_words, read_inner};
+use crate::handed::HandedSession;
+use crate::inner_events::{InnerText, Slot, copy_inner, inner_words, read_inner};
 use crate::isolation::{Isolation, end_with_parent, is_parent};
 use crate::keeper::{CHECKPOINT_INTERVAL, Keeper, LeavingCell};
 use crate::message::{CellEnd, HEADER, ReplyError, RequestInfo};
@@ -22,9 +32,11 @@ use crate::raw::{close_descriptors, now};
 use crate::split::{CellPart, MAX_INPUTS};
 use crate::transport::{TRANSPORT_WORDS, read_transport};
 use driver::{AudioCallback, CallbackInfo};
+use editor::{Editor, EditorThread};
 use engine::{Engine, EngineCallback, EngineOptions, TransportStart};
 use processor::Registry;
-use rt::mirror::Ring;
+use rt::mirror::{Ring, SharedWords};
+use seat::EngineSeat;
 use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io;
@@ -43,6 +55,9 @@ const GAUGE_INTERVAL: Nanos = Nanos(5_000_000);
 const ABANDONED_WAIT: Duration = Duration::from_micros(500);
 /// Blocks between two updates of the engine's figures.
 const UPDATE_INTERVAL: u64 = 64;
+
+/// Reads a part from a session that the supervisor has left.
+pub type ReadPart = Box<dyn Fn(&HandedSession) -> Result<CellPart, String> + Send>;
 
 /// Work of a cell's process.
 pub struct CellJob {
@@ -66,6 +81,8 @@ pub struct CellJob {
     pub windows: Option<Windows>,
     /// Time that it has for each result, in blocks: its latency, or the block itself.
     pub blocks: u64,
+    /// Reads the part of an edit; none, if the process takes no edits.
+    pub read_part: Option<ReadPart>,
 }
 
 /// Begins the process of a cell: closes what was left open, and ends it with the guardian, the process `parent`. To be
@@ -96,7 +113,9 @@ pub fn run_cell(job: CellJob, report: impl Fn(&str)) -> Result<(), String> {
 
 /// A cell that is made, but still free.
 struct Cell {
-    engine: Engine,
+    /// Dropped first: it uses the engine.
+    _editor: Option<EditorThread>,
+    seat: EngineSeat,
     callback: EngineCallback,
     end: CellEnd,
     inputs: Vec<Vec<f32>>,
@@ -140,6 +159,7 @@ impl Cell {
             parent,
             windows,
             blocks,
+            read_part,
         } = job;
         let frames = options.block.count();
         let channels = part.input_channels();
@@ -183,12 +203,16 @@ impl Cell {
         let options_period = options.block.duration(options.rate);
         let interval = CHECKPOINT_INTERVAL.0 / options_period.0.max(1);
         let (graph, registry) = (part.graph.clone(), Arc::new(registry));
-        let (engine, mut callback) = Engine::new(part.graph, registry.clone(), options)
+        let (engine, mut callback) = Engine::new(graph.clone(), registry.clone(), options)
             .map_err(|error| graph::error_chain(&error))?;
         let state = OpenOptions::new().read(true).write(true).open(state);
         let state = state.map_err(|error| format!("its memory is not there: {error}"))?;
-        let (keeper, is_continued) =
-            Keeper::new(&state.into(), (&mut callback, &graph), interval.max(1))?;
+        let edit_memory = state.try_clone().map_err(|error| error.to_string())?;
+        let (keeper, is_continued) = Keeper::new(
+            &state.into(),
+            (&mut callback, &graph),
+            (interval.max(1), part.is_renumbered),
+        )?;
         let before = before.filter(|_| !is_continued);
         let before =
             before.and_then(|path| OpenOptions::new().read(true).write(true).open(path).ok());
@@ -201,25 +225,48 @@ impl Cell {
             ));
         }
         let gauge_interval = GAUGE_INTERVAL.0 / options_period.0.max(1);
+        let (ports, slots) = (
+            part.inputs.iter().map(BorderPort::channels).collect(),
+            part.slots.clone(),
+        );
+        let outputs = part.outputs.clone();
+        let (seat, ends) = EngineSeat::new(engine, read_part.is_some());
+        let editor = read_part.map(|read_part| {
+            let fd = edit_memory.try_clone().map_err(|error| error.to_string())?;
+            let head = SharedWords::open(&fd.into(), FIRST_BUFFER);
+            let editor = Editor {
+                ends,
+                part,
+                read_part,
+                registry,
+                memory: edit_memory,
+                head: head.map_err(|error| error.to_string())?,
+                is_renewable: keeper.is_renewable(),
+                seen: 0,
+            };
+            editor.start()
+        });
+        let editor = editor.transpose()?;
         Ok(Self {
+            _editor: editor,
             keeper,
             before,
             gauges,
             gauge_interval: gauge_interval.max(1),
             is_continued,
             notes,
-            engine,
+            seat,
             callback,
             end,
             inputs: vec![vec![0.0; frames]; channels],
-            ports: part.inputs.iter().map(BorderPort::channels).collect(),
+            ports,
             event_words: events::words(frames),
             frames,
             entered,
             transport: [0; TRANSPORT_WORDS],
             inner: vec![0; inner],
-            slots: part.slots,
-            outputs: part.outputs,
+            slots,
+            outputs,
             collected,
             isolation,
             budget,
@@ -230,12 +277,13 @@ impl Cell {
 
     /// Gives up what the cell does not need, and answers requests.
     fn restrict_and_play(mut self, report: impl Fn(&str)) -> Result<(), String> {
-        self.engine.notes().iter().for_each(|it| report(it));
+        let notes = self.seat.shared.lock().notes();
+        notes.iter().for_each(|it| report(it));
         self.notes.iter().for_each(|it| report(it));
         let _audio_thread = AudioThread::enter();
         // The allocator and the standard streams are set up before the limits hold.
         self.isolation.restrict().iter().for_each(|it| report(it));
-        let latency = u64::from(self.engine.plan().latency.0);
+        let latency = u64::from(self.seat.shared.lock().plan().latency.0);
         let mut is_first = true;
         let next = self.end.send_hello(latency, self.is_continued);
         let mut next = next.and_then(|()| self.receive());
@@ -250,13 +298,13 @@ impl Cell {
                         continue;
                     }
                     if info.block % UPDATE_INTERVAL == 0 {
-                        self.engine.update();
+                        self.seat.update();
                     }
                 }
-                Err(ReplyError::Late) if is_parent(self.parent) => self.engine.update(),
+                Err(ReplyError::Late) if is_parent(self.parent) => self.seat.update(),
                 Err(ReplyError::Abandoned) if is_parent(self.parent) => {
                     std::thread::sleep(ABANDONED_WAIT);
-                    self.engine.update();
+                    self.seat.update();
                 }
                 Err(ReplyError::Late | ReplyError::Abandoned | ReplyError::Dead) => return Ok(()),
                 Err(ReplyError::Corrupt) => return Err("a request was none".to_owned()),
@@ -313,6 +361,9 @@ impl Cell {
         if let Some(windows) = &self.windows {
             await_window(windows);
         }
+        // Relaxed: a number for the frame of an edit.
+        let offset = info.position.wrapping_sub(self.callback.time().0);
+        self.seat.shared.offset.store(offset, Ordering::Relaxed);
         self.give_inner();
         self.follow_transport();
         let call = CallbackInfo {
@@ -335,8 +386,12 @@ impl Cell {
         if info.block.is_multiple_of(self.gauge_interval) {
             self.gauges.write(self.keeper.head());
         }
-        let (outputs, frames) = (&self.outputs, self.frames);
         // After the reply, for which the supervisor may wait.
+        self.renew();
+        if self.seat.is_changing() {
+            return sent;
+        }
+        let (outputs, frames, collected) = (&self.outputs, self.frames, &self.collected);
         let outside = info.position + frames as u64;
         self.keeper.end_block(&mut self.callback, outside, || {
             // Relaxed: as above.
@@ -351,6 +406,27 @@ impl Cell {
         sent
     }
 
+    /// Takes what an edit has changed, once the edited graph plays alone.
+    fn renew(&mut self) {
+        let seat = &mut self.seat;
+        let next = seat.next.take().or_else(|| seat.renewals.pop().ok());
+        let Some(mut next) = next else {
+            return;
+        };
+        if !self.keeper.renew(&mut self.callback, &mut next.layout) {
+            seat.next = Some(next);
+            return;
+        }
+        std::mem::swap(&mut self.slots, &mut next.slots);
+        std::mem::swap(&mut self.gauges, &mut next.gauges);
+        // pairs with the load in `EngineSeat::is_changing`, on this thread too.
+        seat.shared.is_changing.store(false, Ordering::Release);
+        if let Err(rtrb::PushError::Full(next)) = seat.retired.push(next) {
+            // A leak is better than a free on this thread.
+            std::mem::forget(next);
+        }
+    }
+
     /// Moves the transport as the supervisor's has moved.
     fn follow_transport(&mut self) {
         let (position, _) = self.callback.time();
@@ -363,18 +439,16 @@ impl Cell {
 
     /// Gives what came for nodes inside to the coming block.
     fn give_inner(&mut self) {
-        let (engine, callback) = (&mut self.engine, &mut self.callback);
+        let (callback, mut said) = (&mut self.callback, None);
         read_inner(
             (&self.inner, self.frames),
             &self.slots,
             |node, event| {
                 callback.give_event(node, event);
             },
-            // A node that understands no words, or has too many: the supervisor has checked the first.
-            |node, text| {
-                let _ = engine.send_words(node, text);
-            },
+            |node, text| said = InnerText::new(node, text),
         );
+        self.seat.send_words(said);
     }
 
     /// Does what a drill asks for.

@@ -184,7 +184,9 @@ pub(crate) fn part_number(file: &File) -> Option<u64> {
 /// All bytes that the supervisor has left in `file`.
 pub(crate) fn left_bytes(file: &File) -> Option<Vec<u8>> {
     let [_, _, text, ids, slots] = read_head(file)?;
-    let len = [text, ids, slots].into_iter().try_fold(HEAD as u64, u64::checked_add);
+    let len = [text, ids, slots]
+        .into_iter()
+        .try_fold(HEAD as u64, u64::checked_add);
     let len = len.filter(|len| *len <= MAX_BYTES)?;
     let mut bytes = vec![0; len as usize];
     file.read_exact_at(&mut bytes, HANDED_AT).ok()?;

@@ -116,7 +116,11 @@ impl KeptSlots {
 
 /// The slots of a part after an edit, where events for the slots `before` may be under way: nodes that stay keep theirs,
 /// those of nodes that have gone name nothing, and new ones come last.
-pub(crate) fn grown(before: &[Slot], after: &[Slot], stays: impl Fn(NodeId) -> bool) -> Arc<[Slot]> {
+pub(crate) fn grown(
+    before: &[Slot],
+    after: &[Slot],
+    stays: impl Fn(NodeId) -> bool,
+) -> Arc<[Slot]> {
     let nobody = NodeId(u32::MAX);
     let old = before.iter().map(|it| Slot {
         node: if stays(it.node) { it.node } else { nobody },

@@ -205,13 +205,14 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Keeps the nodes of `callback`, which plays `graph`, in the memory `file`, every `interval` blocks. If there is a checkpoint in it that fits,
-    /// the nodes continue from there; returns true then. To be called before the first block.
+    /// the nodes continue from there; returns true then. `is_edited`: the checkpoint may be of an order of nodes that edits have made, and
+    /// fits node by node. To be called before the first block.
     ///
     /// Real-time: setup.
     pub(crate) fn new(
         file: &OwnedFd,
         (callback, graph): (&mut EngineCallback, &Graph),
-        interval: u64,
+        (interval, is_edited): (u64, bool),
     ) -> Result<(Self, bool), String> {
         let mut layout = Layout::of(callback, graph);
         let capacity = (layout.words + ROOM).min(MAX_WORDS);
@@ -220,7 +221,9 @@ impl Keeper {
         let fingerprint = layout.fingerprint(graph);
         layout.scratch = Vec::new();
         let left = read_left(file);
-        let is_kept = |(_, words): &(u64, Vec<u64>)| layout.has_any_of(words, fingerprint);
+        let is_kept = |(_, words): &(u64, Vec<u64>)| {
+            words[0] == fingerprint || is_edited && layout.has_any_of(words)
+        };
         let left = left.filter(is_kept);
         let (number, outside) =
             (left.as_ref()).map_or((0, 0), |(number, words)| (*number, words[OUTSIDE]));

@@ -40,6 +40,7 @@
 //! | `child` | [`run_cell`]: the cell's process |
 //! | `keeper` | what its nodes hold, written into shared memory while it plays, for the process after it |
 //! | `checkpoint` | that memory, and what the supervisor believes of it |
+//! | `live_edit` | an edit of the cell's own engine: the order and the answer |
 //! | `handed` | [`HandedSession`]: the session as the supervisor has read it, for each process |
 //! | `gauges` | the newest values of a cell's meters |
 //! | `isolation` | what a cell's process gives up before it plays, and attempts to get it back |
@@ -72,6 +73,7 @@ mod handed;
 mod inner_events;
 mod isolation;
 mod keeper;
+mod live_edit;
 mod machine;
 mod message;
 mod midi_memory;
@@ -91,7 +93,7 @@ mod transport;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, NodeCost, admit};
 pub use border::BorderPort;
-pub use child::{CellJob, begin_process, run_cell};
+pub use child::{CellJob, ReadPart, begin_process, run_cell};
 pub use guardian::{ChangeTable, GuardianOptions, Succession, join_guardian, run_guardian};
 pub use handed::HandedSession;
 pub use isolation::{Isolation, try_to_leave};

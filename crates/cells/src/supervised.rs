@@ -141,7 +141,7 @@ impl Monitor {
         }
         let interval = (CHECKPOINT_INTERVAL.0 / period.0.max(1)).max(1);
         let file = memory.file().try_clone().map_err(refused)?.into();
-        let kept = Keeper::new(&file, (callback, graph), interval)?;
+        let kept = Keeper::new(&file, (callback, graph), (interval, false))?;
         self.order(Order::Leave(MessageKind::OwnState, file));
         Ok(kept)
     }

@@ -1,7 +1,8 @@
 //! The smallest change from one graph to another, by the names of the nodes: a saved file becomes an edit.
 
 use crate::{
-    Catalogue, Edge, Edit, EditError, Graph, Kind, Node, NodeId, ParamRange, ParamValue, PortRef, Role,
+    Catalogue, Edge, Edit, EditError, Graph, Kind, Node, NodeId, ParamRange, ParamValue, PortRef,
+    Role,
 };
 use std::collections::BTreeMap;
 
@@ -51,11 +52,17 @@ pub fn edits_between(from: &Graph, to: &Graph, catalogue: &Catalogue) -> Vec<Edi
 /// # Errors
 ///
 /// A name or an id that is not free.
-pub fn edits_by_id(from: &Graph, to: &Graph, catalogue: &Catalogue) -> Result<Vec<Edit>, EditError> {
+pub fn edits_by_id(
+    from: &Graph,
+    to: &Graph,
+    catalogue: &Catalogue,
+) -> Result<Vec<Edit>, EditError> {
     let (mut renamed, mut edits) = (from.clone(), Vec::new());
     for (id, node) in from.nodes() {
         let name = to.node(id).map(|other| &other.name);
-        if let Some(name) = name.filter(|name| **name != node.name) {
+        let is_renamed =
+            |name: &&String| to.find(&node.name).is_none() && from.find(name).is_none();
+        if let Some(name) = name.filter(is_renamed) {
             let edit = Edit::Rename(id, name.clone());
             renamed.apply(edit.clone())?;
             edits.push(edit);
@@ -317,7 +324,11 @@ mod tests {
         let freq = result.node(NodeId(0)).unwrap().number("freq");
         assert_eq!(freq, Some(440.0), "what may change while it plays stays");
         assert!(edits_by_id(&from, &to, &catalogue()).is_err(), "no such id");
-        assert!(from.clone().apply(Edit::Place(NodeId(0), Node::new("n", "osc"))).is_err());
+        assert!(
+            from.clone()
+                .apply(Edit::Place(NodeId(0), Node::new("n", "osc")))
+                .is_err()
+        );
     }
 
     #[test]

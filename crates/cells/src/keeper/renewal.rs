@@ -39,11 +39,8 @@ impl NextLayout {
 }
 
 impl Layout {
-    /// Returns true if words of a checkpoint have a place of one of its nodes or lines, or are of a graph with this number.
-    pub(super) fn has_any_of(&self, words: &[u64], fingerprint: u64) -> bool {
-        if words[0] == fingerprint {
-            return true;
-        }
+    /// Returns true if words of a checkpoint have a place of one of its nodes or lines.
+    pub(super) fn has_any_of(&self, words: &[u64]) -> bool {
         let places = super::successor::places(words);
         let nodes = self.nodes.iter().map(|it| it.key);
         let mut keys = nodes.chain(self.lines.iter().map(|it| it.key));

@@ -65,7 +65,12 @@ impl Player {
 
 fn kept(player: &mut Player, memory: &CheckpointMemory) -> (Keeper, bool) {
     let file = memory.file().try_clone().unwrap();
-    Keeper::new(&file.into(), (&mut player.callback, &player.graph), 4).unwrap()
+    Keeper::new(
+        &file.into(),
+        (&mut player.callback, &player.graph),
+        (4, false),
+    )
+    .unwrap()
 }
 
 /// A player that has played `blocks`, its memory and its keeper.
@@ -131,7 +136,7 @@ fn a_torn_buffer_leaves_the_other_one_and_another_session_begins_anew() {
     let (_, memory, keeper) = played(40);
     let newest = memory.newest().unwrap();
     let buffer = (newest.number % 2) as usize;
-    let at = FIRST_BUFFER + buffer * keeper.layout.words + 7;
+    let at = FIRST_BUFFER + buffer * keeper.capacity + 7;
     memory
         .file()
         .write_all_at(&[0x5A; 3], 8 * at as u64)

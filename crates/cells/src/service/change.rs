@@ -167,6 +167,19 @@ impl CellService {
             },
             Step::Graph(edit) => match self.advance_edit(edit, engine) {
                 Ok(edit) => Step::Graph(edit),
+                Err(result) => {
+                    let begun = done.take()?;
+                    return Some(match result {
+                        Ok(ChangeDone { frame, .. }) => Ok(ChangeDone { frame, ..begun }),
+                        Err(why) => Err(self.taken_back(why)),
+                    });
+                }
+            },
+            Step::Live(edit) => match self.advance_live(edit, done.take()?) {
+                Ok(pending) => {
+                    self.pending = Some(pending);
+                    return None;
+                }
                 Err(result) => return Some(result),
             },
             Step::Swapping(change) if engine.is_swapping() => Step::Swapping(change),

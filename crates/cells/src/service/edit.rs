@@ -41,6 +41,14 @@ pub enum GraphGoal {
     Graph(Box<Graph>),
 }
 
+/// A graph as it becomes.
+struct Draft {
+    graph: Graph,
+    specs: Vec<CellSpec>,
+    before: Split,
+    after: Split,
+}
+
 impl CellService {
     /// Begins to change nodes and edges. [`Self::poll`] says when it is heard.
     ///
@@ -53,6 +61,56 @@ impl CellService {
         if self.pending.is_some() {
             return Err("another change of cells is under way".to_owned());
         }
+        let drafted = self.draft(goal.clone())?;
+        let yielded = self.admit_edit(&drafted)?;
+        let parts = (&drafted.before, &drafted.after);
+        let graph = (&drafted.graph, &drafted.specs[..]);
+        let mut pending = match self.ask_cell(&goal, parts, graph) {
+            Some(edit) => Pending::live(edit),
+            None => self.follow_all(drafted)?,
+        };
+        pending.done.yielded = yielded;
+        self.pending = Some(pending);
+        Ok(())
+    }
+
+    /// Checks the cells whose parts change, with the costs of their new nodes. Gives those that yield to them.
+    fn admit_edit(&mut self, drafted: &Draft) -> Result<Vec<String>, String> {
+        if self.options.capacity.is_none() {
+            return Ok(Vec::new());
+        }
+        let costs = (self.options.costs_of)(&drafted.graph);
+        let before = std::mem::replace(&mut self.options.costs, costs);
+        let pairs = drafted.before.cells.iter().zip(&drafted.after.cells);
+        let changed = (0..)
+            .zip(pairs)
+            .filter(|(_, (a, b))| a.number() != b.number());
+        let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
+        let mut yields = Vec::new();
+        for at in changed {
+            let spec = CellSpec {
+                cores: self.cells[at].spec.cores.clone(),
+                ..drafted.specs[at].clone()
+            };
+            match self.admit(&spec, Some(at)) {
+                Ok(all) => yields.extend(all),
+                Err(why) => {
+                    self.options.costs = before;
+                    return Err(why);
+                }
+            }
+        }
+        Ok(self.yield_cells(&yields))
+    }
+
+    /// Begins to change nodes and edges by new processes beside those that play.
+    pub(super) fn begin_beside(&mut self, goal: GraphGoal) -> Result<Pending, String> {
+        let drafted = self.draft(goal)?;
+        self.follow_all(drafted)
+    }
+
+    /// The graph as it becomes, and the cells' parts of it.
+    fn draft(&self, goal: GraphGoal) -> Result<Draft, String> {
         let before = &self.options.graph;
         let edits = match goal {
             GraphGoal::Edits(edits) => edits,
@@ -64,8 +122,22 @@ impl CellService {
         }
         let specs = self.specs_after(&graph)?;
         let old: Vec<CellSpec> = self.cells.iter().map(|it| it.spec.clone()).collect();
-        let before = self.split_of(before, &old)?;
-        let mut after = self.split_of(&graph, &specs)?;
+        Ok(Draft {
+            before: self.split_of(before, &old)?,
+            after: self.split_of(&graph, &specs)?,
+            graph,
+            specs,
+        })
+    }
+
+    /// Starts a new process for each cell whose part changes.
+    fn follow_all(&mut self, drafted: Draft) -> Result<Pending, String> {
+        let Draft {
+            graph,
+            specs,
+            before,
+            mut after,
+        } = drafted;
         let mut followers = Vec::new();
         let parts = std::mem::take(&mut after.cells);
         for (at, (old, part)) in before.cells.iter().zip(parts).enumerate() {
@@ -104,8 +176,7 @@ impl CellService {
             state: EditState::Starting,
             since: Instant::now(),
         };
-        self.pending = Some(Pending::edit(edit));
-        Ok(())
+        Ok(Pending::edit(edit))
     }
 
     pub(super) fn split_of(&self, graph: &Graph, specs: &[CellSpec]) -> Result<Split, String> {
@@ -311,17 +382,13 @@ impl CellService {
             followers,
             ..
         } = edit;
-        for (cell, spec) in self.cells.iter_mut().zip(specs) {
-            (cell.spec.nodes, cell.spec.keys) = (spec.nodes, spec.keys);
-        }
         for follower in followers {
             let old = std::mem::replace(&mut self.cells[follower.at], follower.cell);
             let next = &self.cells[follower.at].status;
             self.monitor.end_status(&old.status, Some(next));
             self.monitor.order(Order::Remove(old.index));
         }
-        self.options.graph = graph;
-        self.is_edited = true;
+        self.take_graph(graph, specs);
     }
 
     fn drop_followers(&mut self, edit: &GraphEdit) {

@@ -46,8 +46,7 @@ impl CellService {
     ///
     /// Real-time: setup.
     pub fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue) {
-        let coming = self.pending.as_mut().and_then(Pending::graph_edit);
-        let coming = coming.map(|edit| edit.graph_mut());
+        let coming = self.pending.as_mut().and_then(Pending::coming_graph);
         for graph in coming.into_iter().chain([&mut self.options.graph]) {
             if let Some(there) = graph.node_mut(node) {
                 there.set(name, value.clone());

@@ -10,6 +10,7 @@
 //! | `govern`, `moves` | how many cores each cell has, by what it was measured to need |
 //! | `served`, `pending` | a cell, and a change under way, as data |
 //! | `change` | one change under way: a new process, then another graph |
+//! | `live` | an edit that the engine of a cell makes itself |
 //! | `edit`, `follower`, `homes` | nodes and edges change: new processes for the cells whose parts do, and where new nodes play |
 //!
 //! # Changes
@@ -34,6 +35,7 @@ mod govern;
 mod homes;
 mod inside;
 mod kept;
+mod live;
 mod moves;
 mod pending;
 mod served;
@@ -117,6 +119,8 @@ pub struct ServiceOptions {
     pub links: CellLinks,
     /// Known worst costs of nodes.
     pub costs: WorstCosts,
+    /// The same of another graph, for edits.
+    pub costs_of: Box<dyn Fn(&Graph) -> WorstCosts>,
     /// Length of a block.
     pub period: Nanos,
     /// What the machine gives; without it every cell is admitted.

@@ -1,6 +1,7 @@
 //! [`Pending`]: a change under way, as data; `change` and `edit` carry it out.
 
 use super::follower::Follower;
+use super::live::LiveEdit;
 use super::served::{ChangeDone, ServedCell};
 use crate::node::CellLink;
 use crate::section::CellSpec;
@@ -34,6 +35,8 @@ pub(super) enum Step {
     Fading(GraphChange, u64),
     /// Nodes and edges change.
     Graph(Box<GraphEdit>),
+    /// The process of a cell edits its own nodes.
+    Live(Box<LiveEdit>),
 }
 
 /// A cell that comes up, and the graph with its node.
@@ -68,10 +71,26 @@ impl Pending {
         }
     }
 
+    pub(super) fn live(edit: LiveEdit) -> Self {
+        Self {
+            step: Step::Live(Box::new(edit)),
+            done: ChangeDone::default(),
+        }
+    }
+
     /// The change of the graph that is under way.
     pub(super) fn graph_edit(&mut self) -> Option<&mut GraphEdit> {
         match &mut self.step {
             Step::Graph(edit) => Some(edit),
+            _ => None,
+        }
+    }
+
+    /// The whole graph after the change that is under way.
+    pub(super) fn coming_graph(&mut self) -> Option<&mut Graph> {
+        match &mut self.step {
+            Step::Graph(edit) => Some(&mut edit.graph),
+            Step::Live(edit) => Some(&mut edit.graph),
             _ => None,
         }
     }
@@ -145,11 +164,6 @@ impl GraphEdit {
             false if self.since.elapsed() < FOLLOW_LIMIT => Ok(EditState::Following),
             false => Err("its new process does not keep up".to_owned()),
         }
-    }
-
-    /// The whole graph afterwards, to note what is set meanwhile.
-    pub(super) fn graph_mut(&mut self) -> &mut Graph {
-        &mut self.graph
     }
 
     /// The new process that gets what is sent to `node` too, and its node, once it is there.

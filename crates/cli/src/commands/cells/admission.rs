@@ -6,10 +6,12 @@ use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
 use clap::Args;
 use divisi::cells::{CellDemand, CellSpec, CoreCapacity, Misfit, NodeCost, WorstCosts, admit};
-use divisi::graph::{Diagnostic, SourceSpan};
+use divisi::graph::{Catalogue, Diagnostic, Graph, SourceSpan};
+use divisi::prelude::Registry;
 use divisi::units::{Frames, Nanos, SampleRate};
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Part of each block that the cores keep idle, in percent.
 const DEFAULT_RESERVE: u8 = 10;
@@ -43,6 +45,23 @@ pub(super) fn worst_costs(loaded: &LoadedSession, file: &Path, block: Frames) ->
     let costs = NodeCosts::of(loaded, file, block).0.into_iter();
     let known = costs.filter_map(|(name, cost)| Some((name.to_owned(), cost?)));
     WorstCosts(known.collect())
+}
+
+/// The same of other graphs of the session, for edits.
+pub(super) fn costs_of(
+    file: PathBuf,
+    registry: Arc<Registry>,
+    block: Frames,
+) -> Box<dyn Fn(&Graph) -> WorstCosts> {
+    Box::new(move |graph| {
+        let costs = NodeCosts::of_graph((graph, registry.catalogue()), &file, block);
+        let known = costs.0.into_iter();
+        WorstCosts(
+            known
+                .filter_map(|(name, cost)| Some((name.to_owned(), cost?)))
+                .collect(),
+        )
+    })
 }
 
 /// The time that the cores of this machine give.
@@ -120,13 +139,14 @@ struct NodeCosts<'a>(BTreeMap<&'a str, Option<NodeCost>>);
 impl<'a> NodeCosts<'a> {
     fn of(loaded: &'a LoadedSession, file: &Path, block: Frames) -> Self {
         let graph = &loaded.session.graph;
+        Self::of_graph((graph, loaded.registry.catalogue()), file, block)
+    }
+
+    fn of_graph((graph, catalogue): (&'a Graph, &Catalogue), file: &Path, block: Frames) -> Self {
         let mut store = CostsStore::load();
-        let measured = store.machine_costs().of_graph(
-            &graph_key(file),
-            graph,
-            loaded.registry.catalogue(),
-            block,
-        );
+        let measured = store
+            .machine_costs()
+            .of_graph(&graph_key(file), graph, catalogue, block);
         let cost = |id, stated: Option<Nanos>| match measured.0.get(&id) {
             Some(cost) => Some(NodeCost {
                 worst: Nanos(cost.worst_ns.unwrap_or(cost.ns)),

@@ -7,9 +7,10 @@ use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate};
 use clap::Args;
 use divisi::cells::{
-    CellJob, CellPart, HandedSession, Isolation, Policy, begin_process, read_cells, run_cell,
-    try_to_leave,
+    CellJob, CellPart, CellSpec, HandedSession, Isolation, Policy, ReadPart, begin_process,
+    read_cells, run_cell, split, try_to_leave,
 };
+use divisi::graph::Diagnostic;
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
 use divisi::workers::Priority;
 use std::path::PathBuf;
@@ -70,7 +71,8 @@ impl CellProcess {
         let placed = handed.place(&loaded.session.graph);
         loaded.session.graph = placed.map_err(Failure::failed)?;
         let (rate, block) = format(&loaded, self.rate, self.block);
-        let part = self.part(&loaded)?;
+        let mut part = self.part(&loaded)?;
+        handed.number_targets(&mut part);
         if part.number() != number {
             return Err(Failure::failed(format!(
                 "cell `{name}`: the session in {} is another one than its supervisor has read: a file that it includes has changed",
@@ -92,6 +94,7 @@ impl CellProcess {
             Policy::TimeTriggered(windows) if self.live => Some(windows.clone()),
             _ => None,
         };
+        let read_part = (self.live && !is_switched).then(|| read_part(file.clone(), name.clone()));
         let mut options = EngineOptions::new(block, rate);
         options.folder.clone_from(&loaded.folder);
         options.workers = spec.process_workers();
@@ -124,6 +127,7 @@ impl CellProcess {
             parent: self.parent,
             windows,
             blocks,
+            read_part,
         };
         let report = |note: &str| {
             if self.notes {
@@ -155,4 +159,25 @@ impl CellProcess {
             false => Err(Failure::failed("a cell can be left")),
         }
     }
+}
+
+/// Reads the part of an edit, while the process plays and can open no file.
+fn read_part(file: PathBuf, name: String) -> ReadPart {
+    Box::new(move |handed| {
+        let failed = |_| "its session cannot be read again".to_owned();
+        let mut loaded = LoadedSession::read_text(&file, &handed.text).map_err(failed)?;
+        loaded.session.graph = handed.place(&loaded.session.graph)?;
+        let cells = read_cells(&loaded.session).0.into_iter();
+        let spec: Vec<CellSpec> = cells.filter(|it| it.name == name).collect();
+        let (graph, catalogue) = (&loaded.session.graph, loaded.registry.catalogue());
+        let mistakes = |all: Vec<Diagnostic>| {
+            let all: Vec<String> = all.into_iter().map(|it| it.message).collect();
+            all.join("; ")
+        };
+        let part = split(graph, &spec, catalogue)
+            .map_err(mistakes)?
+            .cells
+            .pop();
+        part.ok_or_else(|| format!("the session has no cell `{name}`"))
+    })
 }

@@ -1,6 +1,6 @@
 //! [`CellOptions`]: from a session to cells that have come up, and the engine that asks them for blocks.
 
-use super::admission::{AdmissionOptions, capacity, check_admission, worst_costs};
+use super::admission::{AdmissionOptions, capacity, check_admission, costs_of, worst_costs};
 use super::drill::DrillOption;
 use super::kept::KeptChanges;
 use super::supervisor::Supervisor;
@@ -113,6 +113,7 @@ impl CellOptions<'_> {
             registry: registry.clone(),
             links,
             costs: worst_costs(loaded, self.file, block),
+            costs_of: costs_of(self.file.to_path_buf(), registry.clone(), block),
             period: block.duration(rate),
             capacity: is_checked.then(|| capacity((rate, block), reserve)),
             goal: self.is_live.then_some(system.goal),
