@@ -171,7 +171,10 @@ impl CellService {
                     let begun = done.take()?;
                     return Some(match result {
                         Ok(ChangeDone { frame, .. }) => Ok(ChangeDone { frame, ..begun }),
-                        Err(why) => Err(self.taken_back(why)),
+                        Err(why) => Err(self.taken_back(match begun.note {
+                            Some(note) => format!("{why} ({note})"),
+                            None => why,
+                        })),
                     });
                 }
             },

@@ -141,7 +141,9 @@ impl CellService {
                 // A supervisor after this one finds the part that plays.
                 let _ = leave_again(&edit.memory, &edit.before);
                 let name = &self.cells[edit.at].spec.name;
-                let note = Some(format!("the cell `{name}` gets a new process: {why}"));
+                let note = Some(format!(
+                    "its own engine cannot make the edit of `{name}`: {why}"
+                ));
                 let mut begun = self.begin_beside(edit.goal).map_err(Err)?;
                 begun.done.note = note;
                 Ok(begun)
