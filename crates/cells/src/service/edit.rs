@@ -15,6 +15,7 @@
 //! A node that is added plays in a cell if all that it is connected with plays there; else with the rest.
 
 use super::CellService;
+use super::demands::{Candidate, WorstCosts, admit_candidates};
 use super::follower::Follower;
 use super::inside::told;
 use super::pending::{EditState, GraphEdit, Pending};
@@ -80,27 +81,58 @@ impl CellService {
             return Ok(Vec::new());
         }
         let costs = (self.options.costs_of)(&drafted.graph);
-        let before = std::mem::replace(&mut self.options.costs, costs);
+        let costs = std::mem::replace(&mut self.options.costs, costs);
+        let graph = std::mem::replace(&mut self.options.graph, drafted.graph.clone());
+        let admitted = self.admit_parts(drafted, (&costs, &graph));
+        self.options.graph = graph;
+        match admitted {
+            Ok(yields) => Ok(self.yield_cells(&yields)),
+            Err(why) => {
+                self.options.costs = costs;
+                Err(why)
+            }
+        }
+    }
+
+    /// Checks what changes of a graph, which was another one with other costs. Gives the cells that yield.
+    fn admit_parts(
+        &self,
+        drafted: &Draft,
+        (costs, graph): (&WorstCosts, &Graph),
+    ) -> Result<Vec<usize>, String> {
         let pairs = drafted.before.cells.iter().zip(&drafted.after.cells);
         let changed = (0..)
             .zip(pairs)
             .filter(|(_, (a, b))| a.number() != b.number());
-        let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
         let mut yields = Vec::new();
-        for at in changed {
+        for (at, _) in changed {
             let spec = CellSpec {
                 cores: self.cells[at].spec.cores.clone(),
                 ..drafted.specs[at].clone()
             };
-            match self.admit(&spec, Some(at)) {
-                Ok(all) => yields.extend(all),
-                Err(why) => {
-                    self.options.costs = before;
-                    return Err(why);
-                }
-            }
+            yields.extend(self.admit(&spec, Some(at))?);
         }
-        Ok(self.yield_cells(&yields))
+        let specs = || drafted.specs.iter();
+        let in_cells: Vec<String> = specs().flat_map(|it| it.nodes.iter().cloned()).collect();
+        let rest = |graph: &Graph, costs: &WorstCosts| {
+            let names = graph.nodes().map(|(_, node)| node.name.clone());
+            let rest: Vec<String> = names.filter(|name| !in_cells.contains(name)).collect();
+            costs.sum(&rest)
+        };
+        if rest(&drafted.graph, &self.options.costs) > rest(graph, costs) {
+            let plays = self
+                .cells
+                .iter()
+                .zip(specs())
+                .filter(|(cell, _)| cell.stopped.is_none());
+            let candidates = plays.map(|(cell, spec)| Candidate {
+                spec,
+                workers: cell.workers(),
+            });
+            let candidates: Vec<Candidate<'_>> = candidates.collect();
+            admit_candidates(&candidates, None, &self.options, in_cells.clone())?;
+        }
+        Ok(yields)
     }
 
     /// Begins to change nodes and edges by new processes beside those that play.
@@ -112,6 +144,8 @@ impl CellService {
     /// The graph as it becomes, and the cells' parts of it.
     fn draft(&self, goal: GraphGoal) -> Result<Draft, String> {
         let before = &self.options.graph;
+        // A graph that there was has the homes that there were.
+        let is_known = matches!(goal, GraphGoal::Graph(_));
         let edits = match goal {
             GraphGoal::Edits(edits) => edits,
             GraphGoal::Graph(graph) => edits_between(before, &graph, self.catalogue()),
@@ -120,7 +154,7 @@ impl CellService {
         for edit in edits {
             graph.apply(edit).map_err(|error| error.to_string())?;
         }
-        let specs = self.specs_after(&graph)?;
+        let specs = self.specs_after(&graph, is_known)?;
         let old: Vec<CellSpec> = self.cells.iter().map(|it| it.spec.clone()).collect();
         Ok(Draft {
             before: self.split_of(before, &old)?,
@@ -382,13 +416,13 @@ impl CellService {
             followers,
             ..
         } = edit;
+        self.take_graph(graph, specs);
         for follower in followers {
             let old = std::mem::replace(&mut self.cells[follower.at], follower.cell);
             let next = &self.cells[follower.at].status;
             self.monitor.end_status(&old.status, Some(next));
             self.monitor.order(Order::Remove(old.index));
         }
-        self.take_graph(graph, specs);
     }
 
     fn drop_followers(&mut self, edit: &GraphEdit) {

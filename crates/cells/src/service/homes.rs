@@ -7,8 +7,13 @@ use graph::{Graph, NodeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 impl CellService {
-    /// The cells with the nodes that they have in `graph`.
-    pub(super) fn specs_after(&self, graph: &Graph) -> Result<Vec<CellSpec>, String> {
+    /// The cells with the nodes that they have in `graph`. `is_known`: there was this graph before, so nodes that come back play where
+    /// they did.
+    pub(super) fn specs_after(
+        &self,
+        graph: &Graph,
+        is_known: bool,
+    ) -> Result<Vec<CellSpec>, String> {
         let before = &self.options.graph;
         let (mut specs, mut home) = (Vec::new(), HashMap::new());
         for (at, cell) in self.cells.iter().enumerate() {
@@ -16,7 +21,13 @@ impl CellService {
                 let renamed = before.find(name).filter(|id| graph.node(*id).is_some());
                 renamed.or_else(|| graph.find(name))
             });
-            let kept: Vec<NodeId> = kept.collect();
+            let back = self
+                .left
+                .iter()
+                .filter(|(_, home)| is_known && **home == cell.spec.name);
+            let back = back.filter_map(|(name, _)| graph.find(name));
+            let back = back.filter(|id| before.node(*id).is_none());
+            let kept: Vec<NodeId> = kept.chain(back).collect();
             if kept.is_empty() {
                 let name = &cell.spec.name;
                 return Err(format!(

@@ -169,6 +169,13 @@ impl CellService {
     /// Nodes and edges are these from now on.
     pub(super) fn take_graph(&mut self, graph: Graph, specs: Vec<CellSpec>) {
         for (cell, spec) in self.cells.iter_mut().zip(specs) {
+            let gone = cell
+                .spec
+                .nodes
+                .iter()
+                .filter(|name| graph.find(name).is_none());
+            let gone = gone.map(|node| (node.clone(), cell.spec.name.clone()));
+            self.left.extend(gone);
             (cell.spec.nodes, cell.spec.keys) = (spec.nodes, spec.keys);
         }
         self.options.graph = graph;

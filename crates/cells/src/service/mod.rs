@@ -66,6 +66,7 @@ use graph::{Catalogue, Graph};
 use pending::Pending;
 use processor::Registry;
 use served::ServedCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use units::Nanos;
@@ -139,6 +140,8 @@ pub struct CellService {
     next_index: usize,
     pending: Option<Pending>,
     mover: Mover,
+    /// Nodes that edits have taken out of cells, each with its cell: an edit that is undone puts them there again.
+    left: BTreeMap<String, String>,
     /// Cells are others than those of the session's file.
     is_edited: bool,
 }
@@ -176,6 +179,7 @@ impl CellService {
             next_index,
             pending: None,
             mover: Mover::default(),
+            left: BTreeMap::new(),
             is_edited,
         };
         service.tell_links();
