@@ -1,4 +1,5 @@
-//! What is computed together sounds as what is computed alone: equal filters of several voices, and short blocks of a canvas.
+//! What is computed together sounds as what is computed alone: equal filters of several voices, filters one behind the other, and short
+//! blocks of a canvas.
 
 use divisi_pd::{PatchPlayer, SearchPath, load_patch};
 use std::fmt::Write;
@@ -136,6 +137,62 @@ fn filters_in_longer_and_in_shorter_blocks_sound_as_each_alone() {
             block,
         };
         voices.compare(&format!("hip{block}"), &[5]);
+    }
+}
+
+/// Objects one behind the other in a canvas, with `between` each two of them.
+fn chain(block: &str, objects: &[&str], between: &str) -> String {
+    let mut lines = format!("#N canvas 0 0 9 9 chain 0;\n#X obj 0 0 block~ {block};\n");
+    lines.push_str("#X obj 0 0 phasor~ 90;\n");
+    let mut count = 1;
+    for object in objects.iter().flat_map(|object| [between, object]) {
+        if !object.is_empty() {
+            writeln!(lines, "#X obj 0 0 {object};").unwrap();
+            writeln!(lines, "#X connect {count} 0 {} 0;", count + 1).unwrap();
+            count += 1;
+        }
+    }
+    writeln!(
+        lines,
+        "#X obj 0 0 outlet~;\n#X connect {count} 0 {} 0;",
+        count + 1
+    )
+    .unwrap();
+    lines + "#X restore 0 0 pd chain;\n#X obj 0 0 dac~ 1;\n#X connect 0 0 1 0;\n"
+}
+
+#[test]
+fn filters_one_behind_the_other_sound_as_each_alone() {
+    let long = [
+        "lop~ 900",
+        "*~ 0.7",
+        "hip~ 40",
+        "-~ 0.25",
+        "hip~ 0",
+        "rzero~ 0.3",
+        "bp~ 500 3",
+        "*~ 4",
+        "+~ 0.1",
+        "biquad~ 1.2 -0.9 0.2 0.1 0.3",
+        "vcf~ 3",
+        "+~ 0.4",
+        "rpole~ 0.5",
+        "rzero_rev~ 0.4",
+        "cpole~ 0.3 0.2",
+        "czero~ 0.3 -0.2",
+        "cpole~ 0.5 0.6",
+        "czero_rev~ 0.5 0.1",
+        "cpole~ -0.5 0.6",
+        "lop~ 3000",
+    ];
+    for objects in [&long[..], &long[..3], &["rpole~ 0.3"; 18]] {
+        for block in ["64", "32", "16", "256"] {
+            let found = play("behind", &chain(block, objects, ""), 1);
+            // What holds nothing back, and cannot be cut.
+            let alone = play("between", &chain(block, objects, "clip~ -1e+09 1e+09"), 1);
+            assert!(found == alone, "block~ {block}, {} objects", objects.len());
+            assert!(found[0].iter().any(|bits| f32::from_bits(*bits) != 0.0));
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! [`BoundStep`]: a step with all that it touches.
 
 use super::order::Step;
+use super::recursion::RecursionKind;
 use super::shared::{Grants, SharedName};
+use super::traits::Traits;
 use super::world::BufferId;
 use crate::control::ObjectId;
 use std::collections::{HashMap, HashSet};
@@ -25,6 +27,13 @@ impl BoundStep {
             Step::Perform { object, .. } => Some(*object),
             _ => None,
         }
+    }
+
+    /// The filter that it is, as an object of these traits.
+    pub(super) fn filter(&self, traits: Traits) -> Option<RecursionKind> {
+        let mut numbers = self.numbers.iter();
+        let has_number = numbers.any(|(inlet, _)| *inlet == 1);
+        traits.filter[usize::from(has_number)]
     }
 
     /// A step that touches nothing.

@@ -78,7 +78,7 @@ impl Effect {
 }
 
 /// A run of frames.
-type Run = [f32; RUN];
+type Run<const FRAMES: usize = RUN> = [f32; FRAMES];
 
 impl Chain {
     /// A chain of one operation of `object`: of blocks at `inlets`, to another one.
@@ -125,6 +125,19 @@ impl Chain {
     /// Real-time: hot.
     #[inline(always)]
     pub(super) fn run(&self, objects: &mut [SignalObject], blocks: &mut [Box<[f32]>]) {
+        self.fill(objects, blocks);
+        let frames = blocks[self.first as usize].len();
+        for run in 0..frames / RUN {
+            self.run_whole::<RUN>(run, objects, blocks);
+        }
+        if !frames.is_multiple_of(RUN) {
+            self.run_part(frames / RUN, objects, blocks);
+        }
+    }
+
+    /// Fills the blocks of inlets that are numbers, where they have changed.
+    #[inline(always)]
+    pub(super) fn fill(&self, objects: &mut [SignalObject], blocks: &mut [Box<[f32]>]) {
         for link in &self.links {
             if let Some(object) = link.object
                 && std::mem::take(&mut objects[object].has_new_numbers)
@@ -132,23 +145,21 @@ impl Chain {
                 fill(&link.numbers, &objects[object], blocks);
             }
         }
-        let frames = blocks[self.first as usize].len();
-        for run in 0..frames / RUN {
-            self.run_whole(run, objects, blocks);
-        }
-        if frames % RUN != 0 {
-            self.run_part(frames / RUN, objects, blocks);
-        }
     }
 
-    /// A run: what goes from link to link stays in registers.
+    /// The run `run` of so many frames: what goes from link to link stays in registers.
     #[inline(always)]
-    fn run_whole(&self, run: usize, objects: &[SignalObject], blocks: &mut [Box<[f32]>]) {
-        let Some(mut now) = run_of(blocks, self.first, run).copied() else {
+    pub(super) fn run_whole<const FRAMES: usize>(
+        &self,
+        run: usize,
+        objects: &[SignalObject],
+        blocks: &mut [Box<[f32]>],
+    ) {
+        let Some(mut now) = run_of::<FRAMES>(blocks, self.first, run).copied() else {
             return;
         };
         for link in &self.links {
-            let Some(other) = run_of(blocks, link.block, run) else {
+            let Some(other) = run_of::<FRAMES>(blocks, link.block, run) else {
                 return;
             };
             let number = link.object.map_or(0.0, |object| objects[object].scalar);
@@ -186,7 +197,11 @@ impl Chain {
 
 /// A run of a block.
 #[inline(always)]
-fn run_of(blocks: &[Box<[f32]>], block: u32, run: usize) -> Option<&Run> {
+fn run_of<const FRAMES: usize>(
+    blocks: &[Box<[f32]>],
+    block: u32,
+    run: usize,
+) -> Option<&Run<FRAMES>> {
     blocks[block as usize].as_chunks().0.get(run)
 }
 
@@ -201,7 +216,7 @@ fn fill(numbers: &[(usize, u32)], object: &SignalObject, blocks: &mut [Box<[f32]
 impl Effect {
     /// Changes a run.
     #[inline(always)]
-    fn change(self, run: &mut Run, other: &Run, number: f32) {
+    fn change<const FRAMES: usize>(self, run: &mut Run<FRAMES>, other: &Run<FRAMES>, number: f32) {
         match self {
             Self::Add => each(run, other, |a, b| a + b),
             Self::Subtract => each(run, other, |a, b| a - b),
@@ -219,14 +234,18 @@ impl Effect {
 }
 
 #[inline(always)]
-fn each(run: &mut Run, other: &Run, function: impl Fn(f32, f32) -> f32) {
+fn each<const FRAMES: usize>(
+    run: &mut Run<FRAMES>,
+    other: &Run<FRAMES>,
+    function: impl Fn(f32, f32) -> f32,
+) {
     for (a, b) in run.iter_mut().zip(other) {
         *a = function(*a, *b);
     }
 }
 
 #[inline(always)]
-fn each_with(run: &mut Run, function: impl Fn(f32) -> f32) {
+fn each_with<const FRAMES: usize>(run: &mut Run<FRAMES>, function: impl Fn(f32) -> f32) {
     for a in run {
         *a = function(*a);
     }
@@ -271,16 +290,15 @@ mod tests {
             }
             let mut found = blocks(frames);
             chain.run(&mut [], &mut found);
-            for at in 0..frames {
+            let check = |at: usize| {
                 let [a, b, c] = [1, 2, 3].map(|block: usize| found[block][at]);
                 let middle = c - (a + b);
                 let square = middle * middle;
-                assert_eq!(
-                    [found[4][at], found[5][at], found[6][at]],
-                    [9.0, middle, 9.0]
-                );
-                assert_eq!(found[7][at], if square > a { square } else { a });
-            }
+                let larger = if square > a { square } else { a };
+                let written = [4, 5, 6, 7].map(|block: usize| found[block][at]);
+                assert_eq!(written, [9.0, middle, 9.0, larger]);
+            };
+            (0..frames).for_each(check);
         }
     }
 

@@ -10,7 +10,8 @@
 //! | `place` | where an object lies; those of one row lie together |
 //! | `arithmetic`, `chain` | sums, products and the like, which a row computes by itself, one behind the other |
 //! | `moves`, `planned_row` | a row that is made while the one before computes, and the objects that move into it |
-//! | `row`, `row_blocks` | such steps, run one after the other, and the blocks between them |
+//! | `row`, `row_step`, `row_blocks` | such steps, run one after the other, and the blocks between them |
+//! | `row_builder` | steps to those of a row |
 //! | `joined_blocks` | several short blocks of a row as one |
 //! | `order_edges` | which steps wait for which, beside sound |
 //! | `schedule` | an order of a row's steps that brings equal recursions together |
@@ -43,6 +44,8 @@ mod reblock;
 mod recursion;
 mod row;
 mod row_blocks;
+mod row_builder;
+mod row_step;
 mod schedule;
 mod shared;
 mod steps;

@@ -22,9 +22,27 @@ pub(crate) enum RecursionKind {
     RealPole,
     /// A complex pole that is a signal.
     ComplexPole,
+    /// Zeros that are signals: they wait for nothing, but come between filters that do.
+    RealZero,
+    ReversedRealZero,
+    ComplexZero,
+    ReversedComplexZero,
 }
 
 impl RecursionKind {
+    /// Returns true if each sample waits for the one before.
+    pub(super) fn waits(self) -> bool {
+        !matches!(
+            self,
+            Self::RealZero | Self::ReversedRealZero | Self::ComplexZero | Self::ReversedComplexZero
+        )
+    }
+
+    /// Returns true if it may be computed in slices.
+    pub(super) fn is_sliced(self) -> bool {
+        self != Self::FollowedPole
+    }
+
     /// Recursions of the kind that are worth it: more where more signals go to lanes.
     pub(super) fn least(self) -> usize {
         if self.has_one_inlet() {
@@ -36,12 +54,10 @@ impl RecursionKind {
 
     /// Returns true if it reads one signal.
     pub(super) fn has_one_inlet(self) -> bool {
-        match self {
-            Self::LowPass | Self::HighPass | Self::BandPass | Self::Biquad | Self::FixedPole => {
-                true
-            }
-            Self::FollowedPole | Self::RealPole | Self::ComplexPole => false,
-        }
+        matches!(
+            self,
+            Self::LowPass | Self::HighPass | Self::BandPass | Self::Biquad | Self::FixedPole
+        )
     }
 }
 

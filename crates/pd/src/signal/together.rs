@@ -24,9 +24,8 @@ impl OrderedSteps {
     /// Puts steps in order; `traits` has what is known of an object that computes.
     pub(super) fn new(steps: Vec<BoundStep>, traits: impl Fn(ObjectId) -> Option<Traits>) -> Self {
         let kind = |step: &BoundStep| {
-            let mut numbers = step.numbers.iter();
-            let has_number = numbers.any(|(inlet, _)| *inlet == 1);
-            traits(step.performed()?)?.recursion[usize::from(has_number)]
+            let filter = step.filter(traits(step.performed()?)?)?;
+            filter.waits().then_some(filter)
         };
         let kinds = Vec::from_iter(steps.iter().map(kind));
         let may_join = may_join(&steps, traits);

@@ -11,8 +11,8 @@ pub(super) struct Traits {
     pub arithmetic: Option<Arithmetic>,
     /// True if several short blocks of it may be computed as one.
     pub may_join: bool,
-    /// The recursion that it is where a signal is at its second inlet, and where a number is.
-    pub recursion: [Option<RecursionKind>; 2],
+    /// The filter that it is where a signal is at its second inlet, and where a number is.
+    pub filter: [Option<RecursionKind>; 2],
 }
 
 impl Traits {
@@ -23,7 +23,7 @@ impl Traits {
         Self {
             arithmetic: object.arithmetic(),
             may_join: object.may_join(),
-            recursion: [kind(None), kind(Some(0.0))],
+            filter: [kind(None), kind(Some(0.0))],
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Numbers<const L: usize> {
 
 impl<const L: usize> Numbers<L> {
     /// Those of lanes that nothing runs in.
-    pub(super) fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             coefficients: [[0.0; L]; 5],
             state: [[0.0; L]; 2],
@@ -100,6 +100,28 @@ pub(super) trait Kernel<const S: usize> {
             let sample = Self::step(numbers, &mut state, sample);
             for (signal, from) in signals.iter_mut().zip(sample) {
                 signal[at] = from;
+            }
+        }
+        numbers.state = state;
+    }
+
+    /// Computes some frames of a lane alone: those at its inlets to those at its outlets.
+    #[inline(always)]
+    fn run_alone<const FRAMES: usize>(
+        numbers: &mut Numbers<1>,
+        from: [&[f32; FRAMES]; S],
+        to: [&mut [f32; FRAMES]; 2],
+    ) {
+        let mut state = numbers.state;
+        for at in 0..FRAMES {
+            let mut sample = [[0.0]; S];
+            for (to, from) in sample.iter_mut().zip(from).take(Self::INLETS) {
+                *to = [from[at]];
+            }
+            let sample = Self::step(numbers, &mut state, sample);
+            to[0][at] = sample[0][0];
+            if Self::OUTLETS == 2 {
+                to[1][at] = sample[1][0];
             }
         }
         numbers.state = state;
@@ -294,5 +316,80 @@ impl Kernel<4> for ComplexPole {
         let new_im = each(|at| x_im[at] + re[at] * c_im[at] + im[at] * c_re[at]);
         (*re, *im) = (new_re, new_im);
         [new_re, new_im, x_re, x_im]
+    }
+}
+
+/// A real zero: `x - c·before`.
+pub(super) struct RealZero;
+
+impl Kernel<2> for RealZero {
+    const INLETS: usize = 2;
+    const OUTLETS: usize = 1;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        _: &Numbers<L>,
+        [last, _]: &mut [Lane<L>; 2],
+        [x, c]: [Lane<L>; 2],
+    ) -> [Lane<L>; 2] {
+        let to = each(|at| x[at] - c[at] * last[at]);
+        *last = x;
+        [to, x]
+    }
+}
+
+pub(super) struct ReversedRealZero;
+
+impl Kernel<2> for ReversedRealZero {
+    const INLETS: usize = 2;
+    const OUTLETS: usize = 1;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        _: &Numbers<L>,
+        [last, _]: &mut [Lane<L>; 2],
+        [x, c]: [Lane<L>; 2],
+    ) -> [Lane<L>; 2] {
+        let to = each(|at| last[at] - c[at] * x[at]);
+        *last = x;
+        [to, x]
+    }
+}
+
+pub(super) struct ComplexZero;
+
+impl Kernel<4> for ComplexZero {
+    const INLETS: usize = 4;
+    const OUTLETS: usize = 2;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        _: &Numbers<L>,
+        [re, im]: &mut [Lane<L>; 2],
+        [x_re, x_im, c_re, c_im]: [Lane<L>; 4],
+    ) -> [Lane<L>; 4] {
+        let to_re = each(|at| x_re[at] - re[at] * c_re[at] + im[at] * c_im[at]);
+        let to_im = each(|at| x_im[at] - re[at] * c_im[at] - im[at] * c_re[at]);
+        (*re, *im) = (x_re, x_im);
+        [to_re, to_im, x_re, x_im]
+    }
+}
+
+pub(super) struct ReversedComplexZero;
+
+impl Kernel<4> for ReversedComplexZero {
+    const INLETS: usize = 4;
+    const OUTLETS: usize = 2;
+
+    #[inline(always)]
+    fn step<const L: usize>(
+        _: &Numbers<L>,
+        [re, im]: &mut [Lane<L>; 2],
+        [x_re, x_im, c_re, c_im]: [Lane<L>; 4],
+    ) -> [Lane<L>; 4] {
+        let to_re = each(|at| re[at] - x_re[at] * c_re[at] - x_im[at] * c_im[at]);
+        let to_im = each(|at| im[at] - x_re[at] * c_im[at] + x_im[at] * c_re[at]);
+        (*re, *im) = (x_re, x_im);
+        [to_re, to_im, x_re, x_im]
     }
 }

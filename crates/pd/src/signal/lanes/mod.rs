@@ -6,9 +6,11 @@
 //! | file | holds |
 //! |---|---|
 //! | `kernels` | the recursions |
+//! | `slices` | filters one behind the other, which wait together too |
 //! | `transpose` | signals to lanes, and back |
 
 mod kernels;
+mod slices;
 mod transpose;
 
 use super::loops::RUN;
@@ -17,6 +19,7 @@ use super::place::SignalObject;
 use super::recursion::{LANES, RecursionKind};
 use kernels::{Kernel, Numbers};
 use rt::vectors::{WideWork, in_eights};
+pub(super) use slices::{Sliced, Slices};
 use transpose::apart;
 
 /// Places of the signals of a recursion, in the blocks of a row.
@@ -141,6 +144,11 @@ impl SideBySide {
             RecursionKind::FollowedPole => in_eights(Running(parts, kernels::FollowedPole)),
             RecursionKind::RealPole => in_eights(Running(parts, kernels::RealPole)),
             RecursionKind::ComplexPole => in_eights(Running(parts, kernels::ComplexPole)),
+            // They wait for nothing, and no row puts them side by side.
+            RecursionKind::RealZero
+            | RecursionKind::ReversedRealZero
+            | RecursionKind::ComplexZero
+            | RecursionKind::ReversedComplexZero => {}
         }
         for (lane, place) in self.places.iter().enumerate() {
             objects[place.object]

@@ -1,6 +1,5 @@
 //! Complex poles and zeros: `cpole~`, `czero~`, `czero_rev~` (`d_filter.c`).
 
-use super::filters::kept;
 use super::poles::Raw;
 use crate::control::{Context, Handled, Message, Object, words};
 use crate::signal::loops::RUN;
@@ -108,8 +107,12 @@ pub(super) struct ComplexFilter {
 
 impl Object for ComplexFilter {
     fn recursion(&self, _: f32, _: Option<f32>) -> Option<Recursion> {
-        matches!(self.kind, Raw::Pole).then_some(Recursion {
-            kind: RecursionKind::ComplexPole,
+        Some(Recursion {
+            kind: match self.kind {
+                Raw::Pole => RecursionKind::ComplexPole,
+                Raw::Zero => RecursionKind::ComplexZero,
+                Raw::ReversedZero => RecursionKind::ReversedComplexZero,
+            },
             coefficients: [0.0; 5],
             state: [self.re, self.im],
             passes: false,
@@ -117,7 +120,7 @@ impl Object for ComplexFilter {
     }
 
     fn set_recursion(&mut self, [re, im]: [f32; 2]) {
-        (self.re, self.im) = (kept(re), kept(im));
+        (self.re, self.im) = (self.kind.kept(re), self.kind.kept(im));
     }
 
     fn perform(
@@ -139,9 +142,7 @@ impl Object for ComplexFilter {
                 self.run(to, [re, im, c_re, c_im]);
             }
         }
-        if matches!(self.kind, Raw::Pole) {
-            (self.re, self.im) = (kept(self.re), kept(self.im));
-        }
+        self.set_recursion([self.re, self.im]);
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {

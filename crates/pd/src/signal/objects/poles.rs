@@ -3,7 +3,6 @@
 use super::complex::ComplexFilter;
 use super::filters::{kept, set};
 use super::phases::{CosineTable, UNIT};
-use super::ramps::is_odd;
 use crate::constants::CIRCLE;
 use crate::control::{Context, Handled, Making, Message, Object, words};
 use crate::signal::loops::{RUN, zip_in_turn};
@@ -247,6 +246,16 @@ pub(super) enum Raw {
     ReversedZero,
 }
 
+impl Raw {
+    /// State that stays behind a block.
+    pub(super) fn kept(self, state: f32) -> f32 {
+        match self {
+            Self::Pole => kept(state),
+            Self::Zero | Self::ReversedZero => state,
+        }
+    }
+}
+
 /// One real pole or zero; its coefficient is a signal.
 struct RealFilter {
     kind: Raw,
@@ -255,8 +264,12 @@ struct RealFilter {
 
 impl Object for RealFilter {
     fn recursion(&self, _: f32, _: Option<f32>) -> Option<Recursion> {
-        matches!(self.kind, Raw::Pole).then_some(Recursion {
-            kind: RecursionKind::RealPole,
+        Some(Recursion {
+            kind: match self.kind {
+                Raw::Pole => RecursionKind::RealPole,
+                Raw::Zero => RecursionKind::RealZero,
+                Raw::ReversedZero => RecursionKind::ReversedRealZero,
+            },
             coefficients: [0.0; 5],
             state: [self.last, 0.0],
             passes: false,
@@ -264,7 +277,7 @@ impl Object for RealFilter {
     }
 
     fn set_recursion(&mut self, [last, _]: [f32; 2]) {
-        self.last = kept(last);
+        self.last = self.kind.kept(last);
     }
 
     fn perform(
@@ -290,8 +303,7 @@ impl Object for RealFilter {
         if !matches!(self.kind, Raw::Pole) {
             last = x.last().copied().unwrap_or(last);
         }
-        let snaps = matches!(self.kind, Raw::Pole) && is_odd(last);
-        self.last = if snaps { 0.0 } else { last };
+        self.last = self.kind.kept(last);
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {

@@ -1,0 +1,190 @@
+//! [`RowStep`]: a step of a row, with the blocks that it reads and writes.
+
+use super::chain::Chain;
+use super::lanes::{LanePlace, SideBySide, Slices};
+use super::place::{ObjectPlace, SignalObject};
+use super::recursion::RecursionKind;
+use super::shared::Grants;
+use super::world::{Inlets, SignalWorld, Surroundings};
+
+/// A step of a row. Blocks are numbers of [`Row::blocks`].
+pub(super) struct RowStep {
+    pub action: Action,
+    /// Inlets that are numbers, each with the block that is filled with it.
+    pub numbers: Box<[(usize, u32)]>,
+    /// Of a step with one outlet as [`Inlets`] finds them.
+    pub inlets: Box<[u32]>,
+    pub outlets: Box<[u32]>,
+    pub grants: Grants,
+}
+
+/// What a step does.
+pub(super) enum Action {
+    /// Fills its outlet with the number at an inlet of an object that does not compute.
+    Fill(ObjectPlace, usize),
+    /// Computes sums, and operations that objects of the group are.
+    Chain(Chain),
+    /// Lets an object of the group compute.
+    Perform(usize),
+    /// Computes the recursions that the next steps are, and leaves these out.
+    Recur(SideBySide),
+    /// Computes the filters, and the operations between them, that the next steps are, and leaves these out.
+    Slice(Slices),
+}
+
+impl RowStep {
+    /// Puts itself behind other steps, into the last one if both are links of a chain; false then.
+    pub(super) fn add_to(mut self, steps: &mut Vec<Self>) -> bool {
+        let last = steps.last_mut().map(|step| &mut step.action);
+        if let (Some(Action::Chain(last)), Action::Chain(_)) = (last, &self.action)
+            && let Action::Chain(chain) = self.action
+        {
+            match last.join(chain) {
+                Some(chain) => self.action = Action::Chain(chain),
+                None => return false,
+            }
+        }
+        steps.push(self);
+        true
+    }
+
+    /// The recursions that the steps behind this one are.
+    pub(super) fn recurring(kind: RecursionKind, places: Vec<LanePlace>) -> Self {
+        Self::of_others(Action::Recur(SideBySide::new(kind, places.into())))
+    }
+
+    /// An action of the steps behind.
+    pub(super) fn of_others(action: Action) -> Self {
+        Self {
+            action,
+            numbers: Box::default(),
+            inlets: Box::default(),
+            outlets: Box::default(),
+            grants: Grants::default(),
+        }
+    }
+
+    /// Links lanes with those before.
+    pub(super) fn link(steps: &mut [Self], before: usize, now: usize) {
+        let (first, second) = steps.split_at_mut(now);
+        if let (Action::Recur(before), Action::Recur(now)) =
+            (&mut first[before].action, &mut second[0].action)
+        {
+            before.lead_to(now);
+        }
+    }
+
+    /// The inlets of a step, and its only outlet.
+    #[inline(always)]
+    pub(super) fn one_outlet<'b>(
+        &'b self,
+        blocks: &'b mut [Box<[f32]>],
+        outlet: u32,
+    ) -> (Inlets<'b>, &'b mut [Box<[f32]>]) {
+        let (before, rest) = blocks.split_at_mut(outlet as usize);
+        let (outlets, behind) = rest.split_at_mut(1);
+        let inlets = Inlets {
+            before,
+            behind,
+            at: &self.inlets,
+            numbers: &self.numbers,
+        };
+        (inlets, outlets)
+    }
+
+    /// The inlets of a step that writes none of `blocks`.
+    #[inline(always)]
+    pub(super) fn only_inlets<'b>(&'b self, blocks: &'b [Box<[f32]>]) -> Inlets<'b> {
+        Inlets {
+            before: blocks,
+            behind: &[],
+            at: &self.inlets,
+            numbers: &self.numbers,
+        }
+    }
+
+    /// Lets `steps` compute a block in slices.
+    #[inline(always)]
+    pub(super) fn run_slices(
+        slices: &Slices,
+        steps: &[Self],
+        objects: &mut [SignalObject],
+        (blocks, rate): (&mut [Box<[f32]>], f32),
+    ) {
+        for step in steps {
+            match &step.action {
+                Action::Chain(chain) => chain.fill(objects, blocks),
+                Action::Perform(at) if std::mem::take(&mut objects[*at].has_new_numbers) => {
+                    step.fill_numbers(&objects[*at], blocks);
+                }
+                _ => {}
+            }
+        }
+        let chain = |at: usize| match &steps[at].action {
+            Action::Chain(chain) => Some(chain),
+            _ => None,
+        };
+        slices.run(chain, objects, (blocks, rate));
+    }
+
+    /// Fills the blocks of inlets that are numbers.
+    #[cold]
+    pub(super) fn fill_numbers(&self, object: &SignalObject, blocks: &mut [Box<[f32]>]) {
+        for (inlet, to) in &self.numbers {
+            blocks[*to as usize].fill(object.number(*inlet));
+        }
+    }
+
+    /// Lets an object compute a block.
+    #[inline(always)]
+    pub(super) fn perform(
+        &self,
+        object: &mut SignalObject,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        surroundings: Surroundings<'_>,
+    ) {
+        let mut world = SignalWorld {
+            clocks: &mut object.clocks,
+            grants: &self.grants,
+            surroundings,
+        };
+        object.object.perform(inlets, outlets, &mut world);
+    }
+
+    /// Number of blocks that an object may compute as one.
+    pub(super) fn joins(&self, object: &mut SignalObject, surroundings: Surroundings<'_>) -> usize {
+        let world = SignalWorld {
+            clocks: &mut object.clocks,
+            grants: &self.grants,
+            surroundings,
+        };
+        object.object.joins(&world)
+    }
+
+    /// Lets an object with several outlets compute a block. They are taken out of `blocks` meanwhile.
+    #[inline(never)]
+    pub(super) fn perform_all(
+        &self,
+        object: &mut SignalObject,
+        blocks: &mut [Box<[f32]>],
+        taken: &mut Vec<Box<[f32]>>,
+        surroundings: Surroundings<'_>,
+    ) {
+        let all = self.outlets.iter();
+        taken.extend(all.map(|to| std::mem::take(&mut blocks[*to as usize])));
+        self.perform(object, &self.only_inlets(blocks), taken, surroundings);
+        for (outlet, to) in self.outlets.iter().zip(taken.drain(..)) {
+            blocks[*outlet as usize] = to;
+        }
+    }
+}
+
+/// Number of a block beside that of the only outlet, as [`Inlets`] finds it.
+pub(super) fn beside(block: u32, outlet: u32) -> u32 {
+    debug_assert_ne!(block, outlet, "a block is not used again by its reader");
+    match block > outlet {
+        true => (block - outlet - 1) | Inlets::BEHIND,
+        false => block,
+    }
+}
