@@ -106,7 +106,7 @@ pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
     CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, GraphGoal, InnerChange,
-    KeptCell, ServiceOptions, WorstCosts, cell_text,
+    KeptCell, ServiceOptions, WorstCosts, cell_text, check_cores_of_machine,
 };
 pub use shares::MachineShares;
 pub use split::{CellPart, Split, split};

@@ -76,6 +76,8 @@ pub struct CellSpec {
     pub(crate) keys: Table,
     /// Place of the section.
     pub span: SourceSpan,
+    /// Place of its cores; that of the section, if it names none.
+    pub(crate) cores_span: SourceSpan,
 }
 
 impl CellSpec {
@@ -99,6 +101,17 @@ impl CellSpec {
             (Some((min, _)), Policy::Exclusive) => min.min(self.workers()),
             _ => self.workers(),
         }
+    }
+
+    /// Gives it other cores, as its table says from now on. Where their number changes by itself, the table keeps all that it may get.
+    pub(crate) fn set_cores(&mut self, cores: Vec<usize>) {
+        if self.target.cores.is_none() {
+            let numbers = cores.iter().filter_map(|core| i64::try_from(*core).ok());
+            let list = Value::Array(numbers.map(Value::Integer).collect());
+            self.keys.insert("cores".to_owned(), list);
+            self.pool.clone_from(&cores);
+        }
+        self.cores = cores;
     }
 
     /// The same cell with other nodes.
@@ -170,27 +183,53 @@ pub fn read_cells(session: &Session) -> (Vec<CellSpec>, Vec<Diagnostic>) {
     let (mut cells, mut mistakes) = (Vec::new(), Vec::new());
     for section in session.sections.iter().filter(|it| it.name == SECTION) {
         let span = section.span;
-        let mut refuse = |message: String| mistakes.push(Diagnostic::error(span, message));
+        let refuse = |message: String| Diagnostic::error(span, message);
         let table = match section.text.parse::<Table>() {
             Ok(table) => table,
             Err(error) => {
-                refuse(error.message().to_owned());
+                mistakes.push(refuse(error.message().to_owned()));
                 continue;
             }
         };
         let Some(Value::Table(all)) = table.get(SECTION) else {
-            refuse("a cell is a table: [cell.NAME]".to_owned());
+            mistakes.push(refuse("a cell is a table: [cell.NAME]".to_owned()));
             continue;
         };
         for (name, value) in all {
             match read_cell(name, value, span) {
-                Ok(cell) => cells.push(cell),
-                Err(why) => refuse(format!("cell `{name}`: {why}")),
+                Ok(cell) => cells.push(CellSpec {
+                    cores_span: place_of(section, "`cores`"),
+                    ..cell
+                }),
+                Err(why) => {
+                    let place = place_of(section, &why);
+                    mistakes.push(Diagnostic::error(place, format!("cell `{name}`: {why}")));
+                }
             }
         }
     }
     mistakes.extend(shared_cores(&cells.iter().collect::<Vec<_>>()));
     (cells, mistakes)
+}
+
+/// The place of the key that a mistake names first, in the lines of its section; else that of the section.
+fn place_of(section: &Section, why: &str) -> SourceSpan {
+    let span = section.span;
+    let key = why.split('`').nth(1).unwrap_or_default();
+    let is_of_key = |line: &str| {
+        let rest = line.trim_start().strip_prefix(key);
+        rest.is_some_and(|rest| rest.trim_start().starts_with('='))
+    };
+    let mut lines = (span.line..).zip(section.text.lines());
+    match lines.find(|(_, line)| !key.is_empty() && is_of_key(line)) {
+        Some((line, text)) if span.line > 0 => SourceSpan {
+            line,
+            column: 1 + (text.len() - text.trim_start().len()) as u32,
+            len: key.chars().count() as u32,
+            file: span.file,
+        },
+        _ => span,
+    }
 }
 
 /// Refuses a core that one cell has alone and another names too.
@@ -234,7 +273,7 @@ pub fn extend_schema(schema: &mut serde_json::Value) {
             "properties": {
                 "nodes": { "type": "array", "minItems": 1, "items": { "type": "string" }, "description": "Names of its nodes." },
                 "cores": { "type": "array", "items": { "type": "integer", "minimum": 0 }, "description": "Cores that its threads may run on; without it, all." },
-                "memory_mib": count(MAX_MEMORY_MIB, DEFAULT_MEMORY_MIB, "Memory in MiB that it may take after its start."),
+                "memory_mib": { "type": "integer", "minimum": 1, "maximum": MAX_MEMORY_MIB, "default": DEFAULT_MEMORY_MIB, "description": "Memory in MiB that it may take after its start." },
                 "policy": { "enum": ["best-effort", "none", "time-triggered", "event-triggered"], "description": "none: its cores are its alone; time-triggered: in `windows`; event-triggered: `budget_us` in each `period_us` at most." },
                 "windows": {
                     "type": "array",
@@ -274,11 +313,12 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
         let keys = KEYS.join(", ");
         return Err(format!("`{unknown}` is no key; keys are {keys}"));
     }
-    let whole = |key: &str, max: i64, default: i64| match table.get(key) {
+    let whole_from = |min: i64, key: &str, max: i64, default: i64| match table.get(key) {
         None => Ok(default),
-        Some(value) => (value.as_integer().filter(|it| (0..=max).contains(it)))
-            .ok_or_else(|| format!("`{key}` is a whole number from 0 to {max}")),
+        Some(value) => (value.as_integer().filter(|it| (min..=max).contains(it)))
+            .ok_or_else(|| format!("`{key}` is a whole number from {min} to {max}")),
     };
+    let whole = |key: &str, max: i64, default: i64| whole_from(0, key, max, default);
     let list = |key: &str| match table.get(key) {
         None => Ok(&[][..]),
         Some(value) => {
@@ -328,7 +368,7 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
         nodes: nodes.ok_or("it needs `nodes`, a list of names: [\"room\"]")?,
         cores,
         pool,
-        memory_mib: whole("memory_mib", MAX_MEMORY_MIB, DEFAULT_MEMORY_MIB)? as u64,
+        memory_mib: whole_from(1, "memory_mib", MAX_MEMORY_MIB, DEFAULT_MEMORY_MIB)? as u64,
         policy,
         precedence: whole("precedence", 9, 0)? as u8,
         latency: CellLatency::new(latency as u16),
@@ -336,6 +376,7 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
         shares: MachineShares::read(table)?,
         keys: table.clone(),
         span,
+        cores_span: span,
     })
 }
 
@@ -486,6 +527,31 @@ mod tests {
                 "{line}: {mistakes:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_mistake_in_a_key_has_its_line_and_other_cores_are_written() {
+        let text = "edges = []\n\n[cell.a]\nnodes = [\"x\"]\n  memory_mib = 0\n[cell.b]\nnodes = [\"y\"]\nlatencies = 1\n[cell.c]\nlatency = 1\n[cell.d]\nnodes = [\"z\"]\n";
+        let session = text::toml::read(text, &Catalogue::default()).session;
+        let (cells, mistakes) = read_cells(&session);
+        let places: Vec<_> = mistakes
+            .iter()
+            .map(|it| (it.span.line, it.span.column))
+            .collect();
+        assert_eq!(places, [(5, 3), (8, 1), (9, 1)], "{mistakes:?}");
+        assert!(
+            mistakes[0]
+                .message
+                .contains("`memory_mib` is a whole number from 1")
+        );
+        let mut cell = cells.into_iter().next().unwrap();
+        cell.set_cores(vec![0]);
+        let section = cell.section();
+        let again = CellSpec::from_text("d", &cell.keys.to_string()).unwrap();
+        assert!(
+            section.text.contains("cores = [0]") && again.cores == [0],
+            "{section:?}"
+        );
     }
 
     #[test]

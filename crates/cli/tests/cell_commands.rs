@@ -223,3 +223,48 @@ nodes = ["follow"]
             .is_some_and(|it| it > 0.5)
     });
 }
+
+#[test]
+fn a_cell_that_was_resized_is_saved_so_and_what_cannot_be_is_said() {
+    let here = Folder::new();
+    let session = r#"
+edges = ["tone -> out"]
+[nodes]
+tone = { kind = "osc", freq = 330, volume = 0.1 }
+out = { kind = "sink" }
+[cell.a]
+nodes = ["tone"]
+"#;
+    here.write("s.toml", session);
+    let mut playing = Playing::begin(
+        &here,
+        "cells s.toml --driver clock --socket s --drill a:kill@900 --json report.json",
+        |_| {},
+    );
+    playing.send(&["resize_cell a 0"]).unwrap();
+    playing.send(&["save kept.toml"]).unwrap();
+    let kept = String::from_utf8(here.read("kept.toml")).unwrap();
+    assert!(kept.contains("cores = [0]"), "{kept}");
+    here.well("check kept.toml");
+    let errors = playing.child.stderr.take().unwrap();
+    let id = rustix::process::Pid::from_raw(playing.child.id() as i32).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    playing.child.wait().unwrap();
+    let told = std::io::read_to_string(errors).unwrap();
+    assert!(
+        told.contains("the failure of `a` at 900 s did not happen"),
+        "{told}"
+    );
+    let report = here.json("report.json");
+    assert_eq!(report["cells"][0]["cell"], "a", "{report}");
+    assert_eq!(report["cells"][0]["cores"], serde_json::json!([0]));
+    for (wrong, place) in [
+        ("cores = [999]", "s.toml:8:1"),
+        ("memory_mib = 0", "s.toml:8:1"),
+    ] {
+        here.write("s.toml", format!("{session}{wrong}\n"));
+        let refused = here.call("cells s.toml --driver clock --seconds 0.1");
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.err.contains(place), "{}", refused.err);
+    }
+}

@@ -204,6 +204,9 @@ fn a_cell_that_was_edited_by_its_own_engine_is_set_restarted_refused_and_saved()
         .send(&["add meter meter", "connect unit -> meter"])
         .unwrap();
     playing.send(&["rename unit trim"]).unwrap();
+    playing.send(&["undo"]).unwrap();
+    assert!(playing.names().contains(&"unit".to_owned()));
+    playing.send(&["redo"]).unwrap();
     playing.send(&["bypass amp"]).unwrap();
     assert_eq!(
         process(&playing, "tone"),

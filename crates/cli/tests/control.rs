@@ -575,3 +575,36 @@ fn a_socket_without_a_path_is_the_one_that_send_finds() {
         std::fs::remove_file(here.path("divisi.sock")).unwrap();
     }
 }
+
+#[test]
+fn a_fixed_parameter_leaves_the_edges_that_drive_its_node_and_a_rename_is_taken_back() {
+    let here = Folder::new();
+    let session = r#"
+edges = ["lfo -> tone.freq: 1 octaves", "slow -> tone.volume: 0.2", "tone -> out"]
+[nodes]
+lfo = { kind = "lfo", freq = 3 }
+slow = { kind = "lfo", freq = 0.2 }
+tone = { kind = "osc", freq = 330, volume = 0.3 }
+out = { kind = "sink" }
+"#;
+    here.write("tone.toml", session);
+    let playing = Playing::start(&here, "");
+    let edges = || playing.graph()["edges"].as_array().unwrap().clone();
+    let before = edges();
+    playing.send(&["set tone.wave saw"]).unwrap();
+    assert_eq!(edges().len(), 3, "{before:?}, then {:?}", edges());
+    playing.send(&["save kept.toml"]).unwrap();
+    let kept = String::from_utf8(here.read("kept.toml")).unwrap();
+    assert!(kept.contains("saw") && kept.contains("octaves"), "{kept}");
+    here.well("check kept.toml");
+    playing.send(&["rename lfo wobble"]).unwrap();
+    playing.send(&["undo"]).unwrap();
+    assert!(
+        playing.names().contains(&"lfo".to_owned()),
+        "{:?}",
+        playing.names()
+    );
+    playing.send(&["redo"]).unwrap();
+    assert!(playing.names().contains(&"wobble".to_owned()));
+    assert_eq!(edges().len(), 3);
+}

@@ -62,6 +62,18 @@ fn a_saved_tempo_and_saved_controllers_are_played_at_once() {
     wait_until(|| (bpm(&playing) - 120.0).abs() < 1e-9);
     playing.send(&["redo"]).unwrap();
     wait_until(|| (bpm(&playing) - 90.0).abs() < 1e-9);
+    // Back to a tempo that a command had set.
+    playing.send(&["undo"]).unwrap();
+    playing.send(&["tempo 77"]).unwrap();
+    wait_until(|| (bpm(&playing) - 77.0).abs() < 1e-6);
+    here.write("tone.toml", slow.replace("120", "91"));
+    assert!(lines.any(|line| line.contains("one change plays")));
+    wait_until(|| (bpm(&playing) - 91.0).abs() < 1e-9);
+    playing.send(&["undo"]).unwrap();
+    wait_until(|| (bpm(&playing) - 77.0).abs() < 1e-6);
+    here.write("tone.toml", slow.replace("120", "90"));
+    assert!(lines.any(|line| line.contains("one change plays")));
+    wait_until(|| (bpm(&playing) - 90.0).abs() < 1e-9);
     // What is saved has the tempo that plays.
     playing.send(&["set tone.freq 441", "save"]).unwrap();
     let saved = String::from_utf8(here.read("tone.toml")).unwrap();

@@ -60,6 +60,9 @@ pub struct Controller {
     history: History,
     /// Number of changes at the last save or load.
     saved_changes: u64,
+    /// Values of live controllers that are saved, and all so far.
+    saved_values: u64,
+    values: u64,
     snapshots: Arc<Snapshots>,
     subscriptions: Subscriptions,
     /// The transport of a server, if the engine follows it.
@@ -152,6 +155,8 @@ impl Controller {
             later_steps: Vec::new(),
             history: History::default(),
             saved_changes: 0,
+            saved_values: 0,
+            values: 0,
             snapshots: Arc::new(snapshots),
             subscriptions: Subscriptions::default(),
             followed: None,
@@ -215,6 +220,7 @@ impl Controller {
     ///
     /// Real-time: setup.
     pub fn update(&mut self, engine: &mut Engine) -> Vec<(u64, Value)> {
+        self.values = engine.controller_changes();
         let mut messages = Vec::new();
         self.answer(engine, &mut messages);
         let mut answers = 0;
@@ -293,9 +299,9 @@ impl Controller {
         self.file.session_mut()
     }
 
-    /// Returns true if the session has changed since it was saved or loaded. What live controllers set is no change.
+    /// Returns true if the session has changed since it was saved or loaded, by commands or by live controllers.
     pub fn has_unsaved_changes(&self) -> bool {
-        self.saved_changes != self.history.changes()
+        (self.saved_changes, self.saved_values) != (self.history.changes(), self.values)
     }
 
     /// Reads the session's file again and plays it.
@@ -628,6 +634,8 @@ impl Controller {
             self.history.remember(before);
         }
         self.saved_changes = self.history.changes();
+        self.saved_values = engine.controller_changes();
+        self.values = self.saved_values;
         Ok(changes)
     }
 
@@ -729,6 +737,8 @@ impl Controller {
         }
         let (saved, kept) = self.file.save(file, now, self.registry.catalogue())?;
         if file.is_none() {
+            self.saved_values = engine.controller_changes();
+            self.values = self.saved_values;
             self.saved_changes = self.history.changes();
         }
         Ok(match kept {

@@ -5,7 +5,7 @@ use crate::snapshot;
 use crate::target::{node, port_name, required, split};
 use crate::{Command, ControlError};
 use engine::{Engine, RampLaw};
-use graph::{Catalogue, Edit, Graph, GraphBuilder, Kind, NodeId, Param, ParamValue};
+use graph::{Amount, Catalogue, Edit, Graph, GraphBuilder, Kind, NodeId, Param, ParamValue};
 use processor::OwnParam;
 use serde_json::Value;
 use serde_json::json;
@@ -235,11 +235,16 @@ impl<'a> Draft<'a> {
         let graph = self.builder.graph();
         let own: Vec<_> = named_edges(graph, moved).collect();
         let edges: Vec<_> = named_edges(graph, place).collect();
-        for ((from, output), (to, input)) in own {
+        for NamedEdge {
+            from: (from, output),
+            to: (to, input),
+            ..
+        } in own
+        {
             // Equal edges go together.
             let graph = self.builder.graph();
             if named_edges(graph, moved)
-                .any(|it| it == ((from, output.clone()), (to, input.clone())))
+                .any(|it| (&it.from, &it.to) == (&(from, output.clone()), &(to, input.clone())))
             {
                 self.builder.disconnect((from, &output), (to, &input))?;
             }
@@ -250,9 +255,14 @@ impl<'a> Draft<'a> {
         // An edge between the two would be one to itself.
         let edges = edges
             .into_iter()
-            .filter(|it| it.0.0 != moved && it.1.0 != moved);
+            .filter(|it| it.from.0 != moved && it.to.0 != moved);
         let edges: Vec<_> = edges.collect();
-        self.connect_where_ports_are(edges, end)
+        // A node that plays gets no input that drives a parameter.
+        let edges = edges.into_iter().map(|edge| NamedEdge {
+            drives: None,
+            ..edge
+        });
+        self.connect_where_ports_are(edges.collect(), end)
     }
 
     fn enable(&mut self, name: &str, is_enabled: bool) -> Result<(), ControlError> {
@@ -366,7 +376,12 @@ impl<'a> Draft<'a> {
         edges: Vec<NamedEdge>,
         end: impl Fn(NodeId) -> NodeId,
     ) -> Result<(), ControlError> {
-        for ((from, output), (to, input)) in edges {
+        for NamedEdge {
+            from: (from, output),
+            to: (to, input),
+            drives,
+        } in edges
+        {
             let graph = self.builder.graph();
             let has = |node: NodeId, name: &str, is_output: bool| {
                 let ports = graph.node(node).map(|node| match is_output {
@@ -376,9 +391,27 @@ impl<'a> Draft<'a> {
                 ports.is_some_and(|ports| ports.iter().any(|port| port.name == name))
             };
             let (from, to) = (end(from), end(to));
-            if has(from, &output, true) && has(to, &input, false) {
+            if let Some((param, amount)) = drives.filter(|_| has(from, &output, true)) {
+                self.drive((from, &output), (to, &param), amount)?;
+            } else if has(from, &output, true) && has(to, &input, false) {
                 self.builder.connect((from, &output), (to, &input))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Has an output drive a parameter of a node in another's place, if it has one that can be driven.
+    fn drive(
+        &mut self,
+        from: (NodeId, &str),
+        (to, param): (NodeId, &str),
+        amount: Amount,
+    ) -> Result<(), ControlError> {
+        let kind = self.builder.graph().node(to);
+        let kind = kind.and_then(|node| self.catalogue.get(node.effective_kind()));
+        let found = kind.and_then(|kind| kind.param(param));
+        if found.is_some_and(|(_, param)| param.can_be_driven()) {
+            self.builder.modulate(from, (to, param), amount)?;
         }
         Ok(())
     }
@@ -401,7 +434,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The two ends of an edge: nodes and names of ports.
-    fn ends(&self, from: &str, to: &str) -> Result<NamedEdge, ControlError> {
+    fn ends(&self, from: &str, to: &str) -> Result<NamedEnds, ControlError> {
         let graph = self.builder.graph();
         let (source, node, port) = split(graph, from)?;
         let output = port_name(&node.outputs, port);
@@ -411,8 +444,15 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// An edge by nodes and names of ports.
-type NamedEdge = ((NodeId, String), (NodeId, String));
+/// The ends of an edge, by nodes and names of ports.
+type NamedEnds = ((NodeId, String), (NodeId, String));
+
+/// An edge by nodes and names of ports, and the parameter that it drives.
+struct NamedEdge {
+    from: (NodeId, String),
+    to: (NodeId, String),
+    drives: Option<(String, Amount)>,
+}
 
 /// The edges at `id`, with the names of their ports.
 fn named_edges(graph: &Graph, id: NodeId) -> impl Iterator<Item = NamedEdge> + '_ {
@@ -421,9 +461,17 @@ fn named_edges(graph: &Graph, id: NodeId) -> impl Iterator<Item = NamedEdge> + '
     edges.filter_map(|edge| {
         let output = &graph.node(edge.from.node)?.outputs;
         let input = &graph.node(edge.to.node)?.inputs;
+        let input = input.get(usize::from(edge.to.port))?;
+        let drives = input.modulation.map(|how| {
+            let (law, factor) = (how.law, how.amount);
+            (input.driven_name().to_owned(), Amount { law, factor })
+        });
         let output = output.get(usize::from(edge.from.port))?.name.clone();
-        let input = input.get(usize::from(edge.to.port))?.name.clone();
-        Some(((edge.from.node, output), (edge.to.node, input)))
+        Some(NamedEdge {
+            from: (edge.from.node, output),
+            to: (edge.to.node, input.name.clone()),
+            drives,
+        })
     })
 }
 

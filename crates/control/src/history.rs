@@ -4,7 +4,7 @@ use crate::ControlError;
 use crate::cells::{EditGoal, Host, set_params};
 use crate::loaded_state::LoadedState;
 use engine::Engine;
-use graph::{Edit, Graph, NodeId, ParamValue, edits_between};
+use graph::{Edit, Graph, NodeId, ParamValue, edits_back};
 use processor::Registry;
 use std::sync::Arc;
 use text::Session;
@@ -283,7 +283,7 @@ pub(crate) fn go_to(
     engine: &mut Engine,
     registry: &Registry,
 ) -> Result<usize, ControlError> {
-    let edits = edits_between(engine.graph(), graph, registry.catalogue());
+    let edits = edits_back(engine.graph(), graph, registry.catalogue());
     let count = edits.len();
     if count > 0 {
         engine.edit(edits)?;

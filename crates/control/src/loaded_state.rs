@@ -10,6 +10,8 @@ use text::{Section, Session};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LoadedState {
     tempo: TempoMap,
+    /// Factor by which commands have made it faster or slower than the map of the start.
+    speed: f64,
     controllers: Vec<ControllerBinding>,
     /// As they are written in the session.
     section: Option<Section>,
@@ -20,6 +22,7 @@ impl LoadedState {
     pub(crate) fn new(engine: &Engine, session: &Session) -> Self {
         Self {
             tempo: session.graph.tempo().clone(),
+            speed: engine.tempo_scale(),
             controllers: engine.controllers().to_vec(),
             section: controllers_section(session).cloned(),
         }
@@ -46,9 +49,7 @@ impl LoadedState {
         catalogue: &Catalogue,
     ) -> Result<(), EngineError> {
         if self.tempo != now.tempo {
-            // The engine's graph keeps the tempo of the start, and every tempo that was loaded has its form.
-            let speed = engine.graph().tempo().ratio_to(&self.tempo);
-            engine.set_tempo_scale(speed.unwrap_or(1.0), 0)?;
+            engine.set_tempo_scale(self.speed, 0)?;
             session.graph.set_tempo(self.tempo.clone());
         }
         if self.controllers != now.controllers {

@@ -46,6 +46,34 @@ pub fn edits_between(from: &Graph, to: &Graph, catalogue: &Catalogue) -> Vec<Edi
     difference.edits
 }
 
+/// As [`edits_between`], where `to` is an earlier or later state of `from`: a node with the same id and kind is the same node, also with
+/// another name.
+pub fn edits_back(from: &Graph, to: &Graph, catalogue: &Catalogue) -> Vec<Edit> {
+    let (renamed, mut edits) = renames(from, to);
+    edits.extend(edits_between(&renamed, to, catalogue));
+    edits
+}
+
+/// `from` with the names of `to`, and the edits that give them: of nodes of equal ids and kinds, where the names are free.
+fn renames(from: &Graph, to: &Graph) -> (Graph, Vec<Edit>) {
+    let (mut renamed, mut edits) = (from.clone(), Vec::new());
+    for (id, node) in from
+        .nodes()
+        .filter(|(_, node)| to.find(&node.name).is_none())
+    {
+        let other = to.node(id).filter(|other| other.kind == node.kind);
+        let name = other.map(|other| other.name.clone());
+        let Some(name) = name.filter(|name| renamed.find(name).is_none()) else {
+            continue;
+        };
+        let edit = Edit::Rename(id, name);
+        if renamed.apply(edit.clone()).is_ok() {
+            edits.push(edit);
+        }
+    }
+    (renamed, edits)
+}
+
 /// As [`edits_between`], where both graphs number their nodes in the same way: a node with another name is renamed, and one that
 /// is added gets the id that it has in `to`. Parameters that may change while a node plays stay as they are.
 ///
@@ -57,17 +85,7 @@ pub fn edits_by_id(
     to: &Graph,
     catalogue: &Catalogue,
 ) -> Result<Vec<Edit>, EditError> {
-    let (mut renamed, mut edits) = (from.clone(), Vec::new());
-    for (id, node) in from.nodes() {
-        let name = to.node(id).map(|other| &other.name);
-        let is_renamed =
-            |name: &&String| to.find(&node.name).is_none() && from.find(name).is_none();
-        if let Some(name) = name.filter(is_renamed) {
-            let edit = Edit::Rename(id, name.clone());
-            renamed.apply(edit.clone())?;
-            edits.push(edit);
-        }
-    }
+    let (renamed, mut edits) = renames(from, to);
     let mut numbered = renamed.clone();
     for edit in edits_between(&renamed, to, catalogue) {
         let edit = match edit {
@@ -329,6 +347,27 @@ mod tests {
                 .apply(Edit::Place(NodeId(0), Node::new("n", "osc")))
                 .is_err()
         );
+    }
+
+    #[test]
+    fn the_way_back_of_a_rename_keeps_the_node() {
+        let from = graph(&[("a", 440.0, 0.0), ("b", 1.0, 0.0)], &["l"], &[("a", "l")]);
+        let mut to = from.clone();
+        to.rename(NodeId(0), "z".to_owned()).unwrap();
+        for (from, to, name) in [(&from, &to, "z"), (&to, &from, "a")] {
+            let edits = edits_back(from, to, &catalogue());
+            assert_eq!(edits, [Edit::Rename(NodeId(0), name.to_owned())]);
+        }
+        // Two that have changed their names cannot be told from two others of these names.
+        let mut swapped = from.clone();
+        for (id, name) in [(0, "x"), (1, "a"), (0, "b")] {
+            swapped.rename(NodeId(id), name.to_owned()).unwrap();
+        }
+        let mut result = from.clone();
+        for edit in edits_back(&from, &swapped, &catalogue()) {
+            result.apply(edit).unwrap();
+        }
+        assert_eq!(stated(&result), stated(&swapped));
     }
 
     #[test]

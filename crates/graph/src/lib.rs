@@ -31,7 +31,7 @@ pub use builder::GraphBuilder;
 pub use catalogue::{Catalogue, nearest};
 pub use channels::{CHANNELS_HELP, ChannelProbe, Widths, channel_sums, inferred_channels};
 pub use diagnostic::{Diagnostic, Severity, error_chain};
-pub use difference::{edits_between, edits_by_id};
+pub use difference::{edits_back, edits_between, edits_by_id};
 pub use edit::{Edit, EditError};
 pub use gains::{Gains, GainsError};
 pub use kind::{

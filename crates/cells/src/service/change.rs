@@ -272,7 +272,9 @@ impl CellService {
 
     fn resized(&mut self, at: usize, cores: Vec<usize>, done: ChangeDone) -> ChangeDone {
         let cell = &mut self.cells[at];
-        cell.spec.cores = cores;
+        cell.spec.set_cores(cores);
+        self.is_edited = true;
+        let cell = &self.cells[at];
         let (has, wants) = (cell.status.workers(), cell.spec.process_workers());
         let is_playing = matches!(cell.state(), CellState::Playing | CellState::Starting);
         let note = (is_playing && has != wants).then(|| {

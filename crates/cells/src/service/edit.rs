@@ -25,7 +25,9 @@ use crate::monitor::{NewCell, Order};
 use crate::section::CellSpec;
 use crate::split::{CellPart, Split, split, unused_name};
 use engine::{Engine, EngineError};
-use graph::{Diagnostic, Edge, Edit, Graph, Node, NodeId, PortRef, edits_between, error_chain};
+use graph::{
+    Diagnostic, Edge, Edit, Graph, Node, NodeId, PortRef, edits_back, edits_between, error_chain,
+};
 use std::os::fd::AsRawFd;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -148,7 +150,7 @@ impl CellService {
         let is_known = matches!(goal, GraphGoal::Graph(_));
         let edits = match goal {
             GraphGoal::Edits(edits) => edits,
-            GraphGoal::Graph(graph) => edits_between(before, &graph, self.catalogue()),
+            GraphGoal::Graph(graph) => edits_back(before, &graph, self.catalogue()),
         };
         let mut graph = before.clone();
         for edit in edits {

@@ -62,7 +62,7 @@ use ::text::{Section, Session};
 use demands::{Candidate, admit_candidates};
 use engine::Engine;
 use govern::Mover;
-use graph::{Catalogue, Graph};
+use graph::{Catalogue, Diagnostic, Graph};
 use pending::Pending;
 use processor::Registry;
 use served::ServedCell;
@@ -421,6 +421,22 @@ impl CellService {
         }
         resumed
     }
+}
+
+/// Refuses cells on cores that this process may not use, each at its place.
+///
+/// Real-time: setup.
+pub fn check_cores_of_machine<'a>(
+    cells: impl IntoIterator<Item = &'a CellSpec>,
+) -> Vec<Diagnostic> {
+    let wrong = cells.into_iter().filter_map(|cell| {
+        let why = check_machine_cores(&cell.pool).err()?;
+        Some(Diagnostic::error(
+            cell.cores_span,
+            format!("cell `{}`: {why}", cell.name),
+        ))
+    });
+    wrong.collect()
 }
 
 /// Refuses cores that this process may not use.

@@ -6,6 +6,7 @@ use crate::guard::FileGuard;
 use crate::output::messages;
 use divisi::files::NewFile;
 use divisi::report::Report;
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -56,9 +57,25 @@ impl JsonOutput {
 
     /// Writes a report. Refused privileges and notes are in the JSON only, since they were printed before.
     pub(crate) fn write_report(self, report: &Report) -> Result<(), Failure> {
+        self.write_report_with(report, None)
+    }
+
+    /// The same; in the JSON is a value of this name too.
+    pub(crate) fn write_report_with(
+        self,
+        report: &Report,
+        more: Option<(&str, Value)>,
+    ) -> Result<(), Failure> {
         let mut shown = report.clone();
         shown.refused.clear();
         shown.notes.clear();
-        self.write(&shown.to_string(), &report.to_json())
+        let json = match (more, serde_json::to_value(report)) {
+            (Some((name, more)), Ok(Value::Object(mut all))) => {
+                all.insert(name.to_owned(), more);
+                format!("{:#}", Value::Object(all))
+            }
+            _ => report.to_json(),
+        };
+        self.write(&shown.to_string(), &json)
     }
 }

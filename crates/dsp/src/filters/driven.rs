@@ -16,8 +16,8 @@ use crate::sample::{channel_count, to_sample};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use rt::vectors::{Wide, WideWork};
 use processor::{Block, Event, MakeContext, ProcessStatus, Processor, Setup, StateError, Tail};
+use rt::vectors::{Wide, WideWork};
 use std::ops::Range;
 use units::SampleRate;
 

@@ -20,11 +20,11 @@ use crate::param::{ParamSpec, ramp_frames};
 use crate::sample::{channel_count, to_sample};
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use rt::vectors::Wide;
 use processor::{
     Block, Event, MODULATION_INTERVAL, MakeContext, MakeError, OutputBuffer, ProcessStatus,
     Processor, Setup, StateError, Tail,
 };
+use rt::vectors::Wide;
 use std::ops::Range;
 use units::{Frames, SampleRate};
 

@@ -24,9 +24,9 @@ use crate::param::ParamSpec;
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use rt::vectors::{Wide, WideWork};
 use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail};
+use rt::vectors::{Wide, WideWork};
 use units::SplitMix64;
 
 const VOLUME: ParamSpec = ParamSpec {

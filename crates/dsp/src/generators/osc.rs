@@ -26,9 +26,9 @@ use crate::param::ParamSpec;
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use rt::vectors::{Wide, WideWork};
 use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
+use rt::vectors::{Wide, WideWork};
 use std::ops::Range;
 use units::SampleRate;
 

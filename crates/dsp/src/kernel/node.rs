@@ -4,11 +4,11 @@ use super::{FRAMES, FrameValues, LaneIo, Memory, Samples, UnitKernel};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use rt::vectors::{Wide, WideWork};
 use graph::{Port, Signal};
 use processor::{
     Block, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
 };
+use rt::vectors::{Wide, WideWork};
 use std::ops::Range;
 use units::Frames;
 

@@ -56,6 +56,11 @@ impl Engine {
         values.collect()
     }
 
+    /// Number of values that live controllers have set, as far as is known.
+    pub fn controller_changes(&self) -> u64 {
+        self.controllers.changes
+    }
+
     /// The bindings.
     pub fn controllers(&self) -> &[ControllerBinding] {
         &self.controllers.bindings
@@ -106,6 +111,7 @@ impl Engine {
             else {
                 continue;
             };
+            self.controllers.changes += 1;
             if let Some(at) = self.remote_place(change.node, param) {
                 self.controllers.remote_values.insert(at, value);
                 continue;
@@ -192,4 +198,6 @@ pub(super) struct Controllers {
     remote_places: HashMap<(String, u16), usize>,
     /// Values that controllers have set of them, by place.
     remote_values: BTreeMap<usize, f32>,
+    /// Values that controllers have set so far.
+    changes: u64,
 }

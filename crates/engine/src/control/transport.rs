@@ -136,6 +136,11 @@ impl Engine {
         self.transport_loop.as_ref()
     }
 
+    /// Factor by which the tempo is that of the graph's map.
+    pub fn tempo_scale(&self) -> f64 {
+        self.resources.transport().at(self.position).speed
+    }
+
     /// Position and state of the transport, as far as is known: some milliseconds behind the sound.
     ///
     /// Real-time: setup.

@@ -16,6 +16,7 @@ use divisi::prelude::{
     Registry, Scheduler,
 };
 use divisi::text::Settings;
+use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -182,6 +183,10 @@ impl PlayHost for CellsHost<'_> {
         let supervisor = self.supervisor.as_mut().expect("the cells have started");
         supervisor.service.borrow().monitor().beat();
         supervisor.news()
+    }
+
+    fn report(&self) -> Option<(&'static str, Value)> {
+        Some(("cells", self.supervisor().cells()))
     }
 
     fn end_play(&mut self) {

@@ -149,7 +149,8 @@ fn change(command: &Command) -> Result<CellChange, String> {
     })
 }
 
-fn cell(info: &CellInfo) -> Value {
+/// A cell as it is now.
+pub(super) fn cell(info: &CellInfo) -> Value {
     let (spec, status) = (&info.spec, &info.status);
     json!({
         "cell": spec.name,

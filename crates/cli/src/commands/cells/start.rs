@@ -75,6 +75,9 @@ impl CellOptions<'_> {
             check_admission((loaded, self.file), &cells, (rate, block), reserve)?;
         }
         let machine = MachineFiles::default();
+        if self.is_live && lost == 0 {
+            check_cores(loaded, &split)?;
+        }
         if self.is_live {
             check_siblings(loaded, &machine, &split)?;
             messages::print_notes(&machine.clean());
@@ -126,6 +129,8 @@ impl CellOptions<'_> {
             kept,
             registry: registry.clone(),
             drills: own_drills,
+            planned_drills: self.drills.to_vec(),
+            period: block.duration(rate),
             // A render has begun anew: nothing is lost.
             lost: if self.is_live { lost } else { 0 },
             has_told: false,
@@ -245,6 +250,19 @@ fn check_supervisor_drill(kind: DrillKind) -> Result<(), Failure> {
         "--drill: the supervisor can fail by {}",
         names.join(", ")
     )))
+}
+
+/// Refuses cores that are not there.
+fn check_cores(loaded: &LoadedSession, split: &Split) -> Result<(), Failure> {
+    let cells = split.cells.iter().map(|cell| &cell.spec);
+    let mistakes = divisi::cells::check_cores_of_machine(cells);
+    match mistakes.is_empty() {
+        true => Ok(()),
+        false => {
+            loaded.print_diagnostics(&mistakes);
+            Err(Failure::bad_input_reported())
+        }
+    }
 }
 
 /// Refuses cells that split a physical core between them.

@@ -1,13 +1,16 @@
 //! [`Supervisor`]: the cells of a run that have started, and the process that asks them for blocks.
 
+use super::drill::DrillOption;
 use super::events::{end, event_texts, moved_text, silence_text};
 use super::kept::KeptChanges;
-use super::service::ServedCells;
+use super::service::{ServedCells, cell};
 use crate::failure::Failure;
 use crate::output::messages;
 use divisi::cells::{CellService, Drill, SupervisedCallback};
 use divisi::control::Controller;
 use divisi::prelude::{Engine, EngineCallback, Graph, Registry};
+use divisi::units::Nanos;
+use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,6 +24,10 @@ pub(super) struct Supervisor {
     pub(super) registry: Arc<Registry>,
     /// Failures of this process to cause.
     pub(super) drills: Vec<Drill>,
+    /// All failures that the call asks for.
+    pub(super) planned_drills: Vec<DrillOption>,
+    /// Length of a block.
+    pub(super) period: Nanos,
     /// Supervisors that were lost before this one.
     pub(super) lost: u64,
     pub(super) has_told: bool,
@@ -81,6 +88,27 @@ impl Supervisor {
 
     /// Prints what the sound lacks of each cell. Fails if it lacks anything.
     pub(super) fn end(&self) -> Result<(), Failure> {
+        self.tell_missed_drills();
         end(self.service.borrow().monitor(), self.lost)
+    }
+
+    /// The cells as they are, for a report.
+    pub(super) fn cells(&self) -> Value {
+        let cells = self.service.borrow().cells();
+        cells.iter().map(cell).collect()
+    }
+
+    /// Says which failures have not happened, because the run ended before.
+    fn tell_missed_drills(&self) {
+        let service = self.service.borrow();
+        let blocks = service.monitor().statuses().iter();
+        let blocks = blocks.map(|(_, status)| status.blocks()).max();
+        let played = blocks.unwrap_or(0) as f64 * self.period.0 as f64 / 1e9;
+        for drill in self.planned_drills.iter().filter(|it| it.seconds > played) {
+            let (cell, seconds) = (&drill.cell, drill.seconds);
+            messages::print_message(&format!(
+                "--drill: the failure of `{cell}` at {seconds} s did not happen: it played for {played:.1} s"
+            ));
+        }
     }
 }

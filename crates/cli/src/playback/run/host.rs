@@ -9,6 +9,7 @@ use divisi::engine::{ChooseOptions, ControllerBinding};
 use divisi::prelude::{
     AudioCallback, Engine, EngineCallback, EngineError, EngineOptions, Frames, Graph, Registry,
 };
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The parts of a live run that differ between one process and several. What it does by default is right for one.
@@ -98,6 +99,11 @@ pub(crate) trait PlayHost {
 
     /// The connections of the device's ports have changed.
     fn note_connections(&mut self, _connections: &[PortConnections]) {}
+
+    /// What the report has of it beside the engine's, with its name.
+    fn report(&self) -> Option<(&'static str, Value)> {
+        None
+    }
 
     /// Nothing more is to be played: the device may stop at any time.
     fn end_play(&mut self) {}

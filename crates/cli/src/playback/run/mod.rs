@@ -170,7 +170,7 @@ impl LiveOptions {
         let prepared = self.prepare(loaded, ways, host)?;
         messages::print_message(&message);
         let (report, played) = prepared.play(loaded, (opened, &info), host, &interrupt)?;
-        let written = json.write_report(&report);
+        let written = json.write_report_with(&report, host.report());
         let objects = self.options.check_objects(loaded);
         played
             .and(written)
