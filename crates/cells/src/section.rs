@@ -212,7 +212,8 @@ pub fn read_cells(session: &Session) -> (Vec<CellSpec>, Vec<Diagnostic>) {
     (cells, mistakes)
 }
 
-/// The place of the key that a mistake names first, in the lines of its section; else that of the section.
+/// The place of the key that a mistake names first, in the lines of its section; else that of the section, as where several tables are in
+/// it: these need not follow each other in the file.
 fn place_of(section: &Section, why: &str) -> SourceSpan {
     let span = section.span;
     let key = why.split('`').nth(1).unwrap_or_default();
@@ -220,9 +221,14 @@ fn place_of(section: &Section, why: &str) -> SourceSpan {
         let rest = line.trim_start().strip_prefix(key);
         rest.is_some_and(|rest| rest.trim_start().starts_with('='))
     };
+    let headers = section
+        .text
+        .lines()
+        .filter(|it| it.trim_start().starts_with('['));
+    let is_one = headers.count() == 1 && !key.is_empty() && span.line > 0;
     let mut lines = (span.line..).zip(section.text.lines());
-    match lines.find(|(_, line)| !key.is_empty() && is_of_key(line)) {
-        Some((line, text)) if span.line > 0 => SourceSpan {
+    match lines.find(|(_, line)| is_one && is_of_key(line)) {
+        Some((line, text)) => SourceSpan {
             line,
             column: 1 + (text.len() - text.trim_start().len()) as u32,
             len: key.chars().count() as u32,
@@ -531,19 +537,27 @@ mod tests {
 
     #[test]
     fn a_mistake_in_a_key_has_its_line_and_other_cores_are_written() {
-        let text = "edges = []\n\n[cell.a]\nnodes = [\"x\"]\n  memory_mib = 0\n[cell.b]\nnodes = [\"y\"]\nlatencies = 1\n[cell.c]\nlatency = 1\n[cell.d]\nnodes = [\"z\"]\n";
-        let session = text::toml::read(text, &Catalogue::default()).session;
-        let (cells, mistakes) = read_cells(&session);
-        let places: Vec<_> = mistakes
-            .iter()
-            .map(|it| (it.span.line, it.span.column))
-            .collect();
-        assert_eq!(places, [(5, 3), (8, 1), (9, 1)], "{mistakes:?}");
-        assert!(
-            mistakes[0]
-                .message
-                .contains("`memory_mib` is a whole number from 1")
-        );
+        let read = |cells: &str| {
+            let text = format!("edges = []\n\n{cells}");
+            read_cells(&text::toml::read(&text, &Catalogue::default()).session)
+        };
+        for (cell, place) in [
+            ("[cell.a]\nnodes = [\"x\"]\n  memory_mib = 0\n", (5, 3)),
+            ("[cell.b]\nnodes = [\"y\"]\nlatencies = 1\n", (5, 1)),
+            ("[cell.c]\nlatency = 1\n", (3, 1)),
+            (
+                "[cell.a]\nnodes = [\"x\"]\n[cell.b]\nnodes = [\"y\"]\nlatencies = 1\n",
+                (3, 1),
+            ),
+        ] {
+            let (_, mistakes) = read(cell);
+            let places: Vec<_> = mistakes
+                .iter()
+                .map(|it| (it.span.line, it.span.column))
+                .collect();
+            assert_eq!(places, [place], "{cell}");
+        }
+        let (cells, _) = read("[cell.d]\nnodes = [\"z\"]\n");
         let mut cell = cells.into_iter().next().unwrap();
         cell.set_cores(vec![0]);
         let section = cell.section();

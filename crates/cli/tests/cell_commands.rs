@@ -268,25 +268,3 @@ nodes = ["tone"]
         assert!(refused.err.contains(place), "{}", refused.err);
     }
 }
-
-#[test]
-fn a_process_that_comes_later_has_the_included_files_as_they_were_read() {
-    let here = Folder::new();
-    let part = "[part.voice]\noutputs = [\"output\"]\nedges = [\"tone -> output\"]\n[part.voice.nodes.tone]\nkind = \"osc\"\nfreq = 440\n";
-    here.write("part.toml", part);
-    let session = "include = [\"part.toml\"]\nedges = [\"a -> amp -> out\"]\n[nodes]\na = { kind = \"voice\" }\namp = { kind = \"gain\" }\nout = { kind = \"sink\" }\n[cell.c]\nnodes = [\"a.tone\"]\n";
-    here.write("s.toml", session);
-    let playing = Playing::begin(&here, "cells s.toml --driver clock --socket s", |_| {});
-    let process = || {
-        let answer = playing.send(&["query cells"]).unwrap();
-        answer["data"][0]["cells"][0]["process"].as_u64()
-    };
-    wait_until(|| process().is_some());
-    let first = process().unwrap();
-    here.write("part.toml", part.replace("osc", "noise"));
-    let id = rustix::process::Pid::from_raw(first as i32).unwrap();
-    rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
-    wait_until(|| process().is_some_and(|it| it != first));
-    let kinds = playing.send(&["query graph"]).unwrap()["data"][0]["nodes"].to_string();
-    assert!(kinds.contains("osc") && !kinds.contains("noise"), "{kinds}");
-}

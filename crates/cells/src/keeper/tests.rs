@@ -347,3 +347,39 @@ fn the_cost_of_a_checkpoint() {
         println!("{count} reverbs, {bytes} bytes of states ({left} left out): {shortest} ns");
     }
 }
+
+#[test]
+fn an_edited_engine_keeps_its_nodes_in_other_places_and_another_process_goes_on_from_there() {
+    let (mut player, memory, mut keeper) = played(8);
+    let registry = check::test_bench::registry();
+    let after = text::toml::read(&edited(), registry.catalogue())
+        .session
+        .graph;
+    let edits = graph::edits_between(player._engine.graph(), &after, registry.catalogue());
+    player._engine.edit(edits).unwrap();
+    let mut rounds = 0;
+    while rounds == 0 || !player._engine.is_settled() {
+        player.play();
+        player._engine.update();
+        rounds += 1;
+    }
+    let mut next = NextLayout::new(player._engine.graph());
+    let before = calls();
+    assert!(keeper.renew(&mut player.callback, &mut next));
+    keeper.end_block(&mut player.callback, 0, || true);
+    assert_eq!(calls(), before, "it takes no memory between two blocks");
+    player.graph = player._engine.graph().clone();
+    for rest in 0..7 {
+        let checkpoint = memory.newest().unwrap();
+        let mut other = Player::with(player.graph.clone());
+        let file = left(&checkpoint).file().try_clone().unwrap();
+        let kept = Keeper::new(&file.into(), (&mut other.callback, &other.graph), (4, true));
+        assert!(kept.unwrap().1);
+        // Its next block is one that the edited engine has played since, or plays now.
+        for _ in 0..rest % 4 {
+            other.play();
+        }
+        assert!(player.play() == other.play(), "{rest}");
+        keeper.end_block(&mut player.callback, 0, || true);
+    }
+}

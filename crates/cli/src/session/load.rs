@@ -46,8 +46,6 @@ pub(crate) struct LoadedSession {
     source: String,
     /// The files that the session includes.
     files: Vec<IncludedFile>,
-    /// It is in several files of its own, patches not counted.
-    pub(crate) has_includes: bool,
     /// A patch without some of its objects.
     pub(crate) lacks_objects: bool,
     /// Options with which a patch was read.
@@ -96,7 +94,6 @@ impl LoadedSession {
             include: &|including, name| open_included(folder, including, name),
         };
         let mut reading = text::read_by_extension_with(&name, bytes, &context);
-        let has_includes = !reading.files.is_empty();
         let patches = SessionPatches::read(&mut reading.session, folder, 1 + reading.files.len());
         reading.files.extend(patches.files);
         let source = String::from_utf8_lossy(bytes).into_owned();
@@ -109,7 +106,6 @@ impl LoadedSession {
             diagnostics,
             live,
             files: reading.files,
-            has_includes,
             registry,
             folder: folder.to_path_buf(),
             name,
@@ -157,7 +153,6 @@ impl LoadedSession {
             name: path.display().to_string(),
             source: first.map_or_else(String::new, |file| file.text),
             files: files.collect(),
-            has_includes: false,
             lacks_objects: has_stand_ins || !patch.missing.is_empty(),
             patch: options.clone(),
         })

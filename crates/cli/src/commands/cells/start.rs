@@ -223,16 +223,10 @@ fn plan(loaded: &LoadedSession, kept: &KeptChanges) -> Result<Planned, Failure> 
             session,
         });
     }
-    let split = split_cells(loaded, &filed)?;
-    // Written as a whole: no process reads an included file again, which may be another one by then.
-    let session = match loaded.has_includes {
-        true => HandedSession::with_cells(&loaded.session, (graph, &filed), catalogue),
-        false => HandedSession::new(loaded.source()),
-    };
     Ok(Planned {
         cells: KeptCell::filed(&filed),
-        split,
-        session,
+        split: split_cells(loaded, &filed)?,
+        session: HandedSession::new(loaded.source()),
     })
 }
 
