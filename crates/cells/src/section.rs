@@ -493,7 +493,7 @@ mod tests {
             ("nodes = [\"x\"]\ncores = \"all\"", "is a list"),
             ("nodes = [\"x\"]\ncores = [-1]", "list of numbers"),
             ("nodes = [\"x\"]\nlatency = 257", "0 to 256"),
-            ("nodes = [\"x\"]\nmemory_mib = -2", "0 to"),
+            ("nodes = [\"x\"]\nmemory_mib = -2", "1 to"),
             ("nodes = [\"x\"]\nprecedence = 10", "0 to 9"),
             ("nodes = [\"x\"]\npolicy = \"none\"", "needs `cores`"),
             (
