@@ -24,6 +24,7 @@
 //! | `smoothed.rs` | what nodes with smoothed factors share |
 //! | `smoother.rs` | a value that changes in a ramp, not in a step |
 //! | `sample.rs` | arithmetic of single samples |
+//! | `whole.rs` | whole numbers of floats, in vectors |
 //!
 //! Each unit is one file, or one folder. Its module doc gives ports, formula, source, latency and tail.
 //!
@@ -48,6 +49,7 @@ mod smoother;
 mod space;
 mod split;
 mod trackers;
+mod whole;
 mod work;
 
 pub use sampler::samples_of;

@@ -11,6 +11,7 @@
 use crate::generators::osc::{FREQ, OscillatorCore, VOLUME};
 use crate::generators::sine::Phase;
 use crate::sample::clamp_sample;
+use crate::whole::of_narrow;
 use processor::{Block, MakeContext};
 use std::ops::Range;
 use units::SampleRate;
@@ -22,9 +23,17 @@ const MAX_STEP: f32 = 2_147_483_520.0;
 
 /// Phase that a frame moves on at `freq` Hz, in units of 2^-32 cycles.
 #[inline(always)]
-fn step(freq: f32, rate: SampleRate) -> i32 {
+fn step(freq: f32, rate: SampleRate) -> u32 {
     let per_hz = (2f64.powi(32) / f64::from(rate.hz())) as f32;
-    (freq * per_hz).clamp(0.0, MAX_STEP) as i32
+    let step = freq * per_hz;
+    // What is negative or no number is none.
+    of_narrow(if step > MAX_STEP { MAX_STEP } else { step })
+}
+
+/// A step as [`DrivenFrames`] has it. It fits a signed number, which converts in vectors.
+#[inline(always)]
+fn size(step: u32) -> f32 {
+    (step as i32 as f32).max(1.0)
 }
 
 /// Steps that are summed at once.
@@ -102,12 +111,12 @@ impl<'a> DrivenFrames<'a> {
     #[inline(always)]
     fn hold(&mut self, phase: &mut Phase, (freq, frames): (f32, usize), rate: SampleRate) {
         let step = step(freq, rate);
-        self.steps.fill((step as f32).max(1.0));
+        self.steps.fill(size(step));
         let at = (phase.at >> 32) as u32;
         for (to, frame) in self.phases.iter_mut().zip(0..) {
-            *to = at.wrapping_add((step as u32).wrapping_mul(frame));
+            *to = at.wrapping_add(step.wrapping_mul(frame));
         }
-        let at = at.wrapping_add((step as u32).wrapping_mul(frames as u32));
+        let at = at.wrapping_add(step.wrapping_mul(frames as u32));
         phase.at = u64::from(at) << 32 | phase.at & 0xffff_ffff;
     }
 
@@ -116,7 +125,7 @@ impl<'a> DrivenFrames<'a> {
     fn follow(&mut self, phase: &mut Phase, freq: &[f32], rate: SampleRate) {
         for ((to, phase), freq) in self.steps.iter_mut().zip(&mut self.phases).zip(freq) {
             let x = step(*freq, rate);
-            (*to, *phase) = ((x as f32).max(1.0), x as u32);
+            (*to, *phase) = (size(x), x);
         }
         for (phase, level) in self.phases.iter_mut().zip(self.level.unwrap_or_default()) {
             *phase = if *level == 0.0 { 0 } else { *phase };

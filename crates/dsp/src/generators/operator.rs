@@ -22,6 +22,7 @@ use crate::generators::sine::sine;
 use crate::kernel::{FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
 use crate::param::ParamSpec;
 use crate::sample::to_sample;
+use crate::whole::wrapped;
 use graph::{Kind, PortSpec};
 use processor::{MakeContext, MakeError, Processor, Tail};
 use std::f64::consts::TAU;
@@ -146,7 +147,7 @@ impl OperatorFrames {
 /// `cycles`, within ±101, in units of 2^-32 cycles, which wrap.
 #[inline(always)]
 fn turned(cycles: f64) -> u32 {
-    (cycles * 4_294_967_296.0) as i64 as u32
+    wrapped(cycles * 4_294_967_296.0)
 }
 
 impl UnitKernel for Operator {

@@ -1,6 +1,7 @@
 //! [`DelayRing`]: a ring in the line of a [`Memory`], read between frames; [`DelayLoop`]: one of a fixed length.
 
 use super::{FRAMES, Memory};
+use crate::whole::{below, wrapped};
 
 /// A ring of samples in a memory's line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -185,8 +186,8 @@ impl DelayRing {
         let (mut wholes, mut parts) = ([0u32; FRAMES], [0.0; FRAMES]);
         for ((whole, part), delay) in wholes.iter_mut().zip(&mut parts).zip(delays) {
             let delay = delay.clamp(1.0, (self.length - 3) as f64);
-            *whole = delay as u32;
-            *part = 1.0 - (delay - f64::from(*whole));
+            *whole = wrapped(delay);
+            *part = 1.0 - (delay - below(delay));
         }
         let mut rows = [[0f32; 4]; FRAMES];
         for ((row, whole), at) in rows.iter_mut().zip(wholes).zip(at..).take(count) {

@@ -18,6 +18,7 @@ use crate::sample::clamp_sample;
 use crate::smoothed::{Smoothed, SmoothedKernel};
 use crate::smoother::{Smoother, scale_twice};
 use crate::split::split;
+use crate::whole::of_narrow;
 use graph::{Kind, Layout, PortSpec};
 use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
 
@@ -119,8 +120,8 @@ impl SmoothedKernel for DrivenPan {
             let mut output = part.output(port);
             let to = output.channel(channel).iter_mut();
             for (y, (x, pan)) in to.zip(input.iter().zip(pan)) {
-                // Below a quarter of a cycle, so it fits a signed number, which converts in vectors.
-                let right = ((pan + 1.0) * 536_870_912.0) as i32 as u32;
+                // Up to a quarter of a cycle.
+                let right = of_narrow((pan + 1.0) * 536_870_912.0);
                 *y = clamp_sample(x * sine(right.wrapping_add(quarter)));
             }
         }

@@ -2,6 +2,7 @@
 
 use super::Row;
 use crate::kernel::{DelayLoop, FRAMES, Memory, line_sample};
+use crate::whole::above;
 
 /// Reductions are whole numbers of this size: so their sum is exact.
 const UNIT: f64 = 1.0 / 16_777_216.0;
@@ -130,7 +131,7 @@ impl Reductions {
         memory.numbers[1] = release_run(memory.numbers[1], reductions, &covered, release);
         let (mut wholes, mut samples) = ([0.0; FRAMES], [0f32; FRAMES]);
         for ((whole, sample), reduction) in wholes.iter_mut().zip(&mut samples).zip(&*reductions) {
-            *whole = next_whole(reduction.min(1.0) / UNIT);
+            *whole = above(reduction.min(1.0) / UNIT);
             *sample = line_sample(*whole);
         }
         let count = reductions.len().min(FRAMES);
@@ -210,13 +211,6 @@ fn later<const BY: usize>(row: [f64; LANES]) -> [f64; LANES] {
 #[inline(always)]
 fn added(a: [f64; LANES], b: [f64; LANES]) -> [f64; LANES] {
     std::array::from_fn(|i| a[i] + b[i])
-}
-
-/// The whole number from `x` on, for an `x` from 0 to 2^24.
-#[inline(always)]
-fn next_whole(x: f64) -> f64 {
-    let below = f64::from(x as i32);
-    if below < x { below + 1.0 } else { below }
 }
 
 #[cfg(test)]
