@@ -78,7 +78,7 @@ struct Limiter {
     shown: Gauge,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct LimiterValues {
     ceiling: f64,
     gain: f64,
@@ -287,6 +287,24 @@ impl UnitKernel for Limiter {
         }
     }
 
+    fn next_values(
+        &self,
+        params: &[f64],
+        (before, values): (&[f64], &LimiterValues),
+    ) -> LimiterValues {
+        let mut next = *values;
+        if params[0] != before[0] {
+            next.ceiling = gain_of(params[0]);
+        }
+        if params[1] != before[1] {
+            next.gain = gain_of(params[1]);
+        }
+        if params[2] != before[2] {
+            next.release = decay_factor(params[2], self.rate);
+        }
+        next
+    }
+
     #[inline(always)]
     fn process(
         &self,
@@ -317,5 +335,18 @@ impl UnitKernel for Limiter {
     fn show(&self, memory: &Memory) {
         let mean = self.reductions().mean(memory);
         self.shown.set(-level_db(1.0 - mean.clamp(0.0, 1.0)) as f32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_not_moved_is_taken_from_the_frame_before() {
+        crate::kernel::check_next_values(&Limiter {
+            rate: 48_000.0,
+            ..Limiter::default()
+        });
     }
 }

@@ -21,6 +21,9 @@
 //! | tail | until the slowest pole has decayed; endless at a resonance of 1 and above; endless while a parameter is driven |
 //! | driven | all three at audio rate |
 
+mod state;
+
+use self::state::{LadderState, LoopWeights, clip};
 use crate::filters::kernel::FREQ;
 use crate::kernel::{
     FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_tail,
@@ -79,7 +82,7 @@ struct Ladder {
 }
 
 /// Numbers that follow from the parameters of a frame.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct LadderValues {
     /// G, the gain of a resolved one-pole, and its powers up to G⁴.
     gains: [f64; 4],
@@ -91,151 +94,28 @@ struct LadderValues {
     drive: f64,
 }
 
-/// x (27 + x²) / (27 + 9 x²) as a part that is a line and one that waits for the division, for an `x` within ±3.
-#[inline(always)]
-fn clip(x: f64) -> f64 {
-    x * LINE + x * BEND / (3.0 + x * x)
-}
-
-const LINE: f64 = 1.0 / 9.0;
-const BEND: f64 = 8.0 / 3.0;
-
-/// The states of the poles before the last frame, and what entered the clip in it. The loop of a frame waits for the division of
-/// the frame before, and then only for a difference: all else is known by then.
-#[derive(Clone, Copy)]
-struct LadderState {
-    poles: [f64; 4],
-    /// Within ±3.
-    bent: f64,
-    /// 3 + its square.
-    bound: f64,
-    /// The gain of a pole in the last frame.
-    gain: f64,
-}
-
-impl LadderState {
-    fn of(memory: &Memory) -> Self {
-        let gain = f64::from_bits(memory.counts[0]);
-        // Saved ones may be anything.
-        let bent = memory.numbers[4].clamp(-3.0, 3.0);
+impl LadderValues {
+    /// With the gain of a resolved one-pole.
+    fn new(gain: f64, resonance: f64, drive: f64) -> Self {
+        let gains = [gain, gain * gain, gain * gain * gain, (gain * gain).powi(2)];
+        let feedback = 4.0 * resonance;
         Self {
-            poles: [0, 1, 2, 3].map(|pole| memory.numbers[pole]),
-            bent,
-            bound: 3.0 + bent * bent,
-            gain: if gain.abs() <= 1.0 { gain } else { 0.0 },
+            gains,
+            own: 1.0 - gain,
+            feedback,
+            loop_scale: 1.0 / (1.0 + feedback * gains[3]),
+            drive,
         }
-    }
-
-    fn store(self, memory: &mut Memory) {
-        memory.numbers[..4].copy_from_slice(&self.poles);
-        memory.numbers[4] = self.bent;
-        memory.counts[0] = self.gain.to_bits();
-    }
-}
-
-/// Weights of the frame before in a frame.
-#[derive(Clone, Copy)]
-struct LoopWeights {
-    /// What the state of a pole leaves in that of the next frame, and in those of the poles behind it.
-    keep: [f64; 4],
-    /// Twice the gains of u at the poles.
-    twice: [f64; 4],
-    /// Weights of the poles in the loop's input.
-    poles: [f64; 4],
-    /// Weight of u there, times both parts of the clip.
-    line: f64,
-    bend: f64,
-}
-
-impl LoopWeights {
-    /// For a frame with these values, behind one whose poles had the gain `before`.
-    #[inline(always)]
-    fn new(values: &LadderValues, before: f64) -> Self {
-        let own = 2.0 * (1.0 - before);
-        let square = before * before;
-        let keep = [
-            own - 1.0,
-            own * before,
-            own * square,
-            own * (square * before),
-        ];
-        let twice = [
-            2.0 * before,
-            2.0 * square,
-            2.0 * (square * before),
-            2.0 * (square * square),
-        ];
-        let scale = values.feedback * values.loop_scale * values.own;
-        let [first, second, third, _] = values.gains;
-        let [w1, w2, w3, w4] = [scale * third, scale * second, scale * first, scale];
-        let [k0, k1, k2, k3] = keep;
-        let u = (w1 * twice[0] + w2 * twice[1]) + (w3 * twice[2] + w4 * twice[3]);
-        Self {
-            keep,
-            twice,
-            poles: [
-                (w1 * k0 + w2 * k1) + (w3 * k2 + w4 * k3),
-                (w2 * k0 + w3 * k1) + w4 * k2,
-                w3 * k0 + w4 * k1,
-                w4 * k0,
-            ],
-            line: u * LINE,
-            bend: u * BEND,
-        }
-    }
-}
-
-impl LadderState {
-    /// Takes the loop on by a frame with the input `x`, drive and scale of the loop included. Returns what the clip gave in the
-    /// frame before.
-    #[inline(always)]
-    fn advance(&mut self, of: &LoopWeights, x: f64) -> f64 {
-        let Self { bent, bound, .. } = *self;
-        let [a, b, c, d] = self.poles;
-        let [w1, w2, w3, w4] = of.poles;
-        let known = (x - of.line * bent) - ((w1 * a + w2 * b) + (w3 * c + w4 * d));
-        let entered = known - of.bend * bent / bound;
-        let u = bent * LINE + bent * BEND / bound;
-        let [k0, k1, k2, k3] = of.keep;
-        let [t1, t2, t3, t4] = of.twice;
-        self.poles = [
-            k0 * a + t1 * u,
-            (k1 * a + k0 * b) + t2 * u,
-            ((k2 * a + k1 * b) + k0 * c) + t3 * u,
-            ((k3 * a + k2 * b) + (k1 * c + k0 * d)) + t4 * u,
-        ];
-        self.bent = entered.clamp(-3.0, 3.0);
-        // The square is bounded beside the clamp, not behind it: shorter to wait for.
-        let square = entered * entered;
-        self.bound = 3.0 + if square < 9.0 { square } else { 9.0 };
-        u
-    }
-}
-
-impl LadderState {
-    /// Takes the loop on by the frames of `clipped`: their inputs, then what the clip gave in the frame before each of them. Gives the
-    /// states of the poles behind each frame too. Not inlined: what is computed beside the loop in vectors would take the registers
-    /// that it needs.
-    #[inline(never)]
-    fn run(
-        mut self,
-        of: &LoopWeights,
-        clipped: &mut [f64],
-        poles: &mut [[f64; FRAMES]; 4],
-    ) -> Self {
-        // Not behind the reference: the compiler would load them in each frame.
-        let of = *of;
-        let [a, b, c, d] = poles;
-        let rows = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
-        for (frame, ((a, b), (c, d))) in clipped.iter_mut().zip(rows) {
-            *frame = self.advance(&of, *frame);
-            [*a, *b, *c, *d] = self.poles;
-        }
-        self
     }
 }
 
 impl Ladder {
+    /// The gain of a resolved one-pole at a frequency.
+    fn gain(&self, freq: f64) -> f64 {
+        let g = integrator_gain(freq, self.rate);
+        g / (1.0 + g)
+    }
+
     /// The output of a frame, from the states before it and what its clip gives.
     #[inline(always)]
     fn output(&self, values: &LadderValues, [a, b, c, d]: [f64; 4], u: f64) -> f32 {
@@ -294,17 +174,23 @@ impl UnitKernel for Ladder {
     }
 
     fn values(&self, params: &[f64]) -> LadderValues {
-        let g = integrator_gain(params[0], self.rate);
-        let gain = g / (1.0 + g);
-        let gains = [gain, gain * gain, gain * gain * gain, (gain * gain).powi(2)];
-        let feedback = 4.0 * params[1];
-        LadderValues {
-            gains,
-            own: 1.0 - gain,
-            feedback,
-            loop_scale: 1.0 / (1.0 + feedback * gains[3]),
-            drive: db_to_gain(params[2]),
-        }
+        LadderValues::new(self.gain(params[0]), params[1], db_to_gain(params[2]))
+    }
+
+    fn next_values(
+        &self,
+        params: &[f64],
+        (before, values): (&[f64], &LadderValues),
+    ) -> LadderValues {
+        let gain = match params[0] == before[0] {
+            true => values.gains[0],
+            false => self.gain(params[0]),
+        };
+        let drive = match params[2] == before[2] {
+            true => values.drive,
+            false => db_to_gain(params[2]),
+        };
+        LadderValues::new(gain, params[1], drive)
     }
 
     #[inline(always)]
@@ -357,5 +243,18 @@ impl UnitKernel for Ladder {
             },
             false => Tail::Infinite,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_not_moved_is_taken_from_the_frame_before() {
+        crate::kernel::check_next_values(&Ladder {
+            weights: WEIGHTS[0],
+            rate: 48_000.0,
+        });
     }
 }

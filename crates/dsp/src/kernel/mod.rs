@@ -63,6 +63,14 @@ pub(crate) trait UnitKernel: Send + 'static {
     /// Real-time: hot.
     fn values(&self, params: &[f64]) -> Self::Values;
 
+    /// The same, for a frame behind one with other parameters, which are given with their values: what follows from parameters that
+    /// have not moved may be taken from there. The bits are those of [`values`](Self::values).
+    ///
+    /// Real-time: hot.
+    fn next_values(&self, params: &[f64], _: (&[f64], &Self::Values)) -> Self::Values {
+        self.values(params)
+    }
+
     /// Processes the frames of `values` of one lane. If it and all that it calls are `#[inline(always)]`, it is compiled for the
     /// widest vectors of the machine too ([`rt::vectors::Wide`]).
     ///
@@ -171,4 +179,26 @@ pub(crate) fn loop_tail(frames: f64, gain: f64) -> Tail {
 /// Real-time: hot.
 pub(crate) fn decay_factor(seconds: f64, rate: f64) -> f64 {
     libm::exp(-1.0 / (seconds * rate).max(1e-3))
+}
+
+/// Checks that values behind those of other parameters have the bits of values by themselves.
+#[cfg(test)]
+pub(crate) fn check_next_values<K: UnitKernel>(kernel: &K)
+where
+    K::Values: PartialEq + std::fmt::Debug,
+{
+    let params = |moved: usize, share: f64| -> Vec<f64> {
+        let specs = K::PARAMS.iter().enumerate();
+        let is_moved = |index: usize| f64::from(u8::from(moved >> index & 1 == 1));
+        specs
+            .map(|(index, spec)| spec.min + (spec.max - spec.min) * (0.3 + share * is_moved(index)))
+            .collect()
+    };
+    let before = params(0, 0.0);
+    let last = kernel.values(&before);
+    for moved in 0..1 << K::PARAMS.len() {
+        let now = params(moved, 0.13);
+        let next = kernel.next_values(&now, (&before, &last));
+        assert_eq!(next, kernel.values(&now), "{moved:b}");
+    }
 }

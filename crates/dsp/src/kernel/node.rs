@@ -142,11 +142,16 @@ impl<K: UnitKernel> KernelNode<K> {
 
     /// The values of a frame with these parameters: those of the last one, if it had the same.
     fn values_of(&mut self, bits: [u32; MAX_PARAMS]) -> K::Values {
-        if let Some((_, values)) = self.last.filter(|(of, _)| *of == bits) {
-            return values;
-        }
-        let params = bits.map(|bits| f64::from(f32::from_bits(bits)));
-        let values = self.kernel.values(&params[..K::PARAMS.len()]);
+        let count = K::PARAMS.len();
+        let params = |bits: [u32; MAX_PARAMS]| bits.map(|bits| f64::from(f32::from_bits(bits)));
+        let values = match &self.last {
+            Some((of, values)) if *of == bits => return *values,
+            Some((of, values)) => {
+                let before = (&params(*of)[..count], values);
+                self.kernel.next_values(&params(bits)[..count], before)
+            }
+            None => self.kernel.values(&params(bits)[..count]),
+        };
         self.last = Some((bits, values));
         values
     }

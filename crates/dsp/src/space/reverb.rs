@@ -96,7 +96,7 @@ struct Reverb {
     predelay: Vec<DelayRing>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct ReverbValues {
     /// g (1 - p) and p of each line.
     losses: [[f64; 2]; LINES],
@@ -136,6 +136,19 @@ fn heard_as(channel: usize) -> usize {
 type Row = [f64; FRAMES];
 
 impl Reverb {
+    /// g (1 - p) and p of each line.
+    fn losses(&self, decay: f64, high: f64) -> [[f64; 2]; LINES] {
+        self.lengths.map(|length| {
+            let per_frame = -3.0 / (decay * self.rate);
+            // (1 - p) / (1 + p), the low-pass at half the rate.
+            let at_half = libm::exp10(per_frame * length as f64 * (1.0 / high - 1.0));
+            let p = ((1.0 - at_half) / (1.0 + at_half)).min(0.98);
+            // The low-pass delays low frequencies: they go round less often.
+            let g = libm::exp10(per_frame * (length as f64 + p / (1.0 - p)));
+            [g * (1.0 - p), p]
+        })
+    }
+
     /// Writes what comes out of the low-passes of all lines.
     #[inline(always)]
     fn lose(
@@ -274,18 +287,23 @@ impl UnitKernel for Reverb {
     }
 
     fn values(&self, params: &[f64]) -> ReverbValues {
-        let high = params[1];
-        let losses = self.lengths.map(|length| {
-            let per_frame = -3.0 / (params[0] * self.rate);
-            // (1 - p) / (1 + p), the low-pass at half the rate.
-            let at_half = libm::exp10(per_frame * length as f64 * (1.0 / high - 1.0));
-            let p = ((1.0 - at_half) / (1.0 + at_half)).min(0.98);
-            // The low-pass delays low frequencies: they go round less often.
-            let g = libm::exp10(per_frame * (length as f64 + p / (1.0 - p)));
-            [g * (1.0 - p), p]
-        });
         ReverbValues {
-            losses,
+            losses: self.losses(params[0], params[1]),
+            predelay: params[2] * self.rate,
+            mix: params[3],
+        }
+    }
+
+    fn next_values(
+        &self,
+        params: &[f64],
+        (before, values): (&[f64], &ReverbValues),
+    ) -> ReverbValues {
+        if params[..2] != before[..2] {
+            return self.values(params);
+        }
+        ReverbValues {
+            losses: values.losses,
             predelay: params[2] * self.rate,
             mix: params[3],
         }
@@ -323,6 +341,17 @@ impl UnitKernel for Reverb {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_not_moved_is_taken_from_the_frame_before() {
+        crate::kernel::check_next_values(&Reverb {
+            size: 1.0,
+            rate: 48_000.0,
+            lines: [DelayRing::default(); LINES],
+            lengths: [1777; LINES],
+            predelay: Vec::new(),
+        });
+    }
 
     #[test]
     fn lengths_are_primes() {
