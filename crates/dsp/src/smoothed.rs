@@ -102,6 +102,13 @@ impl<K: SmoothedKernel> Smoothed<K> {
         self.skip(frames);
     }
 
+    /// Processes a block in which neither the input nor a factor moves.
+    #[inline(never)]
+    fn process_constant(&mut self, block: &mut Block<'_>) {
+        self.process_range(block, 0..1);
+        block.hold_first_frame();
+    }
+
     /// Processes a block in which no factor moves.
     #[inline(always)]
     fn process_settled(&mut self, block: &mut Block<'_>) {
@@ -109,11 +116,7 @@ impl<K: SmoothedKernel> Smoothed<K> {
             let Factors { kernel, factors } = &*self.state;
             return kernel.process_part(&mut BlockPart::whole(block), factors, 0);
         }
-        let frames = block.frames();
-        self.split
-            .process_with(block, &mut self.state, 0..frames, |state, part| {
-                state.kernel.process_part(part, &state.factors, 0);
-            });
+        self.process_range(block, 0..block.frames());
     }
 
     /// Processes a block in which a factor moves, or that is silent.
@@ -166,8 +169,7 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
         let silent = content == Content::Silent || self.state.kernel.is_muted(block);
         if !silent && self.is_settled && !block.may_have_events() {
             if content == Content::Constant && block.is_constant() {
-                self.process_range(block, 0..1);
-                block.hold_first_frame();
+                self.process_constant(block);
                 return ProcessStatus::Continue;
             }
             // Nearly always.

@@ -170,15 +170,15 @@ impl Smoother {
         self
     }
 
-    /// `to` = `from` times the value, frame by frame. The value itself does not move, since other channels need the same
-    /// frames; [`skip`](Self::skip) moves it.
+    /// `to` = `from` times the value, frame by frame, from the one in `passed` frames on. The value itself does not move, since
+    /// other channels need the same frames; [`skip`](Self::skip) moves it.
     ///
     /// Real-time: hot.
     #[inline(always)]
-    pub(crate) fn scale(self, from: &[f32], to: &mut [f32]) {
+    pub(crate) fn scale(&self, passed: usize, from: &[f32], to: &mut [f32]) {
         match self.frames_left {
             0 => scale_by(self.current, from, to),
-            _ => self.scale_moving(from, to),
+            _ => self.advanced(passed).scale_moving(from, to),
         }
     }
 

@@ -44,8 +44,8 @@ pub(crate) struct BlockSplit {
     frame_ns: f64,
     /// Largest block, in frames.
     block: usize,
-    /// Blocks of fewer frames are never split; known in advance to save a division in each block.
-    min_frames: usize,
+    /// Ranges of fewer frames are never split: found in advance, so that most blocks compare once.
+    whole_below: usize,
 }
 
 impl BlockSplit {
@@ -59,7 +59,7 @@ impl BlockSplit {
             requested: creation.number("split")? as u32,
             frame_ns: 0.0,
             block: 1,
-            min_frames: usize::MAX,
+            whole_below: usize::MAX,
         })
     }
 
@@ -69,7 +69,11 @@ impl BlockSplit {
         self.frame_ns = frame_ns - samples as f64 * MOVE_NS;
         // A cost of 0 or less gives a number that no block reaches.
         let pays = 2.0 * PART_NS / self.frame_ns.max(f64::MIN_POSITIVE);
-        self.min_frames = (pays as usize).max(2 * PART_FRAMES);
+        self.whole_below = match self.requested {
+            0 => (pays as usize).max(2 * PART_FRAMES),
+            1 => usize::MAX,
+            _ => 0,
+        };
     }
 
     /// Largest number of parts of a block: [`Processor::max_parallelism`](processor::Processor::max_parallelism).
@@ -91,13 +95,10 @@ impl BlockSplit {
     /// Real-time: hot.
     #[inline(always)]
     fn parts(&self, block: &Block<'_>, frames: usize) -> u32 {
-        if self.requested > 0 {
-            return self.requested;
-        }
-        if frames < self.min_frames {
+        if frames < self.whole_below {
             return 1;
         }
-        self.parts_for(block.workers(), frames)
+        self.parts_of_long(block, frames)
     }
 
     /// Returns true if this worker processes all frames of `block` by itself.
@@ -108,10 +109,13 @@ impl BlockSplit {
         self.parts(block, block.frames()) <= 1
     }
 
-    /// Number of parts of a long range for as many workers.
+    /// Number of parts of a range that may be split.
     #[inline(never)]
-    fn parts_for(&self, workers: u32, frames: usize) -> u32 {
-        match workers {
+    fn parts_of_long(&self, block: &Block<'_>, frames: usize) -> u32 {
+        if self.requested > 0 {
+            return self.requested;
+        }
+        match block.workers() {
             0 | 1 => 1,
             workers => self
                 .paying_parts(frames)

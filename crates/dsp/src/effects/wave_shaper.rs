@@ -83,12 +83,12 @@ impl SmoothedKernel for WaveShaper {
     }
 
     fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize) {
-        let drive = factors[0].advanced(passed);
+        let drive = &factors[0];
         let input = part.input(0);
         let mut output = part.output(0);
         for c in 0..self.channels {
             let to = output.channel(c);
-            drive.scale(input.channel(c), to);
+            drive.scale(passed, input.channel(c), to);
             self.clip(to);
         }
     }

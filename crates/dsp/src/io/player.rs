@@ -334,7 +334,7 @@ impl Player {
                     match file_channel(c, width) {
                         Some(k) => {
                             let frames = &sound.channel(k)[from as usize..][..out.len()];
-                            self.factor.scale(frames, out);
+                            self.factor.scale(0, frames, out);
                         }
                         None => out.fill(0.0),
                     }

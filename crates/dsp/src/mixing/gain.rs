@@ -79,11 +79,11 @@ impl SmoothedKernel for Gain {
 
     #[inline(always)]
     fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize) {
-        let factor = factors[0].advanced(passed);
+        let factor = &factors[0];
         let input = part.input(0);
         let mut output = part.output(0);
         for c in 0..self.channels {
-            factor.scale(input.channel(c), output.channel(c));
+            factor.scale(passed, input.channel(c), output.channel(c));
         }
     }
 }

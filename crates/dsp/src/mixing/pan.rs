@@ -87,7 +87,7 @@ impl SmoothedKernel for Pan {
         }
         for (port, side) in sides.iter().enumerate() {
             let mut output = part.output(port);
-            side.advanced(passed).scale(input, output.channel(0));
+            side.scale(passed, input, output.channel(0));
         }
     }
 }

@@ -82,7 +82,7 @@ impl SmoothedKernel for Panner {
         let input = part.input(0).channel(0);
         let mut output = part.output(0);
         for (channel, gain) in gains.iter().enumerate() {
-            gain.advanced(passed).scale(input, output.channel(channel));
+            gain.scale(passed, input, output.channel(channel));
         }
     }
 }

@@ -4,9 +4,8 @@ use super::context::{CycleContext, StepServices};
 use super::info::CycleInfo;
 use super::slot::{NONE, WorkerSlot};
 use crate::bound::BoundPlan;
-use crate::step::{StepClaim, run_claimed, silence_panicked};
+use crate::step::{PlanBlock, StepClaim, run_claimed, silence_panicked};
 use plan::TraceEvent;
-use processor::ProcessInfo;
 use rt::fence::AsymmetricFence;
 use std::sync::atomic::Ordering;
 use workers::WorkerWaker;
@@ -31,7 +30,7 @@ pub(crate) struct WorkerContext<'a> {
     pub(super) slot: &'a WorkerSlot,
     pub(super) info: CycleInfo,
     pub(super) is_traced: bool,
-    process_info: ProcessInfo<'a>,
+    at: PlanBlock<'a>,
     pub(super) fence: AsymmetricFence,
     waker: Option<WorkerWaker<'a>>,
     /// Step that it runs, or ran last.
@@ -78,7 +77,10 @@ impl<'a> WorkerContext<'a> {
             slot,
             info,
             is_traced,
-            process_info: plan.process_info(&info, services),
+            at: PlanBlock {
+                plan,
+                info: plan.process_info(&info, services),
+            },
             fence: cycle.runtime.fence(),
             waker: None,
             current: NONE,
@@ -181,8 +183,8 @@ impl<'a> WorkerContext<'a> {
             // SAFETY: the contract is the same.
             return unsafe { self.run_step_checked(step) };
         }
-        // SAFETY: rules 1 and 2 of a claim are our contract, and `process_info` describes the plan's block.
-        run_claimed(unsafe { StepClaim::new(self.plan, step, &self.process_info) });
+        // SAFETY: rules 1 and 2 of a claim are our contract, and `at` describes the plan's block.
+        run_claimed(unsafe { StepClaim::new(&self.at, step) });
     }
 
     /// Runs a step in a cycle that is traced, or in which some pipeline stages have no block.
@@ -194,7 +196,7 @@ impl<'a> WorkerContext<'a> {
     unsafe fn run_step_checked(&mut self, step: u32) {
         if !self.is_partial || self.has_block(step) {
             // SAFETY: as in `run_claimed_step`.
-            run_claimed(unsafe { StepClaim::new(self.plan, step, &self.process_info) });
+            run_claimed(unsafe { StepClaim::new(&self.at, step) });
         }
         self.trace(TraceEvent::Step, step);
     }
@@ -209,7 +211,7 @@ impl<'a> WorkerContext<'a> {
     /// After a panic in the step `current`: quarantines it, and counts it as done.
     pub(crate) fn recover(&mut self) {
         // SAFETY: the step is still ours: it panicked while we ran it.
-        let mut claim = unsafe { StepClaim::new(self.plan, self.current, &self.process_info) };
+        let mut claim = unsafe { StepClaim::new(&self.at, self.current) };
         claim.quarantine();
         silence_panicked(&mut claim);
         self.steps_done += 1;

@@ -16,14 +16,28 @@ use std::sync::atomic::Ordering;
 /// | no other thread touches the step's state, processor, lines, outputs, sums or event buffers | rule 1 of [`StepClaim::new`], and the plan's proof that steps which may run together share no slot |
 /// | no thread writes the step's inputs, and what was written is visible | rule 2 |
 /// | frames `offset..offset + frames` are within every slot | rule 3 |
+///
+/// Two words, so that it is passed in registers.
 pub(crate) struct StepClaim<'a> {
-    plan: &'a BoundPlan,
     step: &'a BoundStep,
-    info: &'a ProcessInfo<'a>,
+    at: &'a PlanBlock<'a>,
+}
+
+/// A plan and the block, or the part of one, that it runs.
+pub(crate) struct PlanBlock<'a> {
+    pub(crate) plan: &'a BoundPlan,
+    pub(crate) info: ProcessInfo<'a>,
+}
+
+impl PlanBlock<'_> {
+    fn check(&self) {
+        let end = self.info.offset + self.info.frames;
+        debug_assert!(end <= self.plan.block.0, "rule 3");
+    }
 }
 
 impl<'a> StepClaim<'a> {
-    /// Claims step `index` of `plan` for the block of `info`.
+    /// Claims step `index` of the plan for the block.
     ///
     /// # Safety
     ///
@@ -32,17 +46,18 @@ impl<'a> StepClaim<'a> {
     /// 1. no other thread claims the step, and no thread has the plan as an `IdlePlan`;
     /// 2. all that the step waits for in this cycle has run, on this thread or with a Release that this thread
     ///    acquired;
-    /// 3. `info` describes the plan's block.
+    /// 3. the info describes the plan's block.
     #[inline(always)]
-    pub(crate) unsafe fn new(plan: &'a BoundPlan, index: u32, info: &'a ProcessInfo<'a>) -> Self {
-        let step = &plan.steps[index as usize];
-        Self { plan, step, info }
+    pub(crate) unsafe fn new(at: &'a PlanBlock<'a>, index: u32) -> Self {
+        let step = &at.plan.steps[index as usize];
+        Self { step, at }
     }
 
     /// The same claim, with the info of an older block (in a later pipeline stage).
-    pub(super) fn with_info<'b>(&'b mut self, info: &'b ProcessInfo<'b>) -> StepClaim<'b> {
-        debug_assert!(info.offset + info.frames <= self.plan.block.0, "rule 3");
-        StepClaim { info, ..*self }
+    pub(super) fn with_block<'b>(&'b mut self, at: &'b PlanBlock<'b>) -> StepClaim<'b> {
+        at.check();
+        let step = self.step;
+        StepClaim { step, at }
     }
 
     /// Claims one of the inner steps of a loop, for a part of the block. The loop is one step, and its members are part
@@ -50,20 +65,22 @@ impl<'a> StepClaim<'a> {
     pub(super) fn member<'b>(
         &'b mut self,
         index: usize,
-        info: &'b ProcessInfo<'b>,
+        at: &'b PlanBlock<'b>,
     ) -> StepClaim<'b> {
-        debug_assert!(info.offset + info.frames <= self.plan.block.0, "rule 3");
-        let plan = self.plan;
-        StepClaim {
-            step: &plan.members(self.step)[index],
-            info,
-            plan,
-        }
+        at.check();
+        let step = &at.plan.members(self.step)[index];
+        StepClaim { step, at }
     }
 
     #[inline(always)]
     pub(super) fn plan(&self) -> &'a BoundPlan {
-        self.plan
+        self.at.plan
+    }
+
+    /// The block.
+    #[inline(always)]
+    pub(super) fn plan_block(&self) -> &'a PlanBlock<'a> {
+        self.at
     }
 
     #[inline(always)]
@@ -73,7 +90,7 @@ impl<'a> StepClaim<'a> {
 
     #[inline(always)]
     pub(super) fn info(&self) -> &'a ProcessInfo<'a> {
-        self.info
+        &self.at.info
     }
 
     /// The state of the step.
@@ -87,7 +104,7 @@ impl<'a> StepClaim<'a> {
     #[inline(always)]
     pub(super) fn block(&mut self) -> Block<'_> {
         // SAFETY: the outputs are ours, no thread writes the inputs, and `info` is within the block: the table above.
-        unsafe { Block::new(&(*self.step.state.get()).io, self.info) }
+        unsafe { Block::new(&(*self.step.state.get()).io, &self.at.info) }
     }
 
     /// Runs `processor`, which is the step's, and records if it sleeps.
@@ -111,7 +128,7 @@ impl<'a> StepClaim<'a> {
         let state = self.state();
         (state.is_asleep, state.is_new) = (is_asleep, false);
         if let Some(processor) = &self.step.cold.processor {
-            processor.set_asleep_in(if is_asleep { self.plan.id } else { AWAKE });
+            processor.set_asleep_in(if is_asleep { self.plan().id } else { AWAKE });
         }
     }
 
@@ -122,7 +139,7 @@ impl<'a> StepClaim<'a> {
             let processor = self.step.cold.processor.as_ref();
             let asleep_in = processor.map_or(AWAKE, |it| it.asleep_in());
             // Relaxed: written before the first task of the first cycle was given out.
-            let previous = self.plan.previous_id.load(Ordering::Relaxed);
+            let previous = self.plan().previous_id.load(Ordering::Relaxed);
             self.set_asleep(asleep_in != AWAKE && asleep_in == previous);
         }
     }
@@ -172,7 +189,7 @@ impl<'a> StepClaim<'a> {
     /// Writes silence to all outputs. A slot that is marked silent holds it already and is left as it is, so a graph at rest
     /// writes no sample.
     pub(crate) fn write_silence(&mut self) {
-        if !self.info.is_whole_block {
+        if !self.info().is_whole_block {
             self.forget_outputs();
             return self.block().silence_outputs();
         }
@@ -181,7 +198,7 @@ impl<'a> StepClaim<'a> {
         if !content.is_null() && unsafe { *content } == Content::Silent as u8 {
             return;
         }
-        let frames = self.info.frames as usize;
+        let frames = self.info().frames as usize;
         self.for_each_output(|channel| {
             // SAFETY: the outputs are ours, and a whole block has as many frames as a slot.
             unsafe {
@@ -195,7 +212,7 @@ impl<'a> StepClaim<'a> {
 
     /// Adds up the channels that the step reads as sums.
     pub(super) fn add_sums(&mut self) {
-        let info = self.info;
+        let info = self.info();
         for sum in &self.step.cold.sums {
             // SAFETY: the target is ours, no thread writes the sources, and `info` is within the block.
             unsafe { super::sum::add(sum, (info.offset, info.frames), info.is_whole_block) };
@@ -241,7 +258,7 @@ impl<'a> StepClaim<'a> {
     /// Returns the number of events that found no room.
     pub(super) fn take_lagged_events(&mut self, position: u64) -> u64 {
         let mut lost = 0;
-        for member in self.plan.members(self.step) {
+        for member in self.plan().members(self.step) {
             let Some(lag) = &member.cold.lag else {
                 continue;
             };
@@ -263,6 +280,6 @@ impl<'a> StepClaim<'a> {
     /// Quarantines the step, or all members of the loop: they write silence from now on.
     pub(crate) fn quarantine(&mut self) {
         // SAFETY: we have the claim.
-        unsafe { self.plan.quarantine(self.step) };
+        unsafe { self.plan().quarantine(self.step) };
     }
 }

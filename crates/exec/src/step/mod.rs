@@ -26,7 +26,7 @@ mod prepare;
 mod run;
 mod sum;
 
-pub(crate) use claim::StepClaim;
+pub(crate) use claim::{PlanBlock, StepClaim};
 pub(crate) use finite::copy_finite;
 pub(crate) use prepare::clear_events;
 pub(crate) use run::{run_claimed, silence_panicked};

@@ -1,7 +1,7 @@
 //! The operations of steps: processors, delay lines, sinks, pipeline stages, aligners and loops.
 
 use super::align;
-use super::claim::StepClaim;
+use super::claim::{PlanBlock, StepClaim};
 use super::finite::copy_finite;
 use super::prepare::{clear_events, prepare};
 use crate::bound::ring;
@@ -50,7 +50,7 @@ pub(super) fn is_woken(claim: &mut StepClaim<'_>) -> bool {
 }
 
 /// Writes the input to a delay line. A sample that is not finite becomes silence: in a loop it would stay for ever.
-#[inline]
+#[inline(never)]
 pub(super) fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
     let errors = &claim.plan().errors;
     let block = claim.block();
@@ -70,7 +70,7 @@ pub(super) fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
 }
 
 /// Copies the input of a sink to its slot, which no step overwrites in this cycle.
-#[inline]
+#[inline(never)]
 pub(super) fn copy_to_sink(claim: &mut StepClaim<'_>) {
     let errors = &claim.plan().errors;
     if claim.block().input(0).is_silent() {
@@ -119,18 +119,20 @@ fn receive(claim: &mut StepClaim<'_>, buffer: &StageBufferMemory) {
 /// Runs the members of a loop again and again, on parts of the block of at most `sub_block` frames. A member that
 /// panics is quarantined.
 fn run_loop(claim: &mut StepClaim<'_>, sub_block: u32) {
-    let info = claim.info();
-    let members = claim.plan().members(claim.step()).len();
+    let (whole, plan) = (claim.plan_block(), claim.plan());
+    let info = &whole.info;
+    let members = plan.members(claim.step()).len();
     let mut offset = 0;
     while offset < info.frames {
         let frames = sub_block.min(info.frames - offset);
-        let part = ProcessInfo {
+        let info = ProcessInfo {
             frames,
             offset,
             position: info.position + u64::from(offset),
             is_whole_block: frames == info.frames,
             ..*info
         };
+        let part = PlanBlock { plan, info };
         for index in 0..members {
             let mut member = claim.member(index, &part);
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| run_member(&mut member))) {
@@ -147,7 +149,7 @@ fn run_loop(claim: &mut StepClaim<'_>, sub_block: u32) {
         offset += frames;
     }
     for index in 0..members {
-        let mut member = claim.member(index, info);
+        let mut member = claim.member(index, whole);
         let state = member.state();
         state.inbox.clear();
         state.has_inbox = false;

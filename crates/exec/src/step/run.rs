@@ -1,6 +1,6 @@
 //! Runs one step: the fast path of plain steps, and the slow path of all others.
 
-use super::claim::StepClaim;
+use super::claim::{PlanBlock, StepClaim};
 use super::operations::{copy_to_sink, is_woken, run_operation, write_line};
 use super::prepare::{clear_events, gather_events, prepare, take_inbox};
 use crate::bound::{Operation, PipelineLag, Preparation, StepState};
@@ -77,23 +77,25 @@ fn run_slow(mut claim: StepClaim<'_>) {
     let step = claim.step();
     match &step.cold.lag {
         Some(lag) if step.preparation == Preparation::Full => {
-            let info = older_block(claim.plan().block.0, lag, claim.info());
-            let lost = claim.take_lagged_events(info.position);
+            let older = older_block(claim.plan_block(), lag);
+            let lost = claim.take_lagged_events(older.info.position);
             claim.plan().errors.add(ErrorKind::LostEvent, lost);
-            run_block(&mut claim.with_info(&info));
+            run_block(&mut claim.with_block(&older));
         }
         _ => run_block(&mut claim),
     }
 }
 
-/// The info of the older block that a later pipeline stage processes in the cycle of `info`.
-fn older_block<'a>(block: u32, lag: &PipelineLag, info: &ProcessInfo<'a>) -> ProcessInfo<'a> {
-    let cycles = u64::from(lag.cycles);
-    ProcessInfo {
+/// The older block that a later pipeline stage processes in the cycle of a block.
+fn older_block<'a>(at: &PlanBlock<'a>, lag: &PipelineLag) -> PlanBlock<'a> {
+    let (plan, info, cycles) = (at.plan, &at.info, u64::from(lag.cycles));
+    let block = plan.block.0;
+    let info = ProcessInfo {
         position: info.position.saturating_sub(cycles * u64::from(block)),
         cycle: info.cycle.saturating_sub(cycles),
         ..*info
-    }
+    };
+    PlanBlock { plan, info }
 }
 
 fn run_block(claim: &mut StepClaim<'_>) {

@@ -7,7 +7,7 @@ use crate::cycle::{
 };
 use crate::errors::ErrorCounts;
 use crate::executor::Executor;
-use crate::step::{StepClaim, run_claimed, silence_panicked};
+use crate::step::{PlanBlock, StepClaim, run_claimed, silence_panicked};
 use graph::NodeId;
 use plan::TraceEvent;
 use processor::Event;
@@ -49,12 +49,15 @@ impl Sequential {
     fn run_plain_steps(&self, info: &CycleInfo) {
         let CycleContext { plan, slots, .. } = &self.context;
         let services = self.context.services((0, 1), info);
-        let info = plan.process_info(info, &services);
+        let at = PlanBlock {
+            plan,
+            info: plan.process_info(info, &services),
+        };
         let slot = &*slots[0];
-        slot.begin_cycle(info.cycle, services.has_limit());
+        slot.begin_cycle(at.info.cycle, services.has_limit());
         // SAFETY: `&mut self` in `run_cycle` and the runtime make this thread the only worker; each step comes once, in the
-        // plan's order, and again after it panicked; `info` is of the plan's block.
-        let claim = |step| unsafe { StepClaim::new(plan, step, &info) };
+        // plan's order, and again after it panicked; the info is of the plan's block.
+        let claim = |step| unsafe { StepClaim::new(&at, step) };
         let (mut next, count) = (0, plan.len());
         while next < count {
             // A panic is caught around all steps, not around each: this costs nothing as long as nothing panics.

@@ -166,8 +166,16 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     #[inline]
     pub fn input_content(&self) -> Content {
+        match self.io.inputs() {
+            // Most units. SAFETY: `Block::new`'s promise; a flag is written together with its slot.
+            [port] if port.channels == 1 => unsafe { port.first.known() },
+            ports => Self::content_of(ports),
+        }
+    }
+
+    fn content_of(ports: &[RawPort]) -> Content {
         let mut all = Content::Silent;
-        for port in self.io.inputs() {
+        for port in ports {
             // SAFETY: `Block::new`'s promise; a flag is written together with its slot.
             let is = |raw: &RawChannel, content| unsafe { raw.is(content) };
             if !port.all_channels(|raw| !is(raw, Content::Unknown)) {

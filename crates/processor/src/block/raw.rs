@@ -26,7 +26,22 @@ pub enum Content {
 }
 
 impl RawChannel {
-    /// Content of its samples.
+    /// What is known of its samples.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is valid, and no thread writes what it points to now.
+    #[inline]
+    pub(super) unsafe fn known(&self) -> Content {
+        // SAFETY: this function's contract.
+        match unsafe { *self.content } {
+            known if known == Content::Silent as u8 => Content::Silent,
+            known if known == Content::Constant as u8 => Content::Constant,
+            _ => Content::Unknown,
+        }
+    }
+
+    /// Returns true if that is what is known of its samples.
     ///
     /// # Safety
     ///
