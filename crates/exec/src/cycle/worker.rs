@@ -184,7 +184,7 @@ impl<'a> WorkerContext<'a> {
             return unsafe { self.run_step_checked(step) };
         }
         // SAFETY: rules 1 and 2 of a claim are our contract, and `at` describes the plan's block.
-        run_claimed(unsafe { StepClaim::new(&self.at, step) });
+        run_claimed(unsafe { StepClaim::new(&self.at, &self.plan.steps[step as usize]) });
     }
 
     /// Runs a step in a cycle that is traced, or in which some pipeline stages have no block.
@@ -196,7 +196,7 @@ impl<'a> WorkerContext<'a> {
     unsafe fn run_step_checked(&mut self, step: u32) {
         if !self.is_partial || self.has_block(step) {
             // SAFETY: as in `run_claimed_step`.
-            run_claimed(unsafe { StepClaim::new(&self.at, step) });
+            run_claimed(unsafe { StepClaim::new(&self.at, &self.plan.steps[step as usize]) });
         }
         self.trace(TraceEvent::Step, step);
     }
@@ -211,7 +211,8 @@ impl<'a> WorkerContext<'a> {
     /// After a panic in the step `current`: quarantines it, and counts it as done.
     pub(crate) fn recover(&mut self) {
         // SAFETY: the step is still ours: it panicked while we ran it.
-        let mut claim = unsafe { StepClaim::new(&self.at, self.current) };
+        let mut claim =
+            unsafe { StepClaim::new(&self.at, &self.plan.steps[self.current as usize]) };
         claim.quarantine();
         silence_panicked(&mut claim);
         self.steps_done += 1;

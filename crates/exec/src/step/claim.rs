@@ -37,7 +37,7 @@ impl PlanBlock<'_> {
 }
 
 impl<'a> StepClaim<'a> {
-    /// Claims step `index` of the plan for the block.
+    /// Claims `step`, one of the plan's, for the block.
     ///
     /// # Safety
     ///
@@ -48,8 +48,7 @@ impl<'a> StepClaim<'a> {
     ///    acquired;
     /// 3. the info describes the plan's block.
     #[inline(always)]
-    pub(crate) unsafe fn new(at: &'a PlanBlock<'a>, index: u32) -> Self {
-        let step = &at.plan.steps[index as usize];
+    pub(crate) unsafe fn new(at: &'a PlanBlock<'a>, step: &'a BoundStep) -> Self {
         Self { step, at }
     }
 
@@ -62,11 +61,7 @@ impl<'a> StepClaim<'a> {
 
     /// Claims one of the inner steps of a loop, for a part of the block. The loop is one step, and its members are part
     /// of it.
-    pub(super) fn member<'b>(
-        &'b mut self,
-        index: usize,
-        at: &'b PlanBlock<'b>,
-    ) -> StepClaim<'b> {
+    pub(super) fn member<'b>(&'b mut self, index: usize, at: &'b PlanBlock<'b>) -> StepClaim<'b> {
         at.check();
         let step = &at.plan.members(self.step)[index];
         StepClaim { step, at }

@@ -58,21 +58,20 @@ impl Sequential {
         // SAFETY: `&mut self` in `run_cycle` and the runtime make this thread the only worker; each step comes once, in the
         // plan's order, and again after it panicked; the info is of the plan's block.
         let claim = |step| unsafe { StepClaim::new(&at, step) };
-        let (mut next, count) = (0, plan.len());
-        while next < count {
+        let (mut next, steps) = (0, &*plan.steps);
+        while next < steps.len() {
             // A panic is caught around all steps, not around each: this costs nothing as long as nothing panics.
-            let steps = AssertUnwindSafe(|| {
-                while next < count {
-                    let step = next;
-                    next += 1;
+            let rest = AssertUnwindSafe(|| {
+                for step in &steps[next..] {
                     // Relaxed: the watchdog only needs the number.
-                    slot.current.store(step, Ordering::Relaxed);
+                    slot.current.store(next as u32, Ordering::Relaxed);
+                    next += 1;
                     run_claimed(claim(step));
                 }
             });
-            if let Err(payload) = catch_unwind(steps) {
+            if let Err(payload) = catch_unwind(rest) {
                 std::mem::forget(payload);
-                let mut panicked = claim(next - 1);
+                let mut panicked = claim(&steps[next - 1]);
                 panicked.quarantine();
                 silence_panicked(&mut panicked);
             }
