@@ -244,11 +244,11 @@ pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<Op
     new.commit()
 }
 
-/// Writes `content` in place of the file `path`, whose earlier content the caller has or made. Else as [`write`].
+/// Writes `content` in place of the file `path`, whose earlier content the caller has or made. Else as [`write()`].
 ///
 /// # Errors
 ///
-/// As for [`write`].
+/// As for [`write()`].
 ///
 /// Real-time: waits, on the disk.
 pub fn replace(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<()> {
