@@ -13,8 +13,9 @@
 //!
 //! | kept | not kept |
 //! |---|---|
-//! | nodes with a state ([`Processor::save`]), [`MAX_STATE_BYTES`] of all together | nodes beyond that; kinds without a saved state: patches, convolvers, networks |
+//! | nodes with a state ([`Processor::save`]), [`MAX_STATE_BYTES`] of all together | nodes beyond that; kinds without a saved state: patches, networks |
 //! | delay lines and lines that compensate latency, within a buffer | longer lines; events under way in them |
+//! | what a convolver has heard ([`Processor::past`]), within a buffer | fades between two responses |
 //! | the frame and the cycle of the cell's engine | deferred work, which begins again |
 
 mod renewal;
@@ -144,6 +145,10 @@ impl StateVisitor for Layout {
         false
     }
 
+    fn wants_past(&self) -> bool {
+        true
+    }
+
     fn processor(&mut self, node: NodeId, processor: &mut dyn Processor) {
         self.scratch.clear();
         processor.save(&mut self.scratch);
@@ -175,6 +180,10 @@ impl StateVisitor for Layout {
         let samples = line.samples.len();
         let key = self.line_key(line);
         let at = self.place(LINE_WORDS + samples.div_ceil(2));
+        if line.is_past {
+            // What it has heard takes the place of a state.
+            self.without_state.retain(|it| Some(*it) != line.node);
+        }
         let capacity = line.capacity;
         self.lines.push(KeptLine {
             key,
@@ -424,6 +433,10 @@ impl StateVisitor for Save<'_> {
         false
     }
 
+    fn wants_past(&self) -> bool {
+        true
+    }
+
     fn processor(&mut self, node: NodeId, processor: &mut dyn Processor) {
         let Some(place) = next_node(self.layout, &mut self.node, node) else {
             return;
@@ -566,6 +579,10 @@ impl StateVisitor for Load<'_> {
         true
     }
 
+    fn wants_past(&self) -> bool {
+        true
+    }
+
     fn processor(&mut self, node: NodeId, processor: &mut dyn Processor) {
         let Some(place) = next_node(self.layout, &mut self.node, node) else {
             return;
@@ -625,5 +642,7 @@ fn mix(hash: u64, word: u64) -> u64 {
     mixed.rotate_left(23)
 }
 
+#[cfg(test)]
+mod convolver_tests;
 #[cfg(test)]
 mod tests;

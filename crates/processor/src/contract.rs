@@ -51,6 +51,17 @@ pub struct Setup<'a> {
 #[error("{0}")]
 pub struct StateError(pub String);
 
+/// What a node has heard: a ring of samples for each channel of its input, one behind the other. Absolute frame `position`
+/// is at `position & (capacity - 1)`.
+pub struct Past<'a> {
+    /// The rings.
+    pub samples: &'a mut [f32],
+    /// Frames of a ring, a power of two.
+    pub capacity: usize,
+    /// What else [`Processor::relive`] must know: from where to where the samples are true, and more.
+    pub bounds: [u64; 4],
+}
+
 /// The running half of a node.
 ///
 /// One shared test (`check::conformance`) holds every processor to these promises:
@@ -128,4 +139,18 @@ pub trait Processor: Send {
             Err(StateError("this kind keeps no state".into()))
         }
     }
+
+    /// What it has heard, for a kind whose state is its input of some time and too long for [`save`](Self::save). It
+    /// begins to keep it when it is asked for the first time, after the setup.
+    ///
+    /// Real-time: setup the first time; then hot.
+    fn past(&mut self) -> Option<Past<'_>> {
+        None
+    }
+
+    /// Goes on at absolute frame `position` after what another processor of this node had heard, whose samples now are
+    /// in the [`past`](Self::past). `bounds` are those of that one; they may come from a file, so they are checked.
+    ///
+    /// Real-time: setup.
+    fn relive(&mut self, _bounds: [u64; 4], _position: u64) {}
 }

@@ -60,7 +60,7 @@ pub use block::{
     Block, BlockPart, Content, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer,
     ProcessInfo, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
 };
-pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
+pub use contract::{Mode, Past, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL, SysExPart};
 pub use exp2::exp2;
 pub use expansion::{

@@ -146,6 +146,10 @@ impl StateVisitor for Successor<'_> {
         true
     }
 
+    fn wants_past(&self) -> bool {
+        true
+    }
+
     fn processor(&mut self, node: NodeId, processor: &mut dyn Processor) {
         let own = next_node(self.layout, &mut self.node, node);
         if let Some((own, at)) = own.and_then(|own| Some((own, *self.places.get(&own.key)?))) {

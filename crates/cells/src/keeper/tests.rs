@@ -26,14 +26,14 @@ out = { kind = "sink" }
 "#;
 
 /// An engine of the session, of which `edit` may change the text.
-struct Player {
+pub(super) struct Player {
     _engine: Engine,
-    callback: EngineCallback,
-    graph: Graph,
+    pub(super) callback: EngineCallback,
+    pub(super) graph: Graph,
 }
 
 impl Player {
-    fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let registry = check::test_bench::registry();
         let parsed = text::toml::read(text, registry.catalogue());
         assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
@@ -55,7 +55,7 @@ impl Player {
     }
 
     /// The next block.
-    fn play(&mut self) -> Vec<u32> {
+    pub(super) fn play(&mut self) -> Vec<u32> {
         let mut output = vec![0.0; BLOCK as usize];
         let call = CallbackInfo::default();
         self.callback.process(call, &[], &mut [&mut output]);
@@ -63,7 +63,7 @@ impl Player {
     }
 }
 
-fn kept(player: &mut Player, memory: &CheckpointMemory) -> (Keeper, bool) {
+pub(super) fn kept(player: &mut Player, memory: &CheckpointMemory) -> (Keeper, bool) {
     let file = memory.file().try_clone().unwrap();
     Keeper::new(
         &file.into(),
@@ -86,7 +86,7 @@ fn played(blocks: usize) -> (Player, CheckpointMemory, Keeper) {
 }
 
 /// Memory in which the supervisor has left `checkpoint`.
-fn left(checkpoint: &Checkpoint) -> CheckpointMemory {
+pub(super) fn left(checkpoint: &Checkpoint) -> CheckpointMemory {
     let memory = CheckpointMemory::new().unwrap();
     memory.put(checkpoint).unwrap();
     assert_eq!(memory.newest().as_ref(), Some(checkpoint));
@@ -237,10 +237,10 @@ fn garbage_of_a_process_before_crashes_none() {
 }
 
 /// A small generator, so that a failure can be repeated.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -248,7 +248,7 @@ impl Random {
     }
 
     /// A number that is likely to be a wrong size, time or float.
-    fn word(&mut self) -> u64 {
+    pub(super) fn word(&mut self) -> u64 {
         match self.next() % 6 {
             0 => u64::MAX,
             1 => self.next() % 4096,

@@ -76,6 +76,20 @@ impl ConvolverAdapter {
         &mut self.convolver
     }
 
+    /// Returns true if one internal block of latency is added.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn is_delayed(&self) -> bool {
+        self.is_delayed
+    }
+
+    /// Adds one internal block of latency, as after a block that broke the promise of [`new`](Self::new).
+    ///
+    /// Real-time: hot.
+    pub(crate) fn add_latency(&mut self) {
+        self.is_delayed = true;
+    }
+
     /// Number of host blocks that broke the promise of [`new`](Self::new): they were no whole multiples.
     ///
     /// Real-time: hot.

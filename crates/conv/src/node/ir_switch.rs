@@ -71,6 +71,20 @@ impl IrSwitch {
         }
     }
 
+    /// Returns true if the other response is asked for.
+    ///
+    /// Real-time: hot.
+    pub(super) fn wants_other(&self) -> bool {
+        self.wants_other
+    }
+
+    /// Asks for the first response or for the other one.
+    ///
+    /// Real-time: hot.
+    pub(super) fn ask(&mut self, other: bool) {
+        self.wants_other = self.has_other && other;
+    }
+
     /// Begins a cross-fade that is asked for, and takes the filters back that the last one has replaced.
     ///
     /// Real-time: hot.

@@ -12,10 +12,10 @@
 //!
 //! A reset takes effect at once, and returns to the response that the node began with.
 //!
-//! The node cannot be duplicated, and has no state to save: a copy would need all spectra once more and do the long levels' work
-//! twice; and its input history belongs to the workers, from which nothing could be read in time. An edit of the graph needs
-//! neither: the processor goes on. Its state is the input within the response's length, so a session that is opened again has
-//! it back after that time.
+//! The node cannot be duplicated, and saves no state: a copy would need all spectra once more and do the long levels' work
+//! twice; and its spectra belong to the workers, from which nothing could be read in time. An edit of the graph needs
+//! neither: the processor goes on. Its state is the input within the response's length. In a cell it keeps that beside
+//! (`heard.rs`), and a process that comes after another computes the spectra anew, with the same bits.
 //!
 //! | gauge | shows |
 //! |---|---|
@@ -32,8 +32,10 @@
 //! | `config.rs` | the parameters of one node, and the convolver made from them |
 //! | `scheduler.rs` | who does the levels that have slack |
 //! | `ir_switch.rs` | the switch between two responses |
+//! | `heard.rs` | the input that a node in another process needs to go on |
 
 mod config;
+mod heard;
 mod ir_switch;
 mod kind;
 mod responses;
@@ -42,9 +44,10 @@ mod scheduler;
 use crate::tuning::PartitionOrigin;
 use crate::{ConvolverAdapter, CostTable};
 use config::{Built, ConvolverConfig};
+use heard::{Heard, Replay};
 use ir_switch::IrSwitch;
 use processor::{
-    Block, Gauge, MakeContext, MakeError, ProcessStatus, Processor, Registry, Setup, SetupServices,
+    Block, Gauge, MakeContext, MakeError, Past, ProcessStatus, Processor, Registry, Setup, SetupServices,
     Tail,
 };
 use scheduler::NodeScheduler;
@@ -120,6 +123,8 @@ struct ConvolverNode {
     next_frame: u64,
     max_block: u64,
     late: Gauge,
+    /// What it has heard, once somebody has asked.
+    heard: Option<Heard>,
 }
 
 impl ConvolverNode {
@@ -133,6 +138,7 @@ impl ConvolverNode {
             next_frame: 0,
             max_block: 0,
             late: Gauge::default(),
+            heard: None,
         }
     }
 
@@ -182,10 +188,39 @@ impl ConvolverNode {
             match ahead {
                 0 => {}
                 _ if ahead <= self.max_block => adapter.rewind(ahead),
-                _ => adapter.seek(position),
+                _ => {
+                    adapter.seek(position);
+                    self.heard.iter_mut().for_each(Heard::clear);
+                }
             }
         }
         self.next_frame = position + block.frames() as u64;
+    }
+
+    /// Hears the past again, from `replay.from` up to `position`. The levels' work is done here.
+    fn hear_again(&mut self, replay: &Replay, position: u64) {
+        let (Some(adapter), Some(heard)) = (&mut self.adapter, &self.heard) else {
+            return;
+        };
+        adapter.seek(replay.from);
+        if replay.is_delayed {
+            adapter.add_latency();
+        }
+        let mut frames = vec![0.0; adapter.convolver().block()];
+        let mut at = replay.from;
+        while at < position {
+            // No more than a block at a time, so this fits in a `usize`.
+            let left = (position - at).min(u64::from(u32::MAX)) as usize;
+            let count = adapter.begin_chunk(left);
+            self.ir_switch.advance(adapter.convolver_mut());
+            for channel in 0..self.config.inputs {
+                heard.read(channel, at, &mut frames[..count]);
+                adapter.write_input(channel, &frames[..count]);
+            }
+            self.scheduler.process_now(adapter);
+            at += count as u64;
+        }
+        (self.silent_frames, self.next_frame) = (0, position);
     }
 
     /// Returns true if the output is silence until there is input or an event.
@@ -215,6 +250,7 @@ impl Processor for ConvolverNode {
         self.silent_frames = u64::MAX;
         (self.next_frame, self.max_block) = (0, u64::from(setup.block.0));
         self.late = setup.services.gauge("late");
+        self.heard = None;
         // Threads for another rate end before the next ones start.
         self.scheduler = NodeScheduler::Callback;
         let refused = setup.services.gauge("refused");
@@ -247,7 +283,11 @@ impl Processor for ConvolverNode {
             self.ir_switch.read_events(block, at..end);
             self.ir_switch.advance(adapter.convolver_mut());
             for channel in 0..self.config.inputs {
-                adapter.write_input(channel, &block.input(0).channel(channel)[at..end]);
+                let input = &block.input(0).channel(channel)[at..end];
+                adapter.write_input(channel, input);
+                if let Some(heard) = &mut self.heard {
+                    heard.write(channel, block.position() + at as u64, input);
+                }
             }
             self.scheduler.process(adapter, block);
             let mut output = block.output(0);
@@ -268,6 +308,7 @@ impl Processor for ConvolverNode {
         if let Some(adapter) = &mut self.adapter {
             adapter.restart(spare);
         }
+        self.heard.iter_mut().for_each(Heard::clear);
         self.silent_frames = u64::MAX;
         self.next_frame = 0;
     }
@@ -278,5 +319,25 @@ impl Processor for ConvolverNode {
 
     fn tail(&self) -> Tail {
         Tail::Frames(self.adapter.as_ref().map_or(0, ConvolverAdapter::tail))
+    }
+
+    fn past(&mut self) -> Option<Past<'_>> {
+        let adapter = self.adapter.as_ref()?;
+        if self.heard.is_none() {
+            self.heard = Heard::new(adapter, self.config.inputs);
+        }
+        let (wants_other, is_delayed) = (self.ir_switch.wants_other(), adapter.is_delayed());
+        Some(self.heard.as_mut()?.past(wants_other, is_delayed))
+    }
+
+    fn relive(&mut self, bounds: [u64; 4], position: u64) {
+        let heard = self.heard.as_mut();
+        let Some(replay) = heard.and_then(|heard| heard.replay(bounds, position)) else {
+            return;
+        };
+        self.ir_switch.ask(replay.wants_other);
+        if replay.is_needed {
+            self.hear_again(&replay, position);
+        }
     }
 }

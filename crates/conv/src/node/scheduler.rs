@@ -137,6 +137,17 @@ impl NodeScheduler {
         }
     }
 
+    /// Ends a chunk of the adapter outside of any cycle: the work that begins is done here, but for that of a scheduler that
+    /// counts blocks.
+    ///
+    /// Real-time: setup.
+    pub(super) fn process_now(&mut self, adapter: &mut ConvolverAdapter) {
+        match self {
+            Self::Spread(spread) => adapter.process(spread.as_mut()),
+            _ => adapter.process(&mut Inline),
+        }
+    }
+
     /// Ends a chunk of the adapter.
     ///
     /// Real-time: hot; with threads of its own it wakes those whose jobs it starts, and waits for those whose jobs are due and not

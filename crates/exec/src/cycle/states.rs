@@ -4,7 +4,7 @@ use super::idle_plan::IdlePlan;
 use crate::bound::{BoundStep, LineState, NEVER, Operation, StepState};
 use crate::processors::AWAKE;
 use graph::NodeId;
-use processor::{Processor, RawDelayLine};
+use processor::{Past, Processor, RawDelayLine};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Looks at what the nodes of a plan hold, or puts something else in its place. The order is the plan's: two executors of
@@ -16,7 +16,12 @@ pub trait StateVisitor {
     /// The processor of `node`. One that panics is quarantined if the visitor loads.
     fn processor(&mut self, node: NodeId, processor: &mut dyn Processor);
 
-    /// A delay line, or a line that compensates latency.
+    /// Returns true if [`line`](Self::line) is to show what processors have heard too.
+    fn wants_past(&self) -> bool {
+        false
+    }
+
+    /// A delay line, a line that compensates latency, or what a processor has heard ([`Processor::past`]).
     fn line(&mut self, line: &mut HeldLine<'_>);
 }
 
@@ -28,9 +33,11 @@ pub struct HeldLine<'a> {
     pub samples: &'a mut [f32],
     /// Frames of a ring, a power of two.
     pub capacity: usize,
-    /// The positions that bound the content of a line that compensates latency. Those that a visitor leaves are checked;
+    /// The positions that bound the content of a line that compensates latency, or what a past has beside its samples. Those that a visitor leaves are checked;
     /// wrong ones change nothing.
     pub bounds: Option<[u64; 4]>,
+    /// True for what the processor of the node has heard.
+    pub is_past: bool,
 }
 
 impl IdlePlan<'_> {
@@ -43,7 +50,7 @@ impl IdlePlan<'_> {
             // SAFETY: no step is claimed, and `&mut self` makes this the only way to it.
             let state = unsafe { &mut *step.state.get() };
             match &step.operation {
-                Operation::Process(_) => self.visit_processor(visitor, step, state),
+                Operation::Process(_) => self.visit_processor(visitor, (step, state), position),
                 Operation::WriteLine(line) => {
                     visitor.line(&mut held(step.cold.node, line, None));
                 }
@@ -73,8 +80,8 @@ impl IdlePlan<'_> {
     fn visit_processor(
         &self,
         visitor: &mut dyn StateVisitor,
-        step: &BoundStep,
-        state: &mut StepState,
+        (step, state): (&BoundStep, &mut StepState),
+        position: u64,
     ) {
         let (Some(entry), Some(node)) = (&step.cold.processor, step.cold.node) else {
             return;
@@ -85,7 +92,10 @@ impl IdlePlan<'_> {
         // SAFETY: no step is claimed, so no worker runs it.
         let processor = unsafe { &mut *entry.pointer() };
         let loads = visitor.loads();
-        let visited = catch_unwind(AssertUnwindSafe(|| visitor.processor(node, processor)));
+        let visited = catch_unwind(AssertUnwindSafe(|| {
+            visitor.processor(node, processor);
+            visit_past(visitor, (node, processor), position);
+        }));
         if let Err(payload) = visited {
             std::mem::forget(payload);
             if loads {
@@ -96,6 +106,34 @@ impl IdlePlan<'_> {
             (state.is_asleep, state.is_new) = (false, false);
             entry.set_asleep_in(AWAKE);
         }
+    }
+}
+
+/// Shows what a processor has heard, if both sides want it.
+fn visit_past(
+    visitor: &mut dyn StateVisitor,
+    (node, processor): (NodeId, &mut dyn Processor),
+    position: u64,
+) {
+    let past = visitor.wants_past().then(|| processor.past()).flatten();
+    let Some(Past {
+        samples,
+        capacity,
+        bounds,
+    }) = past
+    else {
+        return;
+    };
+    let mut line = HeldLine {
+        node: Some(node),
+        samples,
+        capacity,
+        bounds: Some(bounds),
+        is_past: true,
+    };
+    visitor.line(&mut line);
+    if let Some(bounds) = line.bounds.filter(|_| visitor.loads()) {
+        processor.relive(bounds, position);
     }
 }
 
@@ -113,6 +151,7 @@ fn held(node: Option<NodeId>, line: &RawDelayLine, bounds: Option<[u64; 4]>) -> 
         samples,
         capacity: line.capacity as usize,
         bounds,
+        is_past: false,
     }
 }
 

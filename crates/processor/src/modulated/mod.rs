@@ -37,7 +37,7 @@ use self::param::{DrivenKind, DrivenParam, ParamDelivery};
 use crate::block::InnerIo;
 use crate::{
     Block, Content, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, OwnParam,
-    ProcessStatus, Processor, Setup, StateError, Tail, state,
+    Past, ProcessStatus, Processor, Setup, StateError, Tail, state,
 };
 use graph::{Kind, Modulation, Node, ParamValue, Port};
 use units::Frames;
@@ -338,6 +338,14 @@ impl Processor for Modulated {
     fn save(&self, bytes: &mut Vec<u8>) {
         state::put(bytes, self.params.iter().flat_map(DrivenParam::save));
         self.inner.save(bytes);
+    }
+
+    fn past(&mut self) -> Option<Past<'_>> {
+        self.inner.past()
+    }
+
+    fn relive(&mut self, bounds: [u64; 4], position: u64) {
+        self.inner.relive(bounds, position);
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {

@@ -1,0 +1,105 @@
+//! Convolvers in checkpoints: the next process goes on with the bits of one that was never interrupted.
+
+use super::tests::{Player, Random, kept, left};
+use crate::checkpoint::{Checkpoint, CheckpointMemory};
+use check::impulse_files::ImpulseFiles;
+
+/// Frames of the longer response: several levels.
+const FRAMES: usize = 20_000;
+/// Blocks after which the process ends: within the tail, beyond it, at no multiple of the long levels.
+const ENDS: [usize; 4] = [4, 92, 340, 604];
+
+fn session(files: &ImpulseFiles, more: &str) -> String {
+    let first = files.write("first.wav", 1, FRAMES, 0);
+    let other = files.write("other.wav", 1, 9000, 77);
+    format!(
+        r#"
+edges = ["tone -> room -> out"]
+[nodes]
+tone = {{ kind = "osc", freq = 437, wave = "saw" }}
+room = {{ kind = "convolver", file = "{first}", other = "{other}"{more} }}
+out = {{ kind = "sink" }}
+"#
+    )
+}
+
+/// What a process that has played `blocks` leaves.
+fn checkpoint_after(text: &str, blocks: usize) -> Checkpoint {
+    let (mut player, memory) = (Player::new(text), CheckpointMemory::new().unwrap());
+    let (mut keeper, _) = kept(&mut player, &memory);
+    for _ in 0..blocks {
+        player.play();
+        keeper.end_block(&mut player.callback, 0, || true);
+    }
+    let notes = keeper.notes(&player.graph, check::test_bench::registry().catalogue());
+    assert!(notes.is_empty(), "{notes:?}");
+    memory.newest().unwrap()
+}
+
+#[test]
+fn a_convolver_goes_on_with_the_same_bits() {
+    let files = ImpulseFiles::new("kept-convolver");
+    for more in [
+        "",
+        r#", work = "spread""#,
+        r#", work = "threads""#,
+        r#", partition = "15x64 38x512", latency = "block""#,
+        ", block = 128",
+        r#", which = 1, method = "uniform""#,
+    ] {
+        let text = session(&files, more);
+        let mut whole = Player::new(&text);
+        let whole: Vec<_> = (0..ENDS[3] + 80).map(|_| whole.play()).collect();
+        for end in ENDS {
+            let left = left(&checkpoint_after(&text, end));
+            let mut next = Player::new(&text);
+            assert!(kept(&mut next, &left).1);
+            for (at, block) in whole[end..end + 80].iter().enumerate() {
+                assert!(next.play() == *block, "{more}: {end} + {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_process_after_the_next_one_goes_on_too() {
+    let files = ImpulseFiles::new("kept-twice");
+    let text = session(&files, "");
+    let mut whole = Player::new(&text);
+    let whole: Vec<_> = (0..500).map(|_| whole.play()).collect();
+    let memory = left(&checkpoint_after(&text, 340));
+    let mut next = Player::new(&text);
+    let (mut keeper, _) = kept(&mut next, &memory);
+    for _ in 0..40 {
+        next.play();
+        keeper.end_block(&mut next.callback, 0, || true);
+    }
+    let mut third = Player::new(&text);
+    assert!(kept(&mut third, &left(&memory.newest().unwrap())).1);
+    (380..500).for_each(|at| assert!(third.play() == whole[at], "{at}"));
+}
+
+#[test]
+fn what_a_process_has_heard_is_not_believed() {
+    let files = ImpulseFiles::new("kept-nonsense");
+    let text = session(&files, "");
+    let honest = checkpoint_after(&text, 92);
+    let mut random = Random(5);
+    for _ in 0..60 {
+        let mut checkpoint = honest.clone();
+        for _ in 0..6 {
+            // The bounds come before the samples.
+            let at = 4 + random.next() as usize % 40;
+            checkpoint.words[at] = match random.next() % 2 {
+                0 => random.word(),
+                _ => random.next() % (92 * 64 + 2),
+            };
+        }
+        let mut next = Player::new(&text);
+        kept(&mut next, &left(&checkpoint));
+        for _ in 0..8 {
+            let block = next.play();
+            assert!(block.iter().all(|it| f32::from_bits(*it).is_finite()));
+        }
+    }
+}
