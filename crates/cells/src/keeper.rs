@@ -13,7 +13,7 @@
 //!
 //! | kept | not kept |
 //! |---|---|
-//! | nodes with a state ([`Processor::save`]), [`MAX_STATE_BYTES`] of all together | nodes beyond that; kinds without a saved state: patches, networks |
+//! | nodes with a state ([`Processor::save`]), [`MAX_STATE_BYTES`] of all together | nodes beyond that; kinds without a saved state: patches |
 //! | delay lines and lines that compensate latency, within a buffer | longer lines; events under way in them |
 //! | what a convolver has heard ([`Processor::past`]), within a buffer | fades between two responses |
 //! | the frame and the cycle of the cell's engine | deferred work, which begins again |
@@ -643,6 +643,6 @@ fn mix(hash: u64, word: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod convolver_tests;
+mod long_state_tests;
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,14 @@ pub trait Actor: Send {
 
     /// Returns to the state of a new actor.
     fn reset(&mut self) {}
+
+    /// What it holds beside its windows, as a number.
+    fn progress(&self) -> u64 {
+        0
+    }
+
+    /// Goes on from the [`progress`](Self::progress) of another one, which may be wrong.
+    fn go_on_from(&mut self, _progress: u64) {}
 }
 
 /// Status of a node after a firing.

@@ -10,15 +10,19 @@
 //! the node reports them as its latency. So the frames of a block of any length are always there. Queues have the sizes of
 //! the static check; a file with a size that would have to grow is refused.
 //!
-//! It never sleeps: silence moves the phases of its rates on too, and after a pause they would be different ones. It saves no
-//! state: the kind is not duplicable, so no copy needs it.
+//! It never sleeps: silence moves the phases of its rates on too, and after a pause they would be different ones. Its state is
+//! what is in its queues ([`state`]).
 
+mod state;
 mod stream;
 
 use crate::checks::lag_range;
 use crate::session::{self, NetworkSpec};
 use graph::{Kind, Param};
-use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Registry, Setup, Tail};
+use processor::{
+    Block, MakeContext, MakeError, ProcessStatus, Processor, Registry, Setup, StateError, Tail,
+};
+use std::cell::RefCell;
 use std::path::Path;
 use stream::Stream;
 use units::Frames;
@@ -86,7 +90,7 @@ fn make(
     let settings = settings.map_err(|reason| refuse(format!("{file}: {reason}")))?;
     Ok(Box::new(NetworkNode {
         settings,
-        stream: None,
+        stream: RefCell::new(None),
     }))
 }
 
@@ -138,7 +142,7 @@ impl NodeSettings {
 struct NetworkNode {
     settings: NodeSettings,
     /// None before the first setup, and if the queues could not be created.
-    stream: Option<Stream>,
+    stream: RefCell<Option<Stream>>,
 }
 
 impl Processor for NetworkNode {
@@ -150,11 +154,11 @@ impl Processor for NetworkNode {
         let refused = setup.services.gauge("refused");
         let created = Stream::new(&self.settings, setup.block.0 as usize);
         refused.set(if created.is_ok() { 0.0 } else { 1.0 });
-        self.stream = created.ok();
+        *self.stream.get_mut() = created.ok();
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        match &mut self.stream {
+        match self.stream.get_mut() {
             Some(stream) => stream.process(block, self.settings.channels),
             None => block.silence_outputs(),
         }
@@ -162,7 +166,7 @@ impl Processor for NetworkNode {
     }
 
     fn reset(&mut self) {
-        if let Some(stream) = &mut self.stream {
+        if let Some(stream) = self.stream.get_mut() {
             stream.reset();
         }
     }
@@ -174,5 +178,18 @@ impl Processor for NetworkNode {
     /// Infinite: its actors may remember anything.
     fn tail(&self) -> Tail {
         Tail::Infinite
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        if let Some(stream) = self.stream.borrow_mut().as_mut() {
+            stream.save(bytes);
+        }
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        match self.stream.get_mut() {
+            Some(stream) => stream.load(bytes),
+            None => Err(StateError("the network does not play".into())),
+        }
     }
 }

@@ -25,6 +25,13 @@ limit = { kind = "limiter" }
 out = { kind = "sink" }
 "#;
 
+/// Kinds of tests, and networks.
+pub(super) fn registry() -> processor::Registry {
+    let mut registry = check::test_bench::registry();
+    check::network::add(&mut registry);
+    registry
+}
+
 /// An engine of the session, of which `edit` may change the text.
 pub(super) struct Player {
     _engine: Engine,
@@ -34,14 +41,14 @@ pub(super) struct Player {
 
 impl Player {
     pub(super) fn new(text: &str) -> Self {
-        let registry = check::test_bench::registry();
+        let registry = registry();
         let parsed = text::toml::read(text, registry.catalogue());
         assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
         Self::with(parsed.session.graph)
     }
 
     fn with(graph: Graph) -> Self {
-        let registry = check::test_bench::registry();
+        let registry = registry();
         let rate = SampleRate::new(48_000).expect("not 0");
         let mut options = EngineOptions::new(Frames(BLOCK), rate);
         (options.scheduler, options.workers) = (Scheduler::Sequential, 1);
@@ -167,7 +174,7 @@ fn edited() -> String {
 
 /// `player` and `keeper` of the edited session, its nodes with the ids that they have in the first one.
 fn successor(memory: &CheckpointMemory) -> (Player, Keeper) {
-    let registry = check::test_bench::registry();
+    let registry = registry();
     let read = |text: &str| text::toml::read(text, registry.catalogue()).session.graph;
     let (first, second) = (read(SESSION), read(&edited()));
     let mut ids: Vec<(String, NodeId)> = Vec::new();

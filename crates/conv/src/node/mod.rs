@@ -47,8 +47,8 @@ use config::{Built, ConvolverConfig};
 use heard::{Heard, Replay};
 use ir_switch::IrSwitch;
 use processor::{
-    Block, Gauge, MakeContext, MakeError, Past, ProcessStatus, Processor, Registry, Setup, SetupServices,
-    Tail,
+    Block, Gauge, MakeContext, MakeError, Past, ProcessStatus, Processor, Registry, Setup,
+    SetupServices, Tail,
 };
 use scheduler::NodeScheduler;
 use std::sync::{Arc, LazyLock};

@@ -1,6 +1,7 @@
 //! [`Stream`]: a network that runs block by block: frames go in, all that can fire fires, as many frames come out.
 
 use super::NodeSettings;
+use super::state::StateLayout;
 use crate::error::{RunError, RunOptions};
 use crate::run::instance::NetworkInstance;
 use crate::run::node::{FireOutcome, RunningNode};
@@ -11,15 +12,19 @@ use processor::Block;
 /// A network with its queues, without its nodes `input` and `output`: the graph's node stands in their place.
 pub(super) struct Stream {
     /// Writing end of the queue behind `input`.
-    input: OutputEnd,
+    pub(super) input: OutputEnd,
     /// Reading end of the queue before `output`.
-    output: InputEnd,
+    pub(super) output: InputEnd,
     /// All other nodes, writers before readers except on cycles.
-    nodes: Vec<RunningNode>,
+    pub(super) nodes: Vec<RunningNode>,
     /// Initial frames of each queue.
     initial_frames: Vec<usize>,
+    /// Places of the queues in a saved state.
+    pub(super) layout: StateLayout,
     /// True once an actor has failed: there is silence until a reset.
-    has_failed: bool,
+    pub(super) has_failed: bool,
+    /// True from a load on. A state that lets the network fail is forgotten.
+    pub(super) is_loaded: bool,
 }
 
 impl Stream {
@@ -59,8 +64,11 @@ impl Stream {
             output: output_end.expect("the output has an input"),
             nodes: inner.filter_map(|node| nodes[node].take()).collect(),
             initial_frames: initial_frames.collect(),
+            layout: StateLayout::default(),
             has_failed: false,
+            is_loaded: false,
         };
+        stream.layout = StateLayout::of(&stream);
         stream.touch_pages();
         stream.reset();
         Ok(stream)
@@ -87,6 +95,10 @@ impl Stream {
                 });
             self.has_failed |= !is_out;
             at += count;
+        }
+        if self.has_failed && self.is_loaded {
+            self.reset();
+            return block.silence_outputs();
         }
         if self.has_failed {
             let mut output = block.output(0);
@@ -127,7 +139,7 @@ impl Stream {
             end.push_silence(self.initial_frames[end.queue.0]);
         }
         self.nodes.iter_mut().for_each(|node| node.actor.reset());
-        self.has_failed = false;
+        (self.has_failed, self.is_loaded) = (false, false);
     }
 
     /// Writes to every page of every ring through both of its mappings, so that `process` causes no page fault.

@@ -185,6 +185,14 @@ impl Actor for InverseStft {
     fn reset(&mut self) {
         self.applied = 0;
     }
+
+    fn progress(&self) -> u64 {
+        self.applied as u64
+    }
+
+    fn go_on_from(&mut self, progress: u64) {
+        self.applied = progress.min(self.first.len() as u64) as usize;
+    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -175,6 +175,16 @@ impl InputEnd {
         self.pull(frames, |_, _| {});
     }
 
+    /// Shows all frames to `read`, channel by channel, and leaves them.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn show(&mut self, mut read: impl FnMut(&[f32])) {
+        let frames = self.consumer.available();
+        if let Ok(chunk) = self.consumer.read_chunk(frames) {
+            (0..self.port.channels).for_each(|channel| read(chunk.channel(channel)));
+        }
+    }
+
     /// Number of frames in the queue.
     pub(crate) fn fill(&mut self) -> usize {
         self.consumer.available()
@@ -297,6 +307,26 @@ impl OutputEnd {
         if let Ok(mut chunk) = self.producer.write_chunk(room) {
             (0..self.port.channels).for_each(|channel| chunk.channel(channel).fill(0.0));
             chunk.commit(frames);
+        }
+    }
+
+    /// Channels of the queue, and frames that a firing writes behind those that it produces.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        let OutputPort {
+            channels,
+            window,
+            produce,
+            ..
+        } = self.port;
+        (channels, window - produce)
+    }
+
+    /// Shows the memory of the `frames` frames behind those that were produced to `see`, channel by channel.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn show_pending(&mut self, frames: usize, mut see: impl FnMut(&mut [f32])) {
+        if let Ok(mut chunk) = self.producer.write_chunk(frames) {
+            (0..self.port.channels).for_each(|channel| see(chunk.channel(channel)));
         }
     }
 

@@ -36,8 +36,8 @@ mod param;
 use self::param::{DrivenKind, DrivenParam, ParamDelivery};
 use crate::block::InnerIo;
 use crate::{
-    Block, Content, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, OwnParam,
-    Past, ProcessStatus, Processor, Setup, StateError, Tail, state,
+    Block, Content, Event, EventBody, EventTarget, MODULATION_INTERVAL, MakeError, OwnParam, Past,
+    ProcessStatus, Processor, Setup, StateError, Tail, state,
 };
 use graph::{Kind, Modulation, Node, ParamValue, Port};
 use units::Frames;

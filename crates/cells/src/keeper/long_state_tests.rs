@@ -1,6 +1,6 @@
-//! Convolvers in checkpoints: the next process goes on with the bits of one that was never interrupted.
+//! Convolvers and networks in checkpoints: the next process goes on with the bits of one that was never interrupted.
 
-use super::tests::{Player, Random, kept, left};
+use super::tests::{Player, Random, kept, left, registry};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use check::impulse_files::ImpulseFiles;
 
@@ -31,7 +31,7 @@ fn checkpoint_after(text: &str, blocks: usize) -> Checkpoint {
         player.play();
         keeper.end_block(&mut player.callback, 0, || true);
     }
-    let notes = keeper.notes(&player.graph, check::test_bench::registry().catalogue());
+    let notes = keeper.notes(&player.graph, registry().catalogue());
     assert!(notes.is_empty(), "{notes:?}");
     memory.newest().unwrap()
 }
@@ -59,6 +59,52 @@ fn a_convolver_goes_on_with_the_same_bits() {
             }
         }
     }
+}
+
+/// A network of several rates and transforms, and a meter with long windows.
+const NETWORK: &str = r#"
+edges = ["tone -> rates -> shown -> out"]
+[nodes]
+tone = { kind = "osc", freq = 437, wave = "saw" }
+rates = { kind = "network", file = "arms.toml" }
+shown = { kind = "loudness" }
+out = { kind = "sink" }
+"#;
+
+#[test]
+fn a_network_goes_on_with_the_same_bits() {
+    let mut whole = Player::new(NETWORK);
+    let whole: Vec<_> = (0..300).map(|_| whole.play()).collect();
+    for end in [4, 8, 20, 92, 200] {
+        let mut next = Player::new(NETWORK);
+        assert!(kept(&mut next, &left(&checkpoint_after(NETWORK, end))).1);
+        for (at, block) in whole[end..end + 80].iter().enumerate() {
+            assert!(next.play() == *block, "{end} + {at}");
+        }
+    }
+}
+
+#[test]
+fn a_network_whose_state_is_nonsense_begins_anew() {
+    let honest = checkpoint_after(NETWORK, 92);
+    let mut random = Random(11);
+    let mut sounds = 0;
+    for _ in 0..200 {
+        let mut checkpoint = honest.clone();
+        for _ in 0..=random.next() % 6 {
+            let at = 4 + random.next() as usize % (honest.words.len() - 4);
+            checkpoint.words[at] = match random.next() % 2 {
+                0 => random.word(),
+                _ => random.next() % 600,
+            };
+        }
+        let mut next = Player::new(NETWORK);
+        kept(&mut next, &left(&checkpoint));
+        let last = (0..40).map(|_| next.play()).last().unwrap();
+        assert!(last.iter().all(|it| f32::from_bits(*it).is_finite()));
+        sounds += usize::from(last.iter().any(|it| *it != 0));
+    }
+    assert_eq!(sounds, 200);
 }
 
 #[test]
