@@ -92,10 +92,10 @@ fn what_a_cell_does_not_keep_is_told_when_it_begins() {
     here.write(
         "s.toml",
         r#"
-edges = ["tone -> hall -> far -> out"]
+edges = ["tone -> hall.in1", "hall.out1 -> far -> out"]
 [nodes]
 tone = { kind = "osc", freq = 440 }
-hall = { kind = "pd", file = "hall.pd" }
+hall = { kind = "pd", file = "hall.pd", in = 1, out = 1 }
 far = { kind = "delay", time = 1.0, max_time = 600 }
 out = { kind = "sink" }
 [cell.a]
