@@ -359,7 +359,7 @@ fn the_cost_of_a_checkpoint() {
 fn an_edited_engine_keeps_its_nodes_in_other_places_and_another_process_goes_on_from_there() {
     let (mut player, memory, mut keeper) = played(8);
     let registry = check::test_bench::registry();
-    let after = text::toml::read(&edited(), registry.catalogue())
+    let after = text::toml::read(edited(), registry.catalogue())
         .session
         .graph;
     let edits = graph::edits_between(player._engine.graph(), &after, registry.catalogue());
