@@ -495,3 +495,28 @@ fn what_is_too_much_is_left_out_with_an_error() {
     assert_eq!(count("left out: more than 262144 bytes"), 1);
     assert_eq!(count("x: still here"), 1);
 }
+
+#[test]
+fn more_signals_than_a_sub_patch_can_have_are_named_and_make_no_box() {
+    for (wrong, is_wrong) in [
+        ("-ninsig 100", true),
+        ("-noutsig -1", true),
+        ("-ninsig 64 -noutsig 0", false),
+    ] {
+        let folder = Folder::new(
+            "channels",
+            &[("main.pd", patch(&[&format!("obj pd~ {wrong}")], &[]))],
+        );
+        let loaded = load_patch(&folder.main(), &SearchPath::only([])).expect("it is there");
+        let said: Vec<String> = loaded
+            .diagnostics
+            .iter()
+            .map(|one| one.message.clone())
+            .collect();
+        assert_eq!(
+            said.iter().any(|line| line.contains("is from 0 to 64")),
+            is_wrong,
+            "{wrong}: {said:?}"
+        );
+    }
+}

@@ -6,6 +6,11 @@ use std::process::{Command, Stdio};
 
 /// Lines that Pd prints within `ms` milliseconds, or `None` where there is no Pd.
 fn printed_by_pd(patch: &Path, ms: u32) -> Option<Vec<String>> {
+    all_of_pd(patch, ms).map(|text| lines(text.lines()))
+}
+
+/// All that Pd prints.
+fn all_of_pd(patch: &Path, ms: u32) -> Option<String> {
     let name = format!(
         "divisi-quit-{}-{}.pd",
         std::process::id(),
@@ -25,8 +30,7 @@ fn printed_by_pd(patch: &Path, ms: u32) -> Option<Vec<String>> {
         .stdin(Stdio::null())
         .output();
     std::fs::remove_file(&quit).expect("it is ours");
-    let text = String::from_utf8_lossy(&output.ok()?.stderr).into_owned();
-    Some(lines(text.lines()))
+    Some(String::from_utf8_lossy(&output.ok()?.stderr).into_owned())
 }
 
 /// Lines that objects print, without those that differ between programs.
@@ -41,6 +45,10 @@ fn lines<'l>(all: impl Iterator<Item = &'l str>) -> Vec<String> {
 }
 
 fn printed_here(patch: &Path, ms: u32) -> Vec<String> {
+    lines(all_here(patch, ms).iter().map(String::as_str))
+}
+
+fn all_here(patch: &Path, ms: u32) -> Vec<String> {
     let loaded = load_patch(patch, &SearchPath::only([])).expect("it is there");
     assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
     let (mut machine, not_yet) = Machine::build(&loaded, 44_100.0);
@@ -49,7 +57,7 @@ fn printed_here(patch: &Path, ms: u32) -> Vec<String> {
     for _ in 0..(f64::from(ms) * 44.1 / 64.0) as u32 {
         machine.tick();
     }
-    lines(machine.take_console().iter().map(String::as_str))
+    machine.take_console()
 }
 
 #[test]
@@ -81,4 +89,24 @@ fn control_patches_print_what_pd_prints() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(patches.len() >= 16);
+}
+
+#[test]
+fn names_that_nothing_receives_are_said_as_in_pd() {
+    let patch = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages/nobody.pd");
+    let said = |lines: &mut dyn Iterator<Item = &str>| {
+        let ours = lines.filter(|line| !line.is_empty() && !line.starts_with("verbose"));
+        // Pd's `qlist` says its own name too.
+        let ours = ours.map(|line| line.trim_end().replace("qlist: ", ""));
+        ours.collect::<Vec<_>>()
+    };
+    let Some(expected) = all_of_pd(&patch, 20) else {
+        println!("SKIPPED: needs puredata-core");
+        return;
+    };
+    let found = all_here(&patch, 20);
+    let found = said(&mut found.iter().map(String::as_str));
+    assert_eq!(found, said(&mut expected.lines()));
+    let errors = found.iter().filter(|line| line.ends_with("no such object"));
+    assert_eq!(errors.count(), 4, "{found:?}");
 }

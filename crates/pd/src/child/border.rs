@@ -175,6 +175,11 @@ impl ChildRunner {
         }
     }
 
+    /// Returns true if this is its border.
+    pub(super) fn is_at(&self, border: &Arc<Border>) -> bool {
+        Arc::ptr_eq(&self.border, border)
+    }
+
     /// Returns true if it waits for the sound of the parent in each block.
     pub(crate) fn is_direct(&self) -> bool {
         self.border.is_direct

@@ -54,6 +54,22 @@ impl Children {
         }
     }
 
+    /// Forgets boxes that are removed: nothing is told to their sub-patches any more.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn remove(&mut self, is_removed: impl Fn(ObjectId) -> bool) {
+        let is_removed = |id: Option<ObjectId>| id.is_some_and(&is_removed);
+        let runners = &mut self.runners;
+        self.boxes.retain(|one| {
+            let keeps = !is_removed(one.object);
+            if !keeps {
+                runners.retain(|runner| !runner.is_at(&one.border));
+            }
+            keeps
+        });
+        self.starts.retain(|start| !is_removed(start.0));
+    }
+
     /// Takes what computes the sub-patches, for nodes of a plan, with names for the nodes.
     ///
     /// Real-time: setup.

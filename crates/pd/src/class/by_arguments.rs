@@ -105,9 +105,28 @@ fn expression(name: &str, arguments: &[Atom]) -> Ports {
 
 /// A mistake in the arguments for which Pd does not make the box.
 pub(super) fn mistake(name: &str, arguments: &[Atom]) -> Option<String> {
+    if name == "pd~" {
+        return channels_mistake(arguments);
+    }
     let dialect = Dialect::of(name)?;
     let why = parse(dialect, &text_of(arguments.iter())).err()?;
     Some(format!("`{name}`: {why}"))
+}
+
+/// Signals to or from a sub-patch that are too many, or fewer than none.
+fn channels_mistake(arguments: &[Atom]) -> Option<String> {
+    let is_wrong = |pair: &[Atom]| {
+        let is_count = matches!(pair[0].as_symbol(), Some("-ninsig" | "-noutsig"));
+        is_count
+            && !pair[1]
+                .as_float()
+                .is_some_and(|count| (0.0..=64.0).contains(&count))
+    };
+    let wrong = arguments.windows(2).find(|pair| is_wrong(pair))?;
+    Some(format!(
+        "`pd~`: {} is from 0 to 64, not {}",
+        wrong[0], wrong[1]
+    ))
 }
 
 /// A channel, or a controller, that is stated has no outlet.

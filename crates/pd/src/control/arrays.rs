@@ -63,6 +63,8 @@ pub(crate) struct ArrayId(u32);
 pub(crate) struct Arrays {
     names: HashMap<Symbol, ArrayId>,
     points: Vec<Vec<f32>>,
+    /// Arrays that nothing finds any more, whose points are still there.
+    removed: Vec<ArrayId>,
     /// Samples that this and the delay lines may take.
     pub(crate) budget: SampleBudget,
 }
@@ -81,14 +83,21 @@ impl Arrays {
         id
     }
 
-    /// Lets nothing find the array of this name any more, and takes all of its points but one.
+    /// Lets nothing find the array of this name any more. Its points stay until [`Arrays::take_removed`].
     ///
     /// Real-time: setup.
     pub(crate) fn remove(&mut self, name: Symbol) {
-        if let Some(id) = self.names.remove(&name) {
-            self.resize(id, 1);
-            self.points[id.0 as usize].shrink_to_fit();
-        }
+        self.removed.extend(self.names.remove(&name));
+    }
+
+    /// Takes the points of an array that was removed, to be freed. They must lie here, and not with the signals.
+    ///
+    /// Real-time: hot.
+    pub(super) fn take_removed(&mut self) -> Option<(ArrayId, Vec<f32>)> {
+        let id = self.removed.pop()?;
+        let points = std::mem::take(&mut self.points[id.0 as usize]);
+        self.budget.give_back(points.len());
+        Some((id, points))
     }
 
     /// The array of this name.

@@ -3,7 +3,7 @@
 use super::globals::Globals;
 use super::machine::{MAX_MESSAGES, Machine};
 use super::object::{Context, Handled, Object};
-use super::symbol::words;
+use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work};
@@ -64,10 +64,14 @@ impl Machine {
                 next,
                 message,
                 only,
+                is_loud,
             } => {
+                let is_value = next == 0 && self.set_value(name, message);
                 let Some((object, after)) = self.globals.receivers.next(name, next) else {
                     if next == 0 && name == words::PD {
                         self.tell_pd(message);
+                    } else if next == 0 && is_loud && !is_value {
+                        self.globals.report_no_receiver(name);
                     }
                     return;
                 };
@@ -76,6 +80,7 @@ impl Machine {
                     next: after,
                     message,
                     only,
+                    is_loud,
                 };
                 self.stack.push(Entry { work, ..entry });
                 if only.is_some_and(|patch| patch != self.patches.of(object)) {
@@ -100,6 +105,21 @@ impl Machine {
                 });
             }
         }
+    }
+
+    /// A number to all `value` boxes of a name; false if there is none.
+    fn set_value(&mut self, name: Symbol, message: Stored) -> bool {
+        if self.globals.values.is_empty() {
+            return false;
+        }
+        let Some(value) = self.globals.values.get_mut(&name) else {
+            return false;
+        };
+        let first = self.values[message.from as usize..message.to as usize].first();
+        if let (words::FLOAT, Some(Value::Float(number))) = (message.selector, first) {
+            *value = *number;
+        }
+        true
     }
 
     /// A message to Pd itself.

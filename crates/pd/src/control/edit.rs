@@ -276,6 +276,40 @@ mod tests {
         assert!(machine.waits_for_edits());
     }
 
+    /// The machine of a patch that plays live.
+    fn live(name: &str, patch: &str) -> Machine {
+        let file = format!("divisi-edit-{name}-{}.pd", std::process::id());
+        let path = std::env::temp_dir().join(file);
+        std::fs::write(&path, patch).expect("writable");
+        let loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
+        std::fs::remove_file(&path).expect("it is ours");
+        let (mut machine, _) = Machine::build(&loaded, 44_100.0);
+        machine.load();
+        machine.globals().jobs.is_deferred = true;
+        machine.reserve_edits();
+        machine
+    }
+
+    #[test]
+    fn arrays_and_sub_patches_that_clear_removes_leave_nothing_behind() {
+        let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r go;\n#X msg 0 0 \\; pd-s obj 0 0 pd~ \\, obj 0 0 table big 1000000 \\, clear;\n\
+                     #X connect 0 0 1 0;\n#N canvas 0 0 9 9 s 0;\n#X obj 0 0 table first 1000;\n#X restore 0 0 pd s;\n#X obj 0 0 s~ x;\n";
+        let mut machine = live("leak", patch);
+        let all = crate::control::MAX_SAMPLES;
+        for block in 0..80 {
+            machine.send_text(0, "go");
+            machine.make_edits();
+            machine.go_on_after_edits(block);
+            let budget = machine.globals().arrays.budget.clone();
+            assert!(budget.claim(all), "block {block}: samples are lost");
+            budget.give_back(all);
+            let mut borders = Vec::new();
+            machine.globals().children.borders(&mut borders);
+            assert!(borders.is_empty(), "block {block}: {}", borders.len());
+        }
+        assert!(machine.globals().arrays.names().next().is_none());
+    }
+
     #[test]
     fn a_canvas_that_removes_itself_and_absurd_numbers_do_no_harm() {
         let patch = "#N canvas 0 0 9 9 s 0;\n#X obj 0 0 r go;\n#X obj 0 0 t b b b;\n#X obj 0 0 print still;\n#X msg 0 0 \\; pd-s clear;\n\

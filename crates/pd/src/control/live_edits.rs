@@ -1,6 +1,8 @@
 //! Changes of a patch that plays live: messages to canvases wait for another thread, which makes them.
 
 use super::canvases::{CanvasId, CanvasMessage};
+use super::globals::Globals;
+use super::jobs::JobResult;
 use super::machine::Machine;
 use super::slot::ObjectSlot;
 use super::symbol::words;
@@ -142,6 +144,15 @@ impl Machine {
             1 => write!(line, "canvas: changed in block {block}"),
             _ => write!(line, "canvas: {count} changes took effect in block {block}"),
         });
+        let Globals { arrays, jobs, .. } = &mut self.globals;
+        while let Some((array, points)) = arrays.take_removed() {
+            let keeps = false;
+            jobs.retire(JobResult::Points {
+                array,
+                points,
+                keeps,
+            });
+        }
         while (self.chains).resume(&mut self.stack, &mut self.values) {
             self.run();
         }

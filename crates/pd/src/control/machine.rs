@@ -135,6 +135,11 @@ impl Machine {
                 self.globals.arrays.remove(name);
             }
         }
+        // While the patch plays live the points may be with the signals.
+        if !self.chains.makes_changes {
+            while self.globals.arrays.take_removed().is_some() {}
+        }
+        self.globals.children.remove(removed);
     }
 
     /// The array of this name.

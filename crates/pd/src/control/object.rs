@@ -225,21 +225,33 @@ impl Context<'_> {
 
     /// Sends a message to everything that receives under a name.
     pub(crate) fn send_to(&mut self, name: Symbol, message: Message<'_>) {
-        self.send_receivers(name, message, None);
+        self.send_receivers(name, message, None, false);
+    }
+
+    /// As [`Context::send_to`]; says so where nothing receives, as Pd does for words of message boxes and texts.
+    pub(crate) fn send_to_named(&mut self, name: Symbol, message: Message<'_>) {
+        self.send_receivers(name, message, None, true);
     }
 
     /// As [`Context::send_to`], to what receives in one patch.
     pub(super) fn send_into(&mut self, patch: u16, name: Symbol, message: Message<'_>) {
-        self.send_receivers(name, message, Some(patch));
+        self.send_receivers(name, message, Some(patch), false);
     }
 
-    fn send_receivers(&mut self, name: Symbol, message: Message<'_>, only: Option<u16>) {
+    fn send_receivers(
+        &mut self,
+        name: Symbol,
+        message: Message<'_>,
+        only: Option<u16>,
+        is_loud: bool,
+    ) {
         let message = store(self.values, message);
         let work = Work::Receivers {
             name,
             next: 0,
             message,
             only,
+            is_loud,
         };
         self.push(work, self.depth + 1);
     }

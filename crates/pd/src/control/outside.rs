@@ -171,6 +171,7 @@ impl Machine {
             next,
             message,
             only: Some(patch),
+            is_loud: false,
         };
         self.stack.push(Entry { work, keep, depth });
         self.run();

@@ -30,6 +30,8 @@ pub(super) enum Work {
         next: u32,
         message: Stored,
         only: Option<u16>,
+        /// True if it is said where nothing receives.
+        is_loud: bool,
     },
     /// A message to an object.
     Object { object: ObjectId, message: Stored },

@@ -45,7 +45,7 @@ impl MessageBox {
         // Messages before the first `;` go to the outlet, each one behind it to the name that begins it.
         let parts = self.words.split(|word| *word == Word::Semicolon);
         for (part, words) in parts.enumerate() {
-            let mut to = None;
+            let (mut to, mut is_said) = (None, false);
             for message in words.split(|word| *word == Word::Comma) {
                 self.line.clear();
                 for word in message {
@@ -66,6 +66,11 @@ impl MessageBox {
                     continue;
                 }
                 match to {
+                    // Once for all messages to a name.
+                    Some(name) if !is_said => {
+                        is_said = true;
+                        context.send_to_named(name, Message::of_words(line));
+                    }
                     Some(name) => context.send_to(name, Message::of_words(line)),
                     None => context.send(0, Message::of_words(line)),
                 }

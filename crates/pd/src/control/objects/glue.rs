@@ -113,7 +113,7 @@ impl Object for Float {
         match (message.selector, message.values) {
             (words::SET, [value, ..]) => self.0 = value.number(),
             (words::SEND, [Value::Symbol(name), ..]) => {
-                context.send_to(*name, Message::of_list(&[Value::Float(self.0)]));
+                context.send_to_named(*name, Message::of_list(&[Value::Float(self.0)]));
             }
             _ => return Handled::No,
         }

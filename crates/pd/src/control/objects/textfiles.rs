@@ -263,7 +263,7 @@ impl List {
             },
         };
         if !self.drops {
-            context.send_to(target, message);
+            context.send_to_named(target, message);
         }
         true
     }
