@@ -106,13 +106,15 @@ fn exercised(text: &str) -> String {
     all.join("\n")
 }
 
-/// Lines that objects print.
+/// Lines that objects print, and names that nothing receives.
 fn lines(text: &str) -> Vec<String> {
     let is_ours = |line: &&str| {
         let others = ["error", "verbose", "... ", "sigmund~ version"];
-        !line.is_empty() && !others.iter().any(|other| line.starts_with(other))
+        let is_other = others.iter().any(|other| line.starts_with(other));
+        !line.is_empty() && (!is_other || line.ends_with("no such object"))
     };
-    text.lines().filter(is_ours).map(str::to_owned).collect()
+    let lines = text.lines().map(str::trim_end);
+    lines.filter(is_ours).map(str::to_owned).collect()
 }
 
 /// Takes the files that were written.
