@@ -5,7 +5,7 @@
 
 use super::built::{Built, BuiltBox};
 use super::canvases::{BoxPlace, CanvasBox, CanvasId, CanvasState};
-use super::data::{TemplateMistake, fields_of};
+use super::data::{Place, TemplateMistake, fields_of};
 use super::layout::{Layout, may_change};
 use super::machine::Machine;
 use super::objects::{
@@ -529,6 +529,16 @@ impl<'m> Builder<'m> {
             return self.not_built(class, object);
         };
         let id = self.machine.add(class, made);
+        if class == "namecanvas"
+            && let Some(name) = object.arguments.first()
+        {
+            let name = self.name(name);
+            let list = self.machine.canvases.get_mut(self.canvas).list;
+            let receiver = self.machine.globals().data.receiver(Place::Head(list));
+            if let Some(receiver) = receiver {
+                self.machine.receive(name, receiver);
+            }
+        }
         if class == "struct" {
             self.template(&object.arguments, Some(id));
         }

@@ -51,14 +51,27 @@ fn path(words: &[String]) -> String {
 /// Bytes of a message for which no memory is taken while a patch plays.
 const ROOM: usize = 8192;
 
-/// The bytes of a list of numbers, behind others.
+/// The byte that a number is.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a byte"
 )]
+fn byte(value: Value) -> u8 {
+    value.number() as i32 as u8
+}
+
+/// The bytes of a list of numbers, behind others.
 fn push_bytes(values: &[Value], to: &mut Vec<u8>) {
-    to.extend(values.iter().map(|value| value.number() as i32 as u8));
+    to.extend(values.iter().map(|value| byte(*value)));
+}
+
+/// The byte that a value is in a blob: a symbol is its first letter, as in Pd.
+fn blob_byte(value: Value, context: &mut Context<'_>) -> u8 {
+    match value {
+        Value::Symbol(symbol) => context.symbols().text(symbol).bytes().next().unwrap_or(0),
+        value => byte(value),
+    }
 }
 
 fn send_bytes(bytes: &[u8], context: &mut Context<'_>) {
@@ -199,7 +212,13 @@ impl OscFormat {
         types.push(',');
         data.clear();
         let mut formats = self.format.chars();
+        // Values that a blob has taken.
+        let mut left_out = 0;
         for (at, value) in values.iter().enumerate() {
+            if left_out > 0 {
+                left_out -= 1;
+                continue;
+            }
             let kind = formats.next().unwrap_or(match value {
                 Value::Symbol(_) => 's',
                 Value::Float(_) | Value::Pointer(_) => 'f',
@@ -217,11 +236,22 @@ impl OscFormat {
                     return false;
                 }
                 ('b', _) => {
-                    let blob = &values[at..];
+                    // Its length comes before it; without one it is all that is left.
+                    let blob = &values[at + 1..];
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_sign_loss,
+                        reason = "not negative; larger ones saturate"
+                    )]
+                    let length = match value {
+                        Value::Float(length) if *length > -1.0 => *length as usize,
+                        _ => usize::MAX,
+                    };
+                    let blob = &blob[..length.min(blob.len())];
                     data.extend(u32::try_from(blob.len()).unwrap_or(0).to_be_bytes());
-                    push_bytes(blob, data);
+                    data.extend(blob.iter().map(|value| blob_byte(*value, context)));
                     data.resize(data.len().next_multiple_of(4), 0);
-                    break;
+                    left_out = blob.len();
                 }
                 (_, value) => data.extend(value.number().to_be_bytes()),
             }

@@ -4,6 +4,7 @@ use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
+use super::names::send_number;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -23,8 +24,8 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             right: making.number(0, 0.0),
         }),
         "loadbang" => Box::new(Loadbang),
-        // The builder defines its template.
-        "struct" => Box::new(Mute),
+        // The builder does what they say.
+        "struct" | "namecanvas" => Box::new(Mute),
         class if SILENT_CLASSES.contains(&class) => Box::new(Mute),
         _ => return None,
     })
@@ -34,7 +35,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 #[rustfmt::skip]
 pub const SILENT_CLASSES: &[&str] = &[
     "openpanel", "savepanel", "key", "keyup", "keyname",
-    "declare", "namecanvas",
+    "declare",
     "drawcurve", "filledcurve", "drawpolygon", "filledpolygon", "plot", "drawnumber", "drawsymbol", "drawtext",
 ];
 
@@ -112,10 +113,7 @@ impl Object for Float {
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         match (message.selector, message.values) {
             (words::SET, [value, ..]) => self.0 = value.number(),
-            (words::SEND, [Value::Symbol(name), ..]) => {
-                context.send_to_named(*name, Message::of_list(&[Value::Float(self.0)]));
-            }
-            _ => return Handled::No,
+            _ => return send_number(self.0, message, context),
         }
         Handled::Yes
     }
@@ -136,6 +134,10 @@ impl Object for Int {
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         self.0 = number;
         self.bang(context)
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        send_number(whole(self.0), message, context)
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {

@@ -71,6 +71,17 @@ impl Object for Send {
     }
 }
 
+/// `send NAME` of a box that holds a number.
+pub(super) fn send_number(number: f32, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+    match (message.selector, message.values) {
+        (words::SEND, [Value::Symbol(name), ..]) => {
+            context.send_to_named(*name, Message::of_list(&[Value::Float(number)]));
+        }
+        _ => return Handled::No,
+    }
+    Handled::Yes
+}
+
 /// A number that all of one name share.
 struct Shared(Symbol);
 
@@ -84,6 +95,11 @@ impl Object for Shared {
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         *context.value_mut(self.0) = number;
         Handled::Yes
+    }
+
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        let number = *context.value_mut(self.0);
+        send_number(number, message, context)
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
