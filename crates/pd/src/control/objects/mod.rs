@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `boxes` | message boxes, inlets and outlets |
 //! | `canvas` | the receiver of messages to a canvas |
+//! | `choice` | `choice` |
 //! | `clones` | the two sides of `clone` |
 //! | `expr` | `expr` |
 //! | `fields` | fields of scalars |
@@ -33,6 +34,7 @@
 
 mod boxes;
 mod canvas;
+mod choice;
 mod clones;
 pub(crate) mod expr;
 mod fields;
@@ -112,6 +114,7 @@ impl Making<'_> {
 /// Makes an object of a class; `None` if there is no such control object here yet.
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     glue::make(making)
+        .or_else(|| choice::make(making))
         .or_else(|| expr::make(making))
         .or_else(|| fields::make(making))
         .or_else(|| formats::make(making))
