@@ -294,8 +294,10 @@ fn compare_with_pd(folder: &Path, test: &str) -> [Vec<String>; 2] {
     };
     let said = String::from_utf8_lossy(&said.stderr).into_owned();
     for (patch, lines) in ["a", "b"].iter().zip(&lines) {
+        // Pd's mistakes do not say in which patch they are.
+        let ours = lines.iter().filter(|line| !line.starts_with("error"));
         let own = said.lines().filter(|line| line.starts_with(patch));
-        assert_eq!(*lines, Vec::from_iter(own), "{said}");
+        assert_eq!(Vec::from_iter(ours), Vec::from_iter(own), "{said}");
     }
     lines
 }
