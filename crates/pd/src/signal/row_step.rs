@@ -7,7 +7,7 @@ use super::recursion::RecursionKind;
 use super::shared::Grants;
 use super::world::{Inlets, SignalWorld, Surroundings};
 
-/// A step of a row. Blocks are numbers of [`Row::blocks`].
+/// A step of a row. Its blocks are numbers of those of the row.
 pub(super) struct RowStep {
     pub action: Action,
     /// Inlets that are numbers, each with the block that is filled with it.
