@@ -18,7 +18,7 @@ use super::CellService;
 use super::demands::{Candidate, WorstCosts, admit_candidates};
 use super::follower::Follower;
 use super::inside::told;
-use super::pending::{EditState, GraphEdit, Pending};
+use super::pending::{EditState, GraphEdit, GraphGoal, Pending};
 use super::served::{ChangeDone, ServedCell};
 use crate::checkpoint::CheckpointMemory;
 use crate::monitor::{NewCell, Order};
@@ -34,15 +34,6 @@ use std::time::{Duration, Instant};
 
 /// Longest wait for the monitor, which looks every two milliseconds.
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
-
-/// Nodes and edges as they are to become.
-#[derive(Clone, Debug, PartialEq)]
-pub enum GraphGoal {
-    /// These changes are made.
-    Edits(Vec<Edit>),
-    /// The graph becomes this one: what has the same name stays.
-    Graph(Box<Graph>),
-}
 
 /// A graph as it becomes.
 struct Draft {

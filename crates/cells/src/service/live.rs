@@ -11,8 +11,7 @@
 //! Where any of it is not so, the cell gets a new process ([`super::edit`]).
 
 use super::CellService;
-use super::edit::GraphGoal;
-use super::pending::{Pending, Step};
+use super::pending::{GraphGoal, LiveEdit, Pending, Step};
 use super::served::ChangeDone;
 use crate::checkpoint::CheckpointMemory;
 use crate::handed::{HandedSession, leave, leave_again, left_bytes};
@@ -20,11 +19,10 @@ use crate::inner_events::grown;
 use crate::live_edit::{answered, ask, asked};
 use crate::monitor::{HandedPart, Order};
 use crate::section::CellSpec;
-use crate::split::{CellPart, Split};
+use crate::split::Split;
 use graph::{Catalogue, Graph, NodeId, edits_between};
 use rt::mirror::SharedWords;
 use std::fs::File;
-use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -32,26 +30,6 @@ use std::time::{Duration, Instant};
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
 /// Longest time until the process answers.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
-
-/// An edit that a process makes.
-pub(super) struct LiveEdit {
-    /// The whole graph afterwards, with what is set meanwhile.
-    pub(super) graph: Graph,
-    specs: Vec<CellSpec>,
-    at: usize,
-    part: CellPart,
-    session: Arc<[u8]>,
-    /// Number of the edit.
-    number: u64,
-    head: SharedWords,
-    memory: File,
-    /// The session that lay in the memory.
-    before: Vec<u8>,
-    process: Option<u32>,
-    since: Instant,
-    /// What is to be done if the process does not make it.
-    goal: GraphGoal,
-}
 
 impl CellService {
     /// Asks the only cell whose part changes for the edit, if that can be one of its own. Gives what there is to wait for.

@@ -42,10 +42,10 @@ mod served;
 mod text;
 
 pub use demands::WorstCosts;
-pub use edit::GraphGoal;
 pub use govern::CellMoved;
 pub use inside::InnerChange;
 pub use kept::KeptCell;
+pub use pending::GraphGoal;
 pub use served::{CellState, ChangeDone};
 pub use text::cell_text;
 

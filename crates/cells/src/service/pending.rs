@@ -1,11 +1,14 @@
 //! [`Pending`]: a change under way, as data; `change` and `edit` carry it out.
 
 use super::follower::Follower;
-use super::live::LiveEdit;
 use super::served::{ChangeDone, ServedCell};
 use crate::node::CellLink;
 use crate::section::CellSpec;
-use graph::{Graph, NodeId};
+use crate::split::CellPart;
+use graph::{Edit, Graph, NodeId};
+use rt::mirror::SharedWords;
+use std::fs::File;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 use units::Frames;
@@ -17,6 +20,35 @@ const FOLLOW_LIMIT: Duration = Duration::from_secs(10);
 pub(super) struct Pending {
     pub(super) step: Step,
     pub(super) done: ChangeDone,
+}
+
+/// Nodes and edges as they are to become.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GraphGoal {
+    /// These changes are made.
+    Edits(Vec<Edit>),
+    /// The graph becomes this one: what has the same name stays.
+    Graph(Box<Graph>),
+}
+
+/// An edit that a process makes.
+pub(super) struct LiveEdit {
+    /// The whole graph afterwards, with what is set meanwhile.
+    pub(super) graph: Graph,
+    pub(super) specs: Vec<CellSpec>,
+    pub(super) at: usize,
+    pub(super) part: CellPart,
+    pub(super) session: Arc<[u8]>,
+    /// Number of the edit.
+    pub(super) number: u64,
+    pub(super) head: SharedWords,
+    pub(super) memory: File,
+    /// The session that lay in the memory.
+    pub(super) before: Vec<u8>,
+    pub(super) process: Option<u32>,
+    pub(super) since: Instant,
+    /// What is to be done if the process does not make it.
+    pub(super) goal: GraphGoal,
 }
 
 /// The next step of the change.
