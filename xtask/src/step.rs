@@ -114,6 +114,9 @@ impl Outcome {
         {
             self.failures.push(test.to_string());
         }
+        if let Some(skip) = line.strip_prefix("SKIPPED ") {
+            self.skip(skip);
+        }
         let Some(result) = line.strip_prefix("test result: ") else {
             return;
         };
@@ -127,6 +130,14 @@ impl Outcome {
         self.ignored += number("ignored");
     }
 
+    /// A test that skipped itself, once: it may say so in the file and in its output.
+    fn skip(&mut self, line: &str) {
+        let test = |line: &str| line.split(": ").next().map(str::to_owned);
+        if !self.skips.iter().any(|known| test(known) == test(line)) {
+            self.skips.push(line.to_owned());
+        }
+    }
+
     /// Moves tests that skipped themselves from passed, where libtest counts them, to skipped.
     fn take_skips(&mut self, file: &Path) {
         let text = fs::read_to_string(file).unwrap_or_default();
@@ -134,7 +145,7 @@ impl Outcome {
         let lines = text
             .lines()
             .filter_map(|line| line.strip_prefix("SKIPPED "));
-        self.skips.extend(lines.map(str::to_string));
+        lines.for_each(|line| self.skip(line));
         self.passed = self.passed.saturating_sub(self.skips.len() as u64);
     }
 }
@@ -196,5 +207,15 @@ mod tests {
         let outcome = run("skipping", command, 1);
         assert_eq!(outcome.passed, 1);
         assert_eq!(outcome.skips, ["jack: no server"]);
+    }
+
+    #[test]
+    fn a_skip_that_a_test_prints_counts_once() {
+        let mut command = Command::new("sh");
+        let script = "echo 'SKIPPED jack: no server' | tee -a $DIVISI_SKIPS; echo 'SKIPPED share: one core'; echo 'test result: ok. 3 passed; 0 failed'";
+        command.args(["-c", script]);
+        let outcome = run("printing", command, 1);
+        assert_eq!(outcome.passed, 1);
+        assert_eq!(outcome.skips, ["jack: no server", "share: one core"]);
     }
 }

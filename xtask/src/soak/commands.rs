@@ -112,10 +112,12 @@ pub(super) fn many_cases(tests: &TestTarget, cases: u32) -> Command {
     command
 }
 
-/// Runs ignored tests.
+/// Runs ignored tests, and shows what they measured and what they skipped.
 pub(super) fn ignored(tests: &TestTarget) -> Command {
     let mut command = cargo(&["test", "--release", "--no-fail-fast"]);
-    command.args(tests.words()).args(["--", "--ignored"]);
+    command
+        .args(tests.words())
+        .args(["--", "--ignored", "--show-output"]);
     command
 }
 
