@@ -1,4 +1,4 @@
-//! [`Heard`]: the input of the last time, from which a node in another process computes all spectra anew.
+//! [`HeardInput`]: the input of the last time, from which a node in another process computes all spectra anew.
 //!
 //! A ring for each input, in absolute frames. It is kept from the first time on that somebody asks for it: a node that plays in
 //! no cell has none.
@@ -18,7 +18,7 @@ const OTHER: u64 = 1;
 const DELAYED: u64 = 2;
 
 /// The input that still sounds.
-pub(super) struct Heard {
+pub(super) struct HeardInput {
     samples: Box<[f32]>,
     capacity: usize,
     /// Frames that are computed anew, and a number of which their first one is a multiple.
@@ -38,7 +38,7 @@ pub(super) struct Replay {
     pub(super) is_needed: bool,
 }
 
-impl Heard {
+impl HeardInput {
     /// Rings for what `adapter` hears on `inputs` channels. `None` if they would be longer than memory.
     ///
     /// Real-time: setup.

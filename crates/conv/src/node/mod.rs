@@ -44,7 +44,7 @@ mod scheduler;
 use crate::tuning::PartitionOrigin;
 use crate::{ConvolverAdapter, CostTable};
 use config::{Built, ConvolverConfig};
-use heard::{Heard, Replay};
+use heard::{HeardInput, Replay};
 use ir_switch::IrSwitch;
 use processor::{
     Block, Gauge, MakeContext, MakeError, Past, ProcessStatus, Processor, Registry, Setup,
@@ -124,7 +124,7 @@ struct ConvolverNode {
     max_block: u64,
     late: Gauge,
     /// What it has heard, once somebody has asked.
-    heard: Option<Heard>,
+    heard: Option<HeardInput>,
 }
 
 impl ConvolverNode {
@@ -190,7 +190,7 @@ impl ConvolverNode {
                 _ if ahead <= self.max_block => adapter.rewind(ahead),
                 _ => {
                     adapter.seek(position);
-                    self.heard.iter_mut().for_each(Heard::clear);
+                    self.heard.iter_mut().for_each(HeardInput::clear);
                 }
             }
         }
@@ -308,7 +308,7 @@ impl Processor for ConvolverNode {
         if let Some(adapter) = &mut self.adapter {
             adapter.restart(spare);
         }
-        self.heard.iter_mut().for_each(Heard::clear);
+        self.heard.iter_mut().for_each(HeardInput::clear);
         self.silent_frames = u64::MAX;
         self.next_frame = 0;
     }
@@ -324,7 +324,7 @@ impl Processor for ConvolverNode {
     fn past(&mut self) -> Option<Past<'_>> {
         let adapter = self.adapter.as_ref()?;
         if self.heard.is_none() {
-            self.heard = Heard::new(adapter, self.config.inputs);
+            self.heard = HeardInput::new(adapter, self.config.inputs);
         }
         let (wants_other, is_delayed) = (self.ir_switch.wants_other(), adapter.is_delayed());
         Some(self.heard.as_mut()?.past(wants_other, is_delayed))
