@@ -21,7 +21,7 @@
 //! | `arrays` | arrays by name |
 //! | `receivers` | objects by the names under which they receive |
 //! | `console` | what was printed |
-//! | `data` | data structures |
+//! | `data`, `pointer` | data structures, and the values that lead to them |
 //! | `open_files` | files that boxes have open |
 //! | `text` | texts by name |
 //! | `jobs`, `job_queue` | files and memory that objects ask for |
@@ -68,6 +68,7 @@ mod open_files;
 mod outside;
 mod patches;
 mod placed_box;
+mod pointer;
 mod receivers;
 mod results;
 mod signal_objects;

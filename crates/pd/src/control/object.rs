@@ -2,9 +2,9 @@
 
 use super::arrays::{ArrayId, Arrays, MAX_SAMPLES};
 use super::clocks::{Clocks, Due};
-use super::data::Pointer;
 use super::globals::Globals;
 use super::jobs::{Job, JobResult, MAX_PARTS, Sum};
+use super::pointer::Pointer;
 use super::sums;
 use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};

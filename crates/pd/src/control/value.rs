@@ -1,6 +1,6 @@
 //! [`Value`] and [`Message`]: what goes along a wire.
 
-use super::data::Pointer;
+use super::pointer::Pointer;
 use super::symbol::{Symbol, Symbols, words};
 use crate::file::Atom;
 use std::fmt::Write;

@@ -1,5 +1,6 @@
-//! [`List`]: the scalars of a canvas, in their order, and [`Pointer`]s to them.
+//! [`List`]: the scalars of a canvas, in their order, and pointers to them.
 
+use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::Value;
 use super::super::wire::ObjectId;
@@ -8,13 +9,6 @@ use super::{Beside, Data, Datum, OVERHEAD, Owner};
 
 /// Scalars of a patch, at most.
 const MAX_SCALARS: usize = 1 << 20;
-
-/// A place in a list or in an array. It is found as long as nothing was taken away there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pointer {
-    stamp: u32,
-    item: u32,
-}
 
 /// What a pointer leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ mod lists;
 mod saved;
 mod templates;
 
-pub(crate) use lists::{Place, Pointer};
+pub(crate) use lists::Place;
 pub(crate) use templates::{FieldKind, TemplateMistake, fields_of};
 
 use super::arrays::Arrays;

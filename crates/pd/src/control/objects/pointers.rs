@@ -1,7 +1,8 @@
 //! `pointer`: a place in data structures that moves along them (`g_traversal.c`).
 
-use super::super::data::{Place, Pointer};
+use super::super::data::Place;
 use super::super::object::{Context, Handled, Object};
+use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
