@@ -47,7 +47,8 @@ fn advance<T: Number>(
     [s1, s2]: [T; 2],
     into: [T; 2],
 ) -> [T; 2] {
-    let [[a, b], [c, d]] = matrix.map(|row| row.map(T::of));
+    let [[a, b], [c, d]] = *matrix;
+    let (a, b, c, d) = (T::of(a), T::of(b), T::of(c), T::of(d));
     match states {
         // The loop would wait for the second number, though it is 0.
         1 => [into[0] + a * s1, T::of(0.0)],
@@ -240,7 +241,9 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> GroupWork<'_, K, OUTS> {
         let mut states = [state; GROUP];
         let one = &self.transition.one;
         for (to, x) in states[1..].iter_mut().zip(inputs) {
-            let into = one.input.map(|gain| Eight::of(gain) * *x);
+            // Written out: `map` may stay a call, which keeps nothing in registers.
+            let [first, second] = one.input;
+            let into = [Eight::of(first) * *x, Eight::of(second) * *x];
             state = advance(&one.matrix, K::STATES, state, into);
             *to = state;
         }
