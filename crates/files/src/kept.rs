@@ -28,6 +28,15 @@ pub(crate) struct SecondName {
     pub(crate) is_new: bool,
 }
 
+impl SecondName {
+    /// Removes it, unless it was there before.
+    pub(crate) fn remove(self) {
+        if self.is_new {
+            let _ = fs::remove_file(self.path);
+        }
+    }
+}
+
 /// As [`keep`].
 pub(crate) fn second_name(path: &Path) -> io::Result<SecondName> {
     for number in 1..=MAX_KEPT {
@@ -62,8 +71,12 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
 /// Copies `from` to the new file `to`; what is not complete is removed.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut source = regular::open(from)?;
+    let permissions = source.metadata()?.permissions();
     let mut new = File::create_new(to)?;
-    let copied = io::copy(&mut source, &mut new).and_then(|_| new.sync_all());
+    let copied = new
+        .set_permissions(permissions)
+        .and_then(|()| io::copy(&mut source, &mut new))
+        .and_then(|_| new.sync_all());
     if copied.is_err() {
         let _ = fs::remove_file(to);
     }
@@ -92,5 +105,29 @@ fn read_equal(mut a: File, mut b: File) -> io::Result<bool> {
         if of_a != of_b || of_a.is_empty() {
             return Ok(of_a == of_b);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_copy_has_the_content_and_the_mode_and_replaces_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = std::env::temp_dir().join(format!("divisi-files-copy-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (from, to) = (folder.join("a"), folder.join("a~"));
+        fs::write(&from, "mine").unwrap();
+        fs::set_permissions(&from, fs::Permissions::from_mode(0o600)).unwrap();
+        copy(&from, &to).unwrap();
+        assert_eq!(fs::read(&to).unwrap(), b"mine");
+        assert_eq!(to.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            copy(&from, &to).unwrap_err().kind(),
+            ErrorKind::AlreadyExists
+        );
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -173,7 +173,11 @@ impl NewFile {
         if !self.replaces && self.has_earlier(temporary) {
             self.kept = Some(second_name(&self.target)?);
         }
-        fs::rename(temporary, &self.target)?;
+        if let Err(error) = fs::rename(temporary, &self.target) {
+            // The earlier file has its name still.
+            self.kept.take().into_iter().for_each(SecondName::remove);
+            return Err(error);
+        }
         self.temporary = None;
         // The new name reaches the disk with its folder. Where that cannot be forced, it does so within seconds.
         if let Ok(folder) = File::open(folder_of(&self.target)) {
@@ -194,9 +198,8 @@ impl NewFile {
         let is_equal = |kept: &SecondName| have_equal_content(&kept.path, &self.target);
         if self.kept.as_ref().is_some_and(is_equal)
             && let Some(kept) = self.kept.take()
-            && kept.is_new
         {
-            let _ = fs::remove_file(kept.path);
+            kept.remove();
         }
     }
 
