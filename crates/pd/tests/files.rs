@@ -151,3 +151,29 @@ fn a_long_file_is_read_in_pieces_and_sounds_whole() {
     assert!(found[expected.len()..].iter().all(|sample| *sample == 0.0));
     assert_eq!(player.take_console(), ["end: bang"]);
 }
+
+#[test]
+fn the_files_of_boxes_that_clear_removes_are_closed_and_whole() {
+    let folder = std::env::temp_dir().join(format!("divisi-pd-cleared-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let file = folder.join("h.bin");
+    let boxes = |class: &str| {
+        format!(
+            "\\; pd-st obj 0 0 r q \\; pd-st obj 0 0 file handle \\; pd-st obj 0 0 {class} \\; pd-st connect 0 0 1 0 \
+             \\; q open {} a \\; q 65 \\; pd-st clear",
+            file.display()
+        )
+    };
+    let text = format!(
+        "#N canvas 0 0 9 9 12;\n#N canvas 0 0 9 9 st 0;\n#X restore 0 0 pd st;\n#X obj 0 0 loadbang;\n#X msg 0 0 200;\n\
+         #X obj 0 0 until;\n#X msg 0 0 {};\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n#X connect 3 0 4 0;\n",
+        boxes("file define d")
+    );
+    let patch = folder.join("cleared.pd");
+    std::fs::write(&patch, text).expect("writable");
+    let (lines, lost) = printed_here(&patch, Some(&folder), 4);
+    assert_eq!((lines, lost), (Vec::new(), 0));
+    assert_eq!(std::fs::read(&file).expect("it is there"), [65; 200]);
+    std::fs::remove_dir_all(&folder).expect("ours");
+}

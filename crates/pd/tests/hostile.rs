@@ -175,3 +175,67 @@ fn pointers_to_what_is_gone_find_nothing() {
     let made = lines.len() - others.len();
     assert_eq!(made, 5001, "each found its list");
 }
+
+/// A canvas `st` into which a message puts boxes, `count` times; `before` are boxes in front.
+fn boxes_again_and_again(count: usize, message: &str) -> String {
+    format!(
+        "#N canvas 0 0 9 9 12;\n#N canvas 0 0 9 9 data 0;\n#X restore 0 0 pd data;\n#N canvas 0 0 9 9 st 0;\n#X restore 0 0 pd st;\n\
+         #X obj 0 0 loadbang;\n#X msg 0 0 {count};\n#X obj 0 0 until;\n#X msg 0 0 {message};\n\
+         #X connect 2 0 3 0;\n#X connect 3 0 4 0;\n#X connect 4 0 5 0;\n"
+    )
+}
+
+#[test]
+fn two_fields_of_one_name_share_nothing() {
+    let message = "\\; pd-data scalar t \\; pd-st clear \\; pd-st obj 0 0 struct t array a e array a e \\; pd-data clear \
+                   \\; pd-data scalar u \\; pd-data write x.txt";
+    let text = "#N struct t array a e;\n#N struct e float y;\n#N struct u array p v;\n#N struct v array q w;\n#N struct w float y;\n"
+        .to_owned()
+        + &boxes_again_and_again(1, message).replace(
+            "9 9 st 0;\n",
+            "9 9 st 0;\n#X obj 0 0 struct t array a e;\n",
+        );
+    // It must not run out of stack: nothing more is asked.
+    let lines = printed("twice", &text, 2);
+    assert!(
+        !lines.iter().any(|line| line.contains("memory")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_template_that_grows_takes_no_more_memory_than_there_is() {
+    let fields: String = (0..400).map(|at| format!(" float a{at}")).collect();
+    let more = format!(
+        "#X msg 0 0 \\; pd-st clear \\; pd-st obj 0 0 struct p{fields};\n#X connect 2 0 6 0;\n"
+    );
+    let text = "#N struct p float x;\n".to_owned()
+        + &boxes_again_and_again(50_000, "\\; pd-data scalar p 1")
+            .replace("9 9 st 0;\n", "9 9 st 0;\n#X obj 0 0 struct p float x;\n")
+        + &more;
+    let lines = printed("grows", &text, 2);
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("no memory for more data")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn boxes_of_data_that_clear_removes_leave_nothing_behind() {
+    let fields: String = (0..32).map(|at| format!(" array a{at} mid")).collect();
+    let inner: String = (0..32).map(|at| format!(" array a{at} lit")).collect();
+    let templates =
+        format!("#N struct big{fields};\n#N struct mid{inner};\n#N struct lit float y;\n");
+    let scalars = "\\; pd-st obj 0 0 scalar define big \\; pd-st clear";
+    let lines = printed(
+        "scalars",
+        &(templates + &boxes_again_and_again(2000, scalars)),
+        2,
+    );
+    assert!(lines.is_empty(), "{lines:?}");
+    let structs = "\\; pd-st obj 0 0 struct u float x \\; pd-st clear";
+    let lines = printed("structs", &boxes_again_and_again(4200, structs), 2);
+    assert!(lines.is_empty(), "{lines:?}");
+}

@@ -121,7 +121,7 @@ impl Machine {
         let mut is_removed = vec![false; self.objects.len()];
         for at in ranges.iter().flat_map(Clone::clone) {
             is_removed[at as usize] = true;
-            self.objects[at as usize].clear();
+            self.objects[at as usize].clear(ObjectId(at), &mut self.globals);
             self.wires[at as usize].clear();
         }
         let removed = |id: ObjectId| is_removed[id.0 as usize];

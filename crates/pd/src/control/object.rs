@@ -69,6 +69,11 @@ pub(crate) trait Object: Send + Sync {
     /// Takes the result of a job of [`Context::ask`]. Memory that the object replaces it leaves in `result`.
     fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {}
 
+    /// The box is removed: gives back what the object holds of what all share.
+    ///
+    /// Real-time: setup.
+    fn removed(&mut self, own: ObjectId, globals: &mut Globals) {}
+
     /// Takes what has come through its socket with this number. It copies what it does not use at once.
     fn net(&mut self, number: u32, event: &NetEvent<'_>, context: &mut Context<'_>) {}
 

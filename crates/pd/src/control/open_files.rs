@@ -68,16 +68,30 @@ impl OpenFile {
     pub(crate) fn give_back(&mut self, mut piece: Vec<u8>) {
         self.under_way = self.under_way.saturating_sub(1);
         piece.clear();
-        match self.filling.capacity() {
-            0 => self.filling = piece,
-            _ if self.empty.len() < PIECES => self.empty.push(piece),
-            _ => {}
-        }
+        self.give_memory(piece);
     }
 
     /// Room in what waits.
     pub(crate) fn room(&self) -> usize {
         self.filling.capacity() - self.filling.len()
+    }
+
+    /// Gives up on pieces that are being written for a box that is removed: their memory does not come back.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn replace_pieces(&mut self, count: usize) {
+        self.under_way = self.under_way.saturating_sub(count);
+        for _ in 0..count {
+            self.give_memory(Vec::with_capacity(PIECE));
+        }
+    }
+
+    fn give_memory(&mut self, piece: Vec<u8>) {
+        match self.filling.capacity() {
+            0 => self.filling = piece,
+            _ if self.empty.len() < PIECES => self.empty.push(piece),
+            _ => {}
+        }
     }
 
     /// Closes it if it is the file of this number.
@@ -101,6 +115,8 @@ impl Drop for OpenFile {
 #[derive(Debug, Default)]
 pub(crate) struct OpenFiles {
     all: Vec<OpenFile>,
+    /// Those whose boxes are removed.
+    free: Vec<usize>,
     names: HashMap<Symbol, usize>,
 }
 
@@ -109,12 +125,30 @@ impl OpenFiles {
     ///
     /// Real-time: setup.
     pub(crate) fn add(&mut self, name: Option<Symbol>, access: FileAccess) -> usize {
-        self.all.push(OpenFile::new(access));
-        let at = self.all.len() - 1;
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.all[at] = OpenFile::new(access);
+                at
+            }
+            None => {
+                self.all.push(OpenFile::new(access));
+                self.all.len() - 1
+            }
+        };
         if let Some(name) = name {
             self.names.insert(name, at);
         }
         at
+    }
+
+    /// Takes one away whose box is removed: what it still is to write, and its number if it is open.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn remove(&mut self, at: usize) -> (Option<Vec<u8>>, Option<u64>) {
+        self.names.retain(|_, named| *named != at);
+        self.free.push(at);
+        let file = &mut self.all[at];
+        (file.take_piece(), file.open.take().map(|open| open.0))
     }
 
     /// The one of a `file define`.

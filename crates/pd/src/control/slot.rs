@@ -3,7 +3,9 @@
 //! A control object belongs to the machine. A signal object is shared: its step touches it while signals are computed, messages do
 //! before. Both claim it, so that a mistake in the order of steps is a panic and never a wrong sample.
 
+use super::globals::Globals;
 use super::object::Object;
+use super::wire::ObjectId;
 use crate::signal::ObjectPlace;
 
 /// The place of an object.
@@ -31,8 +33,12 @@ impl ObjectSlot {
         }
     }
 
-    /// Takes the object out.
-    pub(super) fn clear(&mut self) {
+    /// Takes the object out, whose box `own` is removed.
+    pub(super) fn clear(&mut self, own: ObjectId, globals: &mut Globals) {
+        // One of signals may be in use: it holds nothing that all share.
+        if let Self::Control(object) = self {
+            object.removed(own, globals);
+        }
         *self = Self::Control(Box::new(Nothing));
     }
 

@@ -3,6 +3,7 @@
 use super::super::arrays::{ArrayId, Arrays};
 use super::super::symbol::Symbol;
 use super::lists::Place;
+use super::templates::MAX_DEPTH;
 use super::{Beside, Data, Datum, OVERHEAD, Owner};
 
 /// Elements of an array.
@@ -28,7 +29,7 @@ pub(super) struct DataArray {
 }
 
 impl DataArray {
-    fn len(&self, arrays: &Arrays) -> usize {
+    pub(super) fn len(&self, arrays: &Arrays) -> usize {
         match &self.elements {
             Elements::Words(words) => words.len() / self.width.max(1),
             Elements::Points(id) => arrays.points(*id).len(),
@@ -127,6 +128,15 @@ impl Data {
         Datum::Array(array)
     }
 
+    /// Arrays around a place, one inside the other.
+    pub(super) fn nesting(&self, mut place: Place) -> usize {
+        let mut arrays = 0;
+        while let Place::Element(array, _) = place {
+            (place, arrays) = (self.arrays[array as usize].owner, arrays + 1);
+        }
+        arrays
+    }
+
     /// Lets arrays among `words` know in which scalar or element they are.
     pub(super) fn own(&mut self, words: &[Datum], owner: Place) {
         for datum in words {
@@ -138,6 +148,9 @@ impl Data {
 
     /// Gives back an array and all that is in it. Its memory stays for the next one.
     pub(super) fn free_array(&mut self, array: u32, beside: &mut Beside<'_>) {
+        if !self.arrays[array as usize].is_used {
+            return;
+        }
         let stamp = self.arrays[array as usize].stamp;
         self.owners.remove(&stamp);
         let mut words = self.arrays[array as usize].take_words().unwrap_or_default();
@@ -185,6 +198,9 @@ impl Data {
             return false;
         };
         let width = self.arrays[array as usize].width;
+        if self.nesting(Place::Element(array, 0)) > MAX_DEPTH {
+            return false;
+        }
         if width == 0 || weight.saturating_mul(len.saturating_sub(before)) > self.left {
             return false;
         }

@@ -62,13 +62,16 @@ impl Data {
     ///
     /// Real-time: setup.
     pub(crate) fn add_list(&mut self, receiver: Option<ObjectId>) -> u32 {
-        let list = number(self.lists.len());
+        let list = self.free_lists.pop().unwrap_or_else(|| {
+            self.lists.push(List::default());
+            number(self.lists.len() - 1)
+        });
         let stamp = self.stamp(Owner::List(list), 0);
-        self.lists.push(List {
+        self.lists[list as usize] = List {
             stamp,
             receiver,
             ..List::default()
-        });
+        };
         if let Some(receiver) = receiver {
             self.receivers.insert(receiver, list);
         }
@@ -290,6 +293,15 @@ impl Data {
         self.lists[list as usize].first = 0;
         self.lists[list as usize].last = 0;
         self.restamp(list);
+    }
+
+    /// Removes the list of a box that is removed, with its scalars.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn remove_list(&mut self, list: u32, beside: &mut Beside<'_>) {
+        self.clear_list(list, beside);
+        self.owners.remove(&self.lists[list as usize].stamp);
+        self.free_lists.push(list);
     }
 
     /// The word of a field.

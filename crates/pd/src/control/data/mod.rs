@@ -55,9 +55,8 @@ enum Owner {
 #[derive(Debug)]
 pub(crate) struct Data {
     templates: HashMap<Symbol, Template>,
-    /// Definitions of templates so far.
-    definitions: usize,
     lists: Vec<List>,
+    free_lists: Vec<u32>,
     /// Lists of canvases, by their receivers.
     receivers: HashMap<ObjectId, u32>,
     /// From 1 on: 0 is none.
@@ -75,8 +74,8 @@ impl Default for Data {
     fn default() -> Self {
         Self {
             templates: HashMap::new(),
-            definitions: 0,
             lists: Vec::new(),
+            free_lists: Vec::new(),
             receivers: HashMap::new(),
             scalars: vec![Scalar::default()],
             free_scalars: Vec::new(),

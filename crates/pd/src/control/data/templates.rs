@@ -12,7 +12,7 @@ const MAX_DEFINITIONS: usize = 4096;
 /// Fields of a template, at most.
 const MAX_FIELDS: usize = 1024;
 /// Templates inside one another, at most.
-const MAX_DEPTH: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 
 /// A template that is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,8 +137,7 @@ impl Data {
         by: Option<ObjectId>,
         beside: &mut Beside<'_>,
     ) -> Result<(), TemplateMistake> {
-        self.definitions += 1;
-        if self.definitions > MAX_DEFINITIONS {
+        if self.definitions() >= MAX_DEFINITIONS {
             return Err(TemplateMistake::Other("too many templates"));
         }
         let Some(template) = self.templates.get_mut(&name) else {
@@ -165,10 +164,16 @@ impl Data {
                 None => Err(TemplateMistake::Other("template mismatch")),
             };
         }
-        if !matches(&template.fields, &fields) {
-            self.conform(name, fields, beside);
+        match matches(&template.fields, &fields) || self.conform(name, fields, beside) {
+            true => Ok(()),
+            false => Err(TemplateMistake::Other("no memory for more data")),
         }
-        Ok(())
+    }
+
+    /// Templates, and boxes that define one already defined.
+    fn definitions(&self) -> usize {
+        let boxes = self.templates.values().map(|it| it.boxes.len().max(1));
+        boxes.sum()
     }
 
     /// Forgets `struct` boxes that are removed: what the next one of the same name says counts.
@@ -272,14 +277,21 @@ impl Data {
     }
 
     /// Replaces a template, and changes all scalars and elements of it: fields of the same name and kind stay, and then those of the
-    /// same kind.
-    fn conform(&mut self, name: Symbol, fields: Vec<Field>, beside: &mut Beside<'_>) {
+    /// same kind. False if there is no memory for it: then nothing has changed.
+    fn conform(&mut self, name: Symbol, fields: Vec<Field>, beside: &mut Beside<'_>) -> bool {
         let Some(template) = self.templates.get_mut(&name) else {
-            return;
+            return true;
         };
         let old = std::mem::replace(&mut template.fields, fields);
         let sources = sources(&old, &template.fields);
         self.weigh();
+        if self.growth(name, &sources, beside) > self.left {
+            if let Some(template) = self.templates.get_mut(&name) {
+                template.fields = old;
+            }
+            self.weigh();
+            return false;
+        }
         for at in 1..self.scalars.len() {
             if self.scalars[at].is_used && self.scalars[at].template == name {
                 let words = std::mem::take(&mut self.scalars[at].words);
@@ -293,6 +305,37 @@ impl Data {
                 self.conform_array(at, name, (&sources, old.len()), beside);
             }
         }
+        true
+    }
+
+    /// Words that are taken, at most, where all that has this template gets the fields without a source.
+    fn growth(&self, name: Symbol, sources: &[Option<usize>], beside: &Beside<'_>) -> usize {
+        let weight = |field: &Field| match field.kind {
+            FieldKind::Array(inner) => self.weight(inner).unwrap_or(0).saturating_add(OVERHEAD),
+            FieldKind::Text => OVERHEAD,
+            FieldKind::Float | FieldKind::Symbol => 1,
+        };
+        let fields = self.fields(name).unwrap_or_default();
+        let all = fields.iter().map(weight).fold(0, usize::saturating_add);
+        let new = fields
+            .iter()
+            .zip(sources)
+            .filter(|(_, source)| source.is_none());
+        let new = new
+            .map(|(field, _)| weight(field))
+            .fold(0, usize::saturating_add);
+        let scalars = self
+            .scalars
+            .iter()
+            .filter(|it| it.is_used && it.template == name);
+        let arrays = self
+            .arrays
+            .iter()
+            .filter(|it| it.is_used && it.template == name);
+        let elements: usize = arrays.map(|it| it.len(beside.arrays)).sum();
+        // Each is made as a whole before what it does not need is given back.
+        new.saturating_mul(scalars.count() + elements)
+            .saturating_add(all)
     }
 
     fn conform_array(
@@ -305,6 +348,13 @@ impl Data {
         let Some(words) = self.arrays[at].take_words() else {
             return;
         };
+        // Templates that grow again and again would put arrays inside arrays without end.
+        if self.nesting(Place::Element(index(at), 0)) > MAX_DEPTH {
+            words
+                .into_iter()
+                .for_each(|datum| self.free_datum(datum, beside));
+            return self.arrays[at].put_words(Vec::new(), sources.len());
+        }
         let mut all = Vec::new();
         for (number, element) in words.chunks(width.max(1)).enumerate() {
             let words = self.conformed(name, sources, element.to_vec(), beside);
@@ -360,7 +410,8 @@ fn sources(old: &[Field], new: &[Field]) -> Vec<Option<usize>> {
         for (source, field) in sources.iter_mut().zip(new) {
             let fits = |at: &usize| {
                 old[*at].kind == field.kind
-                    && (by_name && old[*at].name == field.name || !by_name && !used[*at])
+                    && !used[*at]
+                    && (!by_name || old[*at].name == field.name)
             };
             if source.is_none()
                 && let Some(at) = (0..old.len()).find(fits)

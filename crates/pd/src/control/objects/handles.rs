@@ -1,9 +1,11 @@
 //! `file handle` and `file define`: a file byte by byte (`x_file.c`).
 
+use super::super::globals::Globals;
 use super::super::jobs::{Job, JobResult};
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
+use super::super::wire::ObjectId;
 use super::Making;
 use crate::disk::{
     FileName, FileReply, FileRequest, HandleMode, HandleReply, HandleRequest, SeekFrom, ShortText,
@@ -21,8 +23,8 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     match symbols.text(function) {
         "define" => {
             let name = making.symbol(1);
-            making.globals.open_files.add(name, access);
-            Some(Box::new(Define))
+            let own = making.globals.open_files.add(name, access);
+            Some(Box::new(Define { own }))
         }
         "handle" | "" => {
             let name = match making.values {
@@ -36,6 +38,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
                 name,
                 folder: Path::new(".").into(),
                 asked: std::collections::VecDeque::with_capacity(64),
+                written: 0,
             }))
         }
         _ => None,
@@ -43,11 +46,34 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 }
 
 /// Keeps a file that several `file handle` share.
-struct Define;
+struct Define {
+    /// Its file among all.
+    own: usize,
+}
 
 impl Object for Define {
+    fn removed(&mut self, own: ObjectId, globals: &mut Globals) {
+        close_removed(self.own, own, globals);
+    }
+
     fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
         Handled::Yes
+    }
+}
+
+/// Writes what the file of a removed box holds, and closes it.
+fn close_removed(file: usize, own: ObjectId, globals: &mut Globals) {
+    let (bytes, number) = globals.open_files.remove(file);
+    let Some(number) = number else { return };
+    let write = bytes.map(|bytes| HandleRequest::Write { number, bytes });
+    for request in write.into_iter().chain([HandleRequest::Close(number)]) {
+        let is_write = matches!(request, HandleRequest::Write { .. });
+        let job = Job::File(FileRequest::Handle(request));
+        if let Some(JobResult::Refused) = globals.jobs.ask(own, job)
+            && is_write
+        {
+            globals.jobs.access.count_lost();
+        }
     }
 }
 
@@ -59,6 +85,8 @@ struct Handle {
     folder: Arc<Path>,
     /// For which files the results are that are still to come.
     asked: std::collections::VecDeque<usize>,
+    /// How many of these are pieces that are being written.
+    written: usize,
 }
 
 fn print(line: &str, context: &mut Context<'_>) {
@@ -138,6 +166,7 @@ impl Handle {
             return;
         }
         if let Some(bytes) = context.globals().open_files.get(at).take_piece() {
+            self.written += 1;
             self.ask(at, HandleRequest::Write { number, bytes }, context);
         }
     }
@@ -294,6 +323,7 @@ impl Handle {
             }
             HandleReply::Written(number, bytes, result) => {
                 file.give_back(std::mem::take(bytes));
+                self.written = self.written.saturating_sub(1);
                 let is_open = file.open.is_some_and(|open| open.0 == *number);
                 let Err(why) = result else {
                     if is_open {
@@ -324,6 +354,13 @@ impl Handle {
 }
 
 impl Object for Handle {
+    fn removed(&mut self, own: ObjectId, globals: &mut Globals) {
+        if let Some(shared) = self.name.and_then(|name| globals.open_files.find(name)) {
+            globals.open_files.get(shared).replace_pieces(self.written);
+        }
+        close_removed(self.own, own, globals);
+    }
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         if let Some((at, number, is_written)) = self.opened("read", context) {
             match is_written {

@@ -1,10 +1,12 @@
 //! `scalar define`: a scalar in a box (`x_scalar.c`).
 
 use super::super::data::Place;
+use super::super::globals::Globals;
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::text::TextWord;
 use super::super::value::{Message, Value};
+use super::super::wire::ObjectId;
 use super::Making;
 use super::texts::{restored, send_pointer};
 
@@ -33,10 +35,14 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     };
     let (data, mut beside, symbols) = making.globals.data();
     let list = data.add_list(None);
+    let is_known = data.fields(template).is_some();
     let made = data.insert(Place::Head(list), template, &mut beside);
-    let line = made.err().map(|_| {
+    let line = made.err().map(|why| {
         let name = symbols.text(template);
-        format!("error: scalar define: couldn't find template {name}")
+        match is_known {
+            true => format!("error: scalar define {name}: {why}"),
+            false => format!("error: scalar define: couldn't find template {name}"),
+        }
     });
     let mut new = ScalarBox { list, template };
     let restored = (!saved.is_empty()).then(|| new.restore(&saved, making));
@@ -68,6 +74,11 @@ impl ScalarBox {
 }
 
 impl Object for ScalarBox {
+    fn removed(&mut self, _: ObjectId, globals: &mut Globals) {
+        let (data, mut beside, _) = globals.data();
+        data.remove_list(self.list, &mut beside);
+    }
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         if let Some(place) = self.place(context) {
             let pointer = context.globals().data.pointer(place);
