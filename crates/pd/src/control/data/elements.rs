@@ -2,84 +2,8 @@
 
 use super::super::arrays::{ArrayId, Arrays};
 use super::super::symbol::Symbol;
-use super::lists::Place;
-use super::templates::MAX_DEPTH;
-use super::{Beside, Data, Datum, OVERHEAD, Owner};
-
-/// Elements of an array.
-#[derive(Debug)]
-enum Elements {
-    /// Words, those of an element one behind the other.
-    Words(Vec<Datum>),
-    /// The points of a named array.
-    Points(ArrayId),
-}
-
-/// An array of elements of a template.
-#[derive(Debug)]
-pub(super) struct DataArray {
-    pub is_used: bool,
-    pub stamp: u32,
-    pub template: Symbol,
-    /// The scalar or element in which it is.
-    pub owner: Place,
-    /// Words of an element.
-    width: usize,
-    elements: Elements,
-}
-
-impl DataArray {
-    pub(super) fn len(&self, arrays: &Arrays) -> usize {
-        match &self.elements {
-            Elements::Words(words) => words.len() / self.width.max(1),
-            Elements::Points(id) => arrays.points(*id).len(),
-        }
-    }
-
-    pub(super) fn get(&self, at: usize, field: usize, arrays: &Arrays) -> Option<Datum> {
-        match &self.elements {
-            Elements::Words(words) if field < self.width => {
-                words.get(at * self.width + field).copied()
-            }
-            Elements::Points(id) if field == 0 => {
-                arrays.points(*id).get(at).map(|point| Datum::Float(*point))
-            }
-            _ => None,
-        }
-    }
-
-    pub(super) fn set(&mut self, at: usize, field: usize, datum: Datum, arrays: &mut Arrays) {
-        match &mut self.elements {
-            Elements::Words(words) if field < self.width => {
-                if let Some(word) = words.get_mut(at * self.width + field) {
-                    *word = datum;
-                }
-            }
-            Elements::Points(id) if field == 0 => {
-                if let (Some(point), Datum::Float(number)) =
-                    (arrays.points_mut(*id).get_mut(at), datum)
-                {
-                    *point = number;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Takes its words out; `None` for a named array.
-    pub(super) fn take_words(&mut self) -> Option<Vec<Datum>> {
-        match &mut self.elements {
-            Elements::Words(words) => Some(std::mem::take(words)),
-            Elements::Points(_) => None,
-        }
-    }
-
-    /// Puts other words in, `width` for an element.
-    pub(super) fn put_words(&mut self, words: Vec<Datum>, width: usize) {
-        self.width = width;
-        self.elements = Elements::Words(words);
-    }
-}
+use super::Data;
+use super::parts::{Beside, DataArray, Datum, Elements, MAX_DEPTH, OVERHEAD, Owner, Place};
 
 impl Data {
     /// Adds an array of one element.

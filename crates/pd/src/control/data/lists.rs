@@ -4,54 +4,11 @@ use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::Value;
 use super::super::wire::ObjectId;
-use super::templates::FieldKind;
-use super::{Beside, Data, Datum, OVERHEAD, Owner};
+use super::Data;
+use super::parts::{Beside, Datum, FieldKind, List, OVERHEAD, Owner, Place, Scalar};
 
 /// Scalars of a patch, at most.
 const MAX_SCALARS: usize = 1 << 20;
-
-/// What a pointer leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// The begin of a list, before its first scalar.
-    Head(u32),
-    Scalar(u32),
-    /// An element of an array.
-    Element(u32, u32),
-}
-
-/// The scalars of a canvas.
-#[derive(Debug, Default)]
-pub(super) struct List {
-    stamp: u32,
-    first: u32,
-    last: u32,
-    receiver: Option<ObjectId>,
-}
-
-/// A scalar. Its memory stays where it was, for the next one.
-#[derive(Debug)]
-pub(super) struct Scalar {
-    pub is_used: bool,
-    pub template: Symbol,
-    list: u32,
-    next: u32,
-    previous: u32,
-    pub words: Vec<Datum>,
-}
-
-impl Default for Scalar {
-    fn default() -> Self {
-        Self {
-            is_used: false,
-            template: words::EMPTY,
-            list: 0,
-            next: 0,
-            previous: 0,
-            words: Vec::new(),
-        }
-    }
-}
 
 fn number(at: usize) -> u32 {
     u32::try_from(at).expect("data is bounded")

@@ -6,50 +6,27 @@
 //! | file | holds |
 //! |---|---|
 //! | `templates` | what scalars consist of, and what becomes of them when that changes |
+//! | `parts` | words, places, scalars, lists, arrays and templates as they lie in memory |
 //! | `lists` | scalars of canvases |
 //! | `elements` | arrays inside scalars |
 //! | `saved` | scalars as they stand in files |
 
 mod elements;
 mod lists;
+mod parts;
 mod saved;
 mod templates;
 
-pub(crate) use lists::Place;
-pub(crate) use templates::{FieldKind, TemplateMistake, fields_of};
+pub(crate) use parts::{Beside, Datum, FieldKind, Place};
+pub(crate) use templates::{TemplateMistake, fields_of};
 
-use super::arrays::Arrays;
 use super::symbol::Symbol;
-use super::text::Texts;
 use super::wire::ObjectId;
-use elements::DataArray;
-use lists::{List, Scalar};
+use parts::{DataArray, List, Owner, Scalar, Template};
 use std::collections::HashMap;
-use templates::Template;
 
 /// Words of all scalars and arrays of a patch, at most: 128 MiB.
 pub(crate) const MAX_DATA: usize = 1 << 24;
-
-/// Words that a scalar, an array or a text takes beside those of its fields.
-const OVERHEAD: usize = 8;
-
-/// A word of a scalar or of an element.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Datum {
-    Float(f32),
-    Symbol(Symbol),
-    /// A text, by its number.
-    Text(u32),
-    /// An array, by its number.
-    Array(u32),
-}
-
-/// Whose stamp it is.
-#[derive(Clone, Copy, Debug)]
-enum Owner {
-    List(u32),
-    Array(u32),
-}
 
 /// The data structures of a patch.
 #[derive(Debug)]
@@ -86,12 +63,6 @@ impl Default for Data {
             left: MAX_DATA,
         }
     }
-}
-
-/// What else is needed to change data: the texts and the named arrays of a patch.
-pub(crate) struct Beside<'m> {
-    pub texts: &'m mut Texts,
-    pub arrays: &'m mut Arrays,
 }
 
 impl Data {

@@ -3,9 +3,9 @@
 use super::super::symbol::{Symbol, Symbols, words};
 use super::super::text::TextWord;
 use super::super::value::Value;
-use super::lists::Place;
-use super::templates::{Field, FieldKind, fields_of, matches};
-use super::{Beside, Data, Datum};
+use super::Data;
+use super::parts::{Beside, Datum, Field, FieldKind, Place};
+use super::templates::{fields_of, matches};
 
 /// Words that are read line by line.
 struct Lines<'w> {

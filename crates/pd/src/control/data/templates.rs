@@ -3,52 +3,20 @@
 use super::super::symbol::{Symbol, Symbols, words};
 use super::super::value::Value;
 use super::super::wire::ObjectId;
-use super::lists::Place;
-use super::{Beside, Data, Datum, OVERHEAD};
+use super::Data;
+use super::parts::{Beside, Datum, Field, FieldKind, MAX_DEPTH, OVERHEAD, Place, Template};
 use std::collections::HashMap;
 
 /// Definitions of templates, at most.
 const MAX_DEFINITIONS: usize = 4096;
 /// Fields of a template, at most.
 const MAX_FIELDS: usize = 1024;
-/// Templates inside one another, at most.
-pub(super) const MAX_DEPTH: usize = 32;
-
 /// A template that is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TemplateMistake {
     /// Another box defines it already. Only Pd's first one counts.
     Exists,
     Other(&'static str),
-}
-
-/// Kind of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FieldKind {
-    Float,
-    Symbol,
-    Text,
-    /// An array of elements of a template.
-    Array(Symbol),
-}
-
-/// A field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
-    pub name: Symbol,
-    pub kind: FieldKind,
-}
-
-/// What scalars of a name consist of.
-#[derive(Debug)]
-pub(super) struct Template {
-    pub fields: Vec<Field>,
-    /// `struct` boxes of this name with their fields; the first one counts.
-    boxes: Vec<(ObjectId, Vec<Field>)>,
-    /// Words that a scalar takes with its arrays; `None` where one of their templates is missing.
-    weight: Option<usize>,
-    /// True for one of Pd's own, which does not change.
-    is_fixed: bool,
 }
 
 /// The fields that words name, and a line for each mistake.
