@@ -187,61 +187,24 @@ impl Data {
         self.templates.get(&template)?.weight
     }
 
-    /// Counts the words of all templates anew.
+    /// Counts the words of all templates anew: first of those without arrays, then of those whose arrays hold these, and so on. What is
+    /// left lacks a template, holds itself, or is too deep. The order of names decides nothing.
     fn weigh(&mut self) {
         let mut known = HashMap::new();
-        let names: Vec<Symbol> = self.templates.keys().copied().collect();
-        for name in names {
-            let weight = self.weight_of(name, 0, &mut known);
-            if let Some(template) = self.templates.get_mut(&name) {
-                template.weight = weight;
+        for _ in 0..=MAX_DEPTH {
+            let others = self.templates.iter();
+            let others = others.filter(|(name, _)| !known.contains_key(*name));
+            let found = others
+                .filter_map(|(name, template)| Some((*name, sum_of(&template.fields, &known)?)));
+            let found: Vec<(Symbol, usize)> = found.collect();
+            if found.is_empty() {
+                break;
             }
+            known.extend(found);
         }
-    }
-
-    /// `None` where a template is missing, holds itself, or where they are too deep.
-    fn weight_of(
-        &self,
-        name: Symbol,
-        depth: usize,
-        known: &mut HashMap<Symbol, Option<(usize, usize)>>,
-    ) -> Option<usize> {
-        self.depth_and_weight(name, depth, known)
-            .map(|found| found.1)
-    }
-
-    fn depth_and_weight(
-        &self,
-        name: Symbol,
-        depth: usize,
-        known: &mut HashMap<Symbol, Option<(usize, usize)>>,
-    ) -> Option<(usize, usize)> {
-        if let Some(found) = known.get(&name) {
-            return *found;
+        for (name, template) in &mut self.templates {
+            template.weight = known.get(name).copied();
         }
-        if depth > MAX_DEPTH {
-            return None;
-        }
-        // Until it is known, it is not to be found inside itself.
-        known.insert(name, None);
-        let mut sum = Some((0, OVERHEAD));
-        for field in &self.templates.get(&name)?.fields {
-            let one = match field.kind {
-                FieldKind::Array(inner) => self
-                    .depth_and_weight(inner, depth + 1, known)
-                    .map(|(depth, weight)| (depth + 1, weight.saturating_add(OVERHEAD))),
-                FieldKind::Text => Some((0, OVERHEAD)),
-                _ => Some((0, 1)),
-            };
-            sum = match (sum, one) {
-                (Some(sum), Some(one)) if one.0 <= MAX_DEPTH => {
-                    Some((sum.0.max(one.0), sum.1.saturating_add(one.1)))
-                }
-                _ => None,
-            };
-        }
-        known.insert(name, sum);
-        sum
     }
 
     /// Replaces a template, and changes all scalars and elements of it: fields of the same name and kind stay, and then those of the
@@ -355,6 +318,20 @@ impl Data {
         }
         new
     }
+}
+
+/// Words that a scalar of these fields takes; `None` where the template of an array is not known.
+fn sum_of(fields: &[Field], known: &HashMap<Symbol, usize>) -> Option<usize> {
+    let words = fields.iter().map(|field| match field.kind {
+        FieldKind::Array(inner) => Some(known.get(&inner)?.saturating_add(OVERHEAD)),
+        FieldKind::Text => Some(OVERHEAD),
+        FieldKind::Float | FieldKind::Symbol => Some(1),
+    });
+    let mut sum = OVERHEAD;
+    for words in words {
+        sum = sum.saturating_add(words?);
+    }
+    Some(sum)
 }
 
 fn index(at: usize) -> u32 {
