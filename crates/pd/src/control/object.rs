@@ -337,6 +337,11 @@ impl Context<'_> {
         self.globals.jobs.ask(self.object, job)
     }
 
+    /// The object's own number.
+    pub(crate) fn own(&self) -> ObjectId {
+        self.object
+    }
+
     /// Asks for something of the object's socket of this number. A mistake is a sentence.
     ///
     /// Real-time: waits, on the system, in a render; hot while a patch plays live.

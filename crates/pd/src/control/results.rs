@@ -12,7 +12,12 @@ impl Machine {
     ///
     /// Real-time: hot; a copy of the array or of the symbols where they have grown.
     pub(crate) fn reply(&mut self, object: ObjectId, result: &mut JobResult) {
-        self.globals.jobs.end_one();
+        let Globals {
+            open_files, jobs, ..
+        } = &mut self.globals;
+        jobs.end_one();
+        open_files.take_back(result, object, jobs);
+        open_files.close_one(object, jobs);
         match result {
             JobResult::Points {
                 array,

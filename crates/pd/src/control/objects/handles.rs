@@ -18,27 +18,23 @@ const MAX_READ: usize = 1 << 20;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let function = making.symbol(0).unwrap_or(words::EMPTY);
-    let access = making.globals.jobs.access.clone();
-    let symbols = &making.globals.symbols;
-    match symbols.text(function) {
-        "define" => {
-            let name = making.symbol(1);
-            let own = making.globals.open_files.add(name, access);
-            Some(Box::new(Define { own }))
-        }
+    let (defined, globals) = (making.symbol(1), &mut *making.globals);
+    let (files, access) = (&mut globals.open_files, &globals.jobs.access);
+    match globals.symbols.text(function) {
+        "define" => Some(Box::new(Define {
+            own: files.add(defined, access),
+        })),
         "handle" | "" => {
             let name = match making.values {
-                [_, .., Value::Symbol(name)] if !symbols.text(*name).starts_with('-') => {
+                [_, .., Value::Symbol(name)] if !globals.symbols.text(*name).starts_with('-') => {
                     Some(*name)
                 }
                 _ => None,
             };
             Some(Box::new(Handle {
-                own: making.globals.open_files.add(None, access),
+                own: files.add(None, access),
                 name,
                 folder: Path::new(".").into(),
-                asked: std::collections::VecDeque::with_capacity(64),
-                written: 0,
             }))
         }
         _ => None,
@@ -53,27 +49,14 @@ struct Define {
 
 impl Object for Define {
     fn removed(&mut self, own: ObjectId, globals: &mut Globals) {
-        close_removed(self.own, own, globals);
+        let Globals {
+            open_files, jobs, ..
+        } = globals;
+        open_files.remove(self.own, own, jobs);
     }
 
     fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
         Handled::Yes
-    }
-}
-
-/// Writes what the file of a removed box holds, and closes it.
-fn close_removed(file: usize, own: ObjectId, globals: &mut Globals) {
-    let (bytes, number) = globals.open_files.remove(file);
-    let Some(number) = number else { return };
-    let write = bytes.map(|bytes| HandleRequest::Write { number, bytes });
-    for request in write.into_iter().chain([HandleRequest::Close(number)]) {
-        let is_write = matches!(request, HandleRequest::Write { .. });
-        let job = Job::File(FileRequest::Handle(request));
-        if let Some(JobResult::Refused) = globals.jobs.ask(own, job)
-            && is_write
-        {
-            globals.jobs.access.count_lost();
-        }
     }
 }
 
@@ -83,10 +66,6 @@ struct Handle {
     /// The `file define` whose file it uses instead.
     name: Option<Symbol>,
     folder: Arc<Path>,
-    /// For which files the results are that are still to come.
-    asked: std::collections::VecDeque<usize>,
-    /// How many of these are pieces that are being written.
-    written: usize,
 }
 
 fn print(line: &str, context: &mut Context<'_>) {
@@ -141,33 +120,29 @@ impl Handle {
         open.map(|(number, is_written)| (at, number, is_written))
     }
 
-    fn ask(&mut self, at: usize, request: HandleRequest, context: &mut Context<'_>) {
+    fn ask(&mut self, request: HandleRequest, context: &mut Context<'_>) {
         let opens = match request {
             HandleRequest::Open { number, .. } => Some(number),
             _ => None,
         };
-        self.asked.push_back(at);
-        let Some(mut result) = context.ask(Job::File(FileRequest::Handle(request))) else {
-            return;
-        };
-        if let JobResult::Refused = result {
-            // It is the last of those that wait.
-            self.asked.rotate_right(1);
-            if let Some(number) = opens {
-                context.globals().open_files.get(at).forget(number);
-            }
+        let result = context.ask(Job::File(FileRequest::Handle(request)));
+        if let (Some(JobResult::Refused), Some(number)) = (&result, opens) {
+            context.globals().open_files.forget(number);
         }
-        self.reply(&mut result, context);
+        if let Some(mut result) = result {
+            self.reply(&mut result, context);
+        }
     }
 
-    /// Gives what waits away to be written, where there is room for a job more.
-    fn flush(&mut self, at: usize, number: u64, context: &mut Context<'_>) {
-        if context.globals().jobs.is_full() {
-            return;
-        }
-        if let Some(bytes) = context.globals().open_files.get(at).take_piece() {
-            self.written += 1;
-            self.ask(at, HandleRequest::Write { number, bytes }, context);
+    /// Gives what waits away to be written.
+    fn flush(&mut self, at: usize, context: &mut Context<'_>) {
+        let own = context.own();
+        let Globals {
+            open_files, jobs, ..
+        } = context.globals();
+        if let Some(mut result) = open_files.flush(at, own, jobs) {
+            open_files.take_back(&mut result, own, jobs);
+            self.reply(&mut result, context);
         }
     }
 
@@ -201,7 +176,7 @@ impl Handle {
         let number = context.globals().open_files.get(at).begin(is_written);
         let folder = self.folder.clone();
         let name = FileName { folder, name };
-        self.ask(at, HandleRequest::Open { number, name, mode }, context);
+        self.ask(HandleRequest::Open { number, name, mode }, context);
         Handled::Yes
     }
 
@@ -209,15 +184,13 @@ impl Handle {
         let Some(at) = self.file(context) else {
             return;
         };
-        if let Some((number, _)) = context.globals().open_files.get(at).open {
-            self.flush(at, number, context);
-            let file = context.globals().open_files.get(at);
-            file.forget(number);
-            if !file.filling.is_empty() {
-                file.filling.clear();
-                lose("too many files at once", context);
-            }
-            self.ask(at, HandleRequest::Close(number), context);
+        self.flush(at, context);
+        let own = context.own();
+        let Globals {
+            open_files, jobs, ..
+        } = context.globals();
+        if !open_files.close(at, own, jobs) {
+            lose("too many files at once", context);
         }
     }
 
@@ -243,7 +216,7 @@ impl Handle {
             _ => return print("usage: seek [<int:offset> [<symbol:mode>]]", context),
         };
         if let Some((at, number, _)) = self.opened("seek", context) {
-            self.flush(at, number, context);
+            self.flush(at, context);
             #[expect(clippy::cast_possible_truncation, reason = "as in Pd")]
             let offset = i64::from(offset as i32);
             let request = HandleRequest::Seek {
@@ -251,11 +224,11 @@ impl Handle {
                 offset,
                 from,
             };
-            self.ask(at, request, context);
+            self.ask(request, context);
         }
     }
 
-    fn read(&mut self, at: usize, number: u64, values: &[Value], context: &mut Context<'_>) {
+    fn read(&mut self, number: u64, values: &[Value], context: &mut Context<'_>) {
         let [Value::Float(count)] = values else {
             return print(
                 "no way to handle 'list' messages while reading file",
@@ -273,47 +246,52 @@ impl Handle {
             reason = "at least 1"
         )]
         let count = (*count as usize).min(MAX_READ);
-        self.ask(at, HandleRequest::Read { number, count }, context);
+        self.ask(HandleRequest::Read { number, count }, context);
     }
 
-    fn write(&mut self, at: usize, number: u64, values: &[Value], context: &mut Context<'_>) {
+    fn write(&mut self, at: usize, values: &[Value], context: &mut Context<'_>) {
         if context.globals().jobs.is_dry {
             return;
         }
         let mut rest = values;
         while !rest.is_empty() {
-            let file = context.globals().open_files.get(at);
-            if file.room() == 0 {
-                self.flush(at, number, context);
+            let bytes = rest.iter().map(|value| byte(*value));
+            match context.globals().open_files.fill(at, bytes.clone()) {
+                0 => {
+                    self.flush(at, context);
+                    let files = &mut context.globals().open_files;
+                    if files.get(at).open.is_none() {
+                        // The disk did not take it, which was said.
+                        return;
+                    }
+                    if files.fill(at, bytes.take(1)) == 0 {
+                        return lose("the disk is too slow", context);
+                    }
+                    rest = &rest[1..];
+                }
+                count => rest = &rest[count..],
             }
-            let file = context.globals().open_files.get(at);
-            let (now, later) = rest.split_at(rest.len().min(file.room()));
-            if now.is_empty() {
-                return lose("the disk is too slow", context);
-            }
-            file.filling.extend(now.iter().map(|value| byte(*value)));
-            rest = later;
         }
-        if context.globals().open_files.get(at).under_way == 0 {
-            self.flush(at, number, context);
+        if !context.globals().open_files.get(at).is_writing() {
+            self.flush(at, context);
         }
     }
 
     /// Takes what came of a request; true if it is told by a bang.
-    fn settle(&mut self, at: usize, reply: &mut HandleReply, context: &mut Context<'_>) -> bool {
-        let file = context.globals().open_files.get(at);
+    fn settle(&mut self, reply: &HandleReply, context: &mut Context<'_>) -> bool {
+        let files = &mut context.globals().open_files;
         match reply {
             HandleReply::Opened(_, Ok(())) | HandleReply::Closed => return false,
             HandleReply::Opened(number, Err(why)) | HandleReply::Read(number, Err(Some(why))) => {
-                file.forget(*number);
+                files.forget(*number);
                 print(why, context);
             }
             HandleReply::Read(number, Err(None)) => {
-                file.forget(*number);
+                files.forget(*number);
                 print("'read' without prior 'open'", context);
                 return false;
             }
-            HandleReply::Read(number, Ok(bytes)) if bytes.is_empty() => file.forget(*number),
+            HandleReply::Read(number, Ok(bytes)) if bytes.is_empty() => files.forget(*number),
             HandleReply::Read(_, Ok(bytes)) => {
                 context.with_line(|line, context| {
                     line.extend(bytes.iter().map(|byte| Value::Float(f32::from(*byte))));
@@ -321,20 +299,8 @@ impl Handle {
                 });
                 return false;
             }
-            HandleReply::Written(number, bytes, result) => {
-                file.give_back(std::mem::take(bytes));
-                self.written = self.written.saturating_sub(1);
-                let is_open = file.open.is_some_and(|open| open.0 == *number);
-                let Err(why) = result else {
-                    if is_open {
-                        self.flush(at, *number, context);
-                    }
-                    return false;
-                };
-                if is_open {
-                    file.forget(*number);
-                    file.filling.clear();
-                }
+            HandleReply::Written(_, _, Ok(())) => return false,
+            HandleReply::Written(_, _, Err(why)) => {
                 context.print_with(|_, to| write!(to, "error: file handle: write failed: {why}"));
             }
             HandleReply::Sought(Some(place)) => {
@@ -355,17 +321,17 @@ impl Handle {
 
 impl Object for Handle {
     fn removed(&mut self, own: ObjectId, globals: &mut Globals) {
-        if let Some(shared) = self.name.and_then(|name| globals.open_files.find(name)) {
-            globals.open_files.get(shared).replace_pieces(self.written);
-        }
-        close_removed(self.own, own, globals);
+        let Globals {
+            open_files, jobs, ..
+        } = globals;
+        open_files.remove(self.own, own, jobs);
     }
 
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         if let Some((at, number, is_written)) = self.opened("read", context) {
             match is_written {
-                true => self.write(at, number, values, context),
-                false => self.read(at, number, values, context),
+                true => self.write(at, values, context),
+                false => self.read(number, values, context),
             }
         }
         Handled::Yes
@@ -397,11 +363,8 @@ impl Object for Handle {
     }
 
     fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {
-        let Some(at) = self.asked.pop_front() else {
-            return;
-        };
         let is_told = match result {
-            JobResult::File(FileReply::Handle(reply)) => self.settle(at, reply, context),
+            JobResult::File(FileReply::Handle(reply)) => self.settle(reply, context),
             _ => {
                 print("too many files at once", context);
                 true
@@ -416,13 +379,19 @@ impl Object for Handle {
 #[cfg(test)]
 mod tests {
     use crate::control::Machine;
+    use crate::file::Atom;
     use crate::load::{SearchPath, load_patch};
+    use std::path::PathBuf;
 
-    /// Serves what waits as another thread does, one job a block.
+    /// Serves what waits as other threads do: changes of the patch, and one job a block.
     fn serve(machine: &mut Machine, blocks: usize) {
         let access = machine.globals().jobs.access.clone();
         let mut queue = std::collections::VecDeque::new();
-        for _ in 0..blocks {
+        for block in 0..blocks {
+            while machine.waits_for_edits() {
+                machine.make_edits();
+                machine.go_on_after_edits(block as u64);
+            }
             queue.extend(machine.globals().jobs.drain());
             if let Some((id, job)) = queue.pop_front() {
                 let mut result = job.serve(&access);
@@ -463,6 +432,77 @@ mod tests {
             ["print: seek 20000", "print: 0 1 2"]
         );
         assert_eq!(loaded.lost_writes(), 0);
+        std::fs::remove_dir_all(&folder).expect("ours");
+    }
+
+    /// A machine whose files another thread writes, with a canvas `st` into which messages put boxes.
+    fn with_boxes(name: &str, message: &str) -> (Machine, crate::LoadedPatch, PathBuf) {
+        let folder = std::env::temp_dir().join(format!("divisi-pd-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder can be made");
+        let message = message.replace("FILE", &folder.join("b").display().to_string());
+        let patch = format!(
+            "#N canvas 0 0 9 9 12;\n#N canvas 0 0 9 9 st 0;\n#X restore 0 0 pd st;\n#X obj 0 0 r go;\n#X obj 0 0 until;\n\
+             #X msg 0 0 {message};\n#X obj 0 0 file define d;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n"
+        );
+        let path = folder.join("p.pd");
+        std::fs::write(&path, patch).expect("writable");
+        let mut loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
+        loaded.allow_write(&folder);
+        let (mut machine, not_yet) = Machine::build(&loaded, 44_100.0);
+        assert!(not_yet.is_empty(), "{not_yet:?}");
+        machine.globals().jobs.is_deferred = true;
+        machine.reserve_edits();
+        machine.load();
+        (machine, loaded, folder)
+    }
+
+    fn mistakes(machine: &mut Machine) -> Vec<String> {
+        let mut lines = machine.take_console();
+        lines.retain(|line| line.contains("error"));
+        lines
+    }
+
+    #[test]
+    fn bytes_outlive_the_boxes_that_have_sent_them() {
+        let cleared = "pd-st obj 0 0 r q \\; pd-st obj 0 0 file handle HOW \\; pd-st connect 0 0 1 0 \\; q open FILE c \\; q 65 \\; q 66 \\; pd-st clear";
+        let again =
+            "pd-st obj 0 0 r q \\; pd-st obj 0 0 file handle d \\; pd-st connect 0 0 1 0 \\; q 67";
+        for (name, how, message) in [
+            ("own", "", format!("\\; {cleared}")),
+            ("shared", "d", format!("\\; {cleared} \\; {again}")),
+        ] {
+            let (mut machine, loaded, folder) = with_boxes(name, &message.replace("HOW", how));
+            machine.schedule(0.0, "go", &[Atom::Float(1.0)]);
+            machine.tick();
+            serve(&mut machine, 20);
+            assert_eq!(mistakes(&mut machine), [""; 0], "{name}");
+            let expected = if how == "d" { "ABC" } else { "AB" };
+            let written = std::fs::read_to_string(folder.join("b")).expect("there");
+            assert_eq!(written, expected, "{name}");
+            drop(machine);
+            assert_eq!(loaded.lost_writes(), 0);
+            std::fs::remove_dir_all(&folder).expect("ours");
+        }
+    }
+
+    #[test]
+    fn files_of_removed_boxes_are_closed_once_there_is_room() {
+        // Two jobs of each fit into those that may be under way, and the closes do not.
+        let boxes: String = (1..33)
+            .map(|at| format!("\\; pd-st obj 0 0 file handle \\; pd-st connect 0 0 {at} 0 "))
+            .collect();
+        let message =
+            format!("\\; pd-st obj 0 0 r q {boxes}\\; q open FILE a \\; q 65 \\; pd-st clear");
+        let (mut machine, loaded, folder) = with_boxes("room", &message);
+        for _ in 0..3 {
+            machine.schedule(0.0, "go", &[Atom::Float(1.0)]);
+            machine.tick();
+            serve(&mut machine, 120);
+        }
+        assert_eq!(mistakes(&mut machine), [""; 0]);
+        let written = std::fs::read(folder.join("b")).expect("there");
+        assert_eq!((written, loaded.lost_writes()), (vec![65; 96], 0));
         std::fs::remove_dir_all(&folder).expect("ours");
     }
 }
