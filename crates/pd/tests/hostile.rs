@@ -176,7 +176,7 @@ fn pointers_to_what_is_gone_find_nothing() {
     assert_eq!(made, 5001, "each found its list");
 }
 
-/// A canvas `st` into which a message puts boxes, `count` times; `before` are boxes in front.
+/// A patch with canvases `data` and `st`, to which a message is sent `count` times.
 fn boxes_again_and_again(count: usize, message: &str) -> String {
     format!(
         "#N canvas 0 0 9 9 12;\n#N canvas 0 0 9 9 data 0;\n#X restore 0 0 pd data;\n#N canvas 0 0 9 9 st 0;\n#X restore 0 0 pd st;\n\
@@ -195,31 +195,37 @@ fn two_fields_of_one_name_share_nothing() {
             "9 9 st 0;\n",
             "9 9 st 0;\n#X obj 0 0 struct t array a e;\n",
         );
-    // It must not run out of stack: nothing more is asked.
     let lines = printed("twice", &text, 2);
-    assert!(
-        !lines.iter().any(|line| line.contains("memory")),
-        "{lines:?}"
-    );
+    // Where both fields held one array, the next scalar held itself, and writing it had no end.
+    let refused = lines.iter().filter(|line| line.contains("--allow-write"));
+    assert_eq!((lines.len(), refused.count()), (1, 1), "{lines:?}");
 }
 
 #[test]
 fn a_template_that_grows_takes_no_more_memory_than_there_is() {
     let fields: String = (0..400).map(|at| format!(" float a{at}")).collect();
-    let more = format!(
-        "#X msg 0 0 \\; pd-st clear \\; pd-st obj 0 0 struct p{fields};\n#X connect 2 0 6 0;\n"
-    );
-    let text = "#N struct p float x;\n".to_owned()
-        + &boxes_again_and_again(50_000, "\\; pd-data scalar p 1")
-            .replace("9 9 st 0;\n", "9 9 st 0;\n#X obj 0 0 struct p float x;\n")
-        + &more;
-    let lines = printed("grows", &text, 2);
-    assert!(
-        lines
+    let wider = format!("struct p{fields}");
+    // One box of other fields takes the place of the first, or one that is there already counts once the first is removed.
+    for (message, other) in [
+        (
+            format!("\\; pd-st clear \\; pd-st obj 0 0 {wider}"),
+            String::new(),
+        ),
+        (
+            "\\; pd-st clear".to_owned(),
+            format!("#X obj 0 0 {wider};\n"),
+        ),
+    ] {
+        let text = "#N struct p float x;\n".to_owned()
+            + &boxes_again_and_again(50_000, "\\; pd-data scalar p 1")
+                .replace("9 9 st 0;\n", "9 9 st 0;\n#X obj 0 0 struct p float x;\n")
+            + &format!("#X msg 0 0 {message};\n#X connect 2 0 6 0;\n{other}");
+        let lines = printed("grows", &text, 2);
+        let refused = lines
             .iter()
-            .any(|line| line.contains("no memory for more data")),
-        "{lines:?}"
-    );
+            .filter(|line| line.contains("no memory for more data"));
+        assert_eq!(refused.count(), 1, "{lines:?}");
+    }
 }
 
 #[test]
@@ -235,7 +241,30 @@ fn boxes_of_data_that_clear_removes_leave_nothing_behind() {
         2,
     );
     assert!(lines.is_empty(), "{lines:?}");
+    let texts = "\\; pd-st obj 0 0 text define \\; pd-st obj 0 0 array define \\; pd-st clear";
+    let lines = printed("texts", &boxes_again_and_again(3000, texts), 2);
+    assert!(lines.is_empty(), "{lines:?}");
     let structs = "\\; pd-st obj 0 0 struct u float x \\; pd-st clear";
     let lines = printed("structs", &boxes_again_and_again(4200, structs), 2);
     assert!(lines.is_empty(), "{lines:?}");
+}
+
+#[test]
+fn pointers_to_texts_and_arrays_that_clear_removes_are_stale() {
+    for class in ["text define x", "array define x 10"] {
+        let boxes = format!(
+            "\\; pd-st obj 0 0 {class} \\; pd-st obj 0 0 r q \\; pd-st obj 0 0 s p \\; pd-st connect 1 0 0 0 \\; pd-st connect 0 0 2 0 \\; q bang"
+        );
+        let text = format!(
+            "#N canvas 0 0 9 9 12;\n#N canvas 0 0 9 9 st 0;\n#X restore 0 0 pd st;\n#X obj 0 0 loadbang;\n#X obj 0 0 t b b b;\n\
+             #X msg 0 0 {boxes};\n#X msg 0 0 \\; pd-st clear;\n#X obj 0 0 r p;\n#X obj 0 0 pointer;\n#X msg 0 0 bang;\n\
+             #X obj 0 0 print held;\n#X connect 1 0 2 0;\n#X connect 2 2 3 0;\n#X connect 2 1 4 0;\n#X connect 2 0 7 0;\n\
+             #X connect 5 0 6 1;\n#X connect 7 0 6 0;\n#X connect 6 0 8 0;\n"
+        );
+        let lines = printed("around", &text, 2);
+        assert_eq!(lines, ["error: pointer bang: stale pointer"], "{class}");
+        let kept = text.replace("\\; pd-st clear", "\\; pd-st vis 0");
+        let lines = printed("around", &kept, 2);
+        assert_eq!(lines, ["held: (pointer)"], "{class}");
+    }
 }

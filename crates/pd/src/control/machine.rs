@@ -129,7 +129,13 @@ impl Machine {
             wires.retain(|wire| !removed(wire.object));
         }
         let (data, mut beside, _) = self.globals.data();
-        data.forget_boxes(removed, &mut beside);
+        for name in data.forget_boxes(removed, &mut beside) {
+            let Globals {
+                console, symbols, ..
+            } = &mut self.globals;
+            let name = symbols.text(name);
+            console.line(|line| write!(line, "error: {name}: no memory for more data"));
+        }
         for (name, id) in self.globals.receivers.remove_all(removed) {
             if &*self.classes[id.0 as usize] == "array" {
                 self.globals.arrays.remove(name);

@@ -290,6 +290,14 @@ impl Texts {
         })
     }
 
+    /// Removes a text, and its name if it has one.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn forget(&mut self, number: usize) {
+        self.names.retain(|_, named| *named != number);
+        self.remove(number);
+    }
+
     /// Removes a text without a name.
     ///
     /// Real-time: takes memory where more of them are gone than ever before.

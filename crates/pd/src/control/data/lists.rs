@@ -323,6 +323,21 @@ impl Data {
         Some(Place::Scalar(scalar))
     }
 
+    /// Removes what [`add_around`](Self::add_around) has added. A text stays, and is not found by pointers any more.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn remove_around(&mut self, place: Option<Place>, beside: &mut Beside<'_>) {
+        if let Some(Place::Scalar(scalar)) = place {
+            let scalar = &mut self.scalars[scalar as usize];
+            // The text is its box's, and was never counted here.
+            scalar
+                .words
+                .retain(|datum| !matches!(datum, Datum::Text(_)));
+            let list = scalar.list;
+            self.remove_list(list, beside);
+        }
+    }
+
     /// New words as a template says. Arrays have one element; none where memory is lacking.
     pub(super) fn fresh(
         &mut self,

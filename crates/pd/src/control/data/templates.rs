@@ -144,14 +144,15 @@ impl Data {
         boxes.sum()
     }
 
-    /// Forgets `struct` boxes that are removed: what the next one of the same name says counts.
+    /// Forgets `struct` boxes that are removed: what the next one of the same name says counts. Returns the templates that stay as they
+    /// are, because there is no memory for that.
     ///
     /// Real-time: setup.
     pub(crate) fn forget_boxes(
         &mut self,
         is_removed: impl Fn(ObjectId) -> bool,
         beside: &mut Beside<'_>,
-    ) {
+    ) -> Vec<Symbol> {
         let mut changed = Vec::new();
         for (name, template) in &mut self.templates {
             let first = template.boxes.first().map(|first| first.0);
@@ -161,9 +162,13 @@ impl Data {
                 _ => {}
             }
         }
+        let mut refused = Vec::new();
         for (name, fields) in changed {
-            self.conform(name, fields, beside);
+            if !self.conform(name, fields, beside) {
+                refused.push(name);
+            }
         }
+        refused
     }
 
     /// Fields of a template.

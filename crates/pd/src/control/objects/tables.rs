@@ -2,10 +2,12 @@
 
 use super::super::arrays::ArrayId;
 use super::super::data::Place;
+use super::super::globals::Globals;
 use super::super::object::{Context, Handled, Object};
 use super::super::sums;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
+use super::super::wire::ObjectId;
 use super::Making;
 use super::glue::to_number;
 use super::math::narrow;
@@ -171,6 +173,11 @@ impl ArrayBox {
 }
 
 impl Object for ArrayBox {
+    fn removed(&mut self, _: ObjectId, globals: &mut Globals) {
+        let (data, mut beside, _) = globals.data();
+        data.remove_around(self.place, &mut beside);
+    }
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         if let Some(place) = self.place {
             let pointer = context.globals().data.pointer(place);

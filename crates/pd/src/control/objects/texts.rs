@@ -7,6 +7,7 @@ use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbols, words};
 use super::super::text::{TextWord, line_of, text_bytes, write_text};
 use super::super::value::{Message, Value};
+use super::super::wire::ObjectId;
 use super::Making;
 use super::glue::to_number;
 use super::sequence::Sequence;
@@ -247,6 +248,12 @@ struct Define {
 }
 
 impl Object for Define {
+    fn removed(&mut self, _: ObjectId, globals: &mut Globals) {
+        let (data, mut beside, _) = globals.data();
+        data.remove_around(self.place, &mut beside);
+        globals.texts.forget(self.number);
+    }
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         if let Some(place) = self.place {
             let pointer = context.globals().data.pointer(place);
