@@ -85,6 +85,8 @@ struct Layout {
     scratch: Vec<u8>,
     /// Lines of each node so far.
     lines_of: HashMap<Option<NodeId>, u32>,
+    /// True before the first block: processors may take memory then.
+    is_setup: bool,
 }
 
 impl Layout {
@@ -92,6 +94,7 @@ impl Layout {
         let mut layout = Self {
             words: TIME_WORDS,
             limit: MAX_WORDS,
+            is_setup: true,
             ..Self::default()
         };
         callback.visit_states(&mut layout);
@@ -147,6 +150,10 @@ impl StateVisitor for Layout {
 
     fn wants_past(&self) -> bool {
         true
+    }
+
+    fn begins_past(&self) -> bool {
+        self.is_setup
     }
 
     fn processor(&mut self, node: NodeId, processor: &mut dyn Processor) {

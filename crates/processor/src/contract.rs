@@ -58,7 +58,7 @@ pub struct Past<'a> {
     pub samples: &'a mut [f32],
     /// Frames of a ring, a power of two.
     pub capacity: usize,
-    /// What else [`Processor::relive`] must know: from where to where the samples are true, and more.
+    /// What else [`Processor::load_past`] must know: from where to where the samples are true, and more.
     pub bounds: [u64; 4],
 }
 
@@ -140,10 +140,15 @@ pub trait Processor: Send {
         }
     }
 
-    /// What it has heard, for a kind whose state is its input of some time and too long for [`save`](Self::save). It
-    /// begins to keep it when it is asked for the first time, after the setup.
+    /// Begins to keep what it hears, for a kind whose state is its input of some time and too long for
+    /// [`save`](Self::save).
     ///
-    /// Real-time: setup the first time; then hot.
+    /// Real-time: setup.
+    fn keep_past(&mut self) {}
+
+    /// The input that it has kept since [`keep_past`](Self::keep_past); `None` before.
+    ///
+    /// Real-time: hot.
     fn past(&mut self) -> Option<Past<'_>> {
         None
     }
@@ -152,5 +157,5 @@ pub trait Processor: Send {
     /// in the [`past`](Self::past). `bounds` are those of that one; they may come from a file, so they are checked.
     ///
     /// Real-time: setup.
-    fn relive(&mut self, _bounds: [u64; 4], _position: u64) {}
+    fn load_past(&mut self, _bounds: [u64; 4], _position: u64) {}
 }

@@ -1,6 +1,7 @@
 //! Convolvers and networks in checkpoints: the next process goes on with the bits of one that was never interrupted.
 
 use super::tests::{Player, Random, kept, left, registry};
+use super::{Layout, MAX_WORDS};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use check::impulse_files::ImpulseFiles;
 
@@ -59,6 +60,26 @@ fn a_convolver_goes_on_with_the_same_bits() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_heard_is_kept_from_the_setup_on_and_never_begins_between_two_blocks() {
+    let files = ImpulseFiles::new("kept-setup");
+    let mut player = Player::new(&session(&files, ""));
+    let pasts = |player: &mut Player, is_setup| {
+        let mut layout = Layout {
+            limit: MAX_WORDS,
+            is_setup,
+            ..Layout::default()
+        };
+        player.callback.visit_states(&mut layout);
+        layout.lines.len()
+    };
+    player.play();
+    // As after an edit that brings a convolver: its ring would take memory.
+    assert_eq!(pasts(&mut player, false), 0);
+    assert_eq!(pasts(&mut player, true), 1);
+    assert_eq!(pasts(&mut player, false), 1);
 }
 
 /// A network of several rates and transforms, and a meter with long windows.

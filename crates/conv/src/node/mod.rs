@@ -321,16 +321,19 @@ impl Processor for ConvolverNode {
         Tail::Frames(self.adapter.as_ref().map_or(0, ConvolverAdapter::tail))
     }
 
-    fn past(&mut self) -> Option<Past<'_>> {
-        let adapter = self.adapter.as_ref()?;
-        if self.heard.is_none() {
+    fn keep_past(&mut self) {
+        if let (Some(adapter), None) = (&self.adapter, &self.heard) {
             self.heard = HeardInput::new(adapter, self.config.inputs);
         }
+    }
+
+    fn past(&mut self) -> Option<Past<'_>> {
+        let adapter = self.adapter.as_ref()?;
         let (wants_other, is_delayed) = (self.ir_switch.wants_other(), adapter.is_delayed());
         Some(self.heard.as_mut()?.past(wants_other, is_delayed))
     }
 
-    fn relive(&mut self, bounds: [u64; 4], position: u64) {
+    fn load_past(&mut self, bounds: [u64; 4], position: u64) {
         let heard = self.heard.as_mut();
         let Some(replay) = heard.and_then(|heard| heard.replay(bounds, position)) else {
             return;

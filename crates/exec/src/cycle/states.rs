@@ -21,6 +21,11 @@ pub trait StateVisitor {
         false
     }
 
+    /// Returns true if processors are to begin now to keep what they hear.
+    fn begins_past(&self) -> bool {
+        false
+    }
+
     /// A delay line, a line that compensates latency, or what a processor has heard ([`Processor::past`]).
     fn line(&mut self, line: &mut HeldLine<'_>);
 }
@@ -115,6 +120,9 @@ fn visit_past(
     (node, processor): (NodeId, &mut dyn Processor),
     position: u64,
 ) {
+    if visitor.begins_past() {
+        processor.keep_past();
+    }
     let past = visitor.wants_past().then(|| processor.past()).flatten();
     let Some(Past {
         samples,
@@ -133,7 +141,7 @@ fn visit_past(
     };
     visitor.line(&mut line);
     if let Some(bounds) = line.bounds.filter(|_| visitor.loads()) {
-        processor.relive(bounds, position);
+        processor.load_past(bounds, position);
     }
 }
 

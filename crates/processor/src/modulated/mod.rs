@@ -340,12 +340,16 @@ impl Processor for Modulated {
         self.inner.save(bytes);
     }
 
+    fn keep_past(&mut self) {
+        self.inner.keep_past();
+    }
+
     fn past(&mut self) -> Option<Past<'_>> {
         self.inner.past()
     }
 
-    fn relive(&mut self, bounds: [u64; 4], position: u64) {
-        self.inner.relive(bounds, position);
+    fn load_past(&mut self, bounds: [u64; 4], position: u64) {
+        self.inner.load_past(bounds, position);
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
