@@ -19,7 +19,7 @@ pub trait Actor: Send {
     /// Returns to the state of a new actor.
     fn reset(&mut self) {}
 
-    /// What it holds beside its windows, as a number.
+    /// State beside its windows, as a number.
     fn progress(&self) -> u64 {
         0
     }

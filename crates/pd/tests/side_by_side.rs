@@ -1,4 +1,4 @@
-//! What is computed together sounds as what is computed alone: equal filters of several voices, filters one behind the other, and short
+//! Comparison of what is computed together with what is computed alone: equal filters of several voices, filters one behind the other, and short
 //! blocks of a canvas.
 
 use divisi_pd::{PatchPlayer, SearchPath, load_patch};

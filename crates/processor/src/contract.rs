@@ -51,14 +51,14 @@ pub struct Setup<'a> {
 #[error("{0}")]
 pub struct StateError(pub String);
 
-/// What a node has heard: a ring of samples for each channel of its input, one behind the other. Absolute frame `position`
+/// Input that a node has heard: a ring of samples for each channel of its input, one behind the other. Absolute frame `position`
 /// is at `position & (capacity - 1)`.
 pub struct Past<'a> {
     /// The rings.
     pub samples: &'a mut [f32],
     /// Frames of a ring, a power of two.
     pub capacity: usize,
-    /// What else [`Processor::load_past`] must know: from where to where the samples are true, and more.
+    /// Bounds that [`Processor::load_past`] must know: from where to where the samples are true, and more.
     pub bounds: [u64; 4],
 }
 

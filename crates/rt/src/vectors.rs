@@ -38,7 +38,7 @@ enum Level {
     Avx512,
 }
 
-/// What [`Wide::best`] has found, one more than the level's number; 0 before.
+/// The result of [`Wide::best`], one more than the level's number; 0 before.
 static BEST: AtomicU8 = AtomicU8::new(0);
 
 impl Wide {

@@ -36,14 +36,14 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// Memory that the thread takes and gives back at its beginning, so that its allocator is there before the limits hold.
 const FIRST_BYTES: usize = 64 << 10;
 
-/// What an edit changes for the thread that plays.
+/// Changes of an edit for the thread that plays.
 pub(super) struct Renewal {
     pub(super) slots: Arc<[Slot]>,
     pub(super) gauges: ShownGauges,
     pub(super) layout: NextLayout,
 }
 
-/// What the thread of edits knows.
+/// State of the thread of edits.
 pub(super) struct Editor {
     pub(super) ends: EditorEnds,
     /// The part that plays.
@@ -52,7 +52,7 @@ pub(super) struct Editor {
     pub(super) registry: Arc<Registry>,
     pub(super) memory: File,
     pub(super) head: SharedWords,
-    /// What its checkpoints keep is small enough to get other places between two blocks.
+    /// True if its checkpoints are small enough to get other places between two blocks.
     pub(super) is_renewable: bool,
     /// Number of the last edit that was asked for.
     pub(super) seen: u64,

@@ -18,7 +18,7 @@ const WORDS: usize = 64;
 /// Renewals on their way.
 pub(super) const RENEWALS: usize = 4;
 
-/// What both threads see.
+/// State that both threads see.
 pub(super) struct SharedEngine {
     pub(super) engine: Mutex<Engine>,
     /// From an edit until what is kept has its new places: no checkpoint is written.
@@ -48,7 +48,7 @@ impl SharedEngine {
 /// The engine, as the thread that plays has it.
 pub(super) struct EngineSeat {
     pub(super) shared: Arc<SharedEngine>,
-    /// What an edit has changed, and the way back of what it replaces.
+    /// Changes of an edit, and the way back of what they replace.
     pub(super) renewals: rtrb::Consumer<Box<Renewal>>,
     pub(super) retired: rtrb::Producer<Box<Renewal>>,
     /// A renewal that waits for the edited graph to play alone.

@@ -24,7 +24,7 @@ out = {{ kind = "sink" }}
     )
 }
 
-/// What a process that has played `blocks` leaves.
+/// The checkpoint of a process that has played `blocks`.
 fn checkpoint_after(text: &str, blocks: usize) -> Checkpoint {
     let (mut player, memory) = (Player::new(text), CheckpointMemory::new().unwrap());
     let (mut keeper, _) = kept(&mut player, &memory);

@@ -202,7 +202,7 @@ pub struct Monitor {
 /// Where messages in words for the nodes of one cell go.
 pub struct CellTexts(
     pub(crate) rtrb::Producer<InnerText>,
-    /// What its node knows of the targets of events.
+    /// Targets of events, as its node knows them.
     pub(crate) KeptSlots,
 );
 

@@ -8,7 +8,7 @@
 //! | the cell | one that plays with a deadline, and whose threads nobody switches |
 //! | its latency, the memory and files that it needs | as the process finds: it answers no where they are not |
 //!
-//! Where any of it is not so, the cell gets a new process ([`super::edit`]).
+//! The cell gets a new process where any of it is not so ([`super::edit`]).
 
 use super::CellService;
 use super::pending::{GraphGoal, LiveEdit, Pending, Step};

@@ -47,7 +47,7 @@ pub(super) struct LiveEdit {
     pub(super) before: Vec<u8>,
     pub(super) process: Option<u32>,
     pub(super) since: Instant,
-    /// What is to be done if the process does not make it.
+    /// The change to be made another way if the process does not make it.
     pub(super) goal: GraphGoal,
 }
 

@@ -92,7 +92,7 @@ impl HeardInput {
         frames.iter_mut().zip(turned).for_each(|(to, x)| *to = *x);
     }
 
-    /// What another process has to know.
+    /// Knowledge that another process needs.
     ///
     /// Real-time: hot.
     pub(super) fn past(&mut self, wants_other: bool, is_delayed: bool) -> Past<'_> {
@@ -105,7 +105,7 @@ impl HeardInput {
         }
     }
 
-    /// What is to be computed anew up to `position`, if these bounds can be true. Nobody believes that they are.
+    /// The frames to be computed anew up to `position`, if these bounds can be true. Nobody believes that they are.
     ///
     /// Real-time: setup.
     pub(super) fn replay(

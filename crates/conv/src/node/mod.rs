@@ -123,7 +123,7 @@ struct ConvolverNode {
     next_frame: u64,
     max_block: u64,
     late: Gauge,
-    /// What it has heard, once somebody has asked.
+    /// The input that it has heard, once somebody has asked.
     heard: Option<HeardInput>,
 }
 

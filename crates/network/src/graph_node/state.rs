@@ -7,7 +7,7 @@
 //! An actor sees nothing but its windows, so the queues are the state; beside them a number for each actor. All has its
 //! place from the start, however full the queues are. The first word is 0 if the network has failed.
 //!
-//! What is loaded may be nonsense: lengths and samples are checked first. Numbers of frames that are possible, but not
+//! Loaded bytes may be nonsense: lengths and samples are checked first. Numbers of frames that are possible, but not
 //! together, let the network fail; then it begins anew.
 
 use super::stream::Stream;

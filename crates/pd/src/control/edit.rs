@@ -242,12 +242,10 @@ mod tests {
         found
     }
 
-    #[test]
-    fn messages_behind_a_change_wait_for_it_and_others_do_not() {
-        let name = format!("divisi-edit-wait-{}.pd", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r go;\n#X msg 0 0 \\; pd-s obj 0 0 r x \\, obj 0 0 abs \\, obj 0 0 print made \\, connect 0 0 1 0 \\, connect 1 0 2 0 \\, vis 1 \\; x 7;\n\
-                     #X connect 0 0 1 0;\n#N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n#X obj 0 0 r other;\n#X obj 0 0 print other;\n#X connect 3 0 4 0;\n";
+    /// The machine of a patch that plays live.
+    fn live(name: &str, patch: &str) -> Machine {
+        let file = format!("divisi-edit-{name}-{}.pd", std::process::id());
+        let path = std::env::temp_dir().join(file);
         std::fs::write(&path, patch).expect("writable");
         let loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
         std::fs::remove_file(&path).expect("it is ours");
@@ -255,6 +253,14 @@ mod tests {
         machine.load();
         machine.globals().jobs.is_deferred = true;
         machine.reserve_edits();
+        machine
+    }
+
+    #[test]
+    fn messages_behind_a_change_wait_for_it_and_others_do_not() {
+        let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r go;\n#X msg 0 0 \\; pd-s obj 0 0 r x \\, obj 0 0 abs \\, obj 0 0 print made \\, connect 0 0 1 0 \\, connect 1 0 2 0 \\, vis 1 \\; x 7;\n\
+                     #X connect 0 0 1 0;\n#N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n#X obj 0 0 r other;\n#X obj 0 0 print other;\n#X connect 3 0 4 0;\n";
+        let mut machine = live("wait", patch);
         machine.send_text(0, "go");
         machine.send_text(0, "other 1");
         assert_eq!(machine.take_console(), ["other: 1"]);
@@ -274,20 +280,6 @@ mod tests {
         machine.take_console();
         machine.send_text(0, "go");
         assert!(machine.waits_for_edits());
-    }
-
-    /// The machine of a patch that plays live.
-    fn live(name: &str, patch: &str) -> Machine {
-        let file = format!("divisi-edit-{name}-{}.pd", std::process::id());
-        let path = std::env::temp_dir().join(file);
-        std::fs::write(&path, patch).expect("writable");
-        let loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
-        std::fs::remove_file(&path).expect("it is ours");
-        let (mut machine, _) = Machine::build(&loaded, 44_100.0);
-        machine.load();
-        machine.globals().jobs.is_deferred = true;
-        machine.reserve_edits();
-        machine
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) enum HandleMode {
     Create,
 }
 
-/// Where an offset counts from.
+/// Origin of an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeekFrom {
     Start,
@@ -59,7 +59,7 @@ pub(crate) enum HandleRequest {
     Close(u64),
 }
 
-/// What came of it. A mistake is a sentence.
+/// Result of a request. A mistake is a sentence.
 #[derive(Debug)]
 pub(crate) enum HandleReply {
     Opened(u64, Result<(), String>),

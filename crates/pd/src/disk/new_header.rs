@@ -2,7 +2,7 @@
 
 use super::header::{FileType, SoundFormat};
 
-/// What is written before `frames` frames, and the format with its length. `None` if the file is too long for its type.
+/// The bytes before `frames` frames, and the format with its length. `None` if the file is too long for its type.
 pub(super) fn header_of(
     file_type: FileType,
     mut format: SoundFormat,

@@ -41,7 +41,7 @@ impl Operand {
     }
 }
 
-/// What went wrong in an evaluation. The result is 0.
+/// A mistake in an evaluation. The result is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     DivisionByZero,

@@ -8,7 +8,7 @@ use super::random::LibraryRandom;
 use crate::control::Symbol;
 use crate::signal::Inlets;
 
-/// What `fexpr~` looks at: blocks of samples, as many frames long as the object computes at once.
+/// Samples that `fexpr~` looks at: blocks of samples, as many frames long as the object computes at once.
 pub(crate) struct Samples<'s> {
     /// The block before, for each inlet of signals.
     pub inputs_before: &'s [Vec<f32>],

@@ -5,7 +5,7 @@
 //!                    └ a chain: one load, three operations, one store ┘
 //! ```
 //!
-//! What lies between two links goes to a block only if somebody else reads it.
+//! A result between two steps goes to a block only if somebody else reads it.
 
 use super::arithmetic::{Arithmetic, Operation};
 use super::loops::RUN;
@@ -15,11 +15,11 @@ use super::place::SignalObject;
 pub(super) struct Chain {
     /// The block that the first operation takes.
     first: u32,
-    links: Vec<Link>,
+    steps: Vec<ChainStep>,
 }
 
 /// An operation of a chain.
-pub(super) struct Link {
+pub(super) struct ChainStep {
     effect: Effect,
     /// The block at its other side, if it is a signal.
     block: u32,
@@ -34,7 +34,7 @@ pub(super) struct Link {
     has_one_reader: bool,
 }
 
-/// What a link does to what comes in, with a block or with a number.
+/// The change that a step makes to what comes in, with a block or with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     Add,
@@ -89,7 +89,7 @@ impl Chain {
         (to, has_one_reader): (u32, bool),
     ) -> Self {
         let first = inlets.first().copied().unwrap_or_default();
-        let link = Link {
+        let step = ChainStep {
             effect: Effect::of(arithmetic),
             // A second inlet that is missing is the first.
             block: inlets.get(1).copied().unwrap_or(first),
@@ -99,24 +99,24 @@ impl Chain {
             is_kept: true,
             has_one_reader,
         };
-        let links = vec![link];
-        Self { first, links }
+        let steps = vec![step];
+        Self { first, steps }
     }
 
     /// Takes over the operation of `next`, which comes right behind, if it takes what this one finds. Gives it back if not.
     pub(super) fn join(&mut self, mut next: Self) -> Option<Self> {
-        let ([.., last], [link]) = (&mut self.links[..], &mut next.links[..]) else {
+        let ([.., last], [step]) = (&mut self.steps[..], &mut next.steps[..]) else {
             return Some(next);
         };
         if next.first != last.to {
-            let exchanged = link.effect.exchanged().filter(|_| link.block == last.to);
+            let exchanged = step.effect.exchanged().filter(|_| step.block == last.to);
             let Some(effect) = exchanged else {
                 return Some(next);
             };
-            (link.effect, link.block) = (effect, next.first);
+            (step.effect, step.block) = (effect, next.first);
         }
         last.is_kept = !last.has_one_reader;
-        self.links.append(&mut next.links);
+        self.steps.append(&mut next.steps);
         None
     }
 
@@ -138,16 +138,16 @@ impl Chain {
     /// Fills the blocks of inlets that are numbers, where they have changed.
     #[inline(always)]
     pub(super) fn fill(&self, objects: &mut [SignalObject], blocks: &mut [Box<[f32]>]) {
-        for link in &self.links {
-            if let Some(object) = link.object
+        for step in &self.steps {
+            if let Some(object) = step.object
                 && std::mem::take(&mut objects[object].has_new_numbers)
             {
-                fill(&link.numbers, &objects[object], blocks);
+                fill(&step.numbers, &objects[object], blocks);
             }
         }
     }
 
-    /// The run `run` of so many frames: what goes from link to link stays in registers.
+    /// The run `run` of so many frames: what goes from step to step stays in registers.
     #[inline(always)]
     pub(super) fn run_whole<const FRAMES: usize>(
         &self,
@@ -158,21 +158,21 @@ impl Chain {
         let Some(mut now) = run_of::<FRAMES>(blocks, self.first, run).copied() else {
             return;
         };
-        for link in &self.links {
-            let Some(other) = run_of::<FRAMES>(blocks, link.block, run) else {
+        for step in &self.steps {
+            let Some(other) = run_of::<FRAMES>(blocks, step.block, run) else {
                 return;
             };
-            let number = link.object.map_or(0.0, |object| objects[object].scalar);
-            link.effect.change(&mut now, other, number);
-            if link.is_kept
-                && let Some(to) = blocks[link.to as usize].as_chunks_mut().0.get_mut(run)
+            let number = step.object.map_or(0.0, |object| objects[object].scalar);
+            step.effect.change(&mut now, other, number);
+            if step.is_kept
+                && let Some(to) = blocks[step.to as usize].as_chunks_mut().0.get_mut(run)
             {
                 *to = now;
             }
         }
     }
 
-    /// What is less than a run, as one with silence behind.
+    /// Computes what is less than a run, as one with silence behind.
     #[inline(never)]
     fn run_part(&self, run: usize, objects: &[SignalObject], blocks: &mut [Box<[f32]>]) {
         let part = |blocks: &[Box<[f32]>], at: u32| {
@@ -182,12 +182,12 @@ impl Chain {
             whole
         };
         let mut now = part(blocks, self.first);
-        for link in &self.links {
-            let other = part(blocks, link.block);
-            let number = link.object.map_or(0.0, |object| objects[object].scalar);
-            link.effect.change(&mut now, &other, number);
-            if let Some(to) = blocks[link.to as usize].get_mut(run * RUN..)
-                && link.is_kept
+        for step in &self.steps {
+            let other = part(blocks, step.block);
+            let number = step.object.map_or(0.0, |object| objects[object].scalar);
+            step.effect.change(&mut now, &other, number);
+            if let Some(to) = blocks[step.to as usize].get_mut(run * RUN..)
+                && step.is_kept
             {
                 to.copy_from_slice(&now[..to.len()]);
             }
@@ -268,7 +268,7 @@ mod tests {
         (0..BLOCKS).map(block).collect()
     }
 
-    fn link(operation: Operation, inlets: [u32; 2], to: u32, has_one_reader: bool) -> Chain {
+    fn step(operation: Operation, inlets: [u32; 2], to: u32, has_one_reader: bool) -> Chain {
         let arithmetic = Arithmetic {
             operation,
             scalar: None,
@@ -278,13 +278,13 @@ mod tests {
     }
 
     #[test]
-    fn links_compute_what_each_would_alone_and_keep_what_others_read() {
+    fn steps_compute_what_each_would_alone_and_keep_what_others_read() {
         for frames in [1, 24, 64, 100, 128] {
-            let mut chain = link(Operation::Add, [1, 2], 4, true);
+            let mut chain = step(Operation::Add, [1, 2], 4, true);
             // What comes from before at the right: the difference turns around.
-            let second = link(Operation::Subtract, [3, 4], 5, false);
-            let third = link(Operation::Multiply, [5, 5], 6, true);
-            let fourth = link(Operation::Larger, [6, 1], 7, true);
+            let second = step(Operation::Subtract, [3, 4], 5, false);
+            let third = step(Operation::Multiply, [5, 5], 6, true);
+            let fourth = step(Operation::Larger, [6, 1], 7, true);
             for next in [second, third, fourth] {
                 assert!(chain.join(next).is_none());
             }
@@ -303,15 +303,15 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_something_else_is_no_link() {
-        let mut chain = link(Operation::Add, [1, 2], 4, true);
-        assert!(chain.join(link(Operation::Add, [1, 3], 5, true)).is_some());
+    fn what_reads_something_else_is_no_step_of_it() {
+        let mut chain = step(Operation::Add, [1, 2], 4, true);
+        assert!(chain.join(step(Operation::Add, [1, 3], 5, true)).is_some());
         // The smaller of two is not the same with its sides exchanged: the one at the right stays if a number is none.
         assert!(
             chain
-                .join(link(Operation::Smaller, [1, 4], 5, true))
+                .join(step(Operation::Smaller, [1, 4], 5, true))
                 .is_some()
         );
-        assert!(chain.join(link(Operation::Add, [1, 4], 5, true)).is_none());
+        assert!(chain.join(step(Operation::Add, [1, 4], 5, true)).is_none());
     }
 }

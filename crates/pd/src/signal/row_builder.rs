@@ -22,7 +22,7 @@ pub(super) struct RowBuilder<F> {
     find: F,
     blocks: RowBlocks,
     steps: Vec<RowStep>,
-    /// What each of them is to those that are computed in slices.
+    /// Role of each of them among those that are computed in slices.
     sliced: Vec<Sliced>,
     /// Number of objects that compute so far.
     objects: usize,

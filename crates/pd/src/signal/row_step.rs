@@ -18,7 +18,7 @@ pub(super) struct RowStep {
     pub grants: Grants,
 }
 
-/// What a step does.
+/// Work of a step.
 pub(super) enum Action {
     /// Fills its outlet with the number at an inlet of an object that does not compute.
     Fill(ObjectPlace, usize),

@@ -26,7 +26,7 @@ pub enum Content {
 }
 
 impl RawChannel {
-    /// What is known of its samples.
+    /// Knowledge of its samples.
     ///
     /// # Safety
     ///

@@ -100,7 +100,7 @@ pub(crate) trait PlayHost {
     /// The connections of the device's ports have changed.
     fn note_connections(&mut self, _connections: &[PortConnections]) {}
 
-    /// What the report has of it beside the engine's, with its name.
+    /// Its part of the report beside the engine's, with its name.
     fn report(&self) -> Option<(&'static str, Value)> {
         None
     }

@@ -48,7 +48,7 @@ impl LadderState {
 /// Weights of the frame before in a frame.
 #[derive(Clone, Copy)]
 pub(super) struct LoopWeights {
-    /// What the state of a pole leaves in that of the next frame, and in those of the poles behind it.
+    /// Share of a pole's state in that of the next frame, and in those of the poles behind it.
     keep: [f64; 4],
     /// Twice the gains of u at the poles.
     twice: [f64; 4],

@@ -78,7 +78,7 @@ impl Data {
         Pointer { stamp, item }
     }
 
-    /// What a pointer leads to; `None` if that is gone.
+    /// The place that a pointer leads to; `None` if that is gone.
     ///
     /// Real-time: hot.
     pub(crate) fn place(&self, pointer: Option<Pointer>) -> Option<Place> {

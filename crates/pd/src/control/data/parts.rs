@@ -22,7 +22,7 @@ pub(crate) enum Datum {
     Array(u32),
 }
 
-/// What a pointer leads to.
+/// A place that a pointer leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The begin of a list, before its first scalar.
@@ -164,7 +164,7 @@ pub(crate) struct Field {
     pub kind: FieldKind,
 }
 
-/// What scalars of a name consist of.
+/// The fields of scalars of one name.
 #[derive(Debug)]
 pub(super) struct Template {
     pub fields: Vec<Field>,
@@ -176,7 +176,7 @@ pub(super) struct Template {
     pub is_fixed: bool,
 }
 
-/// What else is needed to change data: the texts and the named arrays of a patch.
+/// The texts and the named arrays of a patch: a change of data needs them too.
 pub(crate) struct Beside<'m> {
     pub texts: &'m mut Texts,
     pub arrays: &'m mut Arrays,

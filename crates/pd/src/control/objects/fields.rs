@@ -89,7 +89,7 @@ fn template_name(name: Symbol, making: &Making<'_>) -> Symbol {
     }
 }
 
-/// What a box wants of a pointer.
+/// The template and field that a box wants of a pointer.
 struct Wanted {
     class: &'static str,
     /// Empty for any.

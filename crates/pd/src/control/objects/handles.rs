@@ -381,7 +381,7 @@ mod tests {
     use crate::control::Machine;
     use crate::file::Atom;
     use crate::load::{SearchPath, load_patch};
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     /// Serves what waits as other threads do: changes of the patch, and one job a block.
     fn serve(machine: &mut Machine, blocks: usize) {
@@ -401,6 +401,18 @@ mod tests {
         }
     }
 
+    /// The machine of a patch in a folder, in which it may write. Another thread does what waits.
+    fn deferred(folder: &Path, patch: &str) -> (Machine, crate::LoadedPatch) {
+        let path = folder.join("p.pd");
+        std::fs::write(&path, patch).expect("writable");
+        let mut loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
+        loaded.allow_write(folder);
+        let (mut machine, not_yet) = Machine::build(&loaded, 44_100.0);
+        assert!(not_yet.is_empty(), "{not_yet:?}");
+        machine.globals().jobs.is_deferred = true;
+        (machine, loaded)
+    }
+
     #[test]
     fn bytes_keep_their_order_while_another_thread_writes_them() {
         let folder = std::env::temp_dir().join(format!("divisi-pd-byte-{}", std::process::id()));
@@ -413,13 +425,7 @@ mod tests {
              #X connect 1 0 7 0;\n#X connect 7 0 8 0;\n#X connect 8 0 9 0;\n#X connect 8 1 9 0;\n",
             folder.display()
         );
-        let path = folder.join("p.pd");
-        std::fs::write(&path, patch).expect("writable");
-        let mut loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
-        loaded.allow_write(&folder);
-        let (mut machine, not_yet) = Machine::build(&loaded, 44_100.0);
-        assert!(not_yet.is_empty(), "{not_yet:?}");
-        machine.globals().jobs.is_deferred = true;
+        let (mut machine, loaded) = deferred(&folder, &patch);
         machine.load();
         assert!(!folder.join("b").exists(), "nothing was written yet");
         serve(&mut machine, 40);
@@ -445,13 +451,7 @@ mod tests {
             "#N canvas 0 0 9 9 12;\n#N canvas 0 0 9 9 st 0;\n#X restore 0 0 pd st;\n#X obj 0 0 r go;\n#X obj 0 0 until;\n\
              #X msg 0 0 {message};\n#X obj 0 0 file define d;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n"
         );
-        let path = folder.join("p.pd");
-        std::fs::write(&path, patch).expect("writable");
-        let mut loaded = load_patch(&path, &SearchPath::only([])).expect("it is there");
-        loaded.allow_write(&folder);
-        let (mut machine, not_yet) = Machine::build(&loaded, 44_100.0);
-        assert!(not_yet.is_empty(), "{not_yet:?}");
-        machine.globals().jobs.is_deferred = true;
+        let (mut machine, loaded) = deferred(&folder, &patch);
         machine.reserve_edits();
         machine.load();
         (machine, loaded, folder)

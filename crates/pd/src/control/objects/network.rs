@@ -4,7 +4,7 @@ use super::super::object::{Context, Handled, Object};
 use super::super::symbol::words;
 use super::super::value::{Message, Value};
 use super::Making;
-use super::socket_link::Link;
+use super::socket_link::SocketLink;
 use crate::net::{MAX_MESSAGE, NetCommand, NetEvent, Served, SocketFormat};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -14,7 +14,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     }
     making.globals.net.open();
     let arguments = Arguments::of(making);
-    let link = Link {
+    let link = SocketLink {
         class: if class == "netsend" {
             "netsend"
         } else {
@@ -120,7 +120,7 @@ enum State {
 }
 
 struct NetSend {
-    link: Link,
+    link: SocketLink,
     state: State,
 }
 
@@ -226,7 +226,7 @@ impl Object for NetSend {
 }
 
 struct NetReceive {
-    link: Link,
+    link: SocketLink,
     tells_address: bool,
     /// Port and host of its arguments.
     port: f32,

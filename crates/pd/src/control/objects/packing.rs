@@ -37,7 +37,7 @@ fn types(making: &Making<'_>, default: &[char]) -> Vec<char> {
     }
 }
 
-/// What `pack` and `unpack` take at a place.
+/// Type that `pack` and `unpack` take at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
     Float,

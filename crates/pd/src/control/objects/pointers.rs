@@ -80,16 +80,16 @@ impl PointerBox {
         let Some(place) = self.in_list("next", context) else {
             return;
         };
-        let data = &context.globals().data;
-        match data.next(place) {
-            Some(next) => {
-                self.at = Some(data.pointer(next));
-                self.send(next, context);
-            }
-            None => {
-                self.at = None;
-                context.send_bang(self.templates.len() + 1);
-            }
+        let next = context.globals().data.next(place);
+        self.go_on(next, context);
+    }
+
+    /// Goes to the next scalar and sends it, or says that there is none.
+    fn go_on(&mut self, next: Option<Place>, context: &mut Context<'_>) {
+        self.at = next.map(|next| context.globals().data.pointer(next));
+        match next {
+            Some(next) => self.send(next, context),
+            None => context.send_bang(self.templates.len() + 1),
         }
     }
 
@@ -106,16 +106,7 @@ impl PointerBox {
         }
         let next = data.next(place);
         data.delete(scalar, &mut beside);
-        match next {
-            Some(next) => {
-                self.at = Some(data.pointer(next));
-                self.send(next, context);
-            }
-            None => {
-                self.at = None;
-                context.send_bang(self.templates.len() + 1);
-            }
-        }
+        self.go_on(next, context);
     }
 
     fn traverse(&mut self, name: Symbol, context: &mut Context<'_>) {

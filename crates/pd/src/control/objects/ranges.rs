@@ -9,7 +9,7 @@ use super::Making;
 use super::fields::resize;
 use super::glue::to_number;
 use super::math::narrow;
-use super::sources::Source;
+use super::sources::DataSource;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "array" {
@@ -29,7 +29,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     };
     let mut rest = making.values.get(1..).unwrap_or_default();
     let (mut source, mut point) = (
-        Source::Name(words::EMPTY),
+        DataSource::Name(words::EMPTY),
         making.globals.symbols.intern("y"),
     );
     loop {
@@ -42,15 +42,15 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
                 (point, rest) = (*field, after);
             }
             ("-s", [_, Value::Symbol(_), Value::Symbol(_), after @ ..]) => {
-                (source, rest) = (Source::of(rest, making).0, after);
+                (source, rest) = (DataSource::of(rest, making).0, after);
             }
             (flag, [_, after @ ..]) if flag.starts_with('-') => rest = after,
             _ => break,
         }
     }
     let numbers = match (source, rest) {
-        (Source::Name(_), [Value::Symbol(name), numbers @ ..]) => {
-            source = Source::Name(*name);
+        (DataSource::Name(_), [Value::Symbol(name), numbers @ ..]) => {
+            source = DataSource::Name(*name);
             numbers
         }
         (_, numbers) => numbers,
@@ -81,7 +81,7 @@ enum Function {
 
 struct Range {
     function: Function,
-    source: Source,
+    source: DataSource,
     /// The field of an element that is its number.
     point: Symbol,
     /// Numbers of the elements of an array in a scalar.
@@ -109,7 +109,7 @@ impl Range {
 
     /// The named array, or the numbers of an array in a scalar put together; says what is wrong.
     fn gathered<'c>(&'c mut self, context: &'c mut Context<'_>) -> Option<&'c mut [f32]> {
-        if let Source::Name(name) = self.source {
+        if let DataSource::Name(name) = self.source {
             let id = Self::named(name, context)?;
             return Some(context.arrays().points_mut(id));
         }
@@ -136,7 +136,7 @@ impl Range {
 
     /// Puts numbers back into an array in a scalar, from `onset` on.
     fn scatter(&mut self, onset: usize, count: usize, context: &mut Context<'_>) {
-        let Source::Field { .. } = self.source else {
+        let DataSource::Field { .. } = self.source else {
             return;
         };
         let Some(array) = self.source.array(context) else {
@@ -210,7 +210,7 @@ impl Range {
     }
 
     fn resize(&self, size: f32, context: &mut Context<'_>) {
-        let Source::Name(name) = self.source else {
+        let DataSource::Name(name) = self.source else {
             if let Some(array) = self.source.array(context) {
                 resize(array, size, context);
             }
@@ -230,11 +230,11 @@ impl Range {
     /// The number of points.
     fn size(&self, context: &mut Context<'_>) -> Option<usize> {
         match self.source {
-            Source::Name(name) => {
+            DataSource::Name(name) => {
                 let id = Self::named(name, context)?;
                 Some(context.arrays().points(id).len())
             }
-            source @ Source::Field { .. } => {
+            source @ DataSource::Field { .. } => {
                 let array = source.array(context)?;
                 let (data, beside, _) = context.globals().data();
                 Some(data.array_len(array, beside.arrays))

@@ -5,12 +5,12 @@ use super::super::symbol::{Symbol, words};
 use super::super::text::{TextWord, line_of};
 use super::super::value::{Message, Value};
 use super::Making;
-use super::sources::Source;
+use super::sources::DataSource;
 use super::texts::find;
 
 /// Sends the lines of a text, and waits where numbers, or a word, say so.
 pub(super) struct Sequence {
-    name: Source,
+    name: DataSource,
     /// Index of the next word; `None` at the end.
     at: Option<usize>,
     arguments: Vec<Value>,
@@ -34,7 +34,7 @@ pub(super) struct Sequence {
 
 impl Sequence {
     /// From the words behind the name.
-    pub(super) fn new(making: &Making<'_>, name: Source, flags: &[Value]) -> Self {
+    pub(super) fn new(making: &Making<'_>, name: DataSource, flags: &[Value]) -> Self {
         let mut new = Self {
             name,
             at: None,

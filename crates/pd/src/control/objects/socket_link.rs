@@ -1,4 +1,4 @@
-//! [`Link`]: what `netsend` and `netreceive` have in common: a socket, what has come by it, and what is sent.
+//! [`SocketLink`]: what `netsend` and `netreceive` have in common: a socket, what has come by it, and what is sent.
 
 use super::super::object::Context;
 use super::super::text::write_escaped;
@@ -22,19 +22,19 @@ impl Write for Limited<'_> {
 }
 
 /// State that both classes have.
-pub(super) struct Link {
+pub(super) struct SocketLink {
     pub class: &'static str,
     pub format: SocketFormat,
     /// Number of the socket: what comes from an older one is left out.
     pub number: u32,
     /// Room for a message that is sent, and for a word that has come.
     pub text: String,
-    /// What has come and is still to be sent to the outlet, from `at` on.
+    /// Bytes that have come and are still to be sent to the outlet, from `at` on.
     pub arrived: Vec<u8>,
     pub at: usize,
 }
 
-impl Link {
+impl SocketLink {
     pub(super) fn serve(
         &self,
         command: NetCommand<'_>,
@@ -103,7 +103,7 @@ impl Link {
         }
     }
 
-    /// Takes bytes in that have come; they leave by [`Link::send_next`].
+    /// Takes bytes in that have come; they leave by [`SocketLink::send_next`].
     pub(super) fn take(&mut self, bytes: &[u8], context: &mut Context<'_>) {
         self.arrived.clear();
         self.arrived.extend_from_slice(bytes);

@@ -97,7 +97,7 @@ pub(super) fn raw_format(words: &mut Words<'_>, context: &mut Context<'_>) -> Op
     })
 }
 
-/// What a message wants to be written.
+/// Options of a message that writes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WriteOptions {
     pub skip: usize,

@@ -1,4 +1,4 @@
-//! [`Source`]: the text or the array that a box works on, by its name or as a field of a scalar.
+//! [`DataSource`]: the text or the array that a box works on, by its name or as a field of a scalar.
 
 use super::super::data::{Datum, FieldKind};
 use super::super::object::{Context, Handled};
@@ -9,7 +9,7 @@ use super::Making;
 
 /// A text or an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Source {
+pub(super) enum DataSource {
     Name(Symbol),
     /// A field of what a pointer leads to (`-s STRUCT FIELD`).
     Field {
@@ -19,7 +19,7 @@ pub(super) enum Source {
     },
 }
 
-impl Source {
+impl DataSource {
     /// The source that words name, and the words behind it. Other flags stand before nothing.
     pub(super) fn of<'v>(values: &'v [Value], making: &Making<'_>) -> (Self, &'v [Value]) {
         let text = |symbol: Symbol| making.globals.symbols.text(symbol);
@@ -55,7 +55,7 @@ impl Source {
         Handled::Yes
     }
 
-    /// What is in the field; says what is wrong. Not for a name.
+    /// Content of the field; says what is wrong. Not for a name.
     fn datum(&self, class: &str, context: &mut Context<'_>) -> Option<(Datum, FieldKind)> {
         let Self::Field {
             template,

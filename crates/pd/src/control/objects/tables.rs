@@ -148,7 +148,7 @@ impl Object for Write {
 /// Receiver of messages under the name of an array.
 pub(in super::super) struct ArrayBox {
     pub(in super::super) name: Symbol,
-    /// Where pointers to an `array define` lead.
+    /// The place of pointers to an `array define`.
     pub(in super::super) place: Option<Place>,
 }
 

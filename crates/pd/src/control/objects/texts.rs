@@ -11,7 +11,7 @@ use super::super::wire::ObjectId;
 use super::Making;
 use super::glue::to_number;
 use super::sequence::Sequence;
-use super::sources::Source;
+use super::sources::DataSource;
 use crate::disk::{FileName, FileReply, FileRequest, ShortText};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if matches!(function.as_str(), "define" | "d") {
         return Some(Box::new(define(making)));
     }
-    let (name, numbers) = Source::of(making.values.get(1..).unwrap_or_default(), making);
+    let (name, numbers) = DataSource::of(making.values.get(1..).unwrap_or_default(), making);
     let number = |at: usize, default: f32| numbers.get(at).map_or(default, |value| value.number());
     Some(match function.as_str() {
         "get" => Box::new(Get {
@@ -58,7 +58,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 
 /// Words of a text, or a line that says that there is none.
 pub(super) fn find<'c>(
-    source: Source,
+    source: DataSource,
     context: &'c mut Context<'_>,
 ) -> Option<&'c mut Vec<TextWord>> {
     let number = source.text(context)?;
@@ -242,7 +242,7 @@ pub(super) fn send_pointer(place: Option<Place>, values: &[Value], context: &mut
 
 struct Define {
     number: usize,
-    /// Where pointers to it lead.
+    /// The place of pointers to it.
     place: Option<Place>,
     file: TextFile,
 }
@@ -299,12 +299,12 @@ impl Object for Define {
 }
 
 /// A name, or a pointer, at the last inlet.
-fn rename(message: Message<'_>, source: &mut Source) -> Handled {
+fn rename(message: Message<'_>, source: &mut DataSource) -> Handled {
     source.change(message)
 }
 
 struct Get {
-    name: Source,
+    name: DataSource,
     field: f32,
     count: f32,
 }
@@ -369,7 +369,7 @@ impl Get {
 }
 
 struct Set {
-    name: Source,
+    name: DataSource,
     line: f32,
     field: f32,
 }
@@ -426,7 +426,7 @@ impl Object for Set {
 }
 
 struct Insert {
-    name: Source,
+    name: DataSource,
     line: f32,
 }
 
@@ -454,7 +454,7 @@ impl Object for Insert {
     }
 }
 
-struct Delete(Source);
+struct Delete(DataSource);
 
 impl Object for Delete {
     fn float(&mut self, line: f32, context: &mut Context<'_>) -> Handled {
@@ -478,7 +478,7 @@ impl Object for Delete {
     }
 }
 
-struct Size(Source);
+struct Size(DataSource);
 
 impl Object for Size {
     #[expect(clippy::cast_precision_loss, reason = "texts are short")]
@@ -505,7 +505,7 @@ impl Object for Size {
     }
 }
 
-struct ToList(Source);
+struct ToList(DataSource);
 
 impl Object for ToList {
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
@@ -523,7 +523,7 @@ impl Object for ToList {
     }
 }
 
-struct FromList(Source);
+struct FromList(DataSource);
 
 impl Object for FromList {
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
@@ -585,7 +585,7 @@ fn keys(making: &Making<'_>, values: &[Value]) -> Vec<(usize, Relation)> {
 }
 
 struct Search {
-    name: Source,
+    name: DataSource,
     keys: Vec<(usize, Relation)>,
 }
 

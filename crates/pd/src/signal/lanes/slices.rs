@@ -24,7 +24,7 @@ const SLICE: usize = 32;
 /// Steps that are computed in slices together, at most.
 const MOST: usize = 16;
 
-/// What a step is to those that are computed in slices.
+/// Role of a step among those that are computed in slices.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Sliced {
     /// A chain of sums and products.

@@ -135,10 +135,10 @@ impl Object for Clip {
     }
 }
 
-/// A function of one signal.
-struct Unary<F>(F);
+/// A function of one signal; `BY_TABLE` if it reads one.
+struct Unary<F, const BY_TABLE: bool>(F);
 
-impl<F: Fn(f32) -> f32 + Send + Sync> Object for Unary<F> {
+impl<F: Fn(f32) -> f32 + Send + Sync, const BY_TABLE: bool> Object for Unary<F, BY_TABLE> {
     fn may_join(&self) -> bool {
         true
     }
@@ -149,45 +149,38 @@ impl<F: Fn(f32) -> f32 + Send + Sync> Object for Unary<F> {
         outlets: &mut [Box<[f32]>],
         _: &mut SignalWorld<'_>,
     ) {
-        map_each(&mut outlets[0], inlets.get(0), &self.0);
+        match BY_TABLE {
+            true => map_by_table(&mut outlets[0], inlets.get(0), &self.0),
+            false => map_each(&mut outlets[0], inlets.get(0), &self.0),
+        }
     }
 }
 
-/// A function of one signal that reads a table.
-struct ByTable<F>(F);
+fn plain<F: Fn(f32) -> f32 + Send + Sync + 'static>(function: F) -> Box<dyn Object> {
+    Box::new(Unary::<F, false>(function))
+}
 
-impl<F: Fn(f32) -> f32 + Send + Sync> Object for ByTable<F> {
-    fn may_join(&self) -> bool {
-        true
-    }
-
-    fn perform(
-        &mut self,
-        inlets: &Inlets<'_>,
-        outlets: &mut [Box<[f32]>],
-        _: &mut SignalWorld<'_>,
-    ) {
-        map_by_table(&mut outlets[0], inlets.get(0), &self.0);
-    }
+fn by_table<F: Fn(f32) -> f32 + Send + Sync + 'static>(function: F) -> Box<dyn Object> {
+    Box::new(Unary::<F, true>(function))
 }
 
 fn unary(class: &str) -> Option<Box<dyn Object>> {
     let roots = RootTables::get();
     Some(match class {
-        "abs~" => Box::new(Unary(f32::abs)),
-        "exp~" => Box::new(Unary(exp)),
-        "wrap~" => Box::new(Unary(wrap)),
-        "sqrt~" | "q8_sqrt~" => Box::new(ByTable(|x| x * roots.inverse_root(x))),
-        "rsqrt~" | "q8_rsqrt~" => Box::new(ByTable(|x| roots.inverse_root(x))),
-        "mtof~" => Box::new(Unary(mtof)),
-        "ftom~" => Box::new(Unary(|x| {
+        "abs~" => plain(f32::abs),
+        "exp~" => plain(exp),
+        "wrap~" => plain(wrap),
+        "sqrt~" | "q8_sqrt~" => by_table(|x| x * roots.inverse_root(x)),
+        "rsqrt~" | "q8_rsqrt~" => by_table(|x| roots.inverse_root(x)),
+        "mtof~" => plain(mtof),
+        "ftom~" => plain(|x| {
             let key = 17.312_34_f32 * ln(0.122_312_21_f32 * x);
             if x > 0.0 { key } else { -1500.0 }
-        })),
-        "rmstodb~" => Box::new(Unary(|x| to_db(x, 20.0))),
-        "powtodb~" => Box::new(Unary(|x| to_db(x, 10.0))),
-        "dbtorms~" => Box::new(Unary(|x| from_db(x, 0.05, 485.0))),
-        "dbtopow~" => Box::new(Unary(|x| from_db(x, 0.1, 870.0))),
+        }),
+        "rmstodb~" => plain(|x| to_db(x, 20.0)),
+        "powtodb~" => plain(|x| to_db(x, 10.0)),
+        "dbtorms~" => plain(|x| from_db(x, 0.05, 485.0)),
+        "dbtopow~" => plain(|x| from_db(x, 0.1, 870.0)),
         _ => return None,
     })
 }

@@ -238,7 +238,7 @@ impl WideWork for FollowedPoles<'_> {
     }
 }
 
-/// What is left out of a frequency, or let through.
+/// A frequency that is left out, or let through.
 #[derive(Clone, Copy)]
 pub(super) enum Raw {
     Pole,
