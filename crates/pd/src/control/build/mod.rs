@@ -2,22 +2,24 @@
 //!
 //! Each box becomes an object, in the order of the file; an inlet of a subpatch is an object that passes on what it gets. Loadbangs
 //! come in Pd's order: abstractions first, then subpatches, then the canvas's own boxes.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `class` | boxes of a class |
+//! | `data` | templates and scalars |
+
+mod class;
+mod data;
 
 use super::built::{Built, BuiltBox};
-use super::canvases::{BoxPlace, CanvasBox, CanvasId, CanvasState};
-use super::data::{Place, TemplateMistake, fields_of};
+use super::canvases::{CanvasBox, CanvasId, CanvasState};
 use super::layout::{Layout, may_change};
 use super::machine::Machine;
-use super::objects::{
-    ArrayBox, CanvasReceiver, Collector, Distributor, GuiBox, Making, MessageBox, Numbered,
-    Passage, SignalInlet, make,
-};
+use super::objects::{CanvasReceiver, Collector, Distributor, GuiBox, MessageBox, Numbered};
 use super::placed_box::BoxNames;
-use super::symbol::{Symbol, Symbols, words};
-use super::text::TextWord;
+use super::symbol::Symbol;
 use super::value::Value;
 use super::wire::{ObjectId, Wire};
-use crate::class::PortKind;
 use crate::file::Atom;
 use crate::load::{BoxLoader, Instance, LoadedObject, LoadedPatch, ObjectBody, connected_starts};
 use graph::SourceSpan;
@@ -117,52 +119,6 @@ pub(super) struct Builder<'m> {
     names: Option<BoxNames>,
 }
 
-/// The name and the points of an `array define`, with what was saved; `None` for another box.
-fn array_definition(class: &str, object: &LoadedObject) -> Option<(Atom, Vec<f32>)> {
-    let (function, rest) = match &object.arguments[..] {
-        [first, rest @ ..] => (first.as_symbol(), rest),
-        [] => (Some("define"), &[][..]),
-    };
-    if class != "array" || !matches!(function, Some("define" | "d")) {
-        return None;
-    }
-    let (mut name, mut size, mut at) = (None, 100.0, 0);
-    while let Some(word) = rest.get(at) {
-        at += match word {
-            Atom::Symbol(flag) if matches!(&**flag, "-yrange" | "-pix") => 3,
-            Atom::Symbol(text) => {
-                if !text.starts_with('-') {
-                    name = Some(word);
-                }
-                1
-            }
-            word => {
-                size = word.as_float().unwrap_or(size);
-                1
-            }
-        };
-    }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 1 and 2^28"
-    )]
-    let mut points = vec![0.0; size.clamp(1.0, 268_435_456.0) as usize];
-    for statement in &object.saved {
-        if let [Atom::Float(first), numbers @ ..] = &statement[..] {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "below 0 is 0"
-            )]
-            let saved = points.iter_mut().skip(*first as usize).zip(numbers);
-            saved.for_each(|(point, number)| *point = number.as_float().unwrap_or(0.0));
-        }
-    }
-    let unnamed = Atom::symbol("");
-    Some((name.unwrap_or(&unnamed).clone(), points))
-}
-
 impl<'m> Builder<'m> {
     pub(super) fn new(machine: &'m mut Machine, folders: Vec<PathBuf>) -> Self {
         Self {
@@ -237,57 +193,6 @@ impl<'m> Builder<'m> {
         let list = self.machine.globals().data.add_list(Some(receiver));
         self.machine.canvases.get_mut(id).list = list;
         id
-    }
-
-    /// Defines the templates that a file begins with.
-    fn templates(&mut self, structs: &[Vec<Atom>]) {
-        for words in structs {
-            self.template(words, None);
-        }
-    }
-
-    /// Defines a template: its name, then kinds and names of fields.
-    fn template(&mut self, words: &[Atom], by: Option<ObjectId>) {
-        let globals = self.machine.globals();
-        let symbols = &mut globals.symbols;
-        let values: Vec<Value> = words.iter().map(|word| Value::of(word, symbols)).collect();
-        let (name, fields) = match &values[..] {
-            [Value::Symbol(name), fields @ ..] => (*name, fields),
-            [_, fields @ ..] => (words::EMPTY, fields),
-            [] => (words::EMPTY, &[][..]),
-        };
-        let mut mistakes = Vec::new();
-        let fields = fields_of(fields, symbols, |why| {
-            mistakes.push(format!("error: {why}"))
-        });
-        let (data, mut beside, symbols) = globals.data();
-        match data.define(name, fields, by, &mut beside) {
-            Ok(()) => {}
-            Err(TemplateMistake::Exists) => {
-                let name = symbols.text(name);
-                mistakes.push(format!("template pd-{name}: warning: already exists."));
-            }
-            Err(TemplateMistake::Other(why)) => {
-                mistakes.push(format!("error: pd-{}: {why}", symbols.text(name)));
-            }
-        }
-        mistakes.iter().for_each(|line| globals.print(line));
-    }
-
-    /// Adds a scalar that was saved with the patch to its canvas.
-    fn scalar(&mut self, words: &[Atom]) {
-        let list = self.machine.canvases.get_mut(self.canvas).list;
-        let globals = self.machine.globals();
-        let symbols = &mut globals.symbols;
-        let word = |atom: &Atom, symbols: &mut Symbols| match atom {
-            // One that was escaped once more belongs to a text.
-            Atom::Symbol(text) => TextWord::Value(Value::Symbol(symbols.intern(text))),
-            atom => TextWord::of_atom(atom, symbols),
-        };
-        let words: Vec<TextWord> = words.iter().map(|atom| word(atom, symbols)).collect();
-        let (data, mut beside, symbols) = globals.data();
-        let restored = data.restore(list, &words, symbols, &mut beside);
-        globals.report_restored(restored);
     }
 
     /// As [`Builder::canvas`], whose boxes are called by `name`.
@@ -387,22 +292,6 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn array(&mut self, name: Symbol, points: Vec<f32>, is_defined: bool) -> ObjectId {
-        let globals = self.machine.globals();
-        let array = globals.arrays.add(name, points);
-        let (data, mut beside, _) = globals.data();
-        let place = is_defined.then(|| {
-            let datum = data.add_named(words::FLOAT, array);
-            data.add_around(words::POINTS, datum, &mut beside)
-        });
-        let place = place.flatten();
-        let id = self
-            .machine
-            .add("array", Box::new(ArrayBox { name, place }));
-        self.machine.receive(name, id);
-        id
-    }
-
     fn inner(&mut self, inner: &Instance, is_file: bool, name: &str) -> BuiltBox {
         let (id, inside) = self.named_canvas(inner, is_file, name);
         let side = |names: [&str; 2]| {
@@ -466,129 +355,6 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn class(&mut self, class: &str, object: &LoadedObject) -> BuiltBox {
-        if self.reblocks || !self.has_signals && class.ends_with('~') {
-            return self.not_built(class, object);
-        }
-        if matches!(class, "inlet" | "outlet" | "inlet~" | "outlet~") {
-            let object: Box<dyn super::object::Object> = match class {
-                "inlet~" => Box::new(SignalInlet),
-                _ => Box::new(Passage),
-            };
-            let id = self.machine.add(class, object);
-            if class.ends_with('~') {
-                self.machine.set_signal_inlets(id, [Some(0.0)].into());
-            }
-            return BuiltBox::Object(id);
-        }
-        let globals = self.machine.globals();
-        let values: Vec<Value> = object
-            .arguments
-            .iter()
-            .map(|atom| Value::of(atom, &mut globals.symbols))
-            .collect();
-        if let Some(array) = array_definition(class, object) {
-            let name = self.name(&array.0);
-            return BuiltBox::Object(self.array(name, array.1, true));
-        }
-        if class == "table" {
-            let name = object.arguments.first().map(|name| self.name(name));
-            let size = object
-                .arguments
-                .get(1)
-                .and_then(Atom::as_float)
-                .unwrap_or(100.0);
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "between 1 and 2^28"
-            )]
-            let size = size.clamp(1.0, 268_435_456.0) as usize;
-            if let Some(name) = name {
-                self.array(name, vec![0.0; size], false);
-            }
-            return BuiltBox::None;
-        }
-        let file = usize::from(object.span.file);
-        let mut making = Making {
-            class,
-            values: &values,
-            globals,
-            folder: self
-                .folders
-                .get(file)
-                .map_or(Path::new(""), PathBuf::as_path),
-            saved: &object.saved,
-            saved_around: &self.saved_around,
-            canvas_arguments: &self.arguments,
-        };
-        let made = make(&mut making)
-            .or_else(|| crate::child::make(&mut making))
-            .or_else(|| crate::signal::make(&mut making));
-        let Some(made) = made else {
-            return self.not_built(class, object);
-        };
-        let id = self.machine.add(class, made);
-        if class == "namecanvas"
-            && let Some(name) = object.arguments.first()
-        {
-            let name = self.name(name);
-            let list = self.machine.canvases.get_mut(self.canvas).list;
-            let receiver = self.machine.globals().data.receiver(Place::Head(list));
-            if let Some(receiver) = receiver {
-                self.machine.receive(name, receiver);
-            }
-        }
-        if class == "struct" {
-            self.template(&object.arguments, Some(id));
-        }
-        if class == "pd~" {
-            self.machine.globals().children.name_last(id);
-        }
-        if class.ends_with('~') {
-            let inlets = object.ports.inlets.iter().enumerate();
-            let signals = inlets.map(|(at, kind)| {
-                let number = crate::signal::initial_number(class, at, &values);
-                (*kind == PortKind::Signal).then_some(number)
-            });
-            self.machine.set_signal_inlets(id, signals.collect());
-        }
-        if let Some(name) = super::midi::name_of(class) {
-            self.machine.receive(name, id);
-        }
-        if matches!(class, "savestate" | "netreceive") {
-            // Before all loadbangs, as Pd does it while it reads the patch.
-            self.machine.at_load(id);
-        }
-        if class == "text"
-            && let [Value::Symbol(function), rest @ ..] = &values[..]
-            && matches!(
-                self.machine.globals().symbols.text(*function),
-                "define" | "d"
-            )
-            && let Some(name) = rest.iter().rev().find_map(|value| match value {
-                Value::Symbol(name) => Some(*name),
-                Value::Float(_) | Value::Pointer(_) => None,
-            })
-        {
-            self.machine.receive(name, id);
-        }
-        if class == "receive"
-            && let Some(name) = object.arguments.first().map(|name| self.name(name))
-        {
-            self.machine.receive(name, id);
-        }
-        BuiltBox::Object(id)
-    }
-
-    fn not_built(&mut self, class: &str, object: &LoadedObject) -> BuiltBox {
-        self.not_yet.push(NotYet {
-            class: class.into(),
-            span: object.span,
-        });
-        BuiltBox::None
-    }
-
     fn name(&mut self, atom: &Atom) -> Symbol {
         self.machine.globals().symbols.intern(&atom.to_string())
     }
@@ -631,72 +397,6 @@ impl<'m> Builder<'m> {
             if let (true, BuiltBox::Object(id)) = (is_asked, built) {
                 self.machine.at_load(*id);
             }
-        }
-    }
-}
-
-impl BuiltBox {
-    /// Its place in the canvas.
-    fn place(&self, body: &ObjectBody) -> BoxPlace {
-        match self {
-            Self::None => BoxPlace::None,
-            Self::Object(id) => BoxPlace::Object(*id),
-            Self::Canvas { id, .. } => BoxPlace::Canvas {
-                id: *id,
-                is_abstraction: matches!(body, ObjectBody::Abstraction(_)),
-            },
-            Self::Clones {
-                distributor,
-                collector,
-                instances,
-            } => {
-                let canvas = |one: &Self| match one {
-                    Self::Canvas { id, .. } => Some(*id),
-                    _ => None,
-                };
-                BoxPlace::Clones {
-                    distributor: *distributor,
-                    collector: *collector,
-                    canvases: instances.iter().filter_map(canvas).collect(),
-                }
-            }
-        }
-    }
-
-    fn id(&self) -> Option<ObjectId> {
-        match self {
-            Self::Object(id) => Some(*id),
-            _ => None,
-        }
-    }
-
-    fn inlet(&self, inlet: usize) -> Option<Wire> {
-        match self {
-            Self::Object(object) => {
-                let inlet = u32::try_from(inlet).ok()?;
-                Some(Wire {
-                    object: *object,
-                    inlet,
-                })
-            }
-            Self::Canvas { inlets, .. } => {
-                let object = (*inlets.get(inlet)?)?;
-                Some(Wire { object, inlet: 0 })
-            }
-            Self::Clones { distributor, .. } => Some(Wire {
-                object: *distributor,
-                inlet: u32::try_from(inlet).ok()?,
-            }),
-            Self::None => None,
-        }
-    }
-
-    fn outlet(&self, outlet: usize) -> Option<(ObjectId, usize)> {
-        match self {
-            Self::Object(object) => Some((*object, outlet)),
-            Self::Canvas { outlets, .. } => Some(((*outlets.get(outlet)?)?, 0)),
-            Self::Clones { collector, .. } => Some((*collector, outlet)),
-            Self::None => None,
         }
     }
 }
