@@ -38,9 +38,9 @@ use processor::Registry;
 use rt::mirror::{Ring, SharedWords};
 use seat::EngineSeat;
 use std::collections::HashMap;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -146,6 +146,35 @@ struct Cell {
     windows: Option<Windows>,
 }
 
+/// Memory that the supervisor has made for the process.
+fn open_memory(path: &Path) -> Result<File, String> {
+    let file = OpenOptions::new().read(true).write(true).open(path);
+    file.map_err(|error| format!("its memory is not there: {error}"))
+}
+
+/// The first words of the memory for checkpoints.
+fn open_head(memory: &File) -> Result<SharedWords, String> {
+    let file = memory.try_clone().map_err(|error| error.to_string())?;
+    SharedWords::open(&file.into(), FIRST_BUFFER).map_err(|error| error.to_string())
+}
+
+/// The process's end of the rings of requests and of replies, whose messages have so many words.
+fn open_end(rings: &(PathBuf, PathBuf), words: (usize, usize)) -> Result<CellEnd, String> {
+    let open = |path: &Path, words: usize| {
+        let ring = Ring::open(open_memory(path)?.into()).map_err(|error| error.to_string())?;
+        match ring.capacity() < HEADER + words {
+            true => Err("the session has changed since the supervisor read it".to_owned()),
+            false => Ok(ring),
+        }
+    };
+    let (requests, replies) = (open(&rings.0, words.0)?, open(&rings.1, words.1)?);
+    Ok(CellEnd::new(
+        requests.consumer().map_err(|error| error.to_string())?,
+        replies.producer().map_err(|error| error.to_string())?,
+        words,
+    ))
+}
+
 impl Cell {
     fn new(job: CellJob) -> Result<Self, String> {
         let CellJob {
@@ -174,21 +203,7 @@ impl Cell {
         let (entered, collected) = (words(of_events), words(samples.1));
         let entries = entries(&part, frames);
         register_border(&mut registry, entries, entered.clone(), collected.clone());
-        let open = |path: &PathBuf| -> Result<Ring<u32>, String> {
-            let file = OpenOptions::new().read(true).write(true).open(path);
-            let file = file.map_err(|error| format!("its memory is not there: {error}"))?;
-            Ring::open(file.into()).map_err(|error| error.to_string())
-        };
-        let (requests, replies) = (open(&rings.0)?, open(&rings.1)?);
-        let is_short = |ring: &Ring<u32>, samples| ring.capacity() < HEADER + samples;
-        if is_short(&requests, samples.0) || is_short(&replies, samples.1) {
-            return Err("the session has changed since the supervisor read it".to_owned());
-        }
-        let end = CellEnd::new(
-            requests.consumer().map_err(|error| error.to_string())?,
-            replies.producer().map_err(|error| error.to_string())?,
-            samples,
-        );
+        let end = open_end(&rings, samples)?;
         let is_live = options.mode == processor::Mode::Live;
         let period = options.block.duration(options.rate);
         let budget = is_live.then(|| Nanos(period.0.saturating_mul(blocks)));
@@ -200,22 +215,19 @@ impl Cell {
             }),
             ..options
         };
-        let options_period = options.block.duration(options.rate);
-        let interval = CHECKPOINT_INTERVAL.0 / options_period.0.max(1);
+        let blocks_in = |time: Nanos| (time.0 / period.0.max(1)).max(1);
         let (graph, registry) = (part.graph.clone(), Arc::new(registry));
         let (engine, mut callback) = Engine::new(graph.clone(), registry.clone(), options)
             .map_err(|error| graph::error_chain(&error))?;
-        let state = OpenOptions::new().read(true).write(true).open(state);
-        let state = state.map_err(|error| format!("its memory is not there: {error}"))?;
+        let state = open_memory(&state)?;
         let edit_memory = state.try_clone().map_err(|error| error.to_string())?;
         let (keeper, is_continued) = Keeper::new(
             &state.into(),
             (&mut callback, &graph),
-            (interval.max(1), part.is_renumbered),
+            (blocks_in(CHECKPOINT_INTERVAL), part.is_renumbered),
         )?;
         let before = before.filter(|_| !is_continued);
-        let before =
-            before.and_then(|path| OpenOptions::new().read(true).write(true).open(path).ok());
+        let before = before.and_then(|path| open_memory(&path).ok());
         let before = before.and_then(|file| LeavingCell::open(&file.into()));
         let mut notes = keeper.notes(&graph, registry.catalogue());
         let (gauges, left_out) = ShownGauges::new(engine.gauge_handles(), keeper.head());
@@ -224,35 +236,29 @@ impl Cell {
                 "{left_out} meters are not shown: a cell shows {GAUGES} at most"
             ));
         }
-        let gauge_interval = GAUGE_INTERVAL.0 / options_period.0.max(1);
-        let (ports, slots) = (
-            part.inputs.iter().map(BorderPort::channels).collect(),
-            part.slots.clone(),
-        );
-        let outputs = part.outputs.clone();
+        let ports = part.inputs.iter().map(BorderPort::channels).collect();
+        let (slots, outputs) = (part.slots.clone(), part.outputs.clone());
         let (seat, ends) = EngineSeat::new(engine, read_part.is_some());
+        let is_renewable = keeper.is_renewable();
         let editor = read_part.map(|read_part| {
-            let fd = edit_memory.try_clone().map_err(|error| error.to_string())?;
-            let head = SharedWords::open(&fd.into(), FIRST_BUFFER);
             let editor = Editor {
+                head: open_head(&edit_memory)?,
+                memory: edit_memory,
                 ends,
                 part,
                 read_part,
                 registry,
-                memory: edit_memory,
-                head: head.map_err(|error| error.to_string())?,
-                is_renewable: keeper.is_renewable(),
+                is_renewable,
                 seen: 0,
             };
             editor.start()
         });
-        let editor = editor.transpose()?;
         Ok(Self {
-            _editor: editor,
+            _editor: editor.transpose()?,
             keeper,
             before,
             gauges,
-            gauge_interval: gauge_interval.max(1),
+            gauge_interval: blocks_in(GAUGE_INTERVAL),
             is_continued,
             notes,
             seat,
