@@ -164,6 +164,7 @@ impl Editor {
             std::thread::sleep(INTERVAL);
         };
         result.map(|_| ()).map_err(|error| {
+            // pairs with the load in `EngineSeat::is_changing`; nothing has changed.
             shared.is_changing.store(false, Ordering::Release);
             error_chain(&error)
         })
