@@ -45,6 +45,24 @@ pub(super) struct Child {
     pub(super) is_array: bool,
 }
 
+/// The instance that nodes are made in.
+#[derive(Clone, Copy)]
+struct Surroundings<'i> {
+    /// Its name and a dot; empty for the session.
+    prefix: &'i str,
+    /// Its parameters.
+    scope: &'i InstanceScope,
+    enabled: bool,
+}
+
+impl Surroundings<'_> {
+    /// Returns true if `node` stands in the session as it is played: such nodes count against no bound.
+    fn is_written(self, node: &TemplateNode<'_, '_>) -> bool {
+        let is_node = matches!(node.content, Content::Node(_));
+        self.prefix.is_empty() && node.count.is_none() && is_node
+    }
+}
+
 /// Makes the instances.
 pub(super) struct Copier<'a, 't, 'f, 's> {
     pub(super) templates: &'f [Template<'a, 't>],
@@ -89,8 +107,12 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         let template = self.templates.len() - 1;
         self.nodes.reserve(self.templates[template].nodes.len());
         self.instances.push(self.placeholder(template));
-        let scope = InstanceScope::new(Vec::new(), (0, 1));
-        self.fill(0, "", &scope, true);
+        let around = Surroundings {
+            prefix: "",
+            scope: &InstanceScope::new(Vec::new(), (0, 1)),
+            enabled: true,
+        };
+        self.fill(0, around);
     }
 
     fn placeholder(&self, template: usize) -> Instance {
@@ -101,8 +123,8 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         }
     }
 
-    /// Makes what is inside the instance `index`, whose name is `prefix` without its last dot.
-    fn fill(&mut self, index: usize, prefix: &str, scope: &InstanceScope, enabled: bool) {
+    /// Makes what is inside the instance `index`.
+    fn fill(&mut self, index: usize, around: Surroundings<'_>) {
         let templates = self.templates;
         let template = &templates[self.instances[index].template];
         let ports = template.inputs().len() + template.outputs().len();
@@ -111,78 +133,88 @@ impl<'a, 't, 'f, 's> Copier<'a, 't, 'f, 's> {
         self.spend(0, 0, ports + template.body.edges.len());
         let mut children = Vec::with_capacity(template.nodes.len());
         for node in &template.nodes {
-            children.push(self.child(node, prefix, scope, enabled));
+            children.push(self.child(node, around));
         }
         self.instances[index].children = children;
     }
 
     /// Makes all copies of `node`.
-    fn child(
-        &mut self,
-        node: &TemplateNode<'a, 't>,
-        prefix: &str,
-        scope: &InstanceScope,
-        enabled: bool,
-    ) -> Child {
-        if prefix.is_empty() {
+    fn child(&mut self, node: &TemplateNode<'a, 't>, around: Surroundings<'_>) -> Child {
+        if around.prefix.is_empty() {
             self.top = node.written.name.at.clone();
         }
-        let count = self.count(node, scope);
-        let copies = count.unwrap_or(1);
-        let is_array = node.count.is_some();
-        let mut child = Child {
+        let copies = self.count(node, around.scope).unwrap_or(1);
+        let none = Child {
             first: self.nodes.len() as u32,
             count: 0,
-            is_array,
+            is_array: node.count.is_some(),
         };
-        let is_written = prefix.is_empty() && !is_array && matches!(node.content, Content::Node(_));
-        if !is_written && !self.spend(copies, 0, 0) {
-            return child;
+        if !around.is_written(node) && !self.spend(copies, 0, 0) {
+            return none;
         }
-        child.count = copies;
         self.list_lengths(node, copies);
+        let mut child = Child {
+            count: copies,
+            ..none
+        };
         if let Content::Part(part) = node.content {
             child.first = self.instances.len() as u32;
             for _ in 0..copies {
                 self.instances.push(self.placeholder(part));
             }
         }
-        let enabled = enabled && node.written.enabled;
-        for copy in 0..copies {
-            let mut name = format!("{prefix}{}", node.written.name.text);
-            let mut own = None;
-            if is_array {
-                name += &format!(".{copy}");
-                let numbers = (copy, copies);
-                own = Some(InstanceScope {
-                    index: numbers.0,
-                    count: numbers.1,
-                    ..scope.clone()
-                });
-            }
-            let scope = own.as_ref().unwrap_or(scope);
-            if !is_written && !self.spend(0, name.len(), node.work) {
+        for number in 0..copies {
+            if !self.copy(node, child, number, around) {
                 return Child { count: 0, ..child };
-            }
-            match node.content {
-                Content::Node(_) => {
-                    let copy = if is_written {
-                        0
-                    } else {
-                        self.nodes.len() as u32 + 1
-                    };
-                    let node = self.node(node, name, scope, (enabled, copy));
-                    self.nodes.push(node);
-                }
-                Content::Part(part) => {
-                    let inner = self.params(node, part, scope);
-                    name.push('.');
-                    self.fill((child.first + copy) as usize, &name, &inner, enabled);
-                }
-                Content::Nothing => {}
             }
         }
         child
+    }
+
+    /// Makes the copy `number` of `node`. Returns false if it exceeds a bound.
+    fn copy(
+        &mut self,
+        node: &TemplateNode<'a, 't>,
+        child: Child,
+        number: u32,
+        around: Surroundings<'_>,
+    ) -> bool {
+        let mut name = format!("{}{}", around.prefix, node.written.name.text);
+        let mut own = None;
+        if child.is_array {
+            name += &format!(".{number}");
+            own = Some(InstanceScope {
+                index: number,
+                count: child.count,
+                ..around.scope.clone()
+            });
+        }
+        let scope = own.as_ref().unwrap_or(around.scope);
+        let is_written = around.is_written(node);
+        if !is_written && !self.spend(0, name.len(), node.work) {
+            return false;
+        }
+        let enabled = around.enabled && node.written.enabled;
+        match node.content {
+            Content::Node(_) => {
+                let copy = match is_written {
+                    true => 0,
+                    false => self.nodes.len() as u32 + 1,
+                };
+                let node = self.node(node, name, scope, (enabled, copy));
+                self.nodes.push(node);
+            }
+            Content::Part(part) => {
+                let inner = Surroundings {
+                    prefix: &(name + "."),
+                    scope: &self.params(node, part, scope),
+                    enabled,
+                };
+                self.fill((child.first + number) as usize, inner);
+            }
+            Content::Nothing => {}
+        }
+        true
     }
 
     /// The number of copies; `None` without a count.

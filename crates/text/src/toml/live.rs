@@ -204,73 +204,115 @@ fn placed(wrong: WrongEntries, source: &str, section: &Section) -> Vec<Diagnosti
 }
 
 fn read_controller(entry: &Value) -> Result<ControllerEntry, String> {
-    const KEYS: [&str; 8] = [
-        "port", "channel", "cc", "bits", "bend", "target", "range", "curve",
-    ];
-    let entry = entry.as_table().ok_or("it is a table")?;
-    if let Some(unknown) = entry.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(format!(
-            "`{unknown}` is no key; keys are {}",
-            KEYS.join(", ")
-        ));
-    }
-    let whole = |key: &str, max: i64, default: i64| match entry.get(key) {
-        None => Ok(default),
-        Some(value) => (value.as_integer().filter(|it| (0..=max).contains(it)))
-            .ok_or_else(|| format!("`{key}` is a whole number from 0 to {max}")),
-    };
-    let word = |key: &str| match entry.get(key) {
-        None => Ok(""),
-        Some(value) => value.as_str().ok_or_else(|| format!("`{key}` is a text")),
-    };
-    let is_bend = match entry.get("bend") {
-        None => false,
-        Some(value) => value.as_bool().ok_or("`bend` is true or false")?,
-    };
-    let is_14_bit = match whole("bits", 14, 7)? {
-        7 => false,
-        14 => true,
-        _ => return Err("`bits` is 7 or 14".to_owned()),
-    };
-    let max = if is_14_bit { 31 } else { 127 };
-    let cc = match (entry.contains_key("cc"), is_bend) {
-        (true, false) => Some(whole("cc", max, 0)? as u8),
-        (false, true) => None,
-        _ => return Err("it needs either `cc` or `bend = true`".to_owned()),
-    };
-    let target = word("target")?;
-    if !target.contains('.') {
-        return Err("`target` is a node and its parameter: \"tone.freq\"".to_owned());
-    }
-    let number = |value: &Value| {
-        let number = value.as_float();
-        number.or_else(|| value.as_integer().map(|whole| whole as f64))
-    };
-    let range = entry.get("range").and_then(Value::as_array);
-    let range: Vec<f64> = range.into_iter().flatten().filter_map(number).collect();
-    let [low, high] = range[..] else {
-        return Err("`range` is two numbers: [100, 8000]".to_owned());
-    };
-    let is_exponential = match word("curve")? {
-        "" | "linear" => false,
-        "exponential" => true,
-        _ => return Err("`curve` is \"linear\" or \"exponential\"".to_owned()),
-    };
-    if is_exponential && !(low > 0.0 && high > 0.0) {
-        return Err("an exponential curve needs a range above 0".to_owned());
-    }
-    if !(low.is_finite() && high.is_finite()) {
-        return Err("`range` is two finite numbers".to_owned());
-    }
+    let table = ControllerTable(entry.as_table().ok_or("it is a table")?);
+    table.check_keys()?;
+    let is_14_bit = table.is_14_bit()?;
+    let cc = table.cc(is_14_bit)?;
+    let target = table.target()?;
+    let range = table.range()?;
+    let is_exponential = table.is_exponential(range)?;
     Ok(ControllerEntry {
-        port: word("port")?.to_owned(),
-        channel: whole("channel", 16, 0)? as u8,
+        port: table.text("port")?.to_owned(),
+        channel: table.whole("channel", 16, 0)? as u8,
         cc,
         is_14_bit,
-        target: target.to_owned(),
-        range: (low, high),
+        target,
+        range,
         is_exponential,
     })
+}
+
+/// A `[[controller]]` as it is written. What is wrong with a key is said in words that name it.
+struct ControllerTable<'a>(&'a Table);
+
+impl ControllerTable<'_> {
+    const KEYS: [&'static str; 8] = [
+        "port", "channel", "cc", "bits", "bend", "target", "range", "curve",
+    ];
+
+    fn check_keys(&self) -> Result<(), String> {
+        let unknown = |key: &&String| !Self::KEYS.contains(&key.as_str());
+        match self.0.keys().find(unknown) {
+            None => Ok(()),
+            Some(unknown) => Err(format!(
+                "`{unknown}` is no key; keys are {}",
+                Self::KEYS.join(", ")
+            )),
+        }
+    }
+
+    /// A whole number from 0 to `max`.
+    fn whole(&self, key: &str, max: i64, default: i64) -> Result<i64, String> {
+        let Some(value) = self.0.get(key) else {
+            return Ok(default);
+        };
+        let whole = value.as_integer().filter(|it| (0..=max).contains(it));
+        whole.ok_or_else(|| format!("`{key}` is a whole number from 0 to {max}"))
+    }
+
+    /// A text; empty without the key.
+    fn text(&self, key: &str) -> Result<&str, String> {
+        let Some(value) = self.0.get(key) else {
+            return Ok("");
+        };
+        value.as_str().ok_or_else(|| format!("`{key}` is a text"))
+    }
+
+    fn is_bend(&self) -> Result<bool, String> {
+        let Some(value) = self.0.get("bend") else {
+            return Ok(false);
+        };
+        Ok(value.as_bool().ok_or("`bend` is true or false")?)
+    }
+
+    fn is_14_bit(&self) -> Result<bool, String> {
+        match self.whole("bits", 14, 7)? {
+            7 => Ok(false),
+            14 => Ok(true),
+            _ => Err("`bits` is 7 or 14".to_owned()),
+        }
+    }
+
+    /// Number of the controller; `None` for the wheel.
+    fn cc(&self, is_14_bit: bool) -> Result<Option<u8>, String> {
+        let max = if is_14_bit { 31 } else { 127 };
+        match (self.0.contains_key("cc"), self.is_bend()?) {
+            (true, false) => Ok(Some(self.whole("cc", max, 0)? as u8)),
+            (false, true) => Ok(None),
+            _ => Err("it needs either `cc` or `bend = true`".to_owned()),
+        }
+    }
+
+    fn target(&self) -> Result<String, String> {
+        let target = self.text("target")?;
+        match target.contains('.') {
+            true => Ok(target.to_owned()),
+            false => Err("`target` is a node and its parameter: \"tone.freq\"".to_owned()),
+        }
+    }
+
+    fn range(&self) -> Result<(f64, f64), String> {
+        let number = |value: &Value| {
+            let number = value.as_float();
+            number.or_else(|| value.as_integer().map(|whole| whole as f64))
+        };
+        let range = self.0.get("range").and_then(Value::as_array);
+        let range: Vec<f64> = range.into_iter().flatten().filter_map(number).collect();
+        match range[..] {
+            [low, high] if low.is_finite() && high.is_finite() => Ok((low, high)),
+            [_, _] => Err("`range` is two finite numbers".to_owned()),
+            _ => Err("`range` is two numbers: [100, 8000]".to_owned()),
+        }
+    }
+
+    fn is_exponential(&self, (low, high): (f64, f64)) -> Result<bool, String> {
+        match self.text("curve")? {
+            "" | "linear" => Ok(false),
+            "exponential" if low > 0.0 && high > 0.0 => Ok(true),
+            "exponential" => Err("an exponential curve needs a range above 0".to_owned()),
+            _ => Err("`curve` is \"linear\" or \"exponential\"".to_owned()),
+        }
+    }
 }
 
 #[cfg(test)]

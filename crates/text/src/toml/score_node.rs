@@ -138,55 +138,68 @@ pub(super) fn source<'t>(
     ast: &mut Ast<'t>,
     diagnostics: &mut Diagnostics<'_>,
 ) {
-    let at = name.at.clone();
+    let Some(end) = target_end(to, diagnostics) else {
+        return;
+    };
+    let start = AstEnd {
+        node: name.clone(),
+        path: Vec::new(),
+        port: PortName::First,
+        port_at: name.at.clone(),
+        is_middle: false,
+        amount: None,
+    };
+    ast.nodes.push(source_node(kind, name, params));
+    ast.edges.push((start, end));
+    ast.has_scores = true;
+}
+
+/// The place that `to` names, at which a value is set if it states no other law.
+fn target_end<'t>(to: &Ident<'_>, diagnostics: &mut Diagnostics<'_>) -> Option<AstEnd<'t>> {
     // The reader of edges knows names with quotes, ways into parts, and laws.
-    let end = match chain::parse(&format!("x -> {}", to.text)) {
-        Ok(mut ends) if ends.len() == 2 => ends.pop(),
+    let mut end = match chain::parse(&format!("x -> {}", to.text)) {
+        Ok(mut ends) if ends.len() == 2 => ends.pop()?,
         Ok(_) => {
             diagnostics.error(to.at.clone(), "`to` names one place, not a chain");
-            None
+            return None;
         }
         Err(error) => {
             diagnostics
                 .error(to.at.clone(), error.message)
                 .help(error.help);
-            None
+            return None;
         }
     };
-    let Some(mut end) = end else { return };
     (end.node.at, end.port_at) = (to.at.clone(), to.at.clone());
     for ident in &mut end.path {
         ident.at = to.at.clone();
     }
-    let set = Amount {
+    end.amount.get_or_insert(Amount {
         law: Law::Set,
         factor: 1.0,
-    };
-    end.amount.get_or_insert(set);
-    let from = AstEnd {
-        node: name.clone(),
-        path: Vec::new(),
-        port: PortName::First,
-        port_at: at.clone(),
-        is_middle: false,
-        amount: None,
-    };
-    let mut node = AstNode::new(name);
-    node.kind = Some(Ident {
-        text: kind.into(),
-        at: at.clone(),
     });
+    Some(end)
+}
+
+/// A node of `kind`, whose keys have the place of its name.
+fn source_node<'t>(
+    kind: &'static str,
+    name: Ident<'t>,
+    params: Vec<(&'static str, ParamValue)>,
+) -> AstNode<'t> {
+    let at = name.at.clone();
+    let ident = |text: &'static str| Ident {
+        text: text.into(),
+        at: at.clone(),
+    };
     let entry = |(key, value): (&'static str, ParamValue)| AstEntry {
-        key: Ident {
-            text: key.into(),
-            at: at.clone(),
-        },
+        key: ident(key),
         value,
         value_at: at.clone(),
         is_own: false,
     };
+    let mut node = AstNode::new(name);
+    node.kind = Some(ident(kind));
     node.entries = params.into_iter().map(entry).collect();
-    ast.nodes.push(node);
-    ast.edges.push((from, end));
-    ast.has_scores = true;
+    node
 }
