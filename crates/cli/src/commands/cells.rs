@@ -199,10 +199,7 @@ pub(crate) fn cell_mistakes(loaded: &LoadedSession) -> Vec<Diagnostic> {
 /// The cells of a session that has some. Mistakes are printed.
 fn valid_cells(loaded: &LoadedSession) -> Result<Vec<CellSpec>, Failure> {
     let (cells, mistakes): (Vec<CellSpec>, _) = read_cells(&loaded.session);
-    if !mistakes.is_empty() {
-        loaded.print_diagnostics(&mistakes);
-        return Err(Failure::bad_input_reported());
-    }
+    loaded.refuse(&mistakes)?;
     match cells.is_empty() {
         true => Err(Failure::bad_input(
             "this session has no cells: write [cell.NAME] and below it nodes = [\"…\"], or use `play`",

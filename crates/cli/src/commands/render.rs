@@ -12,6 +12,7 @@
 
 use crate::failure::Failure;
 use crate::files::{check_room, check_sound_name};
+use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::network;
 use crate::output::json::JsonOutput;
@@ -33,7 +34,8 @@ use divisi::driver::offline::{self, RenderError};
 use divisi::driver::{DriverConfig, DriverError, MidiLosses};
 use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
-use divisi::prelude::{Engine, EngineOptions, Mode, Scheduler};
+use divisi::prelude::{Engine, EngineOptions, Mode, SampleRate, Scheduler};
+use divisi::report::Report;
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
 use std::path::{Path, PathBuf};
@@ -75,12 +77,7 @@ impl Render {
         patch.allow(Some(&self.output))?;
         let mut loaded = LoadedSession::read_valid_or_network(&self.options.file, patch)?;
         self.options.recall(&mut loaded)?;
-        let mut guard = self.options.guard(&loaded)?;
-        for feed in &self.midi_in {
-            guard.input(&feed.file);
-        }
-        guard.output(&self.output)?;
-        check_sound_name(&self.output)?;
+        let mut guard = self.guard(&loaded)?;
         if network::render_network(&loaded, &self.options, &self.output, &mut guard)? {
             return Ok(());
         }
@@ -88,80 +85,133 @@ impl Render {
         self.tracing.check(&mut guard)?;
         let json = JsonOutput::open(self.options.json.as_deref(), &mut guard)?;
         let interrupt = Interrupt::listen()?;
-        let rate = self.options.rate(&loaded);
-        let mut options = self.options.engine_options(&loaded, rate);
-        options.mode = Mode::Offline;
-        options.trace = self.tracing.is_on();
-        if !self.midi_in.is_empty() {
-            // Nobody takes what an output sends.
-            options.midi.inputs = loaded.midi_ports().inputs;
+        let prepared = self.prepare(&loaded, interrupt)?;
+        let (report, done) = prepared.render();
+        let written = json.write_report(&report);
+        let whole = check_whole(&report);
+        let objects = self.options.check_objects(&loaded);
+        done.and(written)
+            .and(whole)
+            .and(objects)
+            .and(PatchOptions::check_writes())
+    }
+
+    /// Files of the call: none may be written over another one.
+    fn guard(&self, loaded: &LoadedSession) -> Result<FileGuard, Failure> {
+        let mut guard = self.options.guard(loaded)?;
+        for feed in &self.midi_in {
+            guard.input(&feed.file);
         }
+        guard.output(&self.output)?;
+        check_sound_name(&self.output)?;
+        Ok(guard)
+    }
+
+    /// Makes everything that a render takes. The output is opened last.
+    fn prepare(
+        &self,
+        loaded: &LoadedSession,
+        interrupt: Interrupt,
+    ) -> Result<PreparedRender, Failure> {
+        let rate = self.options.rate(loaded);
+        let mut options = self.engine_options(loaded, rate);
         let ports = options.midi.inputs.clone();
-        let block = options.block;
+        let (block, inputs) = (options.block, options.input_channels);
         let source = self.options.open_input(rate)?;
         let frames = match self.options.frames(rate) {
             Some(frames) => frames,
-            None => default_frames(&loaded, &options, source.as_ref())?,
+            None => default_frames(loaded, &options, source.as_ref())?,
         };
-        let mut request = DriverConfig::new("divisi", options.block);
-        request.inputs = options.input_channels;
-        self.options.choose_scheduler(&loaded, &mut options);
+        self.options.choose_scheduler(loaded, &mut options);
         Interrupt::check_process("nothing is written")?;
         let scheduler = self.options.scheduler_name(&options);
-        let (mut engine, player) = loaded.make_engine(options)?;
+        let (mut engine, callback) = loaded.make_engine(options)?;
         if !self.midi_in.is_empty() {
-            let bound = loaded.live.controllers.iter();
-            engine
-                .set_controllers(bound.map(controller_binding).collect())
-                .map_err(Failure::from_input_error)?;
+            bind_controllers(loaded, &mut engine)?;
         }
-        let player = MidiFeed::new(player, &self.midi_in, &ports, rate)?;
+        let player = MidiFeed::new(callback, &self.midi_in, &ports, rate)?;
         messages::print_notes(&engine.notes());
-        request.outputs = output_channels(engine.plan());
+        let mut request = DriverConfig::new("divisi", block);
+        (request.inputs, request.outputs) = (inputs, output_channels(engine.plan()));
         check_channels(&request)?;
-        let channels = Channels(request.outputs);
-        let size = (frames.into(), channels.count());
-        check_room(&self.output, size, "render fewer --seconds")?;
-        check_recordings(&engine)?;
-        let writer = Writer::create(&self.output, rate, channels, SampleFormat::F32)
-            .map_err(Failure::from_error)?;
-        let mut tracer = self
-            .tracing
-            .open(&self.options, (&scheduler, block, rate))?;
-        let progress = Progress::new(rate.hz(), Some(frames));
+        let writer = self.open_writer(&engine, rate, (frames, Channels(request.outputs)))?;
+        let timing = (scheduler.as_str(), block, rate);
+        let tracer = self.tracing.open(&self.options, timing)?;
         let job = RenderJob {
             latency: output_latency(&engine, self.options.compensate),
             request,
             frames,
             source,
             writer,
-            progress,
+            progress: Progress::new(rate.hz(), Some(frames)),
             interrupt,
             peak: 0.0,
             is_strict: self.options.strict,
         };
-        let done = job.run(&mut engine, &mut tracer, player);
-        let files = end_files(&mut engine, self.options.strict);
+        Ok(PreparedRender {
+            engine,
+            player,
+            tracer,
+            job,
+        })
+    }
+
+    /// Options of the engine, but for the scheduler.
+    fn engine_options(&self, loaded: &LoadedSession, rate: SampleRate) -> EngineOptions {
+        let mut options = self.options.engine_options(loaded, rate);
+        options.mode = Mode::Offline;
+        options.trace = self.tracing.is_on();
+        if !self.midi_in.is_empty() {
+            // Nobody takes what an output sends.
+            options.midi.inputs = loaded.midi_ports().inputs;
+        }
+        options
+    }
+
+    /// Opens the output, after all that can be refused.
+    fn open_writer(
+        &self,
+        engine: &Engine,
+        rate: SampleRate,
+        (frames, channels): (u64, Channels),
+    ) -> Result<Writer, Failure> {
+        let size = (frames.into(), channels.count());
+        check_room(&self.output, size, "render fewer --seconds")?;
+        check_recordings(engine)?;
+        Writer::create(&self.output, rate, channels, SampleFormat::F32).map_err(Failure::from_error)
+    }
+}
+
+/// Has the controllers of the session set their parameters.
+fn bind_controllers(loaded: &LoadedSession, engine: &mut Engine) -> Result<(), Failure> {
+    let bound = loaded.live.controllers.iter().map(controller_binding);
+    let set = engine.set_controllers(bound.collect());
+    set.map_err(Failure::from_input_error)
+}
+
+/// A render that can begin.
+struct PreparedRender {
+    engine: Engine,
+    player: MidiFeed,
+    tracer: TraceOutput,
+    job: RenderJob,
+}
+
+impl PreparedRender {
+    /// Renders to the end. Returns the report, and an error if the file lacks anything.
+    fn render(self) -> (Report, Result<(), Failure>) {
+        let (mut engine, mut tracer) = (self.engine, self.tracer);
+        let is_strict = self.job.is_strict;
+        let done = self.job.run(&mut engine, &mut tracer, self.player);
+        let files = end_files(&mut engine, is_strict);
         let traced = tracer.finish(&mut engine);
         let mut report = engine.report();
         report.driver = "file".into();
         let lost_midi = live_ports::lost_midi(&engine, MidiLosses::default());
         report.midi_lost = lost_midi.0;
         report.notes.extend(lost_midi.1);
-        let (done, notes) = match done {
-            Ok(notes) => (Ok(()), notes),
-            Err(failure) => (Err(failure), Vec::new()),
-        };
-        report.notes.extend(notes);
-        let written = json.write_report(&report);
-        let whole = check_whole(&report);
-        let objects = self.options.check_objects(&loaded);
-        done.and(files)
-            .and(traced)
-            .and(written)
-            .and(whole)
-            .and(objects)
-            .and(PatchOptions::check_writes())
+        let done = done.map(|notes| report.notes.extend(notes));
+        (report, done.and(files).and(traced))
     }
 }
 
@@ -249,13 +299,9 @@ impl RenderJob {
                 let kept = finished.map_err(Failure::from_error)?.flatten();
                 messages::print_message(&format!("{path}: {written} frames"));
                 messages::print_kept(Path::new(&path), kept.as_deref());
-                let advice = "; players without float samples clip it: turn the session down";
-                let mut notes = Vec::from_iter(messages::print_peak(&path, self.peak, advice));
-                let damage = self.source.as_ref().and_then(InputFile::damage);
-                let damage_count = damage.iter().count();
-                notes.extend(damage.inspect(|damage| messages::print_note(damage)));
-                check_damage(damage_count, self.is_strict)?;
-                Ok(notes)
+                let notes = quality_notes(&path, self.peak, self.source.as_ref());
+                check_damage(notes.damage_count, self.is_strict)?;
+                Ok(notes.lines)
             }
             Err(RenderError::Config(error)) => Err(Failure::bad_input(error_chain(&error))),
             Err(error) => {
@@ -302,5 +348,25 @@ impl RenderJob {
             &mut write_output,
             &mut on_progress,
         )
+    }
+}
+
+/// What lowers the quality of a finished file.
+struct QualityNotes {
+    lines: Vec<String>,
+    /// Lines that say that the input was damaged.
+    damage_count: usize,
+}
+
+/// Prints the notes on a finished file.
+fn quality_notes(path: &str, peak: f32, source: Option<&InputFile>) -> QualityNotes {
+    let advice = "; players without float samples clip it: turn the session down";
+    let mut lines = Vec::from_iter(messages::print_peak(path, peak, advice));
+    let damage = source.and_then(InputFile::damage);
+    let damage_count = damage.iter().count();
+    lines.extend(damage.inspect(|damage| messages::print_note(damage)));
+    QualityNotes {
+        lines,
+        damage_count,
     }
 }

@@ -333,6 +333,14 @@ impl LoadedSession {
         Failure::bad_input_reported()
     }
 
+    /// Fails if there are mistakes, which it prints.
+    pub(crate) fn refuse(&self, mistakes: &[Diagnostic]) -> Result<(), Failure> {
+        match mistakes.is_empty() {
+            true => Ok(()),
+            false => Err(self.graph_failure(mistakes)),
+        }
+    }
+
     /// Failure of the engine. Mistakes in the graph are printed.
     pub(crate) fn engine_failure(&self, error: EngineError) -> Failure {
         match error {

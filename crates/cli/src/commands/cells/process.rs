@@ -13,7 +13,7 @@ use divisi::cells::{
 use divisi::graph::Diagnostic;
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
 use divisi::workers::Priority;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Plays one cell of a session for its supervisor
 #[derive(Args)]
@@ -64,37 +64,89 @@ impl CellProcess {
         let Some(file) = self.file.as_ref().filter(|_| !self.try_to_leave) else {
             return Self::print_attempts(self.parent);
         };
-        let name = self.name.clone();
         let state = self.state.clone().unwrap_or_default();
-        let (handed, number) = HandedSession::read(&state).map_err(Failure::failed)?;
+        let (loaded, part) = self.read_own_part(file, &state)?;
+        let name = self.name.clone();
+        let report = |note: &str| {
+            if self.notes {
+                messages::print_note(&format!("cell `{name}`: {note}"));
+            }
+        };
+        let job = self.job(file.clone(), state, &loaded, part);
+        run_cell(job, report).map_err(|why| Failure::failed(format!("cell `{name}`: {why}")))
+    }
+
+    /// The session that the supervisor has left in `state`, and this cell's part of it.
+    fn read_own_part(
+        &self,
+        file: &Path,
+        state: &Path,
+    ) -> Result<(LoadedSession, CellPart), Failure> {
+        let (handed, number) = HandedSession::read(state).map_err(Failure::failed)?;
         let mut loaded = LoadedSession::read_text(file, &handed.text)?;
         let placed = handed.place(&loaded.session.graph);
         loaded.session.graph = placed.map_err(Failure::failed)?;
-        let (rate, block) = format(&loaded, self.rate, self.block);
         let mut part = self.part(&loaded)?;
         handed.number_targets(&mut part);
         if part.number() != number {
             return Err(Failure::failed(format!(
-                "cell `{name}`: the session in {} is another one than its supervisor has read: a file that it includes has changed",
+                "cell `{}`: the session in {} is another one than its supervisor has read: a file that it includes has changed",
+                self.name,
                 file.display()
             )));
         }
+        Ok((loaded, part))
+    }
+
+    /// What the session says of this cell, on the cores of the call.
+    fn spec(&self, part: &CellPart) -> CellSpec {
         let mut spec = part.spec.clone();
         if let Some(cores) = &self.cores {
             let cores = cores.split(',').filter_map(|core| core.parse().ok());
             spec.cores = cores.collect();
         }
-        let priority = match self.live {
-            true => spec.policy.priority(spec.precedence),
-            false => Priority::Ordinary,
-        };
+        spec
+    }
+
+    fn job(
+        &self,
+        file: PathBuf,
+        state: PathBuf,
+        loaded: &LoadedSession,
+        part: CellPart,
+    ) -> CellJob {
+        let spec = self.spec(&part);
+        let options = self.engine_options(loaded, &spec);
         let is_switched = spec.policy.is_switched();
-        let blocks = spec.latency.blocks().max(1);
-        let windows = match &spec.policy {
-            Policy::TimeTriggered(windows) if self.live => Some(windows.clone()),
-            _ => None,
-        };
-        let read_part = (self.live && !is_switched).then(|| read_part(file.clone(), name.clone()));
+        let read_part = || read_part(file, self.name.clone());
+        CellJob {
+            part,
+            registry: divisi::registry(),
+            isolation: Isolation {
+                cores: spec.cores,
+                memory_mib: spec.memory_mib,
+                priority: options.priority,
+                is_switched,
+            },
+            options,
+            rings: (
+                self.requests.clone().unwrap_or_default(),
+                self.replies.clone().unwrap_or_default(),
+            ),
+            state,
+            before: self.before.clone(),
+            parent: self.parent,
+            windows: match spec.policy {
+                Policy::TimeTriggered(windows) if self.live => Some(windows),
+                _ => None,
+            },
+            blocks: spec.latency.blocks().max(1),
+            read_part: (self.live && !is_switched).then(read_part),
+        }
+    }
+
+    fn engine_options(&self, loaded: &LoadedSession, spec: &CellSpec) -> EngineOptions {
+        let (rate, block) = format(loaded, self.rate, self.block);
         let mut options = EngineOptions::new(block, rate);
         options.folder.clone_from(&loaded.folder);
         options.workers = spec.process_workers();
@@ -102,39 +154,12 @@ impl CellProcess {
             1 => Scheduler::Sequential,
             _ => Scheduler::Stealing,
         };
-        options.priority = priority;
+        (options.mode, options.priority) = match self.live {
+            true => (Mode::Live, spec.policy.priority(spec.precedence)),
+            false => (Mode::Offline, Priority::Ordinary),
+        };
         options.prevent_cpu_sleep = false;
-        options.mode = match self.live {
-            true => Mode::Live,
-            false => Mode::Offline,
-        };
-        let job = CellJob {
-            part,
-            registry: divisi::registry(),
-            options,
-            isolation: Isolation {
-                cores: spec.cores,
-                memory_mib: spec.memory_mib,
-                priority,
-                is_switched,
-            },
-            rings: (
-                self.requests.unwrap_or_default(),
-                self.replies.unwrap_or_default(),
-            ),
-            state,
-            before: self.before,
-            parent: self.parent,
-            windows,
-            blocks,
-            read_part,
-        };
-        let report = |note: &str| {
-            if self.notes {
-                messages::print_note(&format!("cell `{name}`: {note}"));
-            }
-        };
-        run_cell(job, report).map_err(|why| Failure::failed(format!("cell `{name}`: {why}")))
+        options
     }
 
     /// The part of this cell. Others have no part in it.

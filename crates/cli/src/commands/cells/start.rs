@@ -9,11 +9,11 @@ use crate::failure::Failure;
 use crate::output::messages;
 use crate::session::load::LoadedSession;
 use divisi::cells::{
-    CellLinks, CellPart, CellService, CellSpec, Drill, DrillKind, HandedSession, KeptCell, Launch,
-    LaunchRequest, MachineFiles, Monitor, MonitorOptions, PlannedCell, SUPERVISOR_DRILLS,
-    ServiceOptions, Split, Start, Succession, SystemSpec, read_system, register_cells,
+    CellLink, CellLinks, CellPart, CellService, CellSpec, Drill, DrillKind, HandedSession,
+    KeptCell, Launch, LaunchRequest, MachineFiles, Monitor, MonitorOptions, PlannedCell,
+    SUPERVISOR_DRILLS, ServiceOptions, Split, Succession, SystemSpec, read_system, register_cells,
 };
-use divisi::prelude::{Engine, EngineCallback, EngineOptions, Frames, SampleRate};
+use divisi::prelude::{Engine, EngineCallback, EngineOptions, Frames, Registry, SampleRate};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -53,96 +53,16 @@ impl CellOptions<'_> {
         mut options: EngineOptions,
         (succession, kept): (Succession, Rc<RefCell<KeptChanges>>),
     ) -> Result<StartedCells, Failure> {
-        let (rate, block, lost) = (options.rate, options.block, succession.lost());
         options.folder.clone_from(&loaded.folder);
-        let Planned {
-            cells,
-            mut split,
-            session,
-        } = plan(loaded, &kept.borrow())?;
-        let lost_edits = kept.borrow_mut().take_edits();
-        if let Some(what) = &lost_edits {
-            messages::print_message(&format!(
-                "lost with the supervisor, since changes of nodes and edges are not kept: {what}"
-            ));
-        }
-        let (drills, own_drills) = self.drills(&split.cells, rate, lost > 0)?;
-        let system = read_valid_system(loaded)?;
-        let reserve = self.admission.reserve(system.reserve_percent);
-        // A render has no deadline. Cells that are taken over were admitted.
-        if self.is_live && lost == 0 && self.admission.is_on() {
-            let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
-            check_admission((loaded, self.file), &cells, (rate, block), reserve)?;
-        }
-        let machine = MachineFiles::default();
-        if self.is_live && lost == 0 {
-            check_cores(loaded, &split)?;
-        }
-        if self.is_live {
-            check_siblings(loaded, &machine, &split)?;
-            messages::print_notes(&machine.clean());
-        }
-        let planned = cells.iter().zip(&split.cells).zip(drills);
-        let planned = planned.map(|((cell, part), drills)| PlannedCell {
-            index: cell.index,
-            part,
-            drills,
-            is_stopped: cell.stopped.is_some(),
-        });
-        let monitor = MonitorOptions {
-            block,
-            rate,
-            is_live: self.is_live,
-            launch: self.launch((rate, block)),
-            succession,
-            session,
-            is_edited: lost_edits.is_some(),
-        };
-        let started = Monitor::start(planned.collect(), monitor);
-        let Start {
-            monitor,
-            links,
-            texts,
-        } = started.map_err(Failure::failed)?;
-        let links = CellLinks::new(links.into_iter().collect::<HashMap<_, _>>().into());
-        let mut registry = divisi::registry();
-        register_cells(&mut registry, links.clone());
-        let registry = Arc::new(registry);
-        let is_checked = self.is_live && self.admission.is_on();
-        let service = ServiceOptions {
-            filed: loaded.session.graph.clone(),
-            graph: kept.borrow().apply_params(&loaded.session.graph, &[]),
-            session: loaded.session.clone(),
-            registry: registry.clone(),
-            links,
-            costs: worst_costs(loaded, self.file, block),
-            costs_of: costs_of(self.file.to_path_buf(), registry.clone(), block),
-            period: block.duration(rate),
-            capacity: is_checked.then(|| capacity((rate, block), reserve)),
-            goal: self.is_live.then_some(system.goal),
-            machine,
-        };
-        split.outer = kept.borrow().apply_params(&split.outer, &split.cells);
-        let service = CellService::new(service, (&split, cells), (monitor, texts));
-        let mut supervisor = Supervisor {
-            service: Rc::new(RefCell::new(service)),
+        let start = CellStart {
+            cells: self,
+            loaded,
             kept,
-            registry: registry.clone(),
-            drills: own_drills,
-            planned_drills: self.drills.to_vec(),
-            period: block.duration(rate),
-            // A render has begun anew: nothing is lost.
-            lost: if self.is_live { lost } else { 0 },
-            has_told: false,
+            format: (options.rate, options.block),
+            lost: succession.lost(),
+            system: read_valid_system(loaded)?,
         };
-        let made = Engine::new(split.outer, registry, options);
-        let (engine, callback) = made.map_err(|error| loaded.engine_failure(error))?;
-        supervisor.print_news();
-        Ok(StartedCells {
-            engine,
-            callback,
-            supervisor,
-        })
+        start.run(options, succession)
     }
 
     /// The failures to cause in each cell, and in the supervisor.
@@ -202,6 +122,172 @@ impl CellOptions<'_> {
     }
 }
 
+/// One start of the cells of a session, or of those that a supervisor before has left.
+struct CellStart<'a> {
+    cells: &'a CellOptions<'a>,
+    loaded: &'a LoadedSession,
+    kept: Rc<RefCell<KeptChanges>>,
+    format: (SampleRate, Frames),
+    /// Supervisors that were lost before.
+    lost: u64,
+    system: SystemSpec,
+}
+
+impl CellStart<'_> {
+    fn run(self, options: EngineOptions, succession: Succession) -> Result<StartedCells, Failure> {
+        let mut planned = plan(self.loaded, &self.kept.borrow())?;
+        let is_edited = self.drop_lost_edits();
+        let parts = &planned.split.cells;
+        let (drills, own_drills) = self.cells.drills(parts, self.format.0, self.lost > 0)?;
+        let machine = MachineFiles::default();
+        self.check_machine(&planned.split, &machine)?;
+        let monitor = self.monitor_options((succession, planned.session), is_edited);
+        let started = Monitor::start(planned_cells(&planned.cells, parts, drills), monitor);
+        let started = started.map_err(Failure::failed)?;
+        let (registry, links) = registry_with_cells(started.links);
+        let service = self.service_options(registry.clone(), links, machine);
+        let kept = self.kept.borrow();
+        planned.split.outer = kept.apply_params(&planned.split.outer, parts);
+        drop(kept);
+        let running = (started.monitor, started.texts);
+        let service = CellService::new(service, (&planned.split, planned.cells), running);
+        let made = Engine::new(planned.split.outer, registry.clone(), options);
+        let (engine, callback) = made.map_err(|error| self.loaded.engine_failure(error))?;
+        let mut supervisor = self.supervisor(service, registry, own_drills);
+        supervisor.print_news();
+        Ok(StartedCells {
+            engine,
+            callback,
+            supervisor,
+        })
+    }
+
+    /// Names the changes of nodes and edges that the supervisor before has made: they are lost. Returns true if there are any.
+    fn drop_lost_edits(&self) -> bool {
+        let lost = self.kept.borrow_mut().take_edits();
+        if let Some(what) = &lost {
+            messages::print_message(&format!(
+                "lost with the supervisor, since changes of nodes and edges are not kept: {what}"
+            ));
+        }
+        lost.is_some()
+    }
+
+    /// Returns true if only what fits is played: a render has no deadline.
+    fn is_admitting(&self) -> bool {
+        self.cells.is_live && self.cells.admission.is_on()
+    }
+
+    fn reserve_percent(&self) -> u8 {
+        self.cells.admission.reserve(self.system.reserve_percent)
+    }
+
+    /// Refuses cells that do not fit this machine, and cleans up what earlier ones have left. Cells that are taken over were
+    /// admitted.
+    fn check_machine(&self, split: &Split, machine: &MachineFiles) -> Result<(), Failure> {
+        let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
+        if self.is_admitting() && self.lost == 0 {
+            let session = (self.loaded, self.cells.file);
+            check_admission(session, &cells, self.format, self.reserve_percent())?;
+        }
+        if !self.cells.is_live {
+            return Ok(());
+        }
+        if self.lost == 0 {
+            let missing = divisi::cells::check_cores_of_machine(cells.iter().copied());
+            self.loaded.refuse(&missing)?;
+        }
+        self.loaded.refuse(&machine.split_siblings(&cells))?;
+        messages::print_notes(&machine.clean());
+        Ok(())
+    }
+
+    fn monitor_options(
+        &self,
+        (succession, session): (Succession, HandedSession),
+        is_edited: bool,
+    ) -> MonitorOptions {
+        let (rate, block) = self.format;
+        MonitorOptions {
+            block,
+            rate,
+            is_live: self.cells.is_live,
+            launch: self.cells.launch(self.format),
+            succession,
+            session,
+            is_edited,
+        }
+    }
+
+    fn service_options(
+        &self,
+        registry: Arc<Registry>,
+        links: CellLinks,
+        machine: MachineFiles,
+    ) -> ServiceOptions {
+        let (rate, block) = self.format;
+        let (session, file) = (&self.loaded.session, self.cells.file);
+        let capacity = || capacity(self.format, self.reserve_percent());
+        ServiceOptions {
+            filed: session.graph.clone(),
+            graph: self.kept.borrow().apply_params(&session.graph, &[]),
+            session: session.clone(),
+            registry: registry.clone(),
+            links,
+            costs: worst_costs(self.loaded, file, block),
+            costs_of: costs_of(file.to_path_buf(), registry, block),
+            period: block.duration(rate),
+            capacity: self.is_admitting().then(capacity),
+            goal: self.cells.is_live.then_some(self.system.goal),
+            machine,
+        }
+    }
+
+    fn supervisor(
+        self,
+        service: CellService,
+        registry: Arc<Registry>,
+        drills: Vec<Drill>,
+    ) -> Supervisor {
+        let (rate, block) = self.format;
+        Supervisor {
+            service: Rc::new(RefCell::new(service)),
+            kept: self.kept,
+            registry,
+            drills,
+            planned_drills: self.cells.drills.to_vec(),
+            period: block.duration(rate),
+            // A render has begun anew: nothing is lost.
+            lost: if self.cells.is_live { self.lost } else { 0 },
+            has_told: false,
+        }
+    }
+}
+
+/// What the monitor is to start of each cell.
+fn planned_cells<'a>(
+    cells: &[KeptCell],
+    parts: &'a [CellPart],
+    drills: Vec<Vec<Drill>>,
+) -> Vec<PlannedCell<'a>> {
+    let planned = cells.iter().zip(parts).zip(drills);
+    let planned = planned.map(|((cell, part), drills)| PlannedCell {
+        index: cell.index,
+        part,
+        drills,
+        is_stopped: cell.stopped.is_some(),
+    });
+    planned.collect()
+}
+
+/// All kinds, and those of the nodes that stand for cells.
+fn registry_with_cells(links: Vec<(String, CellLink)>) -> (Arc<Registry>, CellLinks) {
+    let links = CellLinks::new(links.into_iter().collect::<HashMap<_, _>>().into());
+    let mut registry = divisi::registry();
+    register_cells(&mut registry, links.clone());
+    (Arc::new(registry), links)
+}
+
 /// The cells to start, and the session that their processes read.
 struct Planned {
     cells: Vec<KeptCell>,
@@ -230,13 +316,11 @@ fn plan(loaded: &LoadedSession, kept: &KeptChanges) -> Result<Planned, Failure> 
     })
 }
 
+/// What the session states of all cells together.
 fn read_valid_system(loaded: &LoadedSession) -> Result<SystemSpec, Failure> {
     let (system, mistakes) = read_system(&loaded.session);
-    if mistakes.is_empty() {
-        return Ok(system);
-    }
-    loaded.print_diagnostics(&mistakes);
-    Err(Failure::bad_input_reported())
+    loaded.refuse(&mistakes)?;
+    Ok(system)
 }
 
 fn check_supervisor_drill(kind: DrillKind) -> Result<(), Failure> {
@@ -250,32 +334,4 @@ fn check_supervisor_drill(kind: DrillKind) -> Result<(), Failure> {
         "--drill: the supervisor can fail by {}",
         names.join(", ")
     )))
-}
-
-/// Refuses cores that are not there.
-fn check_cores(loaded: &LoadedSession, split: &Split) -> Result<(), Failure> {
-    let cells = split.cells.iter().map(|cell| &cell.spec);
-    let mistakes = divisi::cells::check_cores_of_machine(cells);
-    match mistakes.is_empty() {
-        true => Ok(()),
-        false => {
-            loaded.print_diagnostics(&mistakes);
-            Err(Failure::bad_input_reported())
-        }
-    }
-}
-
-/// Refuses cells that split a physical core between them.
-fn check_siblings(
-    loaded: &LoadedSession,
-    machine: &MachineFiles,
-    split: &Split,
-) -> Result<(), Failure> {
-    let cells: Vec<&CellSpec> = split.cells.iter().map(|cell| &cell.spec).collect();
-    let mistakes = machine.split_siblings(&cells);
-    if mistakes.is_empty() {
-        return Ok(());
-    }
-    loaded.print_diagnostics(&mistakes);
-    Err(Failure::bad_input_reported())
 }
