@@ -15,6 +15,7 @@
 
 mod device;
 mod host;
+mod part;
 mod prepared;
 
 pub(crate) use device::DeviceOptions;
@@ -27,6 +28,7 @@ use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::patch::PatchOptions;
 use crate::playback::control::ControlOptions;
+use crate::playback::file_input::InputFile;
 use crate::playback::live::FileHandles;
 use crate::playback::live_ports::{Learning, LivePorts};
 use crate::playback::nsm::NsmSession;
@@ -41,10 +43,11 @@ use clap::{Args, ValueEnum};
 use divisi::control::server::Servers;
 use divisi::control::{audio_output, controller_binding};
 use divisi::driver::{DriverConfig, DriverInfo};
-use divisi::engine::TransportStart;
+use divisi::engine::{ChooseOptions, TransportStart};
 use divisi::graph::Graph;
-use divisi::prelude::{Engine, EngineOptions, Frames};
+use divisi::prelude::{Engine, EngineCallback, EngineOptions, Frames};
 use divisi::workers::Priority;
+use part::RunPart;
 use prepared::PreparedRun;
 use std::path::PathBuf;
 
@@ -221,34 +224,22 @@ impl LiveOptions {
     ) -> Result<PreparedRun, Failure> {
         // Before a scheduler is chosen, which takes its time.
         self.seen_ports(&loaded.session.graph)?;
-        let mut options = self.engine_options(loaded, &opened);
+        let options = self.engine_options(loaded, &opened);
         let Opened {
             info, servers, nsm, ..
         } = opened;
         let (inputs, block) = (options.input_channels, options.block);
-        let chosen_with = host.choose_scheduler(&self.options, loaded, &mut options);
-        Interrupt::check_process("nothing was played")?;
-        let scheduler = self.options.scheduler_name(&options);
-        let (mut engine, callback) = host.make_engine(loaded, options)?;
-        let controllers = loaded.live.controllers.iter().map(controller_binding);
-        host.bind_controllers(&mut engine, controllers.collect())
-            .map_err(Failure::from_input_error)?;
-        check_recordings(&engine)?;
-        let mut source = self.options.open_input(info.rate)?;
-        let has_end = source.is_some() || !(self.begins_stopped() || nsm.is_some());
-        let frames = match self.options.frames(info.rate) {
-            Some(frames) => Some(frames),
-            // A session manager says when it ends.
-            None if !has_end => None,
-            None => {
-                let (length, tail) = host.ending(&engine)?;
-                let input = source.as_ref().map(|it| it.frames().saturating_add(tail));
-                input.or(length)
-            }
-        };
-        let tracer = self
-            .tracing
-            .open(&self.options, (&scheduler, block, info.rate))?;
+        let MadeEngine {
+            mut engine,
+            callback,
+            scheduler,
+            chosen_with,
+        } = self.make_engine(loaded, options, host)?;
+        let source = self.options.open_input(info.rate)?;
+        let is_endless = self.begins_stopped() || nsm.is_some();
+        let frames = self.frames((info, &engine), source.as_ref(), is_endless, host)?;
+        let timing = (scheduler.as_str(), block, info.rate);
+        let tracer = self.tracing.open(&self.options, timing)?;
         let watched = match self.is_watched() {
             true => Some(self.view_titles(&scheduler, info, &engine)?),
             false => None,
@@ -259,34 +250,33 @@ impl LiveOptions {
             (servers, nsm),
             host,
         )?;
-        let file = &self.options.file;
-        let learn = self.learn.as_deref();
-        let learning = learn.map(|text| Learning::parse(text, file, loaded));
-        let ports = LivePorts {
-            learning: learning.transpose()?,
-            file: file.clone(),
-        };
+        let ports = self.live_ports(loaded)?;
         let mut player = RecordingPlayer::new(host.begin(&mut engine, callback)?);
-        let begin = host.first_frame();
-        let left = frames.map(|frames| frames.saturating_sub(begin));
-        if let Some(left) = left {
+        let part = RunPart {
+            begin: host.first_frame(),
+            frames,
+            block,
+            rate: info.rate,
+        };
+        if let Some(left) = part.left() {
             player.end_after(left, block);
         }
-        let mut files = FileHandles::default();
-        if let Some(mut source) = source.take() {
-            source.seek(begin);
-            let format = (block, info.rate.hz());
-            files.file_input = Some(player.set_input(source, inputs, format)?);
-        }
-        if let Some(path) = &self.record {
-            let plan = TakePlan {
+        let file_input = source
+            .map(|source| part.play_input(source, inputs, &mut player))
+            .transpose()?;
+        let record = |path: &PathBuf| {
+            let take = TakePlan {
                 path: path.clone(),
                 rate: info.rate,
                 channels: output_channels(engine.plan()),
                 is_kept: host.may_be_lost(),
             };
-            files.recorder = Some(player.start_recording(plan, block, left)?);
-        }
+            player.start_recording(take, block, part.left())
+        };
+        let files = FileHandles {
+            file_input,
+            recorder: self.record.as_ref().map(record).transpose()?,
+        };
         Ok(PreparedRun {
             engine,
             player,
@@ -299,6 +289,60 @@ impl LiveOptions {
             block,
             frames,
             is_strict: self.options.strict,
+        })
+    }
+
+    /// Makes the engine under the scheduler that the call names, or that is chosen.
+    fn make_engine(
+        &self,
+        loaded: &LoadedSession,
+        mut options: EngineOptions,
+        host: &mut dyn PlayHost,
+    ) -> Result<MadeEngine, Failure> {
+        let chosen_with = host.choose_scheduler(&self.options, loaded, &mut options);
+        Interrupt::check_process("nothing was played")?;
+        let scheduler = self.options.scheduler_name(&options);
+        let (mut engine, callback) = host.make_engine(loaded, options)?;
+        let controllers = loaded.live.controllers.iter().map(controller_binding);
+        host.bind_controllers(&mut engine, controllers.collect())
+            .map_err(Failure::from_input_error)?;
+        check_recordings(&engine)?;
+        Ok(MadeEngine {
+            engine,
+            callback,
+            scheduler,
+            chosen_with,
+        })
+    }
+
+    /// Length of the run, if it has one: that of the call, else that of the input and its tail, else that of the session.
+    fn frames(
+        &self,
+        (info, engine): (&DriverInfo, &Engine),
+        source: Option<&InputFile>,
+        is_endless: bool,
+        host: &dyn PlayHost,
+    ) -> Result<Option<u64>, Failure> {
+        if let Some(frames) = self.options.frames(info.rate) {
+            return Ok(Some(frames));
+        }
+        // A session manager, or who starts the transport, says when it ends.
+        if source.is_none() && is_endless {
+            return Ok(None);
+        }
+        let (length, tail) = host.ending(engine)?;
+        let input = source.map(|it| it.frames().saturating_add(tail));
+        Ok(input.or(length))
+    }
+
+    /// The controller that is learned, and the file that gets it.
+    fn live_ports(&self, loaded: &LoadedSession) -> Result<LivePorts, Failure> {
+        let file = &self.options.file;
+        let learn = self.learn.as_deref();
+        let learning = learn.map(|text| Learning::parse(text, file, loaded));
+        Ok(LivePorts {
+            learning: learning.transpose()?,
+            file: file.clone(),
         })
     }
 
@@ -331,4 +375,13 @@ impl LiveOptions {
         let ports: Result<_, _> = ports.collect();
         ports.map_err(Failure::from_input_error)
     }
+}
+
+/// An engine, and how its scheduler was found.
+struct MadeEngine {
+    engine: Engine,
+    callback: EngineCallback,
+    scheduler: String,
+    /// Options of the choice, if `auto` chose.
+    chosen_with: Option<ChooseOptions>,
 }
