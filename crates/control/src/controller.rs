@@ -20,7 +20,7 @@ mod steps;
 use crate::ControlError;
 use crate::cells::{self, CellHost};
 use crate::command::{Command, Reply, Request};
-use crate::edits::Draft;
+use crate::edits::{Changes, Draft};
 use crate::history::{History, SteppedEntry, UndoEntry};
 use crate::session_file::{ReadSession, SessionFile};
 use crate::subscription::Subscriptions;
@@ -363,18 +363,38 @@ impl Controller {
         if let [command @ (Command::Undo | Command::Redo | Command::Load { .. })] =
             request.commands.as_slice()
         {
-            let heard = self
-                .step(command, engine)
-                .map_err(|error| (error, Some(1)))?;
+            let stepped = self.step(command, engine);
+            let heard = stepped.map_err(|error| (error, Some(1)))?;
             self.subscriptions.add_change(json!(request.commands));
             return Ok((reply(request, Vec::new()), heard));
         }
+        let drafted = self.draft(request, engine)?;
+        let of_request = |error| (error, None);
+        let applied = self.apply(drafted.changes, engine).map_err(of_request)?;
+        let sent = self.send_steps(&drafted.steps, applied, engine);
+        let heard = sent.map_err(of_request)?;
+        if drafted.has_change {
+            self.subscriptions.add_change(json!(request.commands));
+        }
+        let mut answers = drafted.answers;
+        answers.extend(self.read_only(client, request, engine)?);
+        answers.sort_by_key(|(number, _)| *number);
+        let data = answers.into_iter().map(|(_, answer)| answer).collect();
+        Ok((reply(request, data), heard))
+    }
+
+    /// Collects the changes of a request, and changes nothing yet.
+    fn draft(
+        &mut self,
+        request: &Request,
+        engine: &Engine,
+    ) -> Result<DraftedRequest, (ControlError, Option<usize>)> {
         let registry = self.registry.clone();
         let folder = self.file.folder().to_owned();
         let kept = (self.snapshots.clone(), folder.as_path());
         let whole = self.cells.as_ref().map(|it| it.graph());
         let graph = whole.as_ref().unwrap_or(engine.graph());
-        let mut draft = Draft::new(graph, (registry.catalogue(), &*engine), kept);
+        let mut draft = Draft::new(graph, (registry.catalogue(), engine), kept);
         let (mut has_change, mut steps) = (false, Vec::new());
         for (number, command) in (1..).zip(&request.commands) {
             let at = |error| (error, Some(number));
@@ -396,19 +416,23 @@ impl Controller {
         }
         self.check_steps(&steps, engine)
             .map_err(|error| (error, None))?;
-        let mut answers = std::mem::take(&mut draft.answers);
-        let changes = draft.into_changes();
-        let heard = self.apply(changes, engine).map_err(|error| (error, None))?;
-        let sent = self.send_steps(&steps, heard, engine);
-        let heard = sent.map_err(|error| (error, None))?;
-        if has_change {
-            self.subscriptions.add_change(json!(request.commands));
-        }
-        answers.extend(self.read_only(client, request, engine)?);
-        answers.sort_by_key(|(number, _)| *number);
-        let data = answers.into_iter().map(|(_, answer)| answer).collect();
-        Ok((reply(request, data), heard))
+        Ok(DraftedRequest {
+            answers: std::mem::take(&mut draft.answers),
+            changes: draft.into_changes(),
+            steps,
+            has_change,
+        })
     }
+}
+
+/// A request that was read and found possible.
+struct DraftedRequest {
+    changes: Changes,
+    /// Commands to the transport, in order.
+    steps: Vec<TransportStep>,
+    /// Answers that the changes give.
+    answers: Answers,
+    has_change: bool,
 }
 
 /// Refuses a command that stands alone, in a request with others.

@@ -8,7 +8,7 @@ use crate::ControlError;
 use crate::edits::{Draft, ramp_law};
 use crate::target::node;
 use engine::Engine;
-use graph::{Catalogue, Graph, Kind, Node, ParamRange};
+use graph::{Catalogue, Graph, Kind, Node, NodeId, ParamRange};
 use processor::OwnParam;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -109,48 +109,13 @@ pub(crate) fn recall(
             left_out.push(name.clone());
             continue;
         };
-        let (there, catalogue) = (there.clone(), draft.catalogue);
+        let there = there.clone();
         for (param, value) in &state.params {
-            if let Some(why) = why_not_recalled(&there, param, *value, catalogue) {
+            if let Some(why) = recall_param(draft, (id, &there), (param, *value), timing)? {
                 left_out.push(format!("{name}.{param}: {why}"));
-                continue;
-            }
-            let kind = catalogue.get(there.effective_kind());
-            let Some((index, spec)) = kind.and_then(|kind| kind.param(param)) else {
-                continue;
-            };
-            let own = draft.own_params(id);
-            let known = own.iter().find(|it| it.name == *param);
-            if let (Kind::OWN, false) = (index, own.is_empty()) {
-                match known.filter(|it| it.can_be_set()) {
-                    None => left_out.push(format!("{name}.{param}: the patch has it no more")),
-                    Some(known) if has_value(known, there.number(param), *value) => {}
-                    Some(_) => {
-                        draft.set_live(id, param, (*value).into(), timing, ramp_law(spec))?
-                    }
-                }
-                continue;
-            }
-            let default = match spec.range {
-                ParamRange::Number { default, .. } => default,
-                _ => f64::NAN,
-            };
-            if there.number(param).unwrap_or(default) != *value {
-                draft.set_live(id, param, (*value).into(), timing, ramp_law(spec))?;
             }
         }
-        let switch = |name: &str, now: bool| {
-            let wanted = state.switches.get(name).copied();
-            wanted.filter(|wanted| *wanted != now)
-        };
-        if let Some(is_enabled) = switch("enabled", there.enabled) {
-            draft.builder.enable(id, is_enabled)?;
-            draft.changes_graph = true;
-        }
-        if let Some(is_bypassed) = switch("bypass", there.bypassed) {
-            draft.builder.bypass(id, is_bypassed)?;
-            draft.changes_graph = true;
-        }
+        recall_switches(draft, (id, &there), state)?;
     }
     let moving = draft.timed[before..].iter().filter(|set| set.over_ms > 0.0);
     match moving.count() {
@@ -159,6 +124,62 @@ pub(crate) fn recall(
         ))),
         _ => Ok(left_out),
     }
+}
+
+/// Sets one parameter of a node to its value in a snapshot. Returns why it is left out, if it is.
+fn recall_param(
+    draft: &mut Draft<'_>,
+    (id, there): (NodeId, &Node),
+    (param, value): (&str, f64),
+    timing: (f64, u64),
+) -> Result<Option<String>, ControlError> {
+    let catalogue = draft.catalogue;
+    if let Some(why) = why_not_recalled(there, param, value, catalogue) {
+        return Ok(Some(why));
+    }
+    let kind = catalogue.get(there.effective_kind());
+    let Some((index, spec)) = kind.and_then(|kind| kind.param(param)) else {
+        return Ok(None);
+    };
+    let own = draft.own_params(id);
+    let has_value = if let (Kind::OWN, false) = (index, own.is_empty()) {
+        let known = own.iter().find(|it| it.name == param);
+        let Some(known) = known.filter(|it| it.can_be_set()) else {
+            return Ok(Some("the patch has it no more".to_owned()));
+        };
+        has_value(known, there.number(param), value)
+    } else {
+        let default = match spec.range {
+            ParamRange::Number { default, .. } => default,
+            _ => f64::NAN,
+        };
+        there.number(param).unwrap_or(default) == value
+    };
+    if !has_value {
+        draft.set_live(id, param, value.into(), timing, ramp_law(spec))?;
+    }
+    Ok(None)
+}
+
+/// Enables and bypasses a node as a snapshot has it.
+fn recall_switches(
+    draft: &mut Draft<'_>,
+    (id, there): (NodeId, &Node),
+    state: &NodeState,
+) -> Result<(), ControlError> {
+    let switch = |name: &str, now: bool| {
+        let wanted = state.switches.get(name).copied();
+        wanted.filter(|wanted| *wanted != now)
+    };
+    if let Some(is_enabled) = switch("enabled", there.enabled) {
+        draft.builder.enable(id, is_enabled)?;
+        draft.changes_graph = true;
+    }
+    if let Some(is_bypassed) = switch("bypass", there.bypassed) {
+        draft.builder.bypass(id, is_bypassed)?;
+        draft.changes_graph = true;
+    }
+    Ok(())
 }
 
 /// The path of a preset in `folder`, by its name with or without the extension.

@@ -11,6 +11,7 @@ use engine::{Engine, EngineError};
 use graph::{Catalogue, Graph, ParamRange};
 use serde_json::{Value, json};
 use std::path::Path;
+
 impl Controller {
     /// Queries, subscriptions and saves: what changes no sound.
     pub(super) fn read_only(
@@ -22,62 +23,61 @@ impl Controller {
         let mut answers = Answers::new();
         let whole = self.cells.as_ref().map(|it| it.graph());
         for (number, command) in (1..).zip(&request.commands) {
-            let answer = match command {
-                Command::Query {
-                    what: Query::Snapshots,
-                } => snapshot::listed(&self.snapshots),
-                Command::Query {
-                    what: Query::Presets,
-                } => snapshot::presets(self.file.folder()),
-                Command::Query { what: Query::Cells } => {
-                    let cells = self.cells.as_ref();
-                    cells.map_or(Value::Null, |it| it.query())
-                }
-                Command::Learn { target, range } => {
-                    let catalogue = self.registry.catalogue();
-                    check_learned(target, whole.as_ref().unwrap_or(engine.graph()), catalogue)
-                        .map_err(|error| (error, Some(number)))?;
-                    self.learning = Some((target.clone(), *range));
-                    json!({ "learns": target })
-                }
-                Command::Query {
-                    what: Query::Meters,
-                } => {
-                    let mut gauges = engine.gauges();
-                    gauges.extend(self.cells.iter().flat_map(|it| it.gauges()));
-                    json!(gauges)
-                }
-                Command::Query { what } => {
-                    let graph = whole.as_ref();
-                    query::answer(*what, (engine, graph), self.registry.catalogue())
-                }
-                Command::Save { file } => self
-                    .save(file.as_deref(), engine)
-                    .map_err(|error| (error, Some(number)))?,
-                Command::SavePreset { part, name } => {
-                    let names = (name.as_str(), part.as_str());
-                    let (folder, catalogue) = (self.file.folder(), self.registry.catalogue());
-                    let graph = whole.as_ref().unwrap_or(engine.graph());
-                    let saved = snapshot::save_preset(folder, names, (graph, engine), catalogue);
-                    json!({ "saved": saved.map_err(|error| (error, Some(number)))? })
-                }
-                Command::Subscribe {
-                    topics,
-                    ports,
-                    every_ms,
-                } => {
-                    let at = |error| (error, Some(number));
-                    check_measured(ports, engine.graph(), whole.as_ref()).map_err(at)?;
-                    let wanted = (topics.as_slice(), ports.as_slice());
-                    let set = self.subscriptions.set(client, wanted, *every_ms, engine);
-                    set.map_err(|error| (error, Some(number)))?;
-                    continue;
-                }
-                _ => continue,
-            };
-            answers.push((number, answer));
+            let answer = self.answer_to(client, command, (engine, whole.as_ref()));
+            let answer = answer.map_err(|error| (error, Some(number)))?;
+            answers.extend(answer.map(|answer| (number, answer)));
         }
         Ok(answers)
+    }
+
+    /// The answer to one command, if it has one. `whole` is the graph of a session with cells.
+    fn answer_to(
+        &mut self,
+        client: u64,
+        command: &Command,
+        (engine, whole): (&Engine, Option<&Graph>),
+    ) -> Result<Option<Value>, ControlError> {
+        let graph = whole.unwrap_or(engine.graph());
+        Ok(Some(match command {
+            Command::Query { what } => self.query(*what, engine, whole),
+            Command::Learn { target, range } => {
+                check_learned(target, graph, self.registry.catalogue())?;
+                self.learning = Some((target.clone(), *range));
+                json!({ "learns": target })
+            }
+            Command::Save { file } => self.save(file.as_deref(), engine)?,
+            Command::SavePreset { part, name } => {
+                let names = (name.as_str(), part.as_str());
+                let (folder, catalogue) = (self.file.folder(), self.registry.catalogue());
+                json!({ "saved": snapshot::save_preset(folder, names, (graph, engine), catalogue)? })
+            }
+            Command::Subscribe {
+                topics,
+                ports,
+                every_ms,
+            } => {
+                check_measured(ports, engine.graph(), whole)?;
+                let wanted = (topics.as_slice(), ports.as_slice());
+                self.subscriptions.set(client, wanted, *every_ms, engine)?;
+                return Ok(None);
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn query(&self, what: Query, engine: &Engine, whole: Option<&Graph>) -> Value {
+        let cells = self.cells.as_ref();
+        match what {
+            Query::Snapshots => snapshot::listed(&self.snapshots),
+            Query::Presets => snapshot::presets(self.file.folder()),
+            Query::Cells => cells.map_or(Value::Null, |it| it.query()),
+            Query::Meters => {
+                let mut gauges = engine.gauges();
+                gauges.extend(cells.iter().flat_map(|it| it.gauges()));
+                json!(gauges)
+            }
+            _ => query::answer(what, (engine, whole), self.registry.catalogue()),
+        }
     }
 
     pub(super) fn save(

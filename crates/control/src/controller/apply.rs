@@ -10,6 +10,7 @@ use crate::transport::TransportStep;
 use engine::{Engine, EngineError};
 use graph::{Edit, NodeId, ParamValue};
 use units::Frames;
+
 impl Controller {
     /// Makes the changes of a draft, which take effect at one block.
     pub(super) fn apply(
@@ -52,17 +53,8 @@ impl Controller {
         events: &[NodeEvent],
         engine: &mut Engine,
     ) -> Result<EffectTime, ControlError> {
-        let is_timed = |id: NodeId, key: &str| {
-            let same = |set: &LiveSet| set.node == id && set.param == key;
-            timed.iter().any(same)
-        };
-        let at_once = edits.into_iter().filter(|edit| match edit {
-            Edit::Set(id, key, _) => !is_timed(*id, key),
-            _ => true,
-        });
-        let at_once: Vec<Edit> = at_once.collect();
-        let count = at_once.len() + timed.len() + events.len();
-        if count == 0 {
+        let at_once = without_timed(edits, timed);
+        if at_once.is_empty() && timed.is_empty() && events.is_empty() {
             return Ok(EffectTime::Never);
         }
         self.check_room(&at_once, timed, events, engine.position())?;
@@ -84,22 +76,11 @@ impl Controller {
             engine.cancel();
             return Err(error.into());
         }
-        let sent = timed.iter().try_for_each(|set| {
-            let ramp = Frames((set.over_ms * self.rate_hz / 1000.0) as u32);
-            if let Some(cells) = &mut cells {
-                if cells.is_inside(set.node) {
-                    let event = InsideEvent::Param(&set.param, set.value, (ramp, set.law));
-                    return cells.send(engine, set.node, event, set.at);
-                }
-                let value = ParamValue::Number(f64::from(set.value));
-                cells.note_param(set.node, &set.param, &value);
-            }
-            engine.ramp_param(set.node, &set.param, set.value, set.at, (ramp, set.law))
-        });
-        let sent = sent.and_then(|()| {
-            let mut events = events.iter();
-            events.try_for_each(|event| event.send_with(engine, &mut cells))
-        });
+        let (mut sets, mut later) = (timed.iter(), events.iter());
+        let sent = sets.try_for_each(|set| self.send_timed(set, engine));
+        let mut cells = self.cells.as_deref_mut();
+        let sent =
+            sent.and_then(|()| later.try_for_each(|event| event.send_with(engine, &mut cells)));
         let is_swapping = engine.is_swapping() && !was_swapping;
         let ticket = engine.commit()?;
         sent?;
@@ -109,6 +90,20 @@ impl Controller {
             true => EffectTime::WithSwap,
             false => EffectTime::WithEvents(ticket, at.filter(|_| !is_at_once).unwrap_or(0)),
         })
+    }
+
+    /// Sends a parameter that moves over a time, to the engine or to the cell of its node.
+    fn send_timed(&mut self, set: &LiveSet, engine: &mut Engine) -> Result<(), EngineError> {
+        let ramp = Frames((set.over_ms * self.rate_hz / 1000.0) as u32);
+        if let Some(cells) = &mut self.cells {
+            if cells.is_inside(set.node) {
+                let event = InsideEvent::Param(&set.param, set.value, (ramp, set.law));
+                return cells.send(engine, set.node, event, set.at);
+            }
+            let value = ParamValue::Number(f64::from(set.value));
+            cells.note_param(set.node, &set.param, &value);
+        }
+        engine.ramp_param(set.node, &set.param, set.value, set.at, (ramp, set.law))
     }
 
     /// Refuses what would never find room, or would leave none for others, before anything is sent.
@@ -179,4 +174,17 @@ impl Controller {
 fn frames_of(timed: &[LiveSet], events: &[NodeEvent]) -> impl Iterator<Item = u64> {
     let timed = timed.iter().map(|set| set.at);
     timed.chain(events.iter().map(NodeEvent::at))
+}
+
+/// The edits without the values of parameters that move over a time.
+fn without_timed(edits: Vec<Edit>, timed: &[LiveSet]) -> Vec<Edit> {
+    let is_timed = |id: NodeId, key: &str| {
+        let same = |set: &LiveSet| set.node == id && set.param == key;
+        timed.iter().any(same)
+    };
+    let at_once = edits.into_iter().filter(|edit| match edit {
+        Edit::Set(id, key, _) => !is_timed(*id, key),
+        _ => true,
+    });
+    at_once.collect()
 }
