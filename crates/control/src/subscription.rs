@@ -146,34 +146,31 @@ impl Subscriptions {
                 continue;
             }
             it.due = now + it.interval;
-            let mut measured = |value: fn(&mut PortMeter) -> Value| {
-                let mut all = Map::new();
-                for name in &it.ports {
-                    let port = self.ports.get_mut(name).and_then(|port| port.tap.as_mut());
-                    all.extend(port.map(|(_, meter)| (name.clone(), value(meter))));
-                }
-                all
+            let mut measure = |topic, value: fn(&mut PortMeter) -> Value| {
+                let is_wanted = it.topics.contains(&topic);
+                is_wanted.then(|| measured(&it.ports, &mut self.ports, value))
             };
-            if it.topics.contains(&Topic::Meters) {
-                let mut meters = measured(|meter| meter.levels());
+            let meters = measure(Topic::Meters, |meter| meter.levels()).map(|mut meters| {
                 let gauges = engine.gauges().into_iter().chain(inside.clone());
                 meters.extend(gauges.map(|(name, value)| (name, json!(value))));
-                send(Topic::Meters, Value::Object(meters));
-            }
-            if it.topics.contains(&Topic::Loudness) {
-                send(
+                meters
+            });
+            let others = [
+                (Topic::Meters, meters),
+                (
                     Topic::Loudness,
-                    Value::Object(measured(|meter| meter.loudness())),
-                );
-            }
-            if it.topics.contains(&Topic::Spectrum) {
-                send(
+                    measure(Topic::Loudness, |meter| meter.loudness()),
+                ),
+                (
                     Topic::Spectrum,
-                    Value::Object(measured(PortMeter::spectrum)),
-                );
-            }
-            if it.topics.contains(&Topic::Scope) {
-                send(Topic::Scope, Value::Object(measured(PortMeter::scope)));
+                    measure(Topic::Spectrum, PortMeter::spectrum),
+                ),
+                (Topic::Scope, measure(Topic::Scope, PortMeter::scope)),
+            ];
+            for (topic, values) in others {
+                values
+                    .into_iter()
+                    .for_each(|values| send(topic, Value::Object(values)));
             }
             send(Topic::Load, query::load(engine));
             send(Topic::Transport, query::transport(engine));
@@ -184,4 +181,18 @@ impl Subscriptions {
             }
         }
     }
+}
+
+/// A value of each of `names` that is measured by now.
+fn measured(
+    names: &[String],
+    ports: &mut BTreeMap<String, MeasuredPort>,
+    value: fn(&mut PortMeter) -> Value,
+) -> Map<String, Value> {
+    let mut all = Map::new();
+    for name in names {
+        let port = ports.get_mut(name).and_then(|port| port.tap.as_mut());
+        all.extend(port.map(|(_, meter)| (name.clone(), value(meter))));
+    }
+    all
 }

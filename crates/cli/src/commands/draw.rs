@@ -12,6 +12,7 @@ use crate::session::options::DEFAULT_BLOCK;
 use clap::Args;
 use divisi::draw::{self, Picture};
 use divisi::graph::{Edge, PortRef};
+use divisi::network::session::NetworkSpec;
 use divisi::plan::{DelayedEdge, PlanOptions};
 use divisi::prelude::Frames;
 use divisi::processor::ExpandFormat;
@@ -97,6 +98,17 @@ impl Draw {
         if PatchCheck::is_patch(file) && !self.signal && !matches!(format, Format::Dot) {
             return self.draw_window(file, &format);
         }
+        let loaded = self.read(file)?;
+        loaded.guard(std::iter::once(file))?.output(&self.output)?;
+        // A session that has both is drawn as the graph.
+        match loaded.session.graph.is_empty() {
+            true => self.draw_session(&loaded, network::read_valid(&loaded)?, &format),
+            false => self.draw_session(&loaded, None, &format),
+        }
+    }
+
+    /// Reads a session, with the signals of patches as nodes if these are asked for.
+    fn read(&self, file: &Path) -> Result<LoadedSession, Failure> {
         let mut loaded = LoadedSession::read_valid_or_network(file, &self.patch)?;
         if self.signal {
             let format = ExpandFormat {
@@ -106,12 +118,16 @@ impl Draw {
             };
             loaded.expand(format)?;
         }
-        loaded.guard(std::iter::once(file))?.output(&self.output)?;
-        // A session that has both is drawn as the graph.
-        let network = match loaded.session.graph.is_empty() {
-            true => network::read_valid(&loaded)?,
-            false => None,
-        };
+        Ok(loaded)
+    }
+
+    /// Draws `network`, else the graph of the session.
+    fn draw_session(
+        &self,
+        loaded: &LoadedSession,
+        network: Option<NetworkSpec>,
+        format: &Format,
+    ) -> Result<(), Failure> {
         let folded = || loaded.session.folded_graph().filter(|_| !self.unfold);
         let drawn = network.as_ref().map(picture::graph).or_else(folded);
         if self.fold && drawn.is_none() {
@@ -120,12 +136,11 @@ impl Draw {
         let graph = drawn.as_ref().unwrap_or(&loaded.session.graph);
         let delayed = match drawn {
             Some(_) => HashMap::new(),
-            None => self.delayed_edges(&loaded),
+            None => self.delayed_edges(loaded),
         };
         let delay = |edge: &Edge| {
-            delayed
-                .get(&(edge.from, edge.to))
-                .map(|frames| format!("+{frames}"))
+            let frames = delayed.get(&(edge.from, edge.to));
+            frames.map(|frames| format!("+{frames}"))
         };
         let label = |edge: &Edge| match &network {
             Some(network) => picture::queue_label(network, edge),
@@ -142,7 +157,7 @@ impl Draw {
         let catalogue = loaded.registry.plan_catalogue();
         let picture = draw::graph_with_labels(graph, &catalogue, label, legend)
             .map_err(|refused| Failure::bad_input(format!("{refused}; .dot has no such limit")))?;
-        self.write(&picture, &format)
+        self.write(&picture, format)
     }
 
     /// Draws the window of a patch.

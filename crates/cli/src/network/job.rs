@@ -45,6 +45,9 @@ struct OutputFile {
     planes: Vec<Vec<f32>>,
 }
 
+/// The output, until its run ends.
+type SharedOutput = Arc<Mutex<Option<OutputFile>>>;
+
 impl NetworkJob {
     /// Opens the input. Refuses a network whose output fits no sound file.
     pub(super) fn new(
@@ -98,59 +101,47 @@ impl NetworkJob {
         output: &Path,
     ) -> Result<(String, Value), Failure> {
         let interrupt = Interrupt::listen()?;
-        let (frames_in, frames_out, rate) = (self.frames_in, self.frames_out, self.rate_out);
-        let [into, out] = spec.io_formats();
-        let channels = Channels(out.0 as u16);
-        let writer = Writer::create(output, rate, channels, SampleFormat::F32);
-        let writer = writer.map_err(Failure::from_error)?;
-        let written = Arc::new(Mutex::new(Some(OutputFile {
-            writer,
-            progress: Progress::new(rate.hz(), Some(frames_out)),
-            left: frames_out,
-            planes: vec![vec![0.0; out.1]; out.0],
-        })));
+        let (frames_in, rate) = (self.frames_in, self.rate_out);
+        let written = self.open_output(spec.io_formats()[1], output)?;
         let damage = Arc::default();
-        let is_strict = options.strict;
-        let source = self.source_actor(into, Arc::clone(&damage));
-        let sink = sink_actor(out, written.clone());
+        let source = self.source_actor(spec.io_formats()[0], Arc::clone(&damage));
+        let sink = sink_actor(spec.io_formats()[1], written.clone());
         let network = spec.build(source, sink);
-        let pool_options = WorkerPoolOptions {
-            workers: options
-                .workers()
-                .unwrap_or(WorkerPoolOptions::default().workers),
-            ..WorkerPoolOptions::default()
-        };
+        let mut pool_options = WorkerPoolOptions::default();
+        pool_options.workers = options.workers().unwrap_or(pool_options.workers);
         let workers = pool_options.workers;
         let pool = WorkerPool::new(pool_options).map_err(Failure::from_error)?;
-        let options = RunOptions {
+        let run_options = RunOptions {
             memory: MAX_MEMORY,
             stop: Some(interrupt.flag()),
             ..RunOptions::default()
         };
-        let ran = run_on_workers(&pool, network, &options);
+        let ran = run_on_workers(&pool, network, &run_options);
         let path = output.display().to_string();
-        let got = match (finish(&written, &path), &ran) {
-            (Ok(got), _) => got,
-            (Err(failure), Ok(_)) => return Err(failure),
-            (Err(_), Err(error)) => {
-                let message = format!("{}; {path} is not written", error_chain(error));
-                return Err(Failure::failed(message));
-            }
-        };
-        let summary = ran.map_err(|error| {
-            let reason = match error {
-                RunError::Interrupted => "interrupted: ".to_owned(),
-                error => format!("{}; ", error_chain(&error)),
-            };
-            Failure::failed(format!("{reason}{path} holds the first {got} frames"))
-        })?;
+        let (summary, got) = finish_run(ran, &written, &path)?;
         let damage = lock(&damage).take();
         if let Some(damage) = &damage {
             messages::print_note(damage);
         }
-        check_damage(damage.iter().count(), is_strict)?;
+        check_damage(damage.iter().count(), options.strict)?;
         let text = format!("{path}: {got} frames at {} Hz\n", rate.hz());
         Ok((text, report(spec, &summary, (frames_in, got, workers))))
+    }
+
+    /// Opens the file that the sink writes, in pieces of so many channels and frames.
+    fn open_output(
+        &self,
+        (channels, piece): (usize, usize),
+        output: &Path,
+    ) -> Result<SharedOutput, Failure> {
+        let (rate, format) = (self.rate_out, SampleFormat::F32);
+        let writer = Writer::create(output, rate, Channels(channels as u16), format);
+        Ok(Arc::new(Mutex::new(Some(OutputFile {
+            writer: writer.map_err(Failure::from_error)?,
+            progress: Progress::new(rate.hz(), Some(self.frames_out)),
+            left: self.frames_out,
+            planes: vec![vec![0.0; piece]; channels],
+        }))))
     }
 
     /// The actor that reads the input file.
@@ -187,10 +178,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The actor that writes the output file.
-fn sink_actor(
-    (channels, piece): (usize, usize),
-    written: Arc<Mutex<Option<OutputFile>>>,
-) -> Box<dyn Actor> {
+fn sink_actor((channels, piece): (usize, usize), written: SharedOutput) -> Box<dyn Actor> {
     let actor = CallbackSink::new(channels, piece, move |view, frames| {
         let mut written = lock(&written);
         written
@@ -216,6 +204,30 @@ impl OutputFile {
         self.progress.show(self.writer.frames());
         Ok(())
     }
+}
+
+/// Closes the file after a run. Returns the summary of a run that has ended well, and the number of frames in the file.
+fn finish_run(
+    ran: Result<RunSummary, RunError>,
+    written: &Mutex<Option<OutputFile>>,
+    path: &str,
+) -> Result<(RunSummary, u64), Failure> {
+    let frames = match (finish(written, path), &ran) {
+        (Ok(frames), _) => frames,
+        (Err(failure), Ok(_)) => return Err(failure),
+        (Err(_), Err(error)) => {
+            let message = format!("{}; {path} is not written", error_chain(error));
+            return Err(Failure::failed(message));
+        }
+    };
+    let summary = ran.map_err(|error| {
+        let reason = match error {
+            RunError::Interrupted => "interrupted: ".to_owned(),
+            error => format!("{}; ", error_chain(&error)),
+        };
+        Failure::failed(format!("{reason}{path} holds the first {frames} frames"))
+    })?;
+    Ok((summary, frames))
 }
 
 /// Closes the file. Returns its number of frames.

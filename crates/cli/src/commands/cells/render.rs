@@ -15,7 +15,7 @@ use divisi::driver::DriverConfig;
 use divisi::driver::offline;
 use divisi::graph::error_chain;
 use divisi::media::{SampleFormat, Writer};
-use divisi::prelude::{Mode, Scheduler};
+use divisi::prelude::{EngineOptions, Mode, SampleRate, Scheduler};
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
 use std::cell::RefCell;
@@ -26,7 +26,7 @@ use std::rc::Rc;
 pub(super) fn render(
     play: &PlayOptions,
     loaded: &LoadedSession,
-    (cells, succession): (CellOptions<'_>, (Succession, KeptChanges)),
+    (cells, (succession, kept)): (CellOptions<'_>, (Succession, KeptChanges)),
     output: &Path,
 ) -> Result<(), Failure> {
     play.check_input(loaded)?;
@@ -35,64 +35,102 @@ pub(super) fn render(
     check_sound_name(output)?;
     let interrupt = Interrupt::listen()?;
     let rate = play.rate(loaded);
-    let mut options = play.engine_options(loaded, rate);
-    options.scheduler = Scheduler::Sequential;
-    options.workers = 1;
-    options.mode = Mode::Offline;
+    let options = engine_options(play, loaded, rate);
     let (block, inputs) = (options.block, options.input_channels);
-    let mut source = play.open_input(rate)?;
-    let (succession, kept) = succession;
+    let source = play.open_input(rate)?;
     let succession = (succession, Rc::new(RefCell::new(kept)));
-    let StartedCells {
-        mut engine,
-        callback,
-        mut supervisor,
-    } = cells.start(loaded, options, succession)?;
-    messages::print_notes(&engine.notes());
+    let started = cells.start(loaded, options, succession)?;
+    messages::print_notes(&started.engine.notes());
     let mut request = DriverConfig::new("divisi", block);
-    (request.inputs, request.outputs) = (inputs, output_channels(engine.plan()));
+    (request.inputs, request.outputs) = (inputs, output_channels(started.engine.plan()));
     if request.outputs == 0 {
         let message = "the session has no `sink`, so there is nothing to render";
         return Err(Failure::bad_input(message));
     }
-    let mut callback = supervisor.begin(&mut engine, callback)?;
-    let channels = Channels(request.outputs);
-    let mut writer =
-        Writer::create(output, rate, channels, SampleFormat::F32).map_err(Failure::from_error)?;
-    let frames = play.frames(rate).unwrap_or(0);
-    let latency = u64::from(engine.plan().latency.0);
-    let rendered = {
-        let _audio_thread = AudioThread::enter();
-        offline::render(
-            &request,
-            (latency, frames),
-            &mut callback,
-            &mut |into: &mut [&mut [f32]]| read_input(source.as_mut(), into),
-            &mut |block: &[&[f32]]| writer.write(block).map_err(Into::into),
-            &mut |_| {
-                engine.update();
-                supervisor.print_news();
-                interrupt.control_flow()
-            },
-        )
+    let mut job = CellRender {
+        latency: started.engine.plan().latency.0.into(),
+        request,
+        frames: play.frames(rate).unwrap_or(0),
+        source,
+        interrupt,
+        is_strict: play.strict,
     };
-    let written = rendered.map_err(|error| Failure::failed(error_chain(&error)))?;
-    let kept = writer.finish().map_err(Failure::from_error)?;
-    messages::print_message(&format!("{}: {written} frames", output.display()));
-    messages::print_kept(output, kept.as_deref());
-    if latency > 0 {
-        messages::print_message(&format!("latency: {latency} frames, left out of the file"));
+    job.run(started, output, rate)
+}
+
+/// Options of the supervisor's engine: it waits for each cell in its turn.
+fn engine_options(play: &PlayOptions, loaded: &LoadedSession, rate: SampleRate) -> EngineOptions {
+    let mut options = play.engine_options(loaded, rate);
+    options.scheduler = Scheduler::Sequential;
+    options.workers = 1;
+    options.mode = Mode::Offline;
+    options
+}
+
+/// One render, from the input file to the frames that are wanted.
+struct CellRender {
+    request: DriverConfig,
+    /// Latency of the output, in frames. These first frames are left out of the file.
+    latency: u64,
+    frames: u64,
+    source: Option<InputFile>,
+    interrupt: Interrupt,
+    is_strict: bool,
+}
+
+impl CellRender {
+    /// Renders until the end or an interrupt, and says what was written and what it lacks.
+    fn run(
+        &mut self,
+        started: StartedCells,
+        output: &Path,
+        rate: SampleRate,
+    ) -> Result<(), Failure> {
+        let (mut engine, mut supervisor) = (started.engine, started.supervisor);
+        let mut callback = supervisor.begin(&mut engine, started.callback)?;
+        let channels = Channels(self.request.outputs);
+        let writer = Writer::create(output, rate, channels, SampleFormat::F32);
+        let mut writer = writer.map_err(Failure::from_error)?;
+        let source = &mut self.source;
+        let rendered = {
+            let _audio_thread = AudioThread::enter();
+            offline::render(
+                &self.request,
+                (self.latency, self.frames),
+                &mut callback,
+                &mut |into: &mut [&mut [f32]]| read_input(source.as_mut(), into),
+                &mut |block: &[&[f32]]| writer.write(block).map_err(Into::into),
+                &mut |_| {
+                    engine.update();
+                    supervisor.print_news();
+                    self.interrupt.control_flow()
+                },
+            )
+        };
+        let written = rendered.map_err(|error| Failure::failed(error_chain(&error)))?;
+        let kept = writer.finish().map_err(Failure::from_error)?;
+        messages::print_message(&format!("{}: {written} frames", output.display()));
+        messages::print_kept(output, kept.as_deref());
+        if self.latency > 0 {
+            let latency = self.latency;
+            messages::print_message(&format!("latency: {latency} frames, left out of the file"));
+        }
+        if written < self.frames {
+            let message = "interrupted: the file holds the first frames";
+            return Err(Failure::failed(message));
+        }
+        let whole = self.check_source();
+        supervisor.end().and(whole)
     }
-    if written < frames {
-        let message = "interrupted: the file holds the first frames";
-        return Err(Failure::failed(message));
+
+    /// Names the damage of the input. Fails if that is an error.
+    fn check_source(&self) -> Result<(), Failure> {
+        let damage = self.source.as_ref().and_then(InputFile::damage);
+        if let Some(damage) = &damage {
+            messages::print_note(damage);
+        }
+        check_damage(damage.iter().count(), self.is_strict)
     }
-    let damage = source.as_ref().and_then(InputFile::damage);
-    damage
-        .iter()
-        .for_each(|damage| messages::print_note(damage));
-    let whole = check_damage(damage.iter().count(), play.strict);
-    supervisor.end().and(whole)
 }
 
 /// The next block of the input file.
