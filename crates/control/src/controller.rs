@@ -21,7 +21,7 @@ use crate::ControlError;
 use crate::cells::{self, CellHost};
 use crate::command::{Command, Reply, Request};
 use crate::edits::{Changes, Draft};
-use crate::history::{History, SteppedEntry, UndoEntry};
+use crate::history::{EditHistory, SteppedEntry, UndoEntry};
 use crate::session_file::{ReadSession, SessionFile};
 use crate::subscription::Subscriptions;
 use crate::transport::{FollowedTransport, TransportStep};
@@ -46,7 +46,7 @@ const MAX_STEPS: usize = Engine::MAX_TRANSPORT_COMMANDS / 4;
 /// Largest number of events that wait for later frames. The engine has room for more, so those for now never wait for them.
 const MAX_LATER: usize = Engine::MAX_EVENTS / 2;
 /// A message to a client.
-pub(crate) type Message = (u64, Value);
+pub(crate) type ClientMessage = (u64, Value);
 
 /// Carries requests of several clients out on one engine.
 pub struct Controller {
@@ -60,7 +60,7 @@ pub struct Controller {
     later: Vec<u64>,
     /// The same of commands of the transport.
     later_steps: Vec<u64>,
-    history: History,
+    history: EditHistory,
     /// Number of changes at the last save or load.
     saved_changes: u64,
     /// Values of live controllers that are saved, and all so far.
@@ -156,7 +156,7 @@ impl Controller {
             answering: VecDeque::new(),
             later: Vec::new(),
             later_steps: Vec::new(),
-            history: History::default(),
+            history: EditHistory::default(),
             saved_changes: 0,
             saved_values: 0,
             values: 0,
@@ -261,7 +261,7 @@ impl Controller {
     }
 
     /// Gives the replies whose frames are known.
-    fn answer(&mut self, engine: &mut Engine, messages: &mut Vec<Message>) {
+    fn answer(&mut self, engine: &mut Engine, messages: &mut Vec<ClientMessage>) {
         while let Some(first) = self.answering.front_mut() {
             if first.waits_for == EffectTime::WithCells {
                 let Some(changed) = self.cells.as_mut().and_then(|it| it.poll(engine)) else {

@@ -1,4 +1,4 @@
-//! [`History`]: the changes that can be taken back, and those that were.
+//! [`EditHistory`]: the changes that can be taken back, and those that were.
 
 use crate::ControlError;
 use crate::cells::{EditGoal, Host, set_params};
@@ -16,7 +16,7 @@ const MAX_ENTRIES: usize = 1000;
 
 /// The changes so far, the last one at the end of each list.
 #[derive(Default)]
-pub(crate) struct History {
+pub(crate) struct EditHistory {
     undo: Vec<UndoEntry>,
     redo: Vec<UndoEntry>,
     /// Number of changes, those that go back included.
@@ -99,7 +99,7 @@ impl UndoEntry {
     }
 }
 
-impl History {
+impl EditHistory {
     /// Keeps a change. Values of the same parameters, one after the other, are one change.
     pub(crate) fn remember(&mut self, before: UndoEntry) {
         self.changes += 1;

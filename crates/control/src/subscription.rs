@@ -2,7 +2,7 @@
 
 use crate::ControlError;
 use crate::command::Topic;
-use crate::controller::Message;
+use crate::controller::ClientMessage;
 use crate::meters::PortMeter;
 use crate::query;
 use crate::target::audio_output;
@@ -129,7 +129,7 @@ impl Subscriptions {
     pub(crate) fn publish(
         &mut self,
         (engine, inside): (&Engine, BTreeMap<String, f32>),
-        messages: &mut Vec<Message>,
+        messages: &mut Vec<ClientMessage>,
     ) {
         let changes = std::mem::take(&mut self.changes);
         let now = Instant::now();

@@ -31,7 +31,8 @@ impl StepNames {
     }
 
     /// Steps with these names, each due in every cycle.
-    pub fn from_names<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn from_names<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         let named = names.into_iter().map(|name| StepName {
             name: name.into(),
             kind: String::new(),

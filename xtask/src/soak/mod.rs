@@ -1,6 +1,7 @@
 //! `cargo xtask soak`: tests that take long, or need quiet, privilege or a sanitizer; in parts of at most 25 minutes.
 
 mod commands;
+mod miri;
 mod parts;
 
 use crate::huge_pages::HugePages;
@@ -153,6 +154,7 @@ mod tests {
         for name in [
             "tsan-exec",
             "tsan-check-stuck",
+            "miri-rt",
             "loom-rt-deque",
             "fuzz-read_toml",
             "neon",

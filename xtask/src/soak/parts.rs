@@ -3,6 +3,7 @@
 //! | part | runs |
 //! |---|---|
 //! | `tsan-CRATE`, `asan-CRATE` | the tests of a crate that uses `unsafe`, under a sanitizer; `tsan-check-TEST` those of `check` |
+//! | `miri-CRATE` | the unit tests of a crate that uses `unsafe`, in Miri, but for what it cannot run |
 //! | `neon` | the kernels for ARM, in an emulator |
 //! | `cases-CRATE` | tests over random cases, with many more of them |
 //! | `long-CRATE` | tests that are ignored otherwise |
@@ -13,6 +14,7 @@
 
 use super::PART_MINUTES;
 use super::commands::{self, Sanitizer, TestTarget};
+use super::miri::{self, MiriTarget};
 use crate::commands::{crates_where, root, says};
 use crate::summary::Summary;
 use crate::{deny, fuzz};
@@ -28,6 +30,7 @@ pub(super) struct Part {
 enum Work {
     /// Made when it runs: it may have to install a part of the toolchain.
     Command(Box<dyn FnOnce() -> Command>),
+    Miri(&'static MiriTarget),
     Neon,
     Advisories,
     /// The fuzzer of this name.
@@ -49,6 +52,7 @@ impl Part {
             Work::Command(command) => {
                 summary.run(&self.name, command(), PART_MINUTES);
             }
+            Work::Miri(target) => target.run(summary, &self.name, PART_MINUTES),
             Work::Neon => commands::neon(summary, &self.name, PART_MINUTES),
             Work::Advisories => deny::advisories(summary),
             Work::Fuzz(target) => fuzz::run_one(summary, &target, 60 * minutes),
@@ -76,6 +80,8 @@ pub(super) fn parts() -> Vec<Part> {
             commands::sanitized(Sanitizer::Thread, &tests)
         }));
     }
+    let interpreted = miri::CRATES.iter();
+    all.extend(interpreted.map(|it| Part::new(format!("miri-{}", it.crate_name), Work::Miri(it))));
     all.push(Part::new("neon".into(), Work::Neon));
     all.extend(with_cases());
     all.extend(by_file("#[ignore").into_iter().map(|(name, target)| {

@@ -9,7 +9,7 @@ use crate::files::{check_room, check_sound_name};
 use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
-use crate::output::progress::Progress;
+use crate::output::progress::ProgressLine;
 use crate::session::file_problems::check_damage;
 use clap::Args;
 use divisi::conv::{Convolver, PartitionChoice};
@@ -100,7 +100,7 @@ impl Convolve {
             scheduler: self.options.make_scheduler(&convolver)?,
             convolver,
             writer,
-            progress: Progress::new(rate.hz(), frames),
+            progress: ProgressLine::new(rate.hz(), frames),
             interrupt,
         };
         let result = job.run()?;

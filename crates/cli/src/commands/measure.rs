@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
-use crate::output::progress::Progress;
+use crate::output::progress::ProgressLine;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate, parse_seconds};
@@ -93,7 +93,7 @@ impl Measure {
             limit: Duration::from_secs_f64(self.seconds),
             repeats: self.repeats,
         };
-        let mut progress = Progress::without_total();
+        let mut progress = ProgressLine::without_total();
         let mut on_progress = |share| {
             progress.show_fraction(share);
             interrupt.control_flow()

@@ -17,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::network;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
-use crate::output::progress::Progress;
+use crate::output::progress::ProgressLine;
 use crate::patch::PatchOptions;
 use crate::playback::file_input::InputFile;
 use crate::playback::live_ports;
@@ -143,7 +143,7 @@ impl Render {
             frames,
             source,
             writer,
-            progress: Progress::new(rate.hz(), Some(frames)),
+            progress: ProgressLine::new(rate.hz(), Some(frames)),
             interrupt,
             peak: 0.0,
             is_strict: self.options.strict,
@@ -265,7 +265,7 @@ struct RenderJob {
     frames: u64,
     source: Option<InputFile>,
     writer: Writer,
-    progress: Progress,
+    progress: ProgressLine,
     interrupt: Interrupt,
     /// Largest magnitude of any sample.
     peak: f32,

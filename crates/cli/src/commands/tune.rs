@@ -10,7 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::output::picture::{check_picture_name, write_picture};
-use crate::output::progress::Progress;
+use crate::output::progress::ProgressLine;
 use crate::session::options::{default_rate, parse_rate};
 use clap::{Args, ValueEnum};
 use comparison::PartitionComparison;
@@ -131,7 +131,7 @@ impl Tune {
     /// Measures, stores the result, and reports it.
     fn measure(&self, space: &PartitionSpace, tuned: &mut Tuned) -> Result<(), Failure> {
         let interrupt = Interrupt::listen()?;
-        let mut progress = Progress::without_total();
+        let mut progress = ProgressLine::without_total();
         let options = CostMeasureOptions {
             packing: self.channels,
             kernels: Kernels::best(),

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::files::check_room;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
-use crate::output::progress::Progress;
+use crate::output::progress::ProgressLine;
 use crate::playback::file_input::InputFile;
 use crate::session::file_problems::check_damage;
 use crate::session::load::LoadedSession;
@@ -40,7 +40,7 @@ pub(super) struct NetworkJob {
 /// The output file and its progress.
 struct OutputFile {
     writer: Writer,
-    progress: Progress,
+    progress: ProgressLine,
     left: u64,
     planes: Vec<Vec<f32>>,
 }
@@ -138,7 +138,7 @@ impl NetworkJob {
         let writer = Writer::create(output, rate, Channels(channels as u16), format);
         Ok(Arc::new(Mutex::new(Some(OutputFile {
             writer: writer.map_err(Failure::from_error)?,
-            progress: Progress::new(rate.hz(), Some(self.frames_out)),
+            progress: ProgressLine::new(rate.hz(), Some(self.frames_out)),
             left: self.frames_out,
             planes: vec![vec![0.0; piece]; channels],
         }))))

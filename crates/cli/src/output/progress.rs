@@ -9,7 +9,7 @@ const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 const BAR_WIDTH: usize = 30;
 
 /// The progress line.
-pub(crate) struct Progress {
+pub(crate) struct ProgressLine {
     is_shown: bool,
     begun: Instant,
     last: Option<Instant>,
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     total: Option<u64>,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Makes a line; nothing is shown yet.
     pub(crate) fn new(rate_hz: u32, total: Option<u64>) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.clear();
     }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
-use crate::output::progress::Progress;
+use crate::output::progress::ProgressLine;
 use crate::playback::control::ControlWays;
 use crate::playback::file_input::FileInputHandle;
 use crate::playback::live_ports::LivePorts;
@@ -51,7 +51,7 @@ pub(crate) struct LiveSession<'a> {
 
 /// Display while it plays.
 enum ProgressView {
-    Line(Progress),
+    Line(ProgressLine),
     View(LiveView),
 }
 
@@ -144,7 +144,7 @@ impl LiveSession<'_> {
                 let workers = self.engine.workers();
                 ProgressView::View(LiveView::new(titles, workers, self.rate_hz))
             }
-            None => ProgressView::Line(Progress::new(self.rate_hz, self.frames)),
+            None => ProgressView::Line(ProgressLine::new(self.rate_hz, self.frames)),
         }
     }
 

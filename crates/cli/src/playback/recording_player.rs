@@ -16,7 +16,7 @@ pub(crate) struct RecordingPlayer {
     input: Option<FileInput>,
     recorder: Option<RecorderTap>,
     block_counter: BlockCount,
-    peak: Peak,
+    peak: PeakMeter,
     /// Blocks until the end; then it is silent.
     blocks_left: u64,
 }
@@ -27,9 +27,9 @@ pub(crate) struct BlockCount(Arc<AtomicU64>);
 
 /// Shared largest magnitude of the output.
 #[derive(Clone, Default)]
-pub(crate) struct Peak(Arc<AtomicU32>);
+pub(crate) struct PeakMeter(Arc<AtomicU32>);
 
-impl Peak {
+impl PeakMeter {
     /// The largest magnitude so far; 1 is full scale.
     pub(crate) fn get(&self) -> f32 {
         // Relaxed: only the number matters, no data travels with it.
@@ -88,7 +88,7 @@ impl RecordingPlayer {
             input: None,
             recorder: None,
             block_counter: BlockCount::default(),
-            peak: Peak::default(),
+            peak: PeakMeter::default(),
             blocks_left: u64::MAX,
         }
     }
@@ -126,7 +126,7 @@ impl RecordingPlayer {
     }
 
     /// The peak, for reading while it plays.
-    pub(crate) fn peak(&self) -> Peak {
+    pub(crate) fn peak(&self) -> PeakMeter {
         self.peak.clone()
     }
 

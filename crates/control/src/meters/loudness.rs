@@ -22,7 +22,7 @@ const OFFSET: f64 = -0.691;
 
 /// Measures the loudness of all channels together.
 pub(super) struct LoudnessMeter {
-    filters: Vec<[Biquad; 2]>,
+    filters: Vec<[WeightingStage; 2]>,
     weights: Vec<f64>,
     /// Weighted sum of squares of the piece that is not complete.
     sum: f64,
@@ -117,13 +117,13 @@ fn loudness(power: f64) -> f64 {
 
 /// A second-order filter, in the transposed direct form II.
 #[derive(Clone, Copy)]
-struct Biquad {
+struct WeightingStage {
     forward: [f64; 3],
     back: [f64; 2],
     state: [f64; 2],
 }
 
-impl Biquad {
+impl WeightingStage {
     fn filter(&mut self, x: f64) -> f64 {
         let ([b0, b1, b2], [a1, a2]) = (self.forward, self.back);
         let y = b0 * x + self.state[0];
@@ -133,7 +133,7 @@ impl Biquad {
 }
 
 /// The shelf of BS.1770, whose table is for 48 kHz, at any rate: its analogue filter, by the bilinear transform.
-fn shelf(rate_hz: f64) -> Biquad {
+fn shelf(rate_hz: f64) -> WeightingStage {
     let (frequency, gain_db, q) = (
         1_681.974_450_955_533,
         3.999_843_853_973_347,
@@ -143,7 +143,7 @@ fn shelf(rate_hz: f64) -> Biquad {
     let high = 10_f64.powf(gain_db / 20.0);
     let band = high.powf(0.499_666_774_154_541_6);
     let a0 = 1.0 + k / q + k * k;
-    Biquad {
+    WeightingStage {
         forward: [
             (high + band * k / q + k * k) / a0,
             2.0 * (k * k - high) / a0,
@@ -155,11 +155,11 @@ fn shelf(rate_hz: f64) -> Biquad {
 }
 
 /// The high-pass of BS.1770 at any rate.
-fn high_pass(rate_hz: f64) -> Biquad {
+fn high_pass(rate_hz: f64) -> WeightingStage {
     let (frequency, q) = (38.135_470_876_024_44, 0.500_327_037_323_877_3);
     let k = (PI * frequency / rate_hz).tan();
     let a0 = 1.0 + k / q + k * k;
-    Biquad {
+    WeightingStage {
         forward: [1.0, -2.0, 1.0],
         back: [2.0 * (k * k - 1.0) / a0, (1.0 - k / q + k * k) / a0],
         state: [0.0; 2],

@@ -4,7 +4,7 @@ use super::node::NodeBox;
 use crate::format::svg::length;
 use crate::layout::{BoxLayout, LayoutEdge, Route};
 use crate::picture::color::{self, Color};
-use crate::picture::{Picture, Segment, Stroke, Style};
+use crate::picture::{PathSegment, Picture, Stroke, Style};
 use graph::Signal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ pub(super) fn draw(
     edges: &[LayoutEdge],
     layout: &BoxLayout,
 ) {
-    let mut paths = BTreeMap::<(bool, usize, usize), (Vec<Segment>, BTreeSet<String>)>::new();
+    let mut paths = BTreeMap::<(bool, usize, usize), (Vec<PathSegment>, BTreeSet<String>)>::new();
     let mut arrows = Vec::new();
     for (edge, route) in edges.iter().zip(&layout.routes) {
         let (path, drawn) = paths
@@ -27,10 +27,10 @@ pub(super) fn draw(
         append(route, path, drawn);
         if let (true, Some((_, x, y))) = (route.is_feedback, route.runs.last()) {
             arrows.extend([
-                Segment::Move(x - 3.0, *y),
-                Segment::Line(x - 11.0, y - 4.5),
-                Segment::Line(x - 11.0, y + 4.5),
-                Segment::Close,
+                PathSegment::Move(x - 3.0, *y),
+                PathSegment::Line(x - 11.0, y - 4.5),
+                PathSegment::Line(x - 11.0, y + 4.5),
+                PathSegment::Close,
             ]);
         }
     }
@@ -67,7 +67,7 @@ pub(super) fn stroke(signal: Signal, is_feedback: bool, is_thin: bool) -> Stroke
 ///
 /// A route is a list of horizontal runs. From the end of one to the start of the next goes a cubic Bézier curve that leaves
 /// and arrives horizontally.
-fn append(route: &Route, path: &mut Vec<Segment>, drawn: &mut BTreeSet<String>) {
+fn append(route: &Route, path: &mut Vec<PathSegment>, drawn: &mut BTreeSet<String>) {
     let last = route.runs.len() - 1;
     // A feedback edge leaves to the right, runs left, and arrives to the right again; so does one that goes on in the next
     // row.
@@ -85,7 +85,7 @@ fn append(route: &Route, path: &mut Vec<Segment>, drawn: &mut BTreeSet<String>) 
         let mut piece = Vec::new();
         let mut key = format!("{} {}", length(*x0), length(*y));
         if (x1 - x0).abs() > 0.05 {
-            piece.push(Segment::Line(*x1, *y));
+            piece.push(PathSegment::Line(*x1, *y));
             key += &format!(" {}", length(*x1));
         }
         if let Some((next, _, below)) = route.runs.get(i + 1) {
@@ -96,7 +96,7 @@ fn append(route: &Route, path: &mut Vec<Segment>, drawn: &mut BTreeSet<String>) 
             } else {
                 34.0
             };
-            piece.push(Segment::Curve([
+            piece.push(PathSegment::Curve([
                 (x1 + leave * bend, *y),
                 (next - arrive * bend, *below),
                 (*next, *below),
@@ -109,7 +109,7 @@ fn append(route: &Route, path: &mut Vec<Segment>, drawn: &mut BTreeSet<String>) 
             continue;
         }
         if !std::mem::replace(&mut is_open, true) {
-            path.push(Segment::Move(*x0, *y));
+            path.push(PathSegment::Move(*x0, *y));
         }
         path.extend(piece);
     }

@@ -14,7 +14,7 @@
 use crate::picture::color::{BACKGROUND, Color};
 use crate::picture::font::{self, Face};
 use crate::picture::item::Text;
-use crate::picture::{Geometry, Item, Picture, Segment, Stroke, Style};
+use crate::picture::{Geometry, Item, PathSegment, Picture, Stroke, Style};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use pdf_writer::types::{
@@ -118,13 +118,13 @@ impl PageContent {
         }
         for segment in geometry.segments() {
             match segment {
-                Segment::Move(x, y) => self.content.move_to(round(x), round(y)),
-                Segment::Line(x, y) => self.content.line_to(round(x), round(y)),
-                Segment::Curve(points) => {
+                PathSegment::Move(x, y) => self.content.move_to(round(x), round(y)),
+                PathSegment::Line(x, y) => self.content.line_to(round(x), round(y)),
+                PathSegment::Curve(points) => {
                     let [a, b, c] = points.map(|(x, y)| (round(x), round(y)));
                     self.content.cubic_to(a.0, a.1, b.0, b.1, c.0, c.1)
                 }
-                Segment::Close => self.content.close_path(),
+                PathSegment::Close => self.content.close_path(),
             };
         }
         match (style.fill, style.stroke) {

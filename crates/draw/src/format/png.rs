@@ -2,7 +2,7 @@
 
 use crate::picture::color::{BACKGROUND, Color};
 use crate::picture::item::{Point, Text};
-use crate::picture::{Item, Picture, Segment, Stroke, Style, font};
+use crate::picture::{Item, PathSegment, Picture, Stroke, Style, font};
 use std::io::Write;
 use tiny_skia::{
     FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform,
@@ -89,7 +89,7 @@ struct Canvas {
 }
 
 impl Canvas {
-    fn shape(&mut self, segments: &[Segment], style: &Style) {
+    fn shape(&mut self, segments: &[PathSegment], style: &Style) {
         let mut builder = PathBuilder::new();
         let scale = self.scale;
         append(&mut builder, segments, |(x, y)| (x * scale, y * scale));
@@ -147,16 +147,16 @@ fn paint(color: Color) -> Paint<'static> {
 }
 
 /// Adds `segments` to a path, each point moved by `place`.
-fn append(builder: &mut PathBuilder, segments: &[Segment], place: impl Fn(Point) -> Point) {
+fn append(builder: &mut PathBuilder, segments: &[PathSegment], place: impl Fn(Point) -> Point) {
     for segment in segments {
         match segment.map(&place) {
-            Segment::Move(x, y) => builder.move_to(x as f32, y as f32),
-            Segment::Line(x, y) => builder.line_to(x as f32, y as f32),
-            Segment::Curve(points) => {
+            PathSegment::Move(x, y) => builder.move_to(x as f32, y as f32),
+            PathSegment::Line(x, y) => builder.line_to(x as f32, y as f32),
+            PathSegment::Curve(points) => {
                 let [a, b, c] = points.map(|(x, y)| (x as f32, y as f32));
                 builder.cubic_to(a.0, a.1, b.0, b.1, c.0, c.1);
             }
-            Segment::Close => builder.close(),
+            PathSegment::Close => builder.close(),
         }
     }
 }

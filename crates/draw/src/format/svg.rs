@@ -10,7 +10,7 @@
 use crate::picture::color::{BACKGROUND, Color};
 use crate::picture::font::{self, Face};
 use crate::picture::item::Text;
-use crate::picture::{Anchor, Geometry, Item, Picture, Segment, Style};
+use crate::picture::{Anchor, Geometry, Item, PathSegment, Picture, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -255,35 +255,35 @@ fn glyph_id(face: Face, c: char) -> String {
 }
 
 /// An outline with [`EM`] units to an em, in whole units.
-fn scaled(outline: &[Segment]) -> Vec<Segment> {
+fn scaled(outline: &[PathSegment]) -> Vec<PathSegment> {
     let whole = |(x, y): (f64, f64)| ((x * EM).round(), (y * EM).round());
-    let segment = |segment: &Segment| match segment {
-        Segment::Move(x, y) => {
+    let segment = |segment: &PathSegment| match segment {
+        PathSegment::Move(x, y) => {
             let (x, y) = whole((*x, *y));
-            Segment::Move(x, y)
+            PathSegment::Move(x, y)
         }
-        Segment::Line(x, y) => {
+        PathSegment::Line(x, y) => {
             let (x, y) = whole((*x, *y));
-            Segment::Line(x, y)
+            PathSegment::Line(x, y)
         }
-        Segment::Curve(points) => Segment::Curve(points.map(whole)),
-        Segment::Close => Segment::Close,
+        PathSegment::Curve(points) => PathSegment::Curve(points.map(whole)),
+        PathSegment::Close => PathSegment::Close,
     };
     outline.iter().map(segment).collect()
 }
 
 /// The `d` attribute of a path.
-fn path_data(segments: &[Segment]) -> String {
+fn path_data(segments: &[PathSegment]) -> String {
     let mut data = String::new();
     for segment in segments {
         let _ = match segment {
-            Segment::Move(x, y) => write!(data, "M{} {}", length(*x), length(*y)),
-            Segment::Line(x, y) => write!(data, "L{} {}", length(*x), length(*y)),
-            Segment::Curve([a, b, c]) => {
+            PathSegment::Move(x, y) => write!(data, "M{} {}", length(*x), length(*y)),
+            PathSegment::Line(x, y) => write!(data, "L{} {}", length(*x), length(*y)),
+            PathSegment::Curve([a, b, c]) => {
                 let [a, b, c] = [a, b, c].map(|at| (length(at.0), length(at.1)));
                 write!(data, "C{} {} {} {} {} {}", a.0, a.1, b.0, b.1, c.0, c.1)
             }
-            Segment::Close => write!(data, "Z"),
+            PathSegment::Close => write!(data, "Z"),
         };
     }
     data

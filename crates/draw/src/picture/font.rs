@@ -3,7 +3,7 @@
 //! Arimo has the metrics of Helvetica and Arial, so a viewer without it that falls back to one of them breaks and fits
 //! text alike. `skrifa` reads its tables. Lengths in this file are in ems: multiples of the font size.
 
-use super::item::Segment;
+use super::item::PathSegment;
 use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::metrics::{GlyphMetrics, Metrics};
@@ -76,7 +76,7 @@ impl Face {
     }
 
     /// Outline of a glyph with its origin on the baseline, y downwards.
-    pub(crate) fn outline(self, glyph: u16) -> Vec<Segment> {
+    pub(crate) fn outline(self, glyph: u16) -> Vec<PathSegment> {
         let mut outline = Outline {
             segments: Vec::new(),
             scale: 1.0 / self.units_per_em(),
@@ -153,7 +153,7 @@ pub(crate) fn fit(face: Face, text: &str, room: f64) -> String {
 
 /// Collects the outline of a glyph as path segments.
 struct Outline {
-    segments: Vec<Segment>,
+    segments: Vec<PathSegment>,
     /// Ems in a font unit.
     scale: f64,
     /// The current point.
@@ -169,12 +169,12 @@ impl Outline {
 impl OutlinePen for Outline {
     fn move_to(&mut self, x: f32, y: f32) {
         self.at = self.point(x, y);
-        self.segments.push(Segment::Move(self.at.0, self.at.1));
+        self.segments.push(PathSegment::Move(self.at.0, self.at.1));
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
         self.at = self.point(x, y);
-        self.segments.push(Segment::Line(self.at.0, self.at.1));
+        self.segments.push(PathSegment::Line(self.at.0, self.at.1));
     }
 
     /// A quadratic curve as a cubic one: each control point goes two thirds of the way to the quadratic's.
@@ -187,18 +187,18 @@ impl OutlinePen for Outline {
             )
         };
         self.segments
-            .push(Segment::Curve([toward(from), toward(to), to]));
+            .push(PathSegment::Curve([toward(from), toward(to), to]));
         self.at = to;
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
         let points = [self.point(x1, y1), self.point(x2, y2), self.point(x, y)];
-        self.segments.push(Segment::Curve(points));
+        self.segments.push(PathSegment::Curve(points));
         self.at = points[2];
     }
 
     fn close(&mut self) {
-        self.segments.push(Segment::Close);
+        self.segments.push(PathSegment::Close);
     }
 }
 

@@ -27,12 +27,12 @@ pub(crate) enum Geometry {
     Rect(Point, (f64, f64), f64),
     /// Centre and radius.
     Circle(Point, f64),
-    Path(Vec<Segment>),
+    Path(Vec<PathSegment>),
 }
 
 /// One segment of a path, as in SVG, PDF and PostScript.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Segment {
+pub(crate) enum PathSegment {
     Move(f64, f64),
     Line(f64, f64),
     /// A cubic Bézier curve: two control points and the end point.
@@ -40,7 +40,7 @@ pub(crate) enum Segment {
     Close,
 }
 
-impl Segment {
+impl PathSegment {
     /// The segment with all its points moved by `place`.
     pub(crate) fn map(self, place: impl Fn(Point) -> Point) -> Self {
         match self {
@@ -213,7 +213,7 @@ impl Style {
 
 impl Geometry {
     /// The same outline as path segments.
-    pub(crate) fn segments(&self) -> Vec<Segment> {
+    pub(crate) fn segments(&self) -> Vec<PathSegment> {
         match self {
             Self::Path(segments) => segments.clone(),
             Self::Circle((x, y), r) => rounded((x - r, y - r), (2.0 * r, 2.0 * r), *r),
@@ -223,36 +223,36 @@ impl Geometry {
 }
 
 /// A rectangle with round corners as path segments, clockwise from the upper left corner.
-fn rounded((x, y): Point, (w, h): (f64, f64), radius: f64) -> Vec<Segment> {
+fn rounded((x, y): Point, (w, h): (f64, f64), radius: f64) -> Vec<PathSegment> {
     let r = radius.min(w / 2.0).min(h / 2.0);
     let (right, bottom) = (x + w, y + h);
     if r <= 0.0 {
         return vec![
-            Segment::Move(x, y),
-            Segment::Line(right, y),
-            Segment::Line(right, bottom),
-            Segment::Line(x, bottom),
-            Segment::Close,
+            PathSegment::Move(x, y),
+            PathSegment::Line(right, y),
+            PathSegment::Line(right, bottom),
+            PathSegment::Line(x, bottom),
+            PathSegment::Close,
         ];
     }
     // A cubic Bézier curve comes within 0.03 % of a quarter circle of radius r if each control point is
     // 4/3·(√2 − 1)·r ≈ 0.5523·r away from its end point; `k` is what is left to the corner.
     let k = r * (1.0 - 0.552_284_75);
-    let corner = |a, b, c| Segment::Curve([a, b, c]);
+    let corner = |a, b, c| PathSegment::Curve([a, b, c]);
     vec![
-        Segment::Move(x + r, y),
-        Segment::Line(right - r, y),
+        PathSegment::Move(x + r, y),
+        PathSegment::Line(right - r, y),
         corner((right - k, y), (right, y + k), (right, y + r)),
-        Segment::Line(right, bottom - r),
+        PathSegment::Line(right, bottom - r),
         corner(
             (right, bottom - k),
             (right - k, bottom),
             (right - r, bottom),
         ),
-        Segment::Line(x + r, bottom),
+        PathSegment::Line(x + r, bottom),
         corner((x + k, bottom), (x, bottom - k), (x, bottom - r)),
-        Segment::Line(x, y + r),
+        PathSegment::Line(x, y + r),
         corner((x, y + k), (x + k, y), (x + r, y)),
-        Segment::Close,
+        PathSegment::Close,
     ]
 }

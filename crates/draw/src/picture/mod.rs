@@ -12,7 +12,7 @@ pub(crate) mod item;
 use crate::ticks;
 use item::Text;
 pub(crate) use item::{
-    Anchor, Geometry, Item, Point, Segment, Stroke, Style, TextStyle, bold, muted, regular,
+    Anchor, Geometry, Item, PathSegment, Point, Stroke, Style, TextStyle, bold, muted, regular,
 };
 
 /// Coordinates are clamped to this many pixels from the origin, so that every format can hold them.
@@ -97,12 +97,12 @@ impl Picture {
     /// Adds straight lines from point to point; closed if it is filled.
     pub(crate) fn polyline(&mut self, points: &[Point], style: Style) {
         let segment = |(i, at): (usize, &Point)| match i {
-            0 => Segment::Move(at.0, at.1),
-            _ => Segment::Line(at.0, at.1),
+            0 => PathSegment::Move(at.0, at.1),
+            _ => PathSegment::Line(at.0, at.1),
         };
-        let mut segments: Vec<Segment> = points.iter().enumerate().map(segment).collect();
+        let mut segments: Vec<PathSegment> = points.iter().enumerate().map(segment).collect();
         if style.fill.is_some() {
-            segments.push(Segment::Close);
+            segments.push(PathSegment::Close);
         }
         self.path(segments, style);
     }
@@ -110,15 +110,15 @@ impl Picture {
     /// Adds an upright cross of two diagonals, `radius` to each side of `center`.
     pub(crate) fn cross(&mut self, (x, y): Point, radius: f64, stroke: Stroke) {
         let diagonals = vec![
-            Segment::Move(x - radius, y - radius),
-            Segment::Line(x + radius, y + radius),
-            Segment::Move(x - radius, y + radius),
-            Segment::Line(x + radius, y - radius),
+            PathSegment::Move(x - radius, y - radius),
+            PathSegment::Line(x + radius, y + radius),
+            PathSegment::Move(x - radius, y + radius),
+            PathSegment::Line(x + radius, y - radius),
         ];
         self.path(diagonals, Style::stroke(stroke));
     }
 
-    pub(crate) fn path(&mut self, segments: Vec<Segment>, style: Style) {
+    pub(crate) fn path(&mut self, segments: Vec<PathSegment>, style: Style) {
         let clamped = segments.into_iter().map(|segment| segment.map(clamp_point));
         let path = Geometry::Path(clamped.collect());
         if path != Geometry::Path(Vec::new()) {

@@ -1,7 +1,7 @@
 //! The looks by which series are told apart: colour, symbol, dashes, hatching.
 
 use crate::picture::color::{self, Color};
-use crate::picture::{Picture, Point, Segment, Stroke, Style};
+use crate::picture::{PathSegment, Picture, Point, Stroke, Style};
 
 /// Series beyond this number are not drawn.
 pub(super) const MAX_SERIES: usize = 24;
@@ -74,7 +74,7 @@ pub(super) fn bar(picture: &mut Picture, at: Point, size: (f64, f64), series: us
 }
 
 /// Diagonal lines inside a rectangle, from one side to another.
-fn hatch(lines: &mut Vec<Segment>, (x, y): Point, (w, h): (f64, f64), is_falling: bool) {
+fn hatch(lines: &mut Vec<PathSegment>, (x, y): Point, (w, h): (f64, f64), is_falling: bool) {
     let gap = f64::max(5.0, (w + h) / 400.0);
     let mut sum = gap / 2.0;
     while sum < w + h {
@@ -86,8 +86,8 @@ fn hatch(lines: &mut Vec<Segment>, (x, y): Point, (w, h): (f64, f64), is_falling
         let place =
             |(right, down): Point| (x + right, y + if is_falling { h - down } else { down });
         let [from, to] = ends.map(place);
-        lines.push(Segment::Move(from.0, from.1));
-        lines.push(Segment::Line(to.0, to.1));
+        lines.push(PathSegment::Move(from.0, from.1));
+        lines.push(PathSegment::Line(to.0, to.1));
         sum += gap;
     }
 }

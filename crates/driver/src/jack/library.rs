@@ -51,7 +51,7 @@ impl Default for RawMidiEvent {
     }
 }
 
-type Message = Option<unsafe extern "C" fn(*const c_char)>;
+type MessageCallback = Option<unsafe extern "C" fn(*const c_char)>;
 type OfFrames = Option<unsafe extern "C" fn(u32, *mut c_void) -> c_int>;
 type OfNothing = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
 type OfPort = Option<unsafe extern "C" fn(u32, c_int, *mut c_void)>;
@@ -64,8 +64,8 @@ functions! {
     /// The functions of one libjack, as in `jack/jack.h`.
     Functions {
         jack_get_version_string: unsafe extern "C" fn() -> *const c_char,
-        jack_set_error_function: unsafe extern "C" fn(Message),
-        jack_set_info_function: unsafe extern "C" fn(Message),
+        jack_set_error_function: unsafe extern "C" fn(MessageCallback),
+        jack_set_info_function: unsafe extern "C" fn(MessageCallback),
         jack_client_open: unsafe extern "C" fn(*const c_char, c_uint, *mut c_uint, ...) -> *mut RawClient,
         jack_client_close: unsafe extern "C" fn(*mut RawClient) -> c_int,
         jack_activate: unsafe extern "C" fn(*mut RawClient) -> c_int,

@@ -3,7 +3,7 @@
 use divisi::fft::{AlignedBuffer, Kernels, Packing, RealFft};
 
 /// A filter from a window of a whole FFT to another, of which the first frames are valid.
-pub(super) struct Filter {
+pub(super) struct OverlapSave {
     fft: RealFft,
     kernels: Kernels,
     response: AlignedBuffer,
@@ -13,7 +13,7 @@ pub(super) struct Filter {
     hop: usize,
 }
 
-impl Filter {
+impl OverlapSave {
     /// A filter of `overlap + 1` taps on windows of `size` frames, a power of two, which share `overlap` frames.
     pub(super) fn new(size: usize, overlap: usize) -> Self {
         let kernels = Kernels::best();
@@ -44,7 +44,7 @@ impl Filter {
         self.hop
     }
 
-    /// Filters a window: the first [`Filter::hop`] frames of `to` become the filtered last ones of `from`; those behind are
+    /// Filters a window: the first [`OverlapSave::hop`] frames of `to` become the filtered last ones of `from`; those behind are
     /// not valid.
     pub(super) fn process_window(&mut self, from: &[f32], to: &mut [f32]) {
         self.fft
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn blocks_put_together_are_the_convolution() {
         for (size, overlap) in [(64, 6), (64, 57), (256, 128)] {
-            let mut filter = Filter::new(size, overlap);
+            let mut filter = OverlapSave::new(size, overlap);
             let signal: Vec<f32> = (0..4 * size).map(|i| ((i * i) % 17) as f32 - 8.0).collect();
             let mut out = vec![0.0; size];
             for begin in (0..=3 * size).step_by(filter.hop()) {

@@ -7,7 +7,7 @@
 //! Each kind of queue is a pair of closures, `feed` and `run`; both return false if the queue has no room or no frames.
 
 use super::Backoff;
-use super::filter::Filter;
+use super::filter::OverlapSave;
 use divisi::rt::mirror::{self, ChunkError, Pod, Producer};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,13 +23,13 @@ pub(super) fn mirrored(
     overlap: usize,
 ) -> (
     impl FnMut(&[f32]) -> bool + Send,
-    impl FnMut(&mut Filter) -> bool + Send,
+    impl FnMut(&mut OverlapSave) -> bool + Send,
 ) {
     let ring = || mirror::channel::<f32>(capacity(size)).expect("a few pages");
     let ((mut input, mut from), (mut to, mut output)) = (ring(), ring());
     write_mirrored(&mut input, &vec![0.0; overlap]).expect("it is empty");
     let feed = move |frames: &[f32]| write_mirrored(&mut input, frames).is_ok();
-    let run = move |filter: &mut Filter| {
+    let run = move |filter: &mut OverlapSave| {
         let (Ok(window), Ok(mut room)) = (from.read_chunk(size), to.write_chunk(size)) else {
             return false;
         };
@@ -61,13 +61,13 @@ pub(super) fn copying(
     overlap: usize,
 ) -> (
     impl FnMut(&[f32]) -> bool + Send,
-    impl FnMut(&mut Filter) -> bool + Send,
+    impl FnMut(&mut OverlapSave) -> bool + Send,
 ) {
     let ring = || rtrb::RingBuffer::<f32>::new(capacity(size));
     let ((mut input, mut from), (mut to, mut output)) = (ring(), ring());
     let (mut window, mut result) = (vec![0.0; size], vec![0.0; size]);
     let feed = move |frames: &[f32]| write_copy(&mut input, frames);
-    let run = move |filter: &mut Filter| {
+    let run = move |filter: &mut OverlapSave| {
         let hop = filter.hop();
         let Ok(chunk) = from.read_chunk(hop) else {
             return false;
@@ -106,10 +106,10 @@ pub(super) fn read_copy<T: Copy>(chunk: rtrb::chunks::ReadChunk<'_, T>, items: &
 
 /// Blocks per second of one thread that feeds and filters in turn.
 pub(super) fn on_one_thread(
-    filter: &mut Filter,
+    filter: &mut OverlapSave,
     time: Duration,
     mut feed: impl FnMut(&[f32]) -> bool,
-    mut run: impl FnMut(&mut Filter) -> bool,
+    mut run: impl FnMut(&mut OverlapSave) -> bool,
 ) -> f64 {
     let frames = signal(filter.hop());
     let (mut blocks, begin) = (0_u64, Instant::now());
@@ -131,10 +131,10 @@ pub(super) fn on_one_thread(
 
 /// Blocks per second of a thread that filters while another feeds it.
 pub(super) fn on_two_threads(
-    filter: &mut Filter,
+    filter: &mut OverlapSave,
     time: Duration,
     mut feed: impl FnMut(&[f32]) -> bool + Send,
-    mut run: impl FnMut(&mut Filter) -> bool,
+    mut run: impl FnMut(&mut OverlapSave) -> bool,
 ) -> f64 {
     let frames = signal(filter.hop());
     let is_over = AtomicBool::new(false);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn every_queue_brings_blocks_on_one_thread_and_on_two() {
-        let mut filter = Filter::new(64, 32);
+        let mut filter = OverlapSave::new(64, 32);
         let time = Duration::from_millis(1);
         let (feed, run) = mirrored(64, 32);
         assert!(on_one_thread(&mut filter, time, feed, run) > 0.0);

@@ -1,6 +1,6 @@
 //! The runs of the experiment *queues*.
 
-use super::filter::{Filter, operations};
+use super::filter::{OverlapSave, operations};
 use super::peer::{self, Peer, PeerRole};
 use super::transfer::{self, Disconnected, Endpoint};
 use super::{CONTROL, FILTER, ONE_THREAD, PIPES, PROCESSES, ROUND_TRIP, THROUGHPUT, TWO_THREADS};
@@ -159,7 +159,7 @@ impl Comparison {
 
     fn filter(&self) -> RoundFigures {
         let overlap = self.size * self.overlap / 100;
-        let mut filter = Filter::new(self.size, overlap);
+        let mut filter = OverlapSave::new(self.size, overlap);
         let mflops = operations(self.size) / 1e6;
         let copying = filtering::copying(self.size, overlap);
         let copying = self.blocks_per_s(&mut filter, copying);
@@ -176,10 +176,10 @@ impl Comparison {
 
     fn blocks_per_s(
         &self,
-        filter: &mut Filter,
+        filter: &mut OverlapSave,
         (feed, run): (
             impl FnMut(&[f32]) -> bool + Send,
-            impl FnMut(&mut Filter) -> bool,
+            impl FnMut(&mut OverlapSave) -> bool,
         ),
     ) -> f64 {
         match self.between {

@@ -21,7 +21,7 @@ pub use costs::{MoveCosts, Prediction};
 
 use divisi::plan::{Dag, Schedule};
 use event_loop::EventLoop;
-use shared::{Kind, Shared};
+use shared::{QueueKind, Shared};
 use stealing::Stealing;
 
 /// Assignment of tasks to workers, as in an executor.
@@ -52,10 +52,10 @@ pub fn simulate(dag: &Dag, moves: &MoveCosts, cores: usize, policy: &DispatchPol
     };
     let mut world = EventLoop::new(dag, moves, cores);
     let kind = match policy {
-        DispatchPolicy::Global => Kind::Global,
-        DispatchPolicy::Weighted => Kind::weighted(dag, cores),
-        DispatchPolicy::Deadline => Kind::Deadline,
-        DispatchPolicy::Mutex => Kind::Locked,
+        DispatchPolicy::Global => QueueKind::Global,
+        DispatchPolicy::Weighted => QueueKind::weighted(dag, cores),
+        DispatchPolicy::Deadline => QueueKind::Deadline,
+        DispatchPolicy::Mutex => QueueKind::Locked,
         DispatchPolicy::Sequential | DispatchPolicy::Stealing | DispatchPolicy::Lanes(_) => {
             world.run(&mut Stealing::new(dag, cores));
             return world.prediction();

@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// Kind of queue.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum QueueKind {
     /// Each task goes through the queue, one at a time.
     Global,
     /// One exchange takes up to a share of the weight; released tasks stay with the worker while they fit.
@@ -37,7 +37,7 @@ const EXPENSIVE_RATIO: u64 = 10;
 
 /// The queue.
 pub(super) struct Shared {
-    kind: Kind,
+    kind: QueueKind,
     /// The queue's cache line, or its lock.
     resource: ExclusiveResource,
     ready: ReadyTasks,
@@ -46,7 +46,7 @@ pub(super) struct Shared {
     weights: Vec<u64>,
 }
 
-impl Kind {
+impl QueueKind {
     /// Weighted batches: at most the total weight over the workers, at least one task.
     pub(super) fn weighted(dag: &Dag, workers: usize) -> Self {
         let total: u64 = weights(dag).iter().sum();
@@ -57,9 +57,9 @@ impl Kind {
 
 impl Shared {
     /// The queue at the begin of a cycle, with the sources.
-    pub(super) fn new(kind: Kind, dag: &Dag) -> Self {
+    pub(super) fn new(kind: QueueKind, dag: &Dag) -> Self {
         let mut ready = ReadyTasks {
-            urgency: (kind == Kind::Deadline)
+            urgency: (kind == QueueKind::Deadline)
                 .then(|| dag.static_levels().iter().map(|level| level.0).collect()),
             ..ReadyTasks::default()
         };
@@ -80,7 +80,7 @@ impl Shared {
     fn use_queue(&mut self, world: &mut EventLoop<'_>, worker: usize, now: Time) -> Time {
         world.takes += 1;
         let held = match self.kind {
-            Kind::Locked => time(world.moves.lock),
+            QueueKind::Locked => time(world.moves.lock),
             _ => 0,
         };
         self.resource
@@ -109,7 +109,7 @@ impl Shared {
     fn try_append(&mut self, worker: usize, task: TaskId) -> bool {
         let weight = self.weights[task.at()];
         let share = match self.kind {
-            Kind::Weighted { share } => share,
+            QueueKind::Weighted { share } => share,
             _ => 0,
         };
         let (local, held) = self.local(worker);
@@ -124,9 +124,9 @@ impl Shared {
     /// Keeps some of the tasks that `worker` released. Returns the others, for the queue.
     fn keep(&mut self, worker: usize, mut released: Vec<TaskId>) -> Vec<TaskId> {
         match self.kind {
-            Kind::Global | Kind::Locked => {}
-            Kind::Weighted { .. } => released.retain(|task| !self.try_append(worker, *task)),
-            Kind::Deadline => {
+            QueueKind::Global | QueueKind::Locked => {}
+            QueueKind::Weighted { .. } => released.retain(|task| !self.try_append(worker, *task)),
+            QueueKind::Deadline => {
                 let rank = |task: &TaskId| self.ready.rank(*task);
                 let best = (0..released.len()).min_by_key(|at| rank(&released[*at]));
                 let first = self.ready.first().map(|task| rank(&task));
@@ -150,7 +150,7 @@ impl Protocol for Shared {
         now: Time,
     ) -> Time {
         let mut now = now;
-        if self.kind == Kind::Locked {
+        if self.kind == QueueKind::Locked {
             now = self.use_queue(world, worker, now);
         }
         let mut ready = Vec::new();
@@ -162,7 +162,7 @@ impl Protocol for Shared {
         let given = self.keep(worker, ready);
         for &task in &given {
             self.ready.put(task);
-            if self.kind != Kind::Locked {
+            if self.kind != QueueKind::Locked {
                 now = self.use_queue(world, worker, now);
             }
         }
@@ -173,7 +173,7 @@ impl Protocol for Shared {
     fn next(&mut self, world: &mut EventLoop<'_>, worker: usize, now: Time) -> Next {
         let mut now = now;
         if self.local(worker).0.is_empty() {
-            if self.ready.first().is_none() && self.kind != Kind::Locked {
+            if self.ready.first().is_none() && self.kind != QueueKind::Locked {
                 return Next::Idle;
             }
             now = self.use_queue(world, worker, now);

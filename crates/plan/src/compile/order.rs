@@ -19,7 +19,7 @@ use units::Frames;
 /// Operations that make one step of the plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
-    /// First index into [`Order::ops`].
+    /// First index into [`OpOrder::ops`].
     start: u32,
     /// One past the last index.
     end: u32,
@@ -29,7 +29,7 @@ pub(super) struct Group {
 
 /// The order of operations.
 #[derive(Debug)]
-pub(super) struct Order {
+pub(super) struct OpOrder {
     /// All operations in topological order.
     ops: Vec<u32>,
     /// The steps: runs of `ops`.
@@ -40,7 +40,7 @@ pub(super) struct Order {
     pub(super) dependencies: Adjacency,
 }
 
-impl Order {
+impl OpOrder {
     fn push(&mut self, ops: &[u32], sub_block: Option<Frames>) {
         let start = self.ops.len() as u32;
         for op in ops {
@@ -62,7 +62,7 @@ impl Order {
 }
 
 /// Finds the order, or reports every cycle without a delay.
-pub(super) fn order(wiring: &Wiring<'_>, ops: &Ops) -> Result<Order, PlanError> {
+pub(super) fn order(wiring: &Wiring<'_>, ops: &Ops) -> Result<OpOrder, PlanError> {
     let component = ops.adjacency().strong_components();
     let inside = without_cuts(ops, &component);
     let mistakes = report_cycles(wiring, ops, &inside);
@@ -128,7 +128,11 @@ fn feedback_loops(ops: &Ops, component: &[u32], inside: &Adjacency) -> HashMap<u
 }
 
 /// Orders components. Of several candidates the one with the smallest operation goes first: ties are broken by node id.
-fn order_components(ops: &Ops, component: &[u32], mut loops: HashMap<u32, FeedbackLoop>) -> Order {
+fn order_components(
+    ops: &Ops,
+    component: &[u32],
+    mut loops: HashMap<u32, FeedbackLoop>,
+) -> OpOrder {
     let mut group_of = vec![0; component.len()];
     let mut names = Vec::new();
     for (op, name) in component.iter().enumerate() {
@@ -144,7 +148,7 @@ fn order_components(ops: &Ops, component: &[u32], mut loops: HashMap<u32, Feedba
         let pairs = ops.dependencies.iter().map(ends).filter(|(a, b)| a != b);
         Adjacency::new(names.len(), pairs.collect())
     };
-    let mut order = Order {
+    let mut order = OpOrder {
         ops: Vec::with_capacity(component.len()),
         groups: Vec::with_capacity(names.len()),
         step_of: vec![0; component.len()],

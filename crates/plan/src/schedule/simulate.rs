@@ -55,13 +55,13 @@ struct Replay<'a> {
     finished: Vec<Vec<(usize, Nanos)>>,
     /// By task: predecessors of which no copy has run.
     missing: Vec<u32>,
-    workers: Vec<Progress>,
+    workers: Vec<WorkerProgress>,
     times: Vec<Vec<ScheduledTask>>,
 }
 
 /// Progress of one worker.
 #[derive(Clone, Copy, Default)]
-struct Progress {
+struct WorkerProgress {
     /// Index of its next task.
     next: usize,
     free: Nanos,
@@ -90,7 +90,7 @@ impl<'a> Replay<'a> {
         let mut replay = Self {
             finished: vec![Vec::new(); dag.len()],
             missing: dag.predecessor_counts(),
-            workers: vec![Progress::default(); tasks.len()],
+            workers: vec![WorkerProgress::default(); tasks.len()],
             times: tasks.iter().map(|t| Vec::with_capacity(t.len())).collect(),
             dag,
             machine,

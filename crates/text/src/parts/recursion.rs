@@ -7,7 +7,7 @@ use crate::diagnostics::Diagnostics;
 const MAX_DEPTH: usize = 32;
 
 /// Depth-first search over the uses of parts.
-struct Search<'f, 'a, 't, 's> {
+struct RecursionSearch<'f, 'a, 't, 's> {
     templates: &'f mut [Template<'a, 't>],
     diagnostics: &'f mut Diagnostics<'s>,
     /// Levels of parts inside each template; 0 until it is known.
@@ -22,7 +22,7 @@ pub(super) fn refuse_recursion(
     diagnostics: &mut Diagnostics<'_>,
 ) {
     let count = templates.len();
-    let mut search = Search {
+    let mut search = RecursionSearch {
         heights: vec![0; count],
         chain: Vec::new(),
         templates,
@@ -33,7 +33,7 @@ pub(super) fn refuse_recursion(
     }
 }
 
-impl Search<'_, '_, '_, '_> {
+impl RecursionSearch<'_, '_, '_, '_> {
     fn visit(&mut self, template: usize) -> usize {
         if self.heights[template] > 0 {
             return self.heights[template];

@@ -31,7 +31,7 @@ pub(super) enum Value {
     Fixed(ParamValue),
     Number(Expression),
     Flag(Expression),
-    Text(Vec<Piece>),
+    Text(Vec<TextFragment>),
     /// One value for each copy.
     List(Vec<(Value, ByteRange)>),
 }
@@ -42,7 +42,9 @@ impl Value {
         match self {
             Self::Fixed(_) => 1,
             Self::Number(expression) | Self::Flag(expression) => expression.len(),
-            Self::Text(pieces) => pieces.len() + pieces.iter().map(Piece::work).sum::<usize>(),
+            Self::Text(pieces) => {
+                pieces.len() + pieces.iter().map(TextFragment::work).sum::<usize>()
+            }
             Self::List(items) => items.iter().map(|(item, _)| item.work()).max().unwrap_or(0),
         }
     }
@@ -50,14 +52,14 @@ impl Value {
 
 /// A piece of a text.
 #[derive(Clone, Debug)]
-pub(super) enum Piece {
+pub(super) enum TextFragment {
     Literal(String),
     Hole(Expression),
     /// A parameter of the part, shown as it is.
     Param(u32),
 }
 
-impl Piece {
+impl TextFragment {
     fn work(&self) -> usize {
         match self {
             Self::Hole(expression) => expression.len(),
@@ -120,13 +122,13 @@ impl InstanceScope {
         })
     }
 
-    fn text(&self, pieces: &[Piece]) -> Result<String, String> {
+    fn text(&self, pieces: &[TextFragment]) -> Result<String, String> {
         let mut text = String::new();
         for piece in pieces {
             match piece {
-                Piece::Literal(literal) => text += literal,
-                Piece::Hole(expression) => text += &number_text(self.number(expression)?),
-                Piece::Param(index) => match &self.params[*index as usize] {
+                TextFragment::Literal(literal) => text += literal,
+                TextFragment::Hole(expression) => text += &number_text(self.number(expression)?),
+                TextFragment::Param(index) => match &self.params[*index as usize] {
                     ParamValue::Number(number) => text += &number_text(*number),
                     ParamValue::Text(words) => text += words,
                     ParamValue::Flag(on) => text += &on.to_string(),
@@ -222,7 +224,7 @@ impl ValueParser<'_> {
         text: &str,
         at: &ByteRange,
         diagnostics: &mut Diagnostics<'_>,
-    ) -> Option<Vec<Piece>> {
+    ) -> Option<Vec<TextFragment>> {
         let (mut pieces, mut literal, mut rest) = (Vec::new(), String::new(), text);
         while let Some(brace) = rest.find(['{', '}']) {
             literal += &rest[..brace];
@@ -243,13 +245,13 @@ impl ValueParser<'_> {
                 return None;
             };
             if !literal.is_empty() {
-                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                pieces.push(TextFragment::Literal(std::mem::take(&mut literal)));
             }
             pieces.push(self.hole(&rest[..end], text, at, diagnostics)?);
             rest = &rest[end + 1..];
         }
         literal += rest;
-        pieces.push(Piece::Literal(literal));
+        pieces.push(TextFragment::Literal(literal));
         Some(pieces)
     }
 
@@ -259,16 +261,16 @@ impl ValueParser<'_> {
         inside: &str,
         at: &ByteRange,
         diagnostics: &mut Diagnostics<'_>,
-    ) -> Option<Piece> {
+    ) -> Option<TextFragment> {
         match self
             .params
             .iter()
             .position(|param| param.name == text.trim())
         {
-            Some(index) => Some(Piece::Param(index as u32)),
+            Some(index) => Some(TextFragment::Param(index as u32)),
             None => self
                 .expression(text, inside, at, diagnostics)
-                .map(Piece::Hole),
+                .map(TextFragment::Hole),
         }
     }
 }

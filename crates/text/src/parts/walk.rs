@@ -17,7 +17,7 @@ use crate::source::ByteRange;
 /// Target of one end of an edge: one thing, or one for each copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
-    pub(super) target: Target,
+    pub(super) target: EdgeTarget,
     /// Number of copies; `None` if it is no array.
     pub(super) copies: Option<u32>,
     /// True for `X.*`: the numbered ports, one a copy of the other end.
@@ -26,7 +26,7 @@ pub(super) struct Ends {
 
 /// The nodes or ports that are named.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Target {
+pub(super) enum EdgeTarget {
     /// Nodes, from this one on.
     Nodes {
         first: u32,
@@ -158,7 +158,7 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
         self.at_end(words, next + 1, end)?;
         let word = words.all.get(next).map(|(word, _)| *word);
         Some(Ends {
-            target: Target::Nodes {
+            target: EdgeTarget::Nodes {
                 first: child.first,
                 port: if word.is_some() {
                     Port::Written
@@ -216,7 +216,7 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
         };
         self.at_end(words, next + 1, end)?;
         Some(Ends {
-            target: Target::Instances {
+            target: EdgeTarget::Instances {
                 first: child.first,
                 port: (first + index) as u32,
             },
@@ -284,7 +284,7 @@ impl<'a, 't> Walker<'_, 'a, 't, '_> {
         };
         self.at_end(words, 1, end)?;
         Some(Ends {
-            target: Target::Own(here.ports + (first + index) as u32),
+            target: EdgeTarget::Own(here.ports + (first + index) as u32),
             copies: None,
             is_star: false,
         })

@@ -9,7 +9,7 @@
 
 use super::instance::Instance;
 use super::template::Template;
-use super::walk::{Ends, Port, Target, Walker};
+use super::walk::{EdgeTarget, Ends, Port, Walker};
 use crate::ast::PortSide;
 use crate::ast::{AstEnd, AstEntry, AstNode, Ident, PortName};
 use crate::diagnostics::Diagnostics;
@@ -154,7 +154,7 @@ impl<'a, 't> Wirer<'_, 'a, 't, '_> {
 
     /// Number of ports of an instance whose ports `X.*` counts.
     fn star_ports(&self, ends: &Ends, side: usize) -> Option<u32> {
-        let Target::Instances { first, .. } = ends.target else {
+        let EdgeTarget::Instances { first, .. } = ends.target else {
             return None;
         };
         let instance = &self.walker.instances[first as usize];
@@ -167,16 +167,16 @@ impl<'a, 't> Wirer<'_, 'a, 't, '_> {
     fn point(&mut self, ends: &Ends, k: u32, side: usize) -> Point {
         let copy = if ends.copies.is_some() { k } else { 0 };
         match ends.target {
-            Target::Own(port) => Point::Port(port),
-            Target::Nodes { first, series, .. } if ends.is_star => {
+            EdgeTarget::Own(port) => Point::Port(port),
+            EdgeTarget::Nodes { first, series, .. } if ends.is_star => {
                 if series.is_free {
                     let needed = &mut self.stars.entry(first).or_default()[side];
                     *needed = (*needed).max(series.before + k + 1);
                 }
                 Point::Node(first, Port::Number(series.before + k + 1))
             }
-            Target::Nodes { first, port, .. } => Point::Node(first + copy, port),
-            Target::Instances { first, port } => {
+            EdgeTarget::Nodes { first, port, .. } => Point::Node(first + copy, port),
+            EdgeTarget::Instances { first, port } => {
                 let star = if ends.is_star { k } else { 0 };
                 let instance = &self.walker.instances[(first + copy) as usize];
                 Point::Port(instance.ports + port + star)

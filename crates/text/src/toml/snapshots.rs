@@ -50,7 +50,7 @@ pub fn read_snapshots(
     let mut diagnostics = Diagnostics::new(text, &[]);
     let (table, _) = DeTable::parse_recoverable(text);
     let mut snapshots = Snapshots::new();
-    let mut reader = Reader {
+    let mut reader = SnapshotReader {
         graph,
         catalogue,
         diagnostics: &mut diagnostics,
@@ -162,13 +162,13 @@ pub fn why_not_recalled(
     }
 }
 
-struct Reader<'a, 'f, 's> {
+struct SnapshotReader<'a, 'f, 's> {
     graph: &'a Graph,
     catalogue: &'a Catalogue,
     diagnostics: &'f mut Diagnostics<'s>,
 }
 
-impl Reader<'_, '_, '_> {
+impl SnapshotReader<'_, '_, '_> {
     /// The entries of a table; anything else is reported with `form`.
     fn table<'i, 't>(
         &mut self,

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
-use crate::output::progress::Progress;
+use crate::output::progress::ProgressLine;
 use divisi::conv::{Convolver, LevelScheduler};
 use divisi::media::{Reader, Writer};
 use divisi::workers::AudioThread;
@@ -22,7 +22,7 @@ pub(super) struct ConvolveJob {
     /// The output file.
     pub(super) writer: Writer,
     /// The progress line.
-    pub(super) progress: Progress,
+    pub(super) progress: ProgressLine,
     /// Set when the user interrupts.
     pub(super) interrupt: Interrupt,
 }

@@ -8,7 +8,7 @@ use divisi::prelude::Nanos;
 use divisi::report::StepNames;
 
 /// One task: one step, or several fused ones.
-pub(super) struct Row {
+pub(super) struct TaskRow {
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) class: NodeClass,
@@ -36,7 +36,7 @@ pub(super) struct PlanAnalysis {
     pub(super) block: u32,
     pub(super) rate_hz: u32,
     pub(super) cores: usize,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<TaskRow>,
     pub(super) critical: Vec<usize>,
     /// Length of the critical path without communication.
     pub(super) longest: Nanos,
@@ -133,12 +133,12 @@ fn ratio(all: Nanos, part: Nanos) -> f64 {
 }
 
 /// A row for each task, with its levels; nothing is scheduled yet.
-fn rows(plan: &Plan, graph: &Graph, dag: &Dag, machine: &MachineModel) -> Vec<Row> {
+fn rows(plan: &Plan, graph: &Graph, dag: &Dag, machine: &MachineModel) -> Vec<TaskRow> {
     let edge = |bytes| machine.mean_transfer_time(bytes);
     let (t, b, s) = (dag.t_levels(edge), dag.b_levels(edge), dag.static_levels());
     let steps = StepNames::from_plan(plan, graph);
     let tasks = plan.tasks.iter().zip(dag.tasks());
-    let rows = tasks.map(|(task, id)| Row {
+    let rows = tasks.map(|(task, id)| TaskRow {
         name: name(plan, &steps, task),
         kind: kind(&steps, task),
         class: steps.hue(task.steps.start as usize),

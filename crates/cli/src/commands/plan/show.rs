@@ -1,6 +1,6 @@
 //! Output of `plan`: text, JSON and picture.
 
-use super::analysis::{PlanAnalysis, Row, typical_transfer};
+use super::analysis::{PlanAnalysis, TaskRow, typical_transfer};
 use crate::output::table::table;
 use divisi::costs::{CoreTimings, KnownCosts};
 use divisi::draw::{self, GanttArrow, GanttBar, GanttChart, GanttRow, Picture};
@@ -267,7 +267,7 @@ pub(super) fn json(analysis: &PlanAnalysis, heading: &PlanHeading) -> Value {
     })
 }
 
-fn row_json(analysis: &PlanAnalysis, row: &Row) -> Value {
+fn row_json(analysis: &PlanAnalysis, row: &TaskRow) -> Value {
     let runs = row
         .runs
         .iter()

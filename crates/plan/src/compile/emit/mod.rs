@@ -8,7 +8,7 @@ use self::ports::PortWriter;
 use super::costs::cost;
 use super::limits::event_room;
 use super::ops::{OpKind, Ops, Relay};
-use super::order::{Group, Order};
+use super::order::{Group, OpOrder};
 use super::phases::phases;
 use super::wiring::{NodePart, Wiring};
 use crate::{
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use units::{Channels, Frames, Nanos};
 
 /// Builds all of the plan but tasks and schedule.
-pub(super) fn emit(wiring: &Wiring<'_>, ops: &Ops, order: &Order, options: &PlanOptions) -> Plan {
+pub(super) fn emit(wiring: &Wiring<'_>, ops: &Ops, order: &OpOrder, options: &PlanOptions) -> Plan {
     let mut emitter = Emitter {
         wiring,
         ops,
@@ -65,7 +65,7 @@ fn stage_buffer(wiring: &Wiring<'_>, ops: &Ops, relay: &Relay) -> StageBuffer {
 struct Emitter<'a> {
     wiring: &'a Wiring<'a>,
     ops: &'a Ops,
-    order: &'a Order,
+    order: &'a OpOrder,
     options: &'a PlanOptions,
     /// By node: (`every`, `phase`).
     phases: Vec<(u32, u32)>,

@@ -1,7 +1,7 @@
 //! Inputs and outputs of steps: from edges between nodes to slots and event buffers.
 
 use super::super::ops::{Op, OpKind, Ops};
-use super::super::order::Order;
+use super::super::order::OpOrder;
 use super::super::slots::SlotAllocator;
 use super::super::wiring::{NodePart, WiredEdge, Wiring};
 use crate::{
@@ -23,7 +23,7 @@ pub(super) struct PortWriter<'a> {
 }
 
 impl<'a> PortWriter<'a> {
-    pub(super) fn new(wiring: &'a Wiring<'a>, ops: &'a Ops, order: &Order) -> Self {
+    pub(super) fn new(wiring: &'a Wiring<'a>, ops: &'a Ops, order: &OpOrder) -> Self {
         let mut count = 0;
         let mut first_output = vec![0];
         for op in &ops.all {
@@ -249,7 +249,7 @@ fn output_count(wiring: &Wiring<'_>, op: &Op) -> usize {
 }
 
 /// Pairs (step, number of an output of another step that it reads).
-fn reads(wiring: &Wiring<'_>, ops: &Ops, order: &Order, first_output: &[u32]) -> Vec<(u32, u32)> {
+fn reads(wiring: &Wiring<'_>, ops: &Ops, order: &OpOrder, first_output: &[u32]) -> Vec<(u32, u32)> {
     let mut reads = Vec::with_capacity(wiring.edges.len());
     let mut add = |reader: u32, (writer, output): (u32, u16)| {
         let number = first_output[writer as usize] + u32::from(output);

@@ -46,7 +46,7 @@ const MAX_GENERATIONS: u32 = 500;
 /// no task reads. The schedule then is [abridged](Schedule::abridged). Real-time: setup.
 pub fn cpfd(dag: &Dag, machine: &MachineModel) -> Schedule {
     let sequence = sequence(dag, |bytes| machine.mean_transfer_time(bytes));
-    let mut search = Search::new(dag, machine);
+    let mut search = DuplicationSearch::new(dag, machine);
     for (at, task) in sequence.tasks.iter().enumerate() {
         search.place(*task, at >= sequence.dominant);
     }
@@ -57,12 +57,12 @@ pub fn cpfd(dag: &Dag, machine: &MachineModel) -> Schedule {
 
 /// A change of the core that is being tried; each can be undone.
 #[derive(Clone, Copy)]
-enum Change {
+enum CoreChange {
     Insert(ScheduledTask),
     Remove(ScheduledTask),
 }
 
-struct Search<'a> {
+struct DuplicationSearch<'a> {
     dag: &'a Dag,
     machine: &'a MachineModel,
     /// Tasks of each virtual core, sorted by time.
@@ -76,12 +76,12 @@ struct Search<'a> {
     /// The core that is being tried.
     core: usize,
     /// Changes of that core, in order.
-    changes: Vec<Change>,
+    changes: Vec<CoreChange>,
     looks: u64,
     abridged: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> DuplicationSearch<'a> {
     fn new(dag: &'a Dag, machine: &'a MachineModel) -> Self {
         Self {
             cores: Vec::new(),
@@ -101,7 +101,7 @@ impl<'a> Search<'a> {
     fn place(&mut self, task: TaskId, is_out_branch: bool) {
         let unused = self.cores.len();
         self.cores.push(Vec::new());
-        let mut best: Option<((Nanos, usize, usize), Vec<Change>)> = None;
+        let mut best: Option<((Nanos, usize, usize), Vec<CoreChange>)> = None;
         for core in self.candidates(task, is_out_branch, unused) {
             self.core = core;
             let start = self.earliest_start(task);
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
         let inserts = self
             .changes
             .iter()
-            .filter(|c| matches!(c, Change::Insert(_)));
+            .filter(|c| matches!(c, CoreChange::Insert(_)));
         2 * inserts.count() - self.changes.len()
     }
 
@@ -243,26 +243,26 @@ impl<'a> Search<'a> {
 
     fn insert(&mut self, task: TaskId, start: Nanos) {
         let scheduled = ScheduledTask::new(task, start, self.cost(task));
-        self.apply(Change::Insert(scheduled));
+        self.apply(CoreChange::Insert(scheduled));
     }
 
     fn remove(&mut self, task: TaskId) {
         let tasks = &self.cores[self.core];
         let scheduled = tasks.iter().rfind(|s| s.task == task).copied();
-        self.apply(Change::Remove(scheduled.expect("it was inserted")));
+        self.apply(CoreChange::Remove(scheduled.expect("it was inserted")));
     }
 
-    fn apply(&mut self, change: Change) {
+    fn apply(&mut self, change: CoreChange) {
         self.change_core(change);
         self.changes.push(change);
     }
 
-    fn change_core(&mut self, change: Change) {
+    fn change_core(&mut self, change: CoreChange) {
         let tasks = &mut self.cores[self.core];
-        let (Change::Insert(scheduled) | Change::Remove(scheduled)) = change;
+        let (CoreChange::Insert(scheduled) | CoreChange::Remove(scheduled)) = change;
         let at = tasks.partition_point(|s| s.start < scheduled.start);
         let key = (scheduled.task, self.core);
-        if matches!(change, Change::Insert(_)) {
+        if matches!(change, CoreChange::Insert(_)) {
             tasks.insert(at, scheduled);
             self.finish_on.insert(key, scheduled.finish);
         } else {
@@ -278,8 +278,8 @@ impl<'a> Search<'a> {
             && let Some(change) = self.changes.pop()
         {
             self.change_core(match change {
-                Change::Insert(scheduled) => Change::Remove(scheduled),
-                Change::Remove(scheduled) => Change::Insert(scheduled),
+                CoreChange::Insert(scheduled) => CoreChange::Remove(scheduled),
+                CoreChange::Remove(scheduled) => CoreChange::Insert(scheduled),
             });
         }
     }
@@ -287,7 +287,7 @@ impl<'a> Search<'a> {
     /// Makes the changes permanent.
     fn commit(&mut self) {
         for change in std::mem::take(&mut self.changes) {
-            let Change::Insert(ScheduledTask { task, .. }) = change else {
+            let CoreChange::Insert(ScheduledTask { task, .. }) = change else {
                 continue;
             };
             let copies = &mut self.copies[task.index()];
