@@ -5,7 +5,8 @@
 //! ```
 //!
 //! The work is done outside the cycle by workers that are idle. It has the time until the next window: its result takes effect
-//! then, at the same frame under every scheduler. A result that comes too late is left out, and counted in the report.
+//! then, at the same frame under every scheduler. A result that comes too late is left out, and counted in the report. Requests and
+//! replies are plain words, so that another process may do the work (`processor::DeferredWork`).
 
 mod flux;
 mod onset;
@@ -14,10 +15,23 @@ mod pitch_job;
 mod tempo;
 mod tempo_job;
 mod window_tracker;
+mod words;
+
+use flux::FluxJob;
+use pitch_job::PitchJob;
+use processor::WorkContext;
+use tempo_job::TempoJob;
+
+fn rate(of: &WorkContext<'_>) -> f64 {
+    f64::from(of.rate.hz())
+}
 
 /// Adds the kinds of this folder to `registry`.
 pub(crate) fn register(registry: &mut processor::Registry) {
     registry.add(onset::kind(), onset::make);
     registry.add(pitch::kind(), pitch::make);
     registry.add(tempo::kind(), tempo::make);
+    registry.add_work("onset_tracker", |of| Ok(Box::new(FluxJob::new(rate(of)))));
+    registry.add_work("pitch_tracker", |of| Ok(Box::new(PitchJob::new(rate(of)))));
+    registry.add_work("tempo_tracker", |of| Ok(Box::new(TempoJob::new(rate(of)))));
 }

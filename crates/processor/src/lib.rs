@@ -35,7 +35,8 @@
 //! | deferred | [`SetupServices::defer`], [`Block::take_deferred`] | in pieces of about 20 µs, with a deadline in frames |
 //! | background | [`SetupServices::spawn_background`] | without a deadline, on a thread that may wait |
 //!
-//! The first two end within the block. Deferred work is due in a later block and is spread over the blocks before it.
+//! The first two end within the block. Deferred work is due in a later block and is spread over the blocks before it;
+//! in the form of [`DeferredWork`] another process may do it.
 //! Background work reads and writes files, and talks to the step through rings.
 
 mod block;
@@ -55,6 +56,7 @@ pub mod state;
 pub mod steps;
 mod text_id;
 mod transport;
+mod work;
 
 pub use block::{
     Block, BlockPart, Content, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer,
@@ -81,3 +83,6 @@ pub use rt::fork::{ForkAbandoned, ForkTask};
 pub use services::{ProcessServices, SetupServices};
 pub use text_id::TextId;
 pub use transport::{MAX_TRANSPORT_CHANGES, Transport, TransportChange, TransportSegment};
+pub use work::{
+    DeferredWork, MAX_WORK_WORDS, WordJob, Work, WorkChannel, WorkContext, WorkHost, WorkSeat,
+};

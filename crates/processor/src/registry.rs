@@ -1,12 +1,14 @@
 //! [`Registry`]: from the name of a kind to the function that makes its processor.
 
 use crate::modulated::Modulated;
+use crate::work::{Work, WorkContext, WorkHost, WorkMaker, WorkSeat};
 use crate::{
     Console, ExpandContext, ExpandFormat, ExpandedGroup, ExpandedNode, Expansion, Processor,
 };
 use graph::{Catalogue, Kind, Node, ParamRange, TempoMap, Widths};
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Argument of a maker: the node, its kind, the folder of its files, and the tempo.
 pub struct MakeContext<'a> {
@@ -20,6 +22,8 @@ pub struct MakeContext<'a> {
     pub driven: &'a [u16],
     /// Tempo and metre of the graph.
     pub tempo: &'a TempoMap,
+    /// Who gives nodes the ways to processes that do their work.
+    pub(crate) work_host: Option<&'a Arc<dyn WorkHost>>,
 }
 
 /// Error of a maker.
@@ -47,6 +51,14 @@ impl MakeContext<'_> {
     /// [`Block::param_signal`](crate::Block::param_signal) gives its values.
     pub fn is_driven(&self, index: u16) -> bool {
         self.driven.contains(&index)
+    }
+
+    /// The place of the node's work.
+    pub fn work_seat(&self) -> WorkSeat {
+        WorkSeat {
+            host: self.work_host.cloned(),
+            node: self.node.name.clone(),
+        }
     }
 
     /// Value of the number parameter `key`, or the kind's default.
@@ -159,6 +171,8 @@ pub struct Registry {
     expanders: HashMap<&'static str, Expander>,
     inner_kinds: Vec<Kind>,
     console: Option<Console>,
+    works: HashMap<&'static str, WorkMaker>,
+    work_host: Option<Arc<dyn WorkHost>>,
 }
 
 impl Registry {
@@ -170,6 +184,41 @@ impl Registry {
     ) {
         self.makers.insert(kind.name, Box::new(make));
         self.catalogue.insert(kind);
+    }
+
+    /// Adds the function that makes the work of nodes of `kind`, for a process that does it for another one.
+    pub fn add_work(
+        &mut self,
+        kind: &'static str,
+        make: impl Fn(&WorkContext<'_>) -> Result<Box<dyn Work>, MakeError> + Send + Sync + 'static,
+    ) {
+        self.works.insert(kind, Box::new(make));
+    }
+
+    /// Sets who gives nodes the ways to processes that do their work.
+    pub fn set_work_host(&mut self, host: Arc<dyn WorkHost>) {
+        self.work_host = Some(host);
+    }
+
+    /// Returns true if the work of `node` can be done in another process.
+    pub fn has_work(&self, node: &Node) -> bool {
+        self.works.contains_key(node.effective_kind())
+    }
+
+    /// Makes the work of a node, for a process that does it for another one.
+    ///
+    /// # Errors
+    ///
+    /// Its kind has none, or the maker refuses its parameters.
+    ///
+    /// Real-time: setup.
+    pub fn make_work(&self, context: &WorkContext<'_>) -> Result<Box<dyn Work>, MakeError> {
+        let name = context.node.effective_kind();
+        let make = self.works.get(name).ok_or_else(|| MakeError {
+            message: format!("the work of `{name}` cannot be done in another process"),
+            key: None,
+        })?;
+        make(context)
     }
 
     /// Adds the function that gives the widths of the file which a node of `kind` names.
@@ -239,6 +288,7 @@ impl Registry {
                     folder,
                     driven: &[],
                     tempo,
+                    work_host: None,
                 },
                 format,
                 console: self.console.clone(),
@@ -311,6 +361,7 @@ impl Registry {
                 folder,
                 driven,
                 tempo,
+                work_host: self.work_host.as_ref(),
             })
         };
         match node.modulations().next() {

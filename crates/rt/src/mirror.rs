@@ -84,7 +84,7 @@
 //! | `bell` | an end's word to sleep on |
 //! | `header`, `layout` | offsets of all parts of the memory |
 //! | `shared`, `mapping`, `memory`, `liveness` | the memory: mapped twice, from the system, and the lock that shows which process is alive |
-//! | `words` | [`SharedWords`]: memory of another process as atomic words, without a protocol |
+//! | `words`, `wake_words` | [`SharedWords`], [`WakeWords`]: memory of several processes as atomic words, without a protocol |
 //! | `pod`, `error` | types of items that it can hold; reasons why there is no ring or no chunk |
 
 mod bell;
@@ -102,6 +102,7 @@ mod shared;
 #[cfg(all(test, unix, not(loom)))]
 mod tests;
 mod untyped_end;
+mod wake_words;
 mod words;
 
 pub use ends::{Consumer, Producer, ReadChunk, RingEnd, WriteChunk};
@@ -109,4 +110,5 @@ pub use error::{ChunkError, RingError};
 pub use memory::PageSize;
 pub use pod::Pod;
 pub use ring::{Ring, channel};
+pub use wake_words::WakeWords;
 pub use words::SharedWords;

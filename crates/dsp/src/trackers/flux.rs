@@ -9,7 +9,9 @@
 //! where that is wider. Both windows are parts of one, so that the work keeps nothing from one time to the next.
 
 use super::window_tracker::{WindowJob, hop};
+use super::words::{put_numbers, put_samples, read_numbers, read_samples};
 use fft::{AlignedBuffer, Kernels, LANES, Packing, RealFft};
+use processor::WordJob;
 use rt::deferred::PiecewiseJob;
 use std::f64::consts::TAU;
 use std::ops::Range;
@@ -20,6 +22,10 @@ const WINDOW_S: f64 = 1024.0 / 48_000.0;
 const RANGE_HZ: (f64, f64) = (60.0, 16_000.0);
 /// Bands of an octave.
 const BANDS_PER_OCTAVE: f64 = 6.0;
+/// Largest flux that is believed: that of the largest samples is half of it.
+const MAX_FLUX: f64 = 100.0;
+/// Words of a flux.
+pub(super) const FLUX_WORDS: usize = 2;
 /// Weight of an amplitude before the logarithm.
 const COMPRESSION: f64 = 1000.0;
 
@@ -116,6 +122,35 @@ impl WindowJob for FluxJob {
 
     fn begin(&mut self) {
         (self.is_second, self.flux) = (false, 0.0);
+    }
+}
+
+impl WordJob for FluxJob {
+    fn words(&self) -> (usize, usize) {
+        (self.window.len(), FLUX_WORDS)
+    }
+
+    fn write_request(&self, words: &mut [u32]) {
+        put_samples(words, &self.window);
+    }
+
+    fn read_request(&mut self, words: &[u32]) {
+        read_samples(words, &mut self.window);
+        self.begin();
+    }
+
+    fn write_reply(&self, words: &mut [u32]) {
+        put_numbers(words, &[self.flux]);
+    }
+
+    fn read_reply(&mut self, words: &[u32]) -> bool {
+        match read_numbers(words) {
+            Some([flux]) if (0.0..=MAX_FLUX).contains(&flux) => {
+                self.flux = flux;
+                true
+            }
+            _ => false,
+        }
     }
 }
 

@@ -52,13 +52,14 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let initial = [THRESHOLD.read(creation)?, GAP.read(creation)?];
-    Ok(WindowTracker::make(OnsetListener {
+    let listener = OnsetListener {
         initial,
         params: initial,
         rate: 48_000.0,
         past: [0.0; PAST],
         since: u64::MAX,
-    }))
+    };
+    Ok(WindowTracker::make(listener, creation.work_seat()))
 }
 
 struct OnsetListener {

@@ -48,11 +48,12 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let clear = CLEAR.read(creation)?;
-    Ok(WindowTracker::make(PitchListener {
+    let listener = PitchListener {
         initial: clear,
         clear,
         shown: PitchResult::default(),
-    }))
+    };
+    Ok(WindowTracker::make(listener, creation.work_seat()))
 }
 
 struct PitchListener {

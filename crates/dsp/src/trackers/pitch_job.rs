@@ -8,6 +8,8 @@
 //! at about 12 kHz first. The first maximum between two zero crossings that reaches 0.9 of the largest is the period; it is
 //! found exactly on the whole sound around there, on a parabola through three lags.
 
+use super::words::{put_numbers, put_samples, read_numbers, read_samples};
+use processor::WordJob;
 use rt::deferred::PiecewiseJob;
 
 /// Rate of the first look, in Hz.
@@ -225,6 +227,37 @@ impl Iterator for Maxima<'_> {
             self.at += 1;
         }
         Some(best)
+    }
+}
+
+impl WordJob for PitchJob {
+    fn words(&self) -> (usize, usize) {
+        (self.window.len(), 4)
+    }
+
+    fn write_request(&self, words: &mut [u32]) {
+        put_samples(words, &self.window);
+    }
+
+    fn read_request(&mut self, words: &[u32]) {
+        read_samples(words, &mut self.window);
+        self.begin();
+    }
+
+    fn write_reply(&self, words: &mut [u32]) {
+        put_numbers(words, &[self.result.hz, self.result.clarity]);
+    }
+
+    fn read_reply(&mut self, words: &[u32]) -> bool {
+        let Some([hz, clarity]) = read_numbers(words) else {
+            return false;
+        };
+        // Of what is interpolated, both may lie somewhat outside of what they mean.
+        let is_possible = (0.0..=1e6).contains(&hz) && (-16.0..=16.0).contains(&clarity);
+        if is_possible {
+            self.result = PitchResult { hz, clarity };
+        }
+        is_possible
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let clear = CLEAR.read(creation)?;
-    Ok(WindowTracker::make(TempoListener {
+    let listener = TempoListener {
         initial: clear,
         clear,
         hop: 1.0,
@@ -64,7 +64,8 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         bpm: 0.0,
         clarity: 0.0,
         beat: None,
-    }))
+    };
+    Ok(WindowTracker::make(listener, creation.work_seat()))
 }
 
 /// The beat that is expected next.

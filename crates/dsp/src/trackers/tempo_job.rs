@@ -10,9 +10,11 @@
 //! Research* 36 (2007), with the largest of three for the double period. It is found exactly on r around two and four periods. The beats lie where
 //! the sum of the fluxes a period apart is largest.
 
-use super::flux::FluxJob;
+use super::flux::{FLUX_WORDS, FluxJob};
 use super::pitch_job::Peak;
 use super::window_tracker::{WindowJob, hop};
+use super::words::{put_numbers, put_samples, read_numbers, read_samples};
+use processor::WordJob;
 use rt::deferred::PiecewiseJob;
 
 /// Fluxes that are looked at: ten seconds.
@@ -31,6 +33,8 @@ const LAGS: usize = 8;
 const PLACES: usize = 16;
 /// Places in a hop at which a beat may lie.
 const PLACES_PER_HOP: usize = 4;
+/// Words of a request before its fluxes: whether a tempo is asked for, and how many fluxes there are.
+const HEAD: usize = 2;
 /// Products that are added up side by side.
 const SUMS: usize = 4;
 
@@ -211,6 +215,60 @@ impl WindowJob for TempoJob {
     fn begin(&mut self) {
         self.flux.begin();
         (self.next, self.result) = (TempoPiece::Flux, None);
+    }
+}
+
+impl WordJob for TempoJob {
+    fn words(&self) -> (usize, usize) {
+        let (window, _) = WordJob::words(&self.flux);
+        (HEAD + FLUXES + window, FLUX_WORDS + 1 + 6)
+    }
+
+    fn write_request(&self, words: &mut [u32]) {
+        words[0] = u32::from(self.is_wanted);
+        words[1] = self.count as u32;
+        put_samples(&mut words[HEAD..], &self.fluxes);
+        self.flux.write_request(&mut words[HEAD + FLUXES..]);
+    }
+
+    fn read_request(&mut self, words: &[u32]) {
+        self.is_wanted = words[0] != 0;
+        self.count = (words[1] as usize).min(FLUXES);
+        read_samples(&words[HEAD..], &mut self.fluxes);
+        read_samples(&words[HEAD + FLUXES..], self.flux.window());
+        self.begin();
+    }
+
+    fn write_reply(&self, words: &mut [u32]) {
+        self.flux.write_reply(words);
+        words[FLUX_WORDS] = u32::from(self.result.is_some());
+        let Tempo {
+            period,
+            since,
+            clarity,
+        } = self.result.unwrap_or_default();
+        put_numbers(&mut words[FLUX_WORDS + 1..], &[period, since, clarity]);
+    }
+
+    fn read_reply(&mut self, words: &[u32]) -> bool {
+        let Some([period, since, clarity]) = read_numbers(&words[FLUX_WORDS + 1..]) else {
+            return false;
+        };
+        let has_tempo = words[FLUX_WORDS] != 0;
+        // The beats are counted off by the period, so it is never short.
+        let is_possible = !has_tempo
+            || ((1.0..=1e4).contains(&period)
+                && (-1e5..=1e5).contains(&since)
+                && (-16.0..=16.0).contains(&clarity));
+        if !is_possible || !self.flux.read_reply(words) {
+            return false;
+        }
+        self.result = has_tempo.then_some(Tempo {
+            period,
+            since,
+            clarity,
+        });
+        true
     }
 }
 

@@ -3,8 +3,11 @@
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use processor::state::StateWords;
-use processor::{Block, Event, EventBody, ProcessStatus, Processor, Setup, StateError, Tail};
-use rt::deferred::{DeferredJob, PiecewiseJob};
+use processor::{
+    Block, DeferredWork, Event, EventBody, Mode, ProcessStatus, Processor, Setup, StateError, Tail,
+    WordJob, WorkSeat,
+};
+use rt::deferred::PiecewiseJob;
 use std::ops::Range;
 
 /// Windows that begin in a second.
@@ -16,7 +19,7 @@ pub(super) fn hop(rate: f64) -> usize {
 }
 
 /// The work on one window.
-pub(super) trait WindowJob: PiecewiseJob + Send + 'static {
+pub(super) trait WindowJob: WordJob {
     /// The frames to look at, which the tracker writes.
     fn window(&mut self) -> &mut [f32];
 
@@ -69,7 +72,8 @@ pub(super) trait Listener: Send + 'static {
 /// A processor of one input.
 pub(super) struct WindowTracker<L: Listener> {
     listener: L,
-    owner: DeferredJob<L::Job>,
+    owner: DeferredWork<L::Job>,
+    seat: WorkSeat,
     hop: usize,
     /// The last window and the hop since: the last frames, in order from `frames` on.
     ring: Vec<f32>,
@@ -83,11 +87,12 @@ pub(super) struct WindowTracker<L: Listener> {
 
 impl<L: Listener> WindowTracker<L> {
     /// Real-time: setup.
-    pub(super) fn make(mut listener: L) -> Box<dyn Processor> {
+    pub(super) fn make(mut listener: L, seat: WorkSeat) -> Box<dyn Processor> {
         let job = listener.job(48_000.0);
         Box::new(Self {
             listener,
-            owner: DeferredJob::new(job),
+            owner: DeferredWork::new(job),
+            seat,
             hop: 1,
             ring: Vec::new(),
             frames: 0,
@@ -113,7 +118,7 @@ impl<L: Listener> WindowTracker<L> {
 
     /// Takes the result that is due in this frame, and begins with the next window.
     fn turn(&mut self, block: &mut Block<'_>, frame: usize) {
-        if block.take_deferred(&mut self.owner).is_none() {
+        if block.take_work(&mut self.owner).is_none() {
             // What comes now is too late, and the next window is left out.
             if std::mem::take(&mut self.is_due) {
                 self.listener.miss();
@@ -185,8 +190,13 @@ impl<L: Listener> Processor for WindowTracker<L> {
         let mut job = self.listener.job(rate);
         self.hop = hop(rate);
         self.ring = vec![0.0; job.window().len() + self.hop];
-        self.owner = DeferredJob::new(job);
-        setup.services.defer(self.owner.job_runner());
+        self.owner = DeferredWork::new(job);
+        // A result that is due in the block of its request would come late.
+        if setup.mode != Mode::DryRun && self.hop >= setup.block.count() {
+            self.owner.travel(&self.seat);
+        }
+        let runner = self.owner.job_runner();
+        runner.into_iter().for_each(|it| setup.services.defer(it));
         self.reset();
     }
 
