@@ -31,6 +31,7 @@ use crate::policy::Windows;
 use crate::raw::{close_descriptors, now};
 use crate::split::{CellPart, MAX_INPUTS};
 use crate::transport::{TRANSPORT_WORDS, read_transport};
+use crate::work::{WorkOfCell, WorkServer};
 use driver::{AudioCallback, CallbackInfo};
 use editor::{Editor, EditorThread};
 use engine::{Engine, EngineCallback, EngineOptions, TransportStart};
@@ -83,6 +84,8 @@ pub struct CellJob {
     pub blocks: u64,
     /// Reads the part of an edit; none, if the process takes no edits.
     pub read_part: Option<ReadPart>,
+    /// Its work for nodes elsewhere.
+    pub work: Option<WorkOfCell>,
 }
 
 /// Begins the process of a cell: closes what was left open, and ends it with the guardian, the process `parent`. To be
@@ -144,6 +147,7 @@ struct Cell {
     is_continued: bool,
     notes: Vec<String>,
     windows: Option<Windows>,
+    work: Option<WorkServer>,
 }
 
 /// Memory that the supervisor has made for the process.
@@ -189,7 +193,9 @@ impl Cell {
             windows,
             blocks,
             read_part,
+            work,
         } = job;
+        let work = work.map(WorkServer::start).transpose()?;
         let frames = options.block.count();
         let channels = part.input_channels();
         let samples = part.message_words(frames);
@@ -278,6 +284,7 @@ impl Cell {
             budget,
             parent,
             windows,
+            work,
         })
     }
 
@@ -305,9 +312,13 @@ impl Cell {
                     }
                     if info.block % UPDATE_INTERVAL == 0 {
                         self.seat.update();
+                        self.check_work()?;
                     }
                 }
-                Err(ReplyError::Late) if is_parent(self.parent) => self.seat.update(),
+                Err(ReplyError::Late) if is_parent(self.parent) => {
+                    self.seat.update();
+                    self.check_work()?;
+                }
                 Err(ReplyError::Abandoned) if is_parent(self.parent) => {
                     std::thread::sleep(ABANDONED_WAIT);
                     self.seat.update();
@@ -317,6 +328,13 @@ impl Cell {
             }
             next = self.receive();
         }
+    }
+
+    /// Ends with the reason if its work for nodes elsewhere goes on no more.
+    fn check_work(&self) -> Result<(), String> {
+        let work = self.work.as_ref();
+        let mistake = work.and_then(|work| work.mistake(self.budget.is_some()));
+        mistake.map_or(Ok(()), |why| Err(why.to_owned()))
     }
 
     /// Begins at this frame of the supervisor: from what the process before holds, or anew.
@@ -469,18 +487,26 @@ impl Cell {
                     all.push(vec![1u8; 1 << 20]);
                 }
             }
-            kind if kind == DrillKind::Garbage as u32 => self.end.send_raw(|words| {
-                let mut state = 0x1234_5678u32;
-                words.iter_mut().for_each(|word| {
-                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    *word = state;
-                });
-            }),
+            kind if kind == DrillKind::Garbage as u32 => self.write_garbage(),
             // The supervisor sends the signal.
             _ => loop {
                 std::thread::sleep(Duration::from_millis(1));
             },
         }
+    }
+
+    /// Writes nonsense into all memory that the supervisor reads.
+    fn write_garbage(&mut self) -> Result<(), ReplyError> {
+        if let Some(work) = &self.work {
+            work.write_nonsense();
+        }
+        self.end.send_raw(|words| {
+            let mut state = 0x1234_5678u32;
+            words.iter_mut().for_each(|word| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                *word = state;
+            });
+        })
     }
 }
 

@@ -42,6 +42,7 @@
 //! | `checkpoint` | that memory, and what the supervisor believes of it |
 //! | `live_edit` | an edit of the cell's own engine: the order and the answer |
 //! | `handed` | [`HandedSession`]: the session as the supervisor has read it, for each process |
+//! | `work` | deferred work of nodes elsewhere, done in the process of a cell |
 //! | `gauges` | the newest values of a cell's meters |
 //! | `isolation` | what a cell's process gives up before it plays, and attempts to get it back |
 //! | `raw` | the calls of the kernel that need `unsafe` |
@@ -90,6 +91,7 @@ mod status;
 mod supervised;
 mod target;
 mod transport;
+mod work;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, NodeCost, admit};
 pub use border::BorderPort;
@@ -113,3 +115,4 @@ pub use split::{CellPart, Split, split};
 pub use status::CellStatus;
 pub use supervised::{SUPERVISOR_DRILLS, Silence, SupervisedCallback};
 pub use target::{Goal, SYSTEM_SECTION, SystemSpec, Target, read_system};
+pub use work::{WorkCounts, WorkLinks, WorkOfCell, work_mistakes};

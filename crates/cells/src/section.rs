@@ -8,6 +8,7 @@
 //! policy = "best-effort"     # or "none", "time-triggered", "event-triggered"
 //! precedence = 1             # 0 to 9; a higher one runs before a lower one
 //! latency = 1                # blocks, 0 to 256
+//! work = ["pitch"]           # nodes in no cell whose deferred work it does; then `nodes` may be left out
 //! ```
 
 use crate::policy::{Policy, Server, TimeWindow, Windows};
@@ -56,6 +57,8 @@ pub struct CellSpec {
     pub name: String,
     /// Names of its nodes.
     pub nodes: Vec<String>,
+    /// Names of nodes in no cell whose deferred work it does.
+    pub work: Vec<String>,
     /// Cores that its threads may run on; empty for all.
     pub cores: Vec<usize>,
     /// Cores that it may get, if their number changes: those of the session.
@@ -126,6 +129,18 @@ impl CellSpec {
         }
     }
 
+    /// The same cell, whose work has these names.
+    pub(crate) fn with_work(&self, work: Vec<String>) -> Self {
+        let mut keys = self.keys.clone();
+        let names = work.iter().map(|it| Value::from(it.as_str()));
+        keys.insert("work".to_owned(), Value::Array(names.collect()));
+        Self {
+            work,
+            keys,
+            ..self.clone()
+        }
+    }
+
     /// Its section in a session.
     pub(crate) fn section(&self) -> Section {
         let named = Table::from_iter([(self.name.clone(), Value::Table(self.keys.clone()))]);
@@ -152,8 +167,9 @@ impl CellSpec {
 }
 
 /// Keys of a cell.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "nodes",
+    "work",
     "cores",
     "memory_mib",
     "policy",
@@ -274,10 +290,11 @@ pub fn extend_schema(schema: &mut serde_json::Value) {
         "type": "object",
         "additionalProperties": {
             "type": "object",
-            "required": ["nodes"],
+            "anyOf": [{ "required": ["nodes"] }, { "required": ["work"] }],
             "additionalProperties": false,
             "properties": {
                 "nodes": { "type": "array", "minItems": 1, "items": { "type": "string" }, "description": "Names of its nodes." },
+                "work": { "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string" }, "description": "Names of nodes in no cell whose deferred work it does." },
                 "cores": { "type": "array", "items": { "type": "integer", "minimum": 0 }, "description": "Cores that its threads may run on; without it, all." },
                 "memory_mib": { "type": "integer", "minimum": 1, "maximum": MAX_MEMORY_MIB, "default": DEFAULT_MEMORY_MIB, "description": "Memory in MiB that it may take after its start." },
                 "policy": { "enum": ["best-effort", "none", "time-triggered", "event-triggered"], "description": "none: its cores are its alone; time-triggered: in `windows`; event-triggered: `budget_us` in each `period_us` at most." },
@@ -331,9 +348,14 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
             (value.as_array().map(Vec::as_slice)).ok_or_else(|| format!("`{key}` is a list"))
         }
     };
-    let nodes = list("nodes")?.iter();
-    let nodes: Option<Vec<String>> = nodes.map(|it| it.as_str().map(str::to_owned)).collect();
-    let nodes = nodes.filter(|all| !all.is_empty());
+    let names = |key: &str| {
+        let all = list(key)?.iter();
+        let all: Option<Vec<String>> = all.map(|it| it.as_str().map(str::to_owned)).collect();
+        Ok::<_, String>(all)
+    };
+    let work = names("work")?.ok_or("`work` is a list of names: [\"pitch\"]")?;
+    let is_for_work = !work.is_empty() && !table.contains_key("nodes");
+    let nodes = names("nodes")?.filter(|all| !all.is_empty() || is_for_work);
     let cores = list("cores")?.iter();
     let core = |it: &Value| it.as_integer().and_then(|core| usize::try_from(core).ok());
     let cores: Option<Vec<usize>> = cores.map(core).collect();
@@ -359,6 +381,8 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
     let pool = cores.ok_or("`cores` is a list of numbers: [1]")?;
     check_cores(&policy, &pool)?;
     let latency = whole("latency", CellLatency::MAX.into(), 0)?;
+    // Nothing waits for a cell without nodes.
+    let latency = if is_for_work { latency.max(1) } else { latency };
     let target = Target::read(table, &pool, latency as u64)?;
     if target.cores.is_some() && policy.is_switched() {
         return Err(format!(
@@ -372,6 +396,7 @@ fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<CellSpec, St
     Ok(CellSpec {
         name: name.to_owned(),
         nodes: nodes.ok_or("it needs `nodes`, a list of names: [\"room\"]")?,
+        work,
         cores,
         pool,
         memory_mib: whole_from(1, "memory_mib", MAX_MEMORY_MIB, DEFAULT_MEMORY_MIB)? as u64,
@@ -493,6 +518,9 @@ mod tests {
             ("nodes = [\"x\"]\ncores = \"all\"", "is a list"),
             ("nodes = [\"x\"]\ncores = [-1]", "list of numbers"),
             ("nodes = [\"x\"]\nlatency = 257", "0 to 256"),
+            ("nodes = []\nwork = [\"x\"]", "needs `nodes`"),
+            ("work = [1]", "`work` is a list of names"),
+            ("work = []", "needs `nodes`"),
             ("nodes = [\"x\"]\nmemory_mib = -2", "1 to"),
             ("nodes = [\"x\"]\nprecedence = 10", "0 to 9"),
             ("nodes = [\"x\"]\npolicy = \"none\"", "needs `cores`"),

@@ -3,6 +3,7 @@
 //! | word | stored by | read by |
 //! |---|---|---|
 //! | `blocks`, `lost`, `not_finite`, `lost_events`, `missed`, `overdue`, `waits` | the node | the monitor, reports |
+//! | `work` | nodes whose work it does | reports |
 //! | `corrupt` | the node: the number of the process whose ring holds nonsense | the monitor, which kills it if it still runs |
 //! | `drill` | the node, in the block of a drill | the monitor, which sends the signal |
 //! | `outage` | the node: blocks lost in a row, when the first one is back | the monitor, which tells it once for each process |
@@ -16,6 +17,7 @@
 //! Nothing else travels with any of these words, so all are relaxed; the rings travel through queues.
 
 use crate::gauges::read_gauges;
+use crate::work::WorkCounts;
 use rt::mirror::SharedWords;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -66,6 +68,8 @@ pub struct CellStatus {
     pub(crate) outside_ns: AtomicU64,
     /// Responses within the block, by parts of it: [`RESPONSE_PARTS`] of a whole block.
     pub(crate) responses: [AtomicU32; RESPONSE_PARTS],
+    /// Requests of work.
+    pub(crate) work: WorkCounts,
     /// Head of the memory of the process that plays, with its meters. The node does not touch it.
     pub(crate) head: Mutex<Option<SharedWords>>,
 }
@@ -125,6 +129,13 @@ impl CellStatus {
     /// Real-time: hot.
     pub fn blocks(&self) -> u64 {
         self.blocks.load(Ordering::Relaxed)
+    }
+
+    /// Counts of the work that it does for nodes elsewhere.
+    ///
+    /// Real-time: hot.
+    pub fn work(&self) -> &WorkCounts {
+        &self.work
     }
 
     /// Number of blocks of which no result came in time.

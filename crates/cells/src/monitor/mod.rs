@@ -259,7 +259,10 @@ impl Monitor {
             let handed = (session.clone(), None);
             let (mut cell, one) = watch(cell, block, counts.clone(), handed);
             statuses.push((cell.name().to_owned(), one.status.clone()));
-            if let Some(at) = inherited.iter().position(|it| it.index == index) {
+            // Work has its requests in the memory of the supervisor before.
+            let is_inherited = !cell.does_work();
+            let at = inherited.iter().position(|it| it.index == index);
+            if let Some(at) = at.filter(|_| is_inherited) {
                 predecessor.pulse.take_figures(index, &one.status);
                 let from = inherited.swap_remove(at);
                 cell.inherit(from, (is_live, is_edited), &event_sender);

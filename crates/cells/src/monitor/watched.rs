@@ -179,6 +179,11 @@ impl WatchedCell {
         self.index
     }
 
+    /// Returns true if it does work of nodes elsewhere.
+    pub(super) fn does_work(&self) -> bool {
+        !self.spec.work.is_empty()
+    }
+
     pub(super) fn status(&self) -> &CellStatus {
         &self.status
     }

@@ -1,0 +1,314 @@
+//! A lane: the request and the reply of one node's work in shared memory, and both ends of it.
+//!
+//! ```text
+//!   memory  │ constant │ doorbell │ asleep │ … │ lane │ lane │ …
+//!   lane    │ number of the request │ … │ number of the reply │ … │ request │ reply │
+//! ```
+//!
+//! | side | does |
+//! |---|---|
+//! | node | stores number 0, then the request, then its number; adds to the doorbell, and wakes if somebody is asleep |
+//! | cell | reads the number, the request, the number again; works; stores number 0, the reply, the number of the request |
+//! | node, when due | reads the number, the reply, the number again: it is the reply if both are those of its request |
+//!
+//! # What the node believes
+//!
+//! Nothing but that one comparison. Places and lengths are those that it has computed itself; no index and no length is read
+//! from the memory. Whatever the words of a reply are, the job checks them. It never waits but offline, and there no longer than
+//! the cell has a process or is to get one.
+
+use super::count;
+use crate::raw::now;
+use crate::status::CellStatus;
+use processor::{MAX_WORK_WORDS, Work, WorkChannel};
+use rt::mirror::WakeWords;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use units::Nanos;
+
+/// First word.
+const MAGIC: u32 = 0x4457_0001;
+/// Indices of the words of all lanes.
+const DOORBELL: usize = 16;
+const ASLEEP: usize = 32;
+/// Index of the first lane.
+const FIRST: usize = 48;
+/// Words of a cache line.
+const LINE: usize = 16;
+/// Words of a lane before its request: two lines, so that the two sides do not share one.
+const HEAD: usize = 2 * LINE;
+/// Longest sleep, offline, before the node looks if there is still a cell.
+const OFFLINE_WAIT: Nanos = Nanos(2_000_000);
+/// Offline, a reply that does not come for so long is given up.
+const OFFLINE_LIMIT: Nanos = Nanos(30_000_000_000);
+
+/// Place of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LanePlace {
+    at: usize,
+    pub(crate) request: usize,
+    pub(crate) reply: usize,
+}
+
+impl LanePlace {
+    /// The places of lanes with requests and replies of so many words, and the words of all together.
+    pub(crate) fn of(sizes: &[(usize, usize)]) -> Option<(Vec<Self>, usize)> {
+        let mut at = FIRST;
+        let mut places = Vec::new();
+        for (request, reply) in sizes.iter().copied() {
+            if request.max(reply) > MAX_WORK_WORDS {
+                return None;
+            }
+            places.push(Self { at, request, reply });
+            at += HEAD + (request + reply).next_multiple_of(LINE);
+        }
+        Some((places, at))
+    }
+
+    fn asked(self) -> usize {
+        self.at
+    }
+
+    fn answered(self) -> usize {
+        self.at + LINE
+    }
+
+    /// The words of the request.
+    fn of_request(self, words: &WakeWords) -> &[AtomicU32] {
+        &words.words()[self.at + HEAD..][..self.request]
+    }
+
+    /// The words of the reply.
+    fn of_reply(self, words: &WakeWords) -> &[AtomicU32] {
+        &words.words()[self.at + HEAD + self.request..][..self.reply]
+    }
+}
+
+/// Marks new memory.
+pub(crate) fn mark(words: &WakeWords) {
+    // Relaxed: it is stored before any other process has the memory.
+    words.words()[0].store(MAGIC, Ordering::Relaxed);
+}
+
+/// Returns true if the memory was marked.
+pub(crate) fn is_marked(words: &WakeWords) -> bool {
+    // Relaxed: nothing travels with it.
+    words.words()[0].load(Ordering::Relaxed) == MAGIC
+}
+
+/// Writes words of one side, of which the other one sees all or that they are not whole.
+fn publish(words: &[AtomicU32], number: (&AtomicU32, u32), from: &[u32]) {
+    let (word, number) = number;
+    // Relaxed: the fence orders it.
+    word.store(0, Ordering::Relaxed);
+    // pairs with the fence in `read_whole`: who has read a new word sees that the old number is gone.
+    fence(Ordering::Release);
+    for (to, from) in words.iter().zip(from) {
+        to.store(*from, Ordering::Relaxed);
+    }
+    // pairs with the first load in `read_whole`: the words come with their number.
+    word.store(number, Ordering::Release);
+}
+
+/// Copies words with the number `wanted`. Returns false if they have another one, or are not whole.
+fn read_whole(words: &[AtomicU32], number: &AtomicU32, wanted: u32, to: &mut [u32]) -> bool {
+    // pairs with the last store in `publish`.
+    if number.load(Ordering::Acquire) != wanted {
+        return false;
+    }
+    for (to, from) in to.iter_mut().zip(words) {
+        *to = from.load(Ordering::Relaxed);
+    }
+    // pairs with the fence in `publish`.
+    fence(Ordering::Acquire);
+    number.load(Ordering::Relaxed) == wanted
+}
+
+/// What the supervisor keeps of a lane while nobody has it.
+#[derive(Debug, Default)]
+pub(super) struct LaneOwner {
+    is_taken: AtomicBool,
+    /// Number of the last request.
+    number: AtomicU32,
+}
+
+/// The node's end.
+pub(super) struct LaneChannel {
+    words: Arc<WakeWords>,
+    place: LanePlace,
+    status: Arc<CellStatus>,
+    owner: Arc<LaneOwner>,
+    number: u32,
+    request: Vec<u32>,
+    reply: Vec<u32>,
+}
+
+impl LaneChannel {
+    /// The end of a lane that nobody has.
+    pub(super) fn take(
+        (words, place): (Arc<WakeWords>, LanePlace),
+        status: Arc<CellStatus>,
+        owner: Arc<LaneOwner>,
+    ) -> Option<Self> {
+        // pairs with the store in `drop`: the number comes with it.
+        if owner.is_taken.swap(true, Ordering::Acquire) {
+            return None;
+        }
+        let number = owner.number.load(Ordering::Relaxed);
+        Some(Self {
+            words,
+            place,
+            status,
+            number,
+            request: vec![0; place.request],
+            reply: vec![0; place.reply],
+            owner,
+        })
+    }
+
+    fn has_come(&mut self) -> bool {
+        let number = &self.words.words()[self.place.answered()];
+        let words = self.place.of_reply(&self.words);
+        read_whole(words, number, self.number, &mut self.reply)
+    }
+
+    /// Waits for the reply, offline.
+    fn wait(&mut self) -> bool {
+        let began = now();
+        loop {
+            let at = self.place.answered();
+            let seen = self.words.words()[at].load(Ordering::Relaxed);
+            if self.has_come() {
+                return true;
+            }
+            // Relaxed: flags.
+            let is_over = self.status.is_gone() || self.status.stopped.load(Ordering::Relaxed);
+            if is_over || now().0.saturating_sub(began.0) > OFFLINE_LIMIT.0 {
+                return false;
+            }
+            self.words.sleep(at, seen, OFFLINE_WAIT);
+        }
+    }
+}
+
+impl WorkChannel for LaneChannel {
+    fn ask(&mut self, write: &mut dyn FnMut(&mut [u32])) {
+        write(&mut self.request);
+        // 0 is no number.
+        self.number = self.number.wrapping_add(1).max(1);
+        let words = self.words.words();
+        let number = (&words[self.place.asked()], self.number);
+        publish(self.place.of_request(&self.words), number, &self.request);
+        // pairs with the load in `WorkServer`: the request comes with it.
+        words[DOORBELL].fetch_add(1, Ordering::Release);
+        // pairs with the fence in `sleep_unless_rung`: it sees the bell, or we see that it sleeps.
+        fence(Ordering::SeqCst);
+        if words[ASLEEP].load(Ordering::Relaxed) != 0 {
+            self.words.wake(DOORBELL, 1);
+        }
+    }
+
+    fn take_reply(&mut self, waits: bool) -> Option<&[u32]> {
+        let has_come = self.has_come() || (waits && self.wait());
+        let counts = &self.status.work;
+        if !has_come && self.status.stopped.load(Ordering::Relaxed) {
+            return None;
+        }
+        count(match (has_come, self.status.process()) {
+            (true, _) => &counts.done,
+            (false, Some(_)) => &counts.late,
+            (false, None) => &counts.lost,
+        });
+        has_come.then_some(&self.reply)
+    }
+
+    fn count_nonsense(&mut self) {
+        count(&self.status.work.nonsense);
+    }
+}
+
+impl Drop for LaneChannel {
+    fn drop(&mut self) {
+        self.owner.number.store(self.number, Ordering::Relaxed);
+        // pairs with the exchange in `take`.
+        self.owner.is_taken.store(false, Ordering::Release);
+    }
+}
+
+/// The cell's end.
+pub(super) struct ServedLane {
+    place: LanePlace,
+    work: Box<dyn Work>,
+    /// Number of the last request that was done.
+    done: u32,
+    request: Vec<u32>,
+    reply: Vec<u32>,
+}
+
+impl ServedLane {
+    pub(super) fn new(place: LanePlace, work: Box<dyn Work>) -> Self {
+        Self {
+            place,
+            work,
+            done: 0,
+            request: vec![0; place.request],
+            reply: vec![0; place.reply],
+        }
+    }
+
+    /// Does the work of a new request, if there is one. `begins` is called before it.
+    pub(super) fn serve(&mut self, words: &WakeWords, begins: impl FnOnce()) -> bool {
+        let asked = &words.words()[self.place.asked()];
+        // Relaxed: `read_whole` reads it again.
+        let number = asked.load(Ordering::Relaxed);
+        let request = self.place.of_request(words);
+        let is_new = number != 0 && number != self.done;
+        // What is being written now is rung for afterwards.
+        if !is_new || !read_whole(request, asked, number, &mut self.request) {
+            return false;
+        }
+        begins();
+        self.work.answer(&self.request, &mut self.reply);
+        let at = self.place.answered();
+        let answered = (&words.words()[at], number);
+        publish(self.place.of_reply(words), answered, &self.reply);
+        words.wake(at, 1);
+        self.done = number;
+        true
+    }
+}
+
+/// The doorbell of all lanes.
+pub(super) fn bell(words: &WakeWords) -> u32 {
+    // pairs with the addition in `ask`.
+    words.words()[DOORBELL].load(Ordering::Acquire)
+}
+
+/// Sleeps until the doorbell is rung, for `limit` at most, unless it was rung since it was `seen`.
+pub(super) fn sleep_unless_rung(words: &WakeWords, seen: u32, limit: Nanos) {
+    let all = words.words();
+    all[ASLEEP].fetch_add(1, Ordering::Relaxed);
+    // pairs with the fence in `ask`.
+    fence(Ordering::SeqCst);
+    if all[DOORBELL].load(Ordering::Relaxed) == seen {
+        words.sleep(DOORBELL, seen, limit);
+    }
+    all[ASLEEP].fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Takes back what threads of a process before have counted: none of ours sleeps yet.
+pub(super) fn begin(words: &WakeWords) {
+    words.words()[ASLEEP].store(0, Ordering::Relaxed);
+}
+
+/// Fills all lanes with nonsense, for a drill.
+pub(super) fn fill_with_nonsense(words: &WakeWords) {
+    let mut state = 0x1234_5678u32;
+    for word in words.words() {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        word.store(state, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

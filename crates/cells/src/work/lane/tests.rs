@@ -1,0 +1,196 @@
+//! Tests of lanes: what arrives, what is late, and nonsense.
+
+use super::*;
+use std::os::fd::OwnedFd;
+
+const SIZES: [(usize, usize); 3] = [(7, 3), (40, 1), (1, 33)];
+
+/// Adds one to each word.
+struct AddOne(usize, usize);
+
+impl Work for AddOne {
+    fn words(&self) -> (usize, usize) {
+        (self.0, self.1)
+    }
+
+    fn answer(&mut self, request: &[u32], reply: &mut [u32]) {
+        for (at, word) in reply.iter_mut().enumerate() {
+            *word = request[at % request.len()].wrapping_add(1);
+        }
+    }
+}
+
+struct Lanes {
+    words: Arc<WakeWords>,
+    file: OwnedFd,
+    status: Arc<CellStatus>,
+    owners: Vec<Arc<LaneOwner>>,
+    places: Vec<LanePlace>,
+}
+
+impl Lanes {
+    fn new() -> Self {
+        let (places, count) = LanePlace::of(&SIZES).unwrap();
+        let (words, file) = WakeWords::create(count).unwrap();
+        mark(&words);
+        Self {
+            words: words.into(),
+            file,
+            status: Arc::default(),
+            owners: SIZES.iter().map(|_| Arc::default()).collect(),
+            places,
+        }
+    }
+
+    fn channel(&self, at: usize) -> Option<LaneChannel> {
+        let memory = (self.words.clone(), self.places[at]);
+        LaneChannel::take(memory, self.status.clone(), self.owners[at].clone())
+    }
+
+    /// As the process of a cell has them.
+    fn served(&self) -> (WakeWords, Vec<ServedLane>) {
+        let (_, count) = LanePlace::of(&SIZES).unwrap();
+        let words = WakeWords::open(&self.file, count).unwrap();
+        let work = |place: &LanePlace| Box::new(AddOne(place.request, place.reply));
+        let lanes = self.places.iter();
+        let lanes = lanes.map(|place| ServedLane::new(*place, work(place)));
+        (words, lanes.collect())
+    }
+}
+
+#[test]
+fn requests_and_replies_arrive_whole_and_what_is_late_is_counted() {
+    let lanes = Lanes::new();
+    let (words, mut served) = lanes.served();
+    assert!(is_marked(&words));
+    for at in 0..SIZES.len() {
+        let mut channel = lanes.channel(at).unwrap();
+        assert!(lanes.channel(at).is_none(), "it is taken");
+        for number in 0..5u32 {
+            channel.ask(&mut |words| words.fill(number));
+            assert!(channel.take_reply(false).is_none());
+            assert!(served[at].serve(&words, || ()) && !served[at].serve(&words, || ()));
+            let reply = channel.take_reply(false).unwrap();
+            assert_eq!(reply, vec![number + 1; SIZES[at].1]);
+        }
+        // A late reply is none to the next request.
+        channel.ask(&mut |words| words.fill(70));
+        assert!(served[at].serve(&words, || ()));
+        channel.ask(&mut |words| words.fill(90));
+        assert!(channel.take_reply(false).is_none());
+        assert!(served[at].serve(&words, || ()));
+        assert_eq!(channel.take_reply(false).unwrap()[0], 91);
+        // The next node of the name goes on with the numbers.
+        channel.ask(&mut |words| words.fill(1));
+        drop(channel);
+        assert!(served[at].serve(&words, || ()));
+        let mut channel = lanes.channel(at).unwrap();
+        channel.ask(&mut |words| words.fill(2));
+        assert!(channel.take_reply(false).is_none());
+    }
+    let counts = &lanes.status.work;
+    assert_eq!((counts.done(), counts.late()), (18, 0));
+    assert_eq!(counts.lost(), 21, "no process plays");
+}
+
+#[test]
+fn a_request_that_a_process_leaves_is_done_by_the_next_one() {
+    let lanes = Lanes::new();
+    let mut channel = lanes.channel(1).unwrap();
+    channel.ask(&mut |words| words.fill(8));
+    // The one before has died while it wrote.
+    lanes.words.words()[lanes.places[1].answered()].store(0, Ordering::Relaxed);
+    let (words, mut served) = lanes.served();
+    std::thread::scope(|scope| {
+        scope.spawn(move || assert!(served[1].serve(&words, || ())));
+        assert_eq!(channel.take_reply(true).unwrap(), [9]);
+    });
+}
+
+#[test]
+fn offline_nobody_waits_for_a_cell_that_is_given_up() {
+    let lanes = Lanes::new();
+    let mut channel = lanes.channel(0).unwrap();
+    channel.ask(&mut |words| words.fill(8));
+    lanes.status.gone.store(true, Ordering::Relaxed);
+    assert!(channel.take_reply(true).is_none());
+}
+
+#[test]
+fn lanes_lie_side_by_side_and_too_large_ones_are_refused() {
+    let (places, count) = LanePlace::of(&SIZES).unwrap();
+    for (at, place) in places.iter().enumerate() {
+        let end = place.at + HEAD + place.request + place.reply;
+        let next = places.get(at + 1).map_or(count, |next| next.at);
+        assert!(place.at.is_multiple_of(LINE) && end <= next, "{place:?}");
+    }
+    assert!(LanePlace::of(&[(MAX_WORK_WORDS + 1, 1)]).is_none());
+}
+
+/// Writes garbage into the memory between the calls of the node, and asks what it believes.
+fn write_garbage(cases: u32) {
+    let lanes = Lanes::new();
+    let (words, mut served) = lanes.served();
+    let mut channels: Vec<_> = (0..SIZES.len())
+        .map(|at| lanes.channel(at).unwrap())
+        .collect();
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut came = 0;
+    for case in 0..cases {
+        let at = (next() % SIZES.len() as u64) as usize;
+        channels[at].ask(&mut |words| {
+            assert_eq!(words.len(), SIZES[at].0);
+            words.fill(case);
+        });
+        for _ in 0..next() % 4 {
+            let index = match next() % 3 {
+                0 => places_of_numbers(&lanes.places, next()),
+                _ => (next() % words.words().len() as u64) as usize,
+            };
+            let word = match next() % 3 {
+                0 => u32::MAX,
+                // Numbers that may be right.
+                1 => (next() % u64::from(case + 1)) as u32,
+                _ => next() as u32,
+            };
+            words.words()[index].store(word, Ordering::Relaxed);
+        }
+        if next().is_multiple_of(2) {
+            served.iter_mut().for_each(|lane| {
+                lane.serve(&words, || ());
+            });
+        }
+        if let Some(reply) = channels[at].take_reply(false) {
+            assert_eq!(reply.len(), SIZES[at].1);
+            came += 1;
+        }
+    }
+    assert!(came > cases / 10, "{came} of {cases}");
+}
+
+fn places_of_numbers(places: &[LanePlace], random: u64) -> usize {
+    let place = places[(random % places.len() as u64) as usize];
+    match random % 5 {
+        0 => DOORBELL,
+        1 => ASLEEP,
+        2 => place.asked(),
+        _ => place.answered(),
+    }
+}
+
+#[test]
+fn garbage_in_lanes_neither_crashes_nor_holds_the_node() {
+    write_garbage(100_000);
+}
+
+#[test]
+#[ignore = "long: ten million cases"]
+fn garbage_in_lanes_for_long() {
+    write_garbage(10_000_000);
+}
