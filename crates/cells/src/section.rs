@@ -129,6 +129,13 @@ impl CellSpec {
         }
     }
 
+    /// Names of the nodes that it plays, and of those whose work it does.
+    ///
+    /// Real-time: setup.
+    pub fn computed(&self) -> Vec<String> {
+        self.nodes.iter().chain(&self.work).cloned().collect()
+    }
+
     /// The same cell, whose work has these names.
     pub(crate) fn with_work(&self, work: Vec<String>) -> Self {
         let mut keys = self.keys.clone();

@@ -25,7 +25,7 @@ pub use links::WorkLinks;
 pub use server::WorkOfCell;
 pub(crate) use server::WorkServer;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Counts of requests of one cell. Nothing travels with them, so all are relaxed.
 #[derive(Debug, Default)]
@@ -34,6 +34,8 @@ pub struct WorkCounts {
     late: AtomicU64,
     lost: AtomicU64,
     nonsense: AtomicU64,
+    /// The cell has no nodes of its own: blocks that it loses are no sound.
+    is_alone: AtomicBool,
 }
 
 impl WorkCounts {
@@ -56,6 +58,13 @@ impl WorkCounts {
     /// Real-time: hot.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if the cell has no nodes of its own: blocks that it loses are no sound.
+    ///
+    /// Real-time: hot.
+    pub fn is_alone(&self) -> bool {
+        self.is_alone.load(Ordering::Relaxed)
     }
 
     /// Results that could be none.

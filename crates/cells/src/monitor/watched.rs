@@ -480,7 +480,10 @@ impl WatchedCell {
             self.is_silent = false;
             let cell = self.name.clone();
             let blocks = outage;
-            let _ = events.send(CellEvent::Back { cell, blocks });
+            // Of a cell that has no nodes nobody heard that.
+            if !self.spec.nodes.is_empty() {
+                let _ = events.send(CellEvent::Back { cell, blocks });
+            }
         }
         // Asked first: such a process ends by itself too, when its rings are gone.
         let is_corrupt = self.status.corrupt.load(Ordering::Relaxed) == self.launches;

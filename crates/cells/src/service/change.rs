@@ -38,6 +38,7 @@ impl CellService {
         }
         let spec = CellSpec::from_text(name, &text)?;
         check_machine_cores(&spec.cores)?;
+        self.check_added_work(&spec)?;
         let mut specs: Vec<CellSpec> = self.cells.iter().map(|it| it.spec.clone()).collect();
         specs.push(spec.clone());
         let (outer, part) = self.split_with(&specs)?;
@@ -83,6 +84,7 @@ impl CellService {
 
     pub(super) fn remove(&mut self, name: &str) -> Result<Pending, String> {
         let at = self.find(name)?;
+        self.check_removed_work(at)?;
         let kept = (0..self.cells.len()).filter(|it| *it != at);
         let kept: Vec<&ServedCell> = kept.map(|it| &self.cells[it]).collect();
         let plays = kept.iter().filter(|cell| cell.stopped.is_none());

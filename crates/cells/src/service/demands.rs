@@ -51,7 +51,7 @@ pub(super) fn admit_candidates(
         .iter()
         .map(|it| CellDemand {
             workers: it.workers,
-            ..CellDemand::new(it.spec, &options.costs.all(&it.spec.nodes))
+            ..CellDemand::new(it.spec, &options.costs.all(&it.spec.computed()))
         })
         .collect();
     let in_cells: HashSet<String> = in_cells.into_iter().collect();

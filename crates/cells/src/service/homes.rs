@@ -28,7 +28,7 @@ impl CellService {
             let back = back.filter_map(|(name, _)| graph.find(name));
             let back = back.filter(|id| before.node(*id).is_none());
             let kept: Vec<NodeId> = kept.chain(back).collect();
-            if kept.is_empty() {
+            if kept.is_empty() && !cell.spec.nodes.is_empty() {
                 let name = &cell.spec.name;
                 return Err(format!(
                     "the cell `{name}` would have no node: remove_cell {name} first"
@@ -45,15 +45,15 @@ impl CellService {
             names.map(|node| node.name.clone()).collect()
         };
         let specs = specs.into_iter().zip(&self.cells);
-        Ok(specs
-            .map(|(nodes, cell)| {
-                let names: Vec<String> = named(nodes);
-                match names == cell.spec.nodes {
-                    true => cell.spec.clone(),
-                    false => cell.spec.with_nodes(names),
-                }
-            })
-            .collect())
+        let after = specs.map(|(nodes, cell)| {
+            let names: Vec<String> = named(nodes);
+            let spec = match names == cell.spec.nodes {
+                true => cell.spec.clone(),
+                false => cell.spec.with_nodes(names),
+            };
+            self.with_work_after(spec, graph)
+        });
+        after.collect()
     }
 
     /// The new nodes of `graph` that play in a cell: all that they are connected with plays there.

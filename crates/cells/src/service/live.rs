@@ -155,6 +155,7 @@ impl CellService {
             let gone = gone.map(|node| (node.clone(), cell.spec.name.clone()));
             self.left.extend(gone);
             (cell.spec.nodes, cell.spec.keys) = (spec.nodes, spec.keys);
+            cell.spec.work = spec.work;
         }
         self.options.graph = graph;
         self.is_edited = true;

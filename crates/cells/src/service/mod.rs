@@ -11,6 +11,7 @@
 //! | `served`, `pending` | a cell, and a change under way, as data |
 //! | `change` | one change under way: a new process, then another graph |
 //! | `live` | an edit that the engine of a cell makes itself |
+//! | `work` | what commands may do with cells that do work of nodes elsewhere |
 //! | `edit`, `follower`, `homes` | nodes and edges change: new processes for the cells whose parts do, and where new nodes play |
 //!
 //! # Changes
@@ -40,6 +41,7 @@ mod moves;
 mod pending;
 mod served;
 mod text;
+mod work;
 
 pub use demands::WorstCosts;
 pub use govern::CellMoved;
@@ -226,7 +228,7 @@ impl CellService {
             spec: cell.spec.clone(),
             state: cell.state(),
             status: cell.status.clone(),
-            cost: self.options.costs.sum(&cell.spec.nodes),
+            cost: self.options.costs.sum(&cell.spec.computed()),
             moves: cell.moves,
             response: cell.response,
         };

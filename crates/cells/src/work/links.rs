@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use units::{Frames, SampleRate};
 
 /// One lane, with what belongs to it.
@@ -23,6 +24,8 @@ struct Lane {
 /// Memory of one cell.
 struct CellWork {
     cell: String,
+    /// It has no nodes of its own.
+    is_alone: bool,
     words: Arc<WakeWords>,
     file: OwnedFd,
     /// By the names of the nodes.
@@ -83,6 +86,7 @@ impl WorkLinks {
             let names = works.into_iter().map(|(name, _)| name);
             Ok(CellWork {
                 cell: spec.name.clone(),
+                is_alone: spec.nodes.is_empty(),
                 words: words.into(),
                 file,
                 places: names.zip(places).collect(),
@@ -113,6 +117,8 @@ impl WorkLinks {
         for cell in &self.cells {
             let status = statuses.iter().find(|(name, _)| *name == cell.cell);
             let Some((_, status)) = status else { continue };
+            // Relaxed: it is stored before the first block.
+            (status.work.is_alone).store(cell.is_alone, Ordering::Relaxed);
             for (node, place) in &cell.places {
                 let lane = Lane {
                     words: cell.words.clone(),

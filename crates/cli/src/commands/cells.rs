@@ -29,6 +29,7 @@ use crate::session::load::LoadedSession;
 use clap::Args;
 use divisi::cells::{
     CellSpec, GuardianOptions, Split, join_guardian, read_cells, read_system, run_guardian, split,
+    work_mistakes,
 };
 use divisi::graph::Diagnostic;
 use divisi::prelude::{Frames, SampleRate};
@@ -192,6 +193,11 @@ pub(crate) fn cell_mistakes(loaded: &LoadedSession) -> Vec<Diagnostic> {
     if mistakes.is_empty() && !cells.is_empty() {
         let split = split(&loaded.session.graph, &cells, loaded.registry.catalogue());
         mistakes.extend(split.err().unwrap_or_default());
+        mistakes.extend(work_mistakes(
+            &loaded.session.graph,
+            &cells,
+            &loaded.registry,
+        ));
     }
     mistakes
 }
@@ -200,6 +206,8 @@ pub(crate) fn cell_mistakes(loaded: &LoadedSession) -> Vec<Diagnostic> {
 fn valid_cells(loaded: &LoadedSession) -> Result<Vec<CellSpec>, Failure> {
     let (cells, mistakes): (Vec<CellSpec>, _) = read_cells(&loaded.session);
     loaded.refuse(&mistakes)?;
+    let graph = &loaded.session.graph;
+    loaded.refuse(&work_mistakes(graph, &cells, &loaded.registry))?;
     match cells.is_empty() {
         true => Err(Failure::bad_input(
             "this session has no cells: write [cell.NAME] and below it nodes = [\"…\"], or use `play`",

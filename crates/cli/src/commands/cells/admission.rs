@@ -89,7 +89,7 @@ pub(super) fn check_admission(
         .filter(|name| !in_cells.contains(name))
         .collect();
     let mut demands: Vec<CellDemand> = (cells.iter())
-        .map(|cell| CellDemand::new(cell, &costs.all(cell.nodes.iter())))
+        .map(|cell| CellDemand::new(cell, &costs.all(cell.computed().iter())))
         .collect();
     demands.push(CellDemand::of_rest(&costs.all(rest.into_iter())));
     let capacity = capacity((rate, block), reserve_percent);
@@ -173,9 +173,10 @@ impl<'a> NodeCosts<'a> {
     fn print_unknown(&self, cells: &[&CellSpec]) {
         for cell in cells {
             let is_unknown = |name: &&String| matches!(self.0.get(name.as_str()), Some(None));
-            let count = cell.nodes.iter().filter(is_unknown).count();
+            let nodes = cell.computed();
+            let count = nodes.iter().filter(is_unknown).count();
             if count > 0 {
-                let (name, of) = (&cell.name, cell.nodes.len());
+                let (name, of) = (&cell.name, nodes.len());
                 messages::print_note(&format!(
                     "cell `{name}`: the costs of {count} of {of} nodes are not known and count as nothing; \
                      `divisi measure` finds them"

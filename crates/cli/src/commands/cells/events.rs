@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::messages;
-use divisi::cells::{CellEvent, CellMoved, Monitor, Silence};
+use divisi::cells::{CellEvent, CellMoved, CellStatus, Monitor, Silence};
 
 /// A line on a cell that has other cores, or does not get them.
 pub(super) fn moved_text(moved: &CellMoved) -> String {
@@ -61,6 +61,23 @@ pub(super) fn silence_text(silence: Silence) -> String {
     format!("the supervisor: plays on; {lost} lost, silent for {blocks} blocks, {longest} at most")
 }
 
+/// Prints what a cell has done of the work of nodes elsewhere. Returns true if nothing is missing.
+fn tell_work(cell: &str, status: &CellStatus) -> bool {
+    let work = status.work();
+    let (done, late, lost) = (work.done(), work.late(), work.lost());
+    if done + late + lost > 0 || work.is_alone() {
+        messages::print_message(&format!(
+            "cell `{cell}`: {done} results of its work in time, {late} late, {lost} lost"
+        ));
+    }
+    let nonsense = work.nonsense();
+    if nonsense > 0 {
+        let message = format!("cell `{cell}`: {nonsense} results of its work were nonsense");
+        messages::print_message(&message);
+    }
+    late + lost + nonsense == 0
+}
+
 /// Prints what the sound lacks of each cell, after `lost` supervisors. Fails if it lacks anything.
 pub(super) fn end(monitor: &Monitor, lost: u64) -> Result<(), Failure> {
     event_texts(monitor)
@@ -76,6 +93,10 @@ pub(super) fn end(monitor: &Monitor, lost: u64) -> Result<(), Failure> {
     }
     let mut is_whole = lost == 0;
     for (cell, status) in monitor.statuses() {
+        is_whole &= tell_work(cell, status);
+        if status.work().is_alone() {
+            continue;
+        }
         let (blocks, lost, not_finite) = (status.blocks(), status.lost(), status.not_finite());
         messages::print_message(&format!("cell `{cell}`: {lost} of {blocks} blocks lost"));
         if not_finite > 0 {

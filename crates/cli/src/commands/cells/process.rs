@@ -7,8 +7,8 @@ use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate};
 use clap::Args;
 use divisi::cells::{
-    CellJob, CellPart, CellSpec, HandedSession, Isolation, Policy, ReadPart, begin_process,
-    read_cells, run_cell, split, try_to_leave,
+    CellJob, CellPart, CellSpec, HandedSession, Isolation, Policy, ReadPart, WorkOfCell,
+    begin_process, read_cells, run_cell, split, try_to_leave,
 };
 use divisi::graph::Diagnostic;
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
@@ -39,6 +39,9 @@ pub(crate) struct CellProcess {
     /// Memory of the process whose place this one takes
     #[arg(long)]
     before: Option<PathBuf>,
+    /// Memory of its work for nodes elsewhere
+    #[arg(long)]
+    work: Option<PathBuf>,
     /// Process of the supervisor
     #[arg(long)]
     parent: i32,
@@ -72,7 +75,7 @@ impl CellProcess {
                 messages::print_note(&format!("cell `{name}`: {note}"));
             }
         };
-        let job = self.job(file.clone(), state, &loaded, part);
+        let job = self.job(file.clone(), state, &loaded, part)?;
         run_cell(job, report).map_err(|why| Failure::failed(format!("cell `{name}`: {why}")))
     }
 
@@ -114,12 +117,13 @@ impl CellProcess {
         state: PathBuf,
         loaded: &LoadedSession,
         part: CellPart,
-    ) -> CellJob {
+    ) -> Result<CellJob, Failure> {
         let spec = self.spec(&part);
         let options = self.engine_options(loaded, &spec);
         let is_switched = spec.policy.is_switched();
         let read_part = || read_part(file, self.name.clone());
-        CellJob {
+        let work = self.work(loaded, &spec, &options)?;
+        Ok(CellJob {
             part,
             registry: divisi::registry(),
             isolation: Isolation {
@@ -142,7 +146,26 @@ impl CellProcess {
             },
             blocks: spec.latency.blocks().max(1),
             read_part: (self.live && !is_switched).then(read_part),
-        }
+            work,
+        })
+    }
+
+    /// Its work for nodes elsewhere.
+    fn work(
+        &self,
+        loaded: &LoadedSession,
+        spec: &CellSpec,
+        options: &EngineOptions,
+    ) -> Result<Option<WorkOfCell>, Failure> {
+        let Some(memory) = self.work.clone() else {
+            return Ok(None);
+        };
+        let session = (&loaded.session.graph, loaded.folder.as_path());
+        let format = (options.rate, options.block);
+        let threads = (memory, options.workers, options.priority);
+        let work = WorkOfCell::new(session, spec, (&loaded.registry, format), threads);
+        let work = work.map_err(|why| format!("cell `{}`: {why}", self.name));
+        work.map(Some).map_err(Failure::failed)
     }
 
     fn engine_options(&self, loaded: &LoadedSession, spec: &CellSpec) -> EngineOptions {

@@ -149,6 +149,21 @@ fn change(command: &Command) -> Result<CellChange, String> {
     })
 }
 
+/// The work that a cell does for nodes elsewhere; null if it does none.
+fn work(info: &CellInfo) -> Value {
+    let counts = info.status.work();
+    match info.spec.work.is_empty() {
+        true => Value::Null,
+        false => json!({
+            "nodes": info.spec.work,
+            "done": counts.done(),
+            "late": counts.late(),
+            "lost": counts.lost(),
+            "nonsense": counts.nonsense(),
+        }),
+    }
+}
+
 /// A cell as it is now.
 pub(super) fn cell(info: &CellInfo) -> Value {
     let (spec, status) = (&info.spec, &info.status);
@@ -156,6 +171,7 @@ pub(super) fn cell(info: &CellInfo) -> Value {
         "cell": spec.name,
         "state": info.state.name(),
         "nodes": spec.nodes,
+        "work": work(info),
         "policy": spec.policy.name(),
         "precedence": spec.precedence,
         "cores": spec.cores,

@@ -11,9 +11,11 @@ use crate::session::load::LoadedSession;
 use divisi::cells::{
     CellLink, CellLinks, CellPart, CellService, CellSpec, Drill, DrillKind, HandedSession,
     KeptCell, Launch, LaunchRequest, MachineFiles, Monitor, MonitorOptions, PlannedCell,
-    SUPERVISOR_DRILLS, ServiceOptions, Split, Succession, SystemSpec, read_system, register_cells,
+    SUPERVISOR_DRILLS, ServiceOptions, Split, Succession, SystemSpec, WorkLinks, read_system,
+    register_cells,
 };
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Frames, Registry, SampleRate};
+use divisi::processor::WorkHost;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -98,12 +100,15 @@ impl CellOptions<'_> {
     }
 
     /// The arguments of this program as a cell.
-    fn launch(&self, (rate, block): (SampleRate, Frames)) -> Launch {
+    fn launch(&self, (rate, block): (SampleRate, Frames), work: HashMap<String, String>) -> Launch {
         let (file, is_live) = (self.file.to_owned(), self.is_live);
         Box::new(move |request: &LaunchRequest<'_>| {
             let mut arguments: Vec<OsString> = vec!["cell-process".into(), file.clone().into()];
             let mut add = |argument: String| arguments.push(argument.into());
             add(format!("--name={}", request.spec.name));
+            if let Some(work) = work.get(&request.spec.name) {
+                add(format!("--work={work}"));
+            }
             if let Some(before) = request.before {
                 add(format!("--before={before}"));
             }
@@ -141,10 +146,13 @@ impl CellStart<'_> {
         let (drills, own_drills) = self.cells.drills(parts, self.format.0, self.lost > 0)?;
         let machine = MachineFiles::default();
         self.check_machine(&planned.split, &machine)?;
-        let monitor = self.monitor_options((succession, planned.session), is_edited);
+        let work = self.work(&planned.split)?;
+        let session = (succession, planned.session);
+        let monitor = self.monitor_options(session, is_edited, work.paths());
         let started = Monitor::start(planned_cells(&planned.cells, parts, drills), monitor);
         let started = started.map_err(Failure::failed)?;
-        let (registry, links) = registry_with_cells(started.links);
+        let host = work.host(started.monitor.statuses());
+        let (registry, links) = registry_with_cells(started.links, host);
         let service = self.service_options(registry.clone(), links, machine);
         let kept = self.kept.borrow();
         planned.split.outer = kept.apply_params(&planned.split.outer, parts);
@@ -153,7 +161,7 @@ impl CellStart<'_> {
         let service = CellService::new(service, (&planned.split, planned.cells), running);
         let made = Engine::new(planned.split.outer, registry.clone(), options);
         let (engine, callback) = made.map_err(|error| self.loaded.engine_failure(error))?;
-        let mut supervisor = self.supervisor(service, registry, own_drills);
+        let mut supervisor = self.supervisor((service, work), registry, own_drills);
         supervisor.print_news();
         Ok(StartedCells {
             engine,
@@ -202,17 +210,26 @@ impl CellStart<'_> {
         Ok(())
     }
 
+    /// Memory for the work that cells do for nodes elsewhere.
+    fn work(&self, split: &Split) -> Result<WorkLinks, Failure> {
+        let session = (&self.loaded.session.graph, self.loaded.folder.as_path());
+        let cells = split.cells.iter().map(|cell| &cell.spec);
+        let made = WorkLinks::new(session, cells, &self.loaded.registry, self.format);
+        made.map_err(Failure::failed)
+    }
+
     fn monitor_options(
         &self,
         (succession, session): (Succession, HandedSession),
         is_edited: bool,
+        work: HashMap<String, String>,
     ) -> MonitorOptions {
         let (rate, block) = self.format;
         MonitorOptions {
             block,
             rate,
             is_live: self.cells.is_live,
-            launch: self.cells.launch(self.format),
+            launch: self.cells.launch(self.format, work),
             succession,
             session,
             is_edited,
@@ -245,7 +262,7 @@ impl CellStart<'_> {
 
     fn supervisor(
         self,
-        service: CellService,
+        (service, work): (CellService, WorkLinks),
         registry: Arc<Registry>,
         drills: Vec<Drill>,
     ) -> Supervisor {
@@ -256,6 +273,7 @@ impl CellStart<'_> {
             registry,
             drills,
             planned_drills: self.cells.drills.to_vec(),
+            _work: work,
             period: block.duration(rate),
             // A render has begun anew: nothing is lost.
             lost: if self.cells.is_live { self.lost } else { 0 },
@@ -280,11 +298,17 @@ fn planned_cells<'a>(
     planned.collect()
 }
 
-/// All kinds, and those of the nodes that stand for cells.
-fn registry_with_cells(links: Vec<(String, CellLink)>) -> (Arc<Registry>, CellLinks) {
+/// All kinds, and those of the nodes that stand for cells; `host` gives nodes the ways to processes that do their work.
+fn registry_with_cells(
+    links: Vec<(String, CellLink)>,
+    host: Option<Arc<dyn WorkHost>>,
+) -> (Arc<Registry>, CellLinks) {
     let links = CellLinks::new(links.into_iter().collect::<HashMap<_, _>>().into());
     let mut registry = divisi::registry();
     register_cells(&mut registry, links.clone());
+    if let Some(host) = host {
+        registry.set_work_host(host);
+    }
     (Arc::new(registry), links)
 }
 

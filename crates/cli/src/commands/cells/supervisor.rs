@@ -6,7 +6,7 @@ use super::kept::KeptChanges;
 use super::service::{ServedCells, cell};
 use crate::failure::Failure;
 use crate::output::messages;
-use divisi::cells::{CellService, Drill, SupervisedCallback};
+use divisi::cells::{CellService, Drill, SupervisedCallback, WorkLinks};
 use divisi::control::Controller;
 use divisi::prelude::{Engine, EngineCallback, Graph, Registry};
 use divisi::units::Nanos;
@@ -26,6 +26,8 @@ pub(super) struct Supervisor {
     pub(super) drills: Vec<Drill>,
     /// All failures that the call asks for.
     pub(super) planned_drills: Vec<DrillOption>,
+    /// Memory of the work that cells do for nodes elsewhere, which their next processes open.
+    pub(super) _work: WorkLinks,
     /// Length of a block.
     pub(super) period: Nanos,
     /// Supervisors that were lost before this one.

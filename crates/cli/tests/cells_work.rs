@@ -1,0 +1,121 @@
+//! Deferred work of nodes in the process of a cell: the bits of one process, also over kills and nonsense.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::guarded::{Guarded, kill};
+use common::playing::wait_until;
+use common::{Folder, wav};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// What trackers find becomes sound: each event rings a bell.
+const SESSION: &str = r#"
+edges = [
+    "tune -> note.notes", "tune -> swell.notes", "note.freq -> voice.freq", "voice -> sung.1", "swell -> sung.2",
+    "sung -> pitch", "sung -> strokes", "sung -> beat", "pitch.freq -> low.freq: 0.5",
+    "sung -> mix.in1", "low -> mix.in2", "strokes.flux -> mix.in3", "beat.clarity -> mix.in4", "beat.bpm -> slow -> mix.in5", "mix -> out",
+]
+[nodes]
+tune = { kind = "score", events = "0 A3 0.4; 0.5 C4 0.4; 1 E4 0.4; 1.5 G3 0.4", loop = 2 }
+note = { kind = "note", release = 0.3 }
+voice = { kind = "osc", freq = 0, wave = "saw" }
+swell = { kind = "envelope", attack = 0.004, decay = 0.3, sustain = 0.4, release = 0.2 }
+sung = { kind = "multiply" }
+pitch = { kind = "pitch_tracker" }
+strokes = { kind = "onset_tracker" }
+beat = { kind = "tempo_tracker" }
+low = { kind = "osc", freq = 55 }
+slow = { kind = "gain", gain_db = -60 }
+mix = { kind = "mixer", in = 5 }
+out = { kind = "sink" }
+[cell.analysis]
+work = ["pitch", "strokes", "beat"]
+cores = [0, 1]
+"#;
+
+/// Results of the work, of which none is missing.
+fn all_in_time(printed: &str) -> u32 {
+    let line = printed.lines().find(|it| it.contains("results of its work in time"));
+    let line = line.unwrap_or_else(|| panic!("{printed}"));
+    assert!(line.ends_with("0 late, 0 lost"), "{printed}");
+    let number = line.split(": ").nth(1).and_then(|it| it.split(' ').next());
+    number.unwrap().parse().unwrap()
+}
+
+#[test]
+fn work_in_another_process_has_the_bits_of_one_process_also_over_failures() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    here.well("render s.toml -o one.wav --seconds 6 --block 64");
+    assert!(wav(&here.read("one.wav")).1.iter().any(|it| *it != 0));
+    let cells = "cells s.toml --render many.wav --seconds 6";
+    for (block, drills) in [
+        (64, ""),
+        (100, ""),
+        (480, ""),
+        (64, "--drill analysis:kill@1 --drill analysis:kill@2.013"),
+        (64, "--drill analysis:segv@1.5 --drill analysis:stop@3"),
+        (64, "--drill analysis:garbage@1 --drill analysis:garbage@2"),
+    ] {
+        let gave = here.well(&format!("{cells} --block {block} {drills}"));
+        let is_same = here.read("one.wav") == here.read("many.wav");
+        assert!(is_same, "{block} {drills}\n{}", gave.err);
+        // 100 a second of each of three trackers.
+        assert_eq!(all_in_time(&gave.err), 3 * 598, "{drills}\n{}", gave.err);
+        let starts = gave.err.matches(": process ").count();
+        assert_eq!(starts, 1 + drills.matches("--drill").count(), "{}", gave.err);
+    }
+}
+
+#[test]
+fn a_killed_process_of_work_comes_back_while_the_rest_plays() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    let line = "cells s.toml --driver clock --block 256 --rate 48000 --socket s --no-admission";
+    let mut playing = Guarded::start(&here, line);
+    let first = playing.number("cell `analysis`: process ");
+    let query = || -> Value {
+        let output = here.command("send --socket s").arg("query cells").output();
+        let reply: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap_or_default();
+        reply["data"][0]["cells"][0].clone()
+    };
+    let done = || query()["work"]["done"].as_u64().unwrap_or(0);
+    wait_until(|| done() > 100);
+    let mut process = first;
+    for _ in 0..3 {
+        let before = done();
+        kill(process, Signal::KILL);
+        process = playing.number("cell `analysis`: process ");
+        wait_until(|| done() > before + 50);
+    }
+    let last = query();
+    assert_eq!(last["work"]["nodes"][0], "pitch");
+    assert_eq!((&last["restarts"], &last["work"]["nonsense"]), (&3.into(), &0.into()));
+    let (_, printed) = playing.end();
+    assert!(printed.contains("results of its work in time"), "{printed}");
+    assert!(!printed.contains("panic"), "{printed}");
+}
+
+#[test]
+fn names_of_work_that_cannot_be_meant_are_refused_with_the_place_of_the_cell() {
+    let here = Folder::new();
+    let cells = |text: &str| SESSION.split("[cell").next().unwrap().to_owned() + text;
+    for (text, part) in [
+        ("[cell.a]\nwork = [\"pich\"]\n", "does the work of `pich`, which is no node"),
+        ("[cell.a]\nwork = [\"low\"]\n", "`osc` has none that another process can do"),
+        ("[cell.a]\nwork = [\"pitch\", \"pitch\"]\n", "by the cells `a` and `a`"),
+        (
+            "[cell.a]\nwork = [\"pitch\"]\n[cell.b]\nnodes = [\"pitch\"]\n",
+            "`work` names nodes in no cell",
+        ),
+        ("[cell.a]\nwork = []\n", "needs `nodes`"),
+    ] {
+        here.write("s.toml", cells(text));
+        for line in ["check s.toml", "cells s.toml --render o.wav --seconds 1"] {
+            let gave = here.call(line);
+            assert_eq!(gave.code, Some(2), "{line} {text}\n{}", gave.err);
+            assert!(gave.err.contains(part) || gave.out.contains(part), "{text}\n{}{}", gave.err, gave.out);
+        }
+    }
+}
