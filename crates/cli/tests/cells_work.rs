@@ -17,7 +17,7 @@ edges = [
     "sung -> mix.in1", "low -> mix.in2", "strokes.flux -> mix.in3", "beat.clarity -> mix.in4", "beat.bpm -> slow -> mix.in5", "mix -> out",
 ]
 [nodes]
-tune = { kind = "score", events = "0 A3 0.4; 0.5 C4 0.4; 1 E4 0.4; 1.5 G3 0.4", loop = 2 }
+tune = { kind = "score", events = "0 A3 0.9 0.4; 0.5 C4 0.8 0.4; 1 E4 0.9 0.4; 1.5 G3 0.7 0.4", loop = 2 }
 note = { kind = "note", release = 0.3 }
 voice = { kind = "osc", freq = 0, wave = "saw" }
 swell = { kind = "envelope", attack = 0.004, decay = 0.3, sustain = 0.4, release = 0.2 }
@@ -36,7 +36,9 @@ cores = [0, 1]
 
 /// Results of the work, of which none is missing.
 fn all_in_time(printed: &str) -> u32 {
-    let line = printed.lines().find(|it| it.contains("results of its work in time"));
+    let line = printed
+        .lines()
+        .find(|it| it.contains("results of its work in time"));
     let line = line.unwrap_or_else(|| panic!("{printed}"));
     assert!(line.ends_with("0 late, 0 lost"), "{printed}");
     let number = line.split(": ").nth(1).and_then(|it| it.split(' ').next());
@@ -64,7 +66,12 @@ fn work_in_another_process_has_the_bits_of_one_process_also_over_failures() {
         // 100 a second of each of three trackers.
         assert_eq!(all_in_time(&gave.err), 3 * 598, "{drills}\n{}", gave.err);
         let starts = gave.err.matches(": process ").count();
-        assert_eq!(starts, 1 + drills.matches("--drill").count(), "{}", gave.err);
+        assert_eq!(
+            starts,
+            1 + drills.matches("--drill").count(),
+            "{}",
+            gave.err
+        );
     }
 }
 
@@ -91,7 +98,10 @@ fn a_killed_process_of_work_comes_back_while_the_rest_plays() {
     }
     let last = query();
     assert_eq!(last["work"]["nodes"][0], "pitch");
-    assert_eq!((&last["restarts"], &last["work"]["nonsense"]), (&3.into(), &0.into()));
+    assert_eq!(
+        (&last["restarts"], &last["work"]["nonsense"]),
+        (&3.into(), &0.into())
+    );
     let (_, printed) = playing.end();
     assert!(printed.contains("results of its work in time"), "{printed}");
     assert!(!printed.contains("panic"), "{printed}");
@@ -102,9 +112,18 @@ fn names_of_work_that_cannot_be_meant_are_refused_with_the_place_of_the_cell() {
     let here = Folder::new();
     let cells = |text: &str| SESSION.split("[cell").next().unwrap().to_owned() + text;
     for (text, part) in [
-        ("[cell.a]\nwork = [\"pich\"]\n", "does the work of `pich`, which is no node"),
-        ("[cell.a]\nwork = [\"low\"]\n", "`osc` has none that another process can do"),
-        ("[cell.a]\nwork = [\"pitch\", \"pitch\"]\n", "by the cells `a` and `a`"),
+        (
+            "[cell.a]\nwork = [\"pich\"]\n",
+            "does the work of `pich`, which is no node",
+        ),
+        (
+            "[cell.a]\nwork = [\"low\"]\n",
+            "`osc` has none that another process can do",
+        ),
+        (
+            "[cell.a]\nwork = [\"pitch\", \"pitch\"]\n",
+            "by the cells `a` and `a`",
+        ),
         (
             "[cell.a]\nwork = [\"pitch\"]\n[cell.b]\nnodes = [\"pitch\"]\n",
             "`work` names nodes in no cell",
@@ -115,7 +134,12 @@ fn names_of_work_that_cannot_be_meant_are_refused_with_the_place_of_the_cell() {
         for line in ["check s.toml", "cells s.toml --render o.wav --seconds 1"] {
             let gave = here.call(line);
             assert_eq!(gave.code, Some(2), "{line} {text}\n{}", gave.err);
-            assert!(gave.err.contains(part) || gave.out.contains(part), "{text}\n{}{}", gave.err, gave.out);
+            assert!(
+                gave.err.contains(part) || gave.out.contains(part),
+                "{text}\n{}{}",
+                gave.err,
+                gave.out
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A lane: the request and the reply of one node's work in shared memory, and both ends of it.
 //!
 //! ```text
-//!   memory  │ constant │ doorbell │ asleep │ … │ lane │ lane │ …
+//!   memory  │ doorbell │ asleep │ … │ lane │ lane │ …
 //!   lane    │ number of the request │ … │ number of the reply │ … │ request │ reply │
 //! ```
 //!
@@ -26,13 +26,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use units::Nanos;
 
-/// First word.
-const MAGIC: u32 = 0x4457_0001;
 /// Indices of the words of all lanes.
-const DOORBELL: usize = 16;
-const ASLEEP: usize = 32;
+const DOORBELL: usize = 0;
+const ASLEEP: usize = 16;
 /// Index of the first lane.
-const FIRST: usize = 48;
+const FIRST: usize = 32;
 /// Words of a cache line.
 const LINE: usize = 16;
 /// Words of a lane before its request: two lines, so that the two sides do not share one.
@@ -84,18 +82,6 @@ impl LanePlace {
     }
 }
 
-/// Marks new memory.
-pub(crate) fn mark(words: &WakeWords) {
-    // Relaxed: it is stored before any other process has the memory.
-    words.words()[0].store(MAGIC, Ordering::Relaxed);
-}
-
-/// Returns true if the memory was marked.
-pub(crate) fn is_marked(words: &WakeWords) -> bool {
-    // Relaxed: nothing travels with it.
-    words.words()[0].load(Ordering::Relaxed) == MAGIC
-}
-
 /// Writes words of one side, of which the other one sees all or that they are not whole.
 fn publish(words: &[AtomicU32], number: (&AtomicU32, u32), from: &[u32]) {
     let (word, number) = number;
@@ -139,6 +125,8 @@ pub(super) struct LaneChannel {
     status: Arc<CellStatus>,
     owner: Arc<LaneOwner>,
     number: u32,
+    /// Processes that were started before the last request was sent.
+    starts: u32,
     request: Vec<u32>,
     reply: Vec<u32>,
 }
@@ -160,10 +148,36 @@ impl LaneChannel {
             place,
             status,
             number,
+            starts: 0,
             request: vec![0; place.request],
             reply: vec![0; place.reply],
             owner,
         })
+    }
+
+    /// Sends the request, and rings.
+    fn send(&mut self) {
+        // Relaxed: a process that comes later is noticed with the next request, or while this one is waited for.
+        self.starts = self.status.starts.load(Ordering::Relaxed);
+        let words = self.words.words();
+        let number = (&words[self.place.asked()], self.number);
+        publish(self.place.of_request(&self.words), number, &self.request);
+        // pairs with the load in `bell`: the request comes with it.
+        words[DOORBELL].fetch_add(1, Ordering::Release);
+        // pairs with the fence in `sleep_unless_rung`: it sees the bell, or we see that it sleeps.
+        fence(Ordering::SeqCst);
+        if words[ASLEEP].load(Ordering::Relaxed) != 0 {
+            self.words.wake(DOORBELL, 1);
+        }
+    }
+
+    /// Returns true if the request is not what was sent any more, as far as that can be seen: the process before may have written
+    /// anything.
+    fn is_overwritten(&self) -> bool {
+        let asked = &self.words.words()[self.place.asked()];
+        // Relaxed: we wrote it last, or somebody who must not.
+        asked.load(Ordering::Relaxed) != self.number
+            || self.status.starts.load(Ordering::Relaxed) != self.starts
     }
 
     fn has_come(&mut self) -> bool {
@@ -186,6 +200,9 @@ impl LaneChannel {
             if is_over || now().0.saturating_sub(began.0) > OFFLINE_LIMIT.0 {
                 return false;
             }
+            if self.is_overwritten() {
+                self.send();
+            }
             self.words.sleep(at, seen, OFFLINE_WAIT);
         }
     }
@@ -196,16 +213,7 @@ impl WorkChannel for LaneChannel {
         write(&mut self.request);
         // 0 is no number.
         self.number = self.number.wrapping_add(1).max(1);
-        let words = self.words.words();
-        let number = (&words[self.place.asked()], self.number);
-        publish(self.place.of_request(&self.words), number, &self.request);
-        // pairs with the load in `WorkServer`: the request comes with it.
-        words[DOORBELL].fetch_add(1, Ordering::Release);
-        // pairs with the fence in `sleep_unless_rung`: it sees the bell, or we see that it sleeps.
-        fence(Ordering::SeqCst);
-        if words[ASLEEP].load(Ordering::Relaxed) != 0 {
-            self.words.wake(DOORBELL, 1);
-        }
+        self.send();
     }
 
     fn take_reply(&mut self, waits: bool) -> Option<&[u32]> {

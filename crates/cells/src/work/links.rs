@@ -1,6 +1,6 @@
 //! [`WorkLinks`]: the lanes of a supervisor, and who has taken each.
 
-use super::lane::{LaneChannel, LaneOwner, LanePlace, mark};
+use super::lane::{LaneChannel, LaneOwner, LanePlace};
 use crate::section::CellSpec;
 use crate::status::CellStatus;
 use graph::Graph;
@@ -82,7 +82,6 @@ impl WorkLinks {
             let (places, words) = LanePlace::of(&sizes)
                 .ok_or_else(|| failed("a request has too many words".to_owned()))?;
             let (words, file) = WakeWords::create(words).map_err(|it| failed(it.to_string()))?;
-            mark(&words);
             let names = works.into_iter().map(|(name, _)| name);
             Ok(CellWork {
                 cell: spec.name.clone(),

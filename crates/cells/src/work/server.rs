@@ -3,9 +3,7 @@
 //! Each thread looks at all lanes, and does the first request that no other one has begun. Where there is none it sleeps on the
 //! doorbell. Between two requests of one lane it keeps nothing but what the work itself keeps.
 
-use super::lane::{
-    LanePlace, ServedLane, begin, bell, fill_with_nonsense, is_marked, sleep_unless_rung,
-};
+use super::lane::{LanePlace, ServedLane, begin, bell, fill_with_nonsense, sleep_unless_rung};
 use super::links::sizes;
 use crate::raw::now;
 use crate::section::CellSpec;
@@ -85,12 +83,8 @@ impl WorkServer {
         let file = OpenOptions::new().read(true).write(true).open(&of.memory);
         let file = file.map_err(|error| format!("its memory of work is not there: {error}"))?;
         let sizes: Vec<_> = of.works.iter().map(|work| work.words()).collect();
-        let fits = "its memory of work is another one's";
-        let (places, count) = LanePlace::of(&sizes).ok_or(fits)?;
+        let (places, count) = LanePlace::of(&sizes).ok_or("a request has too many words")?;
         let words = WakeWords::open(&file.into(), count).map_err(|error| error.to_string())?;
-        if !is_marked(&words) {
-            return Err(fits.to_owned());
-        }
         begin(&words);
         let lanes = places.into_iter().zip(of.works);
         let lanes: Vec<_> = lanes

@@ -112,6 +112,8 @@ pub(super) fn end(monitor: &Monitor, lost: u64) -> Result<(), Failure> {
     }
     match is_whole {
         true => Ok(()),
-        false => Err(Failure::failed("the sound is not whole: blocks were lost")),
+        false => Err(Failure::failed(
+            "the sound is not whole: blocks or results were lost",
+        )),
     }
 }
