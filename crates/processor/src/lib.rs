@@ -77,12 +77,10 @@ pub use midi_ports::{
     MidiPorts, MidiPortsCallback, TimedMidi,
 };
 pub use own_param::{BoxFace, OwnParam, ShownBox};
-pub use registry::{MakeContext, MakeError, Registry};
+pub use registry::{MakeContext, MakeError, Registry, WorkContext};
 pub use rt::background::{BackgroundTask, PollRequest, TaskStatus};
 pub use rt::fork::{ForkAbandoned, ForkTask};
 pub use services::{ProcessServices, SetupServices};
 pub use text_id::TextId;
 pub use transport::{MAX_TRANSPORT_CHANGES, Transport, TransportChange, TransportSegment};
-pub use work::{
-    DeferredWork, MAX_WORK_WORDS, WordJob, Work, WorkChannel, WorkContext, WorkHost, WorkSeat,
-};
+pub use work::{DeferredWork, MAX_WORK_WORDS, WordJob, Work, WorkChannel, WorkHost, WorkSeat};

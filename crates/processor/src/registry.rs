@@ -1,7 +1,7 @@
 //! [`Registry`]: from the name of a kind to the function that makes its processor.
 
 use crate::modulated::Modulated;
-use crate::work::{Work, WorkContext, WorkHost, WorkMaker, WorkSeat};
+use crate::work::{Work, WorkHost, WorkSeat};
 use crate::{
     Console, ExpandContext, ExpandFormat, ExpandedGroup, ExpandedNode, Expansion, Processor,
 };
@@ -9,6 +9,7 @@ use graph::{Catalogue, Kind, Node, ParamRange, TempoMap, Widths};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use units::{Frames, SampleRate};
 
 /// Argument of a maker: the node, its kind, the folder of its files, and the tempo.
 pub struct MakeContext<'a> {
@@ -24,6 +25,18 @@ pub struct MakeContext<'a> {
     pub tempo: &'a TempoMap,
     /// Who gives nodes the ways to processes that do their work.
     pub(crate) work_host: Option<&'a Arc<dyn WorkHost>>,
+}
+
+/// Argument of a maker of work.
+pub struct WorkContext<'a> {
+    /// The node whose work it is.
+    pub node: &'a Node,
+    /// Folder to which file names are relative.
+    pub folder: &'a Path,
+    /// Sample rate.
+    pub rate: SampleRate,
+    /// Largest number of frames in a block.
+    pub block: Frames,
 }
 
 /// Error of a maker.
@@ -161,6 +174,9 @@ fn drive_heads<'n>(
 type Probe = Box<dyn Fn(&Node, &Path) -> Option<Widths> + Send + Sync>;
 type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
 type Expander = Box<dyn Fn(&[ExpandContext<'_>]) -> Vec<ExpandedGroup> + Send + Sync>;
+
+/// Makes the work of a node, as its processor would.
+type WorkMaker = Box<dyn Fn(&WorkContext<'_>) -> Result<Box<dyn Work>, MakeError> + Send + Sync>;
 
 /// All kinds that have a processor, each with its maker.
 #[derive(Default)]

@@ -16,12 +16,9 @@
 //! | [`Work`] | the other end: a job of a registered kind, without its node |
 //! | [`WorkChannel`], [`WorkHost`] | the way to another process, and who gives it to a node |
 
-use crate::{Block, MakeError};
-use graph::Node;
+use crate::Block;
 use rt::deferred::{DeferredJob, JobRunner, PiecewiseJob};
-use std::path::Path;
 use std::sync::Arc;
-use units::{Frames, SampleRate};
 
 /// Most words of a request or of a reply.
 pub const MAX_WORK_WORDS: usize = 1 << 20;
@@ -74,22 +71,6 @@ impl<T: WordJob> Work for T {
         self.write_reply(reply);
     }
 }
-
-/// Argument of a maker of work.
-pub struct WorkContext<'a> {
-    /// The node whose work it is.
-    pub node: &'a Node,
-    /// Folder to which file names are relative.
-    pub folder: &'a Path,
-    /// Sample rate.
-    pub rate: SampleRate,
-    /// Largest number of frames in a block.
-    pub block: Frames,
-}
-
-/// Makes the work of a node, as its processor would.
-pub(crate) type WorkMaker =
-    Box<dyn Fn(&WorkContext<'_>) -> Result<Box<dyn Work>, MakeError> + Send + Sync>;
 
 /// The way to a process that does the work of one node.
 pub trait WorkChannel: Send {
