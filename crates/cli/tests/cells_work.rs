@@ -5,7 +5,7 @@ mod common;
 
 use common::guarded::{Guarded, kill};
 use common::playing::wait_until;
-use common::{Folder, wav};
+use common::{Folder, sound, wav};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -72,6 +72,47 @@ fn work_in_another_process_has_the_bits_of_one_process_also_over_failures() {
             "{}",
             gave.err
         );
+    }
+}
+
+/// Strokes into a long room, whose long levels another process does.
+const ROOM: &str = r#"
+edges = ["tune -> swell.notes", "voice -> sung.1", "swell -> sung.2", "sung -> room -> out"]
+[nodes]
+tune = { kind = "score", events = "0 A3 0.9 0.2; 0.7 C4 0.8 0.1", loop = 1.3 }
+voice = { kind = "osc", freq = 331, wave = "saw" }
+swell = { kind = "envelope", attack = 0.004, decay = 0.1, sustain = 0.4, release = 0.05 }
+sung = { kind = "multiply" }
+room = { kind = "convolver", file = "room.wav" }
+out = { kind = "sink" }
+[cell.tail]
+work = ["room"]
+cores = [0, 1]
+"#;
+
+#[test]
+fn long_levels_of_a_convolver_in_another_process_have_the_same_bits_also_over_failures() {
+    let here = Folder::new();
+    here.write("s.toml", ROOM);
+    let mut state = 7u32;
+    let room = (0..72_000).map(|at| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let noise = (state >> 8) as f32 / (1 << 24) as f32 - 0.5;
+        0.2 * noise * (-(at as f32) / 30_000.0).exp()
+    });
+    here.write("room.wav", sound(48_000, &[&room.collect::<Vec<f32>>()]));
+    for (block, drills) in [
+        (64, ""),
+        (256, ""),
+        (64, "--drill tail:kill@1 --drill tail:kill@2.513"),
+        (64, "--drill tail:garbage@1.5 --drill tail:stop@2.5"),
+    ] {
+        let line = format!("--seconds 4 --block {block}");
+        here.well(&format!("render s.toml -o one.wav {line}"));
+        let gave = here.well(&format!("cells s.toml --render many.wav {line} {drills}"));
+        let is_same = here.read("one.wav") == here.read("many.wav");
+        assert!(is_same, "{block} {drills}\n{}", gave.err);
+        assert!(all_in_time(&gave.err) > 20, "{}", gave.err);
     }
 }
 

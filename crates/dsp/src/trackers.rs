@@ -31,7 +31,13 @@ pub(crate) fn register(registry: &mut processor::Registry) {
     registry.add(onset::kind(), onset::make);
     registry.add(pitch::kind(), pitch::make);
     registry.add(tempo::kind(), tempo::make);
-    registry.add_work("onset_tracker", |of| Ok(Box::new(FluxJob::new(rate(of)))));
-    registry.add_work("pitch_tracker", |of| Ok(Box::new(PitchJob::new(rate(of)))));
-    registry.add_work("tempo_tracker", |of| Ok(Box::new(TempoJob::new(rate(of)))));
+    registry.add_work("onset_tracker", |of| {
+        Ok(vec![Box::new(FluxJob::new(rate(of)))])
+    });
+    registry.add_work("pitch_tracker", |of| {
+        Ok(vec![Box::new(PitchJob::new(rate(of)))])
+    });
+    registry.add_work("tempo_tracker", |of| {
+        Ok(vec![Box::new(TempoJob::new(rate(of)))])
+    });
 }

@@ -29,10 +29,8 @@ pub struct MakeContext<'a> {
 
 /// Argument of a maker of work.
 pub struct WorkContext<'a> {
-    /// The node whose work it is.
-    pub node: &'a Node,
-    /// Folder to which file names are relative.
-    pub folder: &'a Path,
+    /// That of the maker of the node whose work it is.
+    pub make: MakeContext<'a>,
     /// Sample rate.
     pub rate: SampleRate,
     /// Largest number of frames in a block.
@@ -175,8 +173,9 @@ type Probe = Box<dyn Fn(&Node, &Path) -> Option<Widths> + Send + Sync>;
 type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
 type Expander = Box<dyn Fn(&[ExpandContext<'_>]) -> Vec<ExpandedGroup> + Send + Sync>;
 
-/// Makes the work of a node, as its processor would.
-type WorkMaker = Box<dyn Fn(&WorkContext<'_>) -> Result<Box<dyn Work>, MakeError> + Send + Sync>;
+/// Makes the parts of the work of a node, as its processor numbers them.
+type WorkMaker =
+    Box<dyn Fn(&WorkContext<'_>) -> Result<Vec<Box<dyn Work>>, MakeError> + Send + Sync>;
 
 /// All kinds that have a processor, each with its maker.
 #[derive(Default)]
@@ -206,7 +205,7 @@ impl Registry {
     pub fn add_work(
         &mut self,
         kind: &'static str,
-        make: impl Fn(&WorkContext<'_>) -> Result<Box<dyn Work>, MakeError> + Send + Sync + 'static,
+        make: impl Fn(&WorkContext<'_>) -> Result<Vec<Box<dyn Work>>, MakeError> + Send + Sync + 'static,
     ) {
         self.works.insert(kind, Box::new(make));
     }
@@ -221,20 +220,38 @@ impl Registry {
         self.works.contains_key(node.effective_kind())
     }
 
-    /// Makes the work of a node, for a process that does it for another one.
+    /// Makes the parts of the work of a node, for a process that does it for another one.
     ///
     /// # Errors
     ///
     /// Its kind has none, or the maker refuses its parameters.
     ///
     /// Real-time: setup.
-    pub fn make_work(&self, context: &WorkContext<'_>) -> Result<Box<dyn Work>, MakeError> {
-        let name = context.node.effective_kind();
-        let make = self.works.get(name).ok_or_else(|| MakeError {
-            message: format!("the work of `{name}` cannot be done in another process"),
-            key: None,
-        })?;
-        make(context)
+    pub fn make_work(
+        &self,
+        (node, folder): (&Node, &Path),
+        (rate, block): (SampleRate, Frames),
+    ) -> Result<Vec<Box<dyn Work>>, MakeError> {
+        let name = node.effective_kind();
+        let (Some(kind), Some(make)) = (self.catalogue.get(name), self.works.get(name)) else {
+            return Err(MakeError {
+                message: format!("the work of `{name}` cannot be done in another process"),
+                key: None,
+            });
+        };
+        let make_context = MakeContext {
+            node,
+            kind,
+            folder,
+            driven: &[],
+            tempo: &TempoMap::default(),
+            work_host: None,
+        };
+        make(&WorkContext {
+            make: make_context,
+            rate,
+            block,
+        })
     }
 
     /// Adds the function that gives the widths of the file which a node of `kind` names.

@@ -18,10 +18,11 @@
 
 use crate::Block;
 use rt::deferred::{DeferredJob, JobRunner, PiecewiseJob};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Most words of a request or of a reply.
-pub const MAX_WORK_WORDS: usize = 1 << 20;
+pub const MAX_WORK_WORDS: usize = 1 << 23;
 
 /// A job that can be done in another process. Its words are those of the same program on the same machine.
 pub trait WordJob: PiecewiseJob {
@@ -74,10 +75,11 @@ impl<T: WordJob> Work for T {
 
 /// The way to a process that does the work of one node.
 pub trait WorkChannel: Send {
-    /// Sends a request, in place of the one before. `write` gets exactly its words.
+    /// Sends a request, in place of the one before. `write` gets exactly its words, as they were in the one before, and changes
+    /// those in `parts`.
     ///
     /// Real-time: hot, wakes.
-    fn ask(&mut self, write: &mut dyn FnMut(&mut [u32]));
+    fn ask(&mut self, parts: &[Range<usize>], write: &mut dyn FnMut(&mut [u32]));
 
     /// The reply to the last request, if it has come. With `waits` it waits until it comes, or until nobody is left to send
     /// it. Counts what has not come. Anybody may have written the words.
@@ -93,11 +95,16 @@ pub trait WorkChannel: Send {
 
 /// Gives nodes the ways to other processes.
 pub trait WorkHost: Send + Sync {
-    /// The way to the process that does the work of `node`, whose requests and replies have so many words. `None` if the node
-    /// does its work itself.
+    /// The way to the process that does part `index` of the work of `node`, whose requests and replies have so many words. `None` if
+    /// the node does it itself.
     ///
     /// Real-time: setup.
-    fn channel(&self, node: &str, words: (usize, usize)) -> Option<Box<dyn WorkChannel>>;
+    fn channel(
+        &self,
+        node: &str,
+        index: usize,
+        words: (usize, usize),
+    ) -> Option<Box<dyn WorkChannel>>;
 }
 
 /// The place of a node's work: what its processor needs to ask for a channel in its setup.
@@ -105,6 +112,16 @@ pub trait WorkHost: Send + Sync {
 pub struct WorkSeat {
     pub(crate) host: Option<Arc<dyn WorkHost>>,
     pub(crate) node: String,
+}
+
+impl WorkSeat {
+    /// The way to the process that does part `index` of the node's work, if another one does.
+    ///
+    /// Real-time: setup.
+    pub fn channel(&self, index: usize, words: (usize, usize)) -> Option<Box<dyn WorkChannel>> {
+        let host = self.host.as_ref()?;
+        host.channel(&self.node, index, words)
+    }
 }
 
 /// The owner's end of a job that may be done in another process.
@@ -132,8 +149,7 @@ impl<T: WordJob> DeferredWork<T> {
     /// Real-time: setup.
     pub fn travel(&mut self, seat: &WorkSeat) -> bool {
         let words = self.owner.get().map(|job| WordJob::words(job));
-        let host = seat.host.as_ref().zip(words);
-        self.channel = host.and_then(|(host, words)| host.channel(&seat.node, words));
+        self.channel = words.and_then(|words| seat.channel(0, words));
         self.channel.is_some()
     }
 
@@ -161,7 +177,10 @@ impl<T: WordJob> DeferredWork<T> {
             return self.owner.start(deadline);
         };
         if let Some(job) = self.owner.get() {
-            channel.ask(&mut |words| job.write_request(words));
+            let (all, _) = WordJob::words(job);
+            channel.ask(&[Range { start: 0, end: all }], &mut |words| {
+                job.write_request(words);
+            });
             self.is_out = true;
         }
     }

@@ -22,6 +22,7 @@ use crate::raw::now;
 use crate::status::CellStatus;
 use processor::{MAX_WORK_WORDS, Work, WorkChannel};
 use rt::mirror::WakeWords;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use units::Nanos;
@@ -82,15 +83,16 @@ impl LanePlace {
     }
 }
 
-/// Writes words of one side, of which the other one sees all or that they are not whole.
-fn publish(words: &[AtomicU32], number: (&AtomicU32, u32), from: &[u32]) {
+/// Writes parts of the words of one side, of which the other one sees all or that they are not whole.
+fn publish(words: &[AtomicU32], number: (&AtomicU32, u32), from: &[u32], parts: &[Range<usize>]) {
     let (word, number) = number;
     // Relaxed: the fence orders it.
     word.store(0, Ordering::Relaxed);
     // pairs with the fence in `read_whole`: who has read a new word sees that the old number is gone.
     fence(Ordering::Release);
-    for (to, from) in words.iter().zip(from) {
-        to.store(*from, Ordering::Relaxed);
+    for part in parts {
+        let changed = words[part.clone()].iter().zip(&from[part.clone()]);
+        changed.for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
     }
     // pairs with the first load in `read_whole`: the words come with their number.
     word.store(number, Ordering::Release);
@@ -155,13 +157,18 @@ impl LaneChannel {
         })
     }
 
-    /// Sends the request, and rings.
-    fn send(&mut self) {
+    /// Sends these parts of the request, and rings.
+    fn send(&mut self, parts: &[Range<usize>]) {
         // Relaxed: a process that comes later is noticed with the next request, or while this one is waited for.
         self.starts = self.status.starts.load(Ordering::Relaxed);
         let words = self.words.words();
         let number = (&words[self.place.asked()], self.number);
-        publish(self.place.of_request(&self.words), number, &self.request);
+        publish(
+            self.place.of_request(&self.words),
+            number,
+            &self.request,
+            parts,
+        );
         // pairs with the load in `bell`: the request comes with it.
         words[DOORBELL].fetch_add(1, Ordering::Release);
         // pairs with the fence in `sleep_unless_rung`: it sees the bell, or we see that it sleeps.
@@ -173,10 +180,10 @@ impl LaneChannel {
 
     /// Returns true if the request is not what was sent any more, as far as that can be seen: the process before may have written
     /// anything.
-    fn is_overwritten(&self) -> bool {
+    fn is_overwritten(&self, number: u32) -> bool {
         let asked = &self.words.words()[self.place.asked()];
         // Relaxed: we wrote it last, or somebody who must not.
-        asked.load(Ordering::Relaxed) != self.number
+        asked.load(Ordering::Relaxed) != number
             || self.status.starts.load(Ordering::Relaxed) != self.starts
     }
 
@@ -200,8 +207,8 @@ impl LaneChannel {
             if is_over || now().0.saturating_sub(began.0) > OFFLINE_LIMIT.0 {
                 return false;
             }
-            if self.is_overwritten() {
-                self.send();
+            if self.is_overwritten(self.number) {
+                self.send(&[0..self.place.request]);
             }
             self.words.sleep(at, seen, OFFLINE_WAIT);
         }
@@ -209,11 +216,16 @@ impl LaneChannel {
 }
 
 impl WorkChannel for LaneChannel {
-    fn ask(&mut self, write: &mut dyn FnMut(&mut [u32])) {
+    fn ask(&mut self, parts: &[Range<usize>], write: &mut dyn FnMut(&mut [u32])) {
         write(&mut self.request);
+        let before = self.number;
         // 0 is no number.
         self.number = self.number.wrapping_add(1).max(1);
-        self.send();
+        // Another process may have written anything into what the last one was sent.
+        match self.is_overwritten(before) {
+            true => self.send(&[0..self.place.request]),
+            false => self.send(parts),
+        }
     }
 
     fn take_reply(&mut self, waits: bool) -> Option<&[u32]> {
@@ -279,7 +291,11 @@ impl ServedLane {
         self.work.answer(&self.request, &mut self.reply);
         let at = self.place.answered();
         let answered = (&words.words()[at], number);
-        publish(self.place.of_reply(words), answered, &self.reply);
+        let all = [Range {
+            start: 0,
+            end: self.place.reply,
+        }];
+        publish(self.place.of_reply(words), answered, &self.reply, &all);
         words.wake(at, 1);
         self.done = number;
         true

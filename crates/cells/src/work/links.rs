@@ -4,7 +4,7 @@ use super::lane::{LaneChannel, LaneOwner, LanePlace};
 use crate::section::CellSpec;
 use crate::status::CellStatus;
 use graph::Graph;
-use processor::{Registry, WorkChannel, WorkContext, WorkHost};
+use processor::{Registry, Work, WorkChannel, WorkHost};
 use rt::mirror::WakeWords;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -28,8 +28,8 @@ struct CellWork {
     is_alone: bool,
     words: Arc<WakeWords>,
     file: OwnedFd,
-    /// By the names of the nodes.
-    places: Vec<(String, LanePlace)>,
+    /// By the names of the nodes, and the parts of their work.
+    places: Vec<((String, usize), LanePlace)>,
 }
 
 /// The lanes of all cells that do work of others' nodes.
@@ -38,27 +38,26 @@ pub struct WorkLinks {
     cells: Vec<CellWork>,
 }
 
-/// Sizes of the works of `spec`, in its order.
-pub(super) fn sizes(
+/// A part of the work of a node, with its name and its number.
+pub(super) type NamedWork = ((String, usize), Box<dyn Work>);
+
+/// The works of `spec`, in its order.
+pub(super) fn works(
     (graph, folder): (&Graph, &Path),
     spec: &CellSpec,
     registry: &Registry,
-    (rate, block): (SampleRate, Frames),
-) -> Result<Vec<(String, Box<dyn processor::Work>)>, String> {
-    let make = |name: &String| {
+    format: (SampleRate, Frames),
+) -> Result<Vec<NamedWork>, String> {
+    let mut all = Vec::new();
+    for name in &spec.work {
         let node = graph.find(name).and_then(|id| graph.node(id));
         let node = node.ok_or_else(|| format!("its work is that of `{name}`, which is no node"))?;
-        let context = WorkContext {
-            node,
-            folder,
-            rate,
-            block,
-        };
-        let work = registry.make_work(&context);
-        let work = work.map_err(|error| format!("the work of `{name}`: {error}"))?;
-        Ok((name.clone(), work))
-    };
-    spec.work.iter().map(make).collect()
+        let made = registry.make_work((node, folder), format);
+        let made = made.map_err(|error| format!("the work of `{name}`: {error}"))?;
+        let parts = made.into_iter().enumerate();
+        all.extend(parts.map(|(index, work)| ((name.clone(), index), work)));
+    }
+    Ok(all)
 }
 
 impl WorkLinks {
@@ -77,7 +76,7 @@ impl WorkLinks {
     ) -> Result<Self, String> {
         let cells = cells.filter(|spec| !spec.work.is_empty()).map(|spec| {
             let failed = |why: String| format!("the cell `{}`: {why}", spec.name);
-            let works = sizes(session, spec, registry, format).map_err(failed)?;
+            let works = works(session, spec, registry, format).map_err(failed)?;
             let sizes: Vec<_> = works.iter().map(|(_, work)| work.words()).collect();
             let (places, words) = LanePlace::of(&sizes)
                 .ok_or_else(|| failed("a request has too many words".to_owned()))?;
@@ -132,12 +131,17 @@ impl WorkLinks {
     }
 }
 
-/// Lanes by the names of their nodes.
-struct Lanes(HashMap<String, Lane>);
+/// Lanes by the names of their nodes, and the parts of their work.
+struct Lanes(HashMap<(String, usize), Lane>);
 
 impl WorkHost for Lanes {
-    fn channel(&self, node: &str, words: (usize, usize)) -> Option<Box<dyn WorkChannel>> {
-        let lane = self.0.get(node)?;
+    fn channel(
+        &self,
+        node: &str,
+        index: usize,
+        words: (usize, usize),
+    ) -> Option<Box<dyn WorkChannel>> {
+        let lane = self.0.get(&(node.to_owned(), index))?;
         if words != (lane.place.request, lane.place.reply) {
             return None;
         }

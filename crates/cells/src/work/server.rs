@@ -4,7 +4,7 @@
 //! doorbell. Between two requests of one lane it keeps nothing but what the work itself keeps.
 
 use super::lane::{LanePlace, ServedLane, begin, bell, fill_with_nonsense, sleep_unless_rung};
-use super::links::sizes;
+use super::links::works;
 use crate::raw::now;
 use crate::section::CellSpec;
 use graph::Graph;
@@ -49,7 +49,7 @@ impl WorkOfCell {
         (registry, format): (&Registry, (SampleRate, Frames)),
         (memory, threads, priority): (PathBuf, usize, Priority),
     ) -> Result<Self, String> {
-        let works = sizes(session, spec, registry, format)?;
+        let works = works(session, spec, registry, format)?;
         Ok(Self {
             memory,
             works: works.into_iter().map(|(_, work)| work).collect(),

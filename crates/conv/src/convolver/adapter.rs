@@ -50,6 +50,13 @@ impl ConvolverAdapter {
         }
     }
 
+    /// The convolver alone.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn into_convolver(self) -> Convolver {
+        self.convolver
+    }
+
     /// Delay of the outputs behind the inputs, in frames.
     ///
     /// Real-time: hot.

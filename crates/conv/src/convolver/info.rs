@@ -2,9 +2,11 @@
 
 use super::Convolver;
 use crate::level::FdlInfo;
+use crate::level::remote::LineWork;
 use crate::partition::Partition;
 use crate::response::exchange::Preparer;
 use fft::Kernels;
+use processor::{Work, WorkChannel};
 use rt::deferred::JobRunner;
 use std::collections::HashSet;
 
@@ -71,6 +73,46 @@ impl Convolver {
     /// Real-time: setup.
     pub fn job_runner(&self, fdl: usize) -> JobRunner {
         self.streams[fdl].job.job_runner()
+    }
+
+    /// Words of a request and of a reply of delay line `fdl`, where another process does its work. `None` while its job is out.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn line_words(&mut self, fdl: usize) -> Option<(usize, usize)> {
+        let stream = self.streams.get_mut(fdl)?;
+        Some(stream.job.get()?.form().words())
+    }
+
+    /// Has another process do the work of delay line `fdl` from now on. With `waits` its results are waited for.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn send_away(&mut self, fdl: usize, channel: Box<dyn WorkChannel>, waits: bool) {
+        let stream = self.streams.get_mut(fdl);
+        if let Some(line) = stream.and_then(|stream| stream.job.get()) {
+            line.send_away(channel, waits);
+        }
+    }
+
+    /// Returns true if another process does the work of delay line `fdl`.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn is_away(&mut self, fdl: usize) -> bool {
+        let stream = self.streams.get_mut(fdl);
+        let line = stream.and_then(|stream| stream.job.get());
+        line.is_some_and(|line| line.is_away())
+    }
+
+    /// The work of these delay lines, for another process.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn into_line_works(self, lines: &[usize]) -> Vec<Box<dyn Work>> {
+        let streams = self.streams.into_iter().enumerate();
+        let streams = streams.filter(|(at, _)| lines.contains(at));
+        let works = streams.filter_map(|(_, mut stream)| {
+            let form = stream.job.get()?.form();
+            Some(Box::new(LineWork::new(form, stream.job)) as Box<dyn Work>)
+        });
+        works.collect()
     }
 
     /// Preparer of other impulse responses for this convolver.

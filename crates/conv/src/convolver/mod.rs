@@ -251,6 +251,8 @@ impl Convolver {
                 continue;
             }
             scheduler.finish(index, &mut stream.job);
+            let is_missing = stream.job.get().is_some_and(|fdl| fdl.is_missing());
+            self.late_count += u64::from(is_missing);
             if !stream.collect() {
                 self.late_count += 1;
                 continue;

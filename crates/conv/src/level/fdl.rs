@@ -17,8 +17,10 @@ use super::history::SpectrumHistory;
 use super::input::InputBuffers;
 use super::lookahead::Lookahead;
 use super::pieces::{Operation, PieceList};
+use super::remote::{LineForm, RemoteLine};
 use super::spec::{FdlSpec, LevelPath, LevelPaths};
 use fft::AlignedBuffer;
+use processor::WorkChannel;
 use rt::deferred::PiecewiseJob;
 use rt::ftz::FlushToZero;
 use std::ops::Range;
@@ -41,6 +43,8 @@ pub struct Fdl {
     is_fade_pass: bool,
     /// Number of the current period.
     period: u64,
+    /// The way to the process that does the work, if it is another one.
+    remote: Option<Box<RemoteLine>>,
 }
 
 /// Memory that transforms need; it holds nothing between two periods.
@@ -99,9 +103,41 @@ impl Fdl {
             next_piece: 0,
             is_fade_pass: false,
             period: 0,
+            remote: None,
             connections,
             spec,
         }
+    }
+
+    /// Places in requests and replies, where another process does the work. It hears as many periods as an output and the sums
+    /// before it depend on.
+    pub(crate) fn form(&self) -> LineForm {
+        let spec = &self.spec;
+        LineForm {
+            periods: spec.count + spec.lookahead_periods + 2,
+            input: self.input.len() / 2,
+            output: self.output.len(),
+        }
+    }
+
+    /// Has another process do the work from now on. With `waits` its results are waited for.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn send_away(&mut self, channel: Box<dyn WorkChannel>, waits: bool) {
+        let remote = RemoteLine::new(self.form(), channel, waits);
+        self.remote = Some(Box::new(remote));
+    }
+
+    /// Returns true if another process does the work.
+    pub(crate) fn is_away(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// Returns true if the last result of another process has not come.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.remote.as_ref().is_some_and(|it| it.is_missing)
     }
 
     /// Number of pieces of a period's work.
@@ -179,6 +215,9 @@ impl Fdl {
         gap: usize,
         period: u64,
     ) {
+        if let Some(remote) = &mut self.remote {
+            return remote.ask(sound, silent, gap, period);
+        }
         self.input.push(sound, silent, gap > 0, self.spec.size);
         let is_all_forgotten = self.history.advance(gap);
         self.next_piece = 0;
@@ -302,6 +341,10 @@ impl Fdl {
 
 impl PiecewiseJob for Fdl {
     fn run_piece(&mut self) -> bool {
+        if let Some(remote) = &mut self.remote {
+            remote.take(&mut self.output);
+            return true;
+        }
         let _floats = FlushToZero::enable();
         Fdl::run_piece(self, self.next_piece);
         self.next_piece += 1;

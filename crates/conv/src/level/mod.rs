@@ -10,6 +10,7 @@ mod history;
 mod input;
 pub mod lookahead;
 mod pieces;
+pub(crate) mod remote;
 pub(crate) mod spec;
 pub(crate) mod stream;
 

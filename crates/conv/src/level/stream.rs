@@ -164,7 +164,7 @@ impl LevelStream {
             return false;
         };
         if let Some(number) = self.job_number.take() {
-            if number == due {
+            if number == due && !fdl.is_missing() {
                 fdl.take_output(&mut self.results[slot]);
                 self.is_valid[slot] = true;
             } else {

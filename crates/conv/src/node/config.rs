@@ -10,7 +10,7 @@ use crate::{
     Partition, PartitionSpace, Path,
 };
 use graph::error_chain;
-use processor::{MakeContext, MakeError, Setup};
+use processor::{MakeContext, MakeError, WorkSeat};
 use std::sync::Arc;
 use units::SampleRate;
 
@@ -42,6 +42,7 @@ pub(super) struct ConvolverConfig {
     pub(super) inputs: usize,
     pub(super) outputs: usize,
     pub(super) work: Work,
+    pub(super) seat: WorkSeat,
 }
 
 /// A convolver made from a config.
@@ -106,6 +107,7 @@ impl ConvolverConfig {
                 creation.choice("pin")?,
                 creation.number("priority")? as u8,
             ),
+            seat: creation.work_seat(),
         };
         config.check()?;
         Ok(config)
@@ -198,13 +200,17 @@ impl ConvolverConfig {
     /// Makes the convolver, which begins with response number `first`.
     ///
     /// Real-time: setup.
-    pub(super) fn build(&self, setup: &Setup<'_>, first: usize) -> Result<Built, String> {
+    pub(super) fn build(
+        &self,
+        (rate, graph_block): (SampleRate, usize),
+        first: usize,
+    ) -> Result<Built, String> {
         let mut notes = Vec::new();
         let numbers = 0..self.responses.count();
-        let sets = numbers.map(|number| self.paths(number, setup.rate, &mut notes));
+        let sets = numbers.map(|number| self.paths(number, rate, &mut notes));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;
         let frames = sets.iter().flatten().map(|path| path.ir.len()).max();
-        let (block, frames) = (self.block(setup.block.count()), frames.unwrap_or(1));
+        let (block, frames) = (self.block(graph_block), frames.unwrap_or(1));
         let choice = match self.choose(block, frames) {
             Ok(found) => found,
             // A partition for another block or rate is no reason for silence.
@@ -222,7 +228,7 @@ impl ConvolverConfig {
             .work
             .adapt_options(ConvolverOptions::new(choice.partition), self.outputs);
         options.half_precision_from = self.half;
-        options.fade_frames = (self.fade * f64::from(setup.rate.hz())) as usize;
+        options.fade_frames = (self.fade * f64::from(rate.hz())) as usize;
         let build = Convolver::new(self.inputs, self.outputs, &sets[first], &options);
         let convolver = build.map_err(|e| error_chain(&e))?;
         let prepare = |other| {
@@ -236,7 +242,7 @@ impl ConvolverConfig {
             .map(|other| prepare(other))
             .transpose()?;
         Ok(Built {
-            adapter: ConvolverAdapter::new(convolver, Some(setup.block.count())),
+            adapter: ConvolverAdapter::new(convolver, Some(graph_block)),
             spare,
             origin: choice.origin,
             notes,

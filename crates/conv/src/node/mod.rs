@@ -31,6 +31,7 @@
 //! | `responses.rs` | the responses, and the widths that they give a node |
 //! | `config.rs` | the parameters of one node, and the convolver made from them |
 //! | `scheduler.rs` | who does the levels that have slack |
+//! | `work.rs` | long levels in another process |
 //! | `ir_switch.rs` | the switch between two responses |
 //! | `heard.rs` | the input that a node in another process needs to go on |
 
@@ -40,6 +41,7 @@ mod ir_switch;
 mod kind;
 mod responses;
 mod scheduler;
+mod work;
 
 use crate::tuning::PartitionOrigin;
 use crate::{ConvolverAdapter, CostTable};
@@ -79,7 +81,16 @@ pub fn register_with(
 ) {
     let measured = LazyLock::new(move || measured().map(Arc::new));
     let measured = Arc::new(measured);
-    let shared = measured.clone();
+    let [shared, of_work, of_configured] = [(); 3].map(|()| measured.clone());
+    registry.add_work("convolver", move |context| {
+        let config = ConvolverConfig::new(&context.make, || (**of_work).clone())?;
+        work::works(&config, context)
+    });
+    registry.add_work("jconvolver", move |context| {
+        let measured = || (**of_configured).clone();
+        let config = ConvolverConfig::of_configuration(&context.make, measured)?;
+        work::works(&config, context)
+    });
     registry.add(kind::kind(), move |creation| {
         make(creation, || (**shared).clone())
     });
@@ -154,7 +165,11 @@ impl ConvolverNode {
             .into_iter()
             .for_each(|note| setup.services.notify_user(note));
         let levels = adapter.convolver().partition().levels().len();
-        self.scheduler = self.config.work.start(adapter.convolver_mut(), setup);
+        let seat = (self.config.responses.count() == 1).then_some(&self.config.seat);
+        self.scheduler = self
+            .config
+            .work
+            .start((adapter.convolver_mut(), seat), setup);
         let convolver = adapter.convolver();
         let (kernels, partition) = (convolver.kernels(), convolver.partition());
         setup
@@ -254,7 +269,10 @@ impl Processor for ConvolverNode {
         // Threads for another rate end before the next ones start.
         self.scheduler = NodeScheduler::Callback;
         let refused = setup.services.gauge("refused");
-        match self.config.build(setup, self.ir_switch.first_file()) {
+        match self.config.build(
+            (setup.rate, setup.block.count()),
+            self.ir_switch.first_file(),
+        ) {
             Ok(built) => {
                 self.install(built, setup);
                 refused.set(0.0);

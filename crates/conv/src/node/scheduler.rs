@@ -1,11 +1,12 @@
 //! Scheduler of a node's levels, by its parameters `work`, `pin` and `priority`. All give the same bits.
 
+use super::work::travel;
 use crate::schedule::TimeDistributed;
 use crate::{
     Convolver, ConvolverAdapter, ConvolverOptions, Fdl, Inline, LevelScheduler, LevelThreads,
     LevelThreadsOptions, Pinning,
 };
-use processor::{Block, Mode, Setup};
+use processor::{Block, Mode, Setup, WorkSeat};
 use rt::deferred::DeferredJob;
 use std::time::Duration;
 use workers::{Priority, cores};
@@ -67,11 +68,15 @@ impl Work {
     /// Starts the scheduler for `convolver`. If no thread can be started, the step does the work.
     ///
     /// Real-time: setup.
-    pub(super) fn start(self, convolver: &mut Convolver, setup: &mut Setup<'_>) -> NodeScheduler {
+    pub(super) fn start(
+        self,
+        (convolver, seat): (&mut Convolver, Option<&WorkSeat>),
+        setup: &mut Setup<'_>,
+    ) -> NodeScheduler {
         match self {
             Self::Deferred => {
-                let fdls = convolver.fdls().enumerate();
-                for (index, _) in fdls.filter(|(_, fdl)| !fdl.is_in_callback) {
+                let nowhere = WorkSeat::default();
+                for index in travel(convolver, seat.unwrap_or(&nowhere), setup) {
                     setup.services.defer(convolver.job_runner(index));
                 }
                 NodeScheduler::Deferred
@@ -124,7 +129,12 @@ impl LevelScheduler for Deferred<'_, '_> {
     fn job_started(&mut self, _fdl: usize, _job: &mut DeferredJob<Fdl>) {}
 
     fn finish(&mut self, _fdl: usize, job: &mut DeferredJob<Fdl>) -> bool {
-        self.0.take_deferred(job).is_some()
+        let line = self.0.take_deferred(job);
+        let is_missing = line.as_ref().is_some_and(|line| line.is_missing());
+        if is_missing {
+            self.0.count_late();
+        }
+        line.is_some()
     }
 }
 

@@ -1,0 +1,175 @@
+//! A delay line whose work is done in another process: [`RemoteLine`] in the node, [`LineWork`] there.
+//!
+//! ```text
+//!   request   │ period │ slot │ slot │ slot │ …       a slot: its period, frames of silence, lost periods before, sound
+//!   reply     │ output of the period │
+//! ```
+//!
+//! A request holds the last periods that the line needs, each in the slot of its number. The node writes one slot in each period.
+//! The other process keeps the line's spectra, and looks at the newest slot alone. One that begins anew, or has missed a period,
+//! hears all slots again: so it gives the same bits.
+
+use super::fdl::Fdl;
+use fft::AlignedBuffer;
+use processor::{Work, WorkChannel};
+use rt::deferred::{DeferredJob, PiecewiseJob};
+use std::ops::Range;
+
+/// Words before the slots.
+const HEAD: usize = 2;
+/// Words of a slot before its sound.
+const SLOT_HEAD: usize = 4;
+
+/// Places in requests and replies of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineForm {
+    /// Periods in a request.
+    pub(super) periods: usize,
+    /// Samples of a period of all inputs, and of its output.
+    pub(super) input: usize,
+    pub(super) output: usize,
+}
+
+impl LineForm {
+    /// Words of a request and of a reply.
+    pub(crate) fn words(self) -> (usize, usize) {
+        (HEAD + self.periods * self.slot_words(), self.output)
+    }
+
+    fn slot_words(self) -> usize {
+        SLOT_HEAD + self.input
+    }
+
+    fn slot(self, period: u64) -> Range<usize> {
+        let at = HEAD + (period % self.periods as u64) as usize * self.slot_words();
+        at..at + self.slot_words()
+    }
+}
+
+fn put(words: &mut [u32], value: u64) {
+    (words[0], words[1]) = (value as u32, (value >> 32) as u32);
+}
+
+fn get(words: &[u32]) -> u64 {
+    u64::from(words[0]) | u64::from(words[1]) << 32
+}
+
+/// The node's side.
+pub(super) struct RemoteLine {
+    form: LineForm,
+    channel: Box<dyn WorkChannel>,
+    /// It waits for results: offline.
+    waits: bool,
+    /// The last result has not come.
+    pub(super) is_missing: bool,
+}
+
+impl RemoteLine {
+    pub(super) fn new(form: LineForm, channel: Box<dyn WorkChannel>, waits: bool) -> Self {
+        Self {
+            form,
+            channel,
+            waits,
+            is_missing: false,
+        }
+    }
+
+    /// Asks for the output of `period`, as [`Fdl::begin`] begins it.
+    ///
+    /// Real-time: hot, wakes.
+    pub(super) fn ask(&mut self, sound: &[f32], silent: usize, gap: usize, period: u64) {
+        let slot = self.form.slot(period);
+        self.channel.ask(&[0..HEAD, slot.clone()], &mut |words| {
+            put(words, period);
+            let (head, samples) = words[slot.clone()].split_at_mut(SLOT_HEAD);
+            put(head, period);
+            head[2] = u32::try_from(silent).unwrap_or(u32::MAX);
+            head[3] = u32::try_from(gap).unwrap_or(u32::MAX);
+            for (word, sample) in samples.iter_mut().zip(sound) {
+                *word = sample.to_bits();
+            }
+        });
+    }
+
+    /// Takes the output, if it has come.
+    ///
+    /// Real-time: hot; offline it waits.
+    pub(super) fn take(&mut self, output: &mut [f32]) {
+        let reply = self.channel.take_reply(self.waits);
+        self.is_missing = reply.is_none();
+        for (sample, word) in output.iter_mut().zip(reply.into_iter().flatten()) {
+            *sample = f32::from_bits(*word);
+        }
+    }
+}
+
+/// The other side.
+pub(crate) struct LineWork {
+    form: LineForm,
+    /// Never started: it holds the line.
+    line: DeferredJob<Fdl>,
+    sound: AlignedBuffer,
+    output: AlignedBuffer,
+    /// The last period that it has heard.
+    last: Option<u64>,
+}
+
+impl LineWork {
+    /// Real-time: setup.
+    pub(crate) fn new(form: LineForm, line: DeferredJob<Fdl>) -> Self {
+        Self {
+            form,
+            line,
+            sound: AlignedBuffer::new(form.input),
+            output: AlignedBuffer::new(form.output),
+            last: None,
+        }
+    }
+
+    /// Hears a period and gives its output. With `begins` the periods before count as silence.
+    fn hear(&mut self, slot: &[u32], period: u64, begins: bool) {
+        let (head, samples) = slot.split_at(SLOT_HEAD);
+        let Some(line) = self.line.get() else { return };
+        for (sample, word) in self.sound.iter_mut().zip(samples) {
+            *sample = f32::from_bits(*word);
+        }
+        let size = line.size();
+        let silent = (head[2] as usize).min(size);
+        let gap = match head[3] {
+            _ if begins => usize::MAX,
+            u32::MAX => usize::MAX,
+            gap => gap as usize,
+        };
+        line.begin(&mut self.sound, silent, gap, period);
+        while !PiecewiseJob::run_piece(line) {}
+        line.take_output(&mut self.output);
+        self.last = Some(period);
+    }
+}
+
+impl Work for LineWork {
+    fn words(&self) -> (usize, usize) {
+        self.form.words()
+    }
+
+    fn answer(&mut self, request: &[u32], reply: &mut [u32]) {
+        let period = get(request);
+        let is_next = period > 0 && self.last == Some(period - 1);
+        let first = match is_next {
+            true => period,
+            false => (period + 1).saturating_sub(self.form.periods as u64),
+        };
+        let mut begins = !is_next;
+        for heard in first..=period {
+            let slot = &request[self.form.slot(heard)];
+            // Of a period that was lost there is another one in its place.
+            if get(slot) == heard {
+                self.hear(slot, heard, begins);
+                begins = false;
+            }
+        }
+        for (word, sample) in reply.iter_mut().zip(self.output.iter()) {
+            *word = sample.to_bits();
+        }
+    }
+}
