@@ -29,9 +29,11 @@ pub(super) fn travel(convolver: &mut Convolver, seat: &WorkSeat, setup: &Setup<'
             convolver.send_away(*line, channel, setup.mode == Mode::Offline);
         }
     }
-    let here = convolver.fdls().enumerate();
-    let here = here.filter(|(at, line)| !line.is_in_callback && !convolver.is_away(*at));
-    here.map(|(at, _)| at).collect()
+    let lines = convolver.fdls().enumerate();
+    let beside = lines.filter(|(_, line)| !line.is_in_callback);
+    let mut here: Vec<usize> = beside.map(|(at, _)| at).collect();
+    here.retain(|at| !convolver.is_away(*at));
+    here
 }
 
 /// The work of a node with this configuration, for another process.
