@@ -181,7 +181,7 @@ impl ChildPatch for ChildPlayer {
         } = &mut self.end;
         let words = &mut self.words;
         self.messages.run_with(
-            |machine| receive(requests, words, machine),
+            Some(|machine: &mut Machine| receive(requests, words, machine)),
             |_, to| audio.read_channel(to),
         );
         if let Some(row) = self.messages.take_changed_row() {

@@ -102,6 +102,12 @@ impl Clocks {
         Some(first.due)
     }
 
+    /// Returns true if none is due before `time`.
+    #[inline]
+    pub(crate) fn rest_until(&self, time: f64) -> bool {
+        self.heap.first().is_none_or(|entry| entry.time >= time)
+    }
+
     /// Milliseconds from `then` to now.
     pub(crate) fn ms_since(&self, then: f64) -> f64 {
         (self.now - then) / UNITS_PER_MS

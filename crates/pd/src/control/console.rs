@@ -56,6 +56,12 @@ impl Console {
         }
     }
 
+    /// Returns true if there is no line, and none was left out.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.ends.is_empty() && self.lost == 0
+    }
+
     /// Gives every line to `take`, and forgets them; the last one counts what did not fit.
     ///
     /// Real-time: as `take`.
@@ -68,7 +74,7 @@ impl Console {
     /// Real-time: as `take`.
     #[inline]
     pub(crate) fn drain_with(&mut self, mut take: impl FnMut(u16, &str)) {
-        if self.ends.is_empty() && self.lost == 0 {
+        if self.is_empty() {
             return;
         }
         let mut from = 0;

@@ -273,6 +273,29 @@ impl Machine {
         self.left = MAX_MESSAGES;
     }
 
+    /// Lets a tick pass in which there are no messages; false if there may be some.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn rest(&mut self) -> bool {
+        let end = self.globals.clocks.now() + self.tick;
+        let rests = self.globals.clocks.rest_until(end)
+            && self.globals.net.is_empty()
+            && !(self.globals.jobs.is_deferred && self.is_short_of_symbols());
+        if rests {
+            self.globals.clocks.advance_to(end);
+        }
+        rests
+    }
+
+    /// Returns true if lines or messages of MIDI wait to be taken.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn has_output(&self) -> bool {
+        !(self.globals.console.is_empty() && self.globals.midi_output.is_empty())
+    }
+
     /// The symbol of a name.
     ///
     /// Real-time: setup.

@@ -42,6 +42,12 @@ impl MidiOutput {
         }
     }
 
+    /// Returns true if there is no message, and none was lost.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.lost == 0
+    }
+
     /// Gives every message to `take`, and returns the number of those that found no room.
     ///
     /// Real-time: as `take`.

@@ -50,6 +50,12 @@ impl Default for Net {
 }
 
 impl Net {
+    /// Returns true if nothing can come: no object has sockets.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.end, NetEnd::None) && self.events.is_none()
+    }
+
     /// Makes room for sockets, as an object has asked for.
     ///
     /// Real-time: setup.

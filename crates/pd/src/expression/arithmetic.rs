@@ -7,6 +7,37 @@ use super::operators::{BinaryOperator, UnaryOperator, word};
 use super::run::Stack;
 use super::surroundings::Surroundings;
 use crate::signal::BLOCK;
+use rt::vectors::{WideWork, widest};
+
+/// Replaces each number of a block.
+struct Each<'b, F>(&'b mut [f32; BLOCK], F);
+
+impl<F: FnMut(f32) -> f32> WideWork for Each<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(block, mut function) = self;
+        for x in block {
+            *x = function(*x);
+        }
+    }
+}
+
+/// Replaces each number of a block by a function of it and one of another, which may be shorter.
+struct EachTwo<'b, F>(&'b mut [f32; BLOCK], &'b [f32], F);
+
+impl<F: FnMut(f32, f32) -> f32> WideWork for EachTwo<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(block, other, mut function) = self;
+        for (a, b) in block.iter_mut().zip(other) {
+            *a = function(*a, *b);
+        }
+    }
+}
 
 impl Stack {
     pub(super) fn store(
@@ -64,15 +95,16 @@ impl Stack {
                 has_divided_by_zero = right == 0;
                 Operand::Int(operator.of_ints(left, right))
             }
-            _ if operator.divides() => self.zip(left, right, around, |a, b| {
-                has_divided_by_zero |= match operator {
-                    BinaryOperator::Divide => b == 0.0,
-                    _ => word(b) == 0,
-                };
-                operator.of_floats(a, b)
-            }),
             // Loops of their own: they run in vectors.
             _ => match operator {
+                BinaryOperator::Divide => self.zip(left, right, around, |a, b| {
+                    has_divided_by_zero |= b == 0.0;
+                    BinaryOperator::Divide.of_floats(a, b)
+                }),
+                BinaryOperator::Remainder => self.zip(left, right, around, |a, b| {
+                    has_divided_by_zero |= word(b) == 0;
+                    BinaryOperator::Remainder.of_floats(a, b)
+                }),
                 BinaryOperator::Add => self.zip(left, right, around, |a, b| a + b),
                 BinaryOperator::Subtract => self.zip(left, right, around, |a, b| a - b),
                 BinaryOperator::Multiply => self.zip(left, right, around, |a, b| a * b),
@@ -85,23 +117,64 @@ impl Stack {
         result
     }
 
+    /// A function of one number. Of an integer it gives an integer if `keeps_int`.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
         reason = "as in Pd"
     )]
+    #[inline(always)]
+    fn one(
+        &mut self,
+        keeps_int: bool,
+        around: &mut Surroundings<'_>,
+        function: impl Fn(f64) -> f64,
+    ) -> Operand {
+        match self.pop() {
+            Operand::Int(number) if keeps_int => {
+                Operand::Int(i64::from(function(number as f64) as i32))
+            }
+            Operand::Name(_) => wrong_type(around),
+            operand => self.map(operand, around, |x| function(f64::from(x)) as f32),
+        }
+    }
+
+    /// A function of two numbers. Of two integers it gives an integer if `keeps_int`.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "as in Pd"
+    )]
+    #[inline(always)]
+    fn two(
+        &mut self,
+        keeps_int: bool,
+        around: &mut Surroundings<'_>,
+        function: impl Fn(f64, f64) -> f64,
+    ) -> Operand {
+        let (right, left) = (self.pop(), self.pop());
+        match (left, right) {
+            (Operand::Name(_), _) | (_, Operand::Name(_)) => wrong_type(around),
+            (Operand::Int(left), Operand::Int(right)) if keeps_int => {
+                Operand::Int(i64::from(function(left as f64, right as f64) as i32))
+            }
+            _ => self.zip(left, right, around, |a, b| {
+                function(f64::from(a), f64::from(b)) as f32
+            }),
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "as in Pd")]
     pub(super) fn call(&mut self, function: Function, around: &mut Surroundings<'_>) -> Operand {
         match function {
             Function::One {
                 function,
                 keeps_int,
-            } => match self.pop() {
-                Operand::Int(number) if keeps_int => {
-                    Operand::Int(i64::from(function(number as f64) as i32))
-                }
-                Operand::Name(_) => wrong_type(around),
-                operand => self.map(operand, around, |x| function(f64::from(x)) as f32),
-            },
+            } => self.one(keeps_int, around, function),
+            Function::Absolute => self.one(true, around, f64::abs),
+            Function::SquareRoot => self.one(false, around, f64::sqrt),
+            Function::Smaller => self.two(true, around, |a, b| if a > b { b } else { a }),
+            Function::Larger => self.two(true, around, |a, b| if a > b { a } else { b }),
             Function::Convert(function) => match self.pop() {
                 Operand::Name(_) => wrong_type(around),
                 operand => self.map(operand, around, function),
@@ -109,18 +182,7 @@ impl Stack {
             Function::Two {
                 function,
                 keeps_int,
-            } => {
-                let (right, left) = (self.pop(), self.pop());
-                match (left, right) {
-                    (Operand::Name(_), _) | (_, Operand::Name(_)) => wrong_type(around),
-                    (Operand::Int(left), Operand::Int(right)) if keeps_int => {
-                        Operand::Int(i64::from(function(left as f64, right as f64) as i32))
-                    }
-                    _ => self.zip(left, right, around, |a, b| {
-                        function(f64::from(a), f64::from(b)) as f32
-                    }),
-                }
-            }
+            } => self.two(keeps_int, around, function),
             Function::Random => {
                 let (right, left) = (self.pop(), self.pop());
                 let mut random = std::mem::take(around.random);
@@ -156,15 +218,11 @@ impl Stack {
     ) -> Operand {
         let place = self.operands.len();
         match operand {
-            Operand::Block => {
-                for x in &mut self.blocks[place] {
-                    *x = function(*x);
-                }
-            }
+            Operand::Block => widest(Each(&mut self.blocks[place], function)),
             Operand::Inlet(inlet) => {
-                for (to, x) in self.blocks[place].iter_mut().zip(around.block(inlet)) {
-                    *to = function(*x);
-                }
+                let (to, from) = (&mut self.blocks[place], around.block(inlet));
+                to[..from.len()].copy_from_slice(from);
+                widest(Each(to, function));
             }
             number => return Operand::Float(function(number.number())),
         }
@@ -196,16 +254,11 @@ impl Stack {
             number => Err(number.number()),
         };
         match (is_block(left), right) {
-            (true, Ok(right)) => to
-                .iter_mut()
-                .zip(right)
-                .for_each(|(a, b)| *a = function(*a, *b)),
-            (true, Err(right)) => to.iter_mut().for_each(|a| *a = function(*a, right)),
+            (true, Ok(right)) => widest(EachTwo(to, right, function)),
+            (true, Err(right)) => widest(Each(to, |a| function(a, right))),
             (false, Ok(right)) => {
                 let left = left.number();
-                to.iter_mut()
-                    .zip(right)
-                    .for_each(|(to, b)| *to = function(left, *b));
+                widest(EachTwo(to, right, |_, b| function(left, b)));
             }
             (false, Err(_)) => {}
         }

@@ -15,6 +15,11 @@ pub(super) enum Function {
         function: fn(f64, f64) -> f64,
         keeps_int: bool,
     },
+    /// One of those that blocks are full of: loops of their own, which run in vectors.
+    Absolute,
+    SquareRoot,
+    Smaller,
+    Larger,
     /// Between scales of loudness or pitch, as the class of this name.
     Convert(fn(f32) -> f32),
     /// A random integer from the first number to below the second.
@@ -40,9 +45,11 @@ impl Function {
     pub(super) fn argument_count(self) -> usize {
         match self {
             Self::One { .. }
+            | Self::Absolute
+            | Self::SquareRoot
             | Self::Convert(_)
             | Self::Array(ArrayFunction::Size | ArrayFunction::Sum | ArrayFunction::Mean) => 1,
-            Self::Two { .. } | Self::Random => 2,
+            Self::Two { .. } | Self::Smaller | Self::Larger | Self::Random => 2,
             Self::If | Self::Array(_) => 3,
         }
     }
@@ -62,17 +69,11 @@ impl Function {
             keeps_int: false,
         };
         Some(match name {
-            "min" => Self::Two {
-                function: |a, b| if a > b { b } else { a },
-                keeps_int: true,
-            },
-            "max" => Self::Two {
-                function: |a, b| if a > b { a } else { b },
-                keeps_int: true,
-            },
+            "min" => Self::Smaller,
+            "max" => Self::Larger,
             "int" => whole(|x| f64::from(whole_number(x))),
             "fact" => one(factorial),
-            "abs" => whole(f64::abs),
+            "abs" => Self::Absolute,
             "isnan" => whole(|x| f64::from(u8::from(x.is_nan()))),
             "finite" => whole(|x| f64::from(u8::from(x.is_finite()))),
             "isinf" => whole(|x| if x.is_infinite() { x.signum() } else { 0.0 }),
@@ -83,7 +84,7 @@ impl Function {
             "round" => one(f64::round),
             "trunc" | "imodf" => one(f64::trunc),
             "modf" => one(f64::fract),
-            "sqrt" => one(f64::sqrt),
+            "sqrt" => Self::SquareRoot,
             "exp" => one(f64::exp),
             "log10" => one(f64::log10),
             "ln" | "log" => one(f64::ln),

@@ -2,7 +2,8 @@
 
 use super::groups::MAX_GROUP_NS;
 use super::joined::JoinedPatch;
-use super::processors::{Messages, Outputs, SmallPatch};
+use super::processors::{Messages, Outputs};
+use super::small_patch::SmallPatch;
 use super::wiring::{MadeGroup, Places, WiredSteps};
 use crate::signal::{MessageStep, PatchSteps, Row};
 use graph::{Node, Port, Signal};
@@ -68,12 +69,7 @@ fn small(messages: Messages, steps: Option<Row>, outputs: Outputs) -> Expansion 
     let channels = 0..clamp(outputs.channels.len());
     let sound = |port| Port::new(format!("out{}", port + 1), SOUND);
     let midi = channels.end;
-    let processor = SmallPatch {
-        messages,
-        steps,
-        children: Vec::new(),
-        outputs,
-    };
+    let processor = SmallPatch::new(messages, steps, outputs);
     let head = ExpandedNode {
         processor: Box::new(processor),
         outputs: channels.clone().map(sound).chain([midi_port()]).collect(),

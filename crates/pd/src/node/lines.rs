@@ -51,10 +51,18 @@ impl LineReader {
     /// Real-time: hot.
     #[inline]
     pub(super) fn read(&mut self) -> Option<&str> {
-        match self.bytes.is_empty() {
+        match self.is_empty() {
             true => None,
             false => self.read_waiting(),
         }
+    }
+
+    /// Returns true if there is no line.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
     }
 
     fn read_waiting(&mut self) -> Option<&str> {

@@ -50,6 +50,7 @@ mod net_server;
 mod own_params;
 mod printer;
 mod processors;
+mod small_patch;
 mod whole;
 mod wiring;
 

@@ -7,7 +7,7 @@ use super::mailbox::Mailbox;
 use super::midi::MidiExchange;
 use super::own_params::OwnParams;
 use super::printer::{LineSender, Printer};
-use crate::child::{Border, ChildPatch, ChildRunner, block_number, prepare_named};
+use crate::child::{Border, ChildPatch, block_number, prepare_named};
 use crate::control::Machine;
 use crate::signal::{BlockTimer, ChangedRow, MessageStep, Row, SharedCell};
 use processor::{Block, Event, Events, Mode, ProcessStatus, Processor, Setup, Tail};
@@ -124,15 +124,17 @@ impl Processor for Messages {
         if let Some(jobs) = &mut self.jobs {
             jobs.take_results(step);
         }
-        match self.mailboxes.is_empty() {
+        let has_run = match self.mailboxes.is_empty() {
             true => self.run_alone(block),
             false => self.run_joined(),
-        }
+        };
         if let (Some(jobs), Some(step)) = (&mut self.jobs, &mut self.step) {
             jobs.ask(step);
         }
         let outsides = &mut self.outsides;
-        if let Some(step) = &mut self.step {
+        if let Some(step) = &mut self.step
+            && (has_run || step.has_output())
+        {
             MidiExchange::send(outsides, step, block);
             step.drain_console(|patch, line| outsides[usize::from(patch)].console.send(line));
         }
@@ -175,7 +177,7 @@ impl Messages {
     /// Sends the messages to the thread that changes them, if they wait for that and nothing is left of the last change.
     ///
     /// Real-time: hot.
-    fn send_to_editor(&mut self) {
+    pub(super) fn send_to_editor(&mut self) {
         if let (Some(jobs), None) = (&mut self.jobs, &self.changed) {
             jobs.editor.send(&mut self.step);
         }
@@ -184,7 +186,7 @@ impl Messages {
     /// Lets the objects move into signals that were put in order anew, and the row of these compute.
     ///
     /// Real-time: hot.
-    fn take_row(&mut self, row: &mut Option<Row>) {
+    pub(super) fn take_row(&mut self, row: &mut Option<Row>) {
         let (Some(step), Some(mut changed)) = (&mut self.step, self.changed.take()) else {
             return;
         };
@@ -267,23 +269,25 @@ impl Messages {
         }
     }
 
-    /// Runs the messages of a patch that is a node of its own.
-    fn run_alone(&mut self, block: &Block<'_>) {
+    /// Runs the messages of a patch that is a node of its own. Returns false if there were none.
+    fn run_alone(&mut self, block: &Block<'_>) -> bool {
         let (count, events) = (block.input_count(), block.events());
         let (Some(step), [outside, ..]) = (&mut self.step, &mut self.outsides[..]) else {
-            return;
+            return false;
         };
+        let is_quiet = events.is_empty() && outside.inbox.is_empty();
         let receive = |machine: &mut Machine| outside.receive(0, events, machine);
+        let receive = (!is_quiet).then_some(receive);
         step.run_with(receive, |at, to| match at + MIDI_INPUTS {
             port if port < count => to.copy_from_slice(block.input(port).channel(0)),
             _ => to.fill(0.0),
-        });
+        })
     }
 
-    /// Runs the messages of several patches, with what their nodes have got.
-    fn run_joined(&mut self) {
+    /// Runs the messages of several patches, with what their nodes have got. Returns false if there were none.
+    fn run_joined(&mut self) -> bool {
         let Some(step) = &mut self.step else {
-            return;
+            return false;
         };
         for (patch, mailbox) in (0..).zip(&self.mailboxes) {
             let is_closed = mailbox.end_block();
@@ -299,7 +303,7 @@ impl Messages {
                 mail.events.clear();
             }
         };
-        step.run_with(receive, |_, _| {});
+        step.run_with(Some(receive), |_, _| {})
     }
 }
 
@@ -332,58 +336,6 @@ impl Processor for StepGroup {
             output.channel(0).copy_from_slice(self.row.block(*from));
         }
         ProcessStatus::Continue
-    }
-
-    fn reset(&mut self) {}
-
-    fn tail(&self) -> Tail {
-        Tail::Infinite
-    }
-}
-
-/// A patch that costs less than waking a worker, or whose messages change its signals: its messages, then all its steps.
-pub(super) struct SmallPatch {
-    pub(super) messages: Messages,
-    pub(super) steps: Option<Row>,
-    /// Sub-patches of `pd~` that no node of the plan computes.
-    pub(super) children: Vec<ChildRunner>,
-    pub(super) outputs: Outputs,
-}
-
-impl SmallPatch {
-    /// Puts the signals in order anew where messages have changed them: while the patch is loaded, or in a render.
-    fn take_changes(&mut self) {
-        self.messages.take_row(&mut self.steps);
-        let row = self.messages.step().and_then(MessageStep::take_changed_row);
-        if let Some(row) = row {
-            self.steps = Some(row);
-        }
-    }
-}
-
-impl Processor for SmallPatch {
-    fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.messages.setup(setup);
-        self.take_changes();
-        if let Some(step) = self.messages.step() {
-            let children = step.machine().take_children().into_iter();
-            self.children.extend(children.map(|(runner, _)| runner));
-        }
-    }
-
-    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        self.messages.process(block);
-        self.take_changes();
-        self.messages.send_to_editor();
-        if let Some(steps) = &mut self.steps {
-            steps.run();
-        }
-        self.children.iter_mut().for_each(ChildRunner::run_behind);
-        if let Some(step) = self.messages.step() {
-            // Those that messages have made.
-            step.run_children();
-        }
-        self.outputs.process(block)
     }
 
     fn reset(&mut self) {}

@@ -16,17 +16,17 @@ pub(super) struct Chain {
     /// The block that the first operation takes.
     first: u32,
     steps: Vec<ChainStep>,
+    /// Objects with inlets that are numbers, each with the block that is filled with it.
+    numbers: Vec<(usize, Box<[(usize, u32)]>)>,
 }
 
-/// An operation of a chain.
-pub(super) struct ChainStep {
+/// An operation of a chain. It is small: a block has some hundred of them.
+struct ChainStep {
     effect: Effect,
     /// The block at its other side, if it is a signal.
     block: u32,
-    /// The object that it is of; none of a sum of connections.
-    object: Option<usize>,
-    /// Inlets that are numbers, each with the block that is filled with it.
-    numbers: Box<[(usize, u32)]>,
+    /// The object whose number is at its other side, if it is one.
+    object: u32,
     /// Its outlet, and whether what it finds goes there.
     to: u32,
     is_kept: bool,
@@ -93,14 +93,20 @@ impl Chain {
             effect: Effect::of(arithmetic),
             // A second inlet that is missing is the first.
             block: inlets.get(1).copied().unwrap_or(first),
-            object,
-            numbers,
+            object: object.map_or(0, |object| {
+                u32::try_from(object).expect("fewer objects than blocks")
+            }),
             to,
             is_kept: true,
             has_one_reader,
         };
-        let steps = vec![step];
-        Self { first, steps }
+        let numbers = object.map(|object| (object, numbers));
+        let numbers = numbers.filter(|(_, numbers)| !numbers.is_empty());
+        Self {
+            first,
+            steps: vec![step],
+            numbers: numbers.into_iter().collect(),
+        }
     }
 
     /// Takes over the operation of `next`, which comes right behind, if it takes what this one finds. Gives it back if not.
@@ -117,6 +123,7 @@ impl Chain {
         }
         last.is_kept = !last.has_one_reader;
         self.steps.append(&mut next.steps);
+        self.numbers.append(&mut next.numbers);
         None
     }
 
@@ -138,11 +145,10 @@ impl Chain {
     /// Fills the blocks of inlets that are numbers, where they have changed.
     #[inline(always)]
     pub(super) fn fill(&self, objects: &mut [SignalObject], blocks: &mut [Box<[f32]>]) {
-        for step in &self.steps {
-            if let Some(object) = step.object
-                && std::mem::take(&mut objects[object].has_new_numbers)
-            {
-                fill(&step.numbers, &objects[object], blocks);
+        for (object, numbers) in &self.numbers {
+            let object = &mut objects[*object];
+            if object.take_new_numbers() {
+                fill(numbers, object, blocks);
             }
         }
     }
@@ -159,11 +165,11 @@ impl Chain {
             return;
         };
         for step in &self.steps {
-            let Some(other) = run_of::<FRAMES>(blocks, step.block, run) else {
+            let other = || run_of::<FRAMES>(blocks, step.block, run);
+            let number = || objects[step.object as usize].scalar;
+            if step.effect.change(&mut now, other, number).is_none() {
                 return;
-            };
-            let number = step.object.map_or(0.0, |object| objects[object].scalar);
-            step.effect.change(&mut now, other, number);
+            }
             if step.is_kept
                 && let Some(to) = blocks[step.to as usize].as_chunks_mut().0.get_mut(run)
             {
@@ -184,8 +190,8 @@ impl Chain {
         let mut now = part(blocks, self.first);
         for step in &self.steps {
             let other = part(blocks, step.block);
-            let number = step.object.map_or(0.0, |object| objects[object].scalar);
-            step.effect.change(&mut now, &other, number);
+            let number = || objects[step.object as usize].scalar;
+            step.effect.change(&mut now, || Some(&other), number);
             if let Some(to) = blocks[step.to as usize].get_mut(run * RUN..)
                 && step.is_kept
             {
@@ -214,22 +220,28 @@ fn fill(numbers: &[(usize, u32)], object: &SignalObject, blocks: &mut [Box<[f32]
 }
 
 impl Effect {
-    /// Changes a run.
+    /// Changes a run, with `other` or with `number`. Gives nothing if there is no other.
     #[inline(always)]
-    fn change<const FRAMES: usize>(self, run: &mut Run<FRAMES>, other: &Run<FRAMES>, number: f32) {
+    fn change<'b, const FRAMES: usize>(
+        self,
+        run: &mut Run<FRAMES>,
+        other: impl Fn() -> Option<&'b Run<FRAMES>>,
+        number: impl Fn() -> f32,
+    ) -> Option<()> {
         match self {
-            Self::Add => each(run, other, |a, b| a + b),
-            Self::Subtract => each(run, other, |a, b| a - b),
-            Self::SubtractFrom => each(run, other, |a, b| b - a),
-            Self::Multiply => each(run, other, |a, b| a * b),
-            Self::Larger => each(run, other, |a, b| if a > b { a } else { b }),
-            Self::Smaller => each(run, other, |a, b| if a < b { a } else { b }),
-            Self::AddNumber => each_with(run, |a| a + number),
-            Self::SubtractNumber => each_with(run, |a| a - number),
-            Self::MultiplyNumber => each_with(run, |a| a * number),
-            Self::LargerNumber => each_with(run, |a| if a > number { a } else { number }),
-            Self::SmallerNumber => each_with(run, |a| if a < number { a } else { number }),
+            Self::Add => each(run, other()?, |a, b| a + b),
+            Self::Subtract => each(run, other()?, |a, b| a - b),
+            Self::SubtractFrom => each(run, other()?, |a, b| b - a),
+            Self::Multiply => each(run, other()?, |a, b| a * b),
+            Self::Larger => each(run, other()?, |a, b| if a > b { a } else { b }),
+            Self::Smaller => each(run, other()?, |a, b| if a < b { a } else { b }),
+            Self::AddNumber => each_with(run, number(), |a, b| a + b),
+            Self::SubtractNumber => each_with(run, number(), |a, b| a - b),
+            Self::MultiplyNumber => each_with(run, number(), |a, b| a * b),
+            Self::LargerNumber => each_with(run, number(), |a, b| if a > b { a } else { b }),
+            Self::SmallerNumber => each_with(run, number(), |a, b| if a < b { a } else { b }),
         }
+        Some(())
     }
 }
 
@@ -245,9 +257,13 @@ fn each<const FRAMES: usize>(
 }
 
 #[inline(always)]
-fn each_with<const FRAMES: usize>(run: &mut Run<FRAMES>, function: impl Fn(f32) -> f32) {
+fn each_with<const FRAMES: usize>(
+    run: &mut Run<FRAMES>,
+    number: f32,
+    function: impl Fn(f32, f32) -> f32,
+) {
     for a in run {
-        *a = function(*a);
+        *a = function(*a, number);
     }
 }
 

@@ -48,6 +48,16 @@ impl SignalObject {
         self.numbers.get(inlet).copied().flatten().unwrap_or(0.0)
     }
 
+    /// Returns true once after a number has changed. In most blocks none has: then nothing is written.
+    #[inline(always)]
+    pub(super) fn take_new_numbers(&mut self) -> bool {
+        if !self.has_new_numbers {
+            return false;
+        }
+        self.has_new_numbers = false;
+        true
+    }
+
     /// Sets the number at an inlet; false if it has none.
     #[inline]
     pub(crate) fn set_number(&mut self, inlet: usize, to: f32) -> bool {

@@ -214,7 +214,7 @@ impl WideWork for Running<'_> {
                         steps = behind.iter();
                         for (step, at) in now.iter().zip(lanes.objects()) {
                             let object = &mut objects[at];
-                            if std::mem::take(&mut object.has_new_numbers) {
+                            if object.take_new_numbers() {
                                 step.fill_numbers(object, blocks);
                             }
                         }
@@ -242,7 +242,7 @@ impl WideWork for Running<'_> {
                 Action::Perform(at) => *at,
             };
             let object = &mut objects[at];
-            if std::mem::take(&mut object.has_new_numbers) {
+            if object.take_new_numbers() {
                 step.fill_numbers(object, blocks);
             }
             match *step.outlets {

@@ -114,7 +114,7 @@ impl RowStep {
         for step in steps {
             match &step.action {
                 Action::Chain(chain) => chain.fill(objects, blocks),
-                Action::Perform(at) if std::mem::take(&mut objects[*at].has_new_numbers) => {
+                Action::Perform(at) if objects[*at].take_new_numbers() => {
                     step.fill_numbers(&objects[*at], blocks);
                 }
                 _ => {}

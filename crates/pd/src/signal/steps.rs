@@ -296,30 +296,50 @@ impl MessageStep {
     ///
     /// Real-time: as [`Machine::tick`].
     pub(crate) fn run(&mut self, input: impl FnMut(usize, &mut [f32])) {
-        self.run_with(|_| {}, input);
+        self.run_with(None::<fn(&mut Machine)>, input);
     }
 
-    /// As [`run`](Self::run), after the messages that `outside` sends.
+    /// As [`run`](Self::run), after the messages that `outside` sends, if there are any. Returns false if there were no messages at all.
+    #[inline]
     pub(crate) fn run_with(
         &mut self,
-        outside: impl FnOnce(&mut Machine),
+        outside: Option<impl FnOnce(&mut Machine)>,
         mut input: impl FnMut(usize, &mut [f32]),
-    ) {
+    ) -> bool {
         // Before the messages: a bang to `switch~` computes its canvas at once, with `adc~` and `dac~` in it.
         for (at, channel) in self.inputs.iter().enumerate() {
             input(at, &mut channel.write().samples);
         }
         self.machine.begin_children();
+        for id in &self.touched.clock_setters {
+            self.machine.take_clocks(*id);
+        }
+        let rests = outside.is_none() && self.results.is_empty() && self.machine.rest();
+        if !rests {
+            self.run_messages(outside);
+        }
+        self.time.begin(self.machine.now());
+        !rests
+    }
+
+    /// Runs the messages of a block, with arrays and numbers in the machine.
+    fn run_messages(&mut self, outside: Option<impl FnOnce(&mut Machine)>) {
         let swapped = Swapped::new(self);
         let step = &mut *swapped.0;
-        for id in &step.touched.clock_setters {
-            step.machine.take_clocks(*id);
-        }
         step.give_results();
         step.machine.receive_net();
-        outside(&mut step.machine);
+        if let Some(outside) = outside {
+            outside(&mut step.machine);
+        }
         step.machine.tick();
-        step.time.begin(step.machine.now());
+    }
+
+    /// Returns true if lines or messages of MIDI wait to be taken.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn has_output(&self) -> bool {
+        self.machine.has_output()
     }
 
     /// A row of some of the patch's steps, and where its signals lie. `inputs` come from other rows, `outputs` go there.
@@ -613,12 +633,38 @@ mod tests {
     }
 
     #[test]
+    fn a_block_without_messages_rests_and_time_goes_on() {
+        let lines = "#X obj 0 0 loadbang;\n#X obj 0 0 print at;\n#X obj 0 0 delay 4;\n#X obj 0 0 table t 10;\n#X obj 0 0 r x;\n\
+             #X obj 0 0 tabread~ t;\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n#X connect 0 0 2 0;\n#X connect 2 0 1 0;\n\
+             #X connect 4 0 1 0;\n#X connect 5 0 6 0;\n";
+        let (mut patch, folder) = steps("rest", lines);
+        std::fs::remove_dir_all(&folder).expect("ours");
+        let messages = &mut patch.messages;
+        messages.load();
+        // What was printed before the first block waits, though no message comes.
+        assert!(messages.has_output());
+        let mut run = || messages.run_with(None::<fn(&mut Machine)>, |_, _| {});
+        // 4 ms are 2.76 blocks.
+        let ran = [run(), run(), run(), run()];
+        assert_eq!(ran, [false, false, true, false]);
+        let name = messages.machine.symbol("x");
+        let send = |machine: &mut Machine| machine.send_number(0, name, 7.0);
+        assert!(messages.run_with(Some(send), |_, _| {}));
+        assert_eq!(messages.time.tick(), 5);
+        assert_eq!(messages.take_console(), ["at: bang", "at: bang", "at: 7"]);
+        assert!(!messages.has_output());
+        assert_eq!(messages.touched.arrays[0].1.read().samples.len(), 10);
+    }
+
+    #[test]
     fn a_panic_in_a_message_leaves_arrays_with_the_signals() {
         let lines = "#X obj 0 0 table t 10;\n#X obj 0 0 tabread~ t;\n#X obj 0 0 dac~;\n#X connect 1 0 2 0;\n";
         let (mut patch, folder) = steps("panic", lines);
         patch.messages.load();
         let found = catch_unwind(AssertUnwindSafe(|| {
-            patch.messages.run_with(|_| panic!("a mistake"), |_, _| {});
+            patch
+                .messages
+                .run_with(Some(|_: &mut Machine| panic!("a mistake")), |_, _| {});
         }));
         assert!(found.is_err());
         assert_eq!(patch.messages.touched.arrays[0].1.read().samples.len(), 10);

@@ -1,0 +1,67 @@
+//! [`SmallPatch`]: the messages of a patch and all its signals, in one node.
+
+use super::processors::{Messages, Outputs};
+use crate::child::ChildRunner;
+use crate::signal::{MessageStep, Row};
+use processor::{Block, ProcessStatus, Processor, Setup, Tail};
+
+/// A patch that costs less than waking a worker, or whose messages change its signals: its messages, then all its steps.
+pub(super) struct SmallPatch {
+    messages: Messages,
+    steps: Option<Row>,
+    /// Sub-patches of `pd~` that no node of the plan computes.
+    children: Vec<ChildRunner>,
+    outputs: Outputs,
+}
+
+impl SmallPatch {
+    pub(super) fn new(messages: Messages, steps: Option<Row>, outputs: Outputs) -> Self {
+        Self {
+            messages,
+            steps,
+            children: Vec::new(),
+            outputs,
+        }
+    }
+
+    /// Puts the signals in order anew where messages have changed them: while the patch is loaded, or in a render.
+    fn take_changes(&mut self) {
+        self.messages.take_row(&mut self.steps);
+        let row = self.messages.step().and_then(MessageStep::take_changed_row);
+        if let Some(row) = row {
+            self.steps = Some(row);
+        }
+    }
+}
+
+impl Processor for SmallPatch {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.messages.setup(setup);
+        self.take_changes();
+        if let Some(step) = self.messages.step() {
+            let children = step.machine().take_children().into_iter();
+            self.children.extend(children.map(|(runner, _)| runner));
+        }
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        self.messages.process(block);
+        self.take_changes();
+        self.messages.send_to_editor();
+        if let Some(steps) = &mut self.steps {
+            steps.run();
+        }
+        self.children.iter_mut().for_each(ChildRunner::run_behind);
+        if let Some(step) = self.messages.step() {
+            // Those that messages have made.
+            step.run_children();
+        }
+        self.outputs.process(block)
+    }
+
+    fn reset(&mut self) {}
+
+    fn tail(&self) -> Tail {
+        Tail::Infinite
+    }
+}
