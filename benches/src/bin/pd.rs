@@ -3,7 +3,7 @@
 //! `pd [--seconds 60] [--rounds 5] FOLDER…` plays every `.pd` of the folders that has a `dac~`; a folder of folders with one patch each
 //! will do too, and so will a patch itself. Pd renders with `-batch -noaudio`, once a second long and once with `--seconds` more: the difference is its time, so
 //! that its start counts for nothing. `--control` switches the signals of both off, in Pd after half a second: what is left is the time of messages. `--workers 2`
-//! compares two workers with one, by the clock. `--alone` plays without Pd and prints a hash of what sounded: two builds that
+//! compares two workers with one, by the clock. `--block 512` lets the engine take several of Pd's blocks at once. `--alone` plays without Pd and prints a hash of what sounded: two builds that
 //! should sound alike can be compared, or with `--workers` one with itself. Then it plays on for a counter of instructions, which counts `measured` only (`valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*'`).
 //!
 //! A row: nanoseconds a block of 64 frames, medians of the rounds, and the median of the ratios Pd / Divisi.
@@ -30,6 +30,8 @@ struct Call {
     workers: usize,
     /// Plays only.
     is_alone: bool,
+    /// Frames of a block of the engine, a multiple of 64.
+    block: usize,
     patches: Vec<PathBuf>,
 }
 
@@ -73,6 +75,7 @@ impl Call {
             is_control: false,
             workers: 1,
             is_alone: false,
+            block: 64,
             patches: Vec::new(),
         };
         let mut words = std::env::args().skip(1);
@@ -82,6 +85,7 @@ impl Call {
                 "--seconds" => call.seconds = number().expect("--seconds NUMBER"),
                 "--rounds" => call.rounds = number().expect("--rounds NUMBER") as usize,
                 "--workers" => call.workers = number().expect("--workers NUMBER") as usize,
+                "--block" => call.block = number().expect("--block NUMBER") as usize,
                 "--control" => call.is_control = true,
                 "--alone" => call.is_alone = true,
                 path => collect(Path::new(path), &mut call.patches),
@@ -137,7 +141,7 @@ impl Call {
     fn compare_workers(&self, patch: &Path) -> Option<f64> {
         let blocks = self.seconds * RATE / 64.0;
         let time = |scheduler, workers| {
-            let mut player = Player::of_engine(patch, scheduler, workers)?;
+            let mut player = Player::of_engine(patch, self.block, scheduler, workers)?;
             player.play(1.0);
             let begin = Instant::now();
             player.play(self.seconds);
@@ -164,7 +168,7 @@ impl Call {
                 1 => Scheduler::Sequential,
                 _ => Scheduler::Stealing,
             };
-            return Player::of_engine(patch, scheduler, self.workers);
+            return Player::of_engine(patch, self.block, scheduler, self.workers);
         }
         let mut machine = Box::new(machine);
         machine.load();
@@ -187,11 +191,12 @@ fn blocks(seconds: f64) -> usize {
 /// What plays a patch here.
 enum Player {
     Messages(Box<Machine>),
-    Whole(Box<(Engine, EngineCallback)>),
+    /// With two channels of a block.
+    Whole(Box<(Engine, EngineCallback)>, [Vec<f32>; 2]),
 }
 
 impl Player {
-    fn of_engine(patch: &Path, scheduler: Scheduler, workers: usize) -> Option<Self> {
+    fn of_engine(patch: &Path, block: usize, scheduler: Scheduler, workers: usize) -> Option<Self> {
         let mut registry = Registry::default();
         dsp::register(&mut registry);
         pd::register(&mut registry);
@@ -204,11 +209,14 @@ impl Player {
         let read = text::toml::read(&session, registry.catalogue());
         assert!(!read.has_errors(), "{:?}", read.diagnostics);
         let rate = SampleRate::new(RATE as u32)?;
-        let mut options = EngineOptions::new(Frames(64), rate);
+        let mut options = EngineOptions::new(Frames(block as u32), rate);
         (options.mode, options.scheduler) = (Mode::Offline, scheduler);
         (options.workers, options.use_all_workers) = (workers, true);
         match Engine::new(read.session.graph, Arc::new(registry), options) {
-            Ok(both) => Some(Self::Whole(Box::new(both))),
+            Ok(both) => {
+                let channels = [vec![0.0; block], vec![0.0; block]];
+                Some(Self::Whole(Box::new(both), channels))
+            }
             Err(why) => {
                 println!("{:32} {why}", patch.file_stem()?.to_str()?);
                 None
@@ -220,22 +228,25 @@ impl Player {
         self.play_to(seconds, |_, _| {});
     }
 
-    /// Plays, and gives each block to `take`.
+    /// Plays, and gives each 64 frames to `take`.
     fn play_to(&mut self, seconds: f64, mut take: impl FnMut(&[f32], &[f32])) {
-        let (mut left, mut right) = ([0.0; 64], [0.0; 64]);
-        for block in 0..blocks(seconds) {
-            match self {
-                Self::Messages(machine) => machine.tick(),
-                Self::Whole(both) => {
-                    let (engine, callback) = &mut **both;
+        match self {
+            Self::Messages(machine) => (0..blocks(seconds)).for_each(|_| machine.tick()),
+            Self::Whole(both, [left, right]) => {
+                let (engine, callback) = &mut **both;
+                let blocks = blocks(seconds);
+                for first in (0..blocks).step_by(left.len() / 64) {
                     let mut outputs = [&mut left[..], &mut right[..]];
                     callback.process(CallbackInfo::default(), &[], &mut outputs);
-                    if block % 1024 == 1023 {
+                    if first % 1024 + left.len() / 64 >= 1024 {
                         engine.update();
+                    }
+                    let parts = left.chunks(64).zip(right.chunks(64));
+                    for (left, right) in parts.take(blocks - first) {
+                        take(left, right);
                     }
                 }
             }
-            take(&left, &right);
         }
     }
 }

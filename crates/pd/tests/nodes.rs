@@ -126,6 +126,34 @@ fn played(patch: &Path, (scheduler, workers, fuse): (Scheduler, usize, bool)) ->
     bits
 }
 
+/// Bits of the patch as one node, in blocks of so many times 64 frames.
+fn played_in_long(patch: &Path, times: usize) -> Vec<u32> {
+    let rate = SampleRate::new(44_100).expect("not zero");
+    let frames = 64 * times;
+    let mut options = EngineOptions::new(Frames(frames as u32), rate);
+    options.mode = Mode::Offline;
+    options.scheduler = Scheduler::Sequential;
+    options.input_channels = INPUTS as u16;
+    let (engine, mut callback) =
+        Engine::new(graph(patch), registry(), options).expect("the patch plays");
+    let mut bits = Vec::new();
+    for first in (0..BLOCKS).step_by(times) {
+        let all = Vec::from_iter((first..first + times).map(noise));
+        let channel = |at: usize| all.iter().flat_map(|noise| noise[at]).collect::<Vec<f32>>();
+        let inputs = Vec::from_iter((0..INPUTS).map(channel));
+        let inputs = Vec::from_iter(inputs.iter().map(|channel| &channel[..]));
+        let mut outputs = vec![vec![0.0; frames]; OUTPUTS];
+        let mut channels = Vec::from_iter(outputs.iter_mut().map(|it| &mut it[..]));
+        callback.process(CallbackInfo::default(), &inputs, &mut channels);
+        for from in (0..frames).step_by(64) {
+            let block = outputs.iter().flat_map(|output| &output[from..from + 64]);
+            bits.extend(block.map(|x| x.to_bits()));
+        }
+    }
+    assert!(engine.quarantined().is_empty(), "{}", patch.display());
+    bits
+}
+
 fn patches() -> Vec<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sound");
     let entries = std::fs::read_dir(source).expect("the folder is there");
@@ -183,4 +211,18 @@ fn pipelines_and_queues_give_the_bits_of_one_thread() {
         (Scheduler::Pipelined, 2, false),
         (Scheduler::Global, 2, true),
     ]);
+}
+
+#[test]
+fn longer_blocks_give_the_bits_of_64_frames() {
+    for patch in patches() {
+        let expected = alone(&patch);
+        for times in [2, 8] {
+            let found = played_in_long(&patch, times);
+            let first = expected.iter().zip(&found).position(|(a, b)| a != b);
+            let place = first.map(|at| at / (64 * OUTPUTS));
+            assert_eq!(place, None, "{}: {times} times 64", patch.display());
+            assert_eq!(found.len(), expected.len());
+        }
+    }
 }

@@ -124,10 +124,13 @@ impl PlayOptions {
         self.workers.map(|workers| workers as usize)
     }
 
-    /// Frames in a block. A patch plays in blocks of 64 frames, whatever the device has.
+    /// Frames in a block. A patch plays in blocks of 64 frames, whatever the device has, or of a multiple that the call states.
     pub(crate) fn block(&self, loaded: &LoadedSession) -> Frames {
         match loaded.has_patch() {
-            true => DEFAULT_BLOCK,
+            true => {
+                let stated = self.block.filter(|it| it.0 % DEFAULT_BLOCK.0 == 0);
+                stated.unwrap_or(DEFAULT_BLOCK)
+            }
             false => loaded.block_or_default(self.block),
         }
     }

@@ -17,11 +17,11 @@ pub(super) const STEP_KIND: &str = "pd step";
 /// Signal of one channel.
 const SOUND: Signal = Signal::Audio(Channels(1));
 
-/// Makes the nodes of a patch; `messages` are its first. With `fuse`, cheap steps share a node.
+/// Makes the nodes of a patch; `messages` are its first. With `fuse`, cheap steps share a node; one that `is_whole` is one node.
 pub(super) fn expand(
     patch: PatchSteps,
     (mut outside, inbox, own_params): JoinedPatch,
-    fuse: bool,
+    (fuse, is_whole): (bool, bool),
 ) -> Expansion {
     let PatchSteps {
         mut messages,
@@ -30,7 +30,7 @@ pub(super) fn expand(
         ..
     } = patch;
     let wired = WiredSteps::new(steps, &[outputs.len()], |_| None);
-    let may_change = messages.may_change_signals();
+    let may_change = is_whole || messages.may_change_signals();
     let groups = match may_change {
         true => wired.one_group(),
         false => wired.groups(fuse),

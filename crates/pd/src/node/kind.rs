@@ -164,14 +164,20 @@ pub fn has_own_names(node: &Node) -> bool {
 
 /// The patch of a node, if it can be played in the format.
 fn load_in_format(context: &ExpandContext<'_>) -> Result<LoadedPatch, MakeError> {
-    if context.format.block != Frames(BLOCK as u32) {
+    let block = context.format.block;
+    if block.0 == 0 || !block.0.is_multiple_of(BLOCK as u32) {
         let message = format!(
-            "a patch plays in blocks of {BLOCK} frames, and not of {}",
-            context.format.block.0
+            "a patch plays in blocks of {BLOCK} frames or a multiple, and not of {}",
+            block.0
         );
         return Err(MakeError { message, key: None });
     }
     load(&context.make)
+}
+
+/// Returns true if a block is longer than Pd's: then a patch is one node, which computes one after the other.
+fn is_long(context: &ExpandContext<'_>) -> bool {
+    context.format.block != BLOCK_FRAMES
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates are small")]
@@ -186,7 +192,8 @@ fn expand_one(
     let (mut steps, _) = PatchSteps::new(patch, rate(context), channels);
     allow_children([patch], steps.messages.machine());
     let outside = outside(context, 0, &mut steps.messages)?;
-    Ok(expand(steps, outside, context.format.fuse))
+    let parts = (context.format.fuse, is_long(context));
+    Ok(expand(steps, outside, parts))
 }
 
 /// The nodes of patches that share names. Each counts its `$0` behind those of the one before.
@@ -195,6 +202,12 @@ fn expand_set(
     contexts: &[ExpandContext<'_>],
     loaded: impl Iterator<Item = LoadedPatch>,
 ) -> Result<Expansion, (usize, MakeError)> {
+    if let Some(at) = members.iter().find(|at| is_long(&contexts[**at])) {
+        let message = format!(
+            "patches that share names play in blocks of {BLOCK} frames: give them `names = own`, or that block"
+        );
+        return Err((*at, MakeError { message, key: None }));
+    }
     let mut patches: Vec<LoadedPatch> = Vec::new();
     for patch in loaded {
         let first = patches.last().map(|patch| patch.next_number);

@@ -2,10 +2,11 @@
 
 use super::processors::{Messages, Outputs};
 use crate::child::ChildRunner;
-use crate::signal::{MessageStep, Row};
+use crate::signal::{BLOCK, MessageStep, Row};
 use processor::{Block, ProcessStatus, Processor, Setup, Tail};
 
-/// A patch that costs less than waking a worker, or whose messages change its signals: its messages, then all its steps.
+/// A patch that costs less than waking a worker, whose messages change its signals, or which plays in longer blocks: its messages, then
+/// all its steps, 64 frames after 64 frames.
 pub(super) struct SmallPatch {
     messages: Messages,
     steps: Option<Row>,
@@ -45,6 +46,31 @@ impl Processor for SmallPatch {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let frames = block.frames();
+        if frames == BLOCK {
+            return self.compute(block);
+        }
+        if !frames.is_multiple_of(BLOCK) {
+            // No plan has such a block.
+            block.silence_outputs();
+            return ProcessStatus::Continue;
+        }
+        for from in (0..frames).step_by(BLOCK) {
+            block.within(from..from + BLOCK, |part| self.compute(part));
+        }
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {}
+
+    fn tail(&self) -> Tail {
+        Tail::Infinite
+    }
+}
+
+impl SmallPatch {
+    /// Computes 64 frames.
+    fn compute(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         self.messages.process(block);
         self.take_changes();
         self.messages.send_to_editor();
@@ -57,11 +83,5 @@ impl Processor for SmallPatch {
             step.run_children();
         }
         self.outputs.process(block)
-    }
-
-    fn reset(&mut self) {}
-
-    fn tail(&self) -> Tail {
-        Tail::Infinite
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn order(wiring: &Wiring<'_>, ops: &Ops) -> Result<OpOrder, PlanError
     if !mistakes.is_empty() {
         return Err(PlanError(mistakes));
     }
-    let loops = feedback_loops(ops, &component, &inside);
+    let mut loops = feedback_loops(ops, &component, &inside);
     let mut names: Vec<&u32> = loops.keys().collect();
     names.sort_unstable();
     let mistakes = names
@@ -78,6 +78,9 @@ pub(super) fn order(wiring: &Wiring<'_>, ops: &Ops) -> Result<OpOrder, PlanError
     let mistakes: Vec<Diagnostic> = mistakes.collect();
     if !mistakes.is_empty() {
         return Err(PlanError(mistakes));
+    }
+    for it in loops.values_mut() {
+        it.sub_block = whole_blocks(wiring, ops, it);
     }
     Ok(order_components(ops, &component, loops))
 }
@@ -173,6 +176,14 @@ fn report_cycles(wiring: &Wiring<'_>, ops: &Ops, left: &Adjacency) -> Vec<Diagno
     cycles
         .map(|cycle| cycle_mistake(wiring, ops, &cycle))
         .collect()
+}
+
+/// Frames at once in a loop: as many as the shortest delay has, or fewer, so that nodes which play some at once always play a multiple.
+fn whole_blocks(wiring: &Wiring<'_>, ops: &Ops, found: &FeedbackLoop) -> Frames {
+    let nodes = found.ops.iter().map(|op| ops.all[*op as usize].node);
+    let least = nodes.map(|node| wiring.nodes[node as usize].kind.min_block.0);
+    let least = least.max().unwrap_or(1).max(1);
+    Frames(found.sub_block.0 / least * least)
 }
 
 /// The mistake of a loop that is shorter than a node in it can play at once.

@@ -35,6 +35,7 @@ pub use split::BlockPart;
 
 use crate::{Event, EventBody, EventTarget, Events, ProcessServices};
 use rt::deferred::{DeferredJob, PiecewiseJob};
+use std::ops::Range;
 use units::Nanos;
 
 /// Description of the block that is processed: the same for every step of a cycle, or of one round of a loop.
@@ -84,6 +85,33 @@ impl<'a> Block<'a> {
     #[inline]
     pub fn frames(&self) -> usize {
         self.info.frames as usize
+    }
+
+    /// Lets `work` see the frames of `range` as a block of their own, with the events that fall into it.
+    ///
+    /// # Panics
+    ///
+    /// The range is empty, or not within the block.
+    ///
+    /// Real-time: hot if the work is.
+    #[inline]
+    pub fn within<R>(&mut self, range: Range<usize>, work: impl FnOnce(&mut Block<'_>) -> R) -> R {
+        assert!(
+            !range.is_empty() && range.end <= self.frames(),
+            "frames of the block"
+        );
+        let (from, frames) = (range.start as u32, range.len() as u32);
+        let info = ProcessInfo {
+            frames,
+            offset: self.info.offset + from,
+            position: self.info.position + u64::from(from),
+            is_whole_block: self.info.is_whole_block && frames == self.info.frames,
+            ..*self.info
+        };
+        work(&mut Block {
+            io: self.io,
+            info: &info,
+        })
     }
 
     /// Absolute frame of the first frame of this block, counted from the start of playback.
