@@ -160,32 +160,23 @@ impl OpenDriver for OpenClient {
         let outputs = client.register(PortDirection::Output, config.outputs)?;
         let midi_inputs = client.register_midi(PortDirection::Input, &config.midi_inputs)?;
         let midi_outputs = client.register_midi(PortDirection::Output, &config.midi_outputs)?;
-        let of = |ports: &[*mut RawPort], direction| -> Vec<_> {
-            ports.iter().map(|port| (*port, direction)).collect()
-        };
         let own = [
-            of(&inputs, PortDirection::Input),
-            of(&outputs, PortDirection::Output),
-            of(&midi_inputs, PortDirection::Input),
-            of(&midi_outputs, PortDirection::Output),
+            (&inputs, PortDirection::Input),
+            (&outputs, PortDirection::Output),
+            (&midi_inputs, PortDirection::Input),
+            (&midi_outputs, PortDirection::Output),
         ];
-        let own = own.into_iter().flatten();
-        let own = own.map(|(port, direction)| client.own_port(port, direction));
+        let own = own.into_iter().flat_map(|(ports, direction)| {
+            let client = &client;
+            ports
+                .iter()
+                .map(move |port| client.own_port(*port, direction))
+        });
         let connections = Connections::new(own.collect(), &config.connections);
         let losses = Arc::<MidiLossCounts>::default();
         let midi = MidiSide::new(midi_inputs, midi_outputs, losses.clone());
-        // Those that the configuration does not connect.
-        let free = |ports: &[*mut RawPort], word: &str| -> Vec<_> {
-            let named = |name: &str| config.connections.iter().any(|it| it.port == name);
-            let ports = ports.iter().zip(1..).map(|(port, number)| {
-                match named(&format!("{word}_{number}")) {
-                    true => std::ptr::null_mut(),
-                    false => *port,
-                }
-            });
-            ports.collect()
-        };
-        let ports = (free(&inputs, "in"), free(&outputs, "out"));
+        let free_inputs = unconnected(&inputs, "in", &config.connections);
+        let free_outputs = unconnected(&outputs, "out", &config.connections);
         let audio = (inputs, outputs);
         let follower = (config.follow_transport).then(|| Follower::new(config.block.0));
         let midi = (midi, follower);
@@ -205,10 +196,28 @@ impl OpenDriver for OpenClient {
         // SAFETY: a state in an `Arc` stays where it is, and `ActiveClient` closes the client before it lets go of it.
         unsafe { active.client.activate(&active.state)? };
         if config.auto_connect {
-            active.client.connect(&ports.0, &ports.1);
+            active.client.connect(&free_inputs, &free_outputs);
         }
         Ok(Box::new(active))
     }
+}
+
+/// The ports `WORD_1`, `WORD_2`, …; null in place of those that the configuration connects.
+fn unconnected(
+    ports: &[*mut RawPort],
+    word: &str,
+    connections: &[PortConnections],
+) -> Vec<*mut RawPort> {
+    let named = |name: &str| connections.iter().any(|it| it.port == name);
+    let ports =
+        ports
+            .iter()
+            .zip(1..)
+            .map(|(port, number)| match named(&format!("{word}_{number}")) {
+                true => std::ptr::null_mut(),
+                false => *port,
+            });
+    ports.collect()
 }
 
 impl RunningDriver for ActiveClient {

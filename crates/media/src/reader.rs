@@ -9,7 +9,7 @@ use crate::riff_view::RiffView;
 use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use symphonia::core::codecs::audio::{AudioDecoder, AudioDecoderOptions};
+use symphonia::core::codecs::audio::{AudioCodecParameters, AudioDecoder, AudioDecoderOptions};
 use symphonia::core::errors::Error;
 use symphonia::core::formats::probe::Hint;
 use symphonia::core::formats::{FormatOptions, FormatReader, SeekMode, SeekTo, TrackType};
@@ -80,6 +80,26 @@ fn catch_panic<T>(parse: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> 
         .unwrap_or(Err(Error::DecodeError("its numbers make no sense")))
 }
 
+/// The rate, or what is wrong with it.
+fn rate_of(codec: &AudioCodecParameters) -> Result<SampleRate, String> {
+    let hz = codec.sample_rate.unwrap_or(0);
+    let rate = SampleRate::new(hz).filter(|_| hz <= MAX_RATE_HZ);
+    rate.ok_or_else(|| format!("a sample rate of {hz} Hz"))
+}
+
+/// The channels, or what is wrong with them. The coding may know several as one.
+fn channels_of(codec: &AudioCodecParameters, info: &ChunkInfo) -> Result<Channels, String> {
+    let coded = codec.channels.as_ref().map_or(0, |c| c.count());
+    let channels = match info.interleaved {
+        1 => coded,
+        interleaved => usize::from(interleaved),
+    };
+    match (1..=usize::from(MAX_CHANNELS)).contains(&channels) {
+        true => Ok(Channels(channels as u16)),
+        false => Err(format!("{channels} channels")),
+    }
+}
+
 impl Reader {
     fn new(
         path: PathBuf,
@@ -97,18 +117,8 @@ impl Reader {
             .ok_or_else(|| {
                 MediaError::UnknownFormat(path.clone(), "its coding is unknown".into())
             })?;
-        let hz = codec.sample_rate.unwrap_or(0);
-        let rate = SampleRate::new(hz)
-            .filter(|_| hz <= MAX_RATE_HZ)
-            .ok_or_else(|| absurd(format!("a sample rate of {hz} Hz")))?;
-        let channels = codec.channels.as_ref().map_or(0, |c| c.count());
-        let channels = match info.interleaved {
-            1 => channels,
-            interleaved => usize::from(interleaved),
-        };
-        if !(1..=usize::from(MAX_CHANNELS)).contains(&channels) {
-            return Err(absurd(format!("{channels} channels")));
-        }
+        let rate = rate_of(codec).map_err(absurd)?;
+        let channels = channels_of(codec, info).map_err(absurd)?;
         let interleaved = u64::from(info.interleaved);
         let stated = track.num_frames.map(|frames| frames / interleaved);
         let frames = stated.or(info.large_frames);
@@ -122,7 +132,7 @@ impl Reader {
         Ok(Self {
             path,
             rate,
-            channels: Channels(channels as u16),
+            channels,
             frames,
             damage: (info.missing_bytes > 0).then_some(cut),
             is_plain: info.is_plain,

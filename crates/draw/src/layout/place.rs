@@ -132,6 +132,19 @@ struct Pool {
     count: usize,
 }
 
+/// Adds a pool below the others. While the one above would overlap it, both become one.
+fn push(pools: &mut Vec<Pool>, mut pool: Pool) {
+    while let Some(above) = pools.pop_if(|above| above.mean > pool.mean) {
+        let weight = above.weight + pool.weight;
+        pool = Pool {
+            mean: (above.mean * above.weight + pool.mean * pool.weight) / weight,
+            weight,
+            count: above.count + pool.count,
+        };
+    }
+    pools.push(pool);
+}
+
 /// Places one layer by pool-adjacent-violators: a vertex that would overlap the pool above it joins that pool, which then
 /// is placed at the mean of all preferences in it. `weights` are those of the left and of the right side.
 fn place_layer(
@@ -162,21 +175,12 @@ fn place_layer(
             sum += pull * offset;
             weight += pull;
         }
-        let mut pool = Pool {
+        let own = Pool {
             mean: sum / weight - offset,
             weight,
             count: 1,
         };
-        while let Some(above) = pools.last().copied().filter(|above| above.mean > pool.mean) {
-            pools.pop();
-            let weight = above.weight + pool.weight;
-            pool = Pool {
-                mean: (above.mean * above.weight + pool.mean * pool.weight) / weight,
-                weight,
-                count: above.count + pool.count,
-            };
-        }
-        pools.push(pool);
+        push(&mut pools, own);
     }
     let means = pools
         .iter()

@@ -270,42 +270,21 @@ impl<C: Clock> Device<C> {
         let Some(side) = &mut self.capture else {
             return Ok(());
         };
-        let (mut done, mut waits) = (0, Waits::default());
-        while done < self.period {
-            match side.stream.read(&mut side.buffer, done, self.period - done) {
-                Ok(count @ 1..) => {
-                    done = (done + count).min(self.period);
-                    waits = Waits::default();
-                }
-                Ok(_) | Err(Errno::AGAIN | Errno::INTERRUPTED) => {
-                    waits.wait(&mut *side.stream, &*self.is_stopping)?;
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        transfer(side, self.period, &*self.is_stopping, |side, done, left| {
+            side.stream.read(&mut side.buffer, done, left)
+        })?;
         side.buffer.decode(&mut side.channels);
         Ok(())
     }
 
-    /// Writes the period that is in the buffer, in as many pieces as the device likes.
+    /// Writes the period that is in the buffer.
     fn write(&mut self) -> Result<(), Errno> {
         let Some(side) = &mut self.playback else {
             return Ok(());
         };
-        let (mut done, mut waits) = (0, Waits::default());
-        while done < self.period {
-            match side.stream.write(&side.buffer, done, self.period - done) {
-                Ok(count @ 1..) => {
-                    done = (done + count).min(self.period);
-                    waits = Waits::default();
-                }
-                Ok(_) | Err(Errno::AGAIN | Errno::INTERRUPTED) => {
-                    waits.wait(&mut *side.stream, &*self.is_stopping)?;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        transfer(side, self.period, &*self.is_stopping, |side, done, left| {
+            side.stream.write(&side.buffer, done, left)
+        })
     }
 
     fn measure_pace(&mut self) {
@@ -322,6 +301,30 @@ impl<C: Clock> Device<C> {
         self.pace.since = now;
         self.pace.periods = 0;
     }
+}
+
+/// Moves a period between the buffer of `side` and its device, in as many pieces as that likes. `piece` gets the frames that
+/// are done and those that are left.
+fn transfer(
+    side: &mut DeviceStream,
+    period: usize,
+    is_stopping: &dyn Fn() -> bool,
+    piece: impl Fn(&mut DeviceStream, usize, usize) -> Result<usize, Errno>,
+) -> Result<(), Errno> {
+    let (mut done, mut waits) = (0, Waits::default());
+    while done < period {
+        match piece(side, done, period - done) {
+            Ok(count @ 1..) => {
+                done = (done + count).min(period);
+                waits = Waits::default();
+            }
+            Ok(_) | Err(Errno::AGAIN | Errno::INTERRUPTED) => {
+                waits.wait(&mut *side.stream, is_stopping)?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Counts the waits without progress.

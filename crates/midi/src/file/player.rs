@@ -26,6 +26,7 @@ use processor::{
     Block, EventBody, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor,
     Setup, StateError, Tail, Transport, TransportSegment, state,
 };
+use std::path::Path;
 use std::sync::Arc;
 use units::SampleRate;
 
@@ -62,27 +63,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     };
     let path = creation.folder.join(name);
     let file = MidiFile::open(&path).map_err(open_error)?;
-    let selection = Selection {
-        track: selected(creation, "track")?,
-        channel: selected(creation, "channel")?.map(|channel| channel as u8),
-        start: creation.number("start")?,
-    };
-    if selection
-        .track
-        .is_some_and(|track| track >= file.tracks.len())
-    {
-        let message = format!("{} has {} tracks", path.display(), file.tracks.len());
-        return Err(MakeError::param("track", message));
-    }
-    let is_session = creation.choice("tempo")? == 1;
-    let tempo = is_session.then_some(creation.tempo);
-    let timeline = Timeline::new(&file, selection, tempo).ok_or_else(|| {
-        let message = format!(
-            "the times of {} are in seconds, not in beats",
-            path.display()
-        );
-        MakeError::param("tempo", message)
-    })?;
+    let timeline = timeline(creation, &file, &path)?;
     let is_loop = creation.node.flag("loop");
     if is_loop && timeline.seconds() < MIN_ROUND_S {
         let message = format!(
@@ -106,6 +87,31 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         rate: None,
         state: PlayerState::default(),
     }))
+}
+
+/// What is played of a file, and when.
+fn timeline(
+    creation: &MakeContext<'_>,
+    file: &MidiFile,
+    path: &Path,
+) -> Result<Timeline, MakeError> {
+    let selection = Selection {
+        track: selected(creation, "track")?,
+        channel: selected(creation, "channel")?.map(|channel| channel as u8),
+        start: creation.number("start")?,
+    };
+    let (track, tracks) = (selection.track, file.tracks.len());
+    if track.is_some_and(|track| track >= tracks) {
+        let message = format!("{} has {tracks} tracks", path.display());
+        return Err(MakeError::param("track", message));
+    }
+    let is_session = creation.choice("tempo")? == 1;
+    let tempo = is_session.then_some(creation.tempo);
+    Timeline::new(file, selection, tempo).ok_or_else(|| {
+        let path = path.display();
+        let message = format!("the times of {path} are in seconds, not in beats");
+        MakeError::param("tempo", message)
+    })
 }
 
 /// The number of a track or channel, counted from 0; `None` for all.

@@ -96,6 +96,31 @@ fn add_count(node: &mut AstNode<'_>, key: &'static str, count: u32) {
     });
 }
 
+/// A way from a wire through ports.
+#[derive(Default)]
+struct PortWalk {
+    /// Each with the number of its wires that were followed.
+    ports: Vec<(usize, usize)>,
+}
+
+impl PortWalk {
+    fn has(&self, port: usize) -> bool {
+        self.ports.iter().any(|(it, _)| *it == port)
+    }
+
+    /// The next wire: of the last port that has one left.
+    fn next(&mut self, leaving: &[Vec<u32>]) -> Option<usize> {
+        while let Some((port, followed)) = self.ports.last_mut() {
+            if let Some(wire) = leaving[*port].get(*followed) {
+                *followed += 1;
+                return Some(*wire as usize);
+            }
+            self.ports.pop();
+        }
+        None
+    }
+}
+
 impl<'a, 't> Wirer<'_, 'a, 't, '_> {
     /// Adds the wires of one written edge in one instance.
     fn edge(&mut self, instance: u32, written: &'a (AstEnd<'t>, AstEnd<'t>)) {
@@ -211,16 +236,15 @@ impl<'a, 't> Wirer<'_, 'a, 't, '_> {
             }
         }
         let mut edges = Vec::with_capacity(self.wires.len());
-        let mut steps = 0;
-        let mut way: Vec<(usize, usize)> = Vec::new();
+        let (mut steps, mut way) = (0, PortWalk::default());
         for first in 0..self.wires.len() {
             let (Point::Node(from, port), false) = (self.wires[first].from, self.is_full) else {
                 continue;
             };
             let start = end(&self.wires[first].written.0, &nodes[from as usize], port);
-            way.clear();
-            let mut current = first;
-            loop {
+            way.ports.clear();
+            let mut next = Some(first);
+            while let Some(current) = next {
                 steps += 1;
                 if steps > MAX_EDGES {
                     self.full(self.wires[current].written);
@@ -230,29 +254,13 @@ impl<'a, 't> Wirer<'_, 'a, 't, '_> {
                     Point::Node(to, port) => {
                         let written = &self.wires[current].written.1;
                         let mut last = end(written, &nodes[to as usize], port);
-                        last.amount = self.amount(first, &way, &leaving, current);
+                        last.amount = self.amount(first, &way.ports, &leaving, current);
                         edges.push((start.clone(), last));
                     }
-                    Point::Port(port) if way.iter().any(|(on_way, _)| *on_way == port as usize) => {
-                        self.circle(current);
-                    }
-                    Point::Port(port) => way.push((port as usize, 0)),
+                    Point::Port(port) if way.has(port as usize) => self.circle(current),
+                    Point::Port(port) => way.ports.push((port as usize, 0)),
                 }
-                // The next wire: of the last port that has one left.
-                let next = loop {
-                    let Some((port, taken)) = way.last_mut() else {
-                        break None;
-                    };
-                    if let Some(wire) = leaving[*port].get(*taken) {
-                        *taken += 1;
-                        break Some(*wire as usize);
-                    }
-                    way.pop();
-                };
-                match next {
-                    Some(next) => current = next,
-                    None => break,
-                }
+                next = way.next(&leaving);
             }
         }
         edges
