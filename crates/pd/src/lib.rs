@@ -13,6 +13,7 @@
 //! | `net` | sockets of a patch |
 //! | `expression` | the language of `expr` |
 //! | `signal` | signals, in Pd's order |
+//! | `state` | what a patch holds, as bytes |
 //! | `child` | `pd~`: patches that patches start |
 //! | `node` | a patch as nodes of the graph, for every executor |
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ mod load;
 mod net;
 mod node;
 mod signal;
+mod state;
 
 pub use class::{PortKind, Ports, class_names};
 pub use control::{Machine, NotYet, SILENT_CLASSES};

@@ -55,8 +55,18 @@ impl SampleBudget {
 }
 
 /// An array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct ArrayId(u32);
+
+impl ArrayId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(super) fn at(index: u32) -> Self {
+        Self(index)
+    }
+}
 
 /// All arrays of a patch.
 #[derive(Debug, Default)]
@@ -109,6 +119,12 @@ impl Arrays {
     pub(crate) fn name(&self, id: ArrayId) -> Option<Symbol> {
         let mut all = self.names.iter();
         all.find(|(_, other)| **other == id).map(|(name, _)| *name)
+    }
+
+    /// All arrays, in their order.
+    pub(super) fn all(&self) -> impl Iterator<Item = ArrayId> + use<> {
+        let count = u32::try_from(self.points.len()).expect("memory ends before");
+        (0..count).map(ArrayId)
     }
 
     /// All names.

@@ -8,6 +8,16 @@ use super::wire::ObjectId;
 /// Units of logical time in a millisecond.
 pub(crate) const UNITS_PER_MS: f64 = 32.0 * 441.0;
 
+/// Clocks of one object, at most, in a state that is read.
+const MAX_SLOTS: u32 = 1 << 17;
+/// Largest number of a clock that is believed: far enough from overflow.
+const MAX_NUMBER: u64 = 1 << 62;
+
+/// Returns true if a time can be one: logical time begins at 0.
+fn is_time(time: f64) -> bool {
+    time >= 0.0
+}
+
 /// A clock that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
@@ -111,6 +121,53 @@ impl Clocks {
     /// Milliseconds from `then` to now.
     pub(crate) fn ms_since(&self, then: f64) -> f64 {
         (self.now - then) / UNITS_PER_MS
+    }
+
+    /// Every clock that is set, in no order: its time, its number, and what is due.
+    pub(super) fn entries(&self) -> impl ExactSizeIterator<Item = (f64, u64, Due)> + '_ {
+        let all = self.heap.iter();
+        all.map(|entry| (entry.time, entry.number, entry.due))
+    }
+
+    /// Number of the clock that is set next.
+    pub(super) fn next_number(&self) -> u64 {
+        self.next_number
+    }
+
+    /// Unsets all clocks and moves to `now`, if that can be a time.
+    ///
+    /// Real-time: setup.
+    pub(super) fn restart(&mut self, now: f64) -> Option<()> {
+        if !is_time(now) {
+            return None;
+        }
+        while let Some(entry) = self.heap.last() {
+            let due = entry.due;
+            self.heap.pop();
+            self.note(due, 0);
+        }
+        self.now = now;
+        Some(())
+    }
+
+    /// Sets a clock that is not set, as it was; `None` for one that cannot have been.
+    ///
+    /// Real-time: setup.
+    pub(super) fn restore(&mut self, time: f64, number: u64, due: Due) -> Option<()> {
+        let is_right = is_time(time) && time >= self.now && due.slot < MAX_SLOTS;
+        if !is_right || self.place(due).is_some() {
+            return None;
+        }
+        self.heap.push(Entry { time, number, due });
+        self.settle(self.heap.len() - 1);
+        Some(())
+    }
+
+    /// Counts the clocks that are set from `next` on, which no clock has yet.
+    pub(super) fn count_from(&mut self, next: u64) -> Option<()> {
+        let is_behind = self.heap.iter().all(|entry| entry.number < next);
+        self.next_number = next;
+        (is_behind && next <= MAX_NUMBER).then_some(())
     }
 
     /// Place in the heap of a clock that is set.

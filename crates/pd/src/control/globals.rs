@@ -157,6 +157,15 @@ impl Globals {
         }
     }
 
+    /// State from which the next `array random` gets its own.
+    pub(super) fn array_state(&self) -> u32 {
+        self.array_seed
+    }
+
+    pub(super) fn array_state_mut(&mut self) -> &mut u32 {
+        &mut self.array_seed
+    }
+
     /// The state of a new `array random`.
     pub(crate) fn next_array_seed(&mut self) -> u32 {
         let next = self.array_seed.wrapping_mul(435_898_247);

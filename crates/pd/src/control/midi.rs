@@ -77,6 +77,10 @@ fn of_byte(name: Symbol, byte: u8, port: u8) -> Named {
     (name, values, 2)
 }
 
+impl crate::state::Held for MidiParser {
+    crate::state::held!(status, first);
+}
+
 impl MidiParser {
     /// Takes a byte that came at `port`; gives what it means to `send`.
     ///

@@ -29,6 +29,7 @@
 //! | `globals` | what all objects share |
 //! | `wire`, `work` | where messages go, and what waits |
 //! | `slot` | the place of an object |
+//! | `state` | what objects hold, for a process that goes on |
 //! | `midi` | MIDI into a patch and out of it |
 //! | `net` | sockets of objects |
 //! | `machine` | objects, wires, and one tick |
@@ -73,6 +74,7 @@ mod receivers;
 mod results;
 mod signal_objects;
 mod slot;
+mod state;
 mod sums;
 mod symbol;
 mod text;
@@ -93,6 +95,8 @@ pub(crate) use object::{Context, Handled, Object};
 pub use objects::SILENT_CLASSES;
 pub(crate) use objects::{Making, expr, unary};
 pub(crate) use placed_box::PlacedBox;
+pub(crate) use pointer::Pointer;
 pub(crate) use symbol::{Symbol, Symbols, words};
+pub(crate) use text::TextWord;
 pub(crate) use value::{Message, Value};
 pub(crate) use wire::ObjectId;

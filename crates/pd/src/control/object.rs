@@ -12,6 +12,7 @@ use super::wire::ObjectId;
 use super::work::{Entry, Stored, Work, store};
 use crate::net::{NetCommand, NetEvent, Served, SocketId};
 use crate::signal::{Accesses, Arithmetic, Inlets, Recursion, RowFormat, SignalWorld};
+use crate::state::{StateReader, StateWriter, Unfit};
 use std::borrow::Cow;
 
 /// Result of a method: the object understood the message, or not.
@@ -76,6 +77,25 @@ pub(crate) trait Object: Send + Sync {
 
     /// Takes what has come through its socket with this number. It copies what it does not use at once.
     fn net(&mut self, number: u32, event: &NetEvent<'_>, context: &mut Context<'_>) {}
+
+    /// Writes what the object holds, for [`Object::load`]; most say by `held!` what that is. One that does not begins anew.
+    ///
+    /// Real-time: hot.
+    fn save(&self, state: &mut StateWriter<'_>) {
+        state.begin_anew();
+    }
+
+    /// Goes on with what an object of the same box has written. It may come from anywhere, so it is checked; in the case of an error the
+    /// object may hold some of it.
+    ///
+    /// # Errors
+    ///
+    /// It does not fit.
+    ///
+    /// Real-time: setup.
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        Ok(())
+    }
 
     /// A face has moved the box to a number.
     fn moved(&mut self, number: f32, context: &mut Context<'_>) {}

@@ -48,6 +48,27 @@ impl Receivers {
         removed
     }
 
+    /// All receivers with their names; of each name those that get a message first come first.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Symbol, ObjectId)> + Clone + '_ {
+        let names = self.by_name.iter().enumerate();
+        names.flat_map(|(at, objects)| objects.iter().map(move |id| (Symbol::at(at), *id)))
+    }
+
+    /// Lets nothing receive.
+    pub(super) fn clear(&mut self) {
+        self.by_name.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Lets an object receive under a name, behind those that do.
+    ///
+    /// Real-time: setup.
+    pub(super) fn add_last(&mut self, name: Symbol, object: ObjectId) {
+        if self.by_name.len() <= name.index() {
+            self.by_name.resize(name.index() + 1, Vec::new());
+        }
+        self.by_name[name.index()].push(object);
+    }
+
     /// The next receiver of a message, and the `next` of the one after it; 0 begins. Objects that are added meanwhile come before those
     /// that were there, and do not get it.
     ///

@@ -306,6 +306,21 @@ impl Texts {
         self.free.push(number);
     }
 
+    /// All texts, by number.
+    pub(super) fn all(&self) -> &[Vec<TextWord>] {
+        &self.texts
+    }
+
+    /// All texts, to be changed, with the numbers of those that are gone.
+    pub(super) fn all_mut(&mut self) -> (&mut Vec<Vec<TextWord>>, &mut Vec<usize>) {
+        (&mut self.texts, &mut self.free)
+    }
+
+    /// Numbers of texts that are gone.
+    pub(super) fn free(&self) -> &Vec<usize> {
+        &self.free
+    }
+
     /// The number of a text.
     pub(crate) fn find(&self, name: Symbol) -> Option<usize> {
         self.names.get(&name).copied()

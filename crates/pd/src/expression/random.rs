@@ -22,6 +22,10 @@ impl Default for LibraryRandom {
     }
 }
 
+impl crate::state::Held for LibraryRandom {
+    crate::state::held!(state, at; check |it| it.at < it.state.len());
+}
+
 impl LibraryRandom {
     /// The next number, below 2^31.
     pub(crate) fn next(&mut self) -> i32 {

@@ -10,7 +10,7 @@ use super::printer::{LineSender, Printer};
 use crate::child::{Border, ChildPatch, block_number, prepare_named};
 use crate::control::Machine;
 use crate::signal::{BlockTimer, ChangedRow, MessageStep, Row, SharedCell};
-use processor::{Block, Event, Events, Mode, ProcessStatus, Processor, Setup, Tail};
+use processor::{Block, Event, Events, Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -39,6 +39,8 @@ pub(super) struct Messages {
     mailboxes: Vec<Mailbox>,
     /// True once the loadbangs were sent.
     is_loaded: bool,
+    /// Bytes of a state.
+    state_bytes: usize,
     /// Ends of the queues of jobs, when it plays live.
     jobs: Option<JobClient>,
 }
@@ -100,6 +102,7 @@ impl Processor for Messages {
         if !std::mem::replace(&mut self.is_loaded, true) {
             // What is read here is there before the first block.
             step.load();
+            self.state_bytes = step.state_bytes();
         }
         if is_live && self.jobs.is_none() {
             prepare_named(step);
@@ -147,6 +150,14 @@ impl Processor for Messages {
     fn tail(&self) -> Tail {
         Tail::Infinite
     }
+
+    fn save(&self, state: &mut Vec<u8>) {
+        self.save_state(state);
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
+        self.load_state(state)
+    }
 }
 
 impl Messages {
@@ -165,8 +176,30 @@ impl Messages {
             outsides,
             mailboxes,
             is_loaded: false,
+            state_bytes: 0,
             jobs: None,
         }
+    }
+
+    /// Appends the state of the patch: that of its signals too, which lie with the messages between two blocks. While another thread
+    /// changes the patch there is none.
+    ///
+    /// Real-time: hot if `state` has the capacity.
+    pub(super) fn save_state(&self, state: &mut Vec<u8>) {
+        let begin = state.len();
+        let is_steady = self.late.is_none() && self.changed.is_none();
+        match &self.step {
+            Some(step) if is_steady => step.save_state(state),
+            _ => state.resize(begin + self.state_bytes, 0),
+        }
+    }
+
+    /// Goes on from a state of the same patch.
+    pub(super) fn load_state(&mut self, state: &[u8]) -> Result<(), StateError> {
+        let is_steady = self.late.is_none() && self.changed.is_none();
+        let step = self.step.as_mut().filter(|_| is_steady);
+        let step = step.ok_or_else(|| StateError("the patch is being changed".into()))?;
+        step.load_state(state).map_err(|why| StateError(why.into()))
     }
 
     /// The messages themselves, where they are not being changed.

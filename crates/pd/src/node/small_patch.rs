@@ -3,7 +3,7 @@
 use super::processors::{Messages, Outputs};
 use crate::child::ChildRunner;
 use crate::signal::{BLOCK, MessageStep, Row};
-use processor::{Block, ProcessStatus, Processor, Setup, Tail};
+use processor::{Block, ProcessStatus, Processor, Setup, StateError, Tail};
 
 /// A patch that costs less than waking a worker, whose messages change its signals, or which plays in longer blocks: its messages, then
 /// all its steps, 64 frames after 64 frames.
@@ -65,6 +65,14 @@ impl Processor for SmallPatch {
 
     fn tail(&self) -> Tail {
         Tail::Infinite
+    }
+
+    fn save(&self, state: &mut Vec<u8>) {
+        self.messages.save_state(state);
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
+        self.messages.load_state(state)
     }
 }
 

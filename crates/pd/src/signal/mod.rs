@@ -21,6 +21,7 @@
 //! | `lanes` | equal recursions of several objects, computed side by side |
 //! | `loops` | loops over blocks |
 //! | `format`, `reblock` | canvases with blocks and rates of their own |
+//! | `state` | what a patch holds, for a process that goes on |
 //! | `player` | a patch that plays in one thread: messages, then signals, 64 frames at a time |
 //! | `objects` | the classes |
 
@@ -48,6 +49,7 @@ mod row_builder;
 mod row_step;
 mod schedule;
 mod shared;
+mod state;
 mod steps;
 mod together;
 mod traits;

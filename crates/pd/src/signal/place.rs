@@ -58,6 +58,16 @@ impl SignalObject {
         true
     }
 
+    /// The numbers at its inlets.
+    pub(super) fn own_numbers(&self) -> impl Iterator<Item = &f32> {
+        self.numbers.iter().flatten()
+    }
+
+    /// The numbers at its inlets, to be changed.
+    pub(super) fn own_numbers_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+        self.numbers.iter_mut().flatten()
+    }
+
     /// Sets the number at an inlet; false if it has none.
     #[inline]
     pub(crate) fn set_number(&mut self, inlet: usize, to: f32) -> bool {

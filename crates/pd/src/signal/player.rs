@@ -8,6 +8,7 @@ use crate::child::allow_children;
 use crate::control::{NotYet, Symbol};
 use crate::file::Atom;
 use crate::load::LoadedPatch;
+use processor::StateError;
 
 /// A patch that plays: messages first, then signals, one block of 64 frames after the other.
 ///
@@ -112,6 +113,25 @@ impl PatchPlayer {
         for (to, from) in self.sound.iter_mut().zip(&self.outputs) {
             from.write().take_block(to);
         }
+    }
+
+    /// Appends what the patch holds, for another player of it.
+    ///
+    /// Real-time: hot if `state` has the capacity.
+    pub fn save(&self, state: &mut Vec<u8>) {
+        self.messages.save_state(state);
+    }
+
+    /// Goes on from what another player of the patch at the same rate has saved.
+    ///
+    /// # Errors
+    ///
+    /// It does not fit. Then nothing has changed.
+    ///
+    /// Real-time: setup.
+    pub fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
+        let loaded = self.messages.load_state(state);
+        loaded.map_err(|why| StateError(why.into()))
     }
 
     /// A channel of the block that was played: 64 frames.

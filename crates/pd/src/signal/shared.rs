@@ -151,6 +151,11 @@ impl SharedThings {
             .clone()
     }
 
+    /// All things, in any order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (SharedName, &SharedCell)> + Clone {
+        self.cells.iter().map(|(name, cell)| (*name, cell))
+    }
+
     /// The thing of this name.
     pub(super) fn get(&self, name: SharedName) -> Option<&SharedCell> {
         self.cells.get(&name)

@@ -9,6 +9,7 @@ use super::planned_row::ChangedRow;
 use super::row::Row;
 use super::row_blocks::RowBlocks;
 use super::shared::{SharedCell, SharedName, SharedSamples, SharedThings};
+use super::state::StateFormat;
 use super::world::{BlockTime, BlockTimer, BufferId};
 use crate::control::{
     ArrayId, CHANNELS_OF_PATCH, JobResult, Jobs, MAX_JOBS, MAX_SAMPLES, Machine, NotYet, ObjectId,
@@ -83,12 +84,13 @@ type HostMessage = (u16, f64, String, Vec<Atom>);
 
 /// The messages of a patch: they come before all signals of a block.
 pub(crate) struct MessageStep {
-    machine: Machine,
+    pub(super) machine: Machine,
     /// Block length and rate of the patch.
     format: RowFormat,
-    time: Arc<BlockTime>,
-    things: SharedThings,
-    touched: Touched,
+    pub(super) time: Arc<BlockTime>,
+    pub(super) things: SharedThings,
+    pub(super) touched: Touched,
+    pub(super) state_format: StateFormat,
     /// Messages of the host, until the loadbangs are sent: their clocks come first.
     after_load: Option<Vec<HostMessage>>,
     /// Results of jobs, until the next block.
@@ -143,6 +145,7 @@ impl PatchSteps {
             time,
             things,
             touched,
+            state_format: StateFormat::of(loaded.iter().copied(), rate),
             after_load: Some(Vec::new()),
             results: VecDeque::with_capacity(MAX_JOBS + 1),
             used: Vec::with_capacity(MAX_JOBS + 1),
@@ -182,9 +185,9 @@ pub(super) struct Touched {
     /// Objects that set clocks while they compute, in Pd's order.
     clock_setters: Vec<ObjectId>,
     /// Arrays that signals touch. Their points lie in the machine while messages run, and else in the cells.
-    arrays: Vec<(ArrayId, SharedCell)>,
+    pub(super) arrays: Vec<(ArrayId, SharedCell)>,
     /// Numbers of `value` that signals touch, which move in the same way.
-    values: Vec<(Symbol, SharedCell)>,
+    pub(super) values: Vec<(Symbol, SharedCell)>,
     /// Declarations of objects.
     declared: Declared,
 }
@@ -477,6 +480,8 @@ impl MessageStep {
         for (patch, ms, name, words) in step.after_load.take().into_iter().flatten() {
             step.machine.schedule_in(patch, ms, &name, &words);
         }
+        drop(swapped);
+        self.fix_state();
     }
 
     /// Files and memory that objects ask for.
@@ -569,7 +574,7 @@ impl MessageStep {
 
     /// Moves the points of arrays and the numbers of `value` to the machine, or back to where the signals find them.
     #[inline]
-    fn swap_arrays(&mut self) {
+    pub(super) fn swap_arrays(&mut self) {
         for (id, cell) in &self.touched.arrays {
             self.machine.swap_points(*id, &mut cell.write().samples);
         }

@@ -90,6 +90,17 @@ impl BlockTime {
         self.now.store(now.to_bits(), Ordering::Relaxed);
     }
 
+    /// Number of blocks that have begun, and logical time.
+    pub(super) fn state(&self) -> (u64, f64) {
+        (self.tick(), self.now())
+    }
+
+    /// Goes on from another time.
+    pub(super) fn restore(&self, tick: u64, now: f64) {
+        self.tick.store(tick, Ordering::Relaxed);
+        self.set_now(now);
+    }
+
     /// Number of blocks that have begun.
     pub(super) fn tick(&self) -> u64 {
         self.tick.load(Ordering::Relaxed)

@@ -5,6 +5,7 @@ use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
 use super::names::send_number;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -43,6 +44,8 @@ pub const SILENT_CLASSES: &[&str] = &[
 struct Mute;
 
 impl Object for Mute {
+    held!();
+
     fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
         Handled::Yes
     }
@@ -55,6 +58,8 @@ impl Object for Mute {
 struct Bang;
 
 impl Object for Bang {
+    held!();
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_bang(0);
         Handled::Yes
@@ -68,6 +73,8 @@ impl Object for Bang {
 struct Loadbang;
 
 impl Object for Loadbang {
+    held!();
+
     fn loadbang(&mut self, context: &mut Context<'_>) {
         context.send_bang(0);
     }
@@ -87,6 +94,8 @@ pub(super) fn to_number(message: Message<'_>, number: &mut f32) -> Handled {
 struct Float(f32);
 
 impl Object for Float {
+    held!(tuple number);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_float(0, self.0);
         Handled::Yes
@@ -126,6 +135,8 @@ impl Object for Float {
 struct Int(f32);
 
 impl Object for Int {
+    held!(tuple number);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_float(0, whole(self.0));
         Handled::Yes

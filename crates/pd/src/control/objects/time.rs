@@ -6,6 +6,7 @@ use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
+use crate::state::{Held, held};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -28,6 +29,10 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 
 /// Length of a unit of time in milliseconds: 1, or what `tempo` says.
 struct Tempo(f64);
+
+impl Held for Tempo {
+    held!(tuple ms);
+}
 
 impl Tempo {
     /// From the arguments at `at`: how many, and of which unit.
@@ -75,6 +80,8 @@ impl Tempo {
 struct Delay(Tempo, f32);
 
 impl Object for Delay {
+    held!(tuple tempo, ms);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.set_clock(0, f64::from(self.1) * self.0.0);
         Handled::Yes
@@ -131,6 +138,8 @@ impl Metro {
 }
 
 impl Object for Metro {
+    held!(tempo, period, is_hit);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.float(1.0, context)
     }
@@ -202,6 +211,17 @@ fn grain(grain: f32) -> f32 {
 }
 
 impl Object for Line {
+    held!(
+        target,
+        current,
+        begin,
+        end,
+        over_ms,
+        grain,
+        is_time_given,
+        next_over
+    );
+
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let now = context.clocks().now();
         let over = f64::from(self.next_over);
@@ -284,6 +304,8 @@ struct Timer {
 }
 
 impl Object for Timer {
+    held!(tempo, since, passed);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.since = context.clocks().now();
         self.passed = 0.0;
@@ -360,6 +382,16 @@ impl Pipe {
         }
     }
 
+    /// Returns true if its fields can be true together.
+    fn is_sound(&self) -> bool {
+        let slots = self.is_used.len();
+        let is_there = |slot: &u32| (*slot as usize) < slots;
+        self.values.len() == self.is_symbol.len()
+            && self.waiting.len() == slots * self.values.len()
+            && slots <= MAX_WAITING
+            && self.free.iter().all(is_there)
+    }
+
     /// Puts the values into a free slot.
     fn take_slot(&mut self) -> Option<u32> {
         let count = self.values.len();
@@ -389,6 +421,8 @@ impl Pipe {
 }
 
 impl Object for Pipe {
+    held!(values, delay, waiting, is_used, free; not is_symbol; check Self::is_sound);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         // One more word than there are values is a new delay.
         if let Some(Value::Float(delay)) = values.get(self.values.len()) {
@@ -413,7 +447,7 @@ impl Object for Pipe {
 
     fn clock(&mut self, slot: u32, context: &mut Context<'_>) {
         let at = slot as usize;
-        if !std::mem::take(&mut self.is_used[at]) {
+        if !self.is_used.get_mut(at).is_some_and(std::mem::take) {
             return;
         }
         self.free.push(slot);

@@ -7,10 +7,14 @@ use super::cubic::{CubicRun, RUN, floor, index};
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, SampleBudget, Symbol, words};
 use crate::signal::{Accesses, Inlets, RowFormat, SharedName, SharedSamples, SignalWorld};
+use crate::state::held;
 use rt::vectors::{WideWork, widest};
 
 /// Frames that are repeated before the begin of a line, for the cubic.
 const MARGIN: usize = 4;
+
+/// The least index at which a line is written.
+pub(in crate::signal) const FIRST_OF_LINE: usize = MARGIN;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -58,6 +62,8 @@ impl DelayWrite {
 }
 
 impl Object for DelayWrite {
+    held!(; not name, ms, format, budget);
+
     fn accesses(&self, list: &mut Accesses) {
         let line = SharedName::Delay(self.name);
         list.makes(line, self.new_line()).writes(line);
@@ -121,6 +127,8 @@ impl DelayRead {
 }
 
 impl Object for DelayRead {
+    held!(ms; not name);
+
     fn may_join(&self) -> bool {
         true
     }

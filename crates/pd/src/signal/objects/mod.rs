@@ -39,6 +39,7 @@ mod ramps;
 mod sigmund;
 
 use crate::control::{Making, Object, Value};
+pub(super) use delays::FIRST_OF_LINE;
 pub(super) use poles::{PoleDesign, Poles};
 pub(super) use ramps::is_odd;
 

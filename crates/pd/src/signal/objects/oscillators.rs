@@ -7,6 +7,7 @@ use super::phases::{
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::loops::{RUN, each_in_turn, map_by_table};
 use crate::signal::{Inlets, SignalWorld};
+use crate::state::held;
 use rt::vectors::{WideWork, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -40,6 +41,8 @@ struct Oscillator {
 }
 
 impl Object for Oscillator {
+    held!(phase);
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
@@ -86,6 +89,8 @@ struct Phasor {
 }
 
 impl Object for Phasor {
+    held!(phase);
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
@@ -153,6 +158,8 @@ fn ramps(mut phase: f64, frequencies: &[f32], step: f32, to: &mut [f32]) -> f64 
 struct Cosine;
 
 impl Object for Cosine {
+    held!();
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
@@ -187,6 +194,8 @@ impl WideWork for Whitened<'_> {
 }
 
 impl Object for Noise {
+    held!(state);
+
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], _: &mut SignalWorld<'_>) {
         for to in outlets[0].chunks_mut(RUN) {
             let mut states = [0; RUN];
