@@ -49,7 +49,7 @@ impl Playing {
         let mut sound = Vec::new();
         for _ in 0..blocks {
             let input: Vec<f32> = (0..PatchPlayer::BLOCK).map(|_| self.next_noise()).collect();
-            self.player.play(&[&input; CHANNELS]);
+            self.player.play(&[&input[..]; CHANNELS]);
             for channel in 0..CHANNELS {
                 sound.extend(self.player.output(channel).iter().map(|x| x.to_bits()));
             }

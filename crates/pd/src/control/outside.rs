@@ -10,6 +10,7 @@ use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work, store};
 use crate::file::Atom;
 use crate::net::MAX_MESSAGE;
+use crate::state::held;
 
 impl Machine {
     /// Gives objects what has come through their sockets.
@@ -248,6 +249,8 @@ struct ScheduledMove {
 }
 
 impl Object for ScheduledMove {
+    held!(; not target, number);
+
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
         context.send_move(self.target, self.number);
     }
@@ -261,6 +264,8 @@ struct Scheduled {
 }
 
 impl Object for Scheduled {
+    held!(; not name, patch, words);
+
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
         if self.name != words::PD && context.globals.receivers.next(self.name, 0).is_none() {
             context.globals.report_no_receiver(self.name);

@@ -19,7 +19,9 @@ pub(super) enum ObjectSlot {
 /// The object of a slot that is being changed.
 struct Nothing;
 
-impl Object for Nothing {}
+impl Object for Nothing {
+    crate::state::held!();
+}
 
 impl ObjectSlot {
     /// Makes the object one of signals.

@@ -1,6 +1,7 @@
 //! [`Operand`]: a value of an evaluation; [`Fault`]: what went wrong in one.
 
 use crate::control::Symbol;
+use crate::state::{Held, StateReader, StateWriter, Unfit, held_arrays};
 
 /// A value. A block lies beside the stack, in the place of the same number.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,29 @@ impl Operand {
         }
     }
 }
+
+/// Its type stays as it is.
+impl Held for Operand {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        match self {
+            Self::Int(number) => number.save(state),
+            Self::Float(number) => number.save(state),
+            Self::Name(name) => name.save(state),
+            Self::Block | Self::Inlet(_) => {}
+        }
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        match self {
+            Self::Int(number) => number.load(state),
+            Self::Float(number) => number.load(state),
+            Self::Name(name) => name.load(state),
+            Self::Block | Self::Inlet(_) => Ok(()),
+        }
+    }
+}
+
+held_arrays!(Operand);
 
 /// A mistake in an evaluation. The result is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

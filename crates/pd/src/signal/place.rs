@@ -94,7 +94,9 @@ fn scalar(object: &dyn Object) -> f32 {
 /// An object that does nothing, where one was taken away.
 struct Nothing;
 
-impl Object for Nothing {}
+impl Object for Nothing {
+    crate::state::held!();
+}
 
 /// Signal objects that lie together.
 pub(crate) type ObjectGroup = Claimed<Vec<SignalObject>>;

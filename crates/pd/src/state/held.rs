@@ -64,6 +64,21 @@ impl Held for bool {
     }
 }
 
+impl Held for String {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        state.put_len(self.len());
+        state.put(self.as_bytes());
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        let len = state.len()?;
+        let text = std::str::from_utf8(state.take(len)?).map_err(|_| Unfit)?;
+        self.clear();
+        self.push_str(text);
+        Ok(())
+    }
+}
+
 impl Held for Symbol {
     fn save(&self, state: &mut StateWriter<'_>) {
         state.put_len(self.index());
@@ -201,7 +216,25 @@ impl<T: Held + ?Sized> Held for Box<T> {
     }
 }
 
-impl<T: Held + Default> Held for Option<T> {
+/// A name, or none.
+impl Held for Option<Symbol> {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        self.is_some().save(state);
+        self.unwrap_or(crate::control::words::EMPTY).save(state);
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        let (mut is_some, mut name) = (false, crate::control::words::EMPTY);
+        is_some.load(state)?;
+        name.load(state)?;
+        *self = is_some.then_some(name);
+        Ok(())
+    }
+}
+
+macro_rules! options {
+    ($($value:ty),*) => {$(
+impl Held for Option<$value> {
     fn save(&self, state: &mut StateWriter<'_>) {
         self.is_some().save(state);
         if let Some(value) = self {
@@ -214,7 +247,7 @@ impl<T: Held + Default> Held for Option<T> {
         is_some.load(state)?;
         *self = match is_some {
             true => {
-                let mut value = T::default();
+                let mut value = <$value>::default();
                 value.load(state)?;
                 Some(value)
             }
@@ -223,6 +256,10 @@ impl<T: Held + Default> Held for Option<T> {
         Ok(())
     }
 }
+    )*};
+}
+
+options!(u8, f32, f64, usize);
 
 macro_rules! tuples {
     ($($name:ident: $at:tt),*) => {
@@ -242,42 +279,39 @@ macro_rules! tuples {
 tuples!(A: 0, B: 1);
 tuples!(A: 0, B: 1, C: 2);
 
-/// The samples of a buffer: their number is fixed.
-impl Held for Vec<f32> {
-    fn save(&self, state: &mut StateWriter<'_>) {
-        self[..].save(state);
-    }
-
-    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
-        self[..].load(state)
-    }
-}
-
-/// As that of floats.
-impl Held for Vec<f64> {
-    fn save(&self, state: &mut StateWriter<'_>) {
-        self[..].save(state);
-    }
-
-    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
-        self[..].load(state)
-    }
-}
-
-/// Lists of any length; their memory grows where it must.
-macro_rules! lists {
-    ($($item:ty: $empty:expr),* $(,)?) => {$(
-        impl Held for Vec<$item> {
-            fn save(&self, state: &mut StateWriter<'_>) {
+/// Memory whose length is fixed.
+macro_rules! held_arrays {
+    ($($item:ty),*) => {$(
+        impl crate::state::Held for Vec<$item> {
+            fn save(&self, state: &mut crate::state::StateWriter<'_>) {
                 self[..].save(state);
             }
 
-            fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+            fn load(&mut self, state: &mut crate::state::StateReader<'_>) -> Result<(), crate::state::Unfit> {
+                self[..].load(state)
+            }
+        }
+    )*};
+}
+
+pub(crate) use held_arrays;
+
+held_arrays!(f32, f64, Vec<f32>);
+
+/// Lists of any length: their memory grows where it must. Each item is read into the one that is given here.
+macro_rules! held_lists {
+    ($($item:ty: $empty:expr),* $(,)?) => {$(
+        impl crate::state::Held for Vec<$item> {
+            fn save(&self, state: &mut crate::state::StateWriter<'_>) {
+                self[..].save(state);
+            }
+
+            fn load(&mut self, state: &mut crate::state::StateReader<'_>) -> Result<(), crate::state::Unfit> {
                 let len = state.len()?;
                 self.clear();
                 for _ in 0..len {
                     let mut item = $empty;
-                    Held::load(&mut item, state)?;
+                    crate::state::Held::load(&mut item, state)?;
                     self.push(item);
                 }
                 Ok(())
@@ -286,13 +320,16 @@ macro_rules! lists {
     )*};
 }
 
-lists! {
+pub(crate) use held_lists;
+
+held_lists! {
     u8: 0,
     u32: 0,
     bool: false,
     usize: 0,
     Value: Value::Float(0.0),
     TextWord: TextWord::Comma,
+    Option<f32>: None,
 }
 
 impl<T: Held + Default> Held for VecDeque<T> {

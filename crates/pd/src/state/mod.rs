@@ -20,6 +20,6 @@ mod reader;
 mod writer;
 
 pub(crate) use fields::held;
-pub(crate) use held::Held;
+pub(crate) use held::{Held, held_arrays, held_lists};
 pub(crate) use reader::{StateReader, Unfit};
 pub(crate) use writer::StateWriter;

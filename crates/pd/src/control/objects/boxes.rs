@@ -5,6 +5,7 @@ use super::super::symbol::{Symbols, words};
 use super::super::value::{Message, Value};
 use crate::file::Atom;
 use std::fmt::Write;
+use crate::state::{Held, StateReader, StateWriter, Unfit, held, held_lists};
 
 /// A message box: words with `$1`, sent by anything that comes in.
 pub(in super::super) struct MessageBox {
@@ -24,6 +25,50 @@ enum Word {
     /// `$1-name`.
     DollarSymbol(Box<str>),
 }
+
+impl Held for Word {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        match self {
+            Self::Value(value) => value.save(state),
+            Self::Comma => state.put(&[3]),
+            Self::Semicolon => state.put(&[4]),
+            Self::Dollar(number) => {
+                state.put(&[5]);
+                number.save(state);
+            }
+            Self::DollarSymbol(text) => {
+                state.put(&[6]);
+                state.put_len(text.len());
+                state.put(text.as_bytes());
+            }
+        }
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        let mut ahead = *state;
+        let [sort] = ahead.array()?;
+        *self = match sort {
+            3 => Self::Comma,
+            4 => Self::Semicolon,
+            5 => Self::Dollar(ahead.u32()?),
+            6 => {
+                let mut text = String::new();
+                text.load(&mut ahead)?;
+                Self::DollarSymbol(text.into())
+            }
+            _ => {
+                ahead = *state;
+                let mut value = Value::Float(0.0);
+                value.load(&mut ahead)?;
+                Self::Value(value)
+            }
+        };
+        *state = ahead;
+        Ok(())
+    }
+}
+
+held_lists!(Word: Word::Comma);
 
 impl MessageBox {
     pub(in super::super) fn new(words: &[Atom], symbols: &mut Symbols) -> Self {
@@ -150,6 +195,8 @@ fn expand_text(
 }
 
 impl Object for MessageBox {
+    held!(words; not line);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.run(&[], context)
     }
@@ -170,6 +217,8 @@ impl Object for MessageBox {
 pub(in super::super) struct Passage;
 
 impl Object for Passage {
+    held!();
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_bang(0);
         Handled::Yes
@@ -195,6 +244,8 @@ impl Object for Passage {
 pub(in super::super) struct SignalInlet;
 
 impl Object for SignalInlet {
+    held!();
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_bang(1);
         Handled::Yes

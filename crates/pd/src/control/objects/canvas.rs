@@ -10,6 +10,7 @@ use super::super::value::Message;
 use super::texts::{TextFile, restored};
 use std::collections::VecDeque;
 use std::path::Path;
+use crate::state::held;
 
 /// Receives messages to a canvas.
 pub(in super::super) struct CanvasReceiver {
@@ -58,6 +59,8 @@ const LOOKS: &[&str] = &[
 ];
 
 impl Object for CanvasReceiver {
+    held!(; not canvas, file, reads);
+
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         let selector = message.selector;
         let text = context.symbols().text(selector);

@@ -5,6 +5,7 @@ use super::super::symbol::words;
 use super::super::value::{Message, Value};
 use super::Making;
 use super::math::narrow;
+use crate::state::{Held, held, held_lists};
 
 /// Numbers of a stored list.
 const DIMENSIONS: usize = 10;
@@ -40,6 +41,12 @@ fn numbers(values: &[Value]) -> [f32; DIMENSIONS] {
     }
     numbers
 }
+
+impl Held for Stored {
+    held!(age, weights);
+}
+
+held_lists!(Stored: Stored { age: 0.0, weights: [0.0; DIMENSIONS] });
 
 impl Choice {
     fn add(&mut self, values: &[Value], context: &mut Context<'_>) {
@@ -89,6 +96,8 @@ impl Choice {
 }
 
 impl Object for Choice {
+    held!(stored, avoids; check |it| it.stored.len() <= MAX_STORED);
+
     #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let chosen = self.choose(numbers(values));

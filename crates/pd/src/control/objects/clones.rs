@@ -3,6 +3,7 @@
 use super::super::object::{Context, Handled, Object};
 use super::super::symbol::words;
 use super::super::value::{Message, Value};
+use crate::state::held;
 
 /// Sends each message to one instance, to the next, or to all.
 pub(in super::super) struct Distributor {
@@ -71,6 +72,8 @@ impl Distributor {
 }
 
 impl Object for Distributor {
+    held!(last; not first, count, inlets; check |it| it.last < it.count);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         self.take(
             0,
@@ -97,6 +100,8 @@ pub(in super::super) struct Numbered {
 }
 
 impl Object for Numbered {
+    held!(; not number);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         #[expect(clippy::cast_precision_loss, reason = "numbers of clones are small")]
         let number = [Value::Float(self.number as f32)];
@@ -120,6 +125,8 @@ impl Object for Numbered {
 pub(in super::super) struct Collector;
 
 impl Object for Collector {
+    held!();
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         context.send_list(0, values);
         Handled::Yes

@@ -9,6 +9,7 @@ use crate::expression::{
     Dialect, Fault, InletType, Operand, Program, Stack, Storage, Surroundings, parse, text_of,
 };
 use std::collections::HashMap;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "expr" {
@@ -133,6 +134,8 @@ impl Expr {
 }
 
 impl Object for Expr {
+    held!(inlets, has_reported; not program, names, stack);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         for (at, value) in values.iter().enumerate() {
             if !set(&self.program, &mut self.inlets, at, *value) {

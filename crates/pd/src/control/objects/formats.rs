@@ -5,6 +5,7 @@ use super::super::symbol::words;
 use super::super::text::{TextWord, parse_text, write_escaped};
 use super::super::value::{Message, Value};
 use super::Making;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let texts = || {
@@ -170,6 +171,8 @@ impl OscParse {
 }
 
 impl Object for OscParse {
+    held!(; not bytes);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         if values.is_empty() {
             return Handled::Yes;
@@ -265,6 +268,8 @@ impl OscFormat {
 }
 
 impl Object for OscFormat {
+    held!(path, format; not types, data, bytes);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         if self.write(values, context) {
             send_bytes(&self.bytes, context);
@@ -320,6 +325,8 @@ impl FudiFormat {
 }
 
 impl Object for FudiFormat {
+    held!(; not has_end, text);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.write(
             Message {
@@ -345,6 +352,8 @@ struct FudiParse {
 }
 
 impl Object for FudiParse {
+    held!(; not bytes);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let mut bytes = Vec::with_capacity(values.len());
         push_bytes(values, &mut bytes);

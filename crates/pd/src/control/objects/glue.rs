@@ -169,6 +169,8 @@ fn whole(number: f32) -> f32 {
 struct SymbolBox(Symbol);
 
 impl Object for SymbolBox {
+    held!(tuple symbol);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_value(0, Value::Symbol(self.0));
         Handled::Yes
@@ -204,6 +206,8 @@ impl Object for SymbolBox {
 struct Spigot(bool);
 
 impl Object for Spigot {
+    held!(tuple is_open);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.anything(
             Message {
@@ -239,6 +243,8 @@ impl Object for Spigot {
 struct Moses(f32);
 
 impl Object for Moses {
+    held!(tuple limit);
+
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let outlet = usize::from(number >= self.0);
         context.send_float(outlet, number);
@@ -257,6 +263,8 @@ struct Until {
 }
 
 impl Object for Until {
+    held!(left, is_running);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.is_running = true;
         self.left = -1;
@@ -294,6 +302,8 @@ impl Object for Until {
 struct Change(f32);
 
 impl Object for Change {
+    held!(tuple number);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_float(0, self.0);
         Handled::Yes
@@ -322,6 +332,8 @@ struct Swap {
 }
 
 impl Object for Swap {
+    held!(left, right);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_float(1, self.left);
         context.resume(0);

@@ -9,6 +9,7 @@ use super::super::value::{Message, Value};
 use crate::file::{Gui, GuiKind};
 use processor::ShownBox;
 use std::sync::Arc;
+use crate::state::held;
 
 /// A box that shows a value.
 pub(in super::super) struct GuiBox {
@@ -263,6 +264,13 @@ fn level(number: f32) -> f32 {
 }
 
 impl Object for GuiBox {
+    held!(send, receive, sends_at_load, on_value, value, list, peak, range, is_logarithmic; not kind, shown; check |it| {
+        // For faces.
+        it.show(it.value);
+        it.show_range();
+        true
+    });
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         match self.kind {
             GuiKind::Toggle => {

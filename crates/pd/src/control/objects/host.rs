@@ -7,6 +7,7 @@ use super::super::text::TextWord;
 use super::super::value::{Message, Value};
 use super::{Making, Passage};
 use std::path::PathBuf;
+use crate::state::{Held, StateReader, StateWriter, Unfit, held};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -35,6 +36,18 @@ struct Bag {
 }
 
 impl Object for Bag {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        self.numbers.save(state);
+        self.adds.save(state);
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        let count = { *state }.len()?;
+        self.numbers.resize(count, 0.0);
+        self.numbers.load(state)?;
+        self.adds.load(state)
+    }
+
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
         if self.adds {
             self.numbers.push(number);
@@ -69,6 +82,8 @@ impl Object for Bag {
 struct Trace;
 
 impl Object for Trace {
+    held!();
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         Passage.bang(context)
     }
@@ -129,6 +144,8 @@ impl StandardOutput {
 }
 
 impl Object for StandardOutput {
+    held!();
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         Self::print(None, values, context)
     }
@@ -160,6 +177,8 @@ struct SaveState {
 }
 
 impl Object for SaveState {
+    held!(; not saved);
+
     fn loadbang(&mut self, context: &mut Context<'_>) {
         for list in self.saved.drain(..) {
             context.send_list(0, &list);
@@ -179,6 +198,8 @@ struct Control {
 }
 
 impl Object for Control {
+    held!(; not folder, arguments);
+
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         match context.symbols().text(message.selector) {
             "isvisible" => context.send_float(0, 0.0),

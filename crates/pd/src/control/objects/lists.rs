@@ -6,6 +6,7 @@ use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
 use super::routing::send_rest;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "list" {
@@ -32,6 +33,8 @@ struct Append {
 }
 
 impl Object for Append {
+    held!(kept);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         context.send_joined(0, values, &self.kept);
         Handled::Yes
@@ -52,6 +55,8 @@ struct Prepend {
 }
 
 impl Object for Prepend {
+    held!(kept);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         context.send_joined(0, &self.kept, values);
         Handled::Yes
@@ -118,6 +123,8 @@ fn index(number: f32) -> usize {
 }
 
 impl Object for Store {
+    held!(kept);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         context.send_joined(0, values, &self.kept);
         Handled::Yes
@@ -166,6 +173,8 @@ impl Object for Store {
 struct Split(f32);
 
 impl Object for Split {
+    held!(tuple count);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         #[expect(
             clippy::cast_possible_truncation,
@@ -195,6 +204,8 @@ impl Object for Split {
 struct Trim;
 
 impl Object for Trim {
+    held!();
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         send_rest(0, values, context);
         Handled::Yes
@@ -209,6 +220,8 @@ impl Object for Trim {
 struct Length;
 
 impl Object for Length {
+    held!();
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         #[expect(clippy::cast_precision_loss, reason = "lists are short")]
         context.send_float(0, values.len() as f32);
@@ -223,6 +236,8 @@ impl Object for Length {
 struct FromSymbol;
 
 impl Object for FromSymbol {
+    held!();
+
     fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
         context.with_line(|line, context| {
             let bytes = context.symbols().text(symbol).bytes();
@@ -246,6 +261,8 @@ struct ToSymbol {
 }
 
 impl Object for ToSymbol {
+    held!(; not bytes);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         #[expect(
             clippy::cast_possible_truncation,

@@ -5,6 +5,7 @@ use super::super::value::Message;
 use super::Making;
 use super::glue::to_number;
 use crate::constants::LN_10;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if let Some(function) = binary(making.class) {
@@ -42,6 +43,8 @@ struct Binary {
 }
 
 impl Object for Binary {
+    held!(left, right; not function);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_float(0, (self.function)(self.left, self.right));
         Handled::Yes
@@ -60,6 +63,8 @@ impl Object for Binary {
 struct Unary(fn(f32) -> f32);
 
 impl Object for Unary {
+    held!(nothing);
+
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         context.send_float(0, (self.0)(number));
         Handled::Yes
@@ -209,6 +214,8 @@ struct Clip {
 }
 
 impl Object for Clip {
+    held!(number, low, high);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         let number = self.number;
         let clipped = if number < self.low {
@@ -259,6 +266,8 @@ impl Random {
 }
 
 impl Object for Random {
+    held!(range, state);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         #[expect(
             clippy::cast_possible_truncation,

@@ -4,6 +4,7 @@ use super::super::object::{Context, Handled, Object};
 use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let channel = |at: usize| making.values.get(at).map(|value| value.number());
@@ -46,6 +47,8 @@ struct Input {
 }
 
 impl Object for Input {
+    held!(wanted; not order);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let number = |at: usize| values.get(at).map_or(0.0, |value| value.number());
         let differs = |at: usize| self.wanted[at].is_some_and(|wanted| wanted != number(at));
@@ -69,6 +72,8 @@ struct Bytes {
 }
 
 impl Object for Bytes {
+    held!(; not is_first);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let number = |at: usize| values.get(at).map_or(0.0, |value| value.number());
         let (byte, port) = match self.is_first {
@@ -110,6 +115,8 @@ fn data(number: f32) -> u8 {
 }
 
 impl Object for Output {
+    held!(numbers; not status);
+
     #[expect(clippy::cast_possible_truncation, reason = "bounded")]
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let [middle, channel] = self.numbers;

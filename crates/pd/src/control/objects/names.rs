@@ -6,6 +6,7 @@ use super::super::text::write_escaped;
 use super::super::value::{Message, Value};
 use super::{Making, Passage};
 use std::fmt::Write;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -43,6 +44,8 @@ fn name(making: &mut Making<'_>) -> Symbol {
 struct Send(Symbol);
 
 impl Object for Send {
+    held!(tuple name);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.anything(
             Message {
@@ -86,6 +89,8 @@ pub(super) fn send_number(number: f32, message: Message<'_>, context: &mut Conte
 struct Shared(Symbol);
 
 impl Object for Shared {
+    held!(tuple name);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         let number = *context.value_mut(self.0);
         context.send_float(0, number);
@@ -185,6 +190,8 @@ fn write_value(
 }
 
 impl Object for FileName {
+    held!(tuple text);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.output(None, context)
     }
@@ -249,6 +256,8 @@ impl Print {
 }
 
 impl Object for Print {
+    held!(prefix);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.line(Some(words::BANG), &[], context)
     }

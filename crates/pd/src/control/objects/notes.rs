@@ -5,6 +5,7 @@ use super::super::symbol::words;
 use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
+use crate::state::{Held, held, held_arrays};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -83,7 +84,15 @@ impl Poly {
     }
 }
 
+impl Held for NoteSlot {
+    held!(pitch, is_used, serial);
+}
+
+held_arrays!(NoteSlot);
+
 impl Object for Poly {
+    held!(voices, velocity, serial; not steals; check |it| it.serial < 1 << 62);
+
     fn float(&mut self, pitch: f32, context: &mut Context<'_>) -> Handled {
         if self.velocity > 0.0 {
             if let Some(free) = self.oldest(false) {
@@ -151,6 +160,8 @@ impl MakeNote {
 }
 
 impl Object for MakeNote {
+    held!(velocity, duration, sounding);
+
     fn float(&mut self, pitch: f32, context: &mut Context<'_>) -> Handled {
         if self.velocity == 0.0 {
             return Handled::Yes;
@@ -205,6 +216,8 @@ struct StripNote {
 }
 
 impl Object for StripNote {
+    held!(velocity);
+
     fn float(&mut self, pitch: f32, context: &mut Context<'_>) -> Handled {
         if self.velocity != 0.0 {
             context.send_float(1, self.velocity);

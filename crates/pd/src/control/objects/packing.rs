@@ -5,6 +5,7 @@ use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -98,6 +99,8 @@ impl Pack {
 }
 
 impl Object for Pack {
+    held!(values; not taken; check |it| it.values.len() == it.taken.len());
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         let data = &context.globals().data;
         let is_stale = |value: &Value| match value {
@@ -175,6 +178,8 @@ struct Unpack {
 }
 
 impl Object for Unpack {
+    held!(; not taken);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let count = values.len().min(self.taken.len());
         for (outlet, value) in values[..count].iter().enumerate().rev() {

@@ -10,6 +10,7 @@ use crate::disk::{
 };
 use std::path::Path;
 use std::sync::Arc;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "file" {
@@ -58,6 +59,8 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 struct PathFunction(fn(Symbol, &mut Context<'_>));
 
 impl Object for PathFunction {
+    held!(nothing);
+
     fn symbol(&mut self, path: Symbol, context: &mut Context<'_>) -> Handled {
         (self.0)(path, context);
         Handled::Yes
@@ -139,6 +142,8 @@ fn split_name(path: Symbol, context: &mut Context<'_>) {
 struct Join;
 
 impl Object for Join {
+    held!();
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let path = context.symbols().intern_with(|symbols, text| {
             for value in values {
@@ -240,6 +245,8 @@ impl Files {
 }
 
 impl Object for Files {
+    held!(; not folder, function, asked);
+
     fn symbol(&mut self, name: Symbol, context: &mut Context<'_>) -> Handled {
         if matches!(
             self.function,

@@ -10,6 +10,7 @@ use super::fields::resize;
 use super::glue::to_number;
 use super::math::narrow;
 use super::sources::DataSource;
+use crate::state::{Held, StateReader, StateWriter, Unfit, held};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "array" {
@@ -243,7 +244,24 @@ impl Range {
     }
 }
 
+impl Held for Function {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        if let Self::Random(random) = self {
+            random.save(state);
+        }
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        match self {
+            Self::Random(random) => random.load(state),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Object for Range {
+    held!(function, source, onset, count; not point, points);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         match &mut self.function {
             Function::Size => {

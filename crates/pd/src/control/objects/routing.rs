@@ -4,6 +4,7 @@ use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -85,6 +86,8 @@ impl Trigger {
 }
 
 impl Object for Trigger {
+    held!(; not types);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.send(
             Message {
@@ -134,6 +137,8 @@ impl Route {
 }
 
 impl Object for Route {
+    held!(cases);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.list(&[], context)
     }
@@ -214,6 +219,8 @@ impl Select {
 }
 
 impl Object for Select {
+    held!(cases);
+
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         self.compare(Value::Float(number), context)
     }

@@ -7,6 +7,7 @@ use super::super::value::{Message, Value};
 use super::Making;
 use super::sources::DataSource;
 use super::texts::find;
+use crate::state::held;
 
 /// Sends the lines of a text, and waits where numbers, or a word, say so.
 pub(super) struct Sequence {
@@ -249,6 +250,8 @@ fn unit_ms(amount: f32, unit: &str, rate: f32) -> f64 {
 }
 
 impl Object for Sequence {
+    held!(name, at, arguments, once, unit_ms, next_delay, last_to, has_waited, is_running, is_automatic; not wait_word, wait_numbers, is_global, has_wait_outlet);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         self.once = values.to_vec();
         self.is_running = true;

@@ -8,6 +8,7 @@ use super::Making;
 use super::sound_words::{SoundNames, Words, WriteOptions, raw_format};
 use crate::disk::{FileName, FileReply, FileRequest, FileType, SoundFormat, SoundRead, SoundWrite};
 use std::collections::VecDeque;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     match making.class {
@@ -367,6 +368,8 @@ fn frames_of(arrays: &ArrayNames, options: &WriteOptions, context: &mut Context<
 }
 
 impl Object for SoundFiler {
+    held!(; not names, pending);
+
     fn reply(&mut self, result: &mut JobResult, context: &mut Context<'_>) {
         let Some(mut pending) = self.pending.pop_front() else {
             return;

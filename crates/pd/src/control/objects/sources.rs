@@ -6,6 +6,7 @@ use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
+use crate::state::{Held, StateReader, StateWriter, Unfit};
 
 /// A text or an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +18,22 @@ pub(super) enum DataSource {
         field: Symbol,
         pointer: Option<Pointer>,
     },
+}
+
+/// The name alone: a field is found by a pointer, and pointers begin anew.
+impl Held for DataSource {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        if let Self::Name(name) = self {
+            name.save(state);
+        }
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        match self {
+            Self::Name(name) => name.load(state),
+            Self::Field { .. } => Ok(()),
+        }
+    }
 }
 
 impl DataSource {

@@ -12,6 +12,7 @@ use super::Making;
 use super::glue::to_number;
 use super::math::narrow;
 use super::texts::send_pointer;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -39,6 +40,8 @@ struct Read {
 }
 
 impl Object for Read {
+    held!(name; not is_cubic);
+
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let Some(points) = context.arrays().named(self.name) else {
             context.print_with(|symbols, line| {
@@ -112,6 +115,8 @@ struct Write {
 }
 
 impl Object for Write {
+    held!(name, index);
+
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let Some(id) = context.arrays().find(self.name) else {
             context.print_with(|symbols, line| {
@@ -173,6 +178,8 @@ impl ArrayBox {
 }
 
 impl Object for ArrayBox {
+    held!(; not name, place);
+
     fn removed(&mut self, _: ObjectId, globals: &mut Globals) {
         let (data, mut beside, _) = globals.data();
         data.remove_around(self.place, &mut beside);

@@ -7,6 +7,7 @@ use super::super::text::TextWord;
 use super::super::value::{Message, Value};
 use super::Making;
 use super::texts::TextFile;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let held = Held {
@@ -37,6 +38,10 @@ struct Held {
     words: Vec<TextWord>,
     at: usize,
     file: TextFile,
+}
+
+impl crate::state::Held for Held {
+    held!(words, at; not file);
 }
 
 impl Held {
@@ -102,6 +107,8 @@ impl Held {
 struct Lines(Held);
 
 impl Object for Lines {
+    held!(tuple held);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         let Held { words, at, .. } = &mut self.0;
         let rest = words.get(*at..).unwrap_or_default();
@@ -270,6 +277,8 @@ impl List {
 }
 
 impl Object for List {
+    held!(held, tempo, set_at, delay, target, is_rewound, was_rewound, is_inside, drops, is_automatic);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.rewind(context);
         if self.is_inside {

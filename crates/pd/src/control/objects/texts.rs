@@ -15,6 +15,7 @@ use super::sources::DataSource;
 use crate::disk::{FileName, FileReply, FileRequest, ShortText};
 use std::path::Path;
 use std::sync::Arc;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "text" {
@@ -248,6 +249,8 @@ struct Define {
 }
 
 impl Object for Define {
+    held!(; not number, place, file);
+
     fn removed(&mut self, _: ObjectId, globals: &mut Globals) {
         let (data, mut beside, _) = globals.data();
         data.remove_around(self.place, &mut beside);
@@ -310,6 +313,8 @@ struct Get {
 }
 
 impl Object for Get {
+    held!(name, field, count);
+
     fn float(&mut self, line: f32, context: &mut Context<'_>) -> Handled {
         let Some(words) = find(self.name, context) else {
             return Handled::Yes;
@@ -375,6 +380,8 @@ struct Set {
 }
 
 impl Object for Set {
+    held!(name, line, field);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let new = values.iter().map(|value| TextWord::Value(*value));
         let (line, field) = (self.line, line_number(self.field));
@@ -431,6 +438,8 @@ struct Insert {
 }
 
 impl Object for Insert {
+    held!(name, line);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let line = self.line;
         let Some(words) = find(self.name, context) else {
@@ -457,6 +466,8 @@ impl Object for Insert {
 struct Delete(DataSource);
 
 impl Object for Delete {
+    held!(tuple name);
+
     fn float(&mut self, line: f32, context: &mut Context<'_>) -> Handled {
         let Some(words) = find(self.0, context) else {
             return Handled::Yes;
@@ -481,6 +492,8 @@ impl Object for Delete {
 struct Size(DataSource);
 
 impl Object for Size {
+    held!(tuple name);
+
     #[expect(clippy::cast_precision_loss, reason = "texts are short")]
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         if let Some(words) = find(self.0, context) {
@@ -508,6 +521,8 @@ impl Object for Size {
 struct ToList(DataSource);
 
 impl Object for ToList {
+    held!(tuple name);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         if let Some(words) = find(self.0, context) {
             let words = words.clone();
@@ -526,6 +541,8 @@ impl Object for ToList {
 struct FromList(DataSource);
 
 impl Object for FromList {
+    held!(tuple name);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let new = restored(values, context);
         if let Some(words) = find(self.0, context) {
@@ -648,6 +665,8 @@ impl Search {
 }
 
 impl Object for Search {
+    held!(name; not keys);
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let Some(words) = find(self.name, context) else {
             return Handled::Yes;

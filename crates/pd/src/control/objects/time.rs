@@ -421,7 +421,7 @@ impl Pipe {
 }
 
 impl Object for Pipe {
-    held!(values, delay, waiting, is_used, free; not is_symbol; check Self::is_sound);
+    held!(values, delay, waiting, is_used, free; not is_symbol; check |it| it.is_sound());
 
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         // One more word than there are values is a new delay.

@@ -4,6 +4,7 @@ use super::functions::{RootTables, exp, ln, mtof, wrap};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::loops::{map_by_table, map_each, zip_each};
 use crate::signal::{Arithmetic, Inlets, Operation, SignalWorld};
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class == "clip~" {
@@ -47,6 +48,8 @@ fn logarithm(a: f32, b: f32) -> f32 {
 }
 
 impl Object for Arithmetic {
+    held!(scalar; not operation; check |_| true);
+
     fn arithmetic(&self) -> Option<Arithmetic> {
         Some(*self)
     }
@@ -60,6 +63,8 @@ impl Object for Arithmetic {
 struct Binary<F>(F);
 
 impl<F: Fn(f32, f32) -> f32 + Send + Sync> Object for Binary<F> {
+    held!(nothing);
+
     fn may_join(&self) -> bool {
         true
     }
@@ -89,6 +94,8 @@ struct Quotient {
 }
 
 impl Object for Quotient {
+    held!(divisor);
+
     fn arithmetic(&self) -> Option<Arithmetic> {
         let inverse = match self.divisor {
             0.0 => 0.0,
@@ -108,6 +115,8 @@ impl Object for Quotient {
 struct Clip(f32, f32);
 
 impl Object for Clip {
+    held!(tuple low, high);
+
     fn may_join(&self) -> bool {
         true
     }
@@ -139,6 +148,8 @@ impl Object for Clip {
 struct Unary<F, const BY_TABLE: bool>(F);
 
 impl<F: Fn(f32) -> f32 + Send + Sync, const BY_TABLE: bool> Object for Unary<F, BY_TABLE> {
+    held!(nothing);
+
     fn may_join(&self) -> bool {
         true
     }

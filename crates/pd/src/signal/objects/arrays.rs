@@ -6,6 +6,7 @@ use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
 use crate::signal::{Accesses, Inlets, SharedName, SignalWorld};
 use rt::vectors::{WideWork, widest};
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -39,6 +40,8 @@ struct Read {
 }
 
 impl Object for Read {
+    held!(name);
+
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Array(self.name)).is_renamed();
     }
@@ -72,6 +75,8 @@ struct Read4 {
 }
 
 impl Object for Read4 {
+    held!(name, onset);
+
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Array(self.name)).is_renamed();
     }
@@ -156,6 +161,8 @@ struct Oscillator {
 }
 
 impl Object for Oscillator {
+    held!(name, phase);
+
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Array(self.name)).is_renamed();
     }
@@ -211,6 +218,8 @@ struct Write {
 }
 
 impl Object for Write {
+    held!(name, at);
+
     fn accesses(&self, list: &mut Accesses) {
         list.writes(SharedName::Array(self.name)).is_renamed();
     }
@@ -262,6 +271,8 @@ struct Play {
 }
 
 impl Object for Play {
+    held!(name, at, end);
+
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Array(self.name));
         list.is_renamed();
@@ -327,6 +338,8 @@ struct Send {
 }
 
 impl Object for Send {
+    held!(name);
+
     fn accesses(&self, list: &mut Accesses) {
         list.writes(SharedName::Array(self.name)).is_renamed();
     }
@@ -349,6 +362,8 @@ struct Receive {
 }
 
 impl Object for Receive {
+    held!(name);
+
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Array(self.name)).is_renamed();
     }

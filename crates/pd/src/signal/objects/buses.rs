@@ -5,6 +5,7 @@ use crate::control::{
 };
 use crate::signal::loops::add_each;
 use crate::signal::{Accesses, Inlets, SharedName, SharedSamples, SignalWorld};
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
@@ -46,6 +47,8 @@ struct Dac {
 }
 
 impl Object for Dac {
+    held!(; not channels);
+
     fn accesses(&self, list: &mut Accesses) {
         for channel in self.channels.iter().flatten() {
             list.writes(SharedName::Output(*channel));
@@ -71,6 +74,8 @@ struct Adc {
 }
 
 impl Object for Adc {
+    held!(; not channels);
+
     fn accesses(&self, list: &mut Accesses) {
         for channel in self.channels.iter().flatten() {
             list.reads(SharedName::Input(*channel));
@@ -98,6 +103,8 @@ struct Send {
 }
 
 impl Object for Send {
+    held!(name);
+
     fn accesses(&self, list: &mut Accesses) {
         let bus = SharedName::Send(self.name);
         list.makes(bus, SharedSamples::block()).writes(bus);
@@ -118,6 +125,8 @@ struct Receive {
 }
 
 impl Object for Receive {
+    held!(name);
+
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Send(self.name)).is_renamed();
     }
@@ -145,6 +154,8 @@ struct Throw {
 }
 
 impl Object for Throw {
+    held!(name);
+
     fn accesses(&self, list: &mut Accesses) {
         list.writes(SharedName::Throw(self.name)).is_renamed();
     }
@@ -173,6 +184,8 @@ struct Catch {
 }
 
 impl Object for Catch {
+    held!(name);
+
     fn accesses(&self, list: &mut Accesses) {
         let bus = SharedName::Throw(self.name);
         list.makes(bus, SharedSamples::block()).writes(bus);

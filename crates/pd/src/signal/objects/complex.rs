@@ -5,6 +5,7 @@ use crate::control::{Context, Handled, Message, Object, words};
 use crate::signal::loops::RUN;
 use crate::signal::{Inlets, Recursion, RecursionKind, SignalWorld};
 use rt::vectors::{WideWork, widest};
+use crate::state::held;
 
 /// A signal and the coefficients of a complex filter, real parts before imaginary ones.
 type ComplexInlets<'s> = [&'s [f32]; 4];
@@ -106,6 +107,8 @@ pub(super) struct ComplexFilter {
 }
 
 impl Object for ComplexFilter {
+    held!(re, im; not kind);
+
     fn recursion(&self, _: f32, _: Option<f32>) -> Option<Recursion> {
         Some(Recursion {
             kind: match self.kind {

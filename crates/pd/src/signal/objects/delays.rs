@@ -185,6 +185,8 @@ struct DelayRead4 {
 }
 
 impl Object for DelayRead4 {
+    held!(; not name);
+
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Delay(self.name));
     }

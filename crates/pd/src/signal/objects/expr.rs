@@ -5,6 +5,7 @@ use crate::expression::{
     LibraryRandom, Operand, Program, Samples, Stack, Storage, Surroundings, Touched,
 };
 use crate::signal::{Accesses, BLOCK, Inlets, RowFormat, SharedName, SignalWorld};
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let has_blocks = match making.class {
@@ -67,6 +68,10 @@ struct Common {
     random: LibraryRandom,
 }
 
+impl crate::state::Held for Common {
+    held!(inlets, random; not program, names, stack);
+}
+
 impl Common {
     fn accesses(&self, list: &mut Accesses) {
         for touched in self.program.touched() {
@@ -105,6 +110,8 @@ fn version(message: Message<'_>, context: &mut Context<'_>) -> Handled {
 struct Blocks(Common);
 
 impl Object for Blocks {
+    held!(tuple common);
+
     fn accesses(&self, list: &mut Accesses) {
         self.0.accesses(list);
     }
@@ -218,6 +225,8 @@ impl PerSample {
 }
 
 impl Object for PerSample {
+    held!(common, inputs_before, results, results_before, is_stopped);
+
     fn prepare(&mut self, format: &RowFormat) {
         let histories = [
             &mut self.inputs_before,

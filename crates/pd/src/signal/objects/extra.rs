@@ -2,6 +2,7 @@
 
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -17,6 +18,8 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 struct Shift(f32);
 
 impl Object for Shift {
+    held!(tuple samples);
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
@@ -77,6 +80,8 @@ impl Loop {
 }
 
 impl Object for Loop {
+    held!(phase, window, inverse, is_set);
+
     fn bang(&mut self, _: &mut Context<'_>) -> Handled {
         self.set_phase(0.0);
         Handled::Yes
@@ -211,6 +216,8 @@ impl Ladder {
 }
 
 impl Object for Ladder {
+    held!(state, saturation, oversample; not rate);
+
     fn prepare(&mut self, format: &RowFormat) {
         self.rate = f64::from(format.rate);
     }
@@ -266,6 +273,8 @@ impl Print {
 }
 
 impl Object for Print {
+    held!(count; not name, block);
+
     fn accesses(&self, list: &mut Accesses) {
         list.sets_clocks();
     }

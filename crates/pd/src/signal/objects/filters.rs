@@ -5,6 +5,7 @@ use crate::constants::TWO_PI;
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
 use crate::signal::loops::{RUN, each_in_turn, map_each, map_in_turn};
 use crate::signal::{Inlets, Recursion, RecursionKind, SignalWorld};
+use crate::state::held;
 
 /// A quarter of a circle.
 const QUARTER: f32 = TWO_PI / 4.0;
@@ -70,6 +71,8 @@ pub(super) fn kept(state: f32) -> f32 {
 }
 
 impl Object for LowPass {
+    held!(hz, last);
+
     fn recursion(&self, rate: f32, _: Option<f32>) -> Option<Recursion> {
         let (coefficient, feedback) = self.coefficients(rate);
         Some(Recursion {
@@ -129,6 +132,8 @@ impl HighPass {
 }
 
 impl Object for HighPass {
+    held!(hz, last);
+
     fn recursion(&self, rate: f32, _: Option<f32>) -> Option<Recursion> {
         let (coefficient, normal) = self.coefficients(rate);
         Some(Recursion {
@@ -238,6 +243,8 @@ impl BandPass {
 }
 
 impl Object for BandPass {
+    held!(hz, q, last, before);
+
     fn recursion(&self, rate: f32, _: Option<f32>) -> Option<Recursion> {
         let [a1, a2, gain] = self.coefficients(rate);
         Some(Recursion {
@@ -314,6 +321,8 @@ impl Biquad {
 }
 
 impl Object for Biquad {
+    held!(coefficients, last, before);
+
     fn recursion(&self, _: f32, _: Option<f32>) -> Option<Recursion> {
         Some(Recursion {
             kind: RecursionKind::Biquad,
@@ -372,6 +381,8 @@ struct BoundedLowPass {
 }
 
 impl Object for BoundedLowPass {
+    held!(last);
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,

@@ -7,6 +7,7 @@ use super::functions::RootTables;
 use crate::control::{Making, Object};
 use crate::signal::{Inlets, RowFormat, SignalWorld};
 use fft::{Kernels, Packing, RealFft};
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -152,6 +153,8 @@ impl Complex {
 }
 
 impl Object for Complex {
+    held!(; not fft, halves, is_inverse);
+
     fn prepare(&mut self, format: &RowFormat) {
         self.fft.prepare(format.frames);
         for half in &mut self.halves {
@@ -200,6 +203,8 @@ impl Object for Complex {
 struct Forward(BlockFft);
 
 impl Object for Forward {
+    held!(nothing);
+
     fn prepare(&mut self, format: &RowFormat) {
         self.0.prepare(format.frames);
     }
@@ -229,6 +234,8 @@ impl Object for Forward {
 struct Inverse(BlockFft);
 
 impl Object for Inverse {
+    held!(nothing);
+
     fn prepare(&mut self, format: &RowFormat) {
         self.0.prepare(format.frames);
     }
@@ -252,6 +259,8 @@ impl Object for Inverse {
 struct Peaks;
 
 impl Object for Peaks {
+    held!();
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,

@@ -65,7 +65,9 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 /// The box of `block~` or `switch~`, until its canvas is ordered: then the canvas itself takes its place.
 struct BlockBox;
 
-impl Object for BlockBox {}
+impl Object for BlockBox {
+    crate::state::held!();
+}
 
 /// Returns true if Pd sorts the class with the signals.
 pub(super) fn is_signal_class(class: &str) -> bool {

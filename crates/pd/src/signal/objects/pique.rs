@@ -3,6 +3,7 @@
 use crate::constants::NEAR_PI;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value};
 use std::f64::consts::PI;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     (making.class == "pique").then(|| {
@@ -171,6 +172,8 @@ fn copy_points(name: Symbol, count: usize, to: &mut Vec<f32>, context: &mut Cont
 }
 
 impl Object for Pique {
+    held!(max_error; not max_peaks, rate, spectrum);
+
     /// `POINTS REAL IMAGINARY PEAKS`.
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         let [points, Value::Symbol(re), Value::Symbol(im), rest @ ..] = values else {

@@ -8,6 +8,7 @@ use crate::control::{Context, Handled, Making, Message, Object, words};
 use crate::signal::loops::{RUN, zip_in_turn};
 use crate::signal::{Inlets, Recursion, RecursionKind, SignalWorld};
 use rt::vectors::{WideWork, in_eights, widest};
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let kind = match making.class {
@@ -37,6 +38,8 @@ struct Vcf {
 }
 
 impl Object for Vcf {
+    held!(q, re, im);
+
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         match inlet {
             2 => set(message, &mut self.q),
@@ -263,6 +266,8 @@ struct RealFilter {
 }
 
 impl Object for RealFilter {
+    held!(last; not kind);
+
     fn recursion(&self, _: f32, _: Option<f32>) -> Option<Recursion> {
         Some(Recursion {
             kind: match self.kind {

@@ -5,6 +5,7 @@ use crate::constants::{LN_10, PI};
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
 use crate::signal::loops::each_in_turn;
 use crate::signal::{Accesses, BLOCK, Inlets, RowFormat, SignalWorld};
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -37,6 +38,8 @@ fn narrow(x: f64) -> f32 {
 struct Constant(f32);
 
 impl Object for Constant {
+    held!(tuple number);
+
     fn may_join(&self) -> bool {
         true
     }
@@ -55,6 +58,8 @@ impl Object for Constant {
 struct Rate(f32);
 
 impl Object for Rate {
+    held!(nothing);
+
     fn prepare(&mut self, format: &RowFormat) {
         self.0 = format.nominal_rate;
     }
@@ -81,6 +86,8 @@ struct Line {
 }
 
 impl Object for Line {
+    held!(target, value, big_step, step, blocks_left, next_ms, ramp_ms, has_new_target);
+
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
         if self.next_ms <= 0.0 {
             self.target = number;
@@ -160,11 +167,15 @@ pub(in super::super) fn is_odd(x: f32) -> bool {
 }
 
 /// One segment that waits.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Segment {
     target: f64,
     begin: f64,
     end: f64,
+}
+
+impl crate::state::Held for Segment {
+    held!(target, begin, end);
 }
 
 /// A ramp whose begins and ends lie between samples. Times are in milliseconds of logical time.
@@ -249,6 +260,8 @@ impl SampleLine {
 }
 
 impl Object for SampleLine {
+    held!(value, step, target, end, next_ms, delay_ms, last_now, next_block, waiting);
+
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let number = if is_odd(number) { 0.0 } else { number };
         if self.delay_ms < 0.0 {
@@ -333,6 +346,8 @@ struct Snapshot {
 }
 
 impl Object for Snapshot {
+    held!(value);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_float(0, self.value);
         Handled::Yes
@@ -361,6 +376,8 @@ struct SampleSnapshot {
 }
 
 impl Object for SampleSnapshot {
+    held!(block, time; not per_ms);
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         let passed = context.clocks().ms_since(self.time) * f64::from(self.per_ms);
         #[expect(
@@ -462,6 +479,8 @@ fn weighted_power(weights: &[f32], signal: &[f32]) -> f32 {
 }
 
 impl Object for Envelope {
+    held!(sums, phase, result; not window, points, asked_period, period; check |it| it.phase <= it.period);
+
     fn prepare(&mut self, format: &RowFormat) {
         self.fit(format.frames);
     }
@@ -508,6 +527,8 @@ impl Object for Envelope {
 struct BlockBang;
 
 impl Object for BlockBang {
+    held!();
+
     fn accesses(&self, list: &mut Accesses) {
         list.sets_clocks();
     }
@@ -545,6 +566,8 @@ impl Threshold {
 }
 
 impl Object for Threshold {
+    held!(high, low, high_dead, low_dead, is_high, wait_ms);
+
     fn accesses(&self, list: &mut Accesses) {
         list.sets_clocks();
     }
@@ -589,6 +612,8 @@ struct SampleHold {
 }
 
 impl Object for SampleHold {
+    held!(held, last);
+
     fn may_join(&self) -> bool {
         true
     }

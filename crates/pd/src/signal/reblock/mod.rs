@@ -21,6 +21,7 @@ use super::world::{BlockTime, Inlets, SignalWorld};
 use super::{Accesses, RowFormat};
 use crate::control::{ArrayId, Context, Handled, Message, Object, ObjectId, Symbol, words};
 use ports::{InletBuffer, OutletBuffer};
+use crate::state::{Held, StateReader, StateWriter, Unfit};
 use settings::Reblocking;
 use std::sync::Arc;
 
@@ -163,6 +164,28 @@ impl Reblock {
 }
 
 impl Object for Reblock {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        self.parts.settings.save(state);
+        self.is_on.save(state);
+        self.phase.save(state);
+        self.inlets.save(state);
+        self.outlets.save(state);
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        let mut settings = self.parts.settings;
+        settings.load(state)?;
+        if settings != self.parts.settings {
+            self.parts.settings = settings;
+            self.reformat();
+        }
+        self.is_on.load(state)?;
+        self.phase.load(state)?;
+        self.inlets.load(state)?;
+        self.outlets.load(state)?;
+        (self.phase < self.to.period).then_some(()).ok_or(Unfit)
+    }
+
     fn is_on(&self) -> Option<bool> {
         Some(self.is_on)
     }

@@ -1,6 +1,7 @@
 //! [`InletBuffer`] and [`OutletBuffer`]: between blocks outside and blocks inside (`g_io.c`, `d_resample.c`).
 
 use super::settings::Reblocking;
+use crate::state::{Held, held, held_arrays};
 
 /// Method of upsampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,27 @@ pub(super) struct InletBuffer {
     resampler: Resampler,
 }
 
+impl Held for InletBuffer {
+    held!(samples, fill, read, resampler; not resampled, hop; check |it| it.is_sound());
+}
+
+impl Held for OutletBuffer {
+    held!(samples, write, read, resampler; not resampled, hop; check |it| it.is_sound());
+}
+
+impl Held for Resampler {
+    held!(last; not method);
+}
+
+held_arrays!(InletBuffer, OutletBuffer);
+
 impl InletBuffer {
+    /// Returns true if its places are those of blocks.
+    fn is_sound(&self) -> bool {
+        let len = self.samples.len();
+        self.fill <= len && self.read < len
+    }
+
     pub(super) fn new(method: Upsampling) -> Self {
         Self {
             samples: Vec::new(),
@@ -166,6 +187,12 @@ pub(super) struct OutletBuffer {
 }
 
 impl OutletBuffer {
+    /// Returns true if its places are those of blocks.
+    fn is_sound(&self) -> bool {
+        let (len, block) = (self.samples.len(), self.resampled.len());
+        self.write < len && self.read + block <= len
+    }
+
     pub(super) fn new(method: Upsampling) -> Self {
         Self {
             samples: Vec::new(),

@@ -1,6 +1,7 @@
 //! [`BlockSettings`]: the arguments of `block~` and `switch~`, and what follows from them.
 
 use crate::signal::RowFormat;
+use crate::state::{Held, held};
 
 /// Longest block, in frames.
 const MAX_FRAMES: u32 = 1 << 22;
@@ -41,7 +42,17 @@ pub(super) struct Reblocking {
     pub is_bounded: bool,
 }
 
+impl Held for BlockSettings {
+    held!(frames, overlap, up, down; check |it| it.is_sound());
+}
+
 impl BlockSettings {
+    /// Returns true if [`BlockSettings::new`] could have made it.
+    fn is_sound(&self) -> bool {
+        let factor = |it: usize| it.is_power_of_two() && it <= MAX_FACTOR as usize;
+        self.frames <= MAX_FRAMES as usize && [self.overlap, self.up, self.down].into_iter().all(factor)
+    }
+
     /// From block length, overlap and factor of upsampling. What Pd refuses becomes what Pd takes instead.
     pub(in super::super) fn new(frames: f32, overlap: f32, up: f32) -> Self {
         let power = |whole: u32| {

@@ -10,6 +10,7 @@ use super::functions::RootTables;
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::{Accesses, Inlets, SignalWorld};
 use bands::{Band, BandSettings, bands};
+use crate::state::{Held, StateReader, StateWriter, Unfit, held, held_arrays};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     (making.class == "bonk~").then(|| Box::new(Bonk::new(making)) as Box<dyn Object>)
@@ -40,6 +41,9 @@ struct Channel {
     bands: Vec<BandState>,
 }
 
+/// Attacks that were learned: the amplitudes of each.
+struct Templates(Vec<Vec<f32>>);
+
 struct Bonk {
     bands: Vec<Band>,
     channels: Vec<Channel>,
@@ -65,11 +69,42 @@ struct Bonk {
     now: usize,
     /// Amplitudes of each band of each channel, for the outlets.
     amplitudes: Vec<f32>,
-    templates: Vec<Vec<f32>>,
+    templates: Templates,
     learn: u32,
     learned: u32,
     /// Time of the last attack.
     last_hit: f64,
+}
+
+impl Held for BandState {
+    held!(power, given, windows, masks);
+}
+
+impl Held for Channel {
+    held!(samples, bands);
+}
+
+held_arrays!(BandState, Channel);
+
+impl Held for Templates {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        state.put_len(self.0.len());
+        for template in &self.0 {
+            state.put_len(template.len());
+            template.iter().for_each(|x| x.save(state));
+        }
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        let count = state.len()?;
+        self.0.clear();
+        for _ in 0..count.min(MAX_TEMPLATES) {
+            let mut template = vec![0.0; { *state }.len()?];
+            template.load(state)?;
+            self.0.push(template);
+        }
+        (count <= MAX_TEMPLATES).then_some(()).ok_or(Unfit)
+    }
 }
 
 #[expect(
@@ -139,11 +174,20 @@ impl Bonk {
             is_reported: false,
             is_hit: false,
             now: 0,
-            templates: Vec::new(),
+            templates: Templates(Vec::new()),
             learn: 0,
             learned: 0,
             last_hit: 0.0,
         }
+    }
+
+    /// Returns true if its fields can be true together.
+    fn is_sound(&self) -> bool {
+        (1..=MASKS).contains(&self.attack_windows)
+            && self.filled < self.points
+            && self.attack <= MAX_ATTACK + 1
+            && self.now < MASKS
+            && (self.learn == 0 || self.learned < self.learn)
     }
 
     /// Analyses a full window. Returns true if something is to be given out.
@@ -266,15 +310,15 @@ impl Bonk {
 
     /// Adds an attack to the present template; false if it comes too soon after the last one.
     fn learn_hit(&mut self, ms: f64) -> bool {
-        if !self.templates.is_empty() && ms <= 200.0 {
+        if !self.templates.0.is_empty() && ms <= 200.0 {
             return false;
         }
         let power: f32 = self.amplitudes.iter().map(|x| x * x).sum();
         let scale = 100.0 * RootTables::get().rough_inverse_root(power.max(1.0e-15));
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
         let count = self.learned as f32;
-        let has_room = self.templates.len() < MAX_TEMPLATES;
-        match self.templates.last_mut() {
+        let has_room = self.templates.0.len() < MAX_TEMPLATES;
+        match self.templates.0.last_mut() {
             Some(template) if self.learned > 0 => {
                 for (to, x) in template.iter_mut().zip(&self.amplitudes) {
                     *to = (count * *to + x * scale) / (count + 1.0);
@@ -282,7 +326,7 @@ impl Bonk {
             }
             _ if has_room => {
                 let scaled = self.amplitudes.iter().map(|x| x * scale);
-                self.templates.push(scaled.collect());
+                self.templates.0.push(scaled.collect());
             }
             _ => {}
         }
@@ -293,7 +337,7 @@ impl Bonk {
     /// Number of the template that is most like the attack; 0 if there is none.
     fn nearest_template(&self) -> f32 {
         let (mut best, mut found) = (-1e30_f32, 0.0);
-        for (at, template) in self.templates.iter().enumerate() {
+        for (at, template) in self.templates.0.iter().enumerate() {
             let product = template.iter().zip(&self.amplitudes).map(|(a, b)| a * b);
             let product: f32 = product.sum();
             if product > best {
@@ -325,13 +369,13 @@ impl Bonk {
             }
             "learn" => {
                 if number(0) >= 1.0 {
-                    self.templates.clear();
+                    self.templates.0.clear();
                 }
                 self.learn = u32::try_from(whole(number(0))).unwrap_or(u32::MAX);
                 self.learned = 0;
             }
             "forget" => {
-                self.templates.pop();
+                self.templates.0.pop();
                 self.learned = 0;
             }
             "debug" | "print" => {}
@@ -353,6 +397,10 @@ fn fourth_root_inverse(x: f32) -> f32 {
 }
 
 impl Object for Bonk {
+    held!(channels, high, low, min_velocity, mask_windows, mask_decay, is_loudness, debounce_decay, debounce, attack_windows,
+        is_spewing, filled, countdown, attack, is_reported, is_hit, now, amplitudes, templates, learn, learned, last_hit;
+        not bands, points, period; check |it| it.is_sound());
+
     fn accesses(&self, list: &mut Accesses) {
         list.sets_clocks();
     }

@@ -12,6 +12,7 @@ mod spectrum;
 
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value};
 use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
+use crate::state::{Held, StateReader, StateWriter, Unfit, held, held_arrays};
 use notes::{NoteFinder, NoteRules};
 use pitch::{Guess, MAX_WEIGHTS, follow, fundamental};
 use spectrum::{Analysis, Peak, narrow, to_db, to_pitch};
@@ -71,7 +72,28 @@ fn power_below(number: usize) -> usize {
     1 << number.max(1).ilog2()
 }
 
+impl Held for Sigmund {
+    held!(hop, max_peaks, max_hertz, vibrato, stable_ms, growth, min_power, guess, samples, filled, countdown, notes, tracks;
+        not outputs, points, is_stream, rate, analysis, weights; check |it| it.is_sound());
+}
+
+impl Held for Guess {
+    held!(partials, power);
+}
+
+impl Held for Peak {
+    held!(frequency, amplitude, re, im, db, age);
+}
+
+held_arrays!(Peak);
+
 impl Sigmund {
+    /// Returns true if its fields can be true together.
+    fn is_sound(&self) -> bool {
+        let is_hop = self.hop <= 1 << 32;
+        is_hop && self.filled <= self.points && (1..=whole(MAX_PEAKS)).contains(&self.max_peaks)
+    }
+
     fn new(making: &mut Making<'_>) -> Self {
         let mut new = Self {
             outputs: Vec::new(),
@@ -294,6 +316,22 @@ fn send_tracks(tracks: &[Peak], outlet: usize, context: &mut Context<'_>) {
 }
 
 impl Object for Sigmund {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        // Lengths depend on it.
+        self.points.save(state);
+        Held::save(self, state);
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        let mut points = 0_usize;
+        Held::load(&mut points, state)?;
+        self.set_points(points);
+        if self.points != points {
+            return Err(Unfit);
+        }
+        Held::load(self, state)
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         list.sets_clocks();
     }

@@ -1,6 +1,7 @@
 //! [`NoteFinder`]: pitches and powers of successive windows to beginnings of notes.
 
 use super::spectrum::narrow;
+use crate::state::{Held, held};
 use std::f64::consts::{LN_2, LN_10};
 
 /// Windows that are remembered.
@@ -42,6 +43,10 @@ impl Default for NoteFinder {
             now: 0,
         }
     }
+}
+
+impl Held for NoteFinder {
+    held!(age, high, low, is_past_peak, history, now; check |it| it.now < HISTORY && it.age < 1 << 62);
 }
 
 impl NoteFinder {
