@@ -6,7 +6,7 @@ use divisi_pd::{LoadedPatch, PatchPlayer, SearchPath, load_patch};
 use std::path::{Path, PathBuf};
 
 /// Blocks after which the state is saved, and blocks that are compared then.
-const SAVED_AFTER: [usize; 3] = [1, 150, 297];
+const SAVED_AFTER: [usize; 3] = [1, 160, 317];
 const COMPARED: usize = 150;
 /// Channels of `adc~` and `dac~`.
 const CHANNELS: usize = 4;
@@ -147,4 +147,102 @@ fn patches_of_a_folder_go_on_with_the_same_bits() {
         println!("{name}: {why}");
     }
     println!("{} of {count} differ", differing.len());
+}
+
+/// A generator that can be repeated.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+
+    /// Changes some bytes.
+    fn damage(&mut self, state: &mut [u8]) {
+        for _ in 0..=self.below(3) {
+            let at = self.below(state.len());
+            let len = self.below(8).min(state.len() - at);
+            let kind = self.below(4);
+            for byte in &mut state[at..at + len] {
+                *byte = match kind {
+                    0 => 0,
+                    1 => 0xff,
+                    2 => self.below(256) as u8,
+                    _ => byte.wrapping_add(1),
+                };
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_state_is_refused_or_taken_and_harms_nothing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sound");
+    let mut random = Random(1);
+    let (mut refused, mut taken) = (0, 0);
+    for path in patches(&folder) {
+        let patch = load_patch(&path, &SearchPath::new([])).expect("it can be read");
+        let mut whole = Playing::new(&patch);
+        whole.play(40);
+        let state = whole.state();
+        let used = state.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+        let mut other = Playing::new(&patch);
+        for _ in 0..30 {
+            let mut damaged = state.clone();
+            random.damage(&mut damaged[..used]);
+            let before = other.state();
+            match other.player.load(&damaged) {
+                Ok(()) => {
+                    taken += 1;
+                    other.play(2);
+                }
+                Err(_) => {
+                    refused += 1;
+                    assert!(other.state() == before, "{}", path.display());
+                }
+            }
+        }
+        for len in [0, 1, 15, 16, state.len() - 1] {
+            assert!(other.player.load(&state[..len]).is_err());
+        }
+    }
+    println!("{refused} refused, {taken} taken");
+    assert!(refused > 100 && taken > 100);
+}
+
+/// The patch of these lines.
+fn patch_of(name: &str, lines: &str) -> LoadedPatch {
+    let path = std::env::temp_dir().join(format!("divisi-state-{name}-{}.pd", std::process::id()));
+    std::fs::write(&path, format!("#N canvas 0 0 9 9 12;\n{lines}")).expect("writable");
+    let patch = load_patch(&path, &SearchPath::only([])).expect("it is there");
+    std::fs::remove_file(&path).expect("ours");
+    patch
+}
+
+#[test]
+fn a_state_of_another_text_is_refused() {
+    let of = |hertz: u32| {
+        let lines = format!("#X obj 0 0 osc~ {hertz};\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n");
+        Playing::new(&patch_of("text", &lines))
+    };
+    let (mut one, mut same, mut other) = (of(440), of(440), of(441));
+    one.play(3);
+    assert!(same.player.load(&one.state()).is_ok());
+    let why = other.player.load(&one.state()).unwrap_err();
+    assert_eq!(why.to_string(), "a saved state of another patch");
+}
+
+#[test]
+fn a_patch_in_which_messages_have_made_boxes_keeps_no_state() {
+    let lines = "#X obj 0 0 loadbang;\n#X obj 0 0 delay 5;\n#X msg 0 0 \\; pd-inside obj 0 0 f \\;;\n\
+        #N canvas 0 0 9 9 inside 0;\n#X restore 0 0 pd inside;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n";
+    let patch = patch_of("boxes", lines);
+    let (mut one, mut other) = (Playing::new(&patch), Playing::new(&patch));
+    assert!(other.player.load(&one.state()).is_ok());
+    one.play(10);
+    let why = other.player.load(&one.state()).unwrap_err();
+    assert_eq!(why.to_string(), "the patch kept no state");
+    other.play(10);
 }

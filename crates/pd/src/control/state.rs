@@ -14,6 +14,11 @@ use crate::state::{Held, StateReader, StateWriter, Unfit};
 const MAX_SYMBOLS: usize = 1 << 16;
 
 impl Machine {
+    /// Fixes what must be the same in all states: the patch is loaded.
+    pub(crate) fn end_loading(&mut self) {
+        self.globals.texts.end_loading();
+    }
+
     /// Number of objects of the patch, which must be the same where a state is read: no message has made boxes.
     pub(crate) fn objects_of_state(&self) -> usize {
         self.objects.len()
@@ -37,7 +42,7 @@ impl Machine {
         globals.seeds.save(state);
         globals.dsp.save(state);
         globals.is_over.save(state);
-        globals.texts.save(state);
+        globals.texts.loaded().save(state);
         for parser in &self.midi_parsers {
             parser.save(state);
         }
@@ -85,7 +90,7 @@ impl Machine {
         globals.seeds.load(state)?;
         globals.dsp.load(state)?;
         globals.is_over.load(state)?;
-        globals.texts.load(state)?;
+        globals.texts.loaded_mut().load(state)?;
         for parser in &mut self.midi_parsers {
             parser.load(state)?;
         }
@@ -229,28 +234,6 @@ impl Held for Receivers {
             self.add_last(name, object);
         }
         Ok(())
-    }
-}
-
-impl Held for super::text::Texts {
-    fn save(&self, state: &mut StateWriter<'_>) {
-        state.put_len(self.all().len());
-        self.all().iter().for_each(|words| words.save(state));
-        self.free().save(state);
-    }
-
-    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
-        let count = state.len()?;
-        let (texts, free) = self.all_mut();
-        // Objects hold the numbers of texts of their own.
-        if count < texts.len() {
-            return Err(Unfit);
-        }
-        texts.resize_with(count, Vec::new);
-        texts.iter_mut().try_for_each(|words| words.load(state))?;
-        free.load(state)?;
-        let is_there = |number: &usize| *number < count;
-        free.iter().all(is_there).then_some(()).ok_or(Unfit)
     }
 }
 

@@ -265,6 +265,8 @@ pub(crate) struct Texts {
     texts: Vec<Vec<TextWord>>,
     /// Numbers of texts that are gone; their memory stays for the next ones.
     free: Vec<usize>,
+    /// Number of those that were there when the patch was loaded.
+    loaded: usize,
 }
 
 impl Texts {
@@ -306,19 +308,19 @@ impl Texts {
         self.free.push(number);
     }
 
-    /// All texts, by number.
-    pub(super) fn all(&self) -> &[Vec<TextWord>] {
-        &self.texts
+    /// The texts of the patch as it was loaded, by number, to be saved; those that are made later belong to scalars.
+    pub(super) fn loaded(&self) -> &[Vec<TextWord>] {
+        &self.texts[..self.loaded]
     }
 
-    /// All texts, to be changed, with the numbers of those that are gone.
-    pub(super) fn all_mut(&mut self) -> (&mut Vec<Vec<TextWord>>, &mut Vec<usize>) {
-        (&mut self.texts, &mut self.free)
+    /// The same, to be changed.
+    pub(super) fn loaded_mut(&mut self) -> &mut [Vec<TextWord>] {
+        &mut self.texts[..self.loaded]
     }
 
-    /// Numbers of texts that are gone.
-    pub(super) fn free(&self) -> &Vec<usize> {
-        &self.free
+    /// Counts those that are there as the patch's own.
+    pub(super) fn end_loading(&mut self) {
+        self.loaded = self.texts.len();
     }
 
     /// The number of a text.

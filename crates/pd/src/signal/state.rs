@@ -47,6 +47,7 @@ impl MessageStep {
     ///
     /// Real-time: setup.
     pub(crate) fn fix_state(&mut self) {
+        self.machine.end_loading();
         let mut bytes = Vec::new();
         let is_whole = {
             let mut state = StateWriter::new(&mut bytes, MAX_BYTES - HEAD);
@@ -55,7 +56,8 @@ impl MessageStep {
         };
         let size = bytes.len() + bytes.len() / 4 + HEAD + ROOM;
         self.state_format.objects = self.machine.objects_of_state();
-        self.state_format.bytes = if is_whole { size.min(MAX_BYTES) } else { 0 };
+        let size = size.next_multiple_of(4096).min(MAX_BYTES);
+        self.state_format.bytes = if is_whole { size } else { 0 };
     }
 
     /// Bytes of each state of the patch; 0 if it keeps none.
@@ -308,5 +310,38 @@ impl Held for SharedName {
             _ => return Err(Unfit),
         };
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::steps::PatchSteps;
+    use super::*;
+    use crate::class::class_names;
+    use crate::load::load_text;
+
+    /// Returns true if an object of the patch with this statement begins anew.
+    fn begins_anew(statement: &str) -> bool {
+        let patch = load_text("p", format!("#N canvas 0 0 9 9 12;\n{statement};\n"));
+        let (steps, _) = PatchSteps::new(&patch, 44_100.0, (0, 0));
+        let mut bytes = Vec::new();
+        let mut state = StateWriter::new(&mut bytes, usize::MAX);
+        steps.messages.machine.save_state(&mut state);
+        state.begins_anew
+    }
+
+    #[test]
+    fn every_class_keeps_what_it_holds_or_is_named_as_one_that_begins_anew() {
+        let boxes = class_names().into_iter().map(|class| (class.to_owned(), format!("#X obj 0 0 {class}")));
+        let found = boxes.filter(|(_, statement)| begins_anew(statement));
+        let found = Vec::from_iter(found.map(|(class, _)| class));
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pd.md");
+        let docs = std::fs::read_to_string(docs).expect("it is there");
+        let line = docs.lines().find(|line| line.starts_with("Begin anew: "));
+        let named = line.expect("a line of classes").split('`').skip(1).step_by(2);
+        assert_eq!(found, Vec::from_iter(named));
+        for statement in ["#X msg 0 0 a", "#X floatatom 0 0", "#X symbolatom 0 0"] {
+            assert!(!begins_anew(statement), "{statement}");
+        }
     }
 }
