@@ -189,7 +189,9 @@ impl Messages {
         let begin = state.len();
         let is_steady = self.late.is_none() && self.changed.is_none();
         match &self.step {
-            Some(step) if is_steady => step.save_state(state),
+            Some(step) if is_steady => {
+                step.save_state(state);
+            }
             _ => state.resize(begin + self.state_bytes, 0),
         }
     }

@@ -115,11 +115,12 @@ impl PatchPlayer {
         }
     }
 
-    /// Appends what the patch holds, for another player of it.
+    /// Appends what the patch holds, for another player of it. Gives the number of arrays and delay lines that found no room: they begin
+    /// anew there.
     ///
     /// Real-time: hot if `state` has the capacity.
-    pub fn save(&self, state: &mut Vec<u8>) {
-        self.messages.save_state(state);
+    pub fn save(&self, state: &mut Vec<u8>) -> usize {
+        self.messages.save_state(state)
     }
 
     /// Goes on from what another player of the patch at the same rate has saved.

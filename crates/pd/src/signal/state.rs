@@ -66,13 +66,13 @@ impl MessageStep {
     }
 
     /// Appends the state of the patch, between two blocks. One that has become too large, and that of a patch in which messages have made
-    /// boxes, is empty.
+    /// boxes, is empty. Gives the number of arrays and delay lines that found no room.
     ///
     /// Real-time: hot if `bytes` has the capacity.
-    pub(crate) fn save_state(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn save_state(&self, bytes: &mut Vec<u8>) -> usize {
         let (begin, format) = (bytes.len(), &self.state_format);
         if format.bytes == 0 {
-            return;
+            return 0;
         }
         bytes.extend_from_slice(&MAGIC.to_le_bytes());
         bytes.extend_from_slice(&format.patch.to_le_bytes());
@@ -82,7 +82,7 @@ impl MessageStep {
         if is_as_loaded {
             self.write_state(&mut state);
         }
-        let is_kept = is_as_loaded && !state.is_full();
+        let (is_kept, left_out) = (is_as_loaded && !state.is_full(), state.left_out);
         let len = if is_kept {
             bytes.len() - begin - HEAD
         } else {
@@ -92,6 +92,7 @@ impl MessageStep {
         let len = u32::try_from(len).unwrap_or(0).to_le_bytes();
         bytes[begin + HEAD - 4..begin + HEAD].copy_from_slice(&len);
         bytes.resize(begin + format.bytes, 0);
+        left_out
     }
 
     /// Goes on from a state of the same patch, between two blocks. One that does not fit changes nothing; the reason is given.
@@ -206,6 +207,7 @@ fn is_kept(name: SharedName) -> bool {
 fn save_samples(samples: &[f32], state: &mut StateWriter<'_>) {
     let is_kept = !samples.is_empty() && state.room() > samples.len() * 4 + 8;
     is_kept.save(state);
+    state.left_out += usize::from(!is_kept && !samples.is_empty());
     if is_kept {
         samples.save(state);
     }
@@ -332,13 +334,19 @@ mod tests {
 
     #[test]
     fn every_class_keeps_what_it_holds_or_is_named_as_one_that_begins_anew() {
-        let boxes = class_names().into_iter().map(|class| (class.to_owned(), format!("#X obj 0 0 {class}")));
+        let boxes = class_names()
+            .into_iter()
+            .map(|class| (class.to_owned(), format!("#X obj 0 0 {class}")));
         let found = boxes.filter(|(_, statement)| begins_anew(statement));
         let found = Vec::from_iter(found.map(|(class, _)| class));
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pd.md");
         let docs = std::fs::read_to_string(docs).expect("it is there");
         let line = docs.lines().find(|line| line.starts_with("Begin anew: "));
-        let named = line.expect("a line of classes").split('`').skip(1).step_by(2);
+        let named = line
+            .expect("a line of classes")
+            .split('`')
+            .skip(1)
+            .step_by(2);
         assert_eq!(found, Vec::from_iter(named));
         for statement in ["#X msg 0 0 a", "#X floatatom 0 0", "#X symbolatom 0 0"] {
             assert!(!begins_anew(statement), "{statement}");

@@ -8,6 +8,8 @@ pub(crate) struct StateWriter<'s> {
     is_full: bool,
     /// True once an object has said that it begins anew.
     pub(crate) begins_anew: bool,
+    /// Arrays and lines that found no room.
+    pub(crate) left_out: usize,
 }
 
 impl<'s> StateWriter<'s> {
@@ -19,6 +21,7 @@ impl<'s> StateWriter<'s> {
             limit,
             is_full: false,
             begins_anew: false,
+            left_out: 0,
         }
     }
 

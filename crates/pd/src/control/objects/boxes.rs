@@ -4,8 +4,8 @@ use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbols, words};
 use super::super::value::{Message, Value};
 use crate::file::Atom;
-use std::fmt::Write;
 use crate::state::{Held, StateReader, StateWriter, Unfit, held, held_lists};
+use std::fmt::Write;
 
 /// A message box: words with `$1`, sent by anything that comes in.
 pub(in super::super) struct MessageBox {

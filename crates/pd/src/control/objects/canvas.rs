@@ -8,9 +8,9 @@ use super::super::symbol::words;
 use super::super::text::TextWord;
 use super::super::value::Message;
 use super::texts::{TextFile, restored};
+use crate::state::held;
 use std::collections::VecDeque;
 use std::path::Path;
-use crate::state::held;
 
 /// Receives messages to a canvas.
 pub(in super::super) struct CanvasReceiver {

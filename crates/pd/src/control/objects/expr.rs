@@ -8,8 +8,8 @@ use super::Making;
 use crate::expression::{
     Dialect, Fault, InletType, Operand, Program, Stack, Storage, Surroundings, parse, text_of,
 };
-use std::collections::HashMap;
 use crate::state::held;
+use std::collections::HashMap;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "expr" {

@@ -7,9 +7,9 @@ use super::super::object::{Context, Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use crate::file::{Gui, GuiKind};
+use crate::state::held;
 use processor::ShownBox;
 use std::sync::Arc;
-use crate::state::held;
 
 /// A box that shows a value.
 pub(in super::super) struct GuiBox {

@@ -6,8 +6,8 @@ use super::super::symbol::Symbol;
 use super::super::text::TextWord;
 use super::super::value::{Message, Value};
 use super::{Making, Passage};
-use std::path::PathBuf;
 use crate::state::{Held, StateReader, StateWriter, Unfit, held};
+use std::path::PathBuf;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {

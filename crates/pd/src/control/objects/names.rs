@@ -5,8 +5,8 @@ use super::super::symbol::{Symbol, Symbols, words};
 use super::super::text::write_escaped;
 use super::super::value::{Message, Value};
 use super::{Making, Passage};
-use std::fmt::Write;
 use crate::state::held;
+use std::fmt::Write;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {

@@ -8,9 +8,9 @@ use super::Making;
 use crate::disk::{
     FileAnswer, FileName, FileQuery, FileQuestion, FileReply, FileRequest, ShortText,
 };
+use crate::state::held;
 use std::path::Path;
 use std::sync::Arc;
-use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "file" {

@@ -7,8 +7,8 @@ use super::super::value::{Message, Value};
 use super::Making;
 use super::sound_words::{SoundNames, Words, WriteOptions, raw_format};
 use crate::disk::{FileName, FileReply, FileRequest, FileType, SoundFormat, SoundRead, SoundWrite};
-use std::collections::VecDeque;
 use crate::state::held;
+use std::collections::VecDeque;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     match making.class {

@@ -277,7 +277,18 @@ impl List {
 }
 
 impl Object for List {
-    held!(held, tempo, set_at, delay, target, is_rewound, was_rewound, is_inside, drops, is_automatic);
+    held!(
+        held,
+        tempo,
+        set_at,
+        delay,
+        target,
+        is_rewound,
+        was_rewound,
+        is_inside,
+        drops,
+        is_automatic
+    );
 
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.rewind(context);

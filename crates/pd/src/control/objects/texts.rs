@@ -13,9 +13,9 @@ use super::glue::to_number;
 use super::sequence::Sequence;
 use super::sources::DataSource;
 use crate::disk::{FileName, FileReply, FileRequest, ShortText};
+use crate::state::held;
 use std::path::Path;
 use std::sync::Arc;
-use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "text" {

@@ -5,8 +5,8 @@ use super::phases::{UNIT, fraction, whole, wrapped};
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
 use crate::signal::{Accesses, Inlets, SharedName, SignalWorld};
-use rt::vectors::{WideWork, widest};
 use crate::state::held;
+use rt::vectors::{WideWork, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);

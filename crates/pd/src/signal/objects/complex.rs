@@ -4,8 +4,8 @@ use super::poles::Raw;
 use crate::control::{Context, Handled, Message, Object, words};
 use crate::signal::loops::RUN;
 use crate::signal::{Inlets, Recursion, RecursionKind, SignalWorld};
-use rt::vectors::{WideWork, widest};
 use crate::state::held;
+use rt::vectors::{WideWork, widest};
 
 /// A signal and the coefficients of a complex filter, real parts before imaginary ones.
 type ComplexInlets<'s> = [&'s [f32]; 4];

@@ -6,8 +6,8 @@
 use super::functions::RootTables;
 use crate::control::{Making, Object};
 use crate::signal::{Inlets, RowFormat, SignalWorld};
-use fft::{Kernels, Packing, RealFft};
 use crate::state::held;
+use fft::{Kernels, Packing, RealFft};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {

@@ -2,8 +2,8 @@
 
 use crate::constants::NEAR_PI;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value};
-use std::f64::consts::PI;
 use crate::state::held;
+use std::f64::consts::PI;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     (making.class == "pique").then(|| {

@@ -7,8 +7,8 @@ use crate::constants::CIRCLE;
 use crate::control::{Context, Handled, Making, Message, Object, words};
 use crate::signal::loops::{RUN, zip_in_turn};
 use crate::signal::{Inlets, Recursion, RecursionKind, SignalWorld};
-use rt::vectors::{WideWork, in_eights, widest};
 use crate::state::held;
+use rt::vectors::{WideWork, in_eights, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let kind = match making.class {

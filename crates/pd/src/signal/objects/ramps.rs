@@ -86,7 +86,16 @@ struct Line {
 }
 
 impl Object for Line {
-    held!(target, value, big_step, step, blocks_left, next_ms, ramp_ms, has_new_target);
+    held!(
+        target,
+        value,
+        big_step,
+        step,
+        blocks_left,
+        next_ms,
+        ramp_ms,
+        has_new_target
+    );
 
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
         if self.next_ms <= 0.0 {
@@ -260,7 +269,9 @@ impl SampleLine {
 }
 
 impl Object for SampleLine {
-    held!(value, step, target, end, next_ms, delay_ms, last_now, next_block, waiting);
+    held!(
+        value, step, target, end, next_ms, delay_ms, last_now, next_block, waiting
+    );
 
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         let number = if is_odd(number) { 0.0 } else { number };

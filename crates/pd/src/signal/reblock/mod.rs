@@ -20,8 +20,8 @@ use super::shared::SharedCell;
 use super::world::{BlockTime, Inlets, SignalWorld};
 use super::{Accesses, RowFormat};
 use crate::control::{ArrayId, Context, Handled, Message, Object, ObjectId, Symbol, words};
-use ports::{InletBuffer, OutletBuffer};
 use crate::state::{Held, StateReader, StateWriter, Unfit};
+use ports::{InletBuffer, OutletBuffer};
 use settings::Reblocking;
 use std::sync::Arc;
 

@@ -50,7 +50,8 @@ impl BlockSettings {
     /// Returns true if [`BlockSettings::new`] could have made it.
     fn is_sound(&self) -> bool {
         let factor = |it: usize| it.is_power_of_two() && it <= MAX_FACTOR as usize;
-        self.frames <= MAX_FRAMES as usize && [self.overlap, self.up, self.down].into_iter().all(factor)
+        self.frames <= MAX_FRAMES as usize
+            && [self.overlap, self.up, self.down].into_iter().all(factor)
     }
 
     /// From block length, overlap and factor of upsampling. What Pd refuses becomes what Pd takes instead.

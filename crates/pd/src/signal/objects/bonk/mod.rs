@@ -9,8 +9,8 @@ mod bands;
 use super::functions::RootTables;
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::{Accesses, Inlets, SignalWorld};
-use bands::{Band, BandSettings, bands};
 use crate::state::{Held, StateReader, StateWriter, Unfit, held, held_arrays};
+use bands::{Band, BandSettings, bands};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     (making.class == "bonk~").then(|| Box::new(Bonk::new(making)) as Box<dyn Object>)
