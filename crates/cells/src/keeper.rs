@@ -13,7 +13,7 @@
 //!
 //! | kept | not kept |
 //! |---|---|
-//! | nodes with a state ([`Processor::save`]), [`MAX_STATE_BYTES`] of all together | nodes beyond that; kinds without a saved state: patches |
+//! | nodes with a state ([`Processor::save`]), [`MAX_STATE_BYTES`] of all together | nodes beyond that; kinds without a saved state |
 //! | delay lines and lines that compensate latency, within a buffer | longer lines; events under way in them |
 //! | what a convolver has heard ([`Processor::past`]), within a buffer | fades between two responses |
 //! | the frame and the cycle of the cell's engine | deferred work, which begins again |

@@ -79,8 +79,13 @@ fn a_patch_goes_on_from_a_state_of_the_last_two_checkpoints() {
         let goes_on =
             |age: &usize| found[from..] == whole[from - age * BLOCK..whole.len() - age * BLOCK];
         let age = (1..=2 * INTERVAL).find(goes_on);
-        assert!(age.is_some(), "{voices} voices, {kind}: from no state of the last 40 ms");
-        let sounds = whole[from..].iter().any(|x| f32::from_bits(*x).abs() > 0.01);
+        assert!(
+            age.is_some(),
+            "{voices} voices, {kind}: from no state of the last 40 ms"
+        );
+        let sounds = whole[from..]
+            .iter()
+            .any(|x| f32::from_bits(*x).abs() > 0.01);
         assert!(sounds, "it is heard");
     }
 }

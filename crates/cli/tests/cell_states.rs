@@ -88,14 +88,13 @@ fn a_cell_that_was_killed_goes_on_from_a_state_of_the_last_two_checkpoints() {
 #[test]
 fn what_a_cell_does_not_keep_is_told_when_it_begins() {
     let here = Folder::new();
-    here.write("hall.pd", "#N canvas 0 0 450 300 12;\n#X obj 50 50 inlet~;\n#X obj 50 90 outlet~;\n#X connect 0 0 1 0;\n");
     here.write(
         "s.toml",
         r#"
-edges = ["tone -> hall.in1", "hall.out1 -> far -> out"]
+edges = ["tone -> hall -> far -> out"]
 [nodes]
 tone = { kind = "osc", freq = 440 }
-hall = { kind = "pd", file = "hall.pd", in = 1, out = 1 }
+hall = { kind = "biquad~" }
 far = { kind = "delay", time = 1.0, max_time = 600 }
 out = { kind = "sink" }
 [cell.a]
@@ -104,7 +103,7 @@ nodes = ["hall", "far"]
     );
     let gave = here.well("cells s.toml --render o.wav --seconds 0.05");
     for part in [
-        "cell `a`: begins anew after a failure, for these kinds save no state: `hall` (pd)",
+        "cell `a`: begins anew after a failure, for these kinds save no state: `hall` (biquad~)",
         "cell `a`: 1 delay lines begin empty after a failure: they are too long to be kept",
     ] {
         assert!(gave.err.contains(part), "{part}: {}", gave.err);

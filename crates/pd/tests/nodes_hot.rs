@@ -105,6 +105,31 @@ fn calls_of_all(
 }
 
 #[test]
+fn saving_a_state_takes_no_memory() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sound");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("readable").path();
+        let Ok(patch) = divisi_pd::load_patch(&path, &divisi_pd::SearchPath::only([])) else {
+            continue;
+        };
+        let (mut player, _) = divisi_pd::PatchPlayer::new(&patch, 48_000.0, 2, 2);
+        (0..60).for_each(|_| player.play(&[]));
+        let mut state = Vec::new();
+        player.save(&mut state);
+        let mut again = Vec::with_capacity(state.len());
+        ALLOCATIONS.set(0);
+        COUNTS.set(true);
+        player.save(&mut again);
+        COUNTS.set(false);
+        assert_eq!(ALLOCATIONS.get(), 0, "{}", path.display());
+        assert!(again == state, "{}", path.display());
+        count += 1;
+    }
+    assert!(count > 100, "{count}");
+}
+
+#[test]
 fn nodes_of_a_patch_allocate_nothing() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sound");
     let mut found = Vec::new();

@@ -8,8 +8,6 @@ use super::wire::ObjectId;
 /// Units of logical time in a millisecond.
 pub(crate) const UNITS_PER_MS: f64 = 32.0 * 441.0;
 
-/// Clocks of one object, at most, in a state that is read.
-const MAX_SLOTS: u32 = 1 << 17;
 /// Largest number of a clock that is believed: far enough from overflow.
 const MAX_NUMBER: u64 = 1 << 62;
 
@@ -154,13 +152,20 @@ impl Clocks {
     ///
     /// Real-time: setup.
     pub(super) fn restore(&mut self, time: f64, number: u64, due: Due) -> Option<()> {
-        let is_right = is_time(time) && time >= self.now && due.slot < MAX_SLOTS;
+        let is_right = is_time(time) && time >= self.now;
         if !is_right || self.place(due).is_some() {
             return None;
         }
         self.heap.push(Entry { time, number, due });
         self.settle(self.heap.len() - 1);
         Some(())
+    }
+
+    /// Places that are missing for this clock.
+    pub(super) fn missing_places(&self, due: Due) -> usize {
+        let there = self.more.get(due.object.0 as usize).map_or(0, Vec::len);
+        let needed = (due.slot as usize).next_power_of_two();
+        needed.saturating_sub(there)
     }
 
     /// Counts the clocks that are set from `next` on, which no clock has yet.

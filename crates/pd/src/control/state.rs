@@ -1,7 +1,7 @@
 //! State of the control objects, and of what all objects share.
 
 use super::arrays::{ArrayId, Arrays};
-use super::clocks::Clocks;
+use super::clocks::{Clocks, Due};
 use super::machine::Machine;
 use super::object::Object;
 use super::receivers::Receivers;
@@ -10,6 +10,8 @@ use super::symbol::{Symbol, Symbols};
 use super::wire::ObjectId;
 use crate::state::{Held, StateReader, StateWriter, Unfit};
 
+/// Places for clocks of objects with several that a state may add.
+const MAX_PLACES: usize = 1 << 20;
 /// Texts of symbols that a state may have.
 const MAX_SYMBOLS: usize = 1 << 16;
 
@@ -200,14 +202,17 @@ impl Held for Clocks {
         let mut now = 0.0;
         Held::load(&mut now, state)?;
         self.restart(now).ok_or(Unfit)?;
+        let mut places = MAX_PLACES;
         for _ in 0..state.len()? {
             let (mut time, mut number, mut object, mut slot) = (0.0_f64, 0_u64, ObjectId(0), 0_u32);
             time.load(state)?;
             number.load(state)?;
             object.load(state)?;
             slot.load(state)?;
-            self.restore(time, number, super::clocks::Due { object, slot })
-                .ok_or(Unfit)?;
+            let due = Due { object, slot };
+            let missing = self.missing_places(due);
+            places = places.checked_sub(missing).ok_or(Unfit)?;
+            self.restore(time, number, due).ok_or(Unfit)?;
         }
         let mut next = 0;
         Held::load(&mut next, state)?;

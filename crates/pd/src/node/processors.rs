@@ -201,7 +201,9 @@ impl Messages {
         let is_steady = self.late.is_none() && self.changed.is_none();
         let step = self.step.as_mut().filter(|_| is_steady);
         let step = step.ok_or_else(|| StateError("the patch is being changed".into()))?;
-        step.load_state(state).map_err(|why| StateError(why.into()))
+        // Without a state it begins anew.
+        let loaded = step.load_state(state).map(|_| ());
+        loaded.map_err(|why| StateError(why.into()))
     }
 
     /// The messages themselves, where they are not being changed.

@@ -131,8 +131,11 @@ impl PatchPlayer {
     ///
     /// Real-time: setup.
     pub fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
-        let loaded = self.messages.load_state(state);
-        loaded.map_err(|why| StateError(why.into()))
+        match self.messages.load_state(state) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(StateError("the patch kept no state".into())),
+            Err(why) => Err(StateError(why.into())),
+        }
     }
 
     /// A channel of the block that was played: 64 frames.

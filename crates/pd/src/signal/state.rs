@@ -95,24 +95,32 @@ impl MessageStep {
         left_out
     }
 
-    /// Goes on from a state of the same patch, between two blocks. One that does not fit changes nothing; the reason is given.
+    /// Goes on from a state of the same patch, between two blocks. One that does not fit changes nothing; the reason is given. Gives false for
+    /// an empty one: the patch begins anew.
     ///
     /// Real-time: setup.
-    pub(crate) fn load_state(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
+    pub(crate) fn load_state(&mut self, bytes: &[u8]) -> Result<bool, &'static str> {
         let format = self.state_format;
-        if bytes.len() != format.bytes || bytes.len() < HEAD {
+        if bytes.len() != format.bytes {
             return Err("a saved state of another size");
         }
-        let (head, body) = bytes.split_at(HEAD);
+        let Some((head, body)) = bytes.split_at_checked(HEAD) else {
+            return Ok(false);
+        };
+        if *head == [0; HEAD] {
+            return Ok(false);
+        }
         if head[..4] != MAGIC.to_le_bytes() || head[4..12] != format.patch.to_le_bytes() {
             return Err("a saved state of another patch");
         }
         let len = u32::from_le_bytes([head[12], head[13], head[14], head[15]]) as usize;
+        let body = body.get(..len).ok_or("a damaged state")?;
+        if body.is_empty() {
+            return Ok(false);
+        }
         if self.machine.objects_of_state() != format.objects {
             return Err("messages have made boxes");
         }
-        let body = body.get(..len).filter(|body| !body.is_empty());
-        let body = body.ok_or("the patch kept no state")?;
         let mut before = Vec::new();
         self.write_state(&mut StateWriter::new(&mut before, usize::MAX));
         if self.read_state(body).is_err() {
@@ -124,7 +132,7 @@ impl MessageStep {
             );
             return Err("a damaged state");
         }
-        Ok(())
+        Ok(true)
     }
 
     fn write_state(&self, state: &mut StateWriter<'_>) {

@@ -176,6 +176,9 @@ impl Object for Reblock {
         let mut settings = self.parts.settings;
         settings.load(state)?;
         if settings != self.parts.settings {
+            if !settings.is_like(&self.parts.settings) {
+                return Err(Unfit);
+            }
             self.parts.settings = settings;
             self.reformat();
         }

@@ -76,6 +76,11 @@ impl BlockSettings {
         }
     }
 
+    /// Returns true if it needs no more memory than `other`, or not very much.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.frames <= other.frames.max(1 << 16) && self.up <= other.up.max(64)
+    }
+
     /// What follows from them within a canvas of format `outer`. At the root of a patch everything counts as reblocked.
     pub(super) fn within(&self, outer: RowFormat, is_root: bool) -> Reblocking {
         let vector = match self.frames {

@@ -325,7 +325,9 @@ impl Object for Sigmund {
     fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
         let mut points = 0_usize;
         Held::load(&mut points, state)?;
-        self.set_points(points);
+        if points <= self.points.max(1 << 16) {
+            self.set_points(points);
+        }
         if self.points != points {
             return Err(Unfit);
         }
