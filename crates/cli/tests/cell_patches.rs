@@ -23,7 +23,7 @@ nodes = ["beats"]
 /// A counter of beats, whose tone goes through a delay line with feedback, and so many voices of noise beside it.
 fn patch(voices: usize) -> String {
     let mut text = "#N canvas 0 0 9 9 12;\n\
-        #X obj 0 0 loadbang;\n#X obj 0 0 metro 37;\n#X obj 0 0 f;\n#X obj 0 0 + 1;\n#X obj 0 0 mod 24;\n#X obj 0 0 + 48;\n\
+        #X obj 0 0 loadbang;\n#X obj 0 0 metro 37;\n#X obj 0 0 f;\n#X obj 0 0 + 1;\n#X obj 0 0 mod 5;\n#X obj 0 0 + 48;\n\
         #X obj 0 0 mtof;\n#X obj 0 0 osc~;\n#X obj 0 0 delwrite~ line 200;\n#X obj 0 0 delread~ line 130;\n#X obj 0 0 *~ 0.3;\n\
         #X obj 0 0 dac~ 1;\n#X obj 0 0 random 100;\n#X obj 0 0 tabwrite past;\n#X obj 0 0 table past 50;\n\
         #X obj 0 0 tabread past;\n#X obj 0 0 pipe 90;\n#X obj 0 0 line~;\n#X obj 0 0 pack 0 20;\n#X obj 0 0 *~;\n\

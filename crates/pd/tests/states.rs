@@ -1,6 +1,6 @@
 //! States of patches: a fresh patch goes on from the state of one that plays, with the same bits.
 //!
-//! The patches are those of `tests/sound`, those that Debian's `puredata-doc` has, and those in the folder that `DIVISI_PATCHES` names.
+//! The patches are those of `tests/sound`, and those of the folder that `DIVISI_PATCHES` names, or of Debian's `puredata-doc`.
 
 use divisi_pd::{LoadedPatch, PatchPlayer, SearchPath, load_patch};
 use std::path::{Path, PathBuf};
@@ -141,14 +141,22 @@ fn patches_with_one_object_go_on_with_the_same_bits() {
 }
 
 #[test]
-#[ignore = "long tier"]
-fn patches_of_a_folder_go_on_with_the_same_bits() {
-    let folder = std::env::var_os("DIVISI_PATCHES").expect("DIVISI_PATCHES is a folder");
+fn patches_of_pd_go_on_with_the_same_bits() {
+    let folder = std::env::var_os("DIVISI_PATCHES");
+    let folder = folder.unwrap_or("/usr/share/puredata/doc/3.audio.examples".into());
     let (count, differing) = differing(Path::new(&folder));
+    if count == 0 {
+        println!("SKIPPED: needs puredata-doc");
+        return;
+    }
     for (name, why) in &differing {
         println!("{name}: {why}");
     }
-    println!("{} of {count} differ", differing.len());
+    println!("{} of {count} do not go on", differing.len());
+    // Arrays and delay lines beyond the limit, and patches that messages have changed.
+    let is_known = |why: &str| why.ends_with("are too long") || why.ends_with("kept no state");
+    assert!(differing.iter().all(|(_, why)| is_known(why)));
+    assert!(differing.len() * 5 < count);
 }
 
 /// A generator that can be repeated.
@@ -238,14 +246,19 @@ fn a_state_of_another_text_is_refused() {
 }
 
 #[test]
-fn a_patch_in_which_messages_have_made_boxes_keeps_no_state() {
-    let lines = "#X obj 0 0 loadbang;\n#X obj 0 0 delay 5;\n#X msg 0 0 \\; pd-inside obj 0 0 f \\;;\n\
-        #N canvas 0 0 9 9 inside 0;\n#X restore 0 0 pd inside;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n";
-    let patch = patch_of("boxes", lines);
-    let (mut one, mut other) = (Playing::new(&patch), Playing::new(&patch));
-    assert!(other.player.load(&one.state()).is_ok());
-    one.play(10);
-    let why = other.player.load(&one.state()).unwrap_err();
-    assert_eq!(why.to_string(), "the patch kept no state");
-    other.play(10);
+fn a_patch_that_messages_have_changed_keeps_no_state() {
+    for (name, change) in [("boxes", "obj 0 0 f"), ("wires", "disconnect 0 0 1 0")] {
+        let lines = format!(
+            "#X obj 0 0 loadbang;\n#X obj 0 0 delay 5;\n#X msg 0 0 \\; pd-inside {change} \\;;\n\
+             #N canvas 0 0 9 9 inside 0;\n#X obj 0 0 f;\n#X obj 0 0 print;\n#X connect 0 0 1 0;\n#X restore 0 0 pd inside;\n\
+             #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n"
+        );
+        let patch = patch_of(name, &lines);
+        let (mut one, mut other) = (Playing::new(&patch), Playing::new(&patch));
+        assert!(other.player.load(&one.state()).is_ok(), "{name}");
+        one.play(10);
+        let why = other.player.load(&one.state()).unwrap_err();
+        assert_eq!(why.to_string(), "the patch kept no state", "{name}");
+        other.play(10);
+    }
 }

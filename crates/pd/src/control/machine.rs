@@ -23,6 +23,8 @@ pub(crate) const MAX_MESSAGES: u32 = 10_000_000;
 /// The control objects of a patch.
 pub struct Machine {
     pub(super) objects: Vec<ObjectSlot>,
+    /// Boxes and connections that were made and removed, counted.
+    pub(super) changes: u64,
     /// Class of each object, for messages.
     pub(super) classes: Vec<Box<str>>,
     /// Connections of each outlet of each object.
@@ -54,6 +56,7 @@ impl Machine {
     pub(crate) fn new(rate: f32) -> Self {
         Self {
             objects: Vec::new(),
+            changes: 0,
             classes: Vec::new(),
             wires: Vec::new(),
             loadbangs: Vec::new(),
@@ -81,6 +84,7 @@ impl Machine {
     /// Adds an object.
     pub(super) fn add(&mut self, class: &str, object: Box<dyn Object>) -> ObjectId {
         let id = ObjectId(u32::try_from(self.objects.len()).expect("boxes are bounded"));
+        self.changes += 1;
         self.objects.push(ObjectSlot::Control(object));
         self.classes.push(class.into());
         self.wires.push(Vec::new());
@@ -99,6 +103,7 @@ impl Machine {
             let at = wires.iter().position(|wire| *wire == to)?;
             Some(wires.remove(at))
         });
+        self.changes += 1;
         found.is_some()
     }
 
@@ -118,6 +123,7 @@ impl Machine {
     ///
     /// Real-time: setup.
     pub(super) fn remove(&mut self, ranges: &[Range<u32>]) {
+        self.changes += 1;
         let mut is_removed = vec![false; self.objects.len()];
         for at in ranges.iter().flat_map(Clone::clone) {
             is_removed[at as usize] = true;
@@ -175,6 +181,7 @@ impl Machine {
 
     /// Connects an outlet.
     pub(super) fn connect(&mut self, from: ObjectId, outlet: usize, to: Wire) {
+        self.changes += 1;
         let outlets = &mut self.wires[from.0 as usize];
         if outlets.len() <= outlet {
             outlets.resize(outlet + 1, Vec::new());

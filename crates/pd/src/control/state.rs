@@ -21,9 +21,14 @@ impl Machine {
         self.globals.texts.end_loading();
     }
 
-    /// Number of objects of the patch, which must be the same where a state is read: no message has made boxes.
+    /// Number of objects of the patch.
     pub(crate) fn objects_of_state(&self) -> usize {
         self.objects.len()
+    }
+
+    /// A count that is another one once messages have made or removed boxes or connections.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Writes the texts of symbols, then what objects share, then the objects.
@@ -122,6 +127,35 @@ impl Machine {
         let all = self.objects.iter_mut().zip(records);
         for (slot, record) in all {
             load_slot(slot, record)?;
+        }
+        self.unset_clocks_of_new()
+    }
+
+    /// Unsets the clocks of objects that begin anew.
+    fn unset_clocks_of_new(&mut self) -> Result<(), Unfit> {
+        let mut bytes = Vec::new();
+        let mut begins_anew = |slot: &ObjectSlot| {
+            bytes.clear();
+            let mut state = StateWriter::new(&mut bytes, usize::MAX);
+            save_slot(slot, &mut state);
+            state.begins_anew
+        };
+        let new = Vec::from_iter(self.objects.iter().map(&mut begins_anew));
+        for (slot, _) in self.objects.iter().zip(&new).filter(|(_, is_new)| **is_new) {
+            if let ObjectSlot::Signal(place) = slot {
+                place.write().clocks.clear();
+            }
+        }
+        let clocks = &mut self.globals.clocks;
+        let kept = Vec::from_iter(
+            clocks
+                .entries()
+                .filter(|(_, _, due)| !new[due.object.0 as usize]),
+        );
+        let now = clocks.now();
+        clocks.restart(now).ok_or(Unfit)?;
+        for (time, number, due) in kept {
+            clocks.restore(time, number, due).ok_or(Unfit)?;
         }
         Ok(())
     }

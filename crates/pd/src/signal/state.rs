@@ -20,8 +20,8 @@ const ROOM: usize = 16 << 10;
 pub(super) struct StateFormat {
     /// A number that another patch does not have.
     patch: u64,
-    /// Objects of the patch as it was loaded, and the bytes of its states; 0 before.
-    objects: usize,
+    /// Changes of boxes and connections until it was loaded, and the bytes of its states; 0 before.
+    changes: u64,
     bytes: usize,
 }
 
@@ -36,7 +36,7 @@ impl StateFormat {
         let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         Self {
             patch: bytes.fold(0xcbf2_9ce4_8422_2325, mix),
-            objects: 0,
+            changes: 0,
             bytes: 0,
         }
     }
@@ -55,7 +55,7 @@ impl MessageStep {
             !state.is_full()
         };
         let size = bytes.len() + bytes.len() / 4 + HEAD + ROOM;
-        self.state_format.objects = self.machine.objects_of_state();
+        self.state_format.changes = self.machine.changes();
         let size = size.next_multiple_of(4096).min(MAX_BYTES);
         self.state_format.bytes = if is_whole { size } else { 0 };
     }
@@ -77,7 +77,7 @@ impl MessageStep {
         bytes.extend_from_slice(&MAGIC.to_le_bytes());
         bytes.extend_from_slice(&format.patch.to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
-        let is_as_loaded = self.machine.objects_of_state() == format.objects;
+        let is_as_loaded = self.machine.changes() == format.changes;
         let mut state = StateWriter::new(bytes, format.bytes - HEAD);
         if is_as_loaded {
             self.write_state(&mut state);
@@ -118,8 +118,8 @@ impl MessageStep {
         if body.is_empty() {
             return Ok(false);
         }
-        if self.machine.objects_of_state() != format.objects {
-            return Err("messages have made boxes");
+        if self.machine.changes() != format.changes {
+            return Err("messages have changed the patch");
         }
         let mut before = Vec::new();
         self.write_state(&mut StateWriter::new(&mut before, usize::MAX));
