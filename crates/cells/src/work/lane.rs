@@ -83,6 +83,14 @@ impl LanePlace {
     }
 }
 
+/// All of so many words, as the only part.
+fn whole(words: usize) -> [Range<usize>; 1] {
+    [Range {
+        start: 0,
+        end: words,
+    }]
+}
+
 /// Writes parts of the words of one side, of which the other one sees all or that they are not whole.
 fn publish(words: &[AtomicU32], number: (&AtomicU32, u32), from: &[u32], parts: &[Range<usize>]) {
     let (word, number) = number;
@@ -208,7 +216,7 @@ impl LaneChannel {
                 return false;
             }
             if self.is_overwritten(self.number) {
-                self.send(&[0..self.place.request]);
+                self.send(&whole(self.place.request));
             }
             self.words.sleep(at, seen, OFFLINE_WAIT);
         }
@@ -223,7 +231,7 @@ impl WorkChannel for LaneChannel {
         self.number = self.number.wrapping_add(1).max(1);
         // Another process may have written anything into what the last one was sent.
         match self.is_overwritten(before) {
-            true => self.send(&[0..self.place.request]),
+            true => self.send(&whole(self.place.request)),
             false => self.send(parts),
         }
     }
@@ -291,10 +299,7 @@ impl ServedLane {
         self.work.answer(&self.request, &mut self.reply);
         let at = self.place.answered();
         let answered = (&words.words()[at], number);
-        let all = [Range {
-            start: 0,
-            end: self.place.reply,
-        }];
+        let all = whole(self.place.reply);
         publish(self.place.of_reply(words), answered, &self.reply, &all);
         words.wake(at, 1);
         self.done = number;

@@ -65,25 +65,25 @@ fn requests_and_replies_arrive_whole_and_what_is_late_is_counted() {
         let mut channel = lanes.channel(at).unwrap();
         assert!(lanes.channel(at).is_none(), "it is taken");
         for number in 0..5u32 {
-            channel.ask(&[0..SIZES[at].0], &mut |words| words.fill(number));
+            channel.ask(&whole(SIZES[at].0), &mut |words| words.fill(number));
             assert!(channel.take_reply(false).is_none());
             assert!(served[at].serve(&words, || ()) && !served[at].serve(&words, || ()));
             let reply = channel.take_reply(false).unwrap();
             assert_eq!(reply, vec![number + 1; SIZES[at].1]);
         }
         // A late reply is none to the next request.
-        channel.ask(&[0..SIZES[at].0], &mut |words| words.fill(70));
+        channel.ask(&whole(SIZES[at].0), &mut |words| words.fill(70));
         assert!(served[at].serve(&words, || ()));
-        channel.ask(&[0..SIZES[at].0], &mut |words| words.fill(90));
+        channel.ask(&whole(SIZES[at].0), &mut |words| words.fill(90));
         assert!(channel.take_reply(false).is_none());
         assert!(served[at].serve(&words, || ()));
         assert_eq!(channel.take_reply(false).unwrap()[0], 91);
         // The next node of the name goes on with the numbers.
-        channel.ask(&[0..SIZES[at].0], &mut |words| words.fill(1));
+        channel.ask(&whole(SIZES[at].0), &mut |words| words.fill(1));
         drop(channel);
         assert!(served[at].serve(&words, || ()));
         let mut channel = lanes.channel(at).unwrap();
-        channel.ask(&[0..SIZES[at].0], &mut |words| words.fill(2));
+        channel.ask(&whole(SIZES[at].0), &mut |words| words.fill(2));
         assert!(channel.take_reply(false).is_none());
     }
     let counts = &lanes.status.work;
@@ -95,7 +95,7 @@ fn requests_and_replies_arrive_whole_and_what_is_late_is_counted() {
 fn a_request_that_a_process_leaves_is_done_by_the_next_one() {
     let lanes = Lanes::new();
     let mut channel = lanes.channel(1).unwrap();
-    channel.ask(&[0..SIZES[1].0], &mut |words| words.fill(8));
+    channel.ask(&whole(SIZES[1].0), &mut |words| words.fill(8));
     // The one before has died while it wrote, or has written nonsense.
     for is_nonsense in [false, true] {
         lanes.words.words()[lanes.places[1].answered()].store(0, Ordering::Relaxed);
@@ -119,7 +119,7 @@ fn parts_of_a_request_are_sent_alone_until_a_process_has_come() {
     let lanes = Lanes::new();
     let (words, mut served) = lanes.served();
     let mut channel = lanes.channel(1).unwrap();
-    channel.ask(&[0..40], &mut |words| words.fill(1));
+    channel.ask(&whole(40), &mut |words| words.fill(1));
     assert!(served[1].serve(&words, || ()));
     // Somebody has overwritten another part.
     let place = lanes.places[1];
@@ -132,7 +132,7 @@ fn parts_of_a_request_are_sent_alone_until_a_process_has_come() {
         (5, 1, 99, 5)
     );
     lanes.status.starts.store(1, Ordering::Relaxed);
-    channel.ask(&[0..1], &mut |words| words[0] = 6);
+    channel.ask(&whole(1), &mut |words| words[0] = 6);
     assert!(served[1].serve(&words, || ()));
     let request = &served[1].request;
     assert_eq!(
@@ -145,7 +145,7 @@ fn parts_of_a_request_are_sent_alone_until_a_process_has_come() {
 fn offline_nobody_waits_for_a_cell_that_is_given_up() {
     let lanes = Lanes::new();
     let mut channel = lanes.channel(0).unwrap();
-    channel.ask(&[0..SIZES[0].0], &mut |words| words.fill(8));
+    channel.ask(&whole(SIZES[0].0), &mut |words| words.fill(8));
     lanes.status.gone.store(true, Ordering::Relaxed);
     assert!(channel.take_reply(true).is_none());
 }
@@ -183,7 +183,7 @@ fn write_garbage(cases: u32) {
     let mut came = 0;
     for case in 0..cases {
         let at = (next() % SIZES.len() as u64) as usize;
-        channels[at].ask(&[0..SIZES[at].0], &mut |words| {
+        channels[at].ask(&whole(SIZES[at].0), &mut |words| {
             assert_eq!(words.len(), SIZES[at].0);
             words.fill(case);
         });
