@@ -76,6 +76,27 @@ fn check_lists_the_sub_patch_with_its_mistakes() {
 }
 
 #[test]
+fn a_sub_patch_that_is_missing_is_listed_and_strict_ends_with_1() {
+    let here = folder();
+    here.write("main.pd", MAIN.replace("sub.pd", "gone.pd"));
+    let checked = here.well("check main.pd");
+    assert!(
+        checked.out.contains("one start of pd~ finds no patch"),
+        "{}",
+        checked.out
+    );
+    assert!(
+        checked.err.contains("there is no patch `gone.pd`"),
+        "{}",
+        checked.err
+    );
+    assert_eq!(here.call("check main.pd --strict").code, Some(1));
+    let render = "render main.pd -o strict.wav --seconds 0.1";
+    here.well(render);
+    assert_eq!(here.call(&format!("{render} --strict")).code, Some(1));
+}
+
+#[test]
 fn a_render_has_the_latency_that_is_stated_and_the_same_bits_on_two_workers() {
     let here = folder();
     let rendered = ["--workers 1", "--workers 2 --scheduler stealing --fuse off"].map(|workers| {

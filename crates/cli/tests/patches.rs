@@ -168,6 +168,38 @@ fn a_patch_writes_only_where_it_may_and_what_it_could_not_write_ends_with_1() {
 }
 
 #[test]
+fn a_message_answers_its_frame_and_an_error_where_nothing_receives_it() {
+    let here = Folder::new();
+    let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r freq;\n#X obj 0 0 osc~ 440;\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n";
+    here.write("p.pd", patch);
+    let session = "edges = [\"p.out1 -> out\"]\n[nodes.p]\nkind = \"pd\"\nfile = \"p.pd\"\n[nodes.out]\nkind = \"sink\"\n[nodes.other]\nkind = \"osc\"\nfreq = 100\n";
+    here.write("s.toml", session);
+    let line = "play s.toml --driver clock --workers 1 --socket s";
+    let playing = Playing::begin(&here, line, |_| {});
+    let before = playing.send(&["set other.freq 200"]).unwrap()["frame"].as_u64();
+    let heard = playing.send(&["message p freq 330"]).unwrap();
+    let frame = heard["frame"].as_u64();
+    assert!(
+        frame > before && frame.is_some_and(|it| it % 64 == 0),
+        "{heard}"
+    );
+    // The rest of the request is carried out.
+    let unheard = playing.send(&["message p frq 330", "set other.freq 300"]);
+    let why = unheard.unwrap_err();
+    assert!(why.contains("nothing receives `frq` in `p`"), "{why}");
+    let graph = playing.graph().to_string();
+    assert!(graph.contains("300"), "{graph}");
+    // A load that changes nothing is heard at no frame.
+    here.write("s.toml", session.replace("freq = 100", "freq = 300"));
+    let loaded = playing.send(&["load s.toml"]).unwrap();
+    assert_eq!(loaded["ok"], true);
+    assert!(
+        loaded["frame"].as_u64().is_none_or(|at| Some(at) > frame),
+        "{loaded}"
+    );
+}
+
+#[test]
 fn a_patch_that_plays_is_replaced_when_its_file_is_saved_and_takes_messages() {
     let here = Folder::new();
     here.write("patch.pd", printer("first words"));
@@ -191,7 +223,7 @@ fn a_patch_that_plays_is_replaced_when_its_file_is_saved_and_takes_messages() {
     wait_until(|| says("first words"));
     here.write("patch.pd", printer("second words"));
     wait_until(|| says("second words"));
-    playing.send(&["message patch nobody 1"]).unwrap();
+    playing.send(&["message patch nobody 1"]).unwrap_err();
 }
 
 /// A sine at the pitch of the key that is down, which sends each key on, a fifth higher and behind `poly`.

@@ -11,8 +11,10 @@
 //! |---|---|
 //! | `apply` | changes on their way to the engine or the cells |
 //! | `steps` | undo, redo, sessions that are loaded |
+//! | `answering` | replies that wait for their frames |
 //! | `answers` | queries, subscriptions, saves |
 
+mod answering;
 mod answers;
 mod apply;
 mod steps;
@@ -21,10 +23,12 @@ use crate::ControlError;
 use crate::cells::{self, CellHost};
 use crate::command::{Command, Reply, Request};
 use crate::edits::{Changes, Draft};
+use crate::events::SentWords;
 use crate::history::{EditHistory, SteppedEntry, UndoEntry};
 use crate::session_file::{ReadSession, SessionFile};
 use crate::subscription::Subscriptions;
 use crate::transport::{FollowedTransport, TransportStep};
+use answering::{Answering, EffectTime};
 use engine::{Engine, EngineError};
 use graph::Catalogue;
 use processor::Registry;
@@ -75,6 +79,8 @@ pub struct Controller {
     /// The change of the graph that the cells make now.
     cell_edit: Option<CellEdit>,
     learning: Option<LearnRequest>,
+    /// Messages in words of the request that is carried out.
+    sent_words: Vec<SentWords>,
 }
 
 /// A change of the graph of a session of cells, until it is made.
@@ -87,51 +93,6 @@ enum CellEdit {
 
 /// A parameter that waits for a controller, and its range.
 pub type LearnRequest = (String, Option<[f64; 2]>);
-
-/// A reply that waits for its frame.
-struct Answering {
-    client: u64,
-    reply: Reply,
-    waits_for: EffectTime,
-}
-
-/// The moment from which on a request is heard.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum EffectTime {
-    /// It changes no sound.
-    Never,
-    /// At this frame.
-    At(u64),
-    /// With the executor that is on its way.
-    WithSwap,
-    /// When the cells have changed.
-    WithCells,
-    /// With events: their ticket, and the earliest frame for which they are meant.
-    WithEvents(u64, u64),
-}
-
-impl EffectTime {
-    /// Returns true if no other request is carried out until then.
-    fn holds_others(self) -> bool {
-        matches!(self, Self::WithSwap | Self::WithCells)
-    }
-}
-
-impl Answering {
-    /// Enters what has become of a command of cells.
-    fn settle(&mut self, changed: Result<(Value, Option<u64>), String>) {
-        self.waits_for = EffectTime::Never;
-        match changed {
-            Ok((answer, frame)) => {
-                (self.reply.data, self.reply.frame) = (vec![answer], frame);
-            }
-            Err(why) => {
-                let id = std::mem::take(&mut self.reply.id);
-                self.reply = refusal(id, &ControlError::Cells(why), Some(1));
-            }
-        }
-    }
-}
 
 /// Answers of commands, each behind the number of its command.
 type Answers = Vec<(usize, Value)>;
@@ -166,6 +127,7 @@ impl Controller {
             cells: None,
             cell_edit: None,
             learning: None,
+            sent_words: Vec::new(),
         }
     }
 
@@ -235,19 +197,24 @@ impl Controller {
                 .is_none_or(|it| !it.waits_for.holds_others())
             && let Some((client, request)) = self.waiting.pop_front()
         {
+            self.sent_words.clear();
             let (reply, waits_for) = match self.carry_out(client, &request, engine) {
                 Ok(done) => done,
                 Err((ControlError::Engine(EngineError::Busy), _)) => {
                     self.waiting.push_front((client, request));
                     break;
                 }
-                Err((error, command)) => (refusal(request.id, &error, command), EffectTime::Never),
+                Err((error, command)) => {
+                    self.sent_words.clear();
+                    (refusal(request.id, &error, command), EffectTime::Never)
+                }
             };
             answers += reply.data.len();
             self.answering.push_back(Answering {
                 client,
                 reply,
                 waits_for,
+                words: std::mem::take(&mut self.sent_words),
             });
         }
         self.answer(engine, &mut messages);
@@ -278,7 +245,11 @@ impl Controller {
                     _ => {}
                 }
             }
+            let Some(words) = first.words_frame(engine) else {
+                return;
+            };
             let frame = match first.waits_for {
+                EffectTime::WithWords => words,
                 EffectTime::Never | EffectTime::WithCells => first.reply.frame,
                 EffectTime::At(frame) => Some(frame),
                 EffectTime::WithSwap if engine.is_swapping() => return,

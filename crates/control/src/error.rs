@@ -123,6 +123,9 @@ pub enum ControlError {
     /// The node understands no messages in words.
     #[error("`{0}` is no patch, so it takes no messages in words")]
     NoPatch(String),
+    /// Nothing in the patch receives a message.
+    #[error("nothing receives `{0}` in `{1}`")]
+    Unheard(String, String),
     /// A command cannot let an edge drive a parameter.
     #[error(
         "`{0}` is a parameter: a command cannot drive it by an edge, only the session's file can. `set` moves it"

@@ -3,7 +3,7 @@
 use crate::cells::{Host, InsideEvent};
 use crate::target::{node, required};
 use crate::{Command, ControlError};
-use engine::{Engine, EngineError};
+use engine::{Engine, EngineError, WordsTicket};
 use graph::{Catalogue, Graph, NodeId};
 
 /// An event of a request.
@@ -18,6 +18,22 @@ enum Body {
     Value(f32),
     Midi([u8; 3]),
     Words(String),
+}
+
+/// A message in words on its way.
+#[derive(Debug)]
+pub(crate) struct SentWords {
+    pub(crate) ticket: WordsTicket,
+    /// Name under which it is received.
+    pub(crate) receiver: String,
+    node: String,
+}
+
+impl SentWords {
+    /// Why nothing came of it.
+    pub(crate) fn unheard(&self) -> ControlError {
+        ControlError::Unheard(self.receiver.clone(), self.node.clone())
+    }
 }
 
 impl NodeEvent {
@@ -86,28 +102,38 @@ impl NodeEvent {
         self.at
     }
 
-    fn send(&self, engine: &mut Engine) -> Result<(), EngineError> {
+    fn send(&self, engine: &mut Engine) -> Result<Option<SentWords>, EngineError> {
         match &self.body {
-            Body::Value(value) => engine.send_value(self.node, &self.input, *value, self.at),
-            Body::Midi(bytes) => engine.send_midi(self.node, &self.input, *bytes, self.at),
-            Body::Words(text) => engine.send_words(self.node, text),
+            Body::Value(value) => engine.send_value(self.node, &self.input, *value, self.at)?,
+            Body::Midi(bytes) => engine.send_midi(self.node, &self.input, *bytes, self.at)?,
+            Body::Words(text) => {
+                let name = engine.graph().node(self.node).map(|it| it.name.clone());
+                let receiver = text.split_ascii_whitespace().next();
+                return Ok(Some(SentWords {
+                    ticket: engine.send_words(self.node, text)?,
+                    receiver: receiver.unwrap_or_default().to_owned(),
+                    node: name.unwrap_or_default(),
+                }));
+            }
         }
+        Ok(None)
     }
 
-    /// As [`send`](Self::send), to a node in a cell if it is in one.
+    /// Sends it; gives a message in words whose fate the engine tells. As [`send`](Self::send), to a node in a cell if it is in one.
     pub(crate) fn send_with(
         &self,
         engine: &mut Engine,
         cells: &mut Host<'_>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Option<SentWords>, EngineError> {
         let Some(cells) = cells.as_mut().filter(|it| it.is_inside(self.node)) else {
             return self.send(engine);
         };
         let event = match &self.body {
             Body::Value(value) => InsideEvent::Value(&self.input, *value),
             Body::Midi(bytes) => InsideEvent::Midi(&self.input, *bytes),
-            Body::Words(text) => return cells.send_words(self.node, text),
+            Body::Words(text) => return cells.send_words(self.node, text).map(|()| None),
         };
-        cells.send(engine, self.node, event, self.at)
+        cells.send(engine, self.node, event, self.at)?;
+        Ok(None)
     }
 }

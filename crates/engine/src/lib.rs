@@ -59,7 +59,9 @@ pub use callback::EngineCallback;
 pub use choose::{
     ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler, forget_choice,
 };
-pub use control::{Engine, ScheduleChange, Tap, TransportPosition, live_param, param_number};
+pub use control::{
+    Engine, ScheduleChange, Tap, TransportPosition, WordsTicket, live_param, param_number,
+};
 pub use controllers::{ControllerBinding, ControllerSource, MAX_CONTROLLERS, RemoteParam};
 pub use error::EngineError;
 pub use exec::{HeldLine, StateVisitor};
@@ -70,4 +72,4 @@ pub use measure::{
 };
 pub use messages::RampLaw;
 pub use options::{EngineOptions, Scheduler, TransportStart};
-pub use resources::{NodeState, expanded_graph};
+pub use resources::{NodeState, WordsFate, expanded_graph};

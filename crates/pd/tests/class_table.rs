@@ -66,6 +66,10 @@ const DIFFERS: &[(&str, &str)] = &[
     ("fexpr~", "`random()` counts for each box alone"),
     ("fft~", "the last bits differ"),
     (
+        "fiddle~",
+        "pitches beside the first may be others than Pd's; see pd.md",
+    ),
+    (
         "file",
         "changes files only with `--allow-write`; times are of UTC; no verbosity",
     ),

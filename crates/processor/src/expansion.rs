@@ -29,8 +29,29 @@ pub const ORDER: Signal = Signal::Audio(Channels(0));
 /// Takes lines that nodes print: the name of the node, and the line. It is called on a thread that may wait.
 pub type Console = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
-/// Takes a message in words, for the next block; false if too many wait.
-pub type Inbox = Box<dyn FnMut(&str) -> bool + Send>;
+/// Takes messages in words for a node, and tells what has become of them.
+pub trait Inbox: Send {
+    /// Takes one, for the next block; false if too many wait.
+    ///
+    /// Real-time: setup.
+    fn send(&mut self, text: &str) -> bool;
+
+    /// The next message that the node has taken; `None` if it has taken none since the last call.
+    ///
+    /// Real-time: setup.
+    fn taken(&mut self) -> Option<TakenWords>;
+}
+
+/// A message in words that a node has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TakenWords {
+    /// Its number among all that were sent to the node, from 1.
+    pub number: u64,
+    /// Absolute frame of the block in which it was taken.
+    pub frame: u64,
+    /// False if nothing receives under its name.
+    pub is_received: bool,
+}
 
 /// Format in which an expansion will be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +114,7 @@ pub struct ExpandedNode {
     /// What the outputs of the node are, for its readers.
     pub reads: Vec<InnerPort>,
     /// Takes messages to the node, if it understands words.
-    pub inbox: Option<Inbox>,
+    pub inbox: Option<Box<dyn Inbox>>,
     /// The node's own parameters. Their indices follow those of the kind.
     pub own_params: Vec<OwnParam>,
 }

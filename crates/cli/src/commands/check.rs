@@ -121,6 +121,9 @@ impl Check {
             &check.to_json(diagnostic_json).to_string(),
         )?;
         match check.has_errors() {
+            false if self.strict && check.has_stand_ins() => {
+                Err(Failure::failed("objects of a patch are missing"))
+            }
             false => Ok(()),
             true => Err(Failure::bad_input_reported()),
         }

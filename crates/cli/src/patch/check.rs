@@ -38,10 +38,11 @@ impl PatchCheck {
         &self.patch
     }
 
-    /// Returns true if an object could not be made.
+    /// Returns true if an object could not be made, or a `pd~` would find no patch.
     pub(crate) fn has_stand_ins(&self) -> bool {
         let all = self.patch.with_sub_patches();
-        all.iter().any(|patch| patch.root.stand_in_count() > 0)
+        all.iter()
+            .any(|patch| patch.root.stand_in_count() + patch.silent_children > 0)
     }
 
     /// A number that changes with the text of any file.
@@ -99,7 +100,18 @@ impl PatchCheck {
         for patch in self.patch.with_sub_patches().into_iter().skip(1) {
             text += &sub_patch_text(patch);
         }
+        match self.silent_children() {
+            0 => {}
+            1 => text += "  one start of pd~ finds no patch\n",
+            count => text += &format!("  {count} starts of pd~ find no patch\n"),
+        }
         text
+    }
+
+    /// Starts of `pd~` that start nothing.
+    fn silent_children(&self) -> usize {
+        let all = self.patch.with_sub_patches();
+        all.iter().map(|patch| patch.silent_children).sum()
     }
 
     /// The same as JSON, with every mistake.
@@ -116,6 +128,7 @@ impl PatchCheck {
             "files": self.files().map(|path| path.display().to_string()).collect::<Vec<_>>(),
             "boxes": self.patch.root.box_count(),
             "stand_ins": self.patch.root.stand_in_count(),
+            "silent_children": self.silent_children(),
             "sub_patches": self.patch.with_sub_patches().into_iter().skip(1).map(sub_patch_json).collect::<Vec<_>>(),
         })
     }

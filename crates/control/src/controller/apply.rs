@@ -67,6 +67,7 @@ impl Controller {
             return Err(EngineError::Busy.into());
         }
         let mut cells = self.cells.as_deref_mut();
+        let mut words = Vec::new();
         let done = match &cells {
             Some(_) => cells::set_params(at_once, engine, &mut cells),
             None if is_at_once => engine.edit_held(at_once).map(|_| ()),
@@ -79,15 +80,22 @@ impl Controller {
         let (mut sets, mut later) = (timed.iter(), events.iter());
         let sent = sets.try_for_each(|set| self.send_timed(set, engine));
         let mut cells = self.cells.as_deref_mut();
-        let sent =
-            sent.and_then(|()| later.try_for_each(|event| event.send_with(engine, &mut cells)));
+        let sent = sent.and_then(|()| {
+            later.try_for_each(|event| {
+                words.extend(event.send_with(engine, &mut cells)?);
+                Ok(())
+            })
+        });
         let is_swapping = engine.is_swapping() && !was_swapping;
         let ticket = engine.commit()?;
         sent?;
         self.later.extend(frames_of(timed, events));
         let at = frames_of(timed, events).min();
+        let are_all_words = !is_at_once && timed.is_empty() && words.len() == events.len();
+        self.sent_words = words;
         Ok(match is_swapping {
             true => EffectTime::WithSwap,
+            false if are_all_words => EffectTime::WithWords,
             false => EffectTime::WithEvents(ticket, at.filter(|_| !is_at_once).unwrap_or(0)),
         })
     }

@@ -17,6 +17,7 @@ impl Controller {
         command: &Command,
         engine: &mut Engine,
     ) -> Result<EffectTime, ControlError> {
+        let sent_before = engine.sent_events();
         let playing = Playing {
             engine: &mut *engine,
             cells: self.cells.as_deref_mut(),
@@ -42,6 +43,8 @@ impl Controller {
         }
         Ok(match engine.is_swapping() {
             true => EffectTime::WithSwap,
+            // Nothing has changed.
+            false if engine.sent_events() == sent_before => EffectTime::Never,
             false => EffectTime::WithEvents(engine.sent_events(), 0),
         })
     }

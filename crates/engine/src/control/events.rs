@@ -2,10 +2,20 @@
 
 use super::Engine;
 use crate::EngineError;
+use crate::WordsFate;
 use crate::messages::{EVENTS, EventMessage, Ramp, RampLaw};
 use graph::{Catalogue, Graph, Kind, Node, NodeId, ParamRange, ParamValue, Signal};
 use processor::{Event, EventBody, EventTarget, OwnParam};
 use units::Frames;
+
+/// A message in words that was sent to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordsTicket {
+    node: NodeId,
+    number: u64,
+    /// Where the engine was.
+    position: u64,
+}
 
 /// Tolerance of a delay time's bounds, in seconds: the precision of an event's `f32`. The processor clamps.
 const TIME_TOLERANCE: f64 = 1e-6;
@@ -153,12 +163,29 @@ impl Engine {
     /// [`EngineError::NoParam`] if the node understands no words, [`EngineError::Busy`] while too many messages wait.
     ///
     /// Real-time: setup.
-    pub fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
-        let inbox = self.resources.inbox(node);
-        let inbox = inbox.ok_or_else(|| EngineError::NoParam("messages".to_owned()))?;
-        match inbox(text) {
-            true => Ok(()),
-            false => Err(EngineError::Busy),
+    pub fn send_words(&mut self, node: NodeId, text: &str) -> Result<WordsTicket, EngineError> {
+        let position = self.position;
+        let outbox = self.resources.outbox(node);
+        let outbox = outbox.ok_or_else(|| EngineError::NoParam("messages".to_owned()))?;
+        let number = outbox.send(text).ok_or(EngineError::Busy)?;
+        Ok(WordsTicket {
+            node,
+            number,
+            position,
+        })
+    }
+
+    /// What has become of a message in words. After a second without its block it counts as unknown.
+    ///
+    /// Real-time: setup.
+    pub fn words_fate(&mut self, ticket: &WordsTicket) -> WordsFate {
+        let is_late = self.position > ticket.position + u64::from(self.plan.rate.hz());
+        match self.resources.outbox(ticket.node) {
+            Some(outbox) => match outbox.fate(ticket.number) {
+                WordsFate::Waits if is_late => WordsFate::Unknown,
+                fate => fate,
+            },
+            None => WordsFate::Unknown,
         }
     }
 

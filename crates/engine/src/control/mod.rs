@@ -28,7 +28,7 @@ mod transport;
 mod update;
 
 pub use adapt::ScheduleChange;
-pub use events::{live_param, param_number};
+pub use events::{WordsTicket, live_param, param_number};
 
 use crate::callback::EngineCallback;
 use crate::messages::{ControlRings, rings};

@@ -4,10 +4,11 @@
 //! as those do. Nodes that share more than sound have inner nodes together.
 
 use super::EngineResources;
+use super::words::WordsOutbox;
 use crate::EngineError;
 use graph::{Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, SourceSpan};
 use processor::{
-    ExpandFormat, ExpandedGroup, Expansion, Inbox, InnerPort, Meeting, ORDER, OwnParam, Processor,
+    ExpandFormat, ExpandedGroup, Expansion, InnerPort, Meeting, ORDER, OwnParam, Processor,
     Registry,
 };
 use std::borrow::Cow;
@@ -29,7 +30,7 @@ struct PlacedHead {
     id: NodeId,
     outputs: Vec<Port>,
     reads: Vec<InnerPort>,
-    inbox: Option<Inbox>,
+    outbox: Option<WordsOutbox>,
     own_params: Vec<OwnParam>,
 }
 
@@ -48,7 +49,7 @@ impl PlacedExpansion {
                 id: *id,
                 outputs: head.outputs,
                 reads: head.reads,
-                inbox: head.inbox,
+                outbox: head.inbox.map(WordsOutbox::new),
                 own_params: head.own_params,
             });
         }
@@ -337,10 +338,10 @@ impl EngineResources {
         self.head(node).is_some()
     }
 
-    /// Inbox for messages in words to `node`, if it understands any.
-    pub(crate) fn inbox(&mut self, node: NodeId) -> Option<&mut Inbox> {
+    /// The way of messages in words to `node`, if it understands any.
+    pub(crate) fn outbox(&mut self, node: NodeId) -> Option<&mut WordsOutbox> {
         let mut heads = self.expansions.iter_mut().flat_map(|it| &mut it.heads);
-        heads.find(|head| head.id == node)?.inbox.as_mut()
+        heads.find(|head| head.id == node)?.outbox.as_mut()
     }
 
     /// The node's own parameters, whose indices follow those of its kind.

@@ -18,6 +18,7 @@
 //! | `node_state` | what a node holds, on its way from one engine to another |
 //! | `nodes` | what each node's processor brought along, and what follows for the whole graph |
 //! | `tap` | the node that copies a port for a meter |
+//! | `words` | messages in words to a node, and what has become of them |
 //! | `planning` | the plan of a graph, and the executor of a plan |
 
 mod ahead;
@@ -28,6 +29,7 @@ mod node_state;
 mod nodes;
 mod planning;
 pub(crate) mod tap;
+mod words;
 
 use crate::ahead::{AheadResources, border_kind, stand_in_kind};
 use crate::{EngineError, EngineOptions, Scheduler};
@@ -45,6 +47,7 @@ use rtrb::Producer;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use units::Nanos;
+pub use words::WordsFate;
 use workers::{BackgroundThread, Priority, WaitPolicy, WorkerPool, WorkerPoolOptions};
 
 /// Trace records that fit before the control thread must read them: 100 ms of 10,000 steps at 48 kHz and 64 frames on

@@ -100,6 +100,20 @@ impl Arrays {
         self.removed.extend(self.names.remove(&name));
     }
 
+    /// Gives an array another name; false if there is none, or one of that name already.
+    ///
+    /// Real-time: may allocate.
+    pub(crate) fn rename(&mut self, from: Symbol, to: Symbol) -> bool {
+        if self.names.contains_key(&to) {
+            return false;
+        }
+        let Some(id) = self.names.remove(&from) else {
+            return false;
+        };
+        self.names.insert(to, id);
+        true
+    }
+
     /// Takes the points of an array that was removed, to be freed. They must lie here, and not with the signals.
     ///
     /// Real-time: hot.

@@ -1,5 +1,6 @@
 //! [`Canvases`]: the canvases of a patch as messages to them see them: boxes by number, inlets and outlets, and what stands around.
 
+use super::selection::{Selection, edges_of};
 use super::symbol::Symbol;
 use super::value::Value;
 use super::wire::{ObjectId, Wire};
@@ -27,7 +28,7 @@ pub(super) struct CanvasMessage {
 pub(super) struct Canvases {
     all: Vec<CanvasState>,
     /// Boxes that were made, in all of them.
-    boxes: usize,
+    pub boxes: usize,
     /// Loads the boxes that messages make.
     pub loaders: Vec<Option<BoxLoader>>,
 }
@@ -43,6 +44,8 @@ pub(super) struct CanvasState {
     /// Words that the patch around has saved for it.
     pub saved_around: Vec<Vec<Atom>>,
     pub boxes: Vec<CanvasBox>,
+    /// Boxes that messages have selected.
+    pub selection: Selection,
     /// Number of canvases around it.
     pub depth: usize,
     /// Its scalars.
@@ -56,8 +59,8 @@ pub(super) struct CanvasBox {
     ports: Ports,
     /// Side of the canvas on which it is an inlet or outlet.
     side: Option<(Side, PortKind)>,
-    /// Distance from the left.
-    x: f32,
+    /// Left, upper, right and lower edge.
+    pub edges: [f32; 4],
     /// True if it sends when the patch is loaded.
     pub is_loadbang: bool,
     /// Objects that were made with it.
@@ -104,7 +107,7 @@ impl CanvasBox {
             place,
             ports: object.ports.clone(),
             side,
-            x: object.position.x,
+            edges: edges_of(object),
             is_loadbang: class == "loadbang" || matches!(object.body, ObjectBody::Gui(_)),
             objects,
         }
@@ -127,7 +130,7 @@ impl CanvasState {
         let all = self.boxes.iter().enumerate();
         let of_side = |(at, one): (usize, &CanvasBox)| match (one.side, &one.place) {
             (Some((found, kind)), BoxPlace::Object(id)) if found == side => {
-                Some((one.x, at, *id, kind))
+                Some((one.edges[0], at, *id, kind))
             }
             _ => None,
         };
@@ -243,6 +246,23 @@ impl Canvases {
         to.push(self.get(canvas).list);
         for one in &self.get(canvas).boxes {
             one.canvases().iter().for_each(|id| self.lists(*id, to));
+        }
+    }
+
+    /// Objects that were made with a box, and lists of scalars inside.
+    pub(super) fn contents(
+        &self,
+        canvas: CanvasId,
+        at: usize,
+        (objects, lists): (&mut Vec<Range<u32>>, &mut Vec<u32>),
+    ) {
+        let Some(one) = self.get(canvas).boxes.get(at) else {
+            return;
+        };
+        objects.push(one.objects.clone());
+        for id in one.canvases() {
+            self.objects(*id, objects);
+            self.lists(*id, lists);
         }
     }
 

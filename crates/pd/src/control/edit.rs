@@ -32,7 +32,14 @@ impl Machine {
                 self.load_objects(&objects, depth + 1);
                 Ok(())
             }
-            _ => self.make_boxes(message),
+            selector => match self.globals().symbols.text(selector) {
+                "selectall" | "deselectall" | "mouse" | "mouseup" => {
+                    self.select_boxes(message);
+                    Ok(())
+                }
+                "cut" => self.cut_boxes(message.canvas),
+                _ => self.make_boxes(message),
+            },
         };
         if let Err(why) = done {
             let canvas = self.canvases.get(message.canvas).name;
@@ -157,7 +164,7 @@ impl Machine {
     }
 
     /// Removes all boxes of a canvas.
-    fn clear_canvas(&mut self, canvas: CanvasId) -> Result<(), String> {
+    pub(super) fn clear_canvas(&mut self, canvas: CanvasId) -> Result<(), String> {
         let mut objects = Vec::new();
         self.canvases.objects(canvas, &mut objects);
         if self.layout.is_none() && self.has_signals(&objects) {
@@ -208,7 +215,7 @@ fn escape(text: &str, to: &mut String) {
 #[cfg(test)]
 mod tests {
     use crate::control::Machine;
-    use crate::load::{SearchPath, load_patch};
+    use crate::load::{MAX_PATCH_BOXES, SearchPath, load_patch};
 
     /// Lines that a patch prints. Live, its changes are made as by another thread.
     fn printed(name: &str, lines: &str, is_live: bool) -> Vec<String> {
@@ -271,7 +278,7 @@ mod tests {
         let said = ["canvas: 5 changes took effect in block 5", "made: 7"];
         assert_eq!(machine.take_console(), said);
         // As many as wait at once find room; a further one is refused, and nothing is lost for later.
-        (0..17).for_each(|_| machine.send_text(0, "go"));
+        assert!((0..17).all(|_| machine.send_text(0, "go")));
         let said = machine.take_console();
         let error = "error: canvas: too many changes at once";
         assert_eq!(said, [error, error, error, error, error, "made: 7"]);
@@ -314,6 +321,23 @@ mod tests {
             "{found:?}"
         );
         assert!(found.len() >= 5, "{found:?}");
+    }
+
+    #[test]
+    fn no_more_boxes_are_made_than_a_patch_may_have() {
+        let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r go;\n#X msg 0 0 \\; pd-s obj 0 0 r x;\n#X connect 0 0 1 0;\n\
+                     #N canvas 0 0 9 9 s 0;\n#X restore 0 0 pd s;\n";
+        let mut machine = live("limit", patch);
+        machine.canvases.boxes = MAX_PATCH_BOXES - 1;
+        for block in 1..=2 {
+            machine.send_text(0, "go");
+            machine.make_edits();
+            machine.go_on_after_edits(block);
+        }
+        let mut said = machine.take_console();
+        said.retain(|line| !line.starts_with("canvas: "));
+        assert_eq!(said, ["error: pd-s: obj: at most 2097152 boxes are made"]);
+        assert_eq!(machine.canvases.counts().0, MAX_PATCH_BOXES);
     }
 
     #[test]

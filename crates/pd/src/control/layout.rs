@@ -17,7 +17,7 @@ pub(crate) struct Layout {
 }
 
 /// Words of messages that change canvases.
-const CHANGES: [&str; 4] = ["obj", "connect", "disconnect", "clear"];
+const CHANGES: [&str; 5] = ["obj", "connect", "disconnect", "clear", "cut"];
 
 /// Returns true if a patch may send such messages to a canvas: they and the name of a canvas stand in its boxes.
 pub(super) fn may_change(root: &Instance) -> bool {
@@ -135,6 +135,23 @@ impl Layout {
             instance.objects.clear();
             instance.connections.clear();
             built.boxes.clear();
+        }
+        self.change();
+    }
+
+    /// Removes boxes of a canvas: their numbers, ascending.
+    pub(super) fn remove(&mut self, canvas: CanvasId, cut: &[usize]) {
+        if let Some((instance, built)) = self.canvas(canvas) {
+            for at in cut.iter().rev() {
+                instance.objects.remove(*at);
+                built.boxes.remove(*at);
+            }
+            let wires = &mut instance.connections;
+            wires.retain(|wire| !cut.contains(&wire.from) && !cut.contains(&wire.to));
+            let moved = |at: usize| at - cut.partition_point(|cut| *cut < at);
+            for wire in wires {
+                (wire.from, wire.to) = (moved(wire.from), moved(wire.to));
+            }
         }
         self.change();
     }

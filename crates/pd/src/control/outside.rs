@@ -81,13 +81,13 @@ impl Machine {
         self.globals.clocks.set(Due { object, slot: 0 }, ms);
     }
 
-    /// Sends a message to everything that receives under the first word of `text`, at once.
+    /// Sends a message to everything that receives under the first word of `text`, at once. False if nothing does.
     ///
     /// Real-time: hot for words that the patch knows; a new one allocates.
-    pub(crate) fn send_text(&mut self, patch: u16, text: &str) {
+    pub(crate) fn send_text(&mut self, patch: u16, text: &str) -> bool {
         let mut words = text.split_ascii_whitespace();
         let Some(receiver) = words.next() else {
-            return;
+            return false;
         };
         let symbols = &mut self.globals.symbols;
         let name = symbols.intern(receiver);
@@ -104,12 +104,15 @@ impl Machine {
             Some(object) if !self.globals.receivers.any(name, of_patch) => {
                 self.deliver(Wire { object, inlet: 0 }, message, 0);
                 self.run();
+                true
             }
             _ => {
-                if name != words::PD && !self.globals.receivers.any(name, of_patch) {
+                let is_received = name == words::PD || self.globals.receivers.any(name, of_patch);
+                if !is_received {
                     self.globals.report_no_receiver(name);
                 }
                 self.send_from_outside(patch, name, message);
+                is_received
             }
         }
     }

@@ -229,6 +229,8 @@ mod tests {
             sends_at_load: false,
             value: 0.0,
             on_value: 1.0,
+            sends_lists: false,
+            sends_left: false,
             cells: 1,
             send: None,
             receive: None,

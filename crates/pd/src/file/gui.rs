@@ -53,6 +53,10 @@ pub struct Gui {
     pub on_value: f32,
     /// Number of cells.
     pub cells: u32,
+    /// True if a radio box sends lists, a cell and whether it is chosen: Pd's `hdl` and `vdl`.
+    pub sends_lists: bool,
+    /// True if such a box says too which cell is no longer chosen.
+    pub sends_left: bool,
     /// Name to which it sends, if it has one.
     pub send: Option<Atom>,
     /// Name under which it receives, if it has one.
@@ -110,6 +114,8 @@ impl Gui {
             value: 0.0,
             on_value: 1.0,
             cells: 0,
+            sends_lists: false,
+            sends_left: false,
             send: None,
             receive: None,
             label: None,
@@ -159,6 +165,7 @@ impl Gui {
                 size: [words.number(0, 15.0); 2],
                 sends_at_load: words.is_set(2),
                 cells: cells(words.number(3, 8.0)),
+                sends_left: words.is_set(1),
                 value: words.number(14, 0.0),
                 ..Self::new(kind).named(&words, 4)
             },

@@ -393,7 +393,11 @@ fn set_points(array: &mut ArrayData, words: &[Word<'_>]) {
 fn object(words: Vec<Atom>) -> BoxBody {
     let class = words.first().and_then(Atom::as_symbol);
     match class.and_then(GuiKind::of_object) {
-        Some(kind) => BoxBody::Gui(Gui::of_object(kind, &words[1..])),
+        Some(kind) => {
+            let mut gui = Gui::of_object(kind, &words[1..]);
+            gui.sends_lists = matches!(class, Some("hdl" | "vdl"));
+            BoxBody::Gui(gui)
+        }
         None => BoxBody::Object(words),
     }
 }

@@ -19,6 +19,8 @@ pub struct LoadedPatch {
     pub root: Instance,
     /// Patches that message boxes let `pd~` start. Each has names of its own.
     pub sub_patches: Vec<SubPatch>,
+    /// Starts in message boxes that start nothing: the patch is missing or cannot be read. `pd~` stays silent.
+    pub silent_children: usize,
     /// Every mistake of every file, each once.
     pub diagnostics: Vec<Diagnostic>,
     /// Files that it may read and write while it plays.

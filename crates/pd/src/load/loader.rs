@@ -143,6 +143,7 @@ impl Loader {
             files: self.files,
             root,
             sub_patches: Vec::new(),
+            silent_children: 0,
             diagnostics: self.diagnostics,
             access,
             search: self.search,

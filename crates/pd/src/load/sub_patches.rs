@@ -27,6 +27,7 @@ impl LoadedPatch {
                 && let Err(found) =
                     self.read_sub_patch((file, words.path), span, &folder, (chain, left))
             {
+                self.silent_children += 1;
                 self.diagnostics.push(*found);
             }
         }

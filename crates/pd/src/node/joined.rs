@@ -2,7 +2,8 @@
 
 use super::expansion::{Nodes, STEP_KIND, midi_port};
 use super::mailbox::{Mailbox, PatchHead};
-use super::processors::{Messages, Outputs, Outside};
+use super::outside::Outside;
+use super::processors::{Messages, Outputs};
 use super::wiring::{Places, WiredSteps};
 use crate::signal::{JoinedSteps, MessageStep};
 use graph::{Node, Port};
@@ -11,7 +12,7 @@ use std::iter;
 use units::Nanos;
 
 /// A way out of a patch that shares names, and how the user reaches it.
-pub(super) type JoinedPatch = (Outside, Inbox, Vec<OwnParam>);
+pub(super) type JoinedPatch = (Outside, Box<dyn Inbox>, Vec<OwnParam>);
 
 /// Makes the nodes of patches that share names. With `fuse`, cheap steps of one patch share a node.
 pub(super) fn expand_joined(

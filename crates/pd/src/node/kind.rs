@@ -2,12 +2,14 @@
 
 use super::class_kinds;
 use super::expansion::{STEP_KIND, expand};
+use super::inbox::inbox;
 use super::joined::{JoinedPatch, expand_joined};
 use super::midi::MidiExchange;
-use super::names::sharing_patches;
+use super::names::{PatchNames, sharing_patches};
+use super::outside::Outside;
 use super::own_params::OwnParams;
+use super::playing_names::PlayingNames;
 use super::printer::{Printer, queue};
-use super::processors::Outside;
 use super::whole::WholePatch;
 use crate::Atom;
 use crate::child::allow_children;
@@ -19,6 +21,7 @@ use processor::{
 };
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use units::{Channels, Frames};
 
 /// Frames that a patch and its objects compute at once.
@@ -191,7 +194,8 @@ fn expand_one(
     let channels = channels(context.make.node);
     let (mut steps, _) = PatchSteps::new(patch, rate(context), channels);
     allow_children([patch], steps.messages.machine());
-    let outside = outside(context, 0, &mut steps.messages)?;
+    let names = (!has_own_names(context.make.node)).then(|| PatchNames::of(patch));
+    let outside = outside(context, 0, names, &mut steps.messages)?;
     let parts = (context.format.fuse, is_long(context));
     Ok(expand(steps, outside, parts))
 }
@@ -223,8 +227,9 @@ fn expand_set(
     let mut joined = JoinedSteps::new(&with_channels, &sequence, rate(first));
     allow_children(&patches, joined.messages.machine());
     let mut outsides = Vec::new();
-    for (patch, at) in (0..).zip(members) {
-        let made = outside(&contexts[*at], patch, &mut joined.messages);
+    for (number, (patch, at)) in (0..).zip(patches.iter().zip(members)) {
+        let names = Some(PatchNames::of(patch));
+        let made = outside(&contexts[*at], number, names, &mut joined.messages);
         outsides.push(made.map_err(|error| (*at, error))?);
     }
     Ok(expand_joined(joined, outsides, first.format.fuse))
@@ -251,6 +256,7 @@ fn sequence(members: &[usize], contexts: &[ExpandContext<'_>]) -> Vec<usize> {
 fn outside(
     context: &ExpandContext<'_>,
     patch: u16,
+    names: Option<PatchNames>,
     messages: &mut MessageStep,
 ) -> Result<JoinedPatch, MakeError> {
     let node = context.make.node;
@@ -273,14 +279,19 @@ fn outside(
             lines,
         }
     });
-    let (mut sender, inbox) = super::lines::lines();
+    let (sender, words) = inbox();
+    // Consoles of one program are one.
+    let shown = context.console.as_ref();
+    let program = shown.map_or(0, |console| Arc::as_ptr(console).cast::<()>().addr());
     let outside = Outside {
         console: producer,
-        inbox,
+        names: PlayingNames::new(program, &node.name, names),
+        words,
+        frame: 0,
         printer,
         // Behind the output that orders.
         midi: MidiExchange::new(1 + usize::from(patch)),
         own_params,
     };
-    Ok((outside, Box::new(move |text| sender.write(text)), params))
+    Ok((outside, Box::new(sender), params))
 }

@@ -3,7 +3,7 @@
 //! All that comes in a block is there before its first message, as in Pd. Ports of Pd are channels from 17 on: what leaves on any of
 //! them leaves the node.
 
-use super::processors::Outside;
+use super::outside::Outside;
 use crate::control::Machine;
 use crate::signal::MessageStep;
 use midi::NotesToMidi;

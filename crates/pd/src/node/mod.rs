@@ -18,6 +18,8 @@
 //! | `expansion` | the groups as nodes and edges |
 //! | `processors` | what runs in them |
 //! | `child_nodes` | sub-patches of `pd~` as nodes |
+//! | `playing_names` | names of the patches that play |
+//! | `outside` | the ways between a patch and the outside |
 //! | `own_params` | what the node has as parameters: names that are received, and boxes |
 //! | `names` | which patches of a session share names |
 //! | `joined` | patches that share names, as nodes |
@@ -25,6 +27,7 @@
 //! | `midi` | MIDI between events and bytes |
 //! | `lines` | lines of text between the audio thread and others |
 //! | `whole` | a patch as one processor, for those who take no nodes |
+//! | `inbox` | messages in words, and what has become of them |
 //! | `job_server` | files and memory for a patch that plays live |
 //! | `editor` | changes of a patch that plays live |
 //! | `net_server` | sockets for a patch that plays live |
@@ -39,6 +42,7 @@ mod class_unit;
 mod editor;
 mod expansion;
 mod groups;
+mod inbox;
 mod job_server;
 mod joined;
 mod kind;
@@ -47,7 +51,9 @@ mod mailbox;
 mod midi;
 mod names;
 mod net_server;
+mod outside;
 mod own_params;
+mod playing_names;
 mod printer;
 mod processors;
 mod small_patch;

@@ -11,7 +11,7 @@ const FOUND: [&str; 6] = ["receive", "catch~", "send~", "delwrite~", "table", "v
 
 /// PatchNames of a patch.
 #[derive(Default)]
-struct PatchNames {
+pub(super) struct PatchNames {
     /// Under which others find something.
     found: BTreeSet<String>,
     /// That it may look for.
@@ -21,7 +21,8 @@ struct PatchNames {
 }
 
 impl PatchNames {
-    fn of(patch: &LoadedPatch) -> Self {
+    /// Names of a patch.
+    pub(super) fn of(patch: &LoadedPatch) -> Self {
         let numbers = (patch.root.number, patch.next_number);
         let mut names = Self {
             numbers,
@@ -109,6 +110,13 @@ impl PatchNames {
         let digits = name.split(|c: char| !c.is_ascii_digit()).next();
         let number = digits.and_then(|digits| digits.parse::<u32>().ok());
         number.is_some_and(|it| (self.numbers.0..self.numbers.1).contains(&it))
+    }
+
+    /// Names under which one of two patches would reach the other.
+    pub(super) fn common<'n>(&'n self, other: &'n Self) -> impl Iterator<Item = &'n str> {
+        let there = self.sought.intersection(&other.found);
+        let here = other.sought.intersection(&self.found);
+        there.chain(here).map(String::as_str)
     }
 
     fn reaches(&self, other: &Self) -> bool {

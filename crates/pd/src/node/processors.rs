@@ -2,11 +2,9 @@
 
 use super::editor::Edited;
 use super::job_server::{JobClient, live_services};
-use super::lines::LineReader;
 use super::mailbox::Mailbox;
 use super::midi::MidiExchange;
-use super::own_params::OwnParams;
-use super::printer::{LineSender, Printer};
+use super::outside::Outside;
 use crate::child::{Border, ChildPatch, block_number, prepare_named};
 use crate::control::Machine;
 use crate::signal::{BlockTimer, ChangedRow, MessageStep, Row, SharedCell};
@@ -45,33 +43,6 @@ pub(super) struct Messages {
     jobs: Option<JobClient>,
 }
 
-/// Ways between a patch and the outside.
-pub(super) struct Outside {
-    /// Lines for the terminal.
-    pub(super) console: LineSender,
-    /// Messages from outside.
-    pub(super) inbox: LineReader,
-    /// Until a thread has it that may wait.
-    pub(super) printer: Option<Printer>,
-    pub(super) midi: MidiExchange,
-    pub(super) own_params: OwnParams,
-}
-
-impl Outside {
-    /// Sends what has come for a patch.
-    ///
-    /// Real-time: as [`Machine::tick`].
-    fn receive(&mut self, patch: u16, events: Events<'_>, machine: &mut Machine) {
-        if !events.is_empty() {
-            self.own_params.receive(events, machine);
-            self.midi.receive(patch, events, machine);
-        }
-        while let Some(text) = self.inbox.read() {
-            machine.send_text(patch, text);
-        }
-    }
-}
-
 /// Boxes `pd~` for which there is room.
 const ROOM_CHILDREN: usize = 64;
 /// Blocks whose messages come late that are made up for in one block, at most: a block must not take as long as all of them.
@@ -105,6 +76,14 @@ impl Processor for Messages {
             self.state_bytes = step.state_bytes();
         }
         if is_live && self.jobs.is_none() {
+            // Those of one set share theirs: none of them plays yet.
+            let nodes = Vec::from_iter(self.outsides.iter().map(|it| it.names.node().to_owned()));
+            let nodes = Vec::from_iter(nodes.iter().map(String::as_str));
+            for outside in &mut self.outsides {
+                let said = outside.names.apart(&nodes);
+                said.iter().for_each(|line| outside.console.send(line));
+            }
+            self.outsides.iter().for_each(|it| it.names.begin());
             prepare_named(step);
             let mut spawn = |task| setup.services.spawn_background(task);
             self.jobs = Some(live_services(step, &mut spawn));
@@ -118,6 +97,9 @@ impl Processor for Messages {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let number = block_number(block);
+        for outside in &mut self.outsides {
+            outside.frame = block.position();
+        }
         self.take_edited(number);
         let Some(step) = &mut self.step else {
             self.miss_block(block);
@@ -312,7 +294,7 @@ impl Messages {
         let (Some(step), [outside, ..]) = (&mut self.step, &mut self.outsides[..]) else {
             return false;
         };
-        let is_quiet = events.is_empty() && outside.inbox.is_empty();
+        let is_quiet = events.is_empty() && outside.words.is_empty();
         let receive = |machine: &mut Machine| outside.receive(0, events, machine);
         let receive = (!is_quiet).then_some(receive);
         step.run_with(receive, |at, to| match at + MIDI_INPUTS {

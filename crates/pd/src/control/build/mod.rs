@@ -17,6 +17,7 @@ use super::layout::{Layout, may_change};
 use super::machine::Machine;
 use super::objects::{CanvasReceiver, Collector, Distributor, GuiBox, MessageBox, Numbered};
 use super::placed_box::BoxNames;
+use super::selection::Selection;
 use super::symbol::Symbol;
 use super::value::Value;
 use super::wire::{ObjectId, Wire};
@@ -180,6 +181,7 @@ impl<'m> Builder<'m> {
             scope: instance.scope.clone(),
             arguments: self.arguments.clone(),
             saved_around: self.saved_around.clone(),
+            selection: Selection::default(),
             boxes: Vec::with_capacity(instance.objects.len()),
             depth: self.depth,
             list: 0,

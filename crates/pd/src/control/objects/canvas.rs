@@ -42,6 +42,8 @@ const MAKES: &[&str] = &[
     "listbox",
     "array",
 ];
+/// Messages that select boxes, and remove what is selected.
+const SELECTS: &[&str] = &["selectall", "deselectall", "mouse", "mouseup", "cut"];
 /// Messages that say how a canvas looks.
 const LOOKS: &[&str] = &[
     "vis",
@@ -56,6 +58,7 @@ const LOOKS: &[&str] = &[
     "find",
     "findagain",
     "menuclose",
+    "motion",
 ];
 
 impl Object for CanvasReceiver {
@@ -72,6 +75,7 @@ impl Object for CanvasReceiver {
             return Handled::Yes;
         }
         let changes = MAKES.contains(&text)
+            || SELECTS.contains(&text)
             || matches!(
                 selector,
                 words::CONNECT | words::DISCONNECT | words::CLEAR | words::RENAME

@@ -27,8 +27,17 @@ pub(in super::super) struct GuiBox {
     /// Values that a mouse can reach: lowest and highest value, equal where there are no limits.
     range: [f32; 2],
     is_logarithmic: bool,
+    /// What a radio box of the kind that sends lists has sent.
+    lists: Option<SentCell>,
     /// Its looks and value, for a face.
     shown: Arc<ShownBox>,
+}
+
+/// The cell that a box `hdl` or `vdl` has sent.
+struct SentCell {
+    last: f32,
+    /// True if it says too which cell is no longer chosen.
+    sends_left: bool,
 }
 
 /// Messages that change how a box of the interface looks, and send nothing.
@@ -86,6 +95,10 @@ impl GuiBox {
             peak: LOWEST_LEVEL,
             range: reach(gui),
             is_logarithmic: gui.is_logarithmic,
+            lists: gui.sends_lists.then_some(SentCell {
+                last: number,
+                sends_left: gui.sends_left,
+            }),
             shown: Arc::default(),
         };
         made.show(value);
@@ -126,6 +139,11 @@ impl GuiBox {
         match text {
             "range" => self.range = [number(0), number(1)],
             "number" if is_radio => self.range[1] = number(0).clamp(1.0, 128.0).trunc() - 1.0,
+            "single_change" | "double_change" => {
+                if let Some(sent) = &mut self.lists {
+                    sent.sends_left = text == "double_change";
+                }
+            }
             "lin" => self.is_logarithmic = false,
             "log" => self.is_logarithmic = true,
             _ => return,
@@ -138,9 +156,10 @@ impl GuiBox {
     }
 
     /// Sends the value: by the outlet, and under its name.
-    fn output(&self, context: &mut Context<'_>) -> Handled {
+    fn output(&mut self, context: &mut Context<'_>) -> Handled {
         match self.kind {
             GuiKind::Canvas => return Handled::No,
+            _ if self.lists.is_some() => self.send_cells(context),
             GuiKind::Meter => {
                 context.send_float(1, self.peak);
                 context.send_value(0, self.value);
@@ -150,6 +169,19 @@ impl GuiBox {
             _ => self.send_both(Message::of_list(&[self.value]), context),
         }
         Handled::Yes
+    }
+
+    /// Sends the cell that is no longer chosen, and the one that is.
+    fn send_cells(&mut self, context: &mut Context<'_>) {
+        let cell = self.within_reach(self.value.number());
+        let Some(sent) = &mut self.lists else { return };
+        let left = (sent.sends_left && sent.last != cell).then_some(sent.last);
+        sent.last = cell;
+        self.show(Value::Float(cell));
+        if let Some(left) = left {
+            self.send_both(Message::of_list(&[left, 0.0].map(Value::Float)), context);
+        }
+        self.send_both(Message::of_list(&[cell, 1.0].map(Value::Float)), context);
     }
 
     fn send_both(&self, message: Message<'_>, context: &mut Context<'_>) {
@@ -264,7 +296,7 @@ fn level(number: f32) -> f32 {
 }
 
 impl Object for GuiBox {
-    held!(send, receive, sends_at_load, on_value, value, list, peak, range, is_logarithmic; not kind, shown; check |it| {
+    held!(send, receive, sends_at_load, on_value, value, list, peak, range, is_logarithmic; not kind, lists, shown; check |it| {
         // For faces.
         it.show(it.value);
         it.show_range();

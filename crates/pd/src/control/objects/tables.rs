@@ -161,6 +161,24 @@ pub(in super::super) struct ArrayBox {
 const MAX_POINTS: f32 = 268_435_456.0;
 
 impl ArrayBox {
+    /// Takes another name, if no array has it: then there is nothing that two of them could mean.
+    fn rename(&mut self, to: Symbol, context: &mut Context<'_>) {
+        if to == self.name {
+            return;
+        }
+        if !context.arrays().rename(self.name, to) {
+            return context.print_with(|symbols, line| {
+                write!(
+                    line,
+                    "error: array: there is a `{}` already",
+                    symbols.text(to)
+                )
+            });
+        }
+        context.rename_receiver(Some(self.name), Some(to));
+        self.name = to;
+    }
+
     fn sum(&self, id: ArrayId, values: &[Value], is_sine: bool, context: &mut Context<'_>) {
         let Some((size, partials)) = values.split_first() else {
             return;
@@ -216,6 +234,10 @@ impl Object for ArrayBox {
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         if message.selector == words::SEND && self.place.is_some() {
             send_pointer(self.place, message.values, context);
+            return Handled::Yes;
+        }
+        if let (words::RENAME, [Value::Symbol(to), ..]) = (message.selector, message.values) {
+            self.rename(*to, context);
             return Handled::Yes;
         }
         let Some(id) = context.arrays().find(self.name) else {

@@ -10,7 +10,7 @@
 //! | `phases` | phases added up, and the table of a cosine |
 //! | `ramps` | `line~`, `vline~`, `sig~`, `snapshot~` and others between messages and signals |
 //! | `bonk`, `pique` | `bonk~`: attacks; `pique`: peaks of a spectrum in arrays |
-//! | `sigmund` | `sigmund~`: pitch and sinusoids |
+//! | `fiddle`, `sigmund` | `fiddle~`, `sigmund~`: pitches and sinusoids |
 //! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `slop~` |
 //! | `poles`, `complex` | `vcf~`, one pole and one zero, real or complex |
 //! | `cubic` | four points to a sample between them |
@@ -28,6 +28,7 @@ mod cubic;
 mod delays;
 mod expr;
 mod extra;
+mod fiddle;
 mod filters;
 mod fourier;
 mod functions;
@@ -55,6 +56,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| extra::make(making))
         .or_else(|| fourier::make(making))
         .or_else(|| sigmund::make(making))
+        .or_else(|| fiddle::make(making))
         .or_else(|| bonk::make(making))
         .or_else(|| pique::make(making))
         .or_else(|| oscillators::make(making))
