@@ -127,14 +127,14 @@ impl WorkLinks {
                 lanes.insert(node.clone(), lane);
             }
         }
-        (!lanes.is_empty()).then(|| Arc::new(Lanes(lanes)) as Arc<dyn WorkHost>)
+        (!lanes.is_empty()).then(|| Arc::new(LaneTable(lanes)) as Arc<dyn WorkHost>)
     }
 }
 
 /// Lanes by the names of their nodes, and the parts of their work.
-struct Lanes(HashMap<(String, usize), Lane>);
+struct LaneTable(HashMap<(String, usize), Lane>);
 
-impl WorkHost for Lanes {
+impl WorkHost for LaneTable {
     fn channel(
         &self,
         node: &str,

@@ -126,8 +126,8 @@ impl LineWork {
         }
     }
 
-    /// Hears a period and gives its output. With `begins` the periods before count as silence.
-    fn hear(&mut self, slot: &[u32], period: u64, begins: bool) {
+    /// Takes the input of a period and gives its output. With `begins` the periods before count as silence.
+    fn take_period(&mut self, slot: &[u32], period: u64, begins: bool) {
         let (head, samples) = slot.split_at(SLOT_HEAD);
         let Some(line) = self.line.get() else { return };
         for (sample, word) in self.sound.iter_mut().zip(samples) {
@@ -164,7 +164,7 @@ impl Work for LineWork {
             let slot = &request[self.form.slot(heard)];
             // Of a period that was lost there is another one in its place.
             if get(slot) == heard {
-                self.hear(slot, heard, begins);
+                self.take_period(slot, heard, begins);
                 begins = false;
             }
         }

@@ -31,10 +31,11 @@
 //! | `responses.rs` | the responses, and the widths that they give a node |
 //! | `config.rs` | the parameters of one node, and the convolver made from them |
 //! | `scheduler.rs` | who does the levels that have slack |
-//! | `work.rs` | long levels in another process |
+//! | `away.rs`, `work.rs` | long levels in another process: how they leave a node, and the other end |
 //! | `ir_switch.rs` | the switch between two responses |
 //! | `heard.rs` | the input that a node in another process needs to go on |
 
+mod away;
 mod config;
 mod heard;
 mod ir_switch;

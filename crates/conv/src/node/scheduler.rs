@@ -1,6 +1,6 @@
 //! Scheduler of a node's levels, by its parameters `work`, `pin` and `priority`. All give the same bits.
 
-use super::work::travel;
+use super::away::travel;
 use crate::schedule::TimeDistributed;
 use crate::{
     Convolver, ConvolverAdapter, ConvolverOptions, Fdl, Inline, LevelScheduler, LevelThreads,

@@ -16,9 +16,12 @@ pub(super) struct Chain {
     /// The block that the first operation takes.
     first: u32,
     steps: Vec<ChainStep>,
-    /// Objects with inlets that are numbers, each with the block that is filled with it.
-    numbers: Vec<(usize, Box<[(usize, u32)]>)>,
+    /// Objects with inlets that are numbers.
+    numbers: Vec<(usize, Inlets)>,
 }
+
+/// Inlets of an object that are numbers, each with the block that is filled with it.
+type Inlets = Box<[(usize, u32)]>;
 
 /// An operation of a chain. It is small: a block has some hundred of them.
 struct ChainStep {
@@ -85,7 +88,7 @@ impl Chain {
     pub(super) fn new(
         (arithmetic, object): (Arithmetic, Option<usize>),
         inlets: &[u32],
-        numbers: Box<[(usize, u32)]>,
+        numbers: Inlets,
         (to, has_one_reader): (u32, bool),
     ) -> Self {
         let first = inlets.first().copied().unwrap_or_default();

@@ -20,7 +20,7 @@ impl Work for AddOne {
     }
 }
 
-struct Lanes {
+struct TestLanes {
     words: Arc<WakeWords>,
     file: OwnedFd,
     status: Arc<CellStatus>,
@@ -28,7 +28,7 @@ struct Lanes {
     places: Vec<LanePlace>,
 }
 
-impl Lanes {
+impl TestLanes {
     fn new() -> Self {
         let (places, count) = LanePlace::of(&SIZES).unwrap();
         let (words, file) = WakeWords::create(count).unwrap();
@@ -59,7 +59,7 @@ impl Lanes {
 
 #[test]
 fn requests_and_replies_arrive_whole_and_what_is_late_is_counted() {
-    let lanes = Lanes::new();
+    let lanes = TestLanes::new();
     let (words, mut served) = lanes.served();
     for at in 0..SIZES.len() {
         let mut channel = lanes.channel(at).unwrap();
@@ -93,7 +93,7 @@ fn requests_and_replies_arrive_whole_and_what_is_late_is_counted() {
 
 #[test]
 fn a_request_that_a_process_leaves_is_done_by_the_next_one() {
-    let lanes = Lanes::new();
+    let lanes = TestLanes::new();
     let mut channel = lanes.channel(1).unwrap();
     channel.ask(&whole(SIZES[1].0), &mut |words| words.fill(8));
     // The one before has died while it wrote, or has written nonsense.
@@ -116,7 +116,7 @@ fn a_request_that_a_process_leaves_is_done_by_the_next_one() {
 
 #[test]
 fn parts_of_a_request_are_sent_alone_until_a_process_has_come() {
-    let lanes = Lanes::new();
+    let lanes = TestLanes::new();
     let (words, mut served) = lanes.served();
     let mut channel = lanes.channel(1).unwrap();
     channel.ask(&whole(40), &mut |words| words.fill(1));
@@ -143,7 +143,7 @@ fn parts_of_a_request_are_sent_alone_until_a_process_has_come() {
 
 #[test]
 fn offline_nobody_waits_for_a_cell_that_is_given_up() {
-    let lanes = Lanes::new();
+    let lanes = TestLanes::new();
     let mut channel = lanes.channel(0).unwrap();
     channel.ask(&whole(SIZES[0].0), &mut |words| words.fill(8));
     lanes.status.gone.store(true, Ordering::Relaxed);
@@ -168,7 +168,7 @@ fn lanes_number(words: &WakeWords, lane: &ServedLane) -> u32 {
 
 /// Writes garbage into the memory between the calls of the node, and asks what it believes.
 fn write_garbage(cases: u32) {
-    let lanes = Lanes::new();
+    let lanes = TestLanes::new();
     let (words, mut served) = lanes.served();
     let mut channels: Vec<_> = (0..SIZES.len())
         .map(|at| lanes.channel(at).unwrap())
