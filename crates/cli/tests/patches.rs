@@ -443,3 +443,52 @@ fn messages_to_canvases_make_boxes_in_a_render() {
     assert!(said.contains("made: 5"), "{said}");
     assert!(!said.contains("error"), "{said}");
 }
+
+/// A patch that prints each millisecond and writes what it plays into a file.
+const PRINTS_AND_WRITES: &str = "#N canvas 0 0 450 300 12;
+#X obj 20 20 loadbang;
+#X obj 20 50 metro 1;
+#X obj 20 80 float;
+#X obj 80 80 + 1;
+#X obj 20 110 print;
+#X obj 200 20 osc~ 441;
+#X obj 200 80 dac~;
+#X obj 300 80 writesf~ 1;
+#X msg 300 50 open FILE.wav \\, start;
+#X connect 0 0 1 0;
+#X connect 1 0 2 0;
+#X connect 2 0 3 0;
+#X connect 3 0 2 1;
+#X connect 2 0 4 0;
+#X connect 5 0 6 0;
+#X connect 5 0 7 0;
+#X connect 0 0 8 0;
+#X connect 8 0 7 0;
+";
+
+/// A render takes several blocks of a small patch at once: nothing of it is heard, written or printed.
+#[test]
+fn a_render_does_nothing_behind_its_end() {
+    let here = Folder::new();
+    let render = |name: &str, options: &str| {
+        here.write(
+            &format!("{name}.pd"),
+            &PRINTS_AND_WRITES.replace("FILE", &format!("own-{name}")),
+        );
+        let call =
+            format!("render {name}.pd -o {name}.wav --seconds 0.1 --allow-write . {options}");
+        let printed = here.well(&call).err;
+        let lines = printed.lines().filter(|line| line.contains("print: "));
+        let count = lines.count();
+        (
+            count,
+            here.read(&format!("{name}.wav")),
+            here.read(&format!("own-{name}.wav")),
+        )
+    };
+    // 0.1 s are 68.9 blocks of 64 frames, and 8.6 of 512.
+    let (several, single) = (render("several", ""), render("single", "--block 64"));
+    assert!(several.0 >= 100, "{} lines", several.0);
+    assert_eq!(several.0, single.0);
+    assert!(several.1 == single.1 && several.2 == single.2);
+}

@@ -129,6 +129,9 @@ pub struct EngineOptions {
     pub clock_output: Option<u16>,
     /// Frames in a block.
     pub block: Frames,
+    /// Frame at which an offline run ends, where that is known before it begins. A patch in blocks of several of its own plays
+    /// none behind it.
+    pub end: Option<u64>,
     /// Sample rate.
     pub rate: SampleRate,
     /// Live, offline, or a dry run.
@@ -187,6 +190,7 @@ impl EngineOptions {
             clock_input: None,
             clock_output: None,
             block,
+            end: None,
             rate,
             mode: Mode::Live,
             input_channels: 0,

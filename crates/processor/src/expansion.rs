@@ -60,6 +60,9 @@ pub struct ExpandFormat {
     pub rate: SampleRate,
     /// Frames in a block.
     pub block: Frames,
+    /// Frame at which an offline run ends, where that is known: what is done behind it is not heard, and must not be written
+    /// or printed.
+    pub end: Option<u64>,
     /// True if cheap parts may become one node.
     pub fuse: bool,
 }

@@ -114,6 +114,7 @@ impl Draw {
             let format = ExpandFormat {
                 rate: loaded.rate_or_default(None),
                 block: DEFAULT_BLOCK,
+                end: None,
                 fuse: false,
             };
             loaded.expand(format)?;

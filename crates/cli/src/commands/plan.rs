@@ -110,6 +110,7 @@ impl Plan {
         let format = ExpandFormat {
             rate: loaded.rate_or_default(self.rate),
             block: loaded.block_or_default(self.block),
+            end: None,
             fuse: self.fuse,
         };
         loaded.expand(format)?;

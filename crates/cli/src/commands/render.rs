@@ -116,12 +116,14 @@ impl Render {
         let rate = self.options.rate(loaded);
         let mut options = self.engine_options(loaded, rate);
         let ports = options.midi.inputs.clone();
-        let (block, inputs) = (options.block, options.input_channels);
         let source = self.options.open_input(rate)?;
         let frames = match self.options.frames(rate) {
             Some(frames) => frames,
             None => default_frames(loaded, &options, source.as_ref())?,
         };
+        options.end = Some(frames);
+        options.block = self.options.render_block(loaded);
+        let (block, inputs) = (options.block, options.input_channels);
         self.options.choose_scheduler(loaded, &mut options);
         Interrupt::check_process("nothing is written")?;
         let scheduler = self.options.scheduler_name(&options);

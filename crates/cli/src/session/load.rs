@@ -50,6 +50,8 @@ pub(crate) struct LoadedSession {
     pub(crate) lacks_objects: bool,
     /// Options with which a patch was read.
     pub(crate) patch: PatchOptions,
+    /// Frames in a block in which a patch is rendered; `None` for a session.
+    pub(crate) render_block: Option<Frames>,
 }
 
 impl LoadedSession {
@@ -112,6 +114,7 @@ impl LoadedSession {
             source,
             lacks_objects: patches.lacks_objects,
             patch: options.clone(),
+            render_block: None,
         };
         loaded.check_snapshots();
         // The reader cannot know which sessions need no nodes.
@@ -134,6 +137,7 @@ impl LoadedSession {
         let reading = text::toml::read(&patch.text, registry.catalogue());
         debug_assert!(!reading.has_errors(), "{:?}", reading.diagnostics);
         let has_stand_ins = patch.check.has_stand_ins();
+        let render_block = patch.check.loaded().render_block();
         let (diagnostics, files) = patch.check.take_diagnostics();
         let mut files = files.into_iter().map(|file| IncludedFile {
             name: file.path.display().to_string(),
@@ -155,6 +159,7 @@ impl LoadedSession {
             files: files.collect(),
             lacks_objects: has_stand_ins || !patch.missing.is_empty(),
             patch: options.clone(),
+            render_block: Some(render_block),
         })
     }
 
@@ -173,6 +178,7 @@ impl LoadedSession {
         let format = ExpandFormat {
             rate: self.rate_or_default(None),
             block: Frames(64),
+            end: None,
             fuse: true,
         };
         let from = (&*self.registry, self.folder.as_path());

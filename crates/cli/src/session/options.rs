@@ -135,6 +135,18 @@ impl PlayOptions {
         }
     }
 
+    /// Frames in a block of a render. A small patch plays in longer blocks than Pd's, unless the call states others or asks for
+    /// several workers.
+    pub(crate) fn render_block(&self, loaded: &LoadedSession) -> Frames {
+        let serial = [
+            SchedulerArg::Auto,
+            SchedulerArg::Named(Scheduler::Sequential),
+        ];
+        let is_free = self.block.is_none() && self.fuse && serial.contains(&self.scheduler);
+        let longer = loaded.render_block.filter(|_| is_free);
+        longer.unwrap_or_else(|| self.block(loaded))
+    }
+
     /// Returns true if neither the call nor the session says how many frames a block has, and no patch needs its own.
     pub(crate) fn is_block_free(&self, loaded: &LoadedSession) -> bool {
         let said = self.block.or(loaded.session.settings.block);

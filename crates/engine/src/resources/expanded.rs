@@ -283,6 +283,7 @@ impl EngineResources {
         let format = ExpandFormat {
             rate: self.options.rate,
             block: self.options.block,
+            end: self.options.end,
             fuse: self.options.fuse,
         };
         let mut mistakes = Vec::new();

@@ -6,9 +6,11 @@ use super::search::SearchPath;
 use crate::class::Ports;
 use crate::disk::FileAccess;
 use crate::file::{ArrayData, Atom, Connection, Coordinates, Gui, Position};
+use crate::signal::BLOCK;
 use graph::{Diagnostic, SourceSpan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use units::Frames;
 
 /// A patch with all its abstractions.
 #[derive(Debug)]
@@ -165,6 +167,17 @@ impl LoadedPatch {
         (self.root.channels("adc~"), self.root.channels("dac~"))
     }
 
+    /// Frames in a block of an offline engine in which it plays best. A patch of few signal objects plays in one node, and takes
+    /// several of its blocks at once; a large one has its blocks computed by several workers.
+    pub fn render_block(&self) -> Frames {
+        let is_signal =
+            |body: &ObjectBody| matches!(body, ObjectBody::Class(class) if class.ends_with('~'));
+        match self.root.count(&is_signal) <= MAX_SMALL {
+            true => RENDER_BLOCK,
+            false => Frames(BLOCK as u32),
+        }
+    }
+
     /// True where boxes receive MIDI, and where they send it.
     pub fn uses_midi(&self) -> (bool, bool) {
         let has = |classes: &[&str]| {
@@ -176,6 +189,10 @@ impl LoadedPatch {
     }
 }
 
+/// Signal objects of a patch that costs less than waking a worker.
+const MAX_SMALL: usize = 120;
+/// Frames in a block in which such a patch is rendered: what an engine does for each block counts for little then.
+const RENDER_BLOCK: Frames = Frames(512);
 /// Classes that receive MIDI.
 const MIDI_IN: [&str; 9] = [
     "notein",

@@ -2,13 +2,15 @@
 
 use super::groups::MAX_GROUP_NS;
 use super::joined::JoinedPatch;
+use super::kind::is_long;
 use super::processors::{Messages, Outputs};
 use super::small_patch::SmallPatch;
 use super::wiring::{MadeGroup, Places, WiredSteps};
-use crate::signal::{MessageStep, PatchSteps, Row};
+use crate::signal::{MessageStep, PatchSteps};
 use graph::{Node, Port, Signal};
-use processor::{ExpandedNode, Expansion, InnerPort, ORDER, Processor};
+use processor::{ExpandFormat, ExpandedNode, Expansion, InnerPort, ORDER, Processor};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use units::{Channels, Nanos};
 
 /// Kind of the inner nodes. No session can have it: names of kinds in sessions have no space.
@@ -17,11 +19,12 @@ pub(super) const STEP_KIND: &str = "pd step";
 /// Signal of one channel.
 const SOUND: Signal = Signal::Audio(Channels(1));
 
-/// Makes the nodes of a patch; `messages` are its first. With `fuse`, cheap steps share a node; one that `is_whole` is one node.
+/// Makes the nodes of a patch; `messages` are its first. With `format.fuse`, cheap steps share a node. In blocks that are longer than
+/// Pd's a patch is one node.
 pub(super) fn expand(
     patch: PatchSteps,
     (mut outside, inbox, own_params): JoinedPatch,
-    (fuse, is_whole): (bool, bool),
+    format: ExpandFormat,
 ) -> Expansion {
     let PatchSteps {
         mut messages,
@@ -30,7 +33,8 @@ pub(super) fn expand(
         ..
     } = patch;
     let wired = WiredSteps::new(steps, &[outputs.len()], |_| None);
-    let may_change = is_whole || messages.may_change_signals();
+    let fuse = format.fuse;
+    let may_change = is_long(format) || messages.may_change_signals();
     let groups = match may_change {
         true => wired.one_group(),
         false => wired.groups(fuse),
@@ -44,13 +48,16 @@ pub(super) fn expand(
     // Behind what the inner nodes read.
     let midi_output = if is_small { outputs.len() } else { 1 };
     outside.midi.leave_at(midi_output);
+    let channels = 0..clamp(outputs.len());
     let outputs = Outputs { channels: outputs };
     let made = |messages| Messages::new(messages, vec![outside], Vec::new());
     let mut expansion = match is_small {
         true => {
             let places = Places::new(&wired, &groups);
             let row = wired.into_groups(&places, &mut messages).pop();
-            small(made(messages), row.map(|made| made.group.row), outputs)
+            let row = row.map(|made| made.group.row);
+            let patch = SmallPatch::new(made(messages), row, outputs);
+            small(patch.ending_at(format.end), channels)
         }
         false => {
             let (mut nodes, reads) = Nodes::of((wired, &groups), outputs, &mut messages);
@@ -65,13 +72,11 @@ pub(super) fn expand(
 }
 
 /// A patch that is one node.
-fn small(messages: Messages, steps: Option<Row>, outputs: Outputs) -> Expansion {
-    let channels = 0..clamp(outputs.channels.len());
+fn small(patch: SmallPatch, channels: Range<u16>) -> Expansion {
     let sound = |port| Port::new(format!("out{}", port + 1), SOUND);
     let midi = channels.end;
-    let processor = SmallPatch::new(messages, steps, outputs);
     let head = ExpandedNode {
-        processor: Box::new(processor),
+        processor: Box::new(patch),
         outputs: channels.clone().map(sound).chain([midi_port()]).collect(),
         reads: std::iter::once(midi)
             .chain(channels)

@@ -17,7 +17,8 @@ use crate::load::{LoadedPatch, SearchPath, load_patch_with};
 use crate::signal::{BLOCK, JoinedSteps, MessageStep, PatchSteps};
 use graph::{Kind, Node, Param, Port, PortCount, PortSignal, PortSpec, Signal};
 use processor::{
-    ExpandContext, ExpandedGroup, Expansion, MakeContext, MakeError, Processor, Registry,
+    ExpandContext, ExpandFormat, ExpandedGroup, Expansion, MakeContext, MakeError, Processor,
+    Registry,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -179,8 +180,8 @@ fn load_in_format(context: &ExpandContext<'_>) -> Result<LoadedPatch, MakeError>
 }
 
 /// Returns true if a block is longer than Pd's: then a patch is one node, which computes one after the other.
-fn is_long(context: &ExpandContext<'_>) -> bool {
-    context.format.block != BLOCK_FRAMES
+pub(super) fn is_long(format: ExpandFormat) -> bool {
+    format.block != BLOCK_FRAMES
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates are small")]
@@ -196,8 +197,7 @@ fn expand_one(
     allow_children([patch], steps.messages.machine());
     let names = (!has_own_names(context.make.node)).then(|| PatchNames::of(patch));
     let outside = outside(context, 0, names, &mut steps.messages)?;
-    let parts = (context.format.fuse, is_long(context));
-    Ok(expand(steps, outside, parts))
+    Ok(expand(steps, outside, context.format))
 }
 
 /// The nodes of patches that share names. Each counts its `$0` behind those of the one before.
@@ -206,7 +206,7 @@ fn expand_set(
     contexts: &[ExpandContext<'_>],
     loaded: impl Iterator<Item = LoadedPatch>,
 ) -> Result<Expansion, (usize, MakeError)> {
-    if let Some(at) = members.iter().find(|at| is_long(&contexts[**at])) {
+    if let Some(at) = members.iter().find(|at| is_long(contexts[**at].format)) {
         let message = format!(
             "patches that share names play in blocks of {BLOCK} frames: give them `names = own`, or that block"
         );

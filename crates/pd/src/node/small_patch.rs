@@ -13,6 +13,8 @@ pub(super) struct SmallPatch {
     /// Sub-patches of `pd~` that no node of the plan computes.
     children: Vec<ChildRunner>,
     outputs: Outputs,
+    /// Frame at which the run ends.
+    end: u64,
 }
 
 impl SmallPatch {
@@ -22,7 +24,14 @@ impl SmallPatch {
             steps,
             children: Vec::new(),
             outputs,
+            end: u64::MAX,
         }
+    }
+
+    /// With the frame at which the run ends, if that is known: behind it nothing is printed or written any more.
+    pub(super) fn ending_at(mut self, end: Option<u64>) -> Self {
+        self.end = end.unwrap_or(u64::MAX);
+        self
     }
 
     /// Puts the signals in order anew where messages have changed them: while the patch is loaded, or in a render.
@@ -79,6 +88,10 @@ impl Processor for SmallPatch {
 impl SmallPatch {
     /// Computes 64 frames.
     fn compute(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        if block.position() >= self.end {
+            block.silence_outputs();
+            return ProcessStatus::Continue;
+        }
         self.messages.process(block);
         self.take_changes();
         self.messages.send_to_editor();
