@@ -8,7 +8,7 @@ use units::Channels;
 /// A node that does what a function says.
 struct Actor<F>(F);
 
-impl<F: FnMut(&mut Block<'_>) -> ProcessStatus + Send> Processor for Actor<F> {
+impl<F: FnMut(&mut Block<'_>) -> ProcessStatus + Send + 'static> Processor for Actor<F> {
     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {

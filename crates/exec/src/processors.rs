@@ -12,8 +12,8 @@
 use graph::NodeId;
 use plan::{Plan, StepOp};
 use processor::{
-    BackgroundTask, FileLog, Gauge, MidiPorts, Mode, Processor, Setup, SetupServices, StateError,
-    Tail, Transport,
+    BackgroundTask, BankKind, FileLog, Gauge, MidiPorts, Mode, Processor, Setup, SetupServices,
+    StateError, Tail, Transport,
 };
 use rt::deferred::{JobRunner, WaitingJobs};
 use std::cell::UnsafeCell;
@@ -46,6 +46,8 @@ pub(crate) struct ProcessorEntry {
     pub(crate) runners: Vec<JobRunner>,
     /// Maximum number of lanes that the processor forks into.
     pub(crate) lanes: u32,
+    /// How it is computed side by side with others.
+    pub(crate) bank: Option<BankKind>,
 }
 
 // SAFETY: `processor` is reached only by the holder of the claim on its step (`crate::step::StepClaim`), in the
@@ -57,6 +59,7 @@ impl ProcessorEntry {
     fn new(processor: Box<dyn Processor>) -> Self {
         Self {
             lanes: processor.max_parallelism(),
+            bank: processor.bank(),
             processor: UnsafeCell::new(processor),
             is_quarantined: Arc::default(),
             is_stale: AtomicBool::new(false),

@@ -1,6 +1,7 @@
 //! [`Processor`]: the running half of a node, and the promises of every processor.
 
-use crate::{Block, SetupServices};
+use crate::{BankKind, Block, SetupServices};
+use std::any::Any;
 use units::{Frames, SampleRate};
 
 /// Mode in which a graph runs: with a deadline, or without.
@@ -72,7 +73,7 @@ pub struct Past<'a> {
 /// - [`process`](Self::process) allocates nothing;
 /// - denormals are flushed, and finite input gives finite output;
 /// - with a state that was [saved](Self::save) and [loaded](Self::load) it continues with the same bits.
-pub trait Processor: Send {
+pub trait Processor: Any + Send {
     /// Prepares for processing: allocates, registers services. Called once, before everything else, and again with
     /// another rate or block. Each call resets the processor.
     ///
@@ -110,6 +111,13 @@ pub trait Processor: Send {
     /// Real-time: setup.
     fn max_parallelism(&self) -> u32 {
         1
+    }
+
+    /// How it is computed side by side with others of its type, if that is faster; then it never forks.
+    ///
+    /// Real-time: setup.
+    fn bank(&self) -> Option<BankKind> {
+        None
     }
 
     /// Length in frames, for a source that ends by itself (a player). `None`: it does not end, or is no source.

@@ -39,6 +39,7 @@
 //! in the form of [`DeferredWork`] another process may do it.
 //! Background work reads and writes files, and talks to the step through rings.
 
+mod bank;
 mod block;
 mod contract;
 mod event;
@@ -58,6 +59,7 @@ mod text_id;
 mod transport;
 mod work;
 
+pub use bank::{BankKind, BankMember, BankMembers, MAX_BANK};
 pub use block::{
     Block, BlockPart, Content, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer,
     ProcessInfo, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,

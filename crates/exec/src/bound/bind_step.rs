@@ -112,6 +112,7 @@ impl StepBinder<'_> {
                 contents,
                 copy: step.copy,
                 has_copies,
+                bank: None,
             }),
         }
     }

@@ -22,6 +22,7 @@
 //! |---|---|
 //! | [`binder`], [`bind_step`] | from plan to bound plan |
 //! | [`plan`], [`task`], [`step`] | the bound plan, its tasks, its steps |
+//! | [`banks`] | steps that are computed side by side |
 //! | [`ring`], [`delay_lines`] | memory of delay lines, and its owner from plan to plan |
 //! | [`aligner`] | lines that compensate latency |
 //! | [`stage_buffer`] | buffers between pipeline stages |
@@ -29,6 +30,7 @@
 //! | [`table`] | rows that never move |
 
 mod aligner;
+mod banks;
 mod bind_step;
 mod binder;
 mod delay_lines;
@@ -41,6 +43,7 @@ mod table;
 mod task;
 
 pub(crate) use aligner::{AlignerOp, DelayTap, LineState, NEVER};
+pub(crate) use banks::{BankPlace, PlayedMark, join_banks};
 pub use binder::Binding;
 pub(crate) use binder::bind;
 pub use delay_lines::DelayLines;

@@ -1,5 +1,6 @@
 //! [`BoundPlan`]: a plan bound to memory and processors. Its indices have become pointers.
 
+use super::banks::BankPlace;
 use super::ring::DelayLineMemory;
 use super::step::{BoundStep, Operation};
 use super::table::Table;
@@ -200,19 +201,30 @@ impl BoundPlan {
     /// Quarantines the processors of step `index`, in this plan and the next ones. The step itself is not touched: a
     /// worker may be stuck in it.
     pub(crate) fn quarantine_processor(&self, index: u32) {
-        for member in self.members(&self.steps[index as usize]) {
+        let step = &self.steps[index as usize];
+        for member in self.members(step).iter().chain(self.bank_of(step)) {
             self.quarantine_entry(member);
         }
     }
 
-    /// Quarantines `step`, or all members of a loop: they write silence from now on.
+    /// The other steps that the leader of a bank may run: a worker that is in its step may be in theirs.
+    fn bank_of<'a>(&'a self, step: &'a BoundStep) -> impl Iterator<Item = &'a BoundStep> {
+        let others: &[u32] = match &step.cold.bank {
+            Some(BankPlace::Leader { others, .. }) => others,
+            _ => &[],
+        };
+        others.iter().map(|index| &self.steps[*index as usize])
+    }
+
+    /// Quarantines `step`, or all members of a loop, or of a bank that it leads: they write silence from now on.
     ///
     /// # Safety
     ///
     /// The caller has the claim on the step, or the plan is idle.
     pub(crate) unsafe fn quarantine(&self, step: &BoundStep) {
-        for member in self.members(step) {
-            // SAFETY: no other thread reaches the state, by this function's contract.
+        for member in self.members(step).iter().chain(self.bank_of(step)) {
+            // SAFETY: no other thread reaches the state, by this function's contract: the claim on the leader of a bank is one on
+            // its other steps too (`join_banks`).
             unsafe { (*member.state.get()).is_quarantined = true };
             self.quarantine_entry(member);
         }

@@ -1,6 +1,7 @@
 //! One step of a plan, bound to memory: its operation, its state and the sources of its events.
 
 use super::aligner::AlignerOp;
+use super::banks::BankPlace;
 use super::stage_buffer::StageBufferMemory;
 use crate::processors::ProcessorEntry;
 use graph::NodeId;
@@ -121,6 +122,8 @@ impl PipelineLag {
 pub(crate) enum Preparation {
     /// Nothing.
     None,
+    /// Nothing, and it is in a bank.
+    Bank,
     /// It has event ports, and nothing else of what follows.
     Events,
     /// It has sums, duplicates, a lag or a rate of its own.
@@ -163,4 +166,6 @@ pub(crate) struct StepCold {
     /// Number of the duplicate that it runs; 0 is the original.
     pub(crate) copy: u16,
     pub(crate) has_copies: bool,
+    /// Its place in a bank, if it is in one.
+    pub(crate) bank: Option<BankPlace>,
 }

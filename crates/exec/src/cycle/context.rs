@@ -4,7 +4,7 @@ use super::idle_plan::IdlePlan;
 use super::info::CycleInfo;
 use super::slot::{WorkerSlots, worker_slots};
 use super::wait::back_off;
-use crate::bound::{Binding, BoundPlan, bind};
+use crate::bound::{Binding, BoundPlan, bind, join_banks};
 use crate::errors::ErrorKind;
 use crate::runtime::SharedRuntime;
 use processor::{ForkAbandoned, ForkTask, ProcessServices};
@@ -31,9 +31,16 @@ pub(crate) struct CycleContext {
 }
 
 impl CycleContext {
-    /// Binds a plan for `workers` workers.
-    pub(crate) fn new(mut binding: Binding<'_>, workers: usize) -> Self {
-        let plan = bind(&mut binding);
+    /// Binds a plan for `workers` workers, each of which runs the steps of a task in order. With `in_plan_order` one worker runs
+    /// all steps of the plan so.
+    pub(crate) fn new(mut binding: Binding<'_>, workers: usize, in_plan_order: bool) -> Self {
+        let mut plan = bind(&mut binding);
+        let of = binding.plan;
+        let tasks = of.tasks.iter().map(|task| task.steps.start..task.steps.end);
+        match in_plan_order {
+            true => join_banks(&mut plan, of, std::iter::once(0..of.steps.len() as u32)),
+            false => join_banks(&mut plan, of, tasks),
+        }
         Self {
             id: plan.id,
             plan,

@@ -43,7 +43,7 @@ impl<S: Strategy> ParallelExecutor<S> {
     pub(crate) fn new(binding: Binding<'_>, pool: &WorkerPool) -> Self {
         let workers = pool.workers().min(binding.runtime.workers()).max(1);
         let plan = binding.plan;
-        let context = CycleContext::new(binding, workers);
+        let context = CycleContext::new(binding, workers, false);
         let woken = match context.runtime.wakes_all() {
             true => workers,
             false => useful_workers(plan, &context.plan, workers),

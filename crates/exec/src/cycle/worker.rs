@@ -4,7 +4,7 @@ use super::context::{CycleContext, StepServices};
 use super::info::CycleInfo;
 use super::slot::{NONE, WorkerSlot};
 use crate::bound::BoundPlan;
-use crate::step::{PlanBlock, StepClaim, run_claimed, silence_panicked};
+use crate::step::{PlanBlock, StepClaim, run_claimed, run_claimed_alone, silence_panicked};
 use plan::TraceEvent;
 use rt::fence::AsymmetricFence;
 use std::sync::atomic::Ordering;
@@ -196,7 +196,7 @@ impl<'a> WorkerContext<'a> {
     unsafe fn run_step_checked(&mut self, step: u32) {
         if !self.is_partial || self.has_block(step) {
             // SAFETY: as in `run_claimed_step`.
-            run_claimed(unsafe { StepClaim::new(&self.at, &self.plan.steps[step as usize]) });
+            run_claimed_alone(unsafe { StepClaim::new(&self.at, &self.plan.steps[step as usize]) });
         }
         self.trace(TraceEvent::Step, step);
     }

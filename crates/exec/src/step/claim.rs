@@ -2,10 +2,11 @@
 //!
 //! Functions that run a step take a claim and are safe functions. The reasons are written here once, not at every call.
 
-use crate::bound::{BoundPlan, BoundStep, StepState};
+use crate::bound::{BankPlace, BoundPlan, BoundStep, Operation, PlayedMark, StepState};
 use crate::processors::AWAKE;
 use processor::{
-    Block, Content, Event, EventTarget, ProcessInfo, ProcessStatus, Processor, RawChannel,
+    BankMember, Block, Content, Event, EventTarget, ProcessInfo, ProcessStatus, Processor,
+    RawChannel,
 };
 use std::sync::atomic::Ordering;
 
@@ -67,6 +68,51 @@ impl<'a> StepClaim<'a> {
         StepClaim { step, at }
     }
 
+    /// Claims a step of the bank that this one leads: 0 is the leader itself, which is not used meanwhile.
+    pub(super) fn bank_member(&self, index: usize) -> StepClaim<'a> {
+        let plan = self.plan();
+        let step = match (&self.step.cold.bank, index.checked_sub(1)) {
+            (Some(BankPlace::Leader { others, .. }), Some(at)) => &plan.steps[others[at] as usize],
+            _ => self.step,
+        };
+        // The steps of a bank are in one run of one worker, and all that they wait for is before the leader (`join_banks`): so
+        // they are as much ours as the leader is.
+        StepClaim { step, at: self.at }
+    }
+
+    /// The mark of a bank's member that it has run already.
+    pub(super) fn played(&self) -> Option<&'a PlayedMark> {
+        match &self.step.cold.bank {
+            Some(BankPlace::Member(mark)) => Some(mark),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the step has to be computed, and nothing else is to be done before.
+    #[inline(always)]
+    pub(super) fn is_plain(&mut self) -> bool {
+        let state = self.state();
+        !(state.is_asleep | state.is_quarantined | state.has_inbox)
+    }
+
+    /// Runs the step's processor, if that is its operation.
+    pub(super) fn process_plain(&mut self) {
+        if let Operation::Process(processor) = self.step.operation {
+            self.process(processor);
+        }
+    }
+
+    /// The step's processor with its block, as a member of a bank.
+    pub(super) fn begin_member(&mut self) -> Option<BankMember<'_>> {
+        self.forget_outputs();
+        let Operation::Process(processor) = self.step.operation else {
+            return None;
+        };
+        // SAFETY: the step's processor is ours, and the plan's `Arc` keeps it alive. No two steps of a bank have one processor.
+        let processor = unsafe { &mut *processor };
+        Some(BankMember::new(processor, self.block()))
+    }
+
     #[inline(always)]
     pub(super) fn plan(&self) -> &'a BoundPlan {
         self.at.plan
@@ -109,6 +155,12 @@ impl<'a> StepClaim<'a> {
         let mut block = self.block();
         // SAFETY: the step's processor is ours, and the plan's `Arc` keeps it alive.
         let status = unsafe { (*processor).process(&mut block) };
+        self.end_process(status);
+    }
+
+    /// Records if the step's processor sleeps behind a block.
+    #[inline(always)]
+    pub(super) fn end_process(&mut self, status: ProcessStatus) {
         // Written only if it changes: otherwise the worker that releases this step in the next cycle would have to
         // fetch the line.
         let is_asleep = status == ProcessStatus::Sleep;

@@ -7,6 +7,7 @@
 //! | [`prepare`] | before the operation: sums and events |
 //! | [`operations`] | the operations: processors, delay lines, sinks, pipeline stages, loops |
 //! | [`align`] | the operation that compensates latency |
+//! | [`bank`] | several processors side by side |
 //! | [`finite`] | silence in place of samples that are infinite or NaN |
 //! | [`sum`] | several channels added into one |
 //!
@@ -19,6 +20,7 @@
 //! ```
 
 mod align;
+mod bank;
 mod claim;
 mod finite;
 mod operations;
@@ -29,4 +31,4 @@ mod sum;
 pub(crate) use claim::{PlanBlock, StepClaim};
 pub(crate) use finite::copy_finite;
 pub(crate) use prepare::clear_events;
-pub(crate) use run::{run_claimed, silence_panicked};
+pub(crate) use run::{run_claimed, run_claimed_alone, silence_panicked};

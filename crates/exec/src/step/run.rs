@@ -1,5 +1,6 @@
 //! Runs one step: the fast path of plain steps, and the slow path of all others.
 
+use super::bank::run_bank_step;
 use super::claim::{PlanBlock, StepClaim};
 use super::operations::{copy_to_sink, is_woken, run_operation, write_line};
 use super::prepare::{clear_events, gather_events, prepare, take_inbox};
@@ -14,12 +15,11 @@ use processor::{ProcessInfo, Processor};
 pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
     let step = claim.step();
     if step.preparation == Preparation::None {
-        if let Operation::Process(processor) = &step.operation {
-            let state = claim.state();
-            if !(state.is_asleep | state.is_quarantined | state.has_inbox) {
-                // The fast path: nearly every step of nearly every cycle.
-                return claim.process(*processor);
-            }
+        if let Operation::Process(processor) = &step.operation
+            && claim.is_plain()
+        {
+            // The fast path: nearly every step of nearly every cycle.
+            return claim.process(*processor);
         }
         return run_other(claim);
     }
@@ -27,7 +27,32 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
         Operation::Process(processor) if step.preparation == Preparation::Events => {
             run_with_events(claim, *processor);
         }
+        Operation::Process(processor) if step.preparation == Preparation::Bank => {
+            run_bank_step(claim, *processor);
+        }
         _ => run_slow(claim),
+    }
+}
+
+/// Runs the claimed step by itself, even if it is in a bank: for cycles in which each step is measured, or some have no block.
+///
+/// Real-time: hot if its processor is.
+#[inline(never)]
+pub(crate) fn run_claimed_alone(claim: StepClaim<'_>) {
+    let step = claim.step();
+    match &step.operation {
+        Operation::Process(processor) if step.preparation == Preparation::Bank => {
+            run_plain(claim, *processor);
+        }
+        _ => run_claimed(claim),
+    }
+}
+
+/// Runs a step without preparation whose operation is a processor.
+pub(super) fn run_plain(mut claim: StepClaim<'_>, processor: *mut dyn Processor) {
+    match claim.is_plain() {
+        true => claim.process(processor),
+        false => run_other(claim),
     }
 }
 
@@ -99,7 +124,10 @@ fn older_block<'a>(at: &PlanBlock<'a>, lag: &PipelineLag) -> PlanBlock<'a> {
 }
 
 fn run_block(claim: &mut StepClaim<'_>) {
-    if claim.step().preparation != Preparation::None {
+    if !matches!(
+        claim.step().preparation,
+        Preparation::None | Preparation::Bank
+    ) {
         if !prepare(claim) {
             return;
         }

@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 /// Real-time: setup.
 pub fn sequential(binding: Binding<'_>) -> Box<dyn Executor> {
     Box::new(Sequential {
-        context: CycleContext::new(binding, 1),
+        context: CycleContext::new(binding, 1, true),
         has_output: false,
     })
 }

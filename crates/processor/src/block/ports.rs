@@ -127,6 +127,25 @@ impl<'a> OutputBuffer<'a> {
         }
     }
 
+    /// As [`channel`](Self::channel), for as long as the output is borrowed.
+    ///
+    /// # Panics
+    ///
+    /// The port has no such channel.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn into_channel(self, channel: usize) -> &'a mut [f32] {
+        let raw = self.port.channel(channel);
+        // SAFETY: as in `channel`; the buffer is used up, so no second borrow of the port comes of it.
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                raw.data.add(self.info.offset as usize),
+                self.info.frames as usize,
+            )
+        }
+    }
+
     /// Fills every channel with +0.0 and marks it silent.
     ///
     /// Real-time: hot.
