@@ -300,6 +300,8 @@ pub struct Kind {
     pub delay: Option<DelayParams>,
     /// True if a scheduler may run copies of it on several workers.
     pub duplicable: bool,
+    /// True if several nodes are computed faster side by side than one after the other: a plan brings them together.
+    pub side_by_side: bool,
     /// True if nodes of such kinds share state, so that a pipeline may not cut the edges between them.
     pub shares_state: bool,
     /// Fewest frames that it can play at once: a loop with a shorter delay refuses it.
@@ -345,6 +347,7 @@ impl Kind {
             role: Role::Inner,
             delay: None,
             duplicable: true,
+            side_by_side: false,
             shares_state: false,
             min_block: Frames(1),
             typical_ns: 100,

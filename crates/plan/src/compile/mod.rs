@@ -16,6 +16,7 @@
 //! `wiring` and `costs` are what passes share; `copies` runs passes 5 to 9 again for a schedule that duplicates nodes.
 
 mod align;
+mod banks;
 mod copies;
 mod costs;
 mod delay_lines;

@@ -9,6 +9,7 @@
 //!    +-----------------------------------------+           each: read, add, filter, write
 //! ```
 
+use super::banks::order_in_banks;
 use super::ops::{OpKind, Ops, ShortDelay};
 use super::wiring::Wiring;
 use crate::PlanError;
@@ -82,7 +83,7 @@ pub(super) fn order(wiring: &Wiring<'_>, ops: &Ops) -> Result<OpOrder, PlanError
     for it in loops.values_mut() {
         it.sub_block = whole_blocks(wiring, ops, it);
     }
-    Ok(order_components(ops, &component, loops))
+    Ok(order_components((wiring, ops), &component, loops))
 }
 
 /// A component with a cycle.
@@ -130,9 +131,10 @@ fn feedback_loops(ops: &Ops, component: &[u32], inside: &Adjacency) -> HashMap<u
     loops
 }
 
-/// Orders components. Of several candidates the one with the smallest operation goes first: ties are broken by node id.
+/// Orders components. Of several candidates the one with the smallest operation goes first: ties are broken by node id. Nodes that are
+/// computed side by side wait for each other.
 fn order_components(
-    ops: &Ops,
+    (wiring, ops): (&Wiring<'_>, &Ops),
     component: &[u32],
     mut loops: HashMap<u32, FeedbackLoop>,
 ) -> OpOrder {
@@ -157,7 +159,14 @@ fn order_components(
         step_of: vec![0; component.len()],
         dependencies: Adjacency::new(0, Vec::new()),
     };
-    for group in between(&group_of).topological_order() {
+    let bank = |group: u32| {
+        let name = names[group as usize];
+        let op = &ops.all[name as usize];
+        let kind = wiring.nodes[op.node as usize].kind;
+        let may = kind.side_by_side && matches!(op.kind, OpKind::Process);
+        (may && !loops.contains_key(&name)).then_some(kind.name)
+    };
+    for group in order_in_banks(&between(&group_of), bank) {
         let name = names[group as usize];
         match loops.remove(&name) {
             Some(it) => order.push(&it.ops, Some(it.sub_block)),
