@@ -19,8 +19,11 @@
 //! | driven | all live ones at audio rate |
 
 use crate::dynamics::detector::{GainCurve, LookAhead, decibels, seconds};
-use crate::dynamics::gain_computer::GainComputer;
-use crate::kernel::{FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel};
+use crate::dynamics::gain_computer::{FollowLanes, GainComputer};
+use crate::filters::lanes::LANES;
+use crate::kernel::{
+    FRAMES, FrameValues, KernelNode, LaneIo, LaneSignals, LaneUnits, Memory, MemorySize, UnitKernel,
+};
 use crate::param::{ParamSpec, channels};
 use crate::sample::to_sample;
 use graph::{Kind, KindPicture, Param, PortSpec};
@@ -55,6 +58,7 @@ pub(crate) fn kind() -> Kind {
         inputs: ["in", "side"].map(PortSpec::audio).into(),
         params,
         typical_ns: 1500,
+        side_by_side: true,
         duplicable: false,
         picture: KindPicture::Levels,
         ..Kind::effect("compressor", "Reduces what is above a threshold.")
@@ -147,6 +151,43 @@ impl UnitKernel for Compressor {
             }
         }
         memory.counts[0] = at.wrapping_add(count as u64);
+    }
+
+    // The reduction of a frame waits for that of the one before.
+    const MIN_LANES: usize = 2;
+
+    fn fits_lane(&self, values: &GainComputer, _: &Memory) -> bool {
+        self.key == 0 && self.lookahead.frames == 0 && values.fits_lane()
+    }
+
+    #[inline(always)]
+    fn process_lanes(lanes: &mut LaneUnits<'_, Self>, signals: LaneSignals<'_>) {
+        let LaneSignals {
+            inputs,
+            outputs,
+            count,
+        } = signals;
+        let mut gains = [[0.0; FRAMES]; LANES];
+        let mut follow = FollowLanes::default();
+        for (lane, unit) in lanes.iter().flatten().enumerate() {
+            let mut levels = [0f32; FRAMES];
+            for (level, x) in levels.iter_mut().zip(&inputs[lane][..count]) {
+                *level = level.max(x.abs());
+            }
+            unit.values
+                .wanted(&levels[..count], &mut gains[lane][..count]);
+            follow.set(lane, unit.values, unit.memory.numbers[0]);
+        }
+        let states = follow.run(&mut gains, count);
+        let units = lanes.iter_mut().flatten().zip(&mut gains).zip(states);
+        for (((unit, gains), state), (x, y)) in units.zip(inputs.into_iter().zip(outputs)) {
+            unit.memory.numbers[0] = state;
+            unit.values.factors(&mut gains[..count]);
+            for ((y, x), gain) in y.iter_mut().zip(x).zip(&*gains) {
+                *y = to_sample(f64::from(*x) * gain);
+            }
+            unit.memory.counts[0] = unit.memory.counts[0].wrapping_add(count as u64);
+        }
     }
 
     fn tail(&self, _: &[f64]) -> Tail {

@@ -1,7 +1,8 @@
 //! [`GainComputer`]: the gain of a compressor for each level; `compressor` has the formulas.
 
 use super::detector::{GainCurve, gain_of, level_db, moving_gain, sample_db};
-use crate::kernel::decay_factor;
+use crate::filters::lanes::{Eight, LANES, Number};
+use crate::kernel::{FRAMES, decay_factor};
 
 /// A reduction below this is none.
 const NO_REDUCTION_DB: f64 = 1e-6;
@@ -104,7 +105,22 @@ impl GainComputer {
     /// Real-time: hot.
     #[inline(always)]
     pub(crate) fn gains(&self, reduction: &mut f64, levels: &[f32], gains: &mut [f64]) {
-        for (wanted, level) in gains.iter_mut().zip(levels) {
+        self.wanted(levels, gains);
+        *reduction = self.follow(*reduction, gains);
+        self.factors(gains);
+    }
+
+    /// Returns true if the state may be followed in a lane: upwards the way is the faster one.
+    pub(super) fn fits_lane(&self) -> bool {
+        self.attack[0] <= self.release[0]
+    }
+
+    /// The reductions that levels ask for.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(super) fn wanted(&self, levels: &[f32], wanted: &mut [f64]) {
+        for (wanted, level) in wanted.iter_mut().zip(levels) {
             let reduction = self.curve.reduction_db(sample_db(*level));
             *wanted = if f64::from(*level) > self.quiet {
                 reduction
@@ -112,11 +128,79 @@ impl GainComputer {
                 0.0
             };
         }
-        *reduction = self.follow(*reduction, gains);
+    }
+
+    /// Makes gains of reductions.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(super) fn factors(&self, gains: &mut [f64]) {
         for gain in gains {
             let moving = moving_gain(self.makeup_db - *gain);
             *gain = if *gain > 0.0 { moving } else { self.makeup };
         }
+    }
+}
+
+/// The states of several compressors, each in a lane of vectors.
+pub(super) struct FollowLanes {
+    attack: [Eight; 2],
+    release: [Eight; 2],
+    state: Eight,
+}
+
+impl Default for FollowLanes {
+    fn default() -> Self {
+        let zero = Eight::of(0.0);
+        Self {
+            attack: [zero; 2],
+            release: [zero; 2],
+            state: zero,
+        }
+    }
+}
+
+impl FollowLanes {
+    /// Sets the numbers of a lane.
+    pub(super) fn set(&mut self, lane: usize, of: &GainComputer, state: f64) {
+        for at in 0..2 {
+            self.attack[at].0[lane] = of.attack[at];
+            self.release[at].0[lane] = of.release[at];
+        }
+        self.state.0[lane] = state;
+    }
+
+    /// As [`GainComputer::follow`], for the first `count` frames of all lanes. Returns the states behind them.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(super) fn run(self, wanted: &mut [[f64; FRAMES]; LANES], count: usize) -> [f64; LANES] {
+        let mut rows = [Eight::of(0.0); FRAMES];
+        let [a, b, c, d, e, f, g, h] = &*wanted;
+        for (at, row) in rows.iter_mut().enumerate() {
+            *row = Eight([a[at], b[at], c[at], d[at], e[at], f[at], g[at], h[at]]);
+        }
+        let Self {
+            attack,
+            release,
+            mut state,
+        } = self;
+        for row in &mut rows[..count] {
+            let [begun_up, begun_down] = [*row * attack[1], *row * release[1]];
+            let (up, down) = (
+                begun_up + state * attack[0],
+                begun_down + state * release[0],
+            );
+            let (begun, moved) = (begun_up.or_larger(begun_down), up.or_larger(down));
+            state = state.choose_below(NO_REDUCTION_DB, begun, moved);
+            *row = state;
+        }
+        for (lane, to) in wanted.iter_mut().enumerate() {
+            for (to, row) in to.iter_mut().zip(&rows) {
+                *to = row.0[lane];
+            }
+        }
+        state.0
     }
 }
 

@@ -21,13 +21,15 @@
 //! | tail | until the slowest pole has decayed; endless at a resonance of 1 and above; endless while a parameter is driven |
 //! | driven | all three at audio rate |
 
+mod lanes;
 mod state;
 
 use self::state::{LadderState, LoopWeights, clip};
 use crate::filters::kernel::FREQ;
+use crate::filters::lanes::Number;
 use crate::kernel::{
-    FRAMES, FrameValues, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_tail,
-    integrator_gain,
+    FRAMES, FrameValues, KernelNode, LaneIo, LaneSignals, LaneUnits, Memory, MemorySize,
+    UnitKernel, decay_tail, integrator_gain,
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::{db_to_gain, to_sample};
@@ -64,6 +66,7 @@ pub(crate) fn kind() -> Kind {
             channels(),
         ],
         typical_ns: 900,
+        side_by_side: true,
         ..Kind::effect(
             "ladder",
             "The resonant four-pole filter of analog synthesizers.",
@@ -109,6 +112,31 @@ impl LadderValues {
     }
 }
 
+/// Numbers of what is heard.
+struct OutputWeights<T> {
+    gains: [T; 4],
+    own: T,
+    weights: [T; 5],
+}
+
+impl<T: Number> OutputWeights<T> {
+    /// The output of a frame, from the states before it and what its clip gives.
+    #[inline(always)]
+    fn of(&self, [a, b, c, d]: [T; 4], u: T) -> T {
+        let [g1, g2, g3, g4] = self.gains;
+        let own = self.own;
+        // What the states alone give at each pole.
+        let y1 = own * a;
+        let y2 = own * b + g1 * y1;
+        let y3 = own * c + g1 * y2;
+        let y4 = own * d + g1 * y3;
+        let [w0, w1, w2, w3, w4] = self.weights;
+        let front = w0 * u + w1 * (g1 * u + y1);
+        let back = w3 * (g3 * u + y3) + w4 * (g4 * u + y4);
+        (front + w2 * (g2 * u + y2)) + back
+    }
+}
+
 impl Ladder {
     /// The gain of a resolved one-pole at a frequency.
     fn gain(&self, freq: f64) -> f64 {
@@ -118,18 +146,15 @@ impl Ladder {
 
     /// The output of a frame, from the states before it and what its clip gives.
     #[inline(always)]
-    fn output(&self, values: &LadderValues, [a, b, c, d]: [f64; 4], u: f64) -> f32 {
-        let [g1, g2, g3, g4] = values.gains;
-        let own = values.own;
-        // What the states alone give at each pole.
-        let y1 = own * a;
-        let y2 = own * b + g1 * y1;
-        let y3 = own * c + g1 * y2;
-        let y4 = own * d + g1 * y3;
-        let [w0, w1, w2, w3, w4] = self.weights;
-        let front = w0 * u + w1 * (g1 * u + y1);
-        let back = w3 * (g3 * u + y3) + w4 * (g4 * u + y4);
-        to_sample((front + w2 * (g2 * u + y2)) + back)
+    fn output(&self, values: &LadderValues, poles: [f64; 4], u: f64) -> f32 {
+        let LadderValues { gains, own, .. } = *values;
+        let weights = self.weights;
+        let output = OutputWeights {
+            gains,
+            own,
+            weights,
+        };
+        to_sample(output.of(poles, u))
     }
 
     /// Processes frames of the same values: what does not wait for the frame before is left out of the loop and runs in vectors.
@@ -224,6 +249,18 @@ impl UnitKernel for Ladder {
             self.process_still(values, &mut state, input, output);
         }
         state.store(memory);
+    }
+
+    // One waits in each frame for the one before; the lanes of others cost next to nothing.
+    const MIN_LANES: usize = 2;
+
+    fn fits_lane(&self, values: &LadderValues, memory: &Memory) -> bool {
+        values.gains[0] == LadderState::of(memory).gain
+    }
+
+    #[inline(always)]
+    fn process_lanes(lanes: &mut LaneUnits<'_, Self>, signals: LaneSignals<'_>) {
+        lanes::process(lanes, signals);
     }
 
     fn tail(&self, params: &[f64]) -> Tail {

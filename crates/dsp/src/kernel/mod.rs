@@ -12,19 +12,23 @@
 //! frame are a function of its parameters alone, and are computed anew only where a parameter has moved: they are the
 //! same bits for a parameter that is set, glides or is driven.
 
+mod bank;
 mod frame_values;
 mod memory;
 mod node;
 mod oversampler;
 mod tap;
 mod trapezoid;
+mod turn;
 
+pub(crate) use bank::{LaneSignals, LaneUnits};
 pub(crate) use frame_values::FrameValues;
 pub(crate) use memory::{Memory, MemorySize, line_sample};
 pub(crate) use node::KernelNode;
 pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
 pub(crate) use tap::{DelayLoop, DelayRing, SplitDelay, add_cubics, cubic, row_of};
 pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole};
+pub(crate) use turn::{LaneFrames, apart, side_by_side};
 
 use crate::param::ParamSpec;
 use processor::Tail;
@@ -42,7 +46,7 @@ pub(crate) const SILENT_STATE: f64 = 1e-15;
 const NEPERS_TO_SILENCE: f64 = 55.3;
 
 /// The arithmetic of one unit.
-pub(crate) trait UnitKernel: Send + 'static {
+pub(crate) trait UnitKernel: Sized + Send + 'static {
     /// What the parameters of a frame come to: coefficients.
     type Values: Copy + Send;
 
@@ -81,6 +85,21 @@ pub(crate) trait UnitKernel: Send + 'static {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     );
+
+    /// Fewest units that are computed faster side by side than one after the other; none are by default.
+    const MIN_LANES: usize = usize::MAX;
+
+    /// Returns true if frames of these values may be processed in a lane, with the first input alone.
+    ///
+    /// Real-time: hot.
+    fn fits_lane(&self, _values: &Self::Values, _memory: &Memory) -> bool {
+        false
+    }
+
+    /// Processes frames of several units with one channel, whose values stand still. The bits are those of [`process`](Self::process). `#[inline(always)]`, as that is.
+    ///
+    /// Real-time: hot.
+    fn process_lanes(_lanes: &mut LaneUnits<'_, Self>, _signals: LaneSignals<'_>) {}
 
     /// Duration of the outputs after the inputs have become silent, with these parameters.
     fn tail(&self, params: &[f64]) -> Tail;

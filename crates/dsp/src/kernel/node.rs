@@ -1,14 +1,17 @@
 //! [`KernelNode`]: the processor of any [`UnitKernel`].
 
+use super::bank::{Lane, run_bank};
 use super::{FRAMES, FrameValues, LaneIo, Memory, Samples, UnitKernel};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
 use graph::{Port, Signal};
 use processor::{
-    Block, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+    BankKind, Block, Event, MAX_BANK, MakeContext, MakeError, ProcessStatus, Processor, Setup,
+    StateError, Tail,
 };
 use rt::vectors::{Wide, WideWork};
+use std::any::TypeId;
 use std::ops::Range;
 use units::Frames;
 
@@ -221,6 +224,46 @@ impl<K: UnitKernel> KernelNode<K> {
         }
     }
 
+    /// Returns true if the unit may take part in a bank in this block.
+    pub(super) fn fits_bank(&self, block: &Block<'_>) -> bool {
+        let ([memory], [values]) = (&*self.lanes, &*self.values) else {
+            return false;
+        };
+        self.is_at_rest
+            && block.events().is_empty()
+            && !(block.is_silent() && self.is_silent())
+            && self.kernel.fits_lane(values, memory)
+    }
+
+    /// The unit as a lane of a bank.
+    pub(super) fn lane(&mut self) -> Option<Lane<'_, K>> {
+        let ([memory], [values]) = (&mut *self.lanes, &*self.values) else {
+            return None;
+        };
+        let kernel = &self.kernel;
+        Some(Lane {
+            kernel,
+            values,
+            memory,
+        })
+    }
+
+    /// Notes that `frames` frames have passed in all lanes.
+    pub(super) fn advance(&mut self, frames: usize) {
+        self.lanes.iter_mut().for_each(|lane| lane.advance(frames));
+    }
+
+    pub(super) fn clean_up(&mut self) {
+        self.lanes.iter_mut().for_each(Memory::clean_up);
+    }
+
+    /// Shows values on gauges behind a block.
+    pub(super) fn show(&self) {
+        if let Some(memory) = self.lanes.first() {
+            self.kernel.show(memory);
+        }
+    }
+
     fn is_silent(&self) -> bool {
         let settled = self.params.iter().all(Smoother::is_settled);
         K::SLEEPS && settled && self.lanes.iter().all(Memory::is_silent)
@@ -251,12 +294,10 @@ impl<K: UnitKernel> Processor for KernelNode<K> {
             match step {
                 BlockStep::Event(event) => self.handle_event(&event),
                 BlockStep::Process(range) => self.process_range(block, range),
-                BlockStep::Cleanup => self.lanes.iter_mut().for_each(Memory::clean_up),
+                BlockStep::Cleanup => self.clean_up(),
             }
         }
-        if let Some(memory) = self.lanes.first() {
-            self.kernel.show(memory);
-        }
+        self.show();
         ProcessStatus::Continue
     }
 
@@ -264,6 +305,17 @@ impl<K: UnitKernel> Processor for KernelNode<K> {
         self.is_at_rest = false;
         self.params.iter_mut().for_each(Smoother::reset);
         self.lanes.iter_mut().for_each(Memory::reset);
+    }
+
+    fn bank(&self) -> Option<BankKind> {
+        // One channel: a lane is a signal. Of several inputs the first one counts (`UnitKernel::fits_lane`).
+        let is_mono = |channels: &Channels| channels.ports.iter().all(|(_, width)| *width == 1);
+        let is_one = *self.outputs.ports == [(0, 1)];
+        let has_lanes = K::MIN_LANES <= MAX_BANK && is_one && is_mono(&self.inputs);
+        has_lanes.then(|| BankKind {
+            of: TypeId::of::<Self>(),
+            run: run_bank::<K>,
+        })
     }
 
     fn latency(&self) -> Frames {

@@ -1,12 +1,13 @@
 //! [`LadderState`]: the loop of a ladder filter, of which each frame waits for the one before; [`LoopWeights`]: its numbers.
 
 use super::LadderValues;
+use crate::filters::lanes::Number;
 use crate::kernel::{FRAMES, Memory};
 
 /// x (27 + x²) / (27 + 9 x²) as a part that is a line and one that waits for the division, for an `x` within ±3.
 #[inline(always)]
-pub(super) fn clip(x: f64) -> f64 {
-    x * LINE + x * BEND / (3.0 + x * x)
+pub(super) fn clip<T: Number>(x: T) -> T {
+    x * T::of(LINE) + x * T::of(BEND) / (T::of(3.0) + x * x)
 }
 
 const LINE: f64 = 1.0 / 9.0;
@@ -15,14 +16,14 @@ const BEND: f64 = 8.0 / 3.0;
 /// The states of the poles before the last frame, and what entered the clip in it. The loop of a frame waits for the division of
 /// the frame before, and then only for a difference: all else is known by then.
 #[derive(Clone, Copy)]
-pub(super) struct LadderState {
-    pub(super) poles: [f64; 4],
+pub(super) struct LadderState<T = f64> {
+    pub(super) poles: [T; 4],
     /// Within ±3.
-    pub(super) bent: f64,
+    pub(super) bent: T,
     /// 3 + its square.
-    bound: f64,
+    pub(super) bound: T,
     /// The gain of a pole in the last frame.
-    pub(super) gain: f64,
+    pub(super) gain: T,
 }
 
 impl LadderState {
@@ -47,16 +48,16 @@ impl LadderState {
 
 /// Weights of the frame before in a frame.
 #[derive(Clone, Copy)]
-pub(super) struct LoopWeights {
+pub(super) struct LoopWeights<T = f64> {
     /// Share of a pole's state in that of the next frame, and in those of the poles behind it.
-    keep: [f64; 4],
+    pub(super) keep: [T; 4],
     /// Twice the gains of u at the poles.
-    twice: [f64; 4],
+    pub(super) twice: [T; 4],
     /// Weights of the poles in the loop's input.
-    poles: [f64; 4],
+    pub(super) poles: [T; 4],
     /// Weight of u there, times both parts of the clip.
-    line: f64,
-    bend: f64,
+    pub(super) line: T,
+    pub(super) bend: T,
 }
 
 impl LoopWeights {
@@ -97,17 +98,17 @@ impl LoopWeights {
     }
 }
 
-impl LadderState {
+impl<T: Number> LadderState<T> {
     /// Takes the loop on by a frame with the input `x`, drive and scale of the loop included. Returns what the clip gave in the
     /// frame before.
     #[inline(always)]
-    pub(super) fn advance(&mut self, of: &LoopWeights, x: f64) -> f64 {
+    pub(super) fn advance(&mut self, of: &LoopWeights<T>, x: T) -> T {
         let Self { bent, bound, .. } = *self;
         let [a, b, c, d] = self.poles;
         let [w1, w2, w3, w4] = of.poles;
         let known = (x - of.line * bent) - ((w1 * a + w2 * b) + (w3 * c + w4 * d));
         let entered = known - of.bend * bent / bound;
-        let u = bent * LINE + bent * BEND / bound;
+        let u = bent * T::of(LINE) + bent * T::of(BEND) / bound;
         let [k0, k1, k2, k3] = of.keep;
         let [t1, t2, t3, t4] = of.twice;
         self.poles = [
@@ -116,10 +117,10 @@ impl LadderState {
             ((k2 * a + k1 * b) + k0 * c) + t3 * u,
             ((k3 * a + k2 * b) + (k1 * c + k0 * d)) + t4 * u,
         ];
-        self.bent = entered.clamp(-3.0, 3.0);
+        self.bent = entered.within(-3.0, 3.0);
         // The square is bounded beside the clamp, not behind it: shorter to wait for.
         let square = entered * entered;
-        self.bound = 3.0 + if square < 9.0 { square } else { 9.0 };
+        self.bound = T::of(3.0) + square.below(9.0);
         u
     }
 }
