@@ -6,7 +6,7 @@ mod common;
 use common::guarded::Guarded;
 use common::jackd::{Jackd, skip};
 use common::playing::wait_until;
-use common::{Folder, sound, wav};
+use common::{Folder, controller_file, sound, wav};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -225,20 +225,6 @@ out = { kind = "sink" }
 [cell.sound]
 nodes = ["tone"]
 "#;
-
-/// A file in which controller 74 of channel 3 is 127 at each of four beats.
-fn controller_file() -> Vec<u8> {
-    let mut track = Vec::new();
-    for beat in 0..4 {
-        let delta = if beat == 0 { 0 } else { 48 };
-        track.extend([delta, 0xb2, 74, 127]);
-    }
-    track.extend([48, 0xff, 0x2f, 0]);
-    let mut file = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk".to_vec();
-    file.extend((track.len() as u32).to_be_bytes());
-    file.extend(track);
-    file
-}
 
 /// The volume of a node in the graph that plays.
 fn volume(here: &Folder, name: &str) -> Option<f64> {

@@ -139,12 +139,7 @@ fn a_saved_session_plays_at_once_and_a_broken_one_changes_nothing() {
 #[test]
 fn a_fader_sets_parameters_by_osc_over_udp_and_tcp() {
     let here = Folder::new();
-    let mut playing = Playing::start(&here, "--osc 0");
-    let errors = BufReader::new(playing.child.stderr.take().unwrap());
-    let mut lines = errors.lines().map_while(Result::ok);
-    let address = lines
-        .find_map(|line| Some(line.strip_prefix("OSC at ")?.to_owned()))
-        .unwrap();
+    let (playing, address) = Playing::start_osc(&here);
     let freq = |playing: &Playing<'_>| playing.graph()["nodes"][0]["params"]["freq"].clone();
 
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -506,12 +501,7 @@ fn hostile_clients_cost_only_themselves() {
 #[test]
 fn oscsend_sets_a_parameter_and_slip_frames_packets() {
     let here = Folder::new();
-    let mut playing = Playing::start(&here, "--osc 0");
-    let errors = BufReader::new(playing.child.stderr.take().unwrap());
-    let mut lines = errors.lines().map_while(Result::ok);
-    let address = lines
-        .find_map(|line| Some(line.strip_prefix("OSC at ")?.to_owned()))
-        .unwrap();
+    let (playing, address) = Playing::start_osc(&here);
     let freq = || playing.graph()["nodes"][0]["params"]["freq"].clone();
     let port = address.rsplit_once(':').unwrap().1;
     let oscsend = std::process::Command::new("oscsend")

@@ -115,12 +115,7 @@ fn commands_for_far_frames_leave_room_for_others() {
 #[test]
 fn packets_of_osc_that_ask_for_too_much_are_refused() {
     let here = Folder::new();
-    let mut playing = Playing::start(&here, "--osc 0");
-    let errors = BufReader::new(playing.child.stderr.take().unwrap());
-    let mut lines = errors.lines().map_while(Result::ok);
-    let address = lines
-        .find_map(|line| Some(line.strip_prefix("OSC at ")?.to_owned()))
-        .unwrap();
+    let (playing, address) = Playing::start_osc(&here);
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     udp.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let answer = |packet: &[u8]| {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::jackd::Jackd;
-use common::{Folder, repository, wav};
+use common::{Folder, controller_file, repository, wav};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -176,20 +176,6 @@ keys = { kind = \"midi_input\" }
 tone = { kind = \"osc\", freq = 440, volume = 0 } # my tone
 out = { kind = \"sink\" }
 ";
-
-/// A file in which controller 74 of channel 3 is 127 at each of four beats.
-fn controller_file() -> Vec<u8> {
-    let mut track = Vec::new();
-    for beat in 0..4 {
-        let delta = if beat == 0 { 0 } else { 48 };
-        track.extend([delta, 0xb2, 74, 127]);
-    }
-    track.extend([48, 0xff, 0x2f, 0]);
-    let mut file = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk".to_vec();
-    file.extend((track.len() as u32).to_be_bytes());
-    file.extend(track);
-    file
-}
 
 fn play(jackd: &Jackd, here: &Folder, line: &str) -> Program {
     let mut play = here.command(&format!("play {line} --driver jack --scheduler sequential"));

@@ -59,29 +59,15 @@ impl Check {
             guard.output(path)?;
         }
         let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
-        let mut found = loaded.diagnostics.clone();
-        let network = NetworkCheck::check(&loaded, &mut found);
-        found.extend(loaded.left_out_channels());
-        found.extend(channel_sums(&loaded.session.graph));
-        if loaded.has_patch() && !has_errors(&found) {
-            found.extend(loaded.patch_mistakes());
-        }
-        #[cfg(target_os = "linux")]
-        found.extend(super::cell_mistakes(&loaded));
-        // On a graph that was read only in part, later passes would report mistakes that are not in the file.
-        let plan = if has_errors(&found) {
-            None
-        } else {
-            diagnose(&loaded, network.is_some(), &mut found)
-        };
-        let damaged = damaged_files(&loaded);
-        let damaged_count = damaged.len();
-        found.extend(damaged);
-        found.extend(not_played(&loaded));
+        let Findings {
+            found,
+            network,
+            plan,
+            damaged_count,
+        } = Findings::of(&loaded);
         loaded.print_diagnostics(&found);
-        let counts = plan
-            .as_ref()
-            .map(|plan| GraphSummary::from_plan(&loaded, plan));
+        let plan = plan.as_ref();
+        let counts = plan.map(|plan| GraphSummary::from_plan(&loaded, plan));
         let mut text = match &counts {
             Some(counts) => counts.to_text(&self.file.display().to_string()),
             None => String::new(),
@@ -102,6 +88,45 @@ impl Check {
             return Err(Failure::failed("objects of a patch are missing"));
         }
         check_damage(damaged_count, self.strict)
+    }
+}
+
+/// Everything that is found in a session.
+struct Findings {
+    found: Vec<Diagnostic>,
+    network: Option<NetworkCheck>,
+    /// If there is no mistake.
+    plan: Option<Plan>,
+    /// Number of files that are damaged.
+    damaged_count: usize,
+}
+
+impl Findings {
+    fn of(loaded: &LoadedSession) -> Self {
+        let mut found = loaded.diagnostics.clone();
+        let network = NetworkCheck::check(loaded, &mut found);
+        found.extend(loaded.left_out_channels());
+        found.extend(channel_sums(&loaded.session.graph));
+        if loaded.has_patch() && !has_errors(&found) {
+            found.extend(loaded.patch_mistakes());
+        }
+        #[cfg(target_os = "linux")]
+        found.extend(super::cell_mistakes(loaded));
+        // On a graph that was read only in part, later passes would report mistakes that are not in the file.
+        let plan = match has_errors(&found) {
+            true => None,
+            false => diagnose(loaded, network.is_some(), &mut found),
+        };
+        let damaged = damaged_files(loaded);
+        let damaged_count = damaged.len();
+        found.extend(damaged);
+        found.extend(not_played(loaded));
+        Self {
+            found,
+            network,
+            plan,
+            damaged_count,
+        }
     }
 }
 

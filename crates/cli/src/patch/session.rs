@@ -3,7 +3,6 @@
 use super::check::missing_classes;
 use super::{PatchCheck, PatchOptions};
 use crate::failure::Failure;
-use std::fmt::Write;
 use std::path::Path;
 
 /// A patch as a session, and what is missing in it.
@@ -29,31 +28,8 @@ impl PatchSession {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let node = node_name(&stem);
-        let mut edges = Vec::new();
-        let mut nodes = String::new();
-        for channel in 1..=inputs {
-            edges.push(format!("\"adc{channel} -> {node}.in{channel}\""));
-            let _ = writeln!(
-                nodes,
-                "adc{channel} = {{ kind = \"input\", channel = {channel} }}"
-            );
-        }
-        for channel in 1..=outputs {
-            edges.push(format!("\"{node}.out{channel} -> dac{channel}\""));
-            let _ = writeln!(
-                nodes,
-                "dac{channel} = {{ kind = \"sink\", channel = {channel} }}"
-            );
-        }
-        let (receives, sends) = check.loaded().uses_midi();
-        if receives {
-            edges.push(format!("\"midi_in -> {node}.midi\""));
-            nodes.push_str("midi_in = { kind = \"midi_input\" }\n");
-        }
-        if sends {
-            edges.push(format!("\"{node}.midi -> midi_out\""));
-            nodes.push_str("midi_out = { kind = \"midi_output\" }\n");
-        }
+        let PatchPorts { edges, nodes } =
+            PatchPorts::of(&node, (inputs, outputs), check.loaded().uses_midi());
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let folders: Vec<_> = options.path.iter().map(|folder| absolute(folder)).collect();
         let sent: Vec<_> = options
@@ -76,6 +52,45 @@ impl PatchSession {
             check,
             missing,
         })
+    }
+}
+
+/// Ways in and out of a patch: nodes, and the edges between them and its own.
+#[derive(Default)]
+struct PatchPorts {
+    edges: Vec<String>,
+    /// A line each.
+    nodes: String,
+}
+
+impl PatchPorts {
+    fn of(node: &str, (inputs, outputs): (u16, u16), (receives, sends): (bool, bool)) -> Self {
+        let mut ports = Self::default();
+        for channel in 1..=inputs {
+            let edge = format!("adc{channel} -> {node}.in{channel}");
+            let kind = format!("kind = \"input\", channel = {channel}");
+            ports.add(&edge, &format!("adc{channel}"), &kind);
+        }
+        for channel in 1..=outputs {
+            let edge = format!("{node}.out{channel} -> dac{channel}");
+            let kind = format!("kind = \"sink\", channel = {channel}");
+            ports.add(&edge, &format!("dac{channel}"), &kind);
+        }
+        if receives {
+            let edge = format!("midi_in -> {node}.midi");
+            ports.add(&edge, "midi_in", "kind = \"midi_input\"");
+        }
+        if sends {
+            let edge = format!("{node}.midi -> midi_out");
+            ports.add(&edge, "midi_out", "kind = \"midi_output\"");
+        }
+        ports
+    }
+
+    /// Adds a node with these keys, and its edge.
+    fn add(&mut self, edge: &str, name: &str, keys: &str) {
+        self.edges.push(format!("\"{edge}\""));
+        self.nodes += &format!("{name} = {{ {keys} }}\n");
     }
 }
 

@@ -39,27 +39,7 @@ fn shape(object: &LoadedObject, font: PatchFont) -> PatchBoxShape {
         ObjectBody::Message => (PatchShape::Message, words(), None),
         ObjectBody::Gui(gui) => gui_shape(gui, font),
         ObjectBody::Comment => (PatchShape::Comment, words(), None),
-        ObjectBody::Subpatch(inner) => {
-            let size = inner.coordinates.filter(|it| it.shown > 0);
-            let size = size.map(|it| (f64::from(it.size[0]), f64::from(it.size[1])));
-            let array = inner.objects.iter().find_map(|inside| match &inside.body {
-                ObjectBody::Array(array) => Some(array),
-                _ => None,
-            });
-            match (size, array) {
-                (Some(size), Some(array)) => {
-                    let mut points = array.points.clone();
-                    points.resize(array.size.min(1 << 20), 0.0);
-                    (
-                        PatchShape::Array(points),
-                        array.name.to_string(),
-                        Some(size),
-                    )
-                }
-                (Some(size), None) => (PatchShape::Control, inner.name.clone(), Some(size)),
-                (None, _) => (PatchShape::Object, format!("pd {}", inner.name), None),
-            }
-        }
+        ObjectBody::Subpatch(inner) => subpatch_shape(inner),
         ObjectBody::Array(array) => (PatchShape::Comment, format!("array {}", array.name), None),
         ObjectBody::Scalar => (PatchShape::Comment, "scalar".to_owned(), None),
         ObjectBody::StandIn(_) => (PatchShape::Missing, written(), None),
@@ -83,6 +63,25 @@ fn shape(object: &LoadedObject, font: PatchFont) -> PatchBoxShape {
         text,
         label_at,
         ports: (object.ports.inlets.len(), object.ports.outlets.len()),
+    }
+}
+
+/// A sub-patch: a box, or what it shows on its parent.
+fn subpatch_shape(inner: &Instance) -> (PatchShape, String, Option<(f64, f64)>) {
+    let shown = inner.coordinates.filter(|it| it.shown > 0);
+    let size = shown.map(|it| (f64::from(it.size[0]), f64::from(it.size[1])));
+    let array = inner.objects.iter().find_map(|inside| match &inside.body {
+        ObjectBody::Array(array) => Some(array),
+        _ => None,
+    });
+    match (size, array) {
+        (None, _) => (PatchShape::Object, format!("pd {}", inner.name), None),
+        (Some(_), None) => (PatchShape::Control, inner.name.clone(), size),
+        (Some(_), Some(array)) => {
+            let mut points = array.points.clone();
+            points.resize(array.size.min(1 << 20), 0.0);
+            (PatchShape::Array(points), array.name.to_string(), size)
+        }
     }
 }
 

@@ -146,3 +146,17 @@ pub(crate) fn sound(hz: u32, channels: &[&[f32]]) -> Vec<u8> {
     bytes.extend(data);
     bytes
 }
+
+/// A file in which controller 74 of channel 3 is 127 at each of four beats.
+pub(crate) fn controller_file() -> Vec<u8> {
+    let mut track = Vec::new();
+    for beat in 0..4 {
+        let delta = if beat == 0 { 0 } else { 48 };
+        track.extend([delta, 0xb2, 74, 127]);
+    }
+    track.extend([48, 0xff, 0x2f, 0]);
+    let mut file = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk".to_vec();
+    file.extend((track.len() as u32).to_be_bytes());
+    file.extend(track);
+    file
+}

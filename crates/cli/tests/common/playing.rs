@@ -2,6 +2,7 @@
 
 use super::Folder;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,15 @@ impl<'f> Playing<'f> {
             std::thread::sleep(Duration::from_millis(20));
         }
         playing
+    }
+
+    /// As `start`, with OSC at a free port. Returns its address. Later messages of the program are not read.
+    pub(crate) fn start_osc(here: &'f Folder) -> (Self, String) {
+        let mut playing = Self::start(here, "--osc 0");
+        let errors = BufReader::new(playing.child.stderr.as_mut().unwrap());
+        let mut lines = errors.lines().map_while(Result::ok);
+        let address = lines.find_map(|line| Some(line.strip_prefix("OSC at ")?.to_owned()));
+        (playing, address.unwrap())
     }
 
     pub(crate) fn send(&self, commands: &[&str]) -> Result<Value, String> {

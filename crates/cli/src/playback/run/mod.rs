@@ -29,7 +29,6 @@ use crate::output::messages;
 use crate::patch::PatchOptions;
 use crate::playback::control::ControlOptions;
 use crate::playback::file_input::InputFile;
-use crate::playback::live::FileHandles;
 use crate::playback::live_ports::{Learning, LivePorts};
 use crate::playback::nsm::NsmSession;
 use crate::playback::recorder::TakePlan;
@@ -258,25 +257,14 @@ impl LiveOptions {
             block,
             rate: info.rate,
         };
-        if let Some(left) = part.left() {
-            player.end_after(left, block);
-        }
-        let file_input = source
-            .map(|source| part.play_input(source, inputs, &mut player))
-            .transpose()?;
-        let record = |path: &PathBuf| {
-            let take = TakePlan {
-                path: path.clone(),
-                rate: info.rate,
-                channels: output_channels(engine.plan()),
-                is_kept: host.may_be_lost(),
-            };
-            player.start_recording(take, block, part.left())
-        };
-        let files = FileHandles {
-            file_input,
-            recorder: self.record.as_ref().map(record).transpose()?,
-        };
+        let take = self.record.as_ref().map(|path| TakePlan {
+            path: path.clone(),
+            rate: info.rate,
+            channels: output_channels(engine.plan()),
+            is_kept: host.may_be_lost(),
+        });
+        let input = source.map(|source| (source, inputs));
+        let files = part.open_files(&mut player, input, take)?;
         Ok(PreparedRun {
             engine,
             player,

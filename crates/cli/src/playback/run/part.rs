@@ -1,7 +1,9 @@
 //! [`RunPart`]: what one process plays of a run that several may play one after another.
 
 use crate::failure::Failure;
-use crate::playback::file_input::{FileInputHandle, InputFile};
+use crate::playback::file_input::InputFile;
+use crate::playback::live::FileHandles;
+use crate::playback::recorder::TakePlan;
 use crate::playback::recording_player::RecordingPlayer;
 use divisi::prelude::{Frames, SampleRate};
 
@@ -17,18 +19,29 @@ pub(super) struct RunPart {
 
 impl RunPart {
     /// Frames until the end.
-    pub(super) fn left(&self) -> Option<u64> {
+    fn left(&self) -> Option<u64> {
         self.frames.map(|frames| frames.saturating_sub(self.begin))
     }
 
-    /// Plays `source` from here on into so many inputs.
-    pub(super) fn play_input(
+    /// Has `player` end with the run, play an input file into so many inputs, and record a take.
+    pub(super) fn open_files(
         &self,
-        mut source: InputFile,
-        inputs: u16,
         player: &mut RecordingPlayer,
-    ) -> Result<FileInputHandle, Failure> {
-        source.seek(self.begin);
-        player.set_input(source, inputs, (self.block, self.rate.hz()))
+        input: Option<(InputFile, u16)>,
+        take: Option<TakePlan>,
+    ) -> Result<FileHandles, Failure> {
+        if let Some(left) = self.left() {
+            player.end_after(left, self.block);
+        }
+        let mut files = FileHandles::default();
+        if let Some((mut source, inputs)) = input {
+            source.seek(self.begin);
+            let format = (self.block, self.rate.hz());
+            files.file_input = Some(player.set_input(source, inputs, format)?);
+        }
+        if let Some(take) = take {
+            files.recorder = Some(player.start_recording(take, self.block, self.left())?);
+        }
+        Ok(files)
     }
 }
