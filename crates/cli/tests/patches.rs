@@ -473,7 +473,7 @@ fn a_render_does_nothing_behind_its_end() {
     let render = |name: &str, options: &str| {
         here.write(
             &format!("{name}.pd"),
-            &PRINTS_AND_WRITES.replace("FILE", &format!("own-{name}")),
+            PRINTS_AND_WRITES.replace("FILE", &format!("own-{name}")),
         );
         let call =
             format!("render {name}.pd -o {name}.wav --seconds 0.1 --allow-write . {options}");
