@@ -8,7 +8,7 @@
 //!
 //! Words 24 to 64 are those of edits (`live_edit`). Words 64 to 512 hold the newest values of the cell's meters (`gauges`). Word 2 is the supervisor's: as long as it is not 0, the
 //! cell writes a checkpoint after each block, for a process that takes its place. Behind both buffers is the session
-//! (`handed`).
+//! (`handed`), and at the end a page of what its patches receive (`own_params`).
 //!
 //! | state of a buffer | number | owned by |
 //! |---|---|---|
@@ -25,6 +25,7 @@
 //! the words. The words themselves are for the next process, which checks them again, node by node.
 
 use crate::handed::{self, HANDED_AT};
+use crate::own_params::OWN_BYTES;
 use rt::mirror::SharedWords;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::fs::File;
@@ -94,7 +95,7 @@ impl CheckpointMemory {
         let file = memfd_create("divisi-checkpoint", flags)?;
         // Pages that nobody writes take no memory.
         let bytes = HANDED_AT + (2 * session.len() + EDIT_ROOM) as u64;
-        ftruncate(&file, bytes.next_multiple_of(PAGE))?;
+        ftruncate(&file, bytes.next_multiple_of(PAGE) + OWN_BYTES)?;
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         fcntl_add_seals(&file, seals)?;
         let file = file.into();

@@ -1,7 +1,7 @@
 //! [`run_cell`]: the process of a cell. It opens its rings, makes its engine, gives up all else, and answers requests.
 //!
 //! ```text
-//!   begin_process   descriptors closed, death with the guardian, which is the parent
+//!   begin_process   death with the guardian, which is the parent; nothing is open that it was not given
 //!   place           its cores
 //!   engine, rings   files are opened and memory is taken here
 //!   restrict        priority, limits, Landlock, seccomp: no way back
@@ -23,12 +23,13 @@ use crate::events;
 use crate::gauges::{GAUGES, ShownGauges};
 use crate::handed::HandedSession;
 use crate::inner_events::{InnerText, Slot, copy_inner, inner_words, read_inner};
-use crate::isolation::{Isolation, end_with_parent, is_parent};
+use crate::isolation::{Isolation, is_parent};
 use crate::keeper::{CHECKPOINT_INTERVAL, Keeper, LeavingCell};
 use crate::message::{CellEnd, HEADER, ReplyError, RequestInfo};
 use crate::node::DrillKind;
+use crate::own_params::leave_own;
 use crate::policy::Windows;
-use crate::raw::{close_descriptors, now};
+use crate::raw::now;
 use crate::split::{CellPart, MAX_INPUTS};
 use crate::transport::{TRANSPORT_WORDS, read_transport};
 use crate::work::{WorkOfCell, WorkServer};
@@ -40,7 +41,6 @@ use rt::mirror::{Ring, SharedWords};
 use seat::EngineSeat;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -86,19 +86,6 @@ pub struct CellJob {
     pub read_part: Option<ReadPart>,
     /// Its work for nodes elsewhere.
     pub work: Option<WorkOfCell>,
-}
-
-/// Begins the process of a cell: closes what was left open, and ends it with the guardian, the process `parent`. To be
-/// called before anything is opened.
-///
-/// # Errors
-///
-/// The guardian has ended, or the kernel refuses.
-///
-/// Real-time: setup.
-pub fn begin_process(parent: i32) -> io::Result<()> {
-    close_descriptors()?;
-    end_with_parent(parent)
 }
 
 /// Plays the part of a cell until the supervisor closes its rings or ends. `report` gets what the system refused.
@@ -242,6 +229,12 @@ impl Cell {
                 "{left_out} meters are not shown: a cell shows {GAUGES} at most"
             ));
         }
+        let nodes = graph.nodes();
+        let nodes = nodes.map(|(id, node)| (id, node.name.as_str(), engine.own_params(id)));
+        let left_out = leave_own(&edit_memory, nodes).map_err(|error| error.to_string())?;
+        notes.extend(left_out.iter().map(|name| {
+            format!("what `{name}` receives by name is set by `message`: it is too much for the supervisor")
+        }));
         let ports = part.inputs.iter().map(BorderPort::channels).collect();
         let (slots, outputs) = (part.slots.clone(), part.outputs.clone());
         let (seat, ends) = EngineSeat::new(engine, read_part.is_some());

@@ -9,14 +9,15 @@
 //! |---|---|
 //! | 0 | a constant |
 //! | 1 | number of the part |
-//! | 2, 3, 4 | bytes of the text, of the ids, of the slots |
-//! | then | the text; then for each node its id, the length of its name and the name; then the targets of events |
+//! | 2, 3, 4, 5 | bytes of the text, of the ids, of the slots, of the marks |
+//! | then | the text; then for each node its id, the length of its name and the name; then the targets of events; then marks of files |
 //!
 //! There are ids where the graph was changed while it played: sums have their terms in the order of ids.
 
 use crate::border::{INPUT, OUTPUT};
 use crate::checkpoint::{FIRST_BUFFER, MAX_WORDS};
 use crate::inner_events::{Slot, slot_bytes, slots_of};
+use crate::own_params::ends_before;
 use crate::section::{CellSpec, SECTION};
 use crate::split::CellPart;
 use ::text::Session;
@@ -33,7 +34,7 @@ pub(crate) const HANDED_AT: u64 = 8 * (FIRST_BUFFER + 2 * MAX_WORDS) as u64;
 /// First word.
 const MAGIC: u64 = 0x4443_4853_0001_5354;
 /// Bytes before the text.
-const HEAD: usize = 40;
+const HEAD: usize = 48;
 /// Longest text or ids, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -46,6 +47,8 @@ pub struct HandedSession {
     pub ids: Vec<(String, NodeId)>,
     /// Targets of events for one part, where edits have numbered them.
     pub(crate) slots: Arc<[Slot]>,
+    /// What the program that reads the session says of its files.
+    pub marks: String,
 }
 
 impl HandedSession {
@@ -67,6 +70,8 @@ impl HandedSession {
     ) -> Self {
         let mut session = session.clone();
         session.graph = graph.clone();
+        // Flat: parts may be those of files, which would be read again.
+        session.parts = None;
         session.sections.retain(|it| it.name != SECTION);
         session.sections.extend(cells.iter().map(CellSpec::section));
         Self::written(::text::toml::write(&session, catalogue), graph)
@@ -80,6 +85,16 @@ impl HandedSession {
             ids: ids.collect(),
             ..Self::default()
         }
+    }
+
+    /// The bytes for the processes of a part: `plain` without numbers of its own.
+    pub(crate) fn for_part(&self, part: &CellPart, plain: &Arc<[u8]>) -> Arc<[u8]> {
+        if !part.is_renumbered {
+            return plain.clone();
+        }
+        let slots = part.slots.clone();
+        let session = self.clone();
+        Self { slots, ..session }.to_bytes()
     }
 
     /// Gives a part the numbers of its targets by which the supervisor knows them.
@@ -158,19 +173,24 @@ impl HandedSession {
             ids.extend(name.as_bytes());
         }
         let slots = slot_bytes(&self.slots);
-        let lengths = [self.text.len(), ids.len(), slots.len()].map(|it| it as u64);
-        let [text, names, targets] = lengths;
-        let head = [MAGIC, 0, text, names, targets];
+        let marks = self.marks.as_bytes();
+        let lengths = [self.text.len(), ids.len(), slots.len(), marks.len()].map(|it| it as u64);
+        let [text, names, targets, notes] = lengths;
+        let head = [MAGIC, 0, text, names, targets, notes];
         let mut bytes: Vec<u8> = head.iter().flat_map(|it| it.to_le_bytes()).collect();
         bytes.extend(self.text.as_bytes());
         bytes.extend(ids);
         bytes.extend(slots);
+        bytes.extend(marks);
         bytes.into()
     }
 }
 
 /// Writes `bytes` behind the buffers of `file`, for the part of this number.
 pub(crate) fn leave(file: &File, bytes: &[u8], part: u64) -> std::io::Result<()> {
+    if !ends_before(file, HANDED_AT + bytes.len() as u64) {
+        return Err(std::io::ErrorKind::WriteZero.into());
+    }
     file.write_all_at(bytes, HANDED_AT)?;
     file.write_all_at(&part.to_le_bytes(), HANDED_AT + 8)
 }
@@ -183,8 +203,8 @@ pub(crate) fn part_number(file: &File) -> Option<u64> {
 
 /// All bytes that the supervisor has left in `file`.
 pub(crate) fn left_bytes(file: &File) -> Option<Vec<u8>> {
-    let [_, _, text, ids, slots] = read_head(file)?;
-    let len = [text, ids, slots]
+    let [_, _, text, ids, slots, marks] = read_head(file)?;
+    let len = [text, ids, slots, marks]
         .into_iter()
         .try_fold(HEAD as u64, u64::checked_add);
     let len = len.filter(|len| *len <= MAX_BYTES)?;
@@ -198,19 +218,19 @@ pub(crate) fn leave_again(file: &File, bytes: &[u8]) -> std::io::Result<()> {
     file.write_all_at(bytes, HANDED_AT)
 }
 
-fn read_head(file: &File) -> Option<[u64; 5]> {
+fn read_head(file: &File) -> Option<[u64; 6]> {
     let mut bytes = [0; HEAD];
     file.read_exact_at(&mut bytes, HANDED_AT).ok()?;
     let (words, _) = bytes.as_chunks::<8>();
-    let mut head = [0; 5];
+    let mut head = [0; 6];
     (head.iter_mut().zip(words)).for_each(|(to, from)| *to = u64::from_le_bytes(*from));
     (head[0] == MAGIC).then_some(head)
 }
 
 /// Reads what the supervisor has left, and the number of the part.
 pub(crate) fn read(file: &File) -> Option<(HandedSession, u64)> {
-    let [_, part, text, ids, slots] = read_head(file)?;
-    if text > MAX_BYTES || ids > MAX_BYTES || slots > MAX_BYTES {
+    let [_, part, text, ids, slots, marks] = read_head(file)?;
+    if [text, ids, slots, marks].iter().any(|len| *len > MAX_BYTES) {
         return None;
     }
     let get = |len: u64, at: u64| {
@@ -220,6 +240,7 @@ pub(crate) fn read(file: &File) -> Option<(HandedSession, u64)> {
     };
     let first = HANDED_AT + HEAD as u64;
     let bytes = get(text, first)?;
+    let marks = String::from_utf8(get(marks, first + text + ids + slots)?).ok()?;
     let slots = slots_of(&get(slots, first + text + ids)?);
     let (mut left, mut all) = (&get(ids, first + text)?[..], Vec::new());
     let text = String::from_utf8(bytes).ok()?;
@@ -235,6 +256,7 @@ pub(crate) fn read(file: &File) -> Option<(HandedSession, u64)> {
         text,
         ids: all,
         slots,
+        marks,
     };
     Some((handed, part))
 }
@@ -297,6 +319,7 @@ mod tests {
             text: "edges = []\n# é".to_owned(),
             ids: vec![("a".to_owned(), NodeId(7)), ("ü b".to_owned(), NodeId(2))],
             slots: slots_of(&[7, 0, 0, 0, 3, 0, 1, 1, 2, 0, 0, 0, 4, 0, 0, 0]),
+            marks: "[]".to_owned(),
         };
         let memory = CheckpointMemory::with(&handed.to_bytes(), 99).unwrap();
         assert_eq!(read(memory.file()), Some((handed.clone(), 99)));

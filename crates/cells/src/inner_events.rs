@@ -25,6 +25,7 @@
 
 use crate::events::{PortEvent, decode, encode, room};
 use crate::midi_memory::MidiMemory;
+use crate::own_params::OWN_SLOTS;
 use graph::{Catalogue, Graph, NodeId, Signal};
 use processor::{Block, Event, EventBody, EventTarget};
 use std::sync::Arc;
@@ -65,6 +66,14 @@ pub(crate) fn slots(
         };
         let live = (0..).zip(&kind.params).filter(|(_, param)| param.live);
         all.extend(live.map(|(index, _)| Slot {
+            node: id,
+            target: EventTarget::Param(index),
+            is_kept: true,
+        }));
+        // The process alone knows how many a patch has.
+        let first = kind.params.len() as u16;
+        let own = (first..first.saturating_add(OWN_SLOTS)).filter(|_| kind.has_own_params);
+        all.extend(own.map(|index| Slot {
             node: id,
             target: EventTarget::Param(index),
             is_kept: true,

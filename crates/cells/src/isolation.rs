@@ -13,6 +13,7 @@
 //! The list of seccomp names what is allowed. All else gives EPERM: a library that tries sees an error, as it would without
 //! the right.
 
+use crate::descriptors::left_open;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetStatus,
     Scope,
@@ -218,11 +219,13 @@ pub fn try_to_leave(parent: i32) -> Vec<(&'static str, bool)> {
         ..Isolation::default()
     };
     let home = std::env::var_os("HOME").unwrap_or_else(|| "/root".into());
+    let is_clean = left_open().is_ok_and(|left| left.is_empty());
     let refused = isolation.restrict();
     refused.iter().for_each(|it| eprintln!("refused: {it}"));
     let other = Pid::from_raw(parent);
     let signalled = |signal| other.map(|pid| rustix::process::kill_process(pid, signal));
     vec![
+        ("use what was left open", is_clean),
         (
             "open the home folder",
             File::open(&home).is_err() && std::fs::read_dir(&home).is_err(),

@@ -44,6 +44,8 @@
 //! | `handed` | [`HandedSession`]: the session as the supervisor has read it, for each process |
 //! | `work` | deferred work of nodes elsewhere, done in the process of a cell |
 //! | `gauges` | the newest values of a cell's meters |
+//! | `own_params` | what a cell's patches receive by name, for the supervisor |
+//! | `begin`, `descriptors` | the first steps of a cell's process; what was left open for it |
 //! | `isolation` | what a cell's process gives up before it plays, and attempts to get it back |
 //! | `raw` | the calls of the kernel that need `unsafe` |
 //!
@@ -64,9 +66,11 @@
 #![cfg(target_os = "linux")]
 
 mod admission;
+mod begin;
 mod border;
 mod checkpoint;
 mod child;
+mod descriptors;
 mod events;
 mod gauges;
 mod guardian;
@@ -81,6 +85,7 @@ mod midi_memory;
 mod monitor;
 mod node;
 mod node_events;
+mod own_params;
 mod policy;
 mod raw;
 mod section;
@@ -94,14 +99,15 @@ mod transport;
 mod work;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, NodeCost, admit};
+pub use begin::begin_process;
 pub use border::BorderPort;
-pub use child::{CellJob, ReadPart, begin_process, run_cell};
+pub use child::{CellJob, ReadPart, run_cell};
 pub use guardian::{ChangeTable, GuardianOptions, Succession, join_guardian, run_guardian};
 pub use handed::HandedSession;
 pub use isolation::{Isolation, try_to_leave};
 pub use machine::MachineFiles;
 pub use monitor::{
-    CellEvent, CellTexts, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start,
+    CellEvent, Launch, LaunchRequest, Monitor, MonitorOptions, PlannedCell, Start, StartedCell,
 };
 pub use node::{CellLink, CellLinks, Drill, DrillKind, register_cells};
 pub use policy::{Policy, Server, TimeWindow, Windows};

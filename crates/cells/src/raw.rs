@@ -1,18 +1,18 @@
-//! The calls of the kernel that need `unsafe`: to close descriptors by number, to trace another process, to read clocks, and
+//! The calls of the kernel that need `unsafe`: to have descriptors closed by number, to trace another process, to read clocks, and
 //! to schedule the threads of other processes.
 #![allow(unsafe_code)]
 
 use std::io;
 use units::Nanos;
 
-/// Closes every descriptor of this process but standard input, output and error.
-///
-/// It is for the beginning of `main`, before anything was opened: then the descriptors are what the parent left open.
+/// Has the kernel close every descriptor but standard input, output and error with the next `exec` of this process. Until then
+/// all stay open, whoever owns them.
 ///
 /// Real-time: setup.
-pub(crate) fn close_descriptors() -> io::Result<()> {
-    // SAFETY: it takes numbers. The caller has opened nothing yet, so no value of this process owns one of them.
-    match unsafe { libc::close_range(3, libc::c_uint::MAX, 0) } {
+pub(crate) fn close_with_exec() -> io::Result<()> {
+    let flags = libc::CLOSE_RANGE_CLOEXEC as libc::c_int;
+    // SAFETY: it takes numbers, and closes nothing: it sets a flag that only `exec` looks at.
+    match unsafe { libc::close_range(3, libc::c_uint::MAX, flags) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -148,6 +148,16 @@ impl CellSpec {
         }
     }
 
+    /// Returns true if all keys but the nodes are those of `other`.
+    pub(crate) fn differs_in_nodes_only(&self, other: &Self) -> bool {
+        let keys = |spec: &Self| {
+            let mut keys = spec.keys.clone();
+            keys.remove("nodes");
+            keys
+        };
+        keys(self) == keys(other)
+    }
+
     /// Its section in a session.
     pub(crate) fn section(&self) -> Section {
         let named = Table::from_iter([(self.name.clone(), Value::Table(self.keys.clone()))]);

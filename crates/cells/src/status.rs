@@ -11,18 +11,19 @@
 //! | `gone` | the monitor, when it starts the cell no more | the node, which waits no longer |
 //! | `stopped` | the service and the monitor, from an order to stop until a process plays again | the node, to which no block is lost then |
 //! | `throttled` | the monitor, while the budget is used up | the node, which sends nothing then |
-//! | `head` | the monitor, with each process | reports: its meters. Behind a lock that the node never takes |
+//! | `head`, `own` | the monitor, with each process | reports: its meters; the service: what its patches receive. Behind locks that the node never takes |
 //! | `process`, `starts`, `workers`, `used_ns`, `load`, `outside_ns` | the monitor | reports |
 //!
 //! Nothing else travels with any of these words, so all are relaxed; the rings travel through queues.
 
 use crate::gauges::read_gauges;
+use crate::own_params::OwnParams;
 use crate::work::WorkCounts;
 use rt::mirror::SharedWords;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use units::Nanos;
 
 /// Parts of a block by which responses are counted.
@@ -72,6 +73,8 @@ pub struct CellStatus {
     pub(crate) work: WorkCounts,
     /// Head of the memory of the process that plays, with its meters. The node does not touch it.
     pub(crate) head: Mutex<Option<SharedWords>>,
+    /// What nodes of the process that plays receive by name. The node does not touch it.
+    own: Mutex<Arc<OwnParams>>,
 }
 
 impl fmt::Debug for CellStatus {
@@ -122,6 +125,19 @@ impl CellStatus {
     /// Takes the memory in which a process writes its meters.
     pub(crate) fn set_head(&self, head: Option<SharedWords>) {
         *self.head.lock().unwrap_or_else(PoisonError::into_inner) = head;
+    }
+
+    /// Takes what nodes of a process receive by name.
+    pub(crate) fn set_own(&self, own: OwnParams) {
+        *self.own.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(own);
+    }
+
+    /// What nodes of the last process receive by name.
+    pub(crate) fn own(&self) -> Arc<OwnParams> {
+        self.own
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Number of blocks that were asked for.

@@ -43,8 +43,12 @@ const COMMANDS: [&str; 8] = [
 ];
 
 fn run<'f>(here: &'f Folder, command: &str) -> Playing<'f> {
+    run_session(here, command, SESSION)
+}
+
+fn run_session<'f>(here: &'f Folder, command: &str, session: &str) -> Playing<'f> {
     let take = format!("{}.wav", &command[..4]);
-    here.write("s.toml", SESSION.replace("take.wav", &take));
+    here.write("s.toml", session.replace("take.wav", &take));
     let line = format!("{command} {LINE} --seconds 1.8");
     Playing::begin(here, &line, |_| {})
 }
@@ -267,4 +271,165 @@ nodes = ["tone"]
         assert_eq!(refused.code, Some(2));
         assert!(refused.err.contains(place), "{}", refused.err);
     }
+}
+
+/// A patch that receives its level by name.
+const PATCH: &str = "#N canvas 0 0 450 300 12;
+#X obj 50 50 adc~ 1;
+#X obj 120 50 r level;
+#X obj 50 90 *~ 1;
+#X obj 50 130 dac~ 1;
+#X obj 200 50 hsl 128 15 0 1 0 0 empty part empty -2 -8 0 10 -1 -1 -1 0 1;
+#X connect 0 0 2 0;
+#X connect 1 0 2 1;
+#X connect 2 0 3 0;
+";
+
+const PATCH_SESSION: &str = r#"
+edges = ["tone -> patch.in1", "patch.out1 -> out", "patch.out1 -> take"]
+[nodes]
+tone = { kind = "osc", freq = 330 }
+patch = { kind = "pd", file = "level.pd", in = 1, out = 1 }
+take = { kind = "recorder", file = "take.wav" }
+out = { kind = "sink" }
+[cell.patch]
+nodes = ["patch"]
+"#;
+
+#[test]
+fn what_a_patch_in_a_cell_receives_by_name_is_set() {
+    let here = Folder::new();
+    here.write("level.pd", PATCH);
+    let playing = run_session(&here, "cells --driver clock", PATCH_SESSION);
+    let graph = playing.graph();
+    let mut nodes = graph["nodes"].as_array().unwrap().iter();
+    let node = nodes.find(|it| it["name"] == "patch").unwrap();
+    assert_eq!(node["own_params"], json!(["level", "part"]));
+    assert_eq!(node["boxes"][0]["class"], "hsl");
+    playing.send(&["set patch.level 0.25"]).unwrap();
+    assert!(playing.send(&["set patch.nothing 1"]).is_err());
+    let heard = playing.send(&["set patch.part 0.5 over 10"]).unwrap();
+    assert!(heard["frame"].as_u64().is_some(), "{heard}");
+    let shown = playing.graph();
+    let mut nodes = shown["nodes"].as_array().unwrap().iter();
+    let node = nodes.find(|it| it["name"] == "patch").unwrap();
+    assert_eq!(
+        (&node["params"]["level"], &node["boxes"][0]["value"]),
+        (&json!(0.25), &json!(0.5))
+    );
+    // Blocks may be lost on a machine under load: what is heard is never louder than what was set.
+    let (_, told) = end(playing);
+    let sound = wav(&here.read("cell.wav")).1;
+    let late = sound[sound.len() * 3 / 4..]
+        .iter()
+        .map(|it| f32::from_bits(*it));
+    let peak = late.fold(0.0, f32::max);
+    assert!((0.1..0.26).contains(&peak), "{peak}: {told}");
+}
+
+#[test]
+fn a_session_of_cells_that_was_saved_is_played_anew() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    let line = format!("cells --driver clock --no-admission --reload {LINE}");
+    let mut playing = Playing::begin(&here, &line, |_| {});
+    let cell = |playing: &Playing<'_>| {
+        let answer = playing.send(&["query cells"]).unwrap();
+        let mut cells = answer["data"][0]["cells"].as_array().unwrap().iter();
+        cells.find(|it| it["cell"] == "tone").unwrap().clone()
+    };
+    let freq = |playing: &Playing<'_>| {
+        let graph = playing.graph();
+        let mut nodes = graph["nodes"].as_array().unwrap().iter();
+        nodes.find(|it| it["name"] == "low").unwrap()["params"]["freq"].clone()
+    };
+    let process = cell(&playing)["process"].clone();
+    // A value that may change while it plays, then a node inside of a cell, which the file names.
+    let valued = SESSION.replace("freq = 900", "freq = 1200");
+    here.write("s.toml", &valued);
+    wait_until(|| freq(&playing) == 1200.0);
+    let grown = valued
+        .replace("low -> amp", "low -> unit -> amp")
+        .replace(
+            "[nodes]",
+            "[nodes]\nunit = { kind = \"gain\", gain_db = -1 }",
+        )
+        .replace("[\"low\", \"amp\"]", "[\"low\", \"amp\", \"unit\"]");
+    here.write("s.toml", &grown);
+    wait_until(|| cell(&playing)["nodes"].as_array().unwrap().len() == 3);
+    assert_eq!(cell(&playing)["process"], process, "its own engine");
+    // Mistakes and other keys of a cell change nothing.
+    let mut told = Lines::of(&mut playing);
+    here.write(
+        "s.toml",
+        grown.replace("kind = \"mixer\"", "kind = \"mxer\""),
+    );
+    told.line("the session plays on as it was");
+    here.write(
+        "s.toml",
+        grown.replace("[cell.notes]", "[cell.notes]\nlatency = 1"),
+    );
+    told.line("the keys of the cell `notes` have changed");
+    playing.send(&["undo"]).unwrap();
+    assert_eq!(cell(&playing)["nodes"].as_array().unwrap().len(), 2);
+    assert_eq!(freq(&playing), 1200.0);
+}
+
+/// What a program prints.
+struct Lines(std::io::Lines<std::io::BufReader<std::process::ChildStderr>>);
+
+impl Lines {
+    fn of(playing: &mut Playing<'_>) -> Self {
+        let errors = playing.child.stderr.take().unwrap();
+        Self(std::io::BufRead::lines(std::io::BufReader::new(errors)))
+    }
+
+    /// Reads on to a line with this in it.
+    fn line(&mut self, part: &str) {
+        let mut lines = self.0.by_ref().map(|it| it.unwrap());
+        assert!(lines.any(|it| it.contains(part)), "no `{part}`");
+    }
+}
+
+#[test]
+fn a_new_process_is_told_what_messages_have_set() {
+    let here = Folder::new();
+    // Silent until a message says its level.
+    here.write("level.pd", PATCH.replace("*~ 1", "*~ 0"));
+    let session = PATCH_SESSION
+        .replace("patch.out1 -> out", "patch.out1 -> follow -> out")
+        .replace(
+            "[nodes]",
+            "[nodes]\nfollow = { kind = \"gate\", threshold_db = -40 }",
+        );
+    here.write("s.toml", session);
+    let line = format!("cells --driver clock --no-admission {LINE}");
+    let playing = Playing::begin(&here, &line, |_| {});
+    let is_open = || {
+        let reply = playing.send(&["query meters"]).unwrap();
+        reply["data"][0]["follow.open"]
+            .as_f64()
+            .is_some_and(|it| it > 0.5)
+    };
+    let process = || {
+        let answer = playing.send(&["query cells"]).unwrap();
+        answer["data"][0]["cells"][0]["process"].as_i64()
+    };
+    assert!(!is_open());
+    let messages = [
+        "message patch level 0.1",
+        "message patch level 0.5",
+        "message patch note 60 1",
+    ];
+    messages
+        .iter()
+        .for_each(|it| drop(playing.send(&[it]).unwrap()));
+    wait_until(is_open);
+    let old = process().unwrap();
+    let id = rustix::process::Pid::from_raw(old as i32).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
+    wait_until(|| process().is_some_and(|it| it != old));
+    // Long enough for the gate to close over a patch that has been told nothing.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    wait_until(is_open);
 }

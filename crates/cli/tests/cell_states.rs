@@ -7,7 +7,7 @@ use common::{Folder, wav};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
 /// Everything but the sink in one cell: what it plays after a failure depends on what it held before alone.
@@ -162,11 +162,31 @@ impl Random {
 
 /// The lines that a supervisor prints, and the process of each cell.
 struct Watched {
-    lines: std::io::Lines<BufReader<std::process::ChildStderr>>,
+    supervisor: Child,
+    lines: std::io::Lines<BufReader<ChildStderr>>,
     processes: HashMap<String, u32>,
 }
 
+impl Drop for Watched {
+    /// A test that fails leaves nothing.
+    fn drop(&mut self) {
+        let _ = self.supervisor.kill();
+        let _ = self.supervisor.wait();
+    }
+}
+
 impl Watched {
+    fn start(mut command: Command) -> Self {
+        let command = command.stderr(Stdio::piped()).stdout(Stdio::null());
+        let mut supervisor = command.spawn().unwrap();
+        let errors = supervisor.stderr.take().unwrap();
+        Self {
+            supervisor,
+            lines: BufReader::new(errors).lines(),
+            processes: HashMap::new(),
+        }
+    }
+
     /// Reads on to the next line about `cell` that has `part`, and returns the number behind it.
     fn next(&mut self, cell: &str, part: &str) -> u32 {
         loop {
@@ -207,13 +227,8 @@ impl Watched {
 
 /// Starts the four cells, sends each one `signal` at a random time, and returns the blocks that each was silent.
 fn outages(here: &Folder, random: &mut Random, signal: Signal) -> Vec<u32> {
-    let mut command = here.command("cells s.toml --driver clock --block 64 --rate 48000");
-    let command = command.stderr(Stdio::piped()).stdout(Stdio::null());
-    let mut supervisor = command.spawn().unwrap();
-    let mut watched = Watched {
-        lines: BufReader::new(supervisor.stderr.take().unwrap()).lines(),
-        processes: HashMap::new(),
-    };
+    let mut watched =
+        Watched::start(here.command("cells s.toml --driver clock --block 64 --rate 48000"));
     while watched.processes.len() < 4 {
         let missing = ["a", "b", "c", "d"].into_iter();
         let mut missing = missing.filter(|it| !watched.processes.contains_key(*it));
@@ -224,13 +239,27 @@ fn outages(here: &Folder, random: &mut Random, signal: Signal) -> Vec<u32> {
         std::thread::sleep(Duration::from_micros(random.below(40_000)));
         watched.outage(cell, signal)
     });
-    kill_process(Pid::from_child(&supervisor), Signal::INT).unwrap();
-    assert_eq!(
-        supervisor.wait().unwrap().code(),
-        Some(1),
-        "blocks were lost"
-    );
+    kill_process(Pid::from_child(&watched.supervisor), Signal::INT).unwrap();
+    let status = watched.supervisor.wait().unwrap();
+    assert_eq!(status.code(), Some(1), "blocks were lost");
     found.to_vec()
+}
+
+#[test]
+fn a_test_that_fails_ends_the_supervisor_that_it_has_started() {
+    let here = Folder::new();
+    here.write("s.toml", FOUR);
+    let mut started = None;
+    let failing = std::panic::AssertUnwindSafe(|| {
+        let command = here.command("cells s.toml --driver clock --block 64 --rate 48000");
+        let mut watched = Watched::start(command);
+        started = Some(watched.supervisor.id());
+        watched.next("a", "process ");
+        panic!("on purpose");
+    });
+    assert!(std::panic::catch_unwind(failing).is_err());
+    let process = format!("/proc/{}", started.unwrap());
+    assert!(!std::path::Path::new(&process).exists());
 }
 
 #[test]

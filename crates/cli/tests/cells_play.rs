@@ -77,7 +77,6 @@ fn options_without_a_meaning_are_refused() {
     let here = Folder::new();
     here.write("s.toml", SESSION);
     for (line, part) in [
-        ("--reload", "--reload: a session of cells"),
         ("--render-ahead 4", "--render-ahead: a cell"),
         ("--render o.wav --seconds 1 --record r.wav", "--record"),
         ("--render o.wav --seconds 1 --driver clock", "--driver"),

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::guarded::Guarded;
+use common::guarded::{Guarded, kill};
 use common::playing::wait_until;
 use common::{CallResult, Folder};
 use rustix::process::Signal;
@@ -105,6 +105,131 @@ fn what_commands_have_changed_stays_when_a_supervisor_is_lost() {
     assert_eq!(after[0], before[0]);
     wait_until(|| cells(&here)[1].1[0] == "playing");
     assert_eq!(param(&here, "tone", "freq"), Some(600.0));
+    let (code, printed) = playing.end();
+    assert_eq!(code, Some(1), "{printed}");
+}
+
+/// Names of all nodes with their kinds, and all edges.
+fn shape(here: &Folder) -> (Vec<String>, Vec<String>) {
+    let graph = query(here, "graph");
+    let all = |key: &str, parts: [&str; 2]| {
+        let all = graph[key].as_array().unwrap().iter();
+        let mut all: Vec<String> = all
+            .map(|it| format!("{} {}", it[parts[0]], it[parts[1]]))
+            .collect();
+        all.sort();
+        all
+    };
+    (all("nodes", ["name", "kind"]), all("edges", ["from", "to"]))
+}
+
+fn process(here: &Folder, cell: &str) -> Option<u64> {
+    let all = cells(here);
+    let (_, facts) = all.iter().find(|(name, _)| name == cell)?;
+    facts[3].as_u64()
+}
+
+/// Name and nodes of each cell.
+fn parts(here: &Folder) -> Vec<(String, Value)> {
+    let all = cells(here).into_iter();
+    all.map(|(name, facts)| (name, facts[2].clone())).collect()
+}
+
+#[test]
+fn nodes_and_edges_that_commands_have_changed_play_on_when_a_supervisor_is_lost() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    let line = "cells s.toml --driver clock --socket s --block 480 --rate 48000 --no-admission";
+    let mut playing = Guarded::start(&here, line);
+    playing.line("playing by the clock");
+    // Values before the edit and the new cell, whose processes read them in their session.
+    send(
+        &here,
+        &[
+            "set tone.freq 500",
+            "set bell.freq 900",
+            "set low.freq 1000",
+        ],
+    );
+    send(&here, &["set hum.freq 120"]);
+    // Inside of a cell, by its own engine; then with another border, by a new process; then outside.
+    let inside = [
+        "add soft gain gain_db=-6",
+        "disconnect low -> mix.in1",
+        "connect low -> soft",
+        "connect soft -> mix.in1",
+    ];
+    send(&here, &inside);
+    send(&here, &["rename wide thin"]);
+    send(&here, &["remove bell"]);
+    send(&here, &["add bell osc freq=330", "connect bell -> mix.in3"]);
+    send(&here, &["add_cell bells of bell with latency=1"]);
+    send(&here, &["set soft.gain_db -7", "set thin.gain_db -5"]);
+    let (before, graph) = (parts(&here), shape(&here));
+    for lost in 1..3usize {
+        playing.signal_supervisor(Signal::KILL);
+        playing.line(&format!("the supervisor: plays on; {lost} lost"));
+        assert_eq!(parts(&here), before, "{}", playing.printed);
+        assert_eq!(shape(&here), graph);
+        // On a busy machine a process may hang later; none is started anew for its edits.
+        let taken = playing.printed.matches("plays on as process").count();
+        assert_eq!(taken, 3 * lost, "{}", playing.printed);
+        assert!(
+            !playing.printed.contains("not taken over"),
+            "{}",
+            playing.printed
+        );
+        let values = [
+            ("tone", "freq", 500.0),
+            ("bell", "freq", 330.0),
+            ("low", "freq", 1000.0),
+            ("soft", "gain_db", -7.0),
+            ("thin", "gain_db", -5.0),
+            ("hum", "freq", 120.0),
+        ];
+        for (node, name, value) in values {
+            assert_eq!(param(&here, node, name), Some(value), "{node}.{name}");
+        }
+    }
+    assert!(
+        !playing.printed.contains("lost with the supervisor"),
+        "{}",
+        playing.printed
+    );
+    // The next process of a cell has the edit too, and a next edit finds it.
+    for cell in ["filter", "hum", "bells"] {
+        let old = process(&here, cell).unwrap();
+        kill(old as u32, Signal::KILL);
+        wait_until(|| process(&here, cell).is_some_and(|it| it != old));
+    }
+    send(&here, &["set soft.gain_db -8"]);
+    send(
+        &here,
+        &[
+            "disconnect soft -> mix.in1",
+            "remove soft",
+            "connect low -> mix.in1",
+        ],
+    );
+    // What is saved is the session's.
+    send(&here, &["save"]);
+    let (before, graph) = (parts(&here), shape(&here));
+    let saved = here.read("s.toml");
+    playing.signal_supervisor(Signal::KILL);
+    playing.line("the supervisor: plays on; 3 lost");
+    assert!(
+        !playing.printed.contains("has changed since"),
+        "{}",
+        playing.printed
+    );
+    assert_eq!(
+        (parts(&here), shape(&here)),
+        (before, graph),
+        "{}",
+        playing.printed
+    );
+    send(&here, &["save"]);
+    assert_eq!(here.read("s.toml"), saved);
     let (code, printed) = playing.end();
     assert_eq!(code, Some(1), "{printed}");
 }

@@ -11,7 +11,8 @@ use engine::{Engine, EngineError, RampLaw};
 use graph::{Edit, Graph, NodeId, ParamValue};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use text::Section;
+use std::path::Path;
+use text::{Section, Session};
 use units::Frames;
 
 /// Name of the sections of cells.
@@ -62,6 +63,11 @@ pub trait CellHost {
     /// Real-time: setup.
     fn is_inside(&self, node: NodeId) -> bool;
 
+    /// Name of a node of the whole graph. The engine's graph has nodes that were added while it played under other numbers.
+    ///
+    /// Real-time: setup.
+    fn name(&self, node: NodeId) -> Option<String>;
+
     /// Sends an event to a node in a cell, at absolute frame `at` or with the next block.
     ///
     /// # Errors
@@ -95,6 +101,11 @@ pub trait CellHost {
     ///
     /// Real-time: setup.
     fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue);
+
+    /// Notes what the session's file holds by now: it was written, or read again.
+    ///
+    /// Real-time: setup.
+    fn note_filed(&mut self, file: &Path, session: &Session);
 }
 
 /// The whole graph as it is to become.
@@ -104,6 +115,8 @@ pub enum EditGoal {
     Edits(Vec<Edit>),
     /// It becomes this one: what has the same name stays.
     Graph(Box<Graph>),
+    /// These changes are made to it, and the cells have the nodes that these sections give them.
+    Session(Vec<Edit>, Vec<Section>),
 }
 
 /// Event for a node in a cell.
@@ -120,6 +133,13 @@ pub enum InsideEvent<'a> {
 /// The host, if the session has cells.
 pub(crate) type Host<'a> = Option<&'a mut (dyn CellHost + 'static)>;
 
+/// The engine's number of a node in no cell.
+pub(crate) fn place(node: NodeId, engine: &Engine, cells: &Host<'_>) -> NodeId {
+    let name = cells.as_ref().and_then(|cells| cells.name(node));
+    let there = name.and_then(|name| engine.graph().find(&name));
+    there.unwrap_or(node)
+}
+
 /// Sets parameters with the next block, those of nodes in cells too. To be called within a transaction of the engine.
 pub(crate) fn set_params(
     edits: Vec<Edit>,
@@ -135,7 +155,13 @@ pub(crate) fn set_params(
     let is_inside = |edit: &Edit| matches!(edit, Edit::Set(id, ..) if cells.is_inside(*id));
     let (inside, outside): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(is_inside);
     if !outside.is_empty() {
-        engine.edit_held(outside.clone())?;
+        let host: Host<'_> = Some(&mut **cells);
+        let placed = outside.iter().cloned().map(|edit| match edit {
+            Edit::Set(id, name, value) => Edit::Set(place(id, engine, &host), name, value),
+            edit => edit,
+        });
+        let placed: Vec<Edit> = placed.collect();
+        engine.edit_held(placed)?;
     }
     for edit in &outside {
         if let Edit::Set(id, name, value) = edit {

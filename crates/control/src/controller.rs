@@ -12,11 +12,13 @@
 //! | `apply` | changes on their way to the engine or the cells |
 //! | `steps` | undo, redo, sessions that are loaded |
 //! | `answering` | replies that wait for their frames |
+//! | `reload` | a session of cells that is read again |
 //! | `answers` | queries, subscriptions, saves |
 
 mod answering;
 mod answers;
 mod apply;
+mod reload;
 mod steps;
 
 use crate::ControlError;
@@ -32,6 +34,7 @@ use answering::{Answering, EffectTime};
 use engine::{Engine, EngineError};
 use graph::Catalogue;
 use processor::Registry;
+use reload::{NOBODY, Reloading};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -81,6 +84,9 @@ pub struct Controller {
     learning: Option<LearnRequest>,
     /// Messages in words of the request that is carried out.
     sent_words: Vec<SentWords>,
+    /// A session of cells that was read again, until its changes are made; then what has become of them.
+    reloading: Option<Reloading>,
+    reloaded: Option<Result<usize, ControlError>>,
 }
 
 /// A change of the graph of a session of cells, until it is made.
@@ -128,6 +134,8 @@ impl Controller {
             cell_edit: None,
             learning: None,
             sent_words: Vec::new(),
+            reloading: None,
+            reloaded: None,
         }
     }
 
@@ -260,6 +268,10 @@ impl Controller {
                 },
             };
             if let Some(Answering { client, reply, .. }) = self.answering.pop_front() {
+                if client == NOBODY {
+                    self.end_reload(reply, engine);
+                    continue;
+                }
                 let reply = Reply { frame, ..reply };
                 messages.push((client, serde_json::to_value(reply).unwrap_or_default()));
             }
@@ -278,16 +290,20 @@ impl Controller {
         (self.saved_changes, self.saved_values) != (self.history.changes(), self.values)
     }
 
-    /// Reads the session's file again and plays it.
+    /// Reads the session's file again and plays it. Gives the number of changes. Those of a session of cells take their time: it gives
+    /// nothing, and [`take_reloaded`](Self::take_reloaded) has the number then.
     ///
     /// # Errors
     ///
     /// The mistakes in it, or the engine's refusal; the graph that was plays on. [`EngineError::Busy`]: to be tried again.
     ///
     /// Real-time: setup.
-    pub fn reload(&mut self, engine: &mut Engine) -> Result<usize, ControlError> {
-        let request = self.file.load(None)?;
-        self.go_to_loaded(request, engine)
+    pub fn reload(&mut self, engine: &mut Engine) -> Result<Option<usize>, ControlError> {
+        let loaded = self.file.load(None)?;
+        match self.cells.is_some() {
+            true => self.reload_cells(loaded, engine).map(|()| None),
+            false => self.go_to_loaded(loaded, engine).map(Some),
+        }
     }
 
     /// The parameter that is to be bound to the next controller that moves, if a client has asked since the last call. The

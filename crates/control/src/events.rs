@@ -1,6 +1,6 @@
 //! [`NodeEvent`]: a number or a MIDI message for an event input, checked before anything is sent.
 
-use crate::cells::{Host, InsideEvent};
+use crate::cells::{Host, InsideEvent, place};
 use crate::target::{node, required};
 use crate::{Command, ControlError};
 use engine::{Engine, EngineError, WordsTicket};
@@ -102,15 +102,16 @@ impl NodeEvent {
         self.at
     }
 
-    fn send(&self, engine: &mut Engine) -> Result<Option<SentWords>, EngineError> {
+    /// Sends it to the engine, which knows the node by the number `node`.
+    fn send(&self, node: NodeId, engine: &mut Engine) -> Result<Option<SentWords>, EngineError> {
         match &self.body {
-            Body::Value(value) => engine.send_value(self.node, &self.input, *value, self.at)?,
-            Body::Midi(bytes) => engine.send_midi(self.node, &self.input, *bytes, self.at)?,
+            Body::Value(value) => engine.send_value(node, &self.input, *value, self.at)?,
+            Body::Midi(bytes) => engine.send_midi(node, &self.input, *bytes, self.at)?,
             Body::Words(text) => {
-                let name = engine.graph().node(self.node).map(|it| it.name.clone());
+                let name = engine.graph().node(node).map(|it| it.name.clone());
                 let receiver = text.split_ascii_whitespace().next();
                 return Ok(Some(SentWords {
-                    ticket: engine.send_words(self.node, text)?,
+                    ticket: engine.send_words(node, text)?,
                     receiver: receiver.unwrap_or_default().to_owned(),
                     node: name.unwrap_or_default(),
                 }));
@@ -126,7 +127,7 @@ impl NodeEvent {
         cells: &mut Host<'_>,
     ) -> Result<Option<SentWords>, EngineError> {
         let Some(cells) = cells.as_mut().filter(|it| it.is_inside(self.node)) else {
-            return self.send(engine);
+            return self.send(place(self.node, engine, cells), engine);
         };
         let event = match &self.body {
             Body::Value(value) => InsideEvent::Value(&self.input, *value),

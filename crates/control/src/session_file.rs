@@ -85,6 +85,11 @@ impl SessionFile {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
+    /// Returns true if this path is that of the session's file.
+    pub(crate) fn is_own(&self, path: &Path) -> bool {
+        files::FileId::of(path) == files::FileId::of(&self.path)
+    }
+
     /// The session, whose graph may be older than the one that plays.
     pub(crate) fn session_mut(&mut self) -> &mut Session {
         &mut self.session
@@ -132,7 +137,7 @@ impl SessionFile {
             let message = "a patch is not written: name a .toml file";
             return Err(ControlError::Format(message.to_owned()));
         }
-        let is_own = files::FileId::of(path) == files::FileId::of(&self.path);
+        let is_own = self.is_own(path);
         if !is_own && path.symlink_metadata().is_ok() {
             return Err(ControlError::Exists(path.to_owned()));
         }

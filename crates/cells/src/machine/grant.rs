@@ -139,7 +139,7 @@ impl MachineFiles {
                 let _ = fs::write(parent.join("cgroup.procs"), &process);
                 remove_group(&group);
             } else if there.trim().is_empty() {
-                let _ = fs::remove_dir(&group);
+                let _ = remove_folder(&group);
             }
         }
     }
@@ -228,7 +228,7 @@ impl MachineFiles {
         let mut done = Vec::new();
         for folder in ["sys/fs/cgroup", "sys/fs/cgroup/cpuset", "sys/fs/resctrl"] {
             for group in self.left(folder) {
-                if fs::remove_dir(&group).is_ok() {
+                if remove_folder(&group).is_ok() {
                     done.push(format!(
                         "removed {}, which a supervisor that has ended left",
                         group.display()
@@ -302,9 +302,21 @@ fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes a group. The kernel removes its files with it.
+#[cfg(not(test))]
+fn remove_folder(path: &Path) -> io::Result<()> {
+    fs::remove_dir(path)
+}
+
+/// The same in a folder that stands for the machine.
+#[cfg(test)]
+fn remove_folder(path: &Path) -> io::Result<()> {
+    fs::remove_dir_all(path)
+}
+
 fn remove_group(path: &Path) {
     for _ in 0..MAX_REMOVALS {
-        match fs::remove_dir(path) {
+        match remove_folder(path) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                 std::thread::sleep(REMOVAL_INTERVAL)
             }
@@ -397,6 +409,31 @@ mod tests {
         drop(grant);
         assert_eq!(here.rate(0), "3000000");
         assert_eq!(fs::read_dir(here.0.join("run")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_cores_of_a_cell_are_free_for_the_next_supervisor_and_after_its_end() {
+        let here = Machine::new("cores");
+        let mut machine = MachineFiles::below(&here.0);
+        machine.owner = 77;
+        let (lost, refused) = machine.grant(&spec(), 41);
+        assert_eq!(refused, [""; 0]);
+        // The supervisor is killed: its cell plays on.
+        std::mem::forget(lost);
+        let groups = here.0.join("sys/fs/cgroup");
+        let old = groups.join(machine.group_name(&spec()));
+        machine.owner = 99;
+        let (grant, refused) = machine.grant(&spec(), 41);
+        assert_eq!(refused, [""; 0]);
+        assert!(!old.exists(), "it holds the core of the cell");
+        // Taken out before the group went: the kernel keeps one that is not empty.
+        assert_eq!(here.read("sys/fs/cgroup/cgroup.procs"), "41");
+        let new = groups.join(machine.group_name(&spec()));
+        let read = |file: &str| fs::read_to_string(new.join(file)).unwrap();
+        let facts = ["cpuset.cpus", "cgroup.procs", "cpuset.cpus.partition"].map(read);
+        assert_eq!(facts, ["1", "41", "root"]);
+        drop(grant);
+        assert!(!new.exists(), "it stays after the end");
     }
 
     #[test]

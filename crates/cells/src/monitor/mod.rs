@@ -164,6 +164,8 @@ pub struct PlannedCell<'a> {
     pub drills: Vec<Drill>,
     /// It was stopped before a supervisor was lost, and stays so.
     pub is_stopped: bool,
+    /// Numbers of the parts that a process of the supervisor before may have.
+    pub parts: Vec<u64>,
 }
 
 /// Arguments for [`Monitor::start`].
@@ -200,7 +202,7 @@ pub struct Monitor {
 }
 
 /// Where messages in words for the nodes of one cell go.
-pub struct CellTexts(
+pub(crate) struct CellTexts(
     pub(crate) rtrb::Producer<InnerText>,
     /// Targets of events, as its node knows them.
     pub(crate) KeptSlots,
@@ -212,8 +214,16 @@ pub struct Start {
     pub monitor: Monitor,
     /// For each cell, what its node needs, by the node's name.
     pub links: Vec<(String, CellLink)>,
-    /// For each cell, where messages in words for its nodes go.
-    pub texts: Vec<CellTexts>,
+    /// The rest, for the service.
+    pub cells: Vec<StartedCell>,
+}
+
+/// A cell that has come up.
+pub struct StartedCell {
+    /// Where messages in words for its nodes go.
+    pub(crate) texts: CellTexts,
+    /// Numbers of the parts that its process may have.
+    pub(crate) parts: Vec<u64>,
 }
 
 impl Monitor {
@@ -252,11 +262,13 @@ impl Monitor {
             0
         };
         let counts = (first_block, offset.clone());
-        let session = session.to_bytes();
+        let plain = session.to_bytes();
         let (mut watched, mut new, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
         for cell in cells {
             let (index, node) = (cell.index, cell.part.node.clone());
-            let handed = (session.clone(), None);
+            let session = session.for_part(cell.part, &plain);
+            let mut parts = vec![cell.part.number()];
+            let handed = (session, None);
             let (mut cell, one) = watch(cell, block, counts.clone(), handed);
             statuses.push((cell.name().to_owned(), one.status.clone()));
             // Work has its requests in the memory of the supervisor before.
@@ -265,10 +277,11 @@ impl Monitor {
             if let Some(at) = at.filter(|_| is_inherited) {
                 predecessor.pulse.take_figures(index, &one.status);
                 let from = inherited.swap_remove(at);
-                cell.inherit(from, (is_live, is_edited), &event_sender);
+                parts.extend(cell.inherit(from, (is_live, is_edited), &event_sender));
+                parts.dedup();
             }
             watched.push(cell);
-            new.push((node, one));
+            new.push((node, one, parts));
         }
         // Cells of another session, or of an earlier form of this one.
         (inherited.iter())
@@ -299,18 +312,19 @@ impl Monitor {
             predecessor,
             offset,
         };
-        let (mut links, mut texts) = (Vec::new(), Vec::new());
-        for (node, mut new) in new {
+        let (mut links, mut cells) = (Vec::new(), Vec::new());
+        for (node, mut new, parts) in new {
             let latency = new.came.recv();
             let latency = latency.map_err(|_| "the cells have ended".to_owned())??;
             new.link.graph_latency = Frames(latency);
             links.push((node, new.link));
-            texts.push(new.texts);
+            let texts = new.texts;
+            cells.push(StartedCell { texts, parts });
         }
         Ok(Start {
             monitor,
             links,
-            texts,
+            cells,
         })
     }
 
@@ -338,6 +352,7 @@ impl Monitor {
             part,
             drills: Vec::new(),
             is_stopped: false,
+            parts: Vec::new(),
         };
         let counts = (0, self.offset.clone());
         let (cell, new) = watch(planned, self.block, counts, handed);

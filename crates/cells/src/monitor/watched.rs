@@ -12,6 +12,7 @@ use crate::inner_events::{KeptSlots, TEXTS};
 use crate::machine::{Grant, MachineFiles};
 use crate::message::{HostEnd, ReplyError, ring_words};
 use crate::node::{CellLink, Drill, DrillKind};
+use crate::own_params::own_left;
 use crate::policy::enforcer::Enforcer;
 use crate::policy::place_threads;
 use crate::raw;
@@ -65,6 +66,8 @@ pub(crate) struct WatchedCell {
     /// The session, for its processes, and the number of its part.
     session: Arc<[u8]>,
     part: u64,
+    /// Parts that a process of the supervisor before may have.
+    known_parts: Vec<u64>,
     /// Path of the memory of the process whose place the first one takes.
     before: Option<String>,
     /// Words in a block of requests and of replies.
@@ -113,6 +116,7 @@ pub(super) fn watch(
         part,
         drills,
         is_stopped,
+        parts,
     } = planned;
     let (fresh_sender, fresh) = rtrb::RingBuffer::new(IN_FLIGHT);
     let (retired, retired_receiver) = rtrb::RingBuffer::new(IN_FLIGHT);
@@ -127,6 +131,7 @@ pub(super) fn watch(
         spec: part.spec.clone(),
         session,
         part: part.number(),
+        known_parts: parts,
         before,
         samples: part.message_words(block.count()),
         fresh: fresh_sender,
@@ -398,6 +403,9 @@ impl WatchedCell {
                 });
                 let head = self.memory.as_ref().and_then(CheckpointMemory::map_head);
                 self.status.set_head(head);
+                if let Some(memory) = &self.memory {
+                    self.status.set_own(own_left(memory.file()));
+                }
                 self.blocks_before = self.status.blocks();
                 self.stuck = None;
                 // An outage before this one is over.

@@ -61,6 +61,9 @@ impl CellService {
             node: part.node.clone(),
             slots: part.slots.clone(),
             texts,
+            parts: vec![part.number()],
+            is_renumbered: part.is_renumbered,
+            told_starts: 0,
             stopped: None,
             moves: 0,
             response: None,
@@ -221,7 +224,7 @@ impl CellService {
             ..
         } = starting;
         link.told = told(
-            &cell.slots,
+            (&cell.slots, &cell.status.own()),
             (&self.options.graph, &handed),
             self.catalogue(),
         );

@@ -3,7 +3,8 @@
 use super::CellService;
 use engine::{ControllerBinding, EngineError, RemoteParam, live_param};
 use graph::ParamValue;
-use processor::EventTarget;
+use processor::{EventTarget, OwnParam};
+use std::sync::Arc;
 
 impl CellService {
     /// The parameters of all nodes inside cells.
@@ -13,6 +14,7 @@ impl CellService {
         let (graph, catalogue) = (&self.options.graph, self.options.registry.catalogue());
         let mut all = Vec::new();
         for cell in &self.cells {
+            let own = cell.status.own();
             for (number, slot) in (0..).zip(cell.slots.iter()) {
                 let EventTarget::Param(index) = slot.target else {
                     continue;
@@ -21,10 +23,16 @@ impl CellService {
                     continue;
                 };
                 let kind = catalogue.get(node.effective_kind());
-                let param = kind.and_then(|kind| kind.params.get(usize::from(index)));
+                let param = kind.and_then(|kind| {
+                    let at = usize::from(index);
+                    let own = || own.get(&slot.node)?.get(at.checked_sub(kind.params.len())?);
+                    let known = kind.params.get(at).map(|it| it.name.to_owned());
+                    let is_free = |it: &&OwnParam| it.can_be_set();
+                    known.or_else(|| own().filter(is_free).map(|it| it.name.clone()))
+                });
                 all.extend(param.map(|param| RemoteParam {
                     node: node.name.clone(),
-                    param: param.name.to_owned(),
+                    param,
                     through: cell.node.clone(),
                     index: number,
                 }));
@@ -34,9 +42,12 @@ impl CellService {
     }
 
     /// Changes whenever [`remote_params`](Self::remote_params) does.
-    pub fn remote_version(&self) -> Vec<(usize, usize)> {
+    pub fn remote_version(&self) -> Vec<(usize, usize, usize)> {
         let version = self.cells.iter();
-        let version = version.map(|cell| (cell.index, cell.slots.as_ptr().addr()));
+        let version = version.map(|cell| {
+            let own = Arc::as_ptr(&cell.status.own()).addr();
+            (cell.index, cell.slots.as_ptr().addr(), own)
+        });
         version.collect()
     }
 
@@ -56,7 +67,12 @@ impl CellService {
             let unknown = || EngineError::NoParam(format!("{}.{}", it.node, it.param));
             let there = graph.node(node).ok_or_else(unknown)?;
             for value in [it.range.0, it.range.1] {
-                live_param(catalogue, (there, &[]), &it.param, value as f32)?;
+                live_param(
+                    catalogue,
+                    (there, &self.own_of(node)),
+                    &it.param,
+                    value as f32,
+                )?;
             }
         }
         Ok(())

@@ -139,15 +139,23 @@ impl CellService {
         let before = &self.options.graph;
         // A graph that there was has the homes that there were.
         let is_known = matches!(goal, GraphGoal::Graph(_));
+        let mut sections = None;
         let edits = match goal {
             GraphGoal::Edits(edits) => edits,
+            GraphGoal::Session(edits, cells) => {
+                sections = Some(cells);
+                edits
+            }
             GraphGoal::Graph(graph) => edits_back(before, &graph, self.catalogue()),
         };
         let mut graph = before.clone();
         for edit in edits {
             graph.apply(edit).map_err(|error| error.to_string())?;
         }
-        let specs = self.specs_after(&graph, is_known)?;
+        let specs = match sections {
+            Some(sections) => self.specs_filed(&graph, sections)?,
+            None => self.specs_after(&graph, is_known)?,
+        };
         let old: Vec<CellSpec> = self.cells.iter().map(|it| it.spec.clone()).collect();
         Ok(Draft {
             before: self.split_of(before, &old)?,
@@ -236,6 +244,7 @@ impl CellService {
             came,
         } = self.monitor.add(index, &part, (session.clone(), path));
         let old = &self.cells[at];
+        let (parts, is_renumbered) = (vec![part.number()], part.is_renumbered);
         // It has the cores of the one before, which may have moved.
         let spec = CellSpec {
             cores: old.spec.cores.clone(),
@@ -248,6 +257,9 @@ impl CellService {
             node: part.node,
             slots: part.slots,
             texts,
+            parts,
+            is_renumbered,
+            told_starts: 0,
             stopped: None,
             moves: old.moves,
             response: None,
@@ -340,7 +352,7 @@ impl CellService {
             follower.ask(true);
             if let Some(mut link) = follower.link.take() {
                 let told = told(
-                    &follower.cell.slots,
+                    (&follower.cell.slots, &follower.cell.status.own()),
                     (&edit.graph, &edit.handed),
                     self.catalogue(),
                 );

@@ -1,8 +1,9 @@
 //! The cells in which the nodes of a changed graph play.
 
 use super::CellService;
-use crate::section::CellSpec;
+use crate::section::{CellSpec, read_cells};
 use crate::split::why_outside;
+use ::text::Section;
 use graph::{Graph, NodeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -54,6 +55,51 @@ impl CellService {
             self.with_work_after(spec, graph)
         });
         after.collect()
+    }
+
+    /// The cells with the nodes that the session's file gives them by now, in these sections. Only their nodes may be others.
+    pub(super) fn specs_filed(
+        &self,
+        graph: &Graph,
+        sections: Vec<Section>,
+    ) -> Result<Vec<CellSpec>, String> {
+        let mut session = self.options.session.clone();
+        (session.graph, session.sections) = (graph.clone(), sections);
+        let ((filed, mistakes), (old, _)) =
+            (read_cells(&session), read_cells(&self.options.session));
+        if let Some(mistake) = mistakes.into_iter().next() {
+            return Err(mistake.message);
+        }
+        let find = |all: &[CellSpec], name: &str| all.iter().find(|it| it.name == name).cloned();
+        let is_new = |it: &&CellSpec| self.cells.iter().all(|cell| cell.spec.name != it.name);
+        if let Some(new) = filed.iter().find(is_new) {
+            let name = &new.name;
+            return Err(format!(
+                "the cell `{name}` is new: add it by add_cell, or start again"
+            ));
+        }
+        let specs = self.cells.iter().map(|cell| {
+            let name = &cell.spec.name;
+            let (Some(new), old) = (find(&filed, name), find(&old, name)) else {
+                // A command has added it.
+                return match find(&old, name) {
+                    Some(_) => Err(format!(
+                        "the cell `{name}` has gone: remove_cell {name} first"
+                    )),
+                    None => Ok(cell.spec.clone()),
+                };
+            };
+            if old.is_some_and(|old| !old.differs_in_nodes_only(&new)) {
+                return Err(format!(
+                    "the keys of the cell `{name}` have changed: only its nodes may, or start again"
+                ));
+            }
+            Ok(match new.nodes == cell.spec.nodes {
+                true => cell.spec.clone(),
+                false => cell.spec.with_nodes(new.nodes),
+            })
+        });
+        specs.collect()
     }
 
     /// The new nodes of `graph` that play in a cell: all that they are connected with plays there.

@@ -4,10 +4,11 @@ use super::CellService;
 use super::pending::Pending;
 use super::served::ServedCell;
 use crate::inner_events::{InnerText, Slot, slot_of};
+use crate::own_params::OwnParams;
 use engine::{Engine, EngineError, RampLaw, live_param, param_number};
 use graph::{Catalogue, Graph, NodeId, ParamValue, Signal};
-use processor::{EventBody, EventTarget};
-use std::collections::BTreeMap;
+use processor::{EventBody, EventTarget, OwnParam};
+use std::collections::{BTreeMap, HashMap};
 use units::Frames;
 
 /// Event that is sent to a node inside a cell.
@@ -88,6 +89,11 @@ impl CellService {
             engine.send_event(there, (EventTarget::Param(slot), body), at, ramp)?;
         }
         if let InnerChange::Param(name, value, _) = change {
+            let own = self.own_of(node);
+            let face = own.iter().find(|it| it.name == name);
+            if let Some(face) = face.and_then(|it| it.face.as_ref()) {
+                face.shown.set_value(value);
+            }
             self.note_param(node, name, &ParamValue::Number(f64::from(value)));
         }
         Ok(())
@@ -121,7 +127,29 @@ impl CellService {
             // One that is not told begins with what the other process has understood.
             let _ = follower.texts.0.push(message);
         }
+        self.keep_words(node, text);
         Ok(())
+    }
+
+    /// Parameters that a node inside a cell has beside those of its kind.
+    pub(super) fn own_of(&self, node: NodeId) -> Vec<OwnParam> {
+        let cell = self.cell_of(node);
+        let own = cell.and_then(|cell| cell.status.own().get(&node).cloned());
+        own.unwrap_or_default()
+    }
+
+    /// The same of all nodes inside cells.
+    ///
+    /// Real-time: setup.
+    pub fn own_params(&self) -> HashMap<NodeId, Vec<OwnParam>> {
+        let all = self.cells.iter().flat_map(|cell| {
+            let own = cell.status.own();
+            let own = own
+                .iter()
+                .filter(|(id, _)| cell.has(&self.options.graph, **id));
+            own.map(|(id, own)| (*id, own.clone())).collect::<Vec<_>>()
+        });
+        all.collect()
     }
 
     fn cell_of(&self, node: NodeId) -> Option<&ServedCell> {
@@ -144,13 +172,28 @@ impl CellService {
         Ok(match change {
             InnerChange::Param(name, value, (frames, law)) => {
                 let there = self.options.graph.node(node).ok_or_else(|| none(name))?;
-                let index = live_param(catalogue, (there, &[]), name, value)?;
-                let from = param_number(catalogue, there, name).filter(|_| frames > Frames(0));
+                let own = self.own_of(node);
+                let index = live_param(catalogue, (there, &own), name, value)?;
+                let shown = || {
+                    own.iter()
+                        .find(|it| it.name == name)?
+                        .value()
+                        .map(f64::from)
+                };
+                let from = param_number(catalogue, there, name).or_else(shown);
+                let from = from.filter(|_| frames > Frames(0));
                 let ramp = from.map(|from| (from as f32, frames, law));
                 (EventTarget::Param(index), EventBody::Value(value), ramp)
             }
             InnerChange::Value(name, value) if value.is_finite() => {
-                (input(name)?, EventBody::Value(value), None)
+                let target = match (input(name), self.options.graph.node(node)) {
+                    (Err(_), Some(there)) => {
+                        let own = self.own_of(node);
+                        EventTarget::Param(live_param(catalogue, (there, &own), name, value)?)
+                    }
+                    (found, _) => found?,
+                };
+                (target, EventBody::Value(value), None)
             }
             InnerChange::Value(name, _) => return Err(none(name)),
             InnerChange::Midi(name, message) => {
@@ -166,7 +209,7 @@ impl CellService {
 
 /// Numbers that a process of these slots is told at its beginning: those of the graph `now` that it has `read` otherwise.
 pub(super) fn told(
-    slots: &[Slot],
+    (slots, own): (&[Slot], &OwnParams),
     (now, read): (&Graph, &Graph),
     catalogue: &Catalogue,
 ) -> Vec<(u16, f32)> {
@@ -175,8 +218,15 @@ pub(super) fn told(
             return None;
         };
         let now = now.node(slot.node)?;
-        let name = catalogue.get(now.effective_kind())?;
-        let name = name.params.get(usize::from(index))?.name;
+        let kind = catalogue.get(now.effective_kind())?;
+        let own = || {
+            own.get(&slot.node)?
+                .get(usize::from(index).checked_sub(kind.params.len())?)
+        };
+        let name = match kind.params.get(usize::from(index)) {
+            Some(param) => param.name,
+            None => own()?.name.as_str(),
+        };
         let read = read.node(slot.node).and_then(|it| it.number(name));
         let value = now.number(name).filter(|value| Some(*value) != read)?;
         Some((number, value as f32))

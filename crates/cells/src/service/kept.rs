@@ -3,7 +3,11 @@
 use super::CellService;
 use super::inside::told;
 use super::served::CellState;
+use crate::handed::HandedSession;
+use crate::inner_events::{slot_bytes, slots_of};
 use crate::section::{CellSpec, read_cells};
+use crate::split::CellPart;
+use ::text::Session;
 use graph::{Graph, Node};
 use std::collections::BTreeSet;
 
@@ -20,6 +24,10 @@ pub struct KeptCell {
     pub cores: Vec<usize>,
     /// Reason why it is stopped, if it is.
     pub stopped: Option<CellState>,
+    /// Numbers of the parts that its process may have. It had the session with the values of its time.
+    pub parts: Vec<u64>,
+    /// Targets of events, where edits have numbered them.
+    pub slots: Vec<u8>,
 }
 
 impl KeptCell {
@@ -34,8 +42,20 @@ impl KeptCell {
             text: None,
             cores: spec.cores.clone(),
             stopped: None,
+            parts: Vec::new(),
+            slots: Vec::new(),
         });
         cells.collect()
+    }
+
+    /// Gives a part the numbers of its targets that its process knows.
+    ///
+    /// Real-time: setup.
+    pub fn number_targets(&self, part: &mut CellPart) {
+        if !self.slots.is_empty() {
+            part.slots = slots_of(&self.slots);
+            part.is_renumbered = true;
+        }
     }
 
     /// The cell with its keys; `filed` are those of the session. `None` if the session has another cell by now.
@@ -60,14 +80,37 @@ impl CellService {
     pub fn kept(&self) -> Vec<KeptCell> {
         let (filed, _) = read_cells(&self.options.session);
         let is_filed = |name: &str| filed.iter().any(|it| it.name == name);
+        let has_text = |name: &str| self.has_new_graph || !is_filed(name);
         let cells = self.cells.iter().map(|cell| KeptCell {
             index: cell.index,
             name: cell.spec.name.clone(),
-            text: (!is_filed(&cell.spec.name)).then(|| cell.spec.keys.to_string()),
+            text: has_text(&cell.spec.name).then(|| cell.spec.keys.to_string()),
             cores: cell.spec.cores.clone(),
             stopped: cell.stopped,
+            parts: cell.parts.clone(),
+            slots: match cell.is_renumbered {
+                true => slot_bytes(&cell.slots),
+                false => Vec::new(),
+            },
         });
         cells.collect()
+    }
+
+    /// The session as it plays, if nodes or edges are others than those of its file.
+    ///
+    /// Real-time: setup.
+    pub fn kept_session(&self) -> Option<HandedSession> {
+        let specs = || self.cells.iter().map(|cell| cell.spec.clone());
+        let handed = || self.handed(&self.options.graph, &specs().collect::<Vec<_>>());
+        self.has_new_graph.then(handed)
+    }
+
+    /// Takes the session that its file holds by now: what a next supervisor is to go on with.
+    ///
+    /// Real-time: setup.
+    pub fn note_filed(&mut self, session: &Session) {
+        self.options.session = session.clone();
+        self.has_new_graph = true;
     }
 
     /// Changes that commands have made to nodes and edges, in words; `None` if all are the session's.
@@ -81,7 +124,7 @@ impl CellService {
     pub(super) fn tell_links(&mut self) {
         let graphs = (&self.options.graph, &self.options.filed);
         for cell in &self.cells {
-            let told = told(&cell.slots, graphs, self.catalogue());
+            let told = told((&cell.slots, &cell.status.own()), graphs, self.catalogue());
             if let Some(link) = self.links().get_mut(&cell.node) {
                 link.told = told;
             }

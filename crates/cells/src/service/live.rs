@@ -138,7 +138,8 @@ impl CellService {
             number,
             spec: edit.part.spec.clone(),
         };
-        cell.slots = edit.part.slots;
+        (cell.slots, cell.is_renumbered) = (edit.part.slots, true);
+        cell.parts = vec![number];
         self.monitor
             .order(Order::Hand(self.cells[edit.at].index, Box::new(part)));
         self.take_graph(edit.graph, edit.specs);
@@ -158,7 +159,7 @@ impl CellService {
             cell.spec.work = spec.work;
         }
         self.options.graph = graph;
-        self.is_edited = true;
+        (self.is_edited, self.has_new_graph) = (true, true);
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `inside` | events for nodes inside cells |
 //! | `kept` | the cells as the next supervisor gets them |
 //! | `controllers` | their parameters, for live controllers |
+//! | `words` | messages in words, for new processes |
 //! | `text` | the keys of a cell that arrive as JSON |
 //! | `govern`, `moves` | how many cores each cell has, by what it was measured to need |
 //! | `served`, `pending` | a cell, and a change under way, as data |
@@ -41,6 +42,7 @@ mod moves;
 mod pending;
 mod served;
 mod text;
+mod words;
 mod work;
 
 pub use demands::WorstCosts;
@@ -54,7 +56,7 @@ pub use text::cell_text;
 use crate::admission::CoreCapacity;
 use crate::handed::HandedSession;
 use crate::machine::MachineFiles;
-use crate::monitor::{CellTexts, Monitor, Order};
+use crate::monitor::{Monitor, Order, StartedCell};
 use crate::node::CellLinks;
 use crate::section::{CellSpec, check_cores, read_cells, shared_cores};
 use crate::split::Split;
@@ -64,7 +66,7 @@ use ::text::{Section, Session};
 use demands::{Candidate, admit_candidates};
 use engine::Engine;
 use govern::Mover;
-use graph::{Catalogue, Diagnostic, Graph};
+use graph::{Catalogue, Diagnostic, Graph, NodeId};
 use pending::Pending;
 use processor::Registry;
 use served::ServedCell;
@@ -132,6 +134,10 @@ pub struct ServiceOptions {
     pub goal: Option<Goal>,
     /// The machine's files.
     pub machine: MachineFiles,
+    /// Commands had changed nodes and edges when a supervisor was lost: `session` and `filed` have that.
+    pub has_new_graph: bool,
+    /// Marks of the session's files, for its processes.
+    pub marks: String,
 }
 
 /// The cells of a session that plays.
@@ -144,8 +150,12 @@ pub struct CellService {
     mover: Mover,
     /// Nodes that edits have taken out of cells, each with its cell: an edit that is undone puts them there again.
     left: BTreeMap<String, String>,
+    /// The newest message to each node and name that sets a number.
+    words: BTreeMap<(NodeId, String), String>,
     /// Cells are others than those of the session's file.
     is_edited: bool,
+    /// Nodes and edges are others than those of the session's file, or were saved into it.
+    has_new_graph: bool,
 }
 
 impl CellService {
@@ -155,33 +165,38 @@ impl CellService {
     pub fn new(
         options: ServiceOptions,
         (split, kept): (&Split, Vec<KeptCell>),
-        (monitor, texts): (Monitor, Vec<CellTexts>),
+        (monitor, started): (Monitor, Vec<StartedCell>),
     ) -> Self {
         let statuses = monitor.statuses().iter();
         let is_filed = kept.len() == read_cells(&options.session).0.len();
         let is_edited = !is_filed || kept.iter().any(|it| it.text.is_some());
         let next_index = kept.iter().map(|it| it.index + 1).max().unwrap_or(0);
         let stopped: Vec<Option<CellState>> = kept.iter().map(|it| it.stopped).collect();
-        let cells = split.cells.iter().zip(kept).zip(statuses).zip(texts);
-        let cells = cells.map(|(((part, kept), (_, status)), texts)| ServedCell {
+        let cells = split.cells.iter().zip(kept).zip(statuses).zip(started);
+        let cells = cells.map(|(((part, kept), (_, status)), started)| ServedCell {
             index: kept.index,
             spec: part.spec.clone(),
             status: status.clone(),
             node: part.node.clone(),
             slots: part.slots.clone(),
-            texts,
+            texts: started.texts,
+            parts: started.parts,
+            is_renumbered: part.is_renumbered,
+            told_starts: 0,
             stopped: None,
             moves: 0,
             response: None,
         });
         let mut service = Self {
             cells: cells.collect(),
+            has_new_graph: options.has_new_graph,
             options,
             monitor,
             next_index,
             pending: None,
             mover: Mover::default(),
             left: BTreeMap::new(),
+            words: BTreeMap::new(),
             is_edited,
         };
         service.tell_links();
@@ -209,7 +224,12 @@ impl CellService {
 
     /// The session for new processes.
     fn handed(&self, graph: &Graph, specs: &[CellSpec]) -> HandedSession {
-        HandedSession::with_cells(&self.options.session, (graph, specs), self.catalogue())
+        let session = &self.options.session;
+        let handed = HandedSession::with_cells(session, (graph, specs), self.catalogue());
+        HandedSession {
+            marks: self.options.marks.clone(),
+            ..handed
+        }
     }
 
     /// The sections of all cells, if they are others than those of the session's file.

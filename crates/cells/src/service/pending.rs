@@ -5,6 +5,7 @@ use super::served::{ChangeDone, ServedCell};
 use crate::node::CellLink;
 use crate::section::CellSpec;
 use crate::split::CellPart;
+use ::text::Section;
 use graph::{Edit, Graph, NodeId};
 use rt::mirror::SharedWords;
 use std::fs::File;
@@ -29,6 +30,8 @@ pub enum GraphGoal {
     Edits(Vec<Edit>),
     /// The graph becomes this one: what has the same name stays.
     Graph(Box<Graph>),
+    /// These changes are made, and the cells have the nodes that these sections give them.
+    Session(Vec<Edit>, Vec<Section>),
 }
 
 /// An edit that a process makes.

@@ -57,6 +57,12 @@ pub(super) struct ServedCell {
     pub(super) node: String,
     pub(super) slots: Arc<[Slot]>,
     pub(super) texts: CellTexts,
+    /// Numbers of the parts that its process may have.
+    pub(super) parts: Vec<u64>,
+    /// Edits of a process that plays have numbered the slots.
+    pub(super) is_renumbered: bool,
+    /// Number of its processes when the last one was told what was said to those before.
+    pub(super) told_starts: u32,
     /// It was stopped: by an order, or for one of higher precedence.
     pub(super) stopped: Option<CellState>,
     /// Moves between cores that the service made by itself.

@@ -12,6 +12,7 @@ mod drill;
 mod events;
 mod host;
 mod kept;
+mod marks;
 mod process;
 mod recordings;
 mod render;
@@ -62,7 +63,7 @@ pub(crate) struct Cells {
 
     /// Render into a file, faster than real time, instead of playing
     #[arg(long, value_name = "OUT.wav", requires = "seconds",
-        conflicts_with_all = ["socket", "osc", "record", "watch", "see", "learn", "stopped", "driver", "device"])]
+        conflicts_with_all = ["socket", "osc", "reload", "record", "watch", "see", "learn", "stopped", "driver", "device"])]
     render: Option<PathBuf>,
 
     /// Cause a failure, to see that the rest plays on: kill, segv, stop, loop, hog or garbage, at a time in seconds. May be
@@ -109,26 +110,49 @@ impl Cells {
 
     /// Refuses options of `play` that are none with cells.
     fn check(&self) -> Result<(), Failure> {
-        let refused = [
-            (
-                self.live.control.reloads(),
-                "--reload: a session of cells is not read again",
-            ),
-            (
-                self.live.render_ahead.is_some(),
-                "--render-ahead: a cell with latency = 1 has a whole block already",
-            ),
-        ];
+        let refused = [(
+            self.live.render_ahead.is_some(),
+            "--render-ahead: a cell with latency = 1 has a whole block already",
+        )];
         match refused.into_iter().find(|(is_given, _)| *is_given) {
             Some((_, why)) => Err(Failure::bad_input(why)),
             None => Ok(()),
         }
     }
 
+    /// The session as commands had changed its nodes and edges, if they had.
+    fn read_edited(&self, kept: &mut KeptChanges) -> Option<LoadedSession> {
+        let edited = kept.edited()?;
+        let read = || {
+            let file = &self.live.options.file;
+            let loaded = LoadedSession::read_valid_text(file, &edited.text);
+            let mut loaded = loaded.map_err(|_| "they cannot be read".to_owned())?;
+            loaded.session.graph = edited.place(&loaded.session.graph)?;
+            Ok::<_, String>(loaded)
+        };
+        match read() {
+            Ok(loaded) => Some(loaded),
+            Err(why) => {
+                let what = "lost with the supervisor: nodes and edges that commands had changed";
+                messages::print_message(&format!("{what}: {why}"));
+                kept.forget_edited();
+                None
+            }
+        }
+    }
+
     /// The session, as the first supervisor has read it: whatever its file has become, what plays goes on.
     fn read(&self, kept: &KeptChanges) -> Result<LoadedSession, Failure> {
+        match kept.session() {
+            Some(text) => self.live.read_text(text),
+            None => self.live.read(),
+        }
+    }
+
+    /// Says that the session's file is another one than what plays.
+    fn tell_changed(&self, kept: &KeptChanges) {
         let Some(text) = kept.session() else {
-            return self.live.read();
+            return;
         };
         let file = &self.live.options.file;
         if std::fs::read(file).ok().as_deref() != Some(text.as_bytes()) {
@@ -137,15 +161,21 @@ impl Cells {
                 file.display()
             ));
         }
-        self.live.read_text(text)
     }
 
     fn supervise(mut self, guardian: i32) -> Result<(), Failure> {
         let mut succession = join_guardian(guardian).map_err(Failure::failed)?;
         let mut kept = KeptChanges::new(succession.take_kept());
         let (lost, is_live) = (succession.lost(), self.render.is_none());
-        let mut loaded = self.read(&kept)?;
-        kept.note_session(loaded.source());
+        self.tell_changed(&kept);
+        let mut loaded = match self.read_edited(&mut kept) {
+            Some(edited) => edited,
+            None => {
+                let loaded = self.read(&kept)?;
+                kept.note_session(loaded.source());
+                loaded
+            }
+        };
         if is_live && lost > 0 {
             if let Some(driver) = kept.driver() {
                 self.live.device.settle(driver);

@@ -81,11 +81,6 @@ struct WatchedFiles {
 }
 
 impl ControlOptions {
-    /// Returns true if the session's file is played anew when it is saved.
-    pub(crate) fn reloads(&self) -> bool {
-        self.reload
-    }
-
     /// Listens for clients.
     pub(crate) fn listen(&self) -> Result<Servers, Failure> {
         Ok(Servers {
@@ -264,6 +259,9 @@ impl WatchedFiles {
 
     /// Plays the file if it was saved. Gives what the user is to be told.
     fn look(&mut self, controller: &mut Controller, engine: &mut Engine) -> Option<String> {
+        if let Some(done) = controller.take_reloaded() {
+            return Some(self.told(done));
+        }
         let now = Instant::now();
         if now >= self.next_look {
             self.next_look = now + LOOK_INTERVAL;
@@ -279,23 +277,27 @@ impl WatchedFiles {
             return None;
         }
         let before = self.stamps();
-        match controller.reload(engine) {
-            Err(ControlError::Engine(EngineError::Busy)) => None,
-            done => {
-                self.is_pending = false;
-                // The session may include other files now; what changed since they were read is seen at the next look.
-                self.seen = match self.stamps() {
-                    now if now.len() == before.len() => before,
-                    now => now,
-                };
-                let name = self.path.display();
-                Some(match done {
-                    Ok(0) => format!("{name} was saved: nothing changes"),
-                    Ok(1) => format!("{name} was saved: one change plays"),
-                    Ok(count) => format!("{name} was saved: {count} changes play"),
-                    Err(error) => format!("{error}\nthe session plays on as it was"),
-                })
-            }
+        let done = match controller.reload(engine) {
+            Err(ControlError::Engine(EngineError::Busy)) => return None,
+            done => done.transpose(),
+        };
+        self.is_pending = false;
+        // The session may include other files now; what changed since they were read is seen at the next look.
+        self.seen = match self.stamps() {
+            now if now.len() == before.len() => before,
+            now => now,
+        };
+        done.map(|done| self.told(done))
+    }
+
+    /// What the user is told of a file that was saved.
+    fn told(&self, done: Result<usize, ControlError>) -> String {
+        let name = self.path.display();
+        match done {
+            Ok(0) => format!("{name} was saved: nothing changes"),
+            Ok(1) => format!("{name} was saved: one change plays"),
+            Ok(count) => format!("{name} was saved: {count} changes play"),
+            Err(error) => format!("{error}\nthe session plays on as it was"),
         }
     }
 }

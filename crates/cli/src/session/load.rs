@@ -428,6 +428,12 @@ impl LoadedSession {
         names.collect()
     }
 
+    /// Returns true if parts of the session are in other files.
+    pub(crate) fn includes(&self) -> bool {
+        let is_part = |path: PathBuf| path.extension().is_none_or(|it| it != "pd");
+        self.included_files().into_iter().any(is_part)
+    }
+
     /// A guard of all files of the session and of `inputs`. Refuses a recorder that would overwrite one.
     pub(crate) fn guard<'a>(
         &self,

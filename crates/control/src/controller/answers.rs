@@ -94,6 +94,9 @@ impl Controller {
             sections.extend(cells);
         }
         let (saved, kept) = self.file.save(file, now, self.registry.catalogue())?;
+        if let (true, Some(cells)) = (self.file.is_own(&saved), &mut self.cells) {
+            cells.note_filed(&saved, self.file.session_mut());
+        }
         if file.is_none() {
             self.saved_values = engine.controller_changes();
             self.values = self.saved_values;

@@ -111,7 +111,8 @@ impl Controller {
             let value = ParamValue::Number(f64::from(set.value));
             cells.note_param(set.node, &set.param, &value);
         }
-        engine.ramp_param(set.node, &set.param, set.value, set.at, (ramp, set.law))
+        let node = cells::place(set.node, engine, &self.cells.as_deref_mut());
+        engine.ramp_param(node, &set.param, set.value, set.at, (ramp, set.law))
     }
 
     /// Refuses what would never find room, or would leave none for others, before anything is sent.

@@ -6,6 +6,7 @@ use crate::WordsFate;
 use crate::messages::{EVENTS, EventMessage, Ramp, RampLaw};
 use graph::{Catalogue, Graph, Kind, Node, NodeId, ParamRange, ParamValue, Signal};
 use processor::{Event, EventBody, EventTarget, OwnParam};
+use std::collections::HashMap;
 use units::Frames;
 
 /// A message in words that was sent to a node.
@@ -194,7 +195,17 @@ impl Engine {
     ///
     /// Real-time: setup.
     pub fn own_params(&self, node: NodeId) -> &[OwnParam] {
-        self.resources.own_params(node)
+        match self.resources.own_params(node) {
+            [] => (self.remote_own_params.get(&node)).map_or(&[], Vec::as_slice),
+            own => own,
+        }
+    }
+
+    /// Says what nodes that play elsewhere have beside the parameters of their kinds, for [`own_params`](Self::own_params).
+    ///
+    /// Real-time: setup.
+    pub fn set_remote_own_params(&mut self, all: HashMap<NodeId, Vec<OwnParam>>) {
+        self.remote_own_params = all;
     }
 
     fn send_to_input(

@@ -41,7 +41,7 @@ use costs::MachineCosts;
 use exec::Watchdog;
 use graph::{Graph, NodeId, PortRef};
 use plan::Plan;
-use processor::{Mode, Registry};
+use processor::{Mode, OwnParam, Registry};
 use report::{StepNames, Tracer};
 use rt::stamp::TickScale;
 use std::collections::{HashMap, HashSet};
@@ -65,6 +65,8 @@ pub struct Engine {
     resources: EngineResources,
     rings: ControlRings,
     controllers: controllers::Controllers,
+    /// Own parameters of nodes that play elsewhere.
+    remote_own_params: HashMap<NodeId, Vec<OwnParam>>,
     /// To the callback: the run is over for live MIDI.
     midi_end: Arc<MidiEnd>,
     /// The executor that plays, seen from outside; and the one that is on its way.
@@ -152,6 +154,7 @@ impl Engine {
             plan,
             rings: control,
             controllers: controllers::Controllers::default(),
+            remote_own_params: HashMap::new(),
             midi_end: Arc::default(),
             resources,
         };

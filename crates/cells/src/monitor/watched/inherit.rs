@@ -7,22 +7,27 @@ use crate::handed::part_number;
 use crate::message::HostEnd;
 use crate::monitor::CellEvent;
 use crate::monitor::process::Process;
+use crate::own_params::own_left;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
 impl WatchedCell {
-    /// Goes on with the cell of the supervisor before: with its process, or if that has ended from its checkpoint.
+    /// Goes on with the cell of the supervisor before: with its process, or if that has ended from its checkpoint. Gives the
+    /// number of its part.
     pub(in crate::monitor) fn inherit(
         &mut self,
         cell: InheritedCell,
         (is_live, is_edited): (bool, bool),
         events: &mpsc::Sender<CellEvent>,
-    ) {
+    ) -> Option<u64> {
         self.launches = cell.start;
         self.latency = cell.latency;
         self.is_silent = true;
         let memory = CheckpointMemory::of(cell.state);
-        if part_number(memory.file()) != Some(self.part) {
+        let found = part_number(memory.file());
+        // Those that the supervisor before has noted are parts of the same graph, with the values of their time.
+        let is_known = |part: &u64| *part == self.part || self.known_parts.contains(part);
+        if !found.as_ref().is_some_and(is_known) {
             let cell = self.name.clone();
             let why = match is_edited {
                 true => "its nodes were changed by commands",
@@ -30,7 +35,7 @@ impl WatchedCell {
             };
             let why = format!("not taken over: {why}");
             let _ = events.send(CellEvent::Ended { cell, why });
-            return;
+            return None;
         }
         let latency = cell.latency.and_then(|it| u32::try_from(it).ok());
         if let Some(latency) = latency
@@ -42,6 +47,7 @@ impl WatchedCell {
             Some(Ok(mut process)) => {
                 let (cell, process_id) = (self.name.clone(), process.id());
                 self.status.set_head(memory.map_head());
+                self.status.set_own(own_left(memory.file()));
                 self.memory = Some(memory);
                 self.status.starts.store(self.launches, Ordering::Relaxed);
                 self.status
@@ -67,6 +73,7 @@ impl WatchedCell {
                 }
             }
         }
+        found
     }
 
     /// Takes over the process of a cell, with its rings. One that does not fit ends.

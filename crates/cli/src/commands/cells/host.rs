@@ -34,7 +34,7 @@ pub(super) struct CellsHost<'a> {
     needs_ending: bool,
     first_frame: u64,
     /// Version of the cells that controllers reach.
-    remote_version: Vec<(usize, usize)>,
+    remote_version: Vec<(usize, usize, usize)>,
 }
 
 impl<'a> CellsHost<'a> {
@@ -68,6 +68,7 @@ impl<'a> CellsHost<'a> {
         let version = service.remote_version();
         if version != self.remote_version {
             engine.set_remote_params(service.remote_params());
+            engine.set_remote_own_params(service.own_params());
             drop(service);
             self.remote_version = version;
         }

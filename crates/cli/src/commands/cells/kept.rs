@@ -3,20 +3,24 @@
 //! | key | value |
 //! |---|---|
 //! | `session` | its text, as it was read at the start |
-//! | `edits` | what commands have changed of nodes and edges, in words: it is lost |
+//! | `edits` | what commands have changed of nodes and edges, in words, where it finds no room: it is lost |
 //! | `driver` | name of the driver, and its rate |
 //! | `connections` | those of the device's ports, as JSON |
 //! | `loop` | the range that the transport repeats, in frames |
+//! | `marks` | the files that the session reads, as they were at the start |
+//! | `words` | messages in words that set a number: node and message, as JSON |
 //! | `param NODE.PARAM` | its value, as JSON |
-//! | `cells` | all cells, once a command or the policy service has changed one |
+//! | `cells` | all cells, once a command or the policy service has changed one; and the session as it plays, once commands have changed nodes or edges. Both stand in one entry, so they fit each other |
 
 use crate::failure::Failure;
 use crate::output::messages;
-use divisi::cells::{CellPart, CellSpec, CellState, ChangeTable, KeptCell, Monitor};
+use divisi::cells::{
+    CellPart, CellService, CellSpec, CellState, ChangeTable, HandedSession, KeptCell, Monitor,
+};
 use divisi::driver::{DriverConfig, DriverInfo, PortConnections};
-use divisi::graph::{Graph, ParamValue};
+use divisi::graph::{Graph, NodeId, ParamValue};
 use divisi::prelude::Engine;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -53,14 +57,6 @@ impl KeptChanges {
     pub(super) fn note_session(&mut self, text: &str) {
         if text.len() <= MAX_SESSION {
             self.set("session", text);
-        }
-    }
-
-    /// Notes what commands have changed of nodes and edges.
-    pub(super) fn note_edits(&mut self, what: Option<&str>) {
-        match what {
-            Some(what) => self.set("edits", what),
-            None => self.table.remove("edits"),
         }
     }
 
@@ -156,6 +152,31 @@ impl KeptChanges {
         self.set(&format!("{PARAM}{node}.{param}"), &value.to_string());
     }
 
+    /// Marks of the session's files at the start; these are made by `make` once.
+    pub(super) fn marks(&mut self, make: impl FnOnce() -> String) -> String {
+        if let Some(marks) = self.table.get("marks") {
+            return marks.to_owned();
+        }
+        let marks = make();
+        self.set("marks", &marks);
+        marks
+    }
+
+    /// Notes messages in words that new processes are told again: node, message.
+    pub(super) fn note_words(&mut self, words: &[(String, String)]) {
+        match words.is_empty() {
+            true => self.table.remove("words"),
+            false => self.set("words", &json!(words).to_string()),
+        }
+    }
+
+    /// The messages that new processes are told again.
+    pub(super) fn words(&self) -> Vec<(String, String)> {
+        let kept = self.table.get("words");
+        let words = kept.and_then(|text| serde_json::from_str(text).ok());
+        words.unwrap_or_default()
+    }
+
     /// Notes values that controllers have set: node, parameter, value.
     pub(super) fn note_controlled(&mut self, values: &[(String, String, f32)]) {
         for (node, param, value) in values {
@@ -174,6 +195,21 @@ impl KeptChanges {
         }
     }
 
+    /// The session as it played, if commands had changed its nodes or edges.
+    pub(super) fn edited(&self) -> Option<HandedSession> {
+        let kept = serde_json::from_str::<Value>(self.table.get("cells")?).ok()?;
+        let ids = kept["ids"].as_object()?.iter();
+        let ids = ids.map(|(name, id)| Some((name.clone(), NodeId(id.as_u64()?.try_into().ok()?))));
+        let mut session = HandedSession::new(kept["text"].as_str()?);
+        session.ids = ids.collect::<Option<_>>()?;
+        Some(session)
+    }
+
+    /// Forgets the session as it played, which cannot be read, and the cells that were parts of it.
+    pub(super) fn forget_edited(&mut self) {
+        self.table.remove("cells");
+    }
+
     /// The cells as they were, with their keys; `None` if nothing has changed those of the session. Cells of nodes that are
     /// not in `graph` are left out.
     pub(super) fn cells(
@@ -182,14 +218,50 @@ impl KeptChanges {
         graph: &Graph,
     ) -> Option<(Vec<KeptCell>, Vec<CellSpec>)> {
         let text = self.table.get("cells")?;
-        let all = serde_json::from_str::<Vec<Value>>(text).ok()?;
-        let cells = all.iter().filter_map(read_cell);
+        let kept = serde_json::from_str::<Value>(text).ok()?;
+        let cells = kept["cells"].as_array()?.iter().filter_map(read_cell);
         let cells = cells.filter_map(|it| it.spec(filed).map(|spec| (it, spec)));
         let is_there = |spec: &CellSpec| spec.nodes.iter().all(|it| graph.find(it).is_some());
         Some(cells.filter(|(_, spec)| is_there(spec)).unzip())
     }
 
-    pub(super) fn note_cells(&mut self, cells: &[KeptCell]) {
+    /// Notes the cells of a service, and nodes and edges if commands have changed them.
+    pub(super) fn note_service(&mut self, service: &CellService) {
+        self.table.remove("edits");
+        self.note_words(&service.words());
+        let Some(session) = service.kept_session() else {
+            return self.note_cells(&service.kept(), Map::new());
+        };
+        let ids = session
+            .ids
+            .into_iter()
+            .map(|(name, id)| (name, json!(id.0)));
+        let ids = Value::Object(ids.collect());
+        let known = Map::from_iter([
+            ("text".to_owned(), json!(session.text)),
+            ("ids".to_owned(), ids),
+        ]);
+        self.note_cells(&service.kept(), known);
+        match self.table.get("cells") {
+            // The text has all values: those of nodes that have gone would come back.
+            Some(_) => self.forget_params(),
+            None => {
+                let what = service.changed_nodes();
+                self.set("edits", what.as_deref().unwrap_or("all"));
+            }
+        }
+    }
+
+    fn forget_params(&mut self) {
+        let targets = self
+            .table
+            .all(PARAM)
+            .map(|(target, _)| format!("{PARAM}{target}"));
+        let targets: Vec<String> = targets.collect();
+        targets.iter().for_each(|key| self.table.remove(key));
+    }
+
+    fn note_cells(&mut self, cells: &[KeptCell], mut known: Map<String, Value>) {
         let cells = cells.iter().map(|cell| {
             json!({
                 "index": cell.index,
@@ -197,9 +269,12 @@ impl KeptChanges {
                 "text": cell.text,
                 "cores": cell.cores,
                 "stopped": cell.stopped.map(CellState::name),
+                "parts": cell.parts,
+                "slots": cell.slots,
             })
         });
-        self.set("cells", &Value::Array(cells.collect()).to_string());
+        known.insert("cells".to_owned(), Value::Array(cells.collect()));
+        self.set("cells", &Value::Object(known).to_string());
     }
 
     /// Repeats the range that was repeated.
@@ -237,16 +312,23 @@ impl KeptChanges {
 }
 
 fn read_cell(cell: &Value) -> Option<KeptCell> {
-    let cores = cell["cores"].as_array()?.iter();
+    let numbers = |value: &Value| {
+        let all = value.as_array().cloned().unwrap_or_default();
+        all.into_iter().filter_map(|it| it.as_u64())
+    };
     let text = |value: &Value| value.as_str().map(str::to_owned);
     Some(KeptCell {
         index: cell["index"].as_u64()?.try_into().ok()?,
         name: text(&cell["name"])?,
         text: text(&cell["text"]),
-        cores: cores
-            .filter_map(|core| core.as_u64()?.try_into().ok())
+        cores: numbers(&cell["cores"])
+            .filter_map(|core| core.try_into().ok())
             .collect(),
         stopped: cell["stopped"].as_str().and_then(CellState::named),
+        parts: numbers(&cell["parts"]).collect(),
+        slots: numbers(&cell["slots"])
+            .filter_map(|it| it.try_into().ok())
+            .collect(),
     })
 }
 

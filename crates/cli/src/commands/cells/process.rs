@@ -1,5 +1,6 @@
 //! `cell-process`: the process of one cell. `cells` starts it; users do not call it.
 
+use super::marks::FileMarks;
 use super::{format, split_cells};
 use crate::failure::Failure;
 use crate::output::messages;
@@ -91,14 +92,34 @@ impl CellProcess {
         loaded.session.graph = placed.map_err(Failure::failed)?;
         let mut part = self.part(&loaded)?;
         handed.number_targets(&mut part);
+        let changed = Self::changed_files(&handed, &loaded, &part);
         if part.number() != number {
-            return Err(Failure::failed(format!(
-                "cell `{}`: the session in {} is another one than its supervisor has read: a file that it includes has changed",
-                self.name,
-                file.display()
-            )));
+            return Err(self.other_part(file, &changed));
+        }
+        if !changed.is_empty() {
+            messages::print_message(&format!(
+                "cell `{}`: has changed since the start, and is read as it is now: {changed}",
+                self.name
+            ));
         }
         Ok((loaded, part))
+    }
+
+    /// The files of this cell that are others than at the start, in words.
+    fn changed_files(handed: &HandedSession, loaded: &LoadedSession, part: &CellPart) -> String {
+        let marks = FileMarks::read(&handed.marks);
+        let changed = marks.changed(loaded, &part.spec.nodes).into_iter();
+        let changed: Vec<String> = changed.map(|it| it.display().to_string()).collect();
+        changed.join(", ")
+    }
+
+    fn other_part(&self, file: &Path, changed: &str) -> Failure {
+        let (name, file) = (&self.name, file.display());
+        let why = match changed {
+            "" => format!("the session in {file} is another one than its supervisor has read"),
+            changed => format!("the patch is another one than at the start: {changed}"),
+        };
+        Failure::failed(format!("cell `{name}`: {why}"))
     }
 
     /// What the session says of this cell, on the cores of the call.

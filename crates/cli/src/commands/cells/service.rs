@@ -9,10 +9,11 @@ use divisi::control::{CellHost, Command, EditGoal, InsideEvent};
 use divisi::engine::EngineError;
 use divisi::graph::{NodeId, ParamValue};
 use divisi::prelude::{Engine, Graph};
-use divisi::text::Section;
+use divisi::text::{Section, Session};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -51,12 +52,9 @@ impl CellHost for ServedCells {
 
     fn poll(&mut self, engine: &mut Engine) -> Option<Result<(Value, Option<u64>), String>> {
         let done = self.service.borrow_mut().poll(engine)?;
-        let cells = self.service.borrow().kept();
-        let edits = self.service.borrow().changed_nodes();
-        let mut kept = self.kept.borrow_mut();
-        kept.note_cells(&cells);
-        kept.note_edits(edits.as_deref());
-        drop(kept);
+        let service = self.service.borrow();
+        self.kept.borrow_mut().note_service(&service);
+        drop(service);
         Some(done.map(|done| {
             let ChangeDone {
                 frame,
@@ -73,6 +71,7 @@ impl CellHost for ServedCells {
         self.service.borrow_mut().begin_edit(match goal {
             EditGoal::Edits(edits) => GraphGoal::Edits(edits),
             EditGoal::Graph(graph) => GraphGoal::Graph(graph),
+            EditGoal::Session(edits, cells) => GraphGoal::Session(edits, cells),
         })
     }
 
@@ -94,6 +93,11 @@ impl CellHost for ServedCells {
 
     fn graph(&self) -> Graph {
         self.service.borrow().graph().clone()
+    }
+
+    fn name(&self, node: NodeId) -> Option<String> {
+        let service = self.service.borrow();
+        service.graph().node(node).map(|it| it.name.clone())
     }
 
     fn is_inside(&self, node: NodeId) -> bool {
@@ -120,7 +124,9 @@ impl CellHost for ServedCells {
     }
 
     fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
-        self.service.borrow_mut().send_words(node, text)
+        self.service.borrow_mut().send_words(node, text)?;
+        (self.kept.borrow_mut()).note_words(&self.service.borrow().words());
+        Ok(())
     }
 
     fn gauges(&self) -> BTreeMap<String, f32> {
@@ -130,6 +136,16 @@ impl CellHost for ServedCells {
     fn note_param(&mut self, node: NodeId, name: &str, value: &ParamValue) {
         self.service.borrow_mut().note_param(node, name, value);
         self.keep_param(node, name, value);
+    }
+
+    fn note_filed(&mut self, file: &Path, session: &Session) {
+        let mut service = self.service.borrow_mut();
+        service.note_filed(session);
+        let mut kept = self.kept.borrow_mut();
+        if let Ok(text) = std::fs::read_to_string(file) {
+            kept.note_session(&text);
+        }
+        kept.note_service(&service);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::admission::{AdmissionOptions, capacity, check_admission, costs_of, worst_costs};
 use super::drill::DrillOption;
 use super::kept::KeptChanges;
+use super::marks::FileMarks;
 use super::supervisor::Supervisor;
 use super::{split_cells, valid_cells};
 use crate::failure::Failure;
@@ -141,6 +142,8 @@ struct CellStart<'a> {
 impl CellStart<'_> {
     fn run(self, options: EngineOptions, succession: Succession) -> Result<StartedCells, Failure> {
         let mut planned = plan(self.loaded, &self.kept.borrow())?;
+        let marks = (self.kept.borrow_mut()).marks(|| FileMarks::of(self.loaded).to_text());
+        planned.session.marks.clone_from(&marks);
         let is_edited = self.drop_lost_edits();
         let parts = &planned.split.cells;
         let (drills, own_drills) = self.cells.drills(parts, self.format.0, self.lost > 0)?;
@@ -153,12 +156,13 @@ impl CellStart<'_> {
         let started = started.map_err(Failure::failed)?;
         let host = work.host(started.monitor.statuses());
         let (registry, links) = registry_with_cells(started.links, host);
-        let service = self.service_options(registry.clone(), links, machine);
+        let service = self.service_options((registry.clone(), links), machine, marks);
         let kept = self.kept.borrow();
         planned.split.outer = kept.apply_params(&planned.split.outer, parts);
         drop(kept);
-        let running = (started.monitor, started.texts);
-        let service = CellService::new(service, (&planned.split, planned.cells), running);
+        let running = (started.monitor, started.cells);
+        let mut service = CellService::new(service, (&planned.split, planned.cells), running);
+        self.restore(&mut service);
         let made = Engine::new(planned.split.outer, registry.clone(), options);
         let (engine, callback) = made.map_err(|error| self.loaded.engine_failure(error))?;
         let mut supervisor = self.supervisor((service, work), registry, own_drills);
@@ -168,6 +172,16 @@ impl CellStart<'_> {
             callback,
             supervisor,
         })
+    }
+
+    /// Gives the service what its predecessor knew, and keeps what its successor has to know.
+    fn restore(&self, service: &mut CellService) {
+        service.set_words(self.kept.borrow().words());
+        if self.lost == 0 && self.loaded.includes() {
+            // The next supervisor reads no included file again either.
+            service.note_filed(&self.loaded.session);
+            self.kept.borrow_mut().note_service(service);
+        }
     }
 
     /// Names the changes of nodes and edges that the supervisor before has made: they are lost. Returns true if there are any.
@@ -238,9 +252,9 @@ impl CellStart<'_> {
 
     fn service_options(
         &self,
-        registry: Arc<Registry>,
-        links: CellLinks,
+        (registry, links): (Arc<Registry>, CellLinks),
         machine: MachineFiles,
+        marks: String,
     ) -> ServiceOptions {
         let (rate, block) = self.format;
         let (session, file) = (&self.loaded.session, self.cells.file);
@@ -257,6 +271,8 @@ impl CellStart<'_> {
             capacity: self.is_admitting().then(capacity),
             goal: self.cells.is_live.then_some(self.system.goal),
             machine,
+            has_new_graph: self.kept.borrow().edited().is_some(),
+            marks,
         }
     }
 
@@ -294,6 +310,7 @@ fn planned_cells<'a>(
         part,
         drills,
         is_stopped: cell.stopped.is_some(),
+        parts: cell.parts.clone(),
     });
     planned.collect()
 }
@@ -324,8 +341,10 @@ fn plan(loaded: &LoadedSession, kept: &KeptChanges) -> Result<Planned, Failure> 
     let (filed, catalogue) = (valid_cells(loaded)?, loaded.registry.catalogue());
     let graph = &loaded.session.graph;
     if let Some((cells, specs)) = kept.cells(&filed, graph)
-        && let Ok(split) = divisi::cells::split(graph, &specs, catalogue)
+        && let Ok(mut split) = divisi::cells::split(graph, &specs, catalogue)
     {
+        let parts = cells.iter().zip(&mut split.cells);
+        parts.for_each(|(cell, part)| cell.number_targets(part));
         let session = HandedSession::with_cells(&loaded.session, (graph, &specs), catalogue);
         return Ok(Planned {
             cells,
@@ -336,7 +355,11 @@ fn plan(loaded: &LoadedSession, kept: &KeptChanges) -> Result<Planned, Failure> 
     Ok(Planned {
         cells: KeptCell::filed(&filed),
         split: split_cells(loaded, &filed)?,
-        session: HandedSession::new(loaded.source()),
+        session: match loaded.includes() {
+            // As it was read: each process would read the included files again.
+            true => HandedSession::with_cells(&loaded.session, (graph, &filed), catalogue),
+            false => HandedSession::new(loaded.source()),
+        },
     })
 }
 

@@ -56,10 +56,11 @@ impl Supervisor {
     /// Lines on what has happened since the last call.
     pub(super) fn news(&mut self) -> Vec<String> {
         let mut lines = event_texts(self.service.borrow().monitor());
+        self.service.borrow_mut().retell_words();
         let moved = self.service.borrow_mut().govern();
         if moved.is_some() {
-            let cells = self.service.borrow().kept();
-            self.kept.borrow_mut().note_cells(&cells);
+            let service = self.service.borrow();
+            self.kept.borrow_mut().note_service(&service);
         }
         lines.extend(moved.iter().map(moved_text));
         if self.lost > 0
