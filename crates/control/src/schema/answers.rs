@@ -190,6 +190,7 @@ fn cells() -> Value {
                 "cell": { "type": "string" },
                 "state": { "enum": states },
                 "nodes": { "$ref": "#/$defs/names" },
+                "work": { "anyOf": [{ "type": "null" }, cell_work()] },
                 "policy": { "enum": policies },
                 "precedence": count,
                 "cores": { "$ref": "#/$defs/cores" },
@@ -218,6 +219,21 @@ fn cells() -> Value {
             "note": { "type": ["string", "null"], "description": "What is still to come." },
         })),
     })
+}
+
+/// What a cell does for nodes elsewhere.
+fn cell_work() -> Value {
+    let count = json!({ "type": "integer", "minimum": 0 });
+    object(
+        "The deferred work that it does for nodes in no cell.",
+        json!({
+            "nodes": { "$ref": "#/$defs/names" },
+            "done": { "type": "integer", "minimum": 0, "description": "Results that came in time." },
+            "late": count,
+            "lost": count,
+            "nonsense": { "type": "integer", "minimum": 0, "description": "Results that were none." },
+        }),
+    )
 }
 
 /// Graphs and kinds.
