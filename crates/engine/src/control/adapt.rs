@@ -208,6 +208,7 @@ impl Engine {
         (options.scheduler, options.fuse) = (to.scheduler, to.fuse);
         let playing = self.playing_graph().clone();
         let is_swapped = self.swap_to(&playing).is_ok();
+        self.is_later_swap |= is_swapped;
         if !is_swapped {
             let options = &mut self.resources.options;
             (options.scheduler, options.fuse) = former;

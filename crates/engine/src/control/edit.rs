@@ -268,6 +268,12 @@ impl Engine {
 
     /// Swaps to the graph after the last edit, if its fades are over.
     pub(super) fn end_transition(&mut self) {
+        let swaps = self.swaps;
+        self.end_fades();
+        self.is_later_swap |= self.swaps != swaps;
+    }
+
+    fn end_fades(&mut self) {
         let ends_at = self.transition.as_ref().and_then(|it| it.ends_at);
         if ends_at.is_some_and(|end| self.position >= end) {
             let between = self.transition.as_ref().and_then(|it| it.ends_in.clone());

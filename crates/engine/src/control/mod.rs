@@ -82,8 +82,10 @@ pub struct Engine {
     swaps: u32,
     /// Frames that have been played, as far as is known.
     position: u64,
-    /// First frame of the last executor that the audio thread took.
+    /// First frame of the last edit that the audio thread took.
     swap_frame: u64,
+    /// True if the executor on its way ends the fades of an edit, or is the engine's own choice: no edit begins with it.
+    is_later_swap: bool,
     /// Positions that are repeated, as they were set last.
     transport_loop: Option<std::ops::Range<u64>>,
     transaction: Transaction,
@@ -137,6 +139,7 @@ impl Engine {
             swaps: 0,
             position: 0,
             swap_frame: 0,
+            is_later_swap: false,
             transport_loop: None,
             transaction: Transaction::default(),
             taps: Vec::new(),

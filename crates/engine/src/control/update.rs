@@ -106,7 +106,9 @@ impl Engine {
     /// The next executor runs, from `cycle` on.
     fn finish_swap(&mut self, cycle: u32) {
         if let Some((watchdog, names)) = self.next.take() {
-            self.swap_frame = self.position;
+            if !std::mem::take(&mut self.is_later_swap) {
+                self.swap_frame = self.position;
+            }
             self.watchdog = watchdog;
             self.has_unused = true;
             if let Some(transition) = &mut self.transition {

@@ -13,7 +13,7 @@ pub(super) struct LineWriter(Producer<u8>);
 /// The reading end.
 pub(super) struct LineReader {
     bytes: Consumer<u8>,
-    line: String,
+    line: Vec<u8>,
 }
 
 /// Both ends.
@@ -21,7 +21,7 @@ pub(super) struct LineReader {
 /// Real-time: setup.
 pub(super) fn lines() -> (LineWriter, LineReader) {
     let (producer, bytes) = RingBuffer::new(CAPACITY);
-    let line = String::with_capacity(2 * MAX_LINE);
+    let line = Vec::with_capacity(2 * MAX_LINE);
     (LineWriter(producer), LineReader { bytes, line })
 }
 
@@ -71,13 +71,11 @@ impl LineReader {
         let length = first.iter().chain(second).position(|byte| *byte == b'\n')?;
         self.line.clear();
         let from_first = length.min(first.len());
-        // A line is written as a whole, so both halves together are a text; a character on the edge is left out.
-        for half in [&first[..from_first], &second[..length - from_first]] {
-            self.line
-                .push_str(std::str::from_utf8(half).unwrap_or_default());
-        }
+        self.line.extend_from_slice(&first[..from_first]);
+        self.line.extend_from_slice(&second[..length - from_first]);
         chunk.commit(length + 1);
-        Some(&self.line)
+        // A line was written as a whole, so it is a text.
+        Some(std::str::from_utf8(&self.line).unwrap_or_default())
     }
 }
 
@@ -104,6 +102,16 @@ mod tests {
         let count = (0..).take_while(|_| writer.write(&long)).count();
         assert_eq!(count, CAPACITY / (MAX_LINE + 1));
         assert_eq!(reader.read(), Some(long.as_str()));
+    }
+
+    #[test]
+    fn letters_of_several_bytes_survive_the_end_of_the_ring() {
+        let (mut writer, mut reader) = lines();
+        let text = "Größe ".repeat(9);
+        for _ in 0..2 * CAPACITY {
+            assert!(writer.write(&text));
+            assert_eq!(reader.read(), Some(text.as_str()));
+        }
     }
 
     #[test]

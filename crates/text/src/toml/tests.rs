@@ -377,3 +377,12 @@ fn a_tempo_is_read_as_it_was_written_and_a_wrong_one_has_its_place() {
         assert_eq!((found[0].span.line, found[0].span.column), place, "{tempo}");
     }
 }
+
+#[test]
+fn ports_of_a_written_session_have_their_names() {
+    let text = "edges = [\"tone -> both.2\", \"both.out1 -> out\"]\n[nodes]\ntone = { kind = \"osc\" }\nboth = { kind = \"mix\", in = 2 }\nout.kind = \"sink\"\n";
+    let session = read(text).session;
+    let written = write(&session, &catalogue());
+    assert!(written.contains("\"tone -> both.in2\""), "{written}");
+    assert_eq!(read(&written).session.graph, session.graph);
+}

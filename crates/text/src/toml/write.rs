@@ -14,7 +14,7 @@ use super::tempo;
 use crate::session::Session;
 use crate::time::to_micros;
 use crate::written::is_fingerprint;
-use graph::{Amount, Catalogue, Edge, Graph, Node, ParamValue, number_text};
+use graph::{Amount, Catalogue, Edge, Graph, Node, ParamValue, Port, number_text};
 use std::fmt::Write;
 
 /// Writes `session`; reading it gives an equal one. Parts and their uses are written as they were, with their comments, if
@@ -67,16 +67,7 @@ fn edges(text: &mut String, graph: &Graph, catalogue: &Catalogue) {
 fn edge_text(edge: &Edge, graph: &Graph, catalogue: &Catalogue) -> Option<String> {
     let from = graph.node(edge.from.node)?;
     let to = graph.node(edge.to.node)?;
-    // A node's only port needs no number.
-    let end = |node: &Node, port: u16, ports: usize| match ports {
-        1 => chain::quote_if_needed(&node.name),
-        _ => format!(
-            "{}.{}",
-            chain::quote_if_needed(&node.name),
-            u32::from(port) + 1
-        ),
-    };
-    let from = end(from, edge.from.port, from.outputs.len());
+    let from = end_text(from, edge.from.port, &from.outputs);
     let input = to.inputs.get(usize::from(edge.to.port))?;
     if let Some(modulation) = input.modulation {
         let kind = catalogue.get(to.effective_kind())?;
@@ -90,8 +81,23 @@ fn edge_text(edge: &Edge, graph: &Graph, catalogue: &Catalogue) -> Option<String
             false => format!("{from} -> {name}.{param}: {amount}"),
         });
     }
-    let to = end(to, edge.to.port, to.kind_inputs().len());
+    let to = end_text(to, edge.to.port, to.kind_inputs());
     Some(format!("{from} -> {to}"))
+}
+
+/// An end of an edge: the node, and the name of its port unless it is the only one. A port without a name, or with that of
+/// another one, has its number.
+fn end_text(node: &Node, at: u16, ports: &[Port]) -> String {
+    let name = chain::quote_if_needed(&node.name);
+    if ports.len() == 1 {
+        return name.to_string();
+    }
+    let port = ports.get(usize::from(at)).map_or("", |port| &port.name);
+    let is_only = ports.iter().filter(|other| other.name == port).count() == 1;
+    match is_only && !port.is_empty() && port.parse::<u32>().is_err() {
+        true => format!("{name}.{}", chain::quote_if_needed(port)),
+        false => format!("{name}.{}", u32::from(at) + 1),
+    }
 }
 
 fn line(text: &mut String, key: &str, value: impl std::fmt::Display) {
