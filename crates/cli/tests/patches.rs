@@ -200,6 +200,22 @@ fn a_message_answers_its_frame_and_an_error_where_nothing_receives_it() {
 }
 
 #[test]
+fn messages_without_room_are_refused_as_a_whole_and_hold_nothing_back() {
+    let here = Folder::new();
+    here.write("p.pd", "#N canvas 0 0 9 9 12;\n#X obj 0 0 r freq;\n#X obj 0 0 osc~ 440;\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n");
+    here.write("s.toml", "edges = [\"p.out1 -> out\"]\n[nodes.p]\nkind = \"pd\"\nfile = \"p.pd\"\n[nodes.out]\nkind = \"sink\"\n[nodes.other]\nkind = \"osc\"\nfreq = 100\n");
+    let line = "play s.toml --driver clock --workers 1 --socket s";
+    let playing = Playing::begin(&here, line, |_| {});
+    let why = playing.send(&[&format!("message p freq {}", "1".repeat(5000))]);
+    let why = why.unwrap_err();
+    assert!(why.contains("at most 4096 bytes"), "{why}");
+    let long = format!("message p freq {}", "1".repeat(4000));
+    let why = playing.send(&[long.as_str(); 17]).unwrap_err();
+    assert!(why.contains("at most 65536 bytes"), "{why}");
+    assert_eq!(playing.send(&["set other.freq 300"]).unwrap()["ok"], true);
+}
+
+#[test]
 fn a_patch_that_plays_is_replaced_when_its_file_is_saved_and_takes_messages() {
     let here = Folder::new();
     here.write("patch.pd", printer("first words"));

@@ -5,6 +5,7 @@ use crate::target::{node, required};
 use crate::{Command, ControlError};
 use engine::{Engine, EngineError, WordsTicket};
 use graph::{Catalogue, Graph, NodeId};
+use std::collections::BTreeMap;
 
 /// An event of a request.
 pub(crate) struct NodeEvent {
@@ -95,6 +96,23 @@ impl NodeEvent {
             body: Body::Words(text.to_owned()),
             at: 0,
         })
+    }
+
+    /// Checks whether there is room for all messages in words among these, before the first is sent. Cells check theirs.
+    pub(crate) fn check_words(
+        events: &[Self],
+        engine: &mut Engine,
+        cells: &Host<'_>,
+    ) -> Result<(), EngineError> {
+        let mut lengths = BTreeMap::<NodeId, Vec<usize>>::new();
+        let is_inside = |node| cells.as_ref().is_some_and(|it| it.is_inside(node));
+        for event in events.iter().filter(|event| !is_inside(event.node)) {
+            if let Body::Words(text) = &event.body {
+                lengths.entry(event.node).or_default().push(text.len());
+            }
+        }
+        let mut all = lengths.iter();
+        all.try_for_each(|(node, lengths)| engine.check_words(*node, lengths))
     }
 
     /// The frame for which it is meant; 0 for the next block.

@@ -18,6 +18,15 @@ pub enum EngineError {
     /// The last edit is still on its way to the audio thread, which takes one a block. Try again in a moment.
     #[error("the last edit is still on its way")]
     Busy,
+    /// A message in words is longer than a node takes.
+    #[error("a message has at most {0} bytes")]
+    LongWords(usize),
+    /// The messages in words of a request are longer together than a node takes.
+    #[error("the messages of a request to one node have at most {0} bytes together")]
+    ManyWords(usize),
+    /// Messages in words wait for a node that has taken none for a second.
+    #[error("too many messages wait, and the node takes none: it is bypassed or being changed")]
+    NoTaker,
     /// There is no such node, parameter or event input, or it cannot change while it plays.
     #[error("`{0}` is no parameter that can change while it plays")]
     NoParam(String),

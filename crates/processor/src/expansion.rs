@@ -36,10 +36,26 @@ pub trait Inbox: Send {
     /// Real-time: setup.
     fn send(&mut self, text: &str) -> bool;
 
+    /// What it takes.
+    ///
+    /// Real-time: setup.
+    fn room(&self) -> WordsRoom;
+
     /// The next message that the node has taken; `None` if it has taken none since the last call.
     ///
     /// Real-time: setup.
     fn taken(&mut self) -> Option<TakenWords>;
+}
+
+/// Room for messages in words, each of which takes a byte more than its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordsRoom {
+    /// Bytes of one message, at most.
+    pub longest: usize,
+    /// Bytes if none waits.
+    pub whole: usize,
+    /// Bytes that are free now.
+    pub free: usize,
 }
 
 /// A message in words that a node has taken.

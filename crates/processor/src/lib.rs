@@ -69,7 +69,7 @@ pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL, SysE
 pub use exp2::exp2;
 pub use expansion::{
     Console, ExpandContext, ExpandFormat, ExpandedGroup, ExpandedNode, Expansion, Inbox, InnerPort,
-    Meeting, ORDER, TakenWords,
+    Meeting, ORDER, TakenWords, WordsRoom,
 };
 pub use file_log::{FileLog, FileProblem};
 pub use gauge::Gauge;

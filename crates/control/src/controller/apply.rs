@@ -58,6 +58,7 @@ impl Controller {
             return Ok(EffectTime::Never);
         }
         self.check_room(&at_once, timed, events, engine.position())?;
+        NodeEvent::check_words(events, engine, &self.cells.as_deref_mut())?;
         let is_at_once = !at_once.is_empty();
         // A swap of the engine's own may be on its way.
         let was_swapping = engine.is_swapping();

@@ -156,15 +156,31 @@ impl Engine {
         is_param.then(|| self.param_event(node, name, value))
     }
 
+    /// Checks whether `node` has room for messages in words of these lengths, so that all can be sent.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoParam`] if the node understands no words, [`EngineError::LongWords`] and [`EngineError::ManyWords`] if there
+    /// is never room for them, [`EngineError::Busy`] while there is none, [`EngineError::NoTaker`] if that lasts a second.
+    ///
+    /// Real-time: setup.
+    pub fn check_words(&mut self, node: NodeId, lengths: &[usize]) -> Result<(), EngineError> {
+        let times = (self.position, u64::from(self.plan.rate.hz()));
+        let outbox = self.resources.outbox(node);
+        let outbox = outbox.ok_or_else(|| EngineError::NoParam("messages".to_owned()))?;
+        outbox.check(lengths, times)
+    }
+
     /// Sends a message in words to `node`, such as `freq 440` to a patch: what receives under `freq` gets 440. It takes effect at
     /// the next block.
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoParam`] if the node understands no words, [`EngineError::Busy`] while too many messages wait.
+    /// As [`check_words`](Self::check_words).
     ///
     /// Real-time: setup.
     pub fn send_words(&mut self, node: NodeId, text: &str) -> Result<WordsTicket, EngineError> {
+        self.check_words(node, &[text.len()])?;
         let position = self.position;
         let outbox = self.resources.outbox(node);
         let outbox = outbox.ok_or_else(|| EngineError::NoParam("messages".to_owned()))?;

@@ -1,5 +1,6 @@
 //! [`WordsOutbox`]: messages in words to one node, and what has become of them.
 
+use crate::EngineError;
 use processor::{Inbox, TakenWords};
 use std::collections::VecDeque;
 
@@ -11,6 +12,8 @@ pub(crate) struct WordsOutbox {
     inbox: Box<dyn Inbox>,
     sent: u64,
     taken: VecDeque<TakenWords>,
+    /// Since which frame there is no room, and the last message that had been taken then.
+    full_since: Option<(u64, u64)>,
 }
 
 /// What has become of a message in words.
@@ -33,6 +36,36 @@ impl WordsOutbox {
             inbox,
             sent: 0,
             taken: VecDeque::new(),
+            full_since: None,
+        }
+    }
+
+    /// Refuses messages of these lengths for which there will be no room, at frame `now`; they are to be tried again where there is
+    /// none yet. A node that takes nothing for `patience` frames is one that takes none.
+    pub(crate) fn check(
+        &mut self,
+        lengths: &[usize],
+        (now, patience): (u64, u64),
+    ) -> Result<(), EngineError> {
+        self.collect();
+        let room = self.inbox.room();
+        let bytes = lengths.iter().map(|length| length + 1).sum::<usize>();
+        if lengths.iter().any(|length| *length > room.longest) {
+            return Err(EngineError::LongWords(room.longest));
+        }
+        if bytes > room.whole {
+            return Err(EngineError::ManyWords(room.whole));
+        }
+        if bytes <= room.free {
+            self.full_since = None;
+            return Ok(());
+        }
+        let last = self.taken.back().map_or(0, |taken| taken.number);
+        let same = self.full_since.filter(|(_, before)| *before == last);
+        let (since, _) = *self.full_since.insert(same.unwrap_or((now, last)));
+        match now > since + patience {
+            true => Err(EngineError::NoTaker),
+            false => Err(EngineError::Busy),
         }
     }
 

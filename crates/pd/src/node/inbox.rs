@@ -1,7 +1,7 @@
 //! [`PatchInbox`]: messages in words on their way to a patch, and what has become of them on the way back.
 
 use super::lines::{LineReader, LineWriter, lines};
-use processor::{Inbox, TakenWords};
+use processor::{Inbox, TakenWords, WordsRoom};
 use rtrb::{Consumer, Producer, RingBuffer};
 
 /// Answers that wait, at most; further ones are lost.
@@ -41,6 +41,10 @@ pub(super) fn inbox() -> (PatchInbox, WordsReader) {
 impl Inbox for PatchInbox {
     fn send(&mut self, text: &str) -> bool {
         self.lines.write(text)
+    }
+
+    fn room(&self) -> WordsRoom {
+        self.lines.room()
     }
 
     fn taken(&mut self) -> Option<TakenWords> {

@@ -1,5 +1,6 @@
 //! Lines of text between the audio thread and others, without allocation.
 
+use processor::WordsRoom;
 use rtrb::{Consumer, Producer, RingBuffer};
 
 /// Bytes that wait, at most.
@@ -26,6 +27,17 @@ pub(super) fn lines() -> (LineWriter, LineReader) {
 }
 
 impl LineWriter {
+    /// Room for lines.
+    ///
+    /// Real-time: hot.
+    pub(super) fn room(&self) -> WordsRoom {
+        WordsRoom {
+            longest: MAX_LINE,
+            whole: CAPACITY,
+            free: self.0.slots(),
+        }
+    }
+
     /// Writes a line; false, and nothing is written, if there is no room or it is longer than 4096 bytes.
     ///
     /// Real-time: hot.
