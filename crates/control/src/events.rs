@@ -112,7 +112,7 @@ impl NodeEvent {
             }
         }
         let mut all = lengths.iter();
-        all.try_for_each(|(node, lengths)| engine.check_words(*node, lengths))
+        all.try_for_each(|(node, lengths)| engine.check_words(place(*node, engine, cells), lengths))
     }
 
     /// The frame for which it is meant; 0 for the next block.
