@@ -30,7 +30,7 @@ use crate::history::{EditHistory, SteppedEntry, UndoEntry};
 use crate::session_file::{ReadSession, SessionFile};
 use crate::subscription::Subscriptions;
 use crate::transport::{FollowedTransport, TransportStep};
-use answering::{Answering, EffectTime};
+use answering::{Answering, EffectTime, refusal};
 use engine::{Engine, EngineError};
 use graph::Catalogue;
 use processor::Registry;
@@ -437,15 +437,6 @@ fn reply(request: &Request, data: Vec<Value>) -> Reply {
         id: request.id.clone(),
         ok: true,
         data,
-        ..Reply::default()
-    }
-}
-
-fn refusal(id: Value, error: &ControlError, command: Option<usize>) -> Reply {
-    Reply {
-        id,
-        error: Some(error.to_string()),
-        command,
         ..Reply::default()
     }
 }

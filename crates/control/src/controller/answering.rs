@@ -1,6 +1,5 @@
 //! [`Answering`]: a reply that waits until it is known from which frame on its request is heard.
 
-use super::refusal;
 use crate::ControlError;
 use crate::command::Reply;
 use crate::events::SentWords;
@@ -72,5 +71,15 @@ impl Answering {
                 self.reply = refusal(id, &ControlError::Cells(why), Some(1));
             }
         }
+    }
+}
+
+/// The reply to a request that is refused, with the place of its command where one is wrong.
+pub(super) fn refusal(id: Value, error: &ControlError, command: Option<usize>) -> Reply {
+    Reply {
+        id,
+        error: Some(error.to_string()),
+        command,
+        ..Reply::default()
     }
 }

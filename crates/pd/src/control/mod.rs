@@ -41,7 +41,7 @@
 //! | `placed_box` | names of the boxes that faces show |
 //! | `patches` | several patches that share their names |
 //! | `canvases`, `edit` | canvases, and messages that change them |
-//! | `selection` | boxes that messages select and cut |
+//! | `selection`, `select` | boxes that are selected; messages that select and cut them |
 //! | `live_edits`, `chains` | such changes while a patch plays live, and messages that wait for them |
 //! | `layout` | boxes and connections of a patch whose messages may change its signals |
 //! | `objects` | the classes |
@@ -73,6 +73,7 @@ mod placed_box;
 mod pointer;
 mod receivers;
 mod results;
+mod select;
 mod selection;
 mod signal_objects;
 mod slot;

@@ -2,11 +2,10 @@
 
 use super::groups::MAX_GROUP_NS;
 use super::joined::JoinedPatch;
-use super::kind::is_long;
 use super::processors::{Messages, Outputs};
 use super::small_patch::SmallPatch;
 use super::wiring::{MadeGroup, Places, WiredSteps};
-use crate::signal::{MessageStep, PatchSteps};
+use crate::signal::{BLOCK, MessageStep, PatchSteps};
 use graph::{Node, Port, Signal};
 use processor::{ExpandFormat, ExpandedNode, Expansion, InnerPort, ORDER, Processor};
 use std::collections::BTreeSet;
@@ -69,6 +68,11 @@ pub(super) fn expand(
     head.own_params = own_params;
     head.inbox = Some(inbox);
     expansion
+}
+
+/// Returns true if a block is longer than Pd's: then a patch is one node, which computes one after the other.
+pub(super) fn is_long(format: ExpandFormat) -> bool {
+    format.block.count() != BLOCK
 }
 
 /// A patch that is one node.

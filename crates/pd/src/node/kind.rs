@@ -1,7 +1,7 @@
 //! The kind `pd`: a patch as a node.
 
 use super::class_kinds;
-use super::expansion::{STEP_KIND, expand};
+use super::expansion::{STEP_KIND, expand, is_long};
 use super::inbox::inbox;
 use super::joined::{JoinedPatch, expand_joined};
 use super::midi::MidiExchange;
@@ -17,8 +17,7 @@ use crate::load::{LoadedPatch, SearchPath, load_patch_with};
 use crate::signal::{BLOCK, JoinedSteps, MessageStep, PatchSteps};
 use graph::{Kind, Node, Param, Port, PortCount, PortSignal, PortSpec, Signal};
 use processor::{
-    ExpandContext, ExpandFormat, ExpandedGroup, Expansion, MakeContext, MakeError, Processor,
-    Registry,
+    ExpandContext, ExpandedGroup, Expansion, MakeContext, MakeError, Processor, Registry,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -177,11 +176,6 @@ fn load_in_format(context: &ExpandContext<'_>) -> Result<LoadedPatch, MakeError>
         return Err(MakeError { message, key: None });
     }
     load(&context.make)
-}
-
-/// Returns true if a block is longer than Pd's: then a patch is one node, which computes one after the other.
-pub(super) fn is_long(format: ExpandFormat) -> bool {
-    format.block != BLOCK_FRAMES
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates are small")]

@@ -1,0 +1,99 @@
+//! Messages to a canvas that select boxes, as a mouse would, and cut them: `selectall`, `mouse`, `mouseup`, `cut`.
+//!
+//! A click is one in edit mode: it selects, and moves or plays nothing.
+
+use super::canvases::{CanvasBox, CanvasId, CanvasMessage};
+use super::machine::Machine;
+use super::selection::Selection;
+
+/// Bit of a click that adds to what is selected.
+const SHIFT: i32 = 1;
+
+impl CanvasBox {
+    fn meets(&self, [left, upper, right, lower]: [f32; 4]) -> bool {
+        let [x1, y1, x2, y2] = self.edges;
+        left <= x2 && right >= x1 && upper <= y2 && lower >= y1
+    }
+}
+
+impl Machine {
+    /// `selectall`, `deselectall`, `mouse` and `mouseup`.
+    pub(super) fn select_boxes(&mut self, message: &CanvasMessage) {
+        let number = |at: usize| message.values.get(at).map_or(0.0, |value| value.number());
+        let [x, y] = [number(0), number(1)];
+        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+        let adds = number(3) as i32 & SHIFT != 0;
+        let globals = self.globals();
+        let what = globals.symbols.text(message.selector).to_owned();
+        let canvas = self.canvases.get_mut(message.canvas);
+        let (boxes, selection) = (&canvas.boxes, &mut canvas.selection);
+        match &*what {
+            "selectall" => {
+                selection.boxes = (0..boxes.len()).collect();
+                selection.is_written = false;
+            }
+            "mouse" => {
+                let hit = boxes.iter().rposition(|one| one.meets([x, y, x, y]));
+                let is_known = hit.is_some_and(|hit| selection.boxes.contains(&hit));
+                if !adds && !is_known {
+                    selection.boxes.clear();
+                }
+                selection.is_written = false;
+                selection.from = hit.is_none().then_some([x, y]);
+                match hit {
+                    Some(hit) if is_known && adds => selection.boxes.retain(|one| *one != hit),
+                    Some(hit) if !is_known => selection.add([hit]),
+                    _ => {}
+                }
+            }
+            "mouseup" => {
+                if let Some([from_x, from_y]) = selection.from.take() {
+                    let area = [from_x.min(x), from_y.min(y), from_x.max(x), from_y.max(y)];
+                    let all = boxes.iter().enumerate();
+                    let inside = all.filter(|(_, one)| one.meets(area));
+                    selection.add(inside.map(|(at, _)| at));
+                } else {
+                    selection.is_written = selection.boxes.len() == 1;
+                }
+            }
+            _ => *selection = Selection::default(),
+        }
+    }
+
+    /// Removes the boxes that are selected.
+    pub(super) fn cut_boxes(&mut self, canvas: CanvasId) -> Result<(), String> {
+        let state = self.canvases.get_mut(canvas);
+        if state.selection.is_written {
+            return Ok(());
+        }
+        let mut cut = std::mem::take(&mut state.selection).boxes;
+        cut.retain(|at| *at < state.boxes.len());
+        if cut.is_empty() {
+            return Ok(());
+        }
+        if cut.len() == state.boxes.len() {
+            return self.clear_canvas(canvas);
+        }
+        let (mut objects, mut lists) = (Vec::new(), Vec::new());
+        for at in &cut {
+            self.canvases
+                .contents(canvas, *at, (&mut objects, &mut lists));
+        }
+        if self.layout.is_none() && self.has_signals(&objects) {
+            return Err("signals change only where `pd-` and `obj` stand in message boxes".into());
+        }
+        if let Some(layout) = &mut self.layout {
+            layout.remove(canvas, &cut);
+        }
+        let (data, mut beside, _) = self.globals().data();
+        for list in lists {
+            data.clear_list(list, &mut beside);
+        }
+        self.remove(&objects);
+        let boxes = &mut self.canvases.get_mut(canvas).boxes;
+        for at in cut.iter().rev() {
+            boxes.remove(*at);
+        }
+        Ok(())
+    }
+}
