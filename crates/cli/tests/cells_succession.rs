@@ -238,16 +238,16 @@ fn nodes_and_edges_that_commands_have_changed_play_on_when_a_supervisor_is_lost(
 fn an_included_file_is_read_once_whoever_is_lost() {
     let here = Folder::new();
     let part = "edges = [\"osc -> out\"]\noutputs = [\"out\"]\nnodes = { osc = { kind = \"osc\", freq = 330 } }\n";
-    here.write("part.toml", &format!("[part.bell]\n{part}"));
+    here.write("part.toml", format!("[part.bell]\n{part}"));
     let session = "edges = [\"high -> out\"]\n[nodes]\nhigh = { kind = \"bell\" }\nout = { kind = \"sink\" }\n[cell.high]\nnodes = [\"high.osc\"]\n";
-    here.write("s.toml", &format!("include = [\"part.toml\"]\n{session}"));
+    here.write("s.toml", format!("include = [\"part.toml\"]\n{session}"));
     let line = "cells s.toml --driver clock --socket s --block 480 --rate 48000 --no-admission";
     let mut playing = Guarded::start(&here, line);
     let first = playing.number("`high`: process ");
     playing.line("playing by the clock");
     here.write(
         "part.toml",
-        &format!("[part.bell]\n{}", part.replace("330", "550")),
+        format!("[part.bell]\n{}", part.replace("330", "550")),
     );
     kill(first, Signal::KILL);
     let second = playing.number("`high`: process ");
