@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 const MAX_SAID: usize = 12;
 
 /// All that play, in whatever engine.
-static PLAYING: Mutex<Vec<Weak<Names>>> = Mutex::new(Vec::new());
+static PLAYING: Mutex<Vec<Weak<NodeNames>>> = Mutex::new(Vec::new());
 
 /// Names of a patch.
-struct Names {
+struct NodeNames {
     /// Which program's console it prints to: patches of another one are strangers.
     console: usize,
     node: String,
@@ -22,13 +22,13 @@ struct Names {
 }
 
 /// Names of a patch; it counts as playing from [`begin`](Self::begin) on, as long as this is there.
-pub(super) struct PlayingNames(Arc<Names>);
+pub(super) struct PlayingNames(Arc<NodeNames>);
 
 impl PlayingNames {
     /// Names of the patch of a node that does not play yet. `console` says which belong together.
     pub(super) fn new(console: usize, node: &str, names: Option<PatchNames>) -> Self {
         let node = node.to_owned();
-        Self(Arc::new(Names {
+        Self(Arc::new(NodeNames {
             console,
             node,
             names,
@@ -60,7 +60,7 @@ impl PlayingNames {
         playing.push(Arc::downgrade(&self.0));
     }
 
-    fn apart_from(&self, other: &Names) -> Option<String> {
+    fn apart_from(&self, other: &NodeNames) -> Option<String> {
         let (own, there) = (self.0.names.as_ref()?, other.names.as_ref()?);
         let common: BTreeSet<&str> = own.common(there).collect();
         let more = match common.len().saturating_sub(MAX_SAID) {
