@@ -262,3 +262,108 @@ fn a_patch_that_messages_have_changed_keeps_no_state() {
         other.play(10);
     }
 }
+
+/// Plays a patch, changes bytes of its state that are there once, and lets a fresh one go on from it for some blocks. Returns true if the
+/// state was taken.
+fn goes_on_with(name: &str, lines: &str, change: (&[u8], &[u8])) -> bool {
+    let patch = patch_of(name, lines);
+    let mut one = Playing::new(&patch);
+    one.play(3);
+    let (mut state, (from, to)) = (one.state(), change);
+    let places = || state.windows(from.len()).enumerate();
+    let found = Vec::from_iter(places().filter(|(_, it)| *it == from).map(|(at, _)| at));
+    assert_eq!(found.len(), 1, "{name}");
+    let size = state.len();
+    state.splice(found[0]..found[0] + from.len(), to.iter().copied());
+    state.resize(size, 0);
+    // The length of what follows the head.
+    let len = u32::from_le_bytes(state[12..16].try_into().expect("four"));
+    let len = len as usize + to.len() - from.len();
+    state[12..16].copy_from_slice(&(len as u32).to_le_bytes());
+    let mut other = Playing::new(&patch);
+    let is_taken = other.player.load(&state).is_ok();
+    other.play(8);
+    is_taken
+}
+
+#[test]
+fn a_state_cannot_make_a_ladder_compute_more_steps_than_a_message() {
+    let lines = "#X obj 0 0 loadbang;\n#X msg 0 0 oversample 777;\n#X obj 0 0 bob~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n";
+    let change = (777_u32.to_le_bytes(), u32::MAX.to_le_bytes());
+    assert!(!goes_on_with("ladder", lines, (&change.0, &change.1)));
+}
+
+#[test]
+fn a_state_cannot_take_the_cases_of_a_choice() {
+    for class in ["route", "select"] {
+        // A record of the case alone: its length, one case, which is a number.
+        let number = 1234.5_f32.to_le_bytes();
+        let from = [&[9, 0, 0, 0, 1, 0, 0, 0, 0], &number[..]].concat();
+        let to = [4, 0, 0, 0, 0, 0, 0, 0];
+        let lines = format!(
+            "#X obj 0 0 metro 1;\n#X obj 0 0 loadbang;\n#X obj 0 0 f 7;\n#X obj 0 0 {class} 1234.5;\n\
+             #X connect 1 0 0 0;\n#X connect 0 0 2 0;\n#X connect 2 0 3 0;\n"
+        );
+        assert!(!goes_on_with(class, &lines, (&from, &to)), "{class}");
+    }
+}
+
+#[test]
+fn a_state_cannot_make_a_ramp_send_all_its_numbers_at_once() {
+    let lines = "#X obj 0 0 loadbang;\n#X msg 0 0 1 1e7;\n#X obj 0 0 line 0 1.25;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n";
+    let from = [&1e7_f64.to_le_bytes()[..], &1.25_f32.to_le_bytes()].concat();
+    let to = [&1e7_f64.to_le_bytes()[..], &0.0_f32.to_le_bytes()].concat();
+    assert!(!goes_on_with("grain", lines, (&from, &to)));
+}
+
+#[test]
+fn a_state_cannot_begin_at_a_time_in_which_short_times_vanish() {
+    let lines = "#X obj 0 0 loadbang;\n#X obj 0 0 metro 0.25;\n#X connect 0 0 1 0;\n";
+    let patch = patch_of("time", lines);
+    let mut one = Playing::new(&patch);
+    one.play(3);
+    let state = one.state();
+    // Logical time is that of the clocks first, then that of the signals.
+    let tick = 14_112.0 * 1000.0 * 64.0 * f64::from(1.0_f32 / 44_100.0);
+    let now = (tick + tick + tick).to_le_bytes();
+    let is_now = |at: &usize| state[*at..*at + 8] == now;
+    let places = Vec::from_iter((0..state.len() - 8).filter(is_now));
+    assert_eq!(places.len(), 2);
+    for time in [2.0_f64.powi(67), f64::INFINITY, f64::NAN, -1.0] {
+        for at in &places {
+            let mut changed = state.clone();
+            changed[*at..*at + 8].copy_from_slice(&time.to_le_bytes());
+            let mut other = Playing::new(&patch);
+            assert!(other.player.load(&changed).is_err(), "{time}");
+            other.play(3);
+        }
+    }
+    // The number of blocks lies before the second.
+    let mut changed = state.clone();
+    changed[places[1] - 8..places[1]].fill(0xff);
+    assert!(Playing::new(&patch).player.load(&changed).is_err());
+}
+
+#[test]
+fn a_state_cannot_place_blocks_of_another_length_beside_their_memory() {
+    let lines = "#N canvas 0 0 9 9 inside 0;\n#X obj 0 0 inlet~;\n#X obj 0 0 outlet~;\n#X obj 0 0 block~ 256 2;\n#X connect 0 0 1 0;\n\
+                 #X restore 0 0 pd inside;\n#X obj 0 0 adc~ 1;\n#X obj 0 0 dac~ 1;\n#X connect 1 0 0 0;\n#X connect 0 0 2 0;\n";
+    let patch = patch_of("places", lines);
+    let mut one = Playing::new(&patch);
+    one.play(3);
+    let state = one.state();
+    // Any eight bytes become a place that is none: among them are those of all places.
+    let used = state
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .expect("it is not empty");
+    for place in [1_u64, 255, 193, u64::MAX, u64::MAX - 63] {
+        for at in 16..used {
+            let mut changed = state.clone();
+            changed[at..at + 8].copy_from_slice(&place.to_le_bytes());
+            let mut other = Playing::new(&patch);
+            let _ = other.player.load(&changed);
+            other.play(2);
+        }
+    }
+}

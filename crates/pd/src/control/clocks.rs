@@ -11,7 +11,15 @@ pub(crate) const UNITS_PER_MS: f64 = 32.0 * 441.0;
 /// Largest number of a clock that is believed: far enough from overflow.
 const MAX_NUMBER: u64 = 1 << 62;
 
-/// Returns true if a time can be one: logical time begins at 0.
+/// Logical time up to which a unit counts: twenty years. Later, clocks of short times would be due for ever.
+const MAX_NOW: f64 = 9.0e15;
+
+/// Returns true if it can be that time now: logical time begins at 0.
+pub(crate) fn is_now(time: f64) -> bool {
+    (0.0..=MAX_NOW).contains(&time)
+}
+
+/// Returns true if something can be due at that time.
 fn is_time(time: f64) -> bool {
     time >= 0.0
 }
@@ -136,7 +144,7 @@ impl Clocks {
     ///
     /// Real-time: setup.
     pub(super) fn restart(&mut self, now: f64) -> Option<()> {
-        if !is_time(now) {
+        if !is_now(now) {
             return None;
         }
         while let Some(entry) = self.heap.last() {

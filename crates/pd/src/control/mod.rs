@@ -89,7 +89,7 @@ pub(crate) use arrays::{ArrayId, MAX_SAMPLES, SampleBudget};
 pub(crate) use build::CHANNELS_OF_PATCH;
 pub use build::NotYet;
 pub(crate) use built::{Built, BuiltBox};
-pub(crate) use clocks::UNITS_PER_MS;
+pub(crate) use clocks::{UNITS_PER_MS, is_now};
 pub(crate) use job_queue::{Jobs, MAX_JOBS};
 pub(crate) use jobs::{Job, JobResult};
 pub use machine::Machine;

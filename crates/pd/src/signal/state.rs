@@ -3,6 +3,7 @@
 use super::place::SignalObject;
 use super::shared::{SharedCell, SharedName, SharedSamples};
 use super::steps::MessageStep;
+use crate::control::is_now;
 use crate::load::LoadedPatch;
 use crate::state::{Held, StateReader, StateWriter, Unfit};
 
@@ -14,6 +15,9 @@ const HEAD: usize = 16;
 const MAX_BYTES: usize = 480 << 10;
 /// Bytes for what lists, clocks and symbols become while the patch plays, beside a quarter of what they are.
 const ROOM: usize = 16 << 10;
+
+/// Largest number of a block that is believed: far enough from overflow.
+const MAX_TICK: u64 = 1 << 62;
 
 /// What a state of a patch must agree in.
 #[derive(Clone, Copy, Debug)]
@@ -172,6 +176,9 @@ impl MessageStep {
         let (mut tick, mut now) = (0_u64, 0.0_f64);
         tick.load(state)?;
         now.load(state)?;
+        if tick > MAX_TICK || !is_now(now) {
+            return Err(Unfit);
+        }
         self.time.restore(tick, now);
         for _ in 0..state.len()? {
             let (mut name, mut value) = (crate::control::words::EMPTY, 0.0_f32);

@@ -137,7 +137,7 @@ impl Route {
 }
 
 impl Object for Route {
-    held!(cases);
+    held!(cases; check |it| !it.cases.is_empty());
 
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.list(&[], context)
@@ -219,7 +219,7 @@ impl Select {
 }
 
 impl Object for Select {
-    held!(cases);
+    held!(cases; check |it| !it.cases.is_empty());
 
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
         self.compare(Value::Float(number), context)

@@ -219,7 +219,9 @@ impl Object for Line {
         over_ms,
         grain,
         is_time_given,
-        next_over
+        next_over;
+        // What it is set to is no number, or above 0.
+        check |it| it.grain.is_nan() || it.grain > 0.0
     );
 
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {

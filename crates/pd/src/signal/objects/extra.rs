@@ -130,6 +130,9 @@ impl Object for Loop {
 /// Two times pi as Pd's `bob~` has it.
 const CIRCLE: f64 = crate::constants::TWO_PI as f64;
 
+/// Most steps of the circuit in a sample.
+const MAX_OVERSAMPLE: u32 = 1024;
+
 /// A ladder filter: the equations of the circuit, solved by the method of Runge and Kutta. Numbers in the box do not reach the inlets
 /// of frequency and resonance, in Pd neither.
 struct Ladder {
@@ -203,9 +206,9 @@ impl Ladder {
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
-                    reason = "between 1 and 1024"
+                    reason = "bounded"
                 )]
-                let oversample = number.clamp(1.0, 1024.0) as u32;
+                let oversample = (number as u32).clamp(1, MAX_OVERSAMPLE);
                 self.oversample = oversample;
             }
             "clear" => self.state = [0.0; 4],
@@ -216,7 +219,7 @@ impl Ladder {
 }
 
 impl Object for Ladder {
-    held!(state, saturation, oversample; not rate);
+    held!(state, saturation, oversample; not rate; check |it| (1..=MAX_OVERSAMPLE).contains(&it.oversample));
 
     fn prepare(&mut self, format: &RowFormat) {
         self.rate = f64::from(format.rate);

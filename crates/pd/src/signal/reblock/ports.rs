@@ -165,6 +165,8 @@ impl InletBuffer {
 
     /// Gives a block inside, and moves on by `vector` frames.
     pub(super) fn read(&mut self, to: &mut [f32], vector: usize) {
+        // A place from a state may leave too little for the block; those of blocks never do.
+        self.read = self.read.min(self.samples.len() - to.len());
         to.copy_from_slice(&self.samples[self.read..self.read + to.len()]);
         self.read += vector;
         if self.read >= self.samples.len() {
@@ -190,7 +192,7 @@ impl OutletBuffer {
     /// Returns true if its places are those of blocks.
     fn is_sound(&self) -> bool {
         let (len, block) = (self.samples.len(), self.resampled.len());
-        self.write < len && self.read + block <= len
+        self.write < len && self.read <= len - block
     }
 
     pub(super) fn new(method: Upsampling) -> Self {
