@@ -157,7 +157,7 @@ impl Work for LineWork {
         let is_next = period > 0 && self.last == Some(period - 1);
         let first = match is_next {
             true => period,
-            false => (period + 1).saturating_sub(self.form.periods as u64),
+            false => period.saturating_sub(self.form.periods as u64 - 1),
         };
         let mut begins = !is_next;
         for heard in first..=period {
