@@ -367,3 +367,10 @@ fn a_state_cannot_place_blocks_of_another_length_beside_their_memory() {
         }
     }
 }
+
+#[test]
+fn a_state_that_is_refused_leaves_an_analysis_as_it_was() {
+    let lines = "#X obj 0 0 sigmund~ -npts 256 -hop 256 -npeak 777;\n";
+    let change = (777_u64.to_le_bytes(), u64::MAX.to_le_bytes());
+    assert!(!goes_on_with("peaks", lines, (&change.0, &change.1)));
+}

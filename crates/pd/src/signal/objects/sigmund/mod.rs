@@ -187,7 +187,9 @@ impl Sigmund {
         self.points = points;
         if self.is_stream {
             self.samples.resize(points, 0.0);
-            self.analysis.prepare(points, self.max_peaks);
+            // A state that is refused may have left any number.
+            let max_peaks = self.max_peaks.min(whole(MAX_PEAKS));
+            self.analysis.prepare(points, max_peaks);
         }
     }
 
@@ -325,7 +327,8 @@ impl Object for Sigmund {
     fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
         let mut points = 0_usize;
         Held::load(&mut points, state)?;
-        if points <= self.points.max(1 << 16) {
+        // The samples of the window follow.
+        if !self.is_stream || { *state }.take(points.saturating_mul(4)).is_ok() {
             self.set_points(points);
         }
         if self.points != points {
