@@ -11,7 +11,7 @@ use std::process::Command;
 const BEGUN_AGAIN: &str = "DIVISI_CELL_BEGUN_AGAIN";
 
 /// Begins the process of a cell: ends it with the guardian, the process `parent`, and gives up what was left open when it was started.
-/// If something was, the program begins once more, as the same process with the same arguments: the kernel closes the rest then, and
+/// The program begins once more if something was, as the same process with the same arguments: the kernel closes the rest then, and
 /// nothing that this process owns is closed behind its back.
 ///
 /// # Errors

@@ -47,7 +47,7 @@ pub struct HandedSession {
     pub ids: Vec<(String, NodeId)>,
     /// Targets of events for one part, where edits have numbered them.
     pub(crate) slots: Arc<[Slot]>,
-    /// What the program that reads the session says of its files.
+    /// Marks of its files, by the program that reads the session.
     pub marks: String,
 }
 

@@ -73,7 +73,7 @@ pub struct CellStatus {
     pub(crate) work: WorkCounts,
     /// Head of the memory of the process that plays, with its meters. The node does not touch it.
     pub(crate) head: Mutex<Option<SharedWords>>,
-    /// What nodes of the process that plays receive by name. The node does not touch it.
+    /// Names that nodes of the process that plays receive. The node does not touch it.
     own: Mutex<Arc<OwnParams>>,
 }
 
@@ -132,7 +132,7 @@ impl CellStatus {
         *self.own.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(own);
     }
 
-    /// What nodes of the last process receive by name.
+    /// Names that nodes of the last process receive.
     pub(crate) fn own(&self) -> Arc<OwnParams> {
         self.own
             .lock()

@@ -1,7 +1,7 @@
 //! Deferred work of nodes, done in the process of a cell: `work = ["pitch"]`.
 //!
 //! ```text
-//!   supervisor: node ── request ──▶ lane in shared memory ──▶ a thread of the cell: Work
+//!   supervisor: node ── request ──▶ lane in shared memory ──▶ a thread of the cell: NodeWork
 //!               node ◀── reply ──── the same lane ◀───────────────┘
 //! ```
 //!

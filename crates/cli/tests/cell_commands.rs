@@ -375,7 +375,7 @@ fn a_session_of_cells_that_was_saved_is_played_anew() {
     assert_eq!(freq(&playing), 1200.0);
 }
 
-/// What a program prints.
+/// The lines that a program prints.
 struct Lines(std::io::Lines<std::io::BufReader<std::process::ChildStderr>>);
 
 impl Lines {

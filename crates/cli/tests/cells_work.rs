@@ -9,7 +9,7 @@ use common::{Folder, sound, wav};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// What trackers find becomes sound: each event rings a bell.
+/// A session in which the events of trackers become sound: each rings a bell.
 const SESSION: &str = r#"
 edges = [
     "tune -> note.notes", "tune -> swell.notes", "note.freq -> voice.freq", "voice -> sung.1", "swell -> sung.2",

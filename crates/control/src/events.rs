@@ -31,7 +31,7 @@ pub(crate) struct SentWords {
 }
 
 impl SentWords {
-    /// Why nothing came of it.
+    /// The error, where nothing came of it.
     pub(crate) fn unheard(&self) -> ControlError {
         ControlError::Unheard(self.receiver.clone(), self.node.clone())
     }

@@ -59,7 +59,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use units::Channels;
-use voice::{LoadedZone, Voice};
+use voice::{LoadedZone, SampleVoice};
 use zone::Trigger;
 
 const GAIN: ParamSpec = ParamSpec::new(0, "gain_db", (-120.0, 24.0), 0.0)
@@ -143,7 +143,7 @@ fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
         zones: Vec::new(),
         of_key: Vec::new(),
         turns: Vec::new(),
-        voices: vec![Voice::default(); voices + SPARE].into(),
+        voices: vec![SampleVoice::default(); voices + SPARE].into(),
         keys: KeyState::default(),
         held: HeldNotes::default(),
         rate: 0.0,
@@ -173,7 +173,7 @@ struct Sampler {
     of_key: Vec<Vec<u32>>,
     /// Notes that each zone has taken.
     turns: Vec<u32>,
-    voices: Box<[Voice]>,
+    voices: Box<[SampleVoice]>,
     keys: KeyState,
     /// Notes whose ends play samples.
     held: HeldNotes,
@@ -394,7 +394,8 @@ impl Sampler {
             }
             let place = self.place();
             let order = (note, number);
-            let mut voice = Voice::new(index, &self.zones[index], order, (pitch, bend), velocity);
+            let mut voice =
+                SampleVoice::new(index, &self.zones[index], order, (pitch, bend), velocity);
             if trigger != Trigger::Attack {
                 voice.lower(lost_db);
             }
@@ -428,7 +429,7 @@ impl Sampler {
                 oldest.cut();
             }
         }
-        let idle = self.voices.iter().position(Voice::is_idle);
+        let idle = self.voices.iter().position(SampleVoice::is_idle);
         idle.unwrap_or_else(|| {
             let all = self.voices.iter().enumerate();
             let oldest = all.min_by_key(|(_, voice)| (!voice.is_cut(), voice.number));
@@ -514,7 +515,9 @@ impl Sampler {
 
     fn is_silent(&self) -> bool {
         // While a note is held the frames are counted.
-        self.voices.iter().all(Voice::is_idle) && self.held.is_empty() && self.gain.is_settled()
+        self.voices.iter().all(SampleVoice::is_idle)
+            && self.held.is_empty()
+            && self.gain.is_settled()
     }
 }
 
@@ -546,7 +549,7 @@ impl Processor for Sampler {
 
     fn reset(&mut self) {
         self.gain.reset();
-        self.voices.fill(Voice::default());
+        self.voices.fill(SampleVoice::default());
         self.turns.fill(0);
         self.keys = KeyState::default();
         self.held.clear();
@@ -573,14 +576,14 @@ impl Processor for Sampler {
             ],
         );
         state::put(bytes, self.keys.bends.map(f64::to_bits));
-        state::put(bytes, self.voices.iter().flat_map(Voice::words));
+        state::put(bytes, self.voices.iter().flat_map(SampleVoice::words));
         state::put(bytes, self.turns.iter().map(|turn| u64::from(*turn)));
         state::put(bytes, self.held.words());
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let first = Smoother::STATE_WORDS + 3 + CHANNELS;
-        let of_voices = Voice::STATE_WORDS * self.voices.len();
+        let of_voices = SampleVoice::STATE_WORDS * self.voices.len();
         let of_notes = first + of_voices + self.turns.len();
         let words = state::words(bytes, of_notes + self.held.word_count())?;
         // All is checked before anything is loaded: a state that is refused changes nothing.
@@ -592,14 +595,21 @@ impl Processor for Sampler {
             frames: words.at(Smoother::STATE_WORDS + 2),
             bends: words.numbers(Smoother::STATE_WORDS + 3)?,
         };
-        let voice =
-            |at: usize| Voice::from_words(words.from(first + Voice::STATE_WORDS * at), &self.zones);
+        let voice = |at: usize| {
+            SampleVoice::from_words(
+                words.from(first + SampleVoice::STATE_WORDS * at),
+                &self.zones,
+            )
+        };
         for at in 0..self.voices.len() {
             voice(at)?;
         }
         self.held.check(words.from(of_notes))?;
         for at in 0..self.voices.len() {
-            let voice = Voice::from_words(words.from(first + Voice::STATE_WORDS * at), &self.zones);
+            let voice = SampleVoice::from_words(
+                words.from(first + SampleVoice::STATE_WORDS * at),
+                &self.zones,
+            );
             self.voices[at] = voice?;
         }
         for (at, turn) in self.turns.iter_mut().enumerate() {

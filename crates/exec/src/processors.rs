@@ -46,7 +46,7 @@ pub(crate) struct ProcessorEntry {
     pub(crate) runners: Vec<JobRunner>,
     /// Maximum number of lanes that the processor forks into.
     pub(crate) lanes: u32,
-    /// How it is computed side by side with others.
+    /// The way in which it is computed side by side with others.
     pub(crate) bank: Option<BankKind>,
 }
 

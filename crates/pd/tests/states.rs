@@ -78,7 +78,7 @@ impl Playing {
     }
 }
 
-/// How a patch went on: `None` with the same bits.
+/// The difference in what a patch played on: `None` for the same bits.
 fn difference(path: &Path) -> Option<String> {
     let patch = load_patch(path, &SearchPath::new([])).expect("it can be read");
     let (mut first, mut done) = (Playing::new(&patch), 0);
@@ -373,4 +373,47 @@ fn a_state_that_is_refused_leaves_an_analysis_as_it_was() {
     let lines = "#X obj 0 0 sigmund~ -npts 256 -hop 256 -npeak 777;\n";
     let change = (777_u64.to_le_bytes(), u64::MAX.to_le_bytes());
     assert!(!goes_on_with("peaks", lines, (&change.0, &change.1)));
+}
+
+#[test]
+#[ignore = "figures: the shortest times of states, by the points of an array"]
+fn the_cost_of_a_state() {
+    for points in [10, 1000, 10_000, 60_000, 100_000] {
+        let lines = format!("#X obj 0 0 table t {points};\n#X obj 0 0 tabread~ t;\n");
+        let mut playing = Playing::new(&patch_of(&format!("cost-{points}"), &lines));
+        playing.play(2);
+        let mut state = playing.state();
+        let shortest = (0..300).map(|_| {
+            state.clear();
+            let begin = std::time::Instant::now();
+            playing.player.save(&mut state);
+            begin.elapsed().as_nanos()
+        });
+        let shortest = shortest.min().unwrap_or(0);
+        println!("{points} points, {} bytes: {shortest} ns", state.len());
+    }
+}
+
+#[test]
+fn a_pitch_follower_goes_on_with_its_window_and_its_settings() {
+    let lines = "#X obj 0 0 loadbang;\n#X obj 0 0 metro 90;\n#X obj 0 0 random 24;\n#X obj 0 0 mtof;\n#X obj 0 0 +~ 110;\n\
+         #X obj 0 0 phasor~ 220;\n#X msg 0 0 npoints 512 \\, vibrato 30 1 \\, amp-range 20 30;\n#X obj 0 0 fiddle~ 2048 2 20 3;\n\
+         #X obj 0 0 print note;\n#X obj 0 0 print attack;\n#X obj 0 0 print one;\n#X obj 0 0 print power;\n#X obj 0 0 print partial;\n\
+         #X obj 0 0 + 40;\n#X connect 0 0 1 0;\n#X connect 0 0 6 0;\n#X connect 6 0 7 0;\n#X connect 1 0 2 0;\n#X connect 2 0 13 0;\n\
+         #X connect 13 0 3 0;\n#X connect 3 0 5 0;\n#X connect 5 0 7 0;\n#X connect 7 0 8 0;\n#X connect 7 1 9 0;\n#X connect 7 2 10 0;\n\
+         #X connect 7 4 11 0;\n#X connect 7 5 12 0;\n";
+    let patch = patch_of("fiddle", lines);
+    for blocks in [7, 161, 318] {
+        let mut first = Playing::new(&patch);
+        first.play(blocks);
+        let (state, before) = (first.state(), first.console.len());
+        first.play(COMPARED);
+        let mut second = Playing::new(&patch);
+        second.player.load(&state).expect("its own state");
+        second.player.take_console();
+        second.play(COMPARED);
+        let said = &first.console[before..];
+        assert!(said.len() > 100, "{} lines", said.len());
+        assert_eq!(said, second.console, "after {blocks} blocks");
+    }
 }

@@ -113,7 +113,7 @@ pub trait Processor: Any + Send {
         1
     }
 
-    /// How it is computed side by side with others of its type, if that is faster; then it never forks.
+    /// The way in which it is computed side by side with others of its type, if that is faster; then it never forks.
     ///
     /// Real-time: setup.
     fn bank(&self) -> Option<BankKind> {

@@ -36,7 +36,7 @@ pub trait Inbox: Send {
     /// Real-time: setup.
     fn send(&mut self, text: &str) -> bool;
 
-    /// What it takes.
+    /// The room for messages.
     ///
     /// Real-time: setup.
     fn room(&self) -> WordsRoom;

@@ -85,4 +85,4 @@ pub use rt::fork::{ForkAbandoned, ForkTask};
 pub use services::{ProcessServices, SetupServices};
 pub use text_id::TextId;
 pub use transport::{MAX_TRANSPORT_CHANGES, Transport, TransportChange, TransportSegment};
-pub use work::{DeferredWork, MAX_WORK_WORDS, WordJob, Work, WorkChannel, WorkHost, WorkSeat};
+pub use work::{DeferredWork, MAX_WORK_WORDS, NodeWork, WordJob, WorkChannel, WorkHost, WorkSeat};

@@ -1,7 +1,7 @@
 //! [`Registry`]: from the name of a kind to the function that makes its processor.
 
 use crate::modulated::Modulated;
-use crate::work::{Work, WorkHost, WorkSeat};
+use crate::work::{NodeWork, WorkHost, WorkSeat};
 use crate::{
     Console, ExpandContext, ExpandFormat, ExpandedGroup, ExpandedNode, Expansion, Processor,
 };
@@ -23,7 +23,7 @@ pub struct MakeContext<'a> {
     pub driven: &'a [u16],
     /// Tempo and metre of the graph.
     pub tempo: &'a TempoMap,
-    /// Who gives nodes the ways to processes that do their work.
+    /// Giver of the ways to processes that do the work of nodes.
     pub(crate) work_host: Option<&'a Arc<dyn WorkHost>>,
 }
 
@@ -175,7 +175,7 @@ type Expander = Box<dyn Fn(&[ExpandContext<'_>]) -> Vec<ExpandedGroup> + Send + 
 
 /// Makes the parts of the work of a node, as its processor numbers them.
 type WorkMaker =
-    Box<dyn Fn(&WorkContext<'_>) -> Result<Vec<Box<dyn Work>>, MakeError> + Send + Sync>;
+    Box<dyn Fn(&WorkContext<'_>) -> Result<Vec<Box<dyn NodeWork>>, MakeError> + Send + Sync>;
 
 /// All kinds that have a processor, each with its maker.
 #[derive(Default)]
@@ -205,7 +205,10 @@ impl Registry {
     pub fn add_work(
         &mut self,
         kind: &'static str,
-        make: impl Fn(&WorkContext<'_>) -> Result<Vec<Box<dyn Work>>, MakeError> + Send + Sync + 'static,
+        make: impl Fn(&WorkContext<'_>) -> Result<Vec<Box<dyn NodeWork>>, MakeError>
+        + Send
+        + Sync
+        + 'static,
     ) {
         self.works.insert(kind, Box::new(make));
     }
@@ -231,7 +234,7 @@ impl Registry {
         &self,
         (node, folder): (&Node, &Path),
         (rate, block): (SampleRate, Frames),
-    ) -> Result<Vec<Box<dyn Work>>, MakeError> {
+    ) -> Result<Vec<Box<dyn NodeWork>>, MakeError> {
         let name = node.effective_kind();
         let (Some(kind), Some(make)) = (self.catalogue.get(name), self.works.get(name)) else {
             return Err(MakeError {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   step ── start ──▶ DeferredWork ──▶ DeferredJob, for idle workers of this process
-//!    ▲                     │     └──▶ WorkChannel ─ request ─▶ a Work in another process
+//!    ▲                     │     └──▶ WorkChannel ─ request ─▶ a NodeWork in another process
 //!    └── take, when due ◀──┴─────────────────────── reply ◀──┘
 //! ```
 //!
@@ -13,7 +13,7 @@
 //! |---|---|
 //! | [`WordJob`] | a deferred job whose input and result are words |
 //! | [`DeferredWork`] | the owner's end, wherever the job is done |
-//! | [`Work`] | the other end: a job of a registered kind, without its node |
+//! | [`NodeWork`] | the other end: a job of a registered kind, without its node |
 //! | [`WorkChannel`], [`WorkHost`] | the way to another process, and who gives it to a node |
 
 use crate::Block;
@@ -50,8 +50,8 @@ pub trait WordJob: PiecewiseJob {
     fn read_reply(&mut self, words: &[u32]) -> bool;
 }
 
-/// Work of a registered kind, for a process that does it for another one.
-pub trait Work: Send {
+/// Work of a node, of a registered kind, for a process that does it for another one.
+pub trait NodeWork: Send {
     /// Number of words of each request and of each reply.
     fn words(&self) -> (usize, usize);
 
@@ -61,7 +61,7 @@ pub trait Work: Send {
     fn answer(&mut self, request: &[u32], reply: &mut [u32]);
 }
 
-impl<T: WordJob> Work for T {
+impl<T: WordJob> NodeWork for T {
     fn words(&self) -> (usize, usize) {
         WordJob::words(self)
     }

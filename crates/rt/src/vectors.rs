@@ -9,6 +9,10 @@
 //! The compiler lays loops into vectors by itself. It neither fuses a product and a sum nor changes the order of sums, so the bits are the
 //! same on every machine. Kernels whose bits depend on the set are another thing (`Kernels` of the room `fft`).
 
+mod turn;
+
+pub use turn::{four, turned};
+
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Work whose loops run in vectors.

@@ -220,7 +220,7 @@ pub struct Start {
 
 /// A cell that has come up.
 pub struct StartedCell {
-    /// Where messages in words for its nodes go.
+    /// The way of messages in words for its nodes.
     pub(crate) texts: CellTexts,
     /// Numbers of the parts that its process may have.
     pub(crate) parts: Vec<u64>,

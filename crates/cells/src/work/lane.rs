@@ -15,12 +15,14 @@
 //!
 //! Nothing but that one comparison. Places and lengths are those that it has computed itself; no index and no length is read
 //! from the memory. Whatever the words of a reply are, the job checks them. It never waits but offline, and there no longer than
-//! the cell has a process or is to get one.
+//! the cell has a process or is to get one, and once in vain for each process.
+//!
+//! A lane has one writer on each side: the supervisor starts a process when the one before has ended.
 
 use super::count;
 use crate::raw::now;
 use crate::status::CellStatus;
-use processor::{MAX_WORK_WORDS, Work, WorkChannel};
+use processor::{MAX_WORK_WORDS, NodeWork, WorkChannel};
 use rt::mirror::WakeWords;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,7 +40,7 @@ const LINE: usize = 16;
 const HEAD: usize = 2 * LINE;
 /// Longest sleep, offline, before the node looks if there is still a cell.
 const OFFLINE_WAIT: Nanos = Nanos(2_000_000);
-/// Offline, a reply that does not come for so long is given up.
+/// Offline, a process is given up that lets a reply wait for so long.
 const OFFLINE_LIMIT: Nanos = Nanos(30_000_000_000);
 
 /// Place of a lane.
@@ -120,7 +122,7 @@ fn read_whole(words: &[AtomicU32], number: &AtomicU32, wanted: u32, to: &mut [u3
     number.load(Ordering::Relaxed) == wanted
 }
 
-/// What the supervisor keeps of a lane while nobody has it.
+/// The end of a lane while no node has it.
 #[derive(Debug, Default)]
 pub(super) struct LaneOwner {
     is_taken: AtomicBool,
@@ -137,6 +139,8 @@ pub(super) struct LaneChannel {
     number: u32,
     /// Processes that were started before the last request was sent.
     starts: u32,
+    /// Processes that had been started when the last wait was given up: there is none for these again.
+    given_up: Option<u32>,
     request: Vec<u32>,
     reply: Vec<u32>,
 }
@@ -158,7 +162,9 @@ impl LaneChannel {
             place,
             status,
             number,
-            starts: 0,
+            // No process knows a request of this node: the first one is sent whole.
+            starts: u32::MAX,
+            given_up: None,
             request: vec![0; place.request],
             reply: vec![0; place.reply],
             owner,
@@ -201,18 +207,25 @@ impl LaneChannel {
         read_whole(words, number, self.number, &mut self.reply)
     }
 
-    /// Waits for the reply, offline.
-    fn wait(&mut self) -> bool {
+    /// Waits for the reply, offline. A process that lets one wait end in vain is not waited for again.
+    fn wait(&mut self, limit: Nanos) -> bool {
         let began = now();
         loop {
+            let starts = self.status.starts.load(Ordering::Relaxed);
+            if self.given_up == Some(starts) {
+                return false;
+            }
             let at = self.place.answered();
             let seen = self.words.words()[at].load(Ordering::Relaxed);
             if self.has_come() {
                 return true;
             }
             // Relaxed: flags.
-            let is_over = self.status.is_gone() || self.status.stopped.load(Ordering::Relaxed);
-            if is_over || now().0.saturating_sub(began.0) > OFFLINE_LIMIT.0 {
+            if self.status.is_gone() || self.status.stopped.load(Ordering::Relaxed) {
+                return false;
+            }
+            if now().0.saturating_sub(began.0) > limit.0 {
+                self.given_up = Some(starts);
                 return false;
             }
             if self.is_overwritten(self.number) {
@@ -237,7 +250,7 @@ impl WorkChannel for LaneChannel {
     }
 
     fn take_reply(&mut self, waits: bool) -> Option<&[u32]> {
-        let has_come = self.has_come() || (waits && self.wait());
+        let has_come = self.has_come() || (waits && self.wait(OFFLINE_LIMIT));
         let counts = &self.status.work;
         if !has_come && self.status.stopped.load(Ordering::Relaxed) {
             return None;
@@ -266,7 +279,7 @@ impl Drop for LaneChannel {
 /// The cell's end.
 pub(super) struct ServedLane {
     place: LanePlace,
-    work: Box<dyn Work>,
+    work: Box<dyn NodeWork>,
     /// Number of the last request that was done.
     done: u32,
     request: Vec<u32>,
@@ -274,7 +287,7 @@ pub(super) struct ServedLane {
 }
 
 impl ServedLane {
-    pub(super) fn new(place: LanePlace, work: Box<dyn Work>) -> Self {
+    pub(super) fn new(place: LanePlace, work: Box<dyn NodeWork>) -> Self {
         Self {
             place,
             work,
@@ -309,7 +322,7 @@ impl ServedLane {
 
 /// The doorbell of all lanes.
 pub(super) fn bell(words: &WakeWords) -> u32 {
-    // pairs with the addition in `ask`.
+    // pairs with the addition in `send`.
     words.words()[DOORBELL].load(Ordering::Acquire)
 }
 
@@ -317,7 +330,7 @@ pub(super) fn bell(words: &WakeWords) -> u32 {
 pub(super) fn sleep_unless_rung(words: &WakeWords, seen: u32, limit: Nanos) {
     let all = words.words();
     all[ASLEEP].fetch_add(1, Ordering::Relaxed);
-    // pairs with the fence in `ask`.
+    // pairs with the fence in `send`.
     fence(Ordering::SeqCst);
     if all[DOORBELL].load(Ordering::Relaxed) == seen {
         words.sleep(DOORBELL, seen, limit);

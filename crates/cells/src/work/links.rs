@@ -4,7 +4,7 @@ use super::lane::{LaneChannel, LaneOwner, LanePlace};
 use crate::section::CellSpec;
 use crate::status::CellStatus;
 use graph::Graph;
-use processor::{Registry, Work, WorkChannel, WorkHost};
+use processor::{NodeWork, Registry, WorkChannel, WorkHost};
 use rt::mirror::WakeWords;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -39,7 +39,7 @@ pub struct WorkLinks {
 }
 
 /// A part of the work of a node, with its name and its number.
-pub(super) type NamedWork = ((String, usize), Box<dyn Work>);
+pub(super) type NamedWork = ((String, usize), Box<dyn NodeWork>);
 
 /// The works of `spec`, in its order.
 pub(super) fn works(

@@ -8,7 +8,7 @@ use super::links::works;
 use crate::raw::now;
 use crate::section::CellSpec;
 use graph::Graph;
-use processor::{Registry, Work};
+use processor::{NodeWork, Registry};
 use rt::mirror::WakeWords;
 use std::fs::OpenOptions;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +30,7 @@ const FIRST_BYTES: usize = 64 << 10;
 /// Work of a cell for nodes elsewhere.
 pub struct WorkOfCell {
     memory: PathBuf,
-    works: Vec<Box<dyn Work>>,
+    works: Vec<Box<dyn NodeWork>>,
     threads: usize,
     priority: Priority,
 }
@@ -59,7 +59,7 @@ impl WorkOfCell {
     }
 }
 
-/// What all threads share.
+/// State of all threads.
 struct Shared {
     words: WakeWords,
     lanes: Vec<Mutex<ServedLane>>,
@@ -120,7 +120,7 @@ impl WorkServer {
         Ok(server)
     }
 
-    /// Why the process is to end, if it is: a piece of work does not end, or has panicked.
+    /// The reason why the process is to end, if it is: a piece of work does not end, or has panicked.
     pub(crate) fn mistake(&self, is_live: bool) -> Option<&'static str> {
         // Relaxed: flags and times, with which nothing travels.
         if self.shared.has_panicked.load(Ordering::Relaxed) {

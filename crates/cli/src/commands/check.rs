@@ -95,7 +95,7 @@ impl Check {
 struct Findings {
     found: Vec<Diagnostic>,
     network: Option<NetworkCheck>,
-    /// If there is no mistake.
+    /// True if there is no mistake.
     plan: Option<Plan>,
     /// Number of files that are damaged.
     damaged_count: usize,

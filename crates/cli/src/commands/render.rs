@@ -353,7 +353,7 @@ impl RenderJob {
     }
 }
 
-/// What lowers the quality of a finished file.
+/// Losses in the quality of a finished file.
 struct QualityNotes {
     lines: Vec<String>,
     /// Lines that say that the input was damaged.

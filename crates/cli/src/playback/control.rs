@@ -290,7 +290,7 @@ impl WatchedFiles {
         done.map(|done| self.told(done))
     }
 
-    /// What the user is told of a file that was saved.
+    /// A note to the user about a file that was saved.
     fn told(&self, done: Result<usize, ControlError>) -> String {
         let name = self.path.display();
         match done {

@@ -26,7 +26,7 @@ pub(super) enum EffectTime {
     WithSwap,
     /// With the messages in words.
     WithWords,
-    /// When the cells have changed.
+    /// With the change of the cells.
     WithCells,
     /// With events: their ticket, and the earliest frame for which they are meant.
     WithEvents(u64, u64),

@@ -22,7 +22,7 @@ pub(super) struct Reloading {
 }
 
 impl Controller {
-    /// What has become of a session of cells that was read again: the number of its changes, or the reason why it plays on as it was.
+    /// The outcome for a session of cells that was read again: the number of its changes, or the reason why it plays on as it was.
     ///
     /// Real-time: setup.
     pub fn take_reloaded(&mut self) -> Option<Result<usize, ControlError>> {

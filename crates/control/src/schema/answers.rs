@@ -221,7 +221,7 @@ fn cells() -> Value {
     })
 }
 
-/// What a cell does for nodes elsewhere.
+/// Work of a cell for nodes elsewhere.
 fn cell_work() -> Value {
     let count = json!({ "type": "integer", "minimum": 0 });
     object(

@@ -6,7 +6,7 @@ use crate::level::remote::LineWork;
 use crate::partition::Partition;
 use crate::response::exchange::Preparer;
 use fft::Kernels;
-use processor::{Work, WorkChannel};
+use processor::{NodeWork, WorkChannel};
 use rt::deferred::JobRunner;
 use std::collections::HashSet;
 
@@ -105,12 +105,12 @@ impl Convolver {
     /// The work of these delay lines, for another process.
     ///
     /// Real-time: setup.
-    pub(crate) fn into_line_works(self, lines: &[usize]) -> Vec<Box<dyn Work>> {
+    pub(crate) fn into_line_works(self, lines: &[usize]) -> Vec<Box<dyn NodeWork>> {
         let streams = self.streams.into_iter().enumerate();
         let streams = streams.filter(|(at, _)| lines.contains(at));
         let works = streams.filter_map(|(_, mut stream)| {
             let form = stream.job.get()?.form();
-            Some(Box::new(LineWork::new(form, stream.job)) as Box<dyn Work>)
+            Some(Box::new(LineWork::new(form, stream.job)) as Box<dyn NodeWork>)
         });
         works.collect()
     }

@@ -11,7 +11,7 @@
 
 use super::fdl::Fdl;
 use fft::AlignedBuffer;
-use processor::{Work, WorkChannel};
+use processor::{NodeWork, WorkChannel};
 use rt::deferred::{DeferredJob, PiecewiseJob};
 use std::ops::Range;
 
@@ -19,6 +19,8 @@ use std::ops::Range;
 const HEAD: usize = 2;
 /// Words of a slot before its sound.
 const SLOT_HEAD: usize = 4;
+/// Samples below it make no output that is not finite, with any response.
+const MODEST: f32 = 1e15;
 
 /// Places in requests and replies of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,9 @@ pub(super) struct RemoteLine {
     waits: bool,
     /// The last result has not come.
     pub(super) is_missing: bool,
+    /// The last period asked for, and the last one with a sample that is not modest.
+    period: u64,
+    immodest: Option<u64>,
 }
 
 impl RemoteLine {
@@ -71,6 +76,8 @@ impl RemoteLine {
             channel,
             waits,
             is_missing: false,
+            period: 0,
+            immodest: None,
         }
     }
 
@@ -79,6 +86,11 @@ impl RemoteLine {
     /// Real-time: hot, wakes.
     pub(super) fn ask(&mut self, sound: &[f32], silent: usize, gap: usize, period: u64) {
         let slot = self.form.slot(period);
+        self.period = period;
+        // NaN is not modest either.
+        if !sound.iter().all(|x| x.abs() < MODEST) {
+            self.immodest = Some(period);
+        }
         self.channel.ask(&[0..HEAD, slot.clone()], &mut |words| {
             put(words, period);
             let (head, samples) = words[slot.clone()].split_at_mut(SLOT_HEAD);
@@ -91,15 +103,28 @@ impl RemoteLine {
         });
     }
 
-    /// Takes the output, if it has come.
+    /// Takes the output, if it has come. Samples that are not finite are taken only if they can come of the input: a process that
+    /// writes nonsense must not put them into filters behind.
     ///
     /// Real-time: hot; offline it waits.
     pub(super) fn take(&mut self, output: &mut [f32]) {
         let reply = self.channel.take_reply(self.waits);
         self.is_missing = reply.is_none();
+        let mut is_finite = true;
         for (sample, word) in output.iter_mut().zip(reply.into_iter().flatten()) {
             *sample = f32::from_bits(*word);
+            is_finite &= sample.is_finite();
         }
+        if !is_finite && !self.may_be_infinite() {
+            self.is_missing = true;
+            self.channel.count_nonsense();
+        }
+    }
+
+    /// Returns true if a sample that is not modest is in the periods that the output comes of.
+    fn may_be_infinite(&self) -> bool {
+        let age = self.immodest.map(|at| self.period.saturating_sub(at));
+        age.is_some_and(|age| age <= self.form.periods as u64)
     }
 }
 
@@ -147,7 +172,7 @@ impl LineWork {
     }
 }
 
-impl Work for LineWork {
+impl NodeWork for LineWork {
     fn words(&self) -> (usize, usize) {
         self.form.words()
     }
@@ -170,6 +195,54 @@ impl Work for LineWork {
         }
         for (word, sample) in reply.iter_mut().zip(self.output.iter()) {
             *word = sample.to_bits();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives these words as every reply.
+    struct Answers(Vec<u32>, u32);
+
+    impl WorkChannel for Answers {
+        fn ask(&mut self, _: &[Range<usize>], write: &mut dyn FnMut(&mut [u32])) {
+            write(&mut vec![0; FORM.words().0]);
+        }
+
+        fn take_reply(&mut self, _: bool) -> Option<&[u32]> {
+            Some(&self.0)
+        }
+
+        fn count_nonsense(&mut self) {
+            self.1 += 1;
+            self.0.clear();
+        }
+    }
+
+    const FORM: LineForm = LineForm {
+        periods: 3,
+        input: 4,
+        output: 2,
+    };
+
+    /// True if a reply with NaN is missing, `later` periods after an input with this sample.
+    fn is_missing(sample: f32, later: u64) -> bool {
+        let reply = Answers(vec![1.0_f32.to_bits(), f32::NAN.to_bits()], 0);
+        let mut line = RemoteLine::new(FORM, Box::new(reply), false);
+        line.ask(&[0.5, sample, 0.0, 0.0], 0, 0, 7);
+        (8..8 + later).for_each(|period| line.ask(&[0.5; 4], 0, 0, period));
+        line.take(&mut [0.0; 2]);
+        line.is_missing
+    }
+
+    #[test]
+    fn a_reply_that_is_not_finite_is_nonsense_unless_the_input_was_not_either() {
+        assert!(is_missing(1.0, 0) && is_missing(-1e14, 0));
+        for sample in [f32::NAN, f32::NEG_INFINITY, 1e38] {
+            assert!(!is_missing(sample, 0) && !is_missing(sample, 2));
+            assert!(is_missing(sample, 4));
         }
     }
 }

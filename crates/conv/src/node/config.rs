@@ -2,7 +2,7 @@
 
 use super::kind::{LATENCIES, METHODS};
 use super::responses::{Responses, text};
-use super::scheduler::Work;
+use super::scheduler::SchedulerChoice;
 use crate::response::ir::{IrProcessing, Normalise};
 use crate::tuning::{PartitionChoice, PartitionOrigin, choose_partition};
 use crate::{
@@ -41,7 +41,7 @@ pub(super) struct ConvolverConfig {
     half: Option<usize>,
     pub(super) inputs: usize,
     pub(super) outputs: usize,
-    pub(super) work: Work,
+    pub(super) work: SchedulerChoice,
     pub(super) seat: WorkSeat,
 }
 
@@ -102,7 +102,7 @@ impl ConvolverConfig {
             half: Some(creation.number("half")? as usize).filter(|from| *from > 0),
             inputs: node.channels.count(),
             outputs: node.output_channels.unwrap_or(node.channels).count(),
-            work: Work::new(
+            work: SchedulerChoice::new(
                 creation.choice("work")?,
                 creation.choice("pin")?,
                 creation.number("priority")? as u8,

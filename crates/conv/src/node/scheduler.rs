@@ -18,7 +18,7 @@ pub(super) const PINS: &[&str] = &["free", "levels", "channels"];
 
 /// Scheduler that the node's parameters ask for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Work {
+pub(super) enum SchedulerChoice {
     /// The graph's workers, earliest deadline first.
     Deferred,
     /// Threads of the node.
@@ -42,7 +42,7 @@ pub(super) enum NodeScheduler {
     Callback,
 }
 
-impl Work {
+impl SchedulerChoice {
     /// Value at a place of [`WORK`].
     pub(super) fn new(place: usize, pin: usize, priority: u8) -> Self {
         match place {

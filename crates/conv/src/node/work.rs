@@ -2,8 +2,8 @@
 
 use super::away::lines;
 use super::config::ConvolverConfig;
-use super::scheduler::Work;
-use processor::{MakeError, WorkContext};
+use super::scheduler::SchedulerChoice;
+use processor::{MakeError, NodeWork, WorkContext};
 
 /// The work of a node with this configuration, for another process.
 ///
@@ -15,9 +15,9 @@ use processor::{MakeError, WorkContext};
 pub(super) fn works(
     config: &ConvolverConfig,
     context: &WorkContext<'_>,
-) -> Result<Vec<Box<dyn processor::Work>>, MakeError> {
+) -> Result<Vec<Box<dyn NodeWork>>, MakeError> {
     let refused = |message: &str| MakeError::param("work", message);
-    if !matches!(config.work, Work::Deferred) {
+    if !matches!(config.work, SchedulerChoice::Deferred) {
         return Err(refused("with this `work` no other process does it"));
     }
     if config.responses.count() > 1 {

@@ -2,28 +2,10 @@
 
 use super::FRAMES;
 use crate::filters::lanes::LANES;
+use rt::vectors::{four, turned};
 
 /// A sample of each lane, for each frame of a step.
 pub(crate) type LaneFrames = [[f32; LANES]; FRAMES];
-
-/// Columns as rows.
-#[inline(always)]
-fn turned([a, b, c, d]: [[f32; 4]; 4]) -> [[f32; 4]; 4] {
-    let (low, high) = ([a[0], b[0], a[1], b[1]], [a[2], b[2], a[3], b[3]]);
-    let (next_low, next_high) = ([c[0], d[0], c[1], d[1]], [c[2], d[2], c[3], d[3]]);
-    [
-        [low[0], low[1], next_low[0], next_low[1]],
-        [low[2], low[3], next_low[2], next_low[3]],
-        [high[0], high[1], next_high[0], next_high[1]],
-        [high[2], high[3], next_high[2], next_high[3]],
-    ]
-}
-
-/// Four samples from `at` on.
-#[inline(always)]
-fn four(from: &[f32], at: usize) -> [f32; 4] {
-    [from[at], from[at + 1], from[at + 2], from[at + 3]]
-}
 
 /// Puts the first `count` samples of signals side by side.
 ///

@@ -1,4 +1,4 @@
-//! [`Voice`]: one sample that sounds.
+//! [`SampleVoice`]: one sample that sounds.
 
 use super::filter::ZoneFilter;
 use super::octaves::{Cycle, Octaves, octave_of, read};
@@ -85,7 +85,7 @@ impl LoadedZone {
 
     /// The sample of a channel at a place.
     #[inline(always)]
-    fn read(&self, voice: &Voice, channel: usize) -> f64 {
+    fn read(&self, voice: &SampleVoice, channel: usize) -> f64 {
         match voice.octave {
             0 => read(self.sound.channel(channel), voice.place),
             octave => self
@@ -109,7 +109,7 @@ enum VoicePart {
 
 /// One sample that sounds, or none.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Voice {
+pub(super) struct SampleVoice {
     pub(super) zone: usize,
     /// The note that it plays.
     pub(super) note: u64,
@@ -141,7 +141,7 @@ pub(super) struct Voice {
     ring_left: u64,
 }
 
-impl Voice {
+impl SampleVoice {
     /// Words of a saved voice.
     pub(super) const STATE_WORDS: usize = 18;
 

@@ -92,7 +92,7 @@ mod tests {
         let (request, reply) = WordJob::words(&here);
         let (mut request, mut reply) = (vec![0; request], vec![0; reply]);
         here.write_request(&mut request);
-        processor::Work::answer(&mut there, &request, &mut reply);
+        processor::NodeWork::answer(&mut there, &request, &mut reply);
         here.begin();
         while !here.run_piece() {}
         let result = std::mem::take(&mut here.result);

@@ -14,7 +14,7 @@ use units::Frames;
 pub struct WordsTicket {
     node: NodeId,
     number: u64,
-    /// Where the engine was.
+    /// Position of the engine when it was sent.
     position: u64,
 }
 
@@ -192,7 +192,7 @@ impl Engine {
         })
     }
 
-    /// What has become of a message in words. After a second without its block it counts as unknown.
+    /// The fate of a message in words. After a second without its block it counts as unknown.
     ///
     /// Real-time: setup.
     pub fn words_fate(&mut self, ticket: &WordsTicket) -> WordsFate {

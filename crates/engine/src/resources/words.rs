@@ -16,7 +16,7 @@ pub(crate) struct WordsOutbox {
     full_since: Option<(u64, u64)>,
 }
 
-/// What has become of a message in words.
+/// The fate of a message in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordsFate {
     /// It waits for its block.
@@ -77,7 +77,7 @@ impl WordsOutbox {
         is_sent.then_some(self.sent)
     }
 
-    /// What has become of message `number`.
+    /// The fate of message `number`.
     pub(crate) fn fate(&mut self, number: u64) -> WordsFate {
         self.collect();
         let found = self.taken.iter().find(|taken| taken.number == number);

@@ -105,7 +105,7 @@ fn close(bound: &mut BoundPlan, bank: OpenBank) {
     }
 }
 
-/// How the processor of a step is computed side by side, if it may be: nothing is to be done before it in a block.
+/// The way in which the processor of a step is computed side by side, if it may be: nothing is to be done before it in a block.
 fn bank_kind(step: &BoundStep) -> Option<BankKind> {
     let is_plain = matches!(step.operation, Operation::Process(_))
         && step.preparation == Preparation::None

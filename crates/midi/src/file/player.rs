@@ -89,7 +89,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     }))
 }
 
-/// What is played of a file, and when.
+/// The part of a file that is played, and its times.
 fn timeline(
     creation: &MakeContext<'_>,
     file: &MidiFile,

@@ -15,7 +15,7 @@ const MARGIN: [f32; 2] = [5.0, 6.0];
 pub(super) struct Selection {
     /// Their numbers, ascending.
     pub(super) boxes: Vec<usize>,
-    /// Where a click on no box began.
+    /// Begin of a click on no box.
     pub(super) from: Option<[f32; 2]>,
     /// True if the text of the one that is selected is being written: a click has ended on it.
     pub(super) is_written: bool,

@@ -14,7 +14,7 @@ static PLAYING: Mutex<Vec<Weak<NodeNames>>> = Mutex::new(Vec::new());
 
 /// Names of a patch.
 struct NodeNames {
-    /// Which program's console it prints to: patches of another one are strangers.
+    /// The console of the program to which it prints: patches of another one are strangers.
     console: usize,
     node: String,
     /// None where it shares none by its own choice.

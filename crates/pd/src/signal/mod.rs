@@ -6,6 +6,8 @@
 //! | `order` | a canvas to the row of its objects, sorted as Pd sorts them |
 //! | `claimed`, `shared` | what several objects share, and who may touch it |
 //! | `steps` | a patch as its messages and a row of steps |
+//! | `message_step` | the messages of a patch |
+//! | `touched` | things that signals touch beside their own |
 //! | `bind`, `bound_step` | ordered steps to steps with all that they touch |
 //! | `place` | where an object lies; those of one row lie together |
 //! | `arithmetic`, `chain` | sums, products and the like, which a row computes by itself, one behind the other |
@@ -34,6 +36,7 @@ mod format;
 mod joined_blocks;
 mod lanes;
 mod loops;
+mod message_step;
 mod moves;
 mod objects;
 mod order;
@@ -52,6 +55,7 @@ mod shared;
 mod state;
 mod steps;
 mod together;
+mod touched;
 mod traits;
 mod world;
 
@@ -59,6 +63,7 @@ pub(crate) use arithmetic::{Arithmetic, Operation};
 pub(crate) use bound_step::BoundStep;
 pub(crate) use claimed::Claimed;
 pub(crate) use format::RowFormat;
+pub(crate) use message_step::MessageStep;
 pub(crate) use objects::{initial_number, make};
 pub(crate) use order::Step;
 pub(crate) use order_edges::OrderEdges;
@@ -69,7 +74,7 @@ pub(crate) use recursion::{LANES, Recursion, RecursionKind};
 pub(crate) use row::Row;
 pub(crate) use shared::SharedCell;
 pub(crate) use shared::{Accesses, SharedName, SharedSamples};
-pub(crate) use steps::{JoinedSteps, MessageStep, PatchSteps};
+pub(crate) use steps::{JoinedSteps, PatchSteps};
 pub(crate) use world::{BlockTimer, BufferId};
 pub(crate) use world::{Inlets, SignalWorld};
 

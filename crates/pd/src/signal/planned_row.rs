@@ -5,7 +5,7 @@
 
 use super::moves::Moves;
 use super::row::Row;
-use super::steps::Touched;
+use super::touched::Touched;
 
 /// A row of all signals, put in order anew, that does not compute yet.
 pub(crate) struct ChangedRow {

@@ -1,9 +1,10 @@
 //! [`PatchPlayer`]: a patch that plays in one thread, 64 frames at a time.
 
 use super::BLOCK;
+use super::message_step::MessageStep;
 use super::row::Row;
 use super::shared::SharedCell;
-use super::steps::{MessageStep, PatchSteps};
+use super::steps::PatchSteps;
 use crate::child::allow_children;
 use crate::control::{NotYet, Symbol};
 use crate::file::Atom;

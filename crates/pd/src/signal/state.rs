@@ -1,8 +1,8 @@
 //! State of a patch: that of its messages and objects, and of what its signals share.
 
+use super::message_step::MessageStep;
 use super::place::SignalObject;
 use super::shared::{SharedCell, SharedName, SharedSamples};
-use super::steps::MessageStep;
 use crate::control::is_now;
 use crate::load::LoadedPatch;
 use crate::state::{Held, StateReader, StateWriter, Unfit};
@@ -19,7 +19,7 @@ const ROOM: usize = 16 << 10;
 /// Largest number of a block that is believed: far enough from overflow.
 const MAX_TICK: u64 = 1 << 62;
 
-/// What a state of a patch must agree in.
+/// Marks in which a state must agree with its patch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StateFormat {
     /// A number that another patch does not have.
@@ -224,7 +224,8 @@ fn save_samples(samples: &[f32], state: &mut StateWriter<'_>) {
     is_kept.save(state);
     state.left_out += usize::from(!is_kept && !samples.is_empty());
     if is_kept {
-        samples.save(state);
+        state.put_len(samples.len());
+        state.put_samples(samples);
     }
 }
 

@@ -69,7 +69,7 @@ impl<'s> StateReader<'s> {
         (len <= self.bytes.len()).then_some(len).ok_or(Unfit)
     }
 
-    /// What [`StateWriter::record`](super::StateWriter::record) has written.
+    /// The bytes that [`StateWriter::record`](super::StateWriter::record) has written.
     ///
     /// # Errors
     ///

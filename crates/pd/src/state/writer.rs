@@ -37,6 +37,19 @@ impl<'s> StateWriter<'s> {
         }
     }
 
+    /// Writes samples.
+    ///
+    /// Real-time: as [`put`](Self::put).
+    pub(crate) fn put_samples(&mut self, samples: &[f32]) {
+        let mut bytes = [0; 256];
+        for part in samples.chunks(bytes.len() / 4) {
+            for (to, sample) in bytes.chunks_exact_mut(4).zip(part) {
+                to.copy_from_slice(&sample.to_le_bytes());
+            }
+            self.put(&bytes[..4 * part.len()]);
+        }
+    }
+
     /// Writes a number.
     #[inline]
     pub(crate) fn put_u32(&mut self, number: u32) {

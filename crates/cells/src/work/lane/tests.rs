@@ -8,7 +8,7 @@ const SIZES: [(usize, usize); 3] = [(7, 3), (40, 1), (1, 33)];
 /// Adds one to each word.
 struct AddOne(usize, usize);
 
-impl Work for AddOne {
+impl NodeWork for AddOne {
     fn words(&self) -> (usize, usize) {
         (self.0, self.1)
     }
@@ -112,6 +112,43 @@ fn a_request_that_a_process_leaves_is_done_by_the_next_one() {
             assert_eq!(channel.take_reply(true).unwrap(), [9]);
         });
     }
+}
+
+#[test]
+fn a_process_that_never_answers_is_waited_for_once() {
+    let lanes = TestLanes::new();
+    let mut channel = lanes.channel(0).unwrap();
+    channel.ask(&whole(SIZES[0].0), &mut |words| words.fill(1));
+    assert!(!channel.wait(Nanos(1)));
+    // The limit would be a minute now.
+    channel.ask(&whole(SIZES[0].0), &mut |words| words.fill(2));
+    let began = now();
+    assert!(!channel.wait(Nanos(60_000_000_000)));
+    assert!(now().0 - began.0 < 30_000_000_000);
+    // Another process is waited for.
+    lanes.status.starts.store(1, Ordering::Relaxed);
+    let (words, mut served) = lanes.served();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while !served[0].serve(&words, || ()) {
+                std::thread::yield_now();
+            }
+        });
+        assert!(channel.wait(Nanos(60_000_000_000)));
+    });
+}
+
+#[test]
+fn the_first_request_of_a_node_is_sent_whole_over_that_of_another() {
+    let lanes = TestLanes::new();
+    let mut before = lanes.channel(1).unwrap();
+    before.ask(&whole(SIZES[1].0), &mut |words| words.fill(7));
+    drop(before);
+    let mut channel = lanes.channel(1).unwrap();
+    channel.ask(std::slice::from_ref(&(0..1)), &mut |words| words[0] = 3);
+    let sent = lanes.places[1].of_request(&lanes.words);
+    let sent = sent.iter().map(|word| word.load(Ordering::Relaxed));
+    assert!(sent.eq(std::iter::once(3).chain(std::iter::repeat_n(0, SIZES[1].0 - 1))));
 }
 
 #[test]

@@ -122,7 +122,7 @@ impl CellProcess {
         Failure::failed(format!("cell `{name}`: {why}"))
     }
 
-    /// What the session says of this cell, on the cores of the call.
+    /// The section of this cell, on the cores of the call.
     fn spec(&self, part: &CellPart) -> CellSpec {
         let mut spec = part.spec.clone();
         if let Some(cores) = &self.cores {

@@ -298,7 +298,7 @@ impl CellStart<'_> {
     }
 }
 
-/// What the monitor is to start of each cell.
+/// The parts of the cells that the monitor is to start.
 fn planned_cells<'a>(
     cells: &[KeptCell],
     parts: &'a [CellPart],
@@ -363,7 +363,7 @@ fn plan(loaded: &LoadedSession, kept: &KeptChanges) -> Result<Planned, Failure> 
     })
 }
 
-/// What the session states of all cells together.
+/// The section of all cells together.
 fn read_valid_system(loaded: &LoadedSession) -> Result<SystemSpec, Failure> {
     let (system, mistakes) = read_system(&loaded.session);
     loaded.refuse(&mistakes)?;

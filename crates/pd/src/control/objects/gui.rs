@@ -27,7 +27,7 @@ pub(in super::super) struct GuiBox {
     /// Values that a mouse can reach: lowest and highest value, equal where there are no limits.
     range: [f32; 2],
     is_logarithmic: bool,
-    /// What a radio box of the kind that sends lists has sent.
+    /// The cell that a radio box of the kind that sends lists has sent.
     lists: Option<SentCell>,
     /// Its looks and value, for a face.
     shown: Arc<ShownBox>,

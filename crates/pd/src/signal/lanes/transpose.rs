@@ -2,19 +2,7 @@
 
 use super::super::loops::RUN;
 use super::kernels::Lane;
-
-/// Columns as rows.
-#[inline(always)]
-fn turned([a, b, c, d]: [[f32; 4]; 4]) -> [[f32; 4]; 4] {
-    let (low, high) = ([a[0], b[0], a[1], b[1]], [a[2], b[2], a[3], b[3]]);
-    let (next_low, next_high) = ([c[0], d[0], c[1], d[1]], [c[2], d[2], c[3], d[3]]);
-    [
-        [low[0], low[1], next_low[0], next_low[1]],
-        [low[2], low[3], next_low[2], next_low[3]],
-        [high[0], high[1], next_high[0], next_high[1]],
-        [high[2], high[3], next_high[2], next_high[3]],
-    ]
-}
+use rt::vectors::{four, turned};
 
 /// Puts the samples of signals side by side.
 #[inline(always)]
@@ -66,12 +54,6 @@ pub(super) fn apart<const L: usize>(from: &[Lane<L>; RUN], to: &mut [[f32; RUN];
             }
         }
     }
-}
-
-/// Four samples from `at` on.
-#[inline(always)]
-fn four(from: &[f32], at: usize) -> [f32; 4] {
-    [from[at], from[at + 1], from[at + 2], from[at + 3]]
 }
 
 #[cfg(test)]

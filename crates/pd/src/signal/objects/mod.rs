@@ -8,7 +8,8 @@
 //! | `functions` | exponential, logarithm and roots |
 //! | `oscillators` | `osc~`, `phasor~`, `cos~`, `noise~` |
 //! | `phases` | phases added up, and the table of a cosine |
-//! | `ramps` | `line~`, `vline~`, `sig~`, `snapshot~` and others between messages and signals |
+//! | `ramps` | messages to signals: `line~`, `vline~`, `sig~` |
+//! | `detectors` | signals to messages: `snapshot~`, `env~`, `threshold~` |
 //! | `bonk`, `pique` | `bonk~`: attacks; `pique`: peaks of a spectrum in arrays |
 //! | `fiddle`, `sigmund` | `fiddle~`, `sigmund~`: pitches and sinusoids |
 //! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `slop~` |
@@ -26,6 +27,7 @@ mod buses;
 mod complex;
 mod cubic;
 mod delays;
+mod detectors;
 mod expr;
 mod extra;
 mod fiddle;
@@ -61,6 +63,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| pique::make(making))
         .or_else(|| oscillators::make(making))
         .or_else(|| ramps::make(making))
+        .or_else(|| detectors::make(making))
         .or_else(|| matches!(making.class, "block~" | "switch~").then(|| Box::new(BlockBox) as _))
 }
 

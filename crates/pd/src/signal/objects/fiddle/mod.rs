@@ -12,8 +12,9 @@ mod tracks;
 
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::{Accesses, Inlets, RowFormat, SignalWorld};
+use crate::state::{Held, StateReader, StateWriter, Unfit, held, held_arrays};
 use pitch::{DB, DB_OFFSET, Found, MAX_PITCHES, Sound, Votes};
-use spectrum::{Peak, Spectrum};
+use spectrum::{LoudPeak, Spectrum};
 use tracks::{Rules, Tracks, windows};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -27,7 +28,7 @@ const DEFAULT_POINTS: usize = 1024;
 /// Most peaks.
 const MAX_PEAKS: f32 = 100.0;
 
-/// What messages set, as they say it.
+/// Settings by messages, in their units.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     low_db: f32,
@@ -40,20 +41,61 @@ struct Settings {
     is_auto: bool,
 }
 
+/// The last window, the older half first, and the samples of the newer half that have come.
+#[derive(Default)]
+struct Window {
+    samples: Vec<f32>,
+    filled: usize,
+}
+
 struct Fiddle {
     settings: Settings,
     pitches: usize,
-    points: usize,
     max_peaks: usize,
     rate: f32,
-    /// The last window, the older half first.
-    window: Vec<f32>,
-    filled: usize,
+    window: Window,
     spectrum: Spectrum,
     votes: Votes,
     tracks: Tracks,
     /// Peaks for the outlet.
-    given: Vec<Peak>,
+    given: Vec<LoudPeak>,
+}
+
+impl Held for Settings {
+    held!(
+        low_db,
+        high_db,
+        attack_ms,
+        attack_db,
+        vibrato_ms,
+        vibrato,
+        half_partial,
+        is_auto
+    );
+}
+
+impl Held for LoudPeak {
+    held!(frequency, width, power, loudness);
+}
+
+held_arrays!(LoudPeak);
+
+impl Held for Window {
+    fn save(&self, state: &mut StateWriter<'_>) {
+        self.samples.save(state);
+        self.filled.save(state);
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        let points = { *state }.len()?;
+        if allowed_points(points) != (points, None) {
+            return Err(Unfit);
+        }
+        self.samples.resize(points, 0.0);
+        self.samples.load(state)?;
+        self.filled.load(state)?;
+        (self.filled < points / 2).then_some(()).ok_or(Unfit)
+    }
 }
 
 #[expect(
@@ -109,15 +151,13 @@ impl Fiddle {
                 is_auto: true,
             },
             pitches: whole(number(1)).clamp(1, MAX_PITCHES),
-            points: 0,
             max_peaks,
             rate: making.globals.rate,
-            window: Vec::new(),
-            filled: 0,
+            window: Window::default(),
             spectrum: Spectrum::default(),
             votes: Votes::default(),
             tracks: Tracks::default(),
-            given: vec![Peak::default(); given],
+            given: vec![LoudPeak::default(); given],
         };
         if let Some(warning) = warning {
             let line = format!("error: fiddle~: npoints {warning}; using {points}");
@@ -127,19 +167,31 @@ impl Fiddle {
         new
     }
 
+    /// Samples of a window.
+    fn points(&self) -> usize {
+        self.window.samples.len()
+    }
+
     fn set_points(&mut self, points: usize) {
-        if points != self.points {
-            self.points = points;
-            self.window = vec![0.0; points];
-            self.filled = 0;
+        if points != self.points() {
+            self.window.samples = vec![0.0; points];
+            self.window.filled = 0;
             self.spectrum.prepare(points, self.max_peaks);
             self.tracks = Tracks::default();
         }
     }
 
+    /// Returns true if its fields can be true together. A state may have brought another window.
+    fn is_sound(&mut self) -> bool {
+        if self.spectrum.points() != self.points() {
+            self.spectrum.prepare(self.points(), self.max_peaks);
+        }
+        self.tracks.is_sound()
+    }
+
     fn rules(&self) -> Rules {
         let settings = &self.settings;
-        let per_ms = self.rate * 0.001 / number_of(self.points / 2);
+        let per_ms = self.rate * 0.001 / number_of(self.points() / 2);
         Rules {
             low_db: settings.low_db,
             high_db: settings.high_db,
@@ -152,16 +204,16 @@ impl Fiddle {
 
     /// Analyses the window.
     fn analyse(&mut self) {
-        self.spectrum.run(&self.window);
+        self.spectrum.run(&self.window.samples);
         let rules = self.rules();
         let sound = Sound {
-            points: self.points,
+            points: self.points(),
             rate: self.rate,
             total: self.spectrum.total,
             half_partial: self.settings.half_partial,
             max_pitches: self.pitches,
         };
-        let db = db_of(sound.total, self.points);
+        let db = db_of(sound.total, self.points());
         self.tracks.begin(db);
         if db < rules.low_db {
             self.tracks.pass_silence();
@@ -172,7 +224,7 @@ impl Fiddle {
         let found = peaks
             .iter()
             .copied()
-            .chain(std::iter::repeat(Peak::default()));
+            .chain(std::iter::repeat(LoudPeak::default()));
         for (to, peak) in self.given.iter_mut().zip(found) {
             *to = peak;
         }
@@ -183,7 +235,7 @@ impl Fiddle {
 
     /// Gives out the last analysis, from the last outlet to the first.
     fn give(&self, context: &mut Context<'_>) {
-        let points = number_of(self.points);
+        let points = number_of(self.points());
         let hertz = self.rate / (2.0 * points);
         for (at, peak) in self.given.iter().enumerate() {
             let amplitude = 2.0 / points * (peak.loudness * peak.loudness);
@@ -224,7 +276,7 @@ impl Fiddle {
     fn print(&self, context: &mut Context<'_>) {
         let settings = self.settings;
         let lines = [
-            format!("npoints {},", self.points),
+            format!("npoints {},", self.points()),
             format!("amp-range {:.6} {:.6},", settings.low_db, settings.high_db),
             format!("reattack {} {:.6},", settings.attack_ms, settings.attack_db),
             format!("vibrato {} {:.6}", settings.vibrato_ms, settings.vibrato),
@@ -248,6 +300,8 @@ fn db_of(total: f32, points: usize) -> f32 {
 }
 
 impl Object for Fiddle {
+    held!(settings, window, tracks, given; not pitches, max_peaks, rate, spectrum, votes; check |it| it.is_sound());
+
     fn accesses(&self, list: &mut Accesses) {
         list.sets_clocks();
     }
@@ -283,17 +337,18 @@ impl Object for Fiddle {
     }
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        let half = self.points / 2;
-        let signal = inlets.get(0);
-        for part in signal.chunks(half.max(1)) {
-            let room = (half - self.filled).min(part.len());
-            let at = half + self.filled;
-            self.window[at..at + room].copy_from_slice(&part[..room]);
-            self.filled += room;
-            if self.filled == half {
+        let half = self.points() / 2;
+        let mut left = inlets.get(0);
+        while !left.is_empty() {
+            let Window { samples, filled } = &mut self.window;
+            let (part, behind) = left.split_at((half - *filled).min(left.len()));
+            samples[half + *filled..][..part.len()].copy_from_slice(part);
+            *filled += part.len();
+            left = behind;
+            if *filled == half {
                 self.analyse();
-                self.window.copy_within(half.., 0);
-                self.filled = 0;
+                self.window.samples.copy_within(half.., 0);
+                self.window.filled = 0;
                 if self.settings.is_auto {
                     world.set_clock(0, 0.0);
                 }

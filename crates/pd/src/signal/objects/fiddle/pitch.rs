@@ -2,7 +2,7 @@
 //!
 //! Votes go into a table of 48 steps an octave. The highest steps are fundamentals, if enough of the power belongs to their partials.
 
-use super::spectrum::Peak;
+use super::spectrum::LoudPeak;
 use super::to_pitch;
 
 /// Steps of an octave.
@@ -23,7 +23,7 @@ const MIN_WIDTH: f32 = 0.03;
 const MIN_VOTES: f32 = 0.88;
 /// Lowest fundamental, in bins: two and a half periods of the window.
 const MIN_FREQUENCY: f32 = 5.0;
-/// What is taken off from decibels of bins.
+/// Decibels that are taken off from those of bins.
 pub(super) const DB_OFFSET: f32 = 30.8;
 /// Decibels of a natural logarithm.
 pub(super) const DB: f32 = 4.342_944_8;
@@ -36,7 +36,7 @@ pub(super) struct Found {
     pub db: f32,
 }
 
-/// What is known of the sound and of the analysis.
+/// The sound, and how it is analysed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sound {
     pub points: usize,
@@ -92,7 +92,7 @@ impl Votes {
     /// Writes the fundamentals of these peaks, the best first; gives their number.
     pub(super) fn find(
         &mut self,
-        peaks: &[Peak],
+        peaks: &[LoudPeak],
         sound: &Sound,
         found: &mut [Found; MAX_PITCHES],
     ) -> usize {
@@ -117,7 +117,7 @@ impl Votes {
         kept
     }
 
-    fn cast(&mut self, peaks: &[Peak], sound: &Sound, steps: usize) {
+    fn cast(&mut self, peaks: &[LoudPeak], sound: &Sound, steps: usize) {
         self.all[..steps].fill(0.0);
         let loudness = sound.total.sqrt().sqrt();
         for peak in peaks {
@@ -190,7 +190,7 @@ fn vote(all: &mut [f32], step: f32, width: f32, score: f32) -> bool {
 }
 
 /// The fundamental at a step, from those peaks that are partials of it; `None` if it has too little power or lies too low.
-fn measured(step: usize, peaks: &[Peak], sound: &Sound) -> Option<Found> {
+fn measured(step: usize, peaks: &[LoudPeak], sound: &Sound) -> Option<Found> {
     let rough = libm::exp(f64::from((number(step) + FIRST) / steps_of(1.0)));
     let rough = narrow(rough);
     let (mut power, mut loudness, mut above, mut below) = (0.0, 0.0, 0.0, 0.0);

@@ -12,10 +12,10 @@ const MAX_SPREAD: f32 = 10.0;
 
 /// A peak.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Peak {
+pub(super) struct LoudPeak {
     /// In bins.
     pub frequency: f32,
-    /// How far the estimates of the frequency lie apart, in bins.
+    /// Distance between the estimates of the frequency, in bins.
     pub width: f32,
     pub power: f32,
     /// Fourth root of the power.
@@ -30,7 +30,7 @@ pub(super) struct Spectrum {
     re: Vec<f32>,
     im: Vec<f32>,
     powers: Vec<f32>,
-    pub peaks: Vec<Peak>,
+    pub peaks: Vec<LoudPeak>,
     /// Power of all bins.
     pub total: f32,
 }
@@ -46,11 +46,16 @@ impl Spectrum {
         self.peaks = Vec::with_capacity(max_peaks);
     }
 
+    /// Samples of the windows for which it is prepared.
+    pub(super) fn points(&self) -> usize {
+        self.powers.len()
+    }
+
     /// Analyses a window. Leaves at most as many peaks as there is room for, and the power.
     pub(super) fn run(&mut self, window: &[f32]) {
         self.peaks.clear();
         self.total = 0.0;
-        let points = self.powers.len();
+        let points = self.points();
         if window.len() != points {
             return;
         }
@@ -81,7 +86,7 @@ impl Spectrum {
         (of(&self.re), of(&self.im))
     }
 
-    fn peak_at(&self, bin: usize) -> Option<Peak> {
+    fn peak_at(&self, bin: usize) -> Option<LoudPeak> {
         let (before, power, after) = (self.powers[bin - 1], self.powers[bin], self.powers[bin + 1]);
         let least = 0.00001 * self.total;
         if power < before || power < after || before < least || after < least {
@@ -100,7 +105,7 @@ impl Spectrum {
         }
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
         let frequency = bin as f32 + mean;
-        Some(Peak {
+        Some(LoudPeak {
             frequency: frequency.max(4.0),
             width: spread.sqrt(),
             power,
@@ -108,7 +113,7 @@ impl Spectrum {
         })
     }
 
-    /// How far the sinusoid that a bin is of lies above it, in bins.
+    /// Distance of the sinusoid that a bin is of above it, in bins.
     fn detune(&self, bin: usize) -> f32 {
         let (x, y) = self.windowed(bin);
         let slope = |from: &[f32]| from[bin - 2] - from[bin + 2];

@@ -1,13 +1,14 @@
 //! Fundamentals of successive windows to tracks, notes and attacks.
 
 use super::pitch::{Found, MAX_PITCHES};
+use crate::state::{Held, held};
 
 /// Windows that are remembered.
 const PAST: usize = 20;
 /// Largest step of a track between two windows, in semitones.
 const MAX_GLISS: f32 = 0.7;
 
-/// What counts as a note and as an attack.
+/// Limits of notes and attacks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// Below it there are no pitches.
@@ -45,6 +46,14 @@ struct Track {
     noted: f32,
     /// Pitch of the note that begins, 0 if none does.
     begins: f32,
+}
+
+impl Held for Track {
+    held!(pitches, dbs, age, noted, begins);
+}
+
+impl Held for Tracks {
+    held!(tracks, dbs, now, is_open, is_attack);
 }
 
 impl Track {
@@ -88,6 +97,11 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
+    /// Returns true if its fields can be true together.
+    pub(super) fn is_sound(&self) -> bool {
+        self.now < PAST && self.tracks.iter().all(|track| track.age < 1 << 32)
+    }
+
     /// Begins a window of this power.
     pub(super) fn begin(&mut self, db: f32) {
         self.now = (self.now + 1) % PAST;
