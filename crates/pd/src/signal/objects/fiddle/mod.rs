@@ -23,7 +23,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 
 /// Shortest and longest window.
 const POINTS: std::ops::RangeInclusive<usize> = 128..=8192;
-/// Window of which nothing is said.
+/// HalfWindow of which nothing is said.
 const DEFAULT_POINTS: usize = 1024;
 /// Most peaks.
 const MAX_PEAKS: f32 = 100.0;
@@ -43,7 +43,7 @@ struct Settings {
 
 /// The last window, the older half first, and the samples of the newer half that have come.
 #[derive(Default)]
-struct Window {
+struct HalfWindow {
     samples: Vec<f32>,
     filled: usize,
 }
@@ -53,7 +53,7 @@ struct Fiddle {
     pitches: usize,
     max_peaks: usize,
     rate: f32,
-    window: Window,
+    window: HalfWindow,
     spectrum: Spectrum,
     votes: Votes,
     tracks: Tracks,
@@ -80,7 +80,7 @@ impl Held for LoudPeak {
 
 held_arrays!(LoudPeak);
 
-impl Held for Window {
+impl Held for HalfWindow {
     fn save(&self, state: &mut StateWriter<'_>) {
         self.samples.save(state);
         self.filled.save(state);
@@ -153,7 +153,7 @@ impl Fiddle {
             pitches: whole(number(1)).clamp(1, MAX_PITCHES),
             max_peaks,
             rate: making.globals.rate,
-            window: Window::default(),
+            window: HalfWindow::default(),
             spectrum: Spectrum::default(),
             votes: Votes::default(),
             tracks: Tracks::default(),
@@ -340,7 +340,7 @@ impl Object for Fiddle {
         let half = self.points() / 2;
         let mut left = inlets.get(0);
         while !left.is_empty() {
-            let Window { samples, filled } = &mut self.window;
+            let HalfWindow { samples, filled } = &mut self.window;
             let (part, behind) = left.split_at((half - *filled).min(left.len()));
             samples[half + *filled..][..part.len()].copy_from_slice(part);
             *filled += part.len();
