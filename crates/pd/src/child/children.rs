@@ -70,6 +70,11 @@ impl Children {
         self.starts.retain(|start| !is_removed(start.0));
     }
 
+    /// Returns true if there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.boxes.is_empty()
+    }
+
     /// Takes what computes the sub-patches, for nodes of a plan, with names for the nodes.
     ///
     /// Real-time: setup.

@@ -295,6 +295,28 @@ impl Machine {
         rests
     }
 
+    /// Lets ticks pass in which there are no messages, and writes when each ends; false if there may be some. The first time is that of now.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn rest_for(&mut self, times: &mut [f64]) -> bool {
+        let mut end = self.globals.clocks.now();
+        if let Some((first, others)) = times.split_first_mut() {
+            *first = end;
+            for time in others {
+                end += self.tick;
+                *time = end;
+            }
+        }
+        let rests = self.globals.clocks.rest_until(end)
+            && self.globals.net.is_empty()
+            && self.globals.children.is_empty()
+            && !(self.globals.jobs.is_deferred && self.is_short_of_symbols());
+        if rests {
+            self.globals.clocks.advance_to(end);
+        }
+        rests
+    }
+
     /// Returns true if lines or messages of MIDI wait to be taken.
     ///
     /// Real-time: hot.

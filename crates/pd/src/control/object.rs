@@ -148,7 +148,13 @@ pub(crate) trait Object: Send + Sync {
         false
     }
 
-    /// Number of short blocks that may be computed as one now, if [`Object::may_join`].
+    /// Returns true if one call of [`Object::perform`] may compute the blocks of a batch, with the sound of a call for each. Another object
+    /// is called for each of them.
+    fn may_batch(&self) -> bool {
+        self.may_join()
+    }
+
+    /// Number of blocks that may be computed as one now, if [`Object::may_join`]; so many a batch has at most.
     ///
     /// Real-time: hot.
     fn joins(&self, world: &SignalWorld<'_>) -> usize {

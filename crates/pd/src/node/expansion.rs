@@ -56,6 +56,10 @@ pub(super) fn expand(
             let row = wired.into_groups(&places, &mut messages).pop();
             let row = row.map(|made| made.group.row);
             let patch = SmallPatch::new(made(messages), row, outputs);
+            let patch = match is_long(format) {
+                true => patch.in_batches(),
+                false => patch,
+            };
             small(patch.ending_at(format.end), channels)
         }
         false => {

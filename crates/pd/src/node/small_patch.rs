@@ -2,7 +2,7 @@
 
 use super::processors::{Messages, Outputs};
 use crate::child::ChildRunner;
-use crate::signal::{BLOCK, MessageStep, Row};
+use crate::signal::{BLOCK, BatchTimes, MAX_BATCH, MessageStep, Row};
 use processor::{Block, ProcessStatus, Processor, Setup, StateError, Tail};
 
 /// A patch that costs less than waking a worker, whose messages change its signals, or which plays in longer blocks: its messages, then
@@ -26,6 +26,16 @@ impl SmallPatch {
             outputs,
             end: u64::MAX,
         }
+    }
+
+    /// With several blocks at once, where nothing happens in them.
+    pub(super) fn in_batches(mut self) -> Self {
+        if let (Some(steps), Some(step)) = (&mut self.steps, self.messages.step()) {
+            let channels = self.outputs.channels.iter();
+            channels.for_each(|cell| cell.write().allow_batches());
+            step.allow_batches(steps);
+        }
+        self
     }
 
     /// With the frame at which the run ends, if that is known: behind it nothing is printed or written any more.
@@ -56,16 +66,14 @@ impl Processor for SmallPatch {
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let frames = block.frames();
-        if frames == BLOCK {
-            return self.compute(block);
-        }
         if !frames.is_multiple_of(BLOCK) {
             // No plan has such a block.
             block.silence_outputs();
             return ProcessStatus::Continue;
         }
-        for from in (0..frames).step_by(BLOCK) {
-            block.within(from..from + BLOCK, |part| self.compute(part));
+        let mut from = 0;
+        while from < frames {
+            from += block.within(from..frames, |rest| self.compute_some(rest));
         }
         ProcessStatus::Continue
     }
@@ -86,23 +94,40 @@ impl Processor for SmallPatch {
 }
 
 impl SmallPatch {
-    /// Computes 64 frames.
-    fn compute(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+    /// Computes the first 64 frames of a block, or as many times that as nothing happens in. Gives the number of frames.
+    fn compute_some(&mut self, block: &mut Block<'_>) -> usize {
         if block.position() >= self.end {
             block.silence_outputs();
-            return ProcessStatus::Continue;
+            return block.frames();
         }
-        self.messages.process(block);
+        block.within(0..BLOCK, |first| self.messages.process(first));
         self.take_changes();
         self.messages.send_to_editor();
+        let mut times = [0.0; MAX_BATCH];
+        let count = self.begin_batch(block, &mut times);
         if let Some(steps) = &mut self.steps {
-            steps.run();
+            steps.run_batch(&times[..count]);
         }
         self.children.iter_mut().for_each(ChildRunner::run_behind);
         if let Some(step) = self.messages.step() {
             // Those that messages have made.
             step.run_children();
         }
-        self.outputs.process(block)
+        block.within(0..count * BLOCK, |part| self.outputs.process(part));
+        count * BLOCK
+    }
+
+    /// Number of blocks that are computed at once, whose times are written: as many as the signals allow, if no message comes meanwhile.
+    fn begin_batch(&mut self, block: &Block<'_>, times: &mut BatchTimes) -> usize {
+        let left = usize::try_from(self.end - block.position()).unwrap_or(usize::MAX);
+        let most = (block.frames() / BLOCK).min(left.div_ceil(BLOCK));
+        if most < 2 || !self.children.is_empty() {
+            return 1;
+        }
+        let count = self.steps.as_mut().map_or(1, |steps| steps.batch(most));
+        match count > 1 && self.messages.rest_ahead(block, &mut times[..count]) {
+            true => count,
+            false => 1,
+        }
     }
 }

@@ -15,6 +15,8 @@ use std::collections::HashMap;
 pub(super) struct JoinedBlocks {
     /// True if the row may compute several blocks as one.
     pub may_join: bool,
+    /// Frames of the longest.
+    longest: usize,
     /// Blocks of 1, 2, 4 … blocks at once; those in use are empty here.
     sets: Vec<Vec<Box<[f32]>>>,
     in_use: usize,
@@ -24,9 +26,18 @@ impl JoinedBlocks {
     pub(super) fn new(may_join: bool) -> Self {
         Self {
             may_join,
+            longest: if may_join { BLOCK } else { 0 },
             sets: Vec::new(),
             in_use: 0,
         }
+    }
+
+    /// Makes room for batches of at most `count` blocks.
+    ///
+    /// Real-time: setup.
+    pub(super) fn allow_batches(&mut self, count: usize, blocks: &mut [Box<[f32]>], format: &RowFormat) {
+        self.longest = count * BLOCK;
+        self.resize(blocks, format);
     }
 
     /// Gives blocks the length of a format.
@@ -39,12 +50,20 @@ impl JoinedBlocks {
                 *block = silence(format.frames);
             }
         }
-        let is_short = self.may_join && format.frames == format.vector;
+        let is_whole = format.frames == format.vector;
         let lengths = (0..).map(|power| format.frames << power);
-        let lengths = lengths.take_while(|length| is_short && *length <= BLOCK);
+        let lengths = lengths.take_while(|length| is_whole && *length <= self.longest);
         let sets = lengths.map(|length| vec![silence(length); blocks.len()]);
         self.sets = sets.collect();
         self.in_use = 0;
+    }
+
+    /// Number of blocks at once, at most.
+    pub(super) fn most(&self) -> usize {
+        match self.sets.len() {
+            0 => 1,
+            sets => 1 << (sets - 1),
+        }
     }
 
     /// Makes `blocks` those of at most `most` blocks at once. Gives their number, and true if they are others now.

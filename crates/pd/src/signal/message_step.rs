@@ -1,6 +1,6 @@
 //! [`MessageStep`]: the messages of a patch, which come before all signals of a block.
 
-use super::RowFormat;
+use super::{BLOCK, RowFormat};
 use super::bind::Declared;
 use super::bound_step::BoundStep;
 use super::moves::Moves;
@@ -74,7 +74,7 @@ impl MessageStep {
     ) -> bool {
         // Before the messages: a bang to `switch~` computes its canvas at once, with `adc~` and `dac~` in it.
         for (at, channel) in self.inputs.iter().enumerate() {
-            input(at, &mut channel.write().samples);
+            input(at, &mut channel.write().samples[..BLOCK]);
         }
         self.machine.begin_children();
         for id in &self.touched.clock_setters {
@@ -86,6 +86,28 @@ impl MessageStep {
         }
         self.time.begin(self.machine.now());
         !rests
+    }
+
+    /// Lets the blocks behind the one that has begun pass, if there are no messages in them, and writes the times at which all of them end.
+    /// `input` takes in the channels of `adc~`, of all.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn rest_ahead(
+        &mut self,
+        times: &mut [f64],
+        mut input: impl FnMut(usize, &mut [f32]),
+    ) -> bool {
+        let is_quiet = self.touched.clock_setters.is_empty() && self.results.is_empty();
+        if !is_quiet || !self.machine.rest_for(times) {
+            return false;
+        }
+        for time in &times[1..] {
+            self.time.begin(*time);
+        }
+        for (at, channel) in self.inputs.iter().enumerate() {
+            input(at, &mut channel.write().samples[..times.len() * BLOCK]);
+        }
+        true
     }
 
     /// Runs the messages of a block, with arrays and numbers in the machine.
@@ -204,6 +226,17 @@ impl MessageStep {
     pub(crate) fn run_between(&mut self, outside: impl FnOnce(&mut Machine)) {
         let swapped = Swapped::new(self);
         outside(&mut swapped.0.machine);
+    }
+
+    /// Lets a row of all signals compute batches, if no message changes which signals there are.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn allow_batches(&self, row: &mut Row) {
+        if !self.may_change_signals() {
+            let inputs = self.inputs.iter();
+            inputs.for_each(|cell| cell.write().allow_batches());
+            row.allow_batches(&self.format);
+        }
     }
 
     /// Channels of `adc~`.

@@ -15,6 +15,7 @@
 //! | `row`, `row_step`, `row_blocks` | such steps, run one after the other, and the blocks between them |
 //! | `row_builder` | steps to those of a row |
 //! | `joined_blocks` | several short blocks of a row as one |
+//! | `batch` | several blocks of a row at once, all of a step before the next one |
 //! | `order_edges` | which steps wait for which, beside sound |
 //! | `schedule` | an order of a row's steps that brings equal recursions together |
 //! | `together` | which steps a row computes together |
@@ -28,6 +29,7 @@
 //! | `objects` | the classes |
 
 mod arithmetic;
+mod batch;
 mod bind;
 mod bound_step;
 mod chain;
@@ -60,6 +62,7 @@ mod traits;
 mod world;
 
 pub(crate) use arithmetic::{Arithmetic, Operation};
+pub(crate) use batch::{BatchTimes, MAX_BATCH};
 pub(crate) use bound_step::BoundStep;
 pub(crate) use claimed::Claimed;
 pub(crate) use format::RowFormat;

@@ -1,9 +1,9 @@
 //! [`Row`]: steps with everything that they touch, run one after the other by one node.
 
-use super::RowFormat;
+use super::batch::{BatchTimes, MAX_BATCH};
 use super::bound_step::BoundStep;
 use super::joined_blocks::JoinedBlocks;
-use super::lanes::{Scratch, Slices};
+use super::lanes::{Cut, Scratch, Slices};
 use super::loops::RUN;
 use super::moves::Moves;
 use super::place::{ObjectGroup, ObjectPlace};
@@ -13,6 +13,7 @@ use super::row_step::{Action, RowStep};
 use super::together::OrderedSteps;
 use super::traits::Traits;
 use super::world::{BlockTime, BufferId, Surroundings};
+use super::{BLOCK, RowFormat};
 use crate::control::{Machine, ObjectId};
 use rt::vectors::{WideWork, widest};
 use std::sync::Arc;
@@ -33,8 +34,31 @@ pub(crate) struct Row {
     /// Frames of a block.
     frames: usize,
     joined: JoinedBlocks,
+    batch: Batch,
     /// For steps that are computed together.
     scratch: Scratch,
+}
+
+/// What a row needs to compute batches of blocks.
+struct Batch {
+    /// True if the row may.
+    may_batch: bool,
+    times: BatchTimes,
+    /// Blocks of the batch that is computed.
+    count: usize,
+    /// Outlets of an object that computes one block after the other.
+    beside: Vec<Box<[f32]>>,
+}
+
+impl Batch {
+    fn new(may_batch: bool) -> Self {
+        Self {
+            may_batch,
+            times: [0.0; MAX_BATCH],
+            count: 1,
+            beside: Vec::new(),
+        }
+    }
 }
 
 impl Row {
@@ -87,7 +111,7 @@ impl Row {
         (inputs, outputs): (&[BufferId], &[BufferId]),
         (format, time): (&RowFormat, Arc<BlockTime>),
     ) -> (Self, RowBlocks) {
-        let may_join = steps.may_join;
+        let (may_join, may_batch) = (steps.may_join, steps.may_batch);
         let (row_steps, blocks) = RowBuilder::build(find, steps, (inputs, outputs));
         let recurs = |step: &RowStep| matches!(step.action, Action::Recur(_));
         let scratch = match row_steps.iter().any(recurs) {
@@ -103,6 +127,7 @@ impl Row {
             rate: format.rate,
             frames: format.frames,
             joined: JoinedBlocks::new(may_join),
+            batch: Batch::new(may_batch),
             scratch,
         };
         row.resize(format);
@@ -168,6 +193,64 @@ impl Row {
         joined
     }
 
+    /// Makes room for batches, if the row may compute such; `format` is its own.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn allow_batches(&mut self, format: &RowFormat) {
+        if !self.batch.may_batch || self.blocks.is_empty() {
+            return;
+        }
+        self.joined.allow_batches(MAX_BATCH, &mut self.blocks, format);
+        let most = self.steps.iter().map(|step| step.outlets.len()).max();
+        let silence = || vec![0.0; BLOCK].into_boxed_slice();
+        self.batch.beside = (0..most.unwrap_or(0)).map(|_| silence()).collect();
+        self.steps.iter().for_each(|step| step.grants.allow_batches());
+    }
+
+    /// Number of blocks of a batch that may be computed now, `most` at most: a power of two.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn batch(&mut self, most: usize) -> usize {
+        let most = most.min(self.joined.most());
+        if most < 2 {
+            return 1;
+        }
+        let mut objects = self.objects.write();
+        let surroundings = Surroundings {
+            time: &self.time,
+            rate: self.rate,
+            frames: self.frames,
+        };
+        let limits = self.steps.iter().map(|step| match step.action {
+            Action::Perform(at) if !step.is_cut => step.joins(&mut objects[at], surroundings),
+            _ => usize::MAX,
+        });
+        let most = limits.min().unwrap_or(most).clamp(1, most);
+        1 << most.ilog2()
+    }
+
+    /// Computes a batch of blocks that end at these times; the last one is that of now.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn run_batch(&mut self, times: &[f64]) {
+        self.batch.times[..times.len()].copy_from_slice(times);
+        self.batch.count = times.len();
+        self.use_blocks(times.len());
+        widest(Running(self));
+        self.batch.count = 1;
+    }
+
+    /// Takes the blocks for so many at once into use.
+    #[inline]
+    fn use_blocks(&mut self, count: usize) {
+        let (_, has_changed) = self.joined.set(&mut self.blocks, count);
+        if has_changed {
+            for object in self.objects.write().iter_mut() {
+                object.has_new_numbers = true;
+            }
+        }
+    }
+
     /// Number of objects that compute.
     pub(super) fn object_count(&self) -> usize {
         self.objects.read().len()
@@ -204,6 +287,11 @@ impl WideWork for Running<'_> {
             frames: row.frames,
         };
         let is_in_runs = blocks[0].len() % RUN == 0;
+        let times = &row.batch.times[..row.batch.count];
+        let cut = match times.len() {
+            1 => Cut::Whole,
+            _ => Cut::Blocks,
+        };
         let mut steps = row.steps.iter();
         while let Some(step) = steps.next() {
             let at = match &step.action {
@@ -218,7 +306,7 @@ impl WideWork for Running<'_> {
                                 step.fill_numbers(object, blocks);
                             }
                         }
-                        lanes.run(&mut objects, (blocks, &mut row.scratch), row.rate);
+                        lanes.run(&mut objects, (blocks, &mut row.scratch), row.rate, cut);
                     }
                     continue;
                 }
@@ -226,7 +314,7 @@ impl WideWork for Running<'_> {
                     if Slices::fit(blocks[0].len()) {
                         let (now, behind) = steps.as_slice().split_at(slices.count());
                         steps = behind.iter();
-                        RowStep::run_slices(slices, now, &mut objects, (blocks, row.rate));
+                        RowStep::run_slices(slices, now, &mut objects, (blocks, row.rate), cut);
                     }
                     continue;
                 }
@@ -244,6 +332,11 @@ impl WideWork for Running<'_> {
             let object = &mut objects[at];
             if object.take_new_numbers() {
                 step.fill_numbers(object, blocks);
+            }
+            if step.is_cut && times.len() > 1 {
+                let blocks = (&mut *blocks, &mut row.batch.beside[..]);
+                step.perform_in_parts(object, blocks, times, surroundings);
+                continue;
             }
             match *step.outlets {
                 [] => {

@@ -132,6 +132,7 @@ impl<F: Fn(ObjectId) -> Option<Found>> RowBuilder<F> {
             let numbers = numbers.clone();
             Action::Chain(Chain::new(of, &inlets, numbers, (to, has_one_reader)))
         };
+        let traits = place.as_ref().map(|(_, traits)| *traits);
         let action = match (&bound.step, place) {
             (Step::Fill { inlet, .. }, Some((place, _))) => Action::Fill(place, *inlet),
             (_, Some((_, traits))) => match traits.arithmetic {
@@ -144,12 +145,14 @@ impl<F: Fn(ObjectId) -> Option<Found>> RowBuilder<F> {
             let each = inlets.iter_mut();
             each.for_each(|block| *block = beside(*block, outlet));
         }
+        let is_cut = traits.is_some_and(|traits| !traits.may_batch);
         let step = RowStep {
             action,
             numbers,
             inlets,
             outlets,
             grants: bound.grants,
+            is_cut,
         };
         (step, lane)
     }

@@ -1,7 +1,8 @@
 //! [`RowStep`]: a step of a row, with the blocks that it reads and writes.
 
+use super::BLOCK;
 use super::chain::Chain;
-use super::lanes::{LanePlace, SideBySide, Slices};
+use super::lanes::{Cut, LanePlace, SideBySide, Slices};
 use super::place::{ObjectPlace, SignalObject};
 use super::recursion::RecursionKind;
 use super::shared::Grants;
@@ -16,6 +17,8 @@ pub(super) struct RowStep {
     pub inlets: Box<[u32]>,
     pub outlets: Box<[u32]>,
     pub grants: Grants,
+    /// True if the object computes the blocks of a batch one after the other.
+    pub is_cut: bool,
 }
 
 /// Work of a step.
@@ -61,6 +64,7 @@ impl RowStep {
             inlets: Box::default(),
             outlets: Box::default(),
             grants: Grants::default(),
+            is_cut: false,
         }
     }
 
@@ -88,6 +92,7 @@ impl RowStep {
             behind,
             at: &self.inlets,
             numbers: &self.numbers,
+            part: None,
         };
         (inlets, outlets)
     }
@@ -100,16 +105,18 @@ impl RowStep {
             behind: &[],
             at: &self.inlets,
             numbers: &self.numbers,
+            part: None,
         }
     }
 
-    /// Lets `steps` compute a block in slices.
+    /// Lets `steps` compute blocks in slices.
     #[inline(always)]
     pub(super) fn run_slices(
         slices: &Slices,
         steps: &[Self],
         objects: &mut [SignalObject],
         (blocks, rate): (&mut [Box<[f32]>], f32),
+        cut: Cut,
     ) {
         for step in steps {
             match &step.action {
@@ -124,7 +131,7 @@ impl RowStep {
             Action::Chain(chain) => Some(chain),
             _ => None,
         };
-        slices.run(chain, objects, (blocks, rate));
+        slices.run(chain, objects, (blocks, rate), cut);
     }
 
     /// Fills the blocks of inlets that are numbers.
@@ -150,6 +157,35 @@ impl RowStep {
             surroundings,
         };
         object.object.perform(inlets, outlets, &mut world);
+    }
+
+    /// Lets an object compute the blocks of a batch one after the other. Those of its outlets are computed beside, and copied.
+    #[inline(never)]
+    pub(super) fn perform_in_parts(
+        &self,
+        object: &mut SignalObject,
+        (blocks, beside): (&mut [Box<[f32]>], &mut [Box<[f32]>]),
+        times: &[f64],
+        surroundings: Surroundings<'_>,
+    ) {
+        let (last, _) = surroundings.time.state();
+        let first = last + 1 - times.len() as u64;
+        let beside = &mut beside[..self.outlets.len()];
+        for (part, (tick, now)) in (first..).zip(times).enumerate() {
+            surroundings.time.begin_part(part, tick, *now);
+            let mut inlets = self.only_inlets(blocks);
+            if let [outlet] = *self.outlets {
+                let (before, behind) = blocks.split_at(outlet as usize);
+                (inlets.before, inlets.behind) = (before, &behind[1..]);
+            }
+            inlets.part = Some(part);
+            self.perform(object, &inlets, beside, surroundings);
+            for (outlet, from) in self.outlets.iter().zip(&*beside) {
+                let to = &mut blocks[*outlet as usize][part * BLOCK..][..BLOCK];
+                to.copy_from_slice(from);
+            }
+        }
+        surroundings.time.begin_part(0, last, times[times.len() - 1]);
     }
 
     /// Number of blocks that an object may compute as one.

@@ -3,6 +3,8 @@
 //! An object says what its signals touch ([`Accesses`]). From that follows the order of steps, and the object gets exactly those
 //! things ([`Grants`]): what it did not declare it cannot reach.
 
+use super::BLOCK;
+use super::batch::MAX_BATCH;
 use super::claimed::Claimed;
 use crate::control::Symbol;
 use rt::claim_cell::{ReadClaim, WriteClaim};
@@ -29,6 +31,14 @@ pub(crate) enum SharedName {
 }
 
 impl SharedName {
+    /// Returns true for what passes a block.
+    fn is_bus(self) -> bool {
+        matches!(
+            self,
+            Self::Send(_) | Self::Throw(_) | Self::Output(_) | Self::Input(_)
+        )
+    }
+
     /// Returns true if both are of one sort.
     fn is_like(self, other: Self) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
@@ -56,29 +66,31 @@ impl SharedSamples {
     /// A block of silence.
     pub(crate) fn block() -> Self {
         Self {
-            samples: vec![0.0; super::BLOCK],
+            samples: vec![0.0; BLOCK],
             ..Self::default()
         }
     }
 }
 
 impl SharedSamples {
-    /// Takes a block out, and leaves silence.
+    /// Makes room for a batch of blocks.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn allow_batches(&mut self) {
+        self.samples.resize(MAX_BATCH * BLOCK, 0.0);
+    }
+
+    /// Takes a block out, or those of a batch, and leaves silence.
     ///
     /// Real-time: hot.
     #[inline]
     pub(crate) fn take_block(&mut self, to: &mut [f32]) {
-        type Run = [f32; super::BLOCK];
-        if let (Ok(to), Ok(from)) = (
-            <&mut Run>::try_from(&mut *to),
-            <&mut Run>::try_from(&mut self.samples[..]),
-        ) {
+        let to = to.as_chunks_mut::<BLOCK>().0;
+        let from = self.samples.as_chunks_mut().0;
+        for (to, from) in to.iter_mut().zip(from) {
             *to = *from;
-            *from = [0.0; super::BLOCK];
-            return;
+            *from = [0.0; BLOCK];
         }
-        to.copy_from_slice(&self.samples);
-        self.samples.fill(0.0);
     }
 }
 
@@ -218,6 +230,15 @@ impl Grants {
     pub(super) fn mark_written(&mut self, written: &HashSet<SharedName>) {
         for grant in &mut self.0 {
             grant.is_written = written.contains(&grant.name);
+        }
+    }
+
+    /// Makes room for batches in buses.
+    ///
+    /// Real-time: setup.
+    pub(super) fn allow_batches(&self) {
+        for grant in self.0.iter().filter(|grant| grant.name.is_bus()) {
+            grant.cell.write().allow_batches();
         }
     }
 

@@ -1,5 +1,6 @@
 //! Steps that a row computes together, and which of them hand their signals on.
 
+use super::batch::may_batch;
 use super::bound_step::BoundStep;
 use super::joined_blocks::may_join;
 use super::recursion::RecursionKind;
@@ -18,6 +19,8 @@ pub(super) struct OrderedSteps {
     pub together: Together,
     /// True if several short blocks of them may be computed as one.
     pub may_join: bool,
+    /// True if batches of blocks may be computed step by step.
+    pub may_batch: bool,
 }
 
 impl OrderedSteps {
@@ -28,7 +31,8 @@ impl OrderedSteps {
             filter.waits().then_some(filter)
         };
         let kinds = Vec::from_iter(steps.iter().map(kind));
-        let may_join = may_join(&steps, traits);
+        let may_join = may_join(&steps, &traits);
+        let may_batch = may_batch(&steps, &traits);
         let order = schedule(&steps, &kinds);
         let together = order.iter().map(|steps| {
             let kind = kinds[steps[0]].filter(|kind| steps.len() >= kind.least());
@@ -41,6 +45,7 @@ impl OrderedSteps {
             steps: ordered.collect(),
             together,
             may_join,
+            may_batch,
         }
     }
 }

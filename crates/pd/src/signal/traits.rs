@@ -11,6 +11,8 @@ pub(super) struct Traits {
     pub arithmetic: Option<Arithmetic>,
     /// True if several short blocks of it may be computed as one.
     pub may_join: bool,
+    /// True if one call computes the blocks of a batch.
+    pub may_batch: bool,
     /// The filter that it is where a signal is at its second inlet, and where a number is.
     pub filter: [Option<RecursionKind>; 2],
 }
@@ -23,6 +25,7 @@ impl Traits {
         Self {
             arithmetic: object.arithmetic(),
             may_join: object.may_join(),
+            may_batch: object.may_batch(),
             filter: [kind(None), kind(Some(0.0))],
         }
     }

@@ -1,10 +1,11 @@
 //! What an object sees while it computes.
 
+use super::BLOCK;
 use super::shared::{Grants, SharedName, SharedSamples};
 use crate::control::UNITS_PER_MS;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Number of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +20,8 @@ pub(crate) struct Inlets<'s> {
     pub(super) at: &'s [u32],
     /// Inlets that are numbers, each with the block that is filled with it.
     pub(super) numbers: &'s [(usize, u32)],
+    /// Number of the block among those of a batch; `None` where the object computes all that is there.
+    pub(super) part: Option<usize>,
 }
 
 impl Inlets<'_> {
@@ -29,9 +32,13 @@ impl Inlets<'_> {
     #[inline]
     pub(crate) fn get(&self, at: usize) -> &[f32] {
         let block = self.at[at];
-        match block & Self::BEHIND {
+        let whole = match block & Self::BEHIND {
             0 => &self.before[block as usize],
             _ => &self.behind[(block ^ Self::BEHIND) as usize],
+        };
+        match self.part {
+            None => whole,
+            Some(part) => &whole.as_chunks::<BLOCK>().0[part],
         }
     }
 
@@ -53,6 +60,8 @@ impl Inlets<'_> {
 pub(crate) struct BlockTime {
     tick: AtomicU64,
     now: AtomicU64,
+    /// Number of the block among those of a batch.
+    part: AtomicUsize,
 }
 
 /// Tells the signals the time of blocks whose messages come late.
@@ -88,6 +97,14 @@ impl BlockTime {
     /// Sets the time of a block that a message causes.
     pub(super) fn set_now(&self, now: f64) {
         self.now.store(now.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Begins the block `part` of a batch, whose number and time these are.
+    ///
+    /// Real-time: hot.
+    pub(super) fn begin_part(&self, part: usize, tick: u64, now: f64) {
+        self.part.store(part, Ordering::Relaxed);
+        self.restore(tick, now);
     }
 
     /// Number of blocks that have begun, and logical time.
@@ -140,6 +157,15 @@ impl SignalWorld<'_> {
     /// [`Object::joins`]: crate::control::Object::joins
     pub(crate) fn frames(&self) -> usize {
         self.surroundings.frames
+    }
+
+    /// Frames of a bus that belong to a signal of `count` frames; `None` for a canvas with blocks of its own, which passes nothing.
+    pub(crate) fn bus_frames(&self, count: usize) -> Option<Range<usize>> {
+        if self.surroundings.frames != BLOCK {
+            return None;
+        }
+        let from = self.surroundings.time.part.load(Ordering::Relaxed) * BLOCK;
+        Some(from..from + count)
     }
 
     /// Sets one of the object's clocks. The object must declare that it does.

@@ -13,14 +13,25 @@ mod kernels;
 mod slices;
 mod transpose;
 
+use super::BLOCK;
 use super::loops::RUN;
 use super::objects::Poles;
 use super::place::SignalObject;
 use super::recursion::{LANES, RecursionKind};
 use kernels::{Kernel, Numbers};
 use rt::vectors::{WideWork, in_eights};
+use std::ops::Range;
 pub(super) use slices::{Sliced, Slices};
 use transpose::apart;
+
+/// Where recursions of a row keep their states, between which they wait for no more than the sample before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// Behind all that there is.
+    Whole,
+    /// Behind each block of a batch.
+    Blocks,
+}
 
 /// Places of the signals of a recursion, in the blocks of a row.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +115,7 @@ impl SideBySide {
         self.places.iter().map(|place| place.object)
     }
 
-    /// Computes a block, whose length is a multiple of a run.
+    /// Computes a block, whose length is a multiple of a run, or those of a batch.
     ///
     /// Real-time: hot.
     pub(super) fn run(
@@ -112,11 +123,20 @@ impl SideBySide {
         objects: &mut [SignalObject],
         (blocks, scratch): (&mut [Box<[f32]>], &mut Scratch),
         rate: f32,
+        cut: Cut,
     ) {
-        match self.places.len() {
-            0..=2 => self.run_in::<2>(objects, (blocks, scratch), rate),
-            3..=4 => self.run_in::<4>(objects, (blocks, scratch), rate),
-            _ => self.run_in::<LANES>(objects, (blocks, scratch), rate),
+        let runs = blocks[0].len() / RUN;
+        let parts = match cut {
+            Cut::Whole => runs,
+            Cut::Blocks => BLOCK / RUN,
+        };
+        for first in (0..runs).step_by(parts) {
+            let runs = first..first + parts;
+            match self.places.len() {
+                0..=2 => self.run_in::<2>(objects, (blocks, scratch), rate, (runs, cut)),
+                3..=4 => self.run_in::<4>(objects, (blocks, scratch), rate, (runs, cut)),
+                _ => self.run_in::<LANES>(objects, (blocks, scratch), rate, (runs, cut)),
+            }
         }
     }
 
@@ -125,6 +145,7 @@ impl SideBySide {
         objects: &mut [SignalObject],
         (blocks, scratch): (&mut [Box<[f32]>], &mut Scratch),
         rate: f32,
+        runs: (Range<usize>, Cut),
     ) {
         let mut numbers = Numbers::<L>::new();
         for (lane, place) in self.places.iter().enumerate() {
@@ -134,7 +155,7 @@ impl SideBySide {
                 numbers.set(lane, &found);
             }
         }
-        let parts = (self, blocks, scratch, &mut numbers);
+        let parts = (self, blocks, scratch, &mut numbers, runs);
         match self.kind {
             RecursionKind::LowPass => in_eights(Running(parts, kernels::LowPass)),
             RecursionKind::HighPass => in_eights(Running(parts, kernels::HighPass)),
@@ -164,6 +185,7 @@ type Parts<'r, const L: usize> = (
     &'r mut [Box<[f32]>],
     &'r mut Scratch,
     &'r mut Numbers<L>,
+    (Range<usize>, Cut),
 );
 
 /// Recursions that compute a block.
@@ -174,7 +196,7 @@ impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L
 
     #[inline(always)]
     fn run(self) {
-        let (lanes, blocks, scratch, numbers) = self.0;
+        let (lanes, blocks, scratch, numbers, (runs, cut)) = self.0;
         let places = &lanes.places[..];
         let signals = scratch.signals.as_chunks_mut::<L>().0;
         let Some(signals) = signals.as_chunks_mut::<RUN>().0.first_chunk_mut::<S>() else {
@@ -184,10 +206,9 @@ impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L
         let Some(found) = found.first_chunk_mut::<L>() else {
             return;
         };
-        let runs = blocks[places[0].inlets[0] as usize].len() / RUN;
         // What is handed on in the scratch is one run.
-        let is_linked = runs == 1;
-        for run in 0..runs {
+        let is_linked = runs.len() == 1 && cut == Cut::Whole;
+        for run in runs {
             let inlets = Inlets {
                 places,
                 blocks,

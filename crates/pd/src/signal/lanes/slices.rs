@@ -11,13 +11,15 @@
 //!
 //! Each sample is computed as by the object alone, from the same numbers.
 
-use super::LanePlace;
+use super::{Cut, LanePlace};
 use super::kernels::{self, Kernel, Numbers};
+use crate::signal::BLOCK;
 use crate::signal::chain::Chain;
 use crate::signal::place::SignalObject;
 use crate::signal::recursion::{Recursion, RecursionKind};
 use rt::vectors::{WideWork, in_eights};
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Frames of a slice.
 const SLICE: usize = 32;
@@ -76,7 +78,7 @@ impl Slices {
         frames.is_multiple_of(SLICE)
     }
 
-    /// Computes a block; `chain` gives the chain that a step is.
+    /// Computes a block, or those of a batch; `chain` gives the chain that a step is.
     ///
     /// Real-time: hot.
     #[inline(never)]
@@ -85,6 +87,26 @@ impl Slices {
         chain: impl Fn(usize) -> Option<&'c Chain>,
         objects: &mut [SignalObject],
         (blocks, rate): (&mut [Box<[f32]>], f32),
+        cut: Cut,
+    ) {
+        let slices = blocks[0].len() / SLICE;
+        let parts = match cut {
+            Cut::Whole => slices,
+            Cut::Blocks => BLOCK / SLICE,
+        };
+        for first in (0..slices).step_by(parts) {
+            self.run_some(&chain, objects, (blocks, rate), first..first + parts);
+        }
+    }
+
+    /// Computes some slices, and keeps the states behind them.
+    #[inline(always)]
+    fn run_some<'c>(
+        &self,
+        chain: &impl Fn(usize) -> Option<&'c Chain>,
+        objects: &mut [SignalObject],
+        (blocks, rate): (&mut [Box<[f32]>], f32),
+        slices: Range<usize>,
     ) {
         let mut numbers = [const { Numbers::<1>::new() }; MOST];
         for (step, numbers) in self.0.iter().zip(&mut numbers) {
@@ -94,7 +116,7 @@ impl Slices {
                 numbers.set(0, &found);
             }
         }
-        for slice in 0..blocks[0].len() / SLICE {
+        for slice in slices {
             for (at, (step, numbers)) in self.0.iter().zip(&mut numbers).enumerate() {
                 match step {
                     Sliced::Filter(kind, place) => {

@@ -42,6 +42,10 @@ struct Read {
 impl Object for Read {
     held!(name);
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Array(self.name)).is_renamed();
     }
@@ -76,6 +80,10 @@ struct Read4 {
 
 impl Object for Read4 {
     held!(name, onset);
+
+    fn may_batch(&self) -> bool {
+        true
+    }
 
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Array(self.name)).is_renamed();

@@ -1,4 +1,4 @@
-//! `dac~`, `adc~`, `send~`, `throw~` and their other ends. All of them pass blocks of 64 frames alone, as in Pd.
+//! `dac~`, `adc~`, `send~`, `throw~` and their other ends. All of them pass blocks of 64 frames alone, as in Pd, or batches of such.
 
 use crate::control::{
     CHANNELS_OF_PATCH, Context, Handled, Making, Message, Object, Symbol, Value, words,
@@ -49,6 +49,10 @@ struct Dac {
 impl Object for Dac {
     held!(; not channels);
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         for channel in self.channels.iter().flatten() {
             list.writes(SharedName::Output(*channel));
@@ -62,8 +66,8 @@ impl Object for Dac {
                 continue;
             };
             let signal = inlets.get(inlet);
-            if output.samples.len() == signal.len() {
-                add_each(&mut output.samples, signal);
+            if let Some(output) = frames_of(&mut output.samples, signal.len(), world) {
+                add_each(output, signal);
             }
         }
     }
@@ -75,6 +79,10 @@ struct Adc {
 
 impl Object for Adc {
     held!(; not channels);
+
+    fn may_batch(&self) -> bool {
+        true
+    }
 
     fn accesses(&self, list: &mut Accesses) {
         for channel in self.channels.iter().flatten() {
@@ -88,13 +96,29 @@ impl Object for Adc {
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         for (outlet, channel) in outlets.iter_mut().zip(&self.channels) {
-            match channel.and_then(|channel| world.read(SharedName::Input(channel))) {
-                Some(input) if input.samples.len() == outlet.len() => {
-                    outlet.copy_from_slice(&input.samples);
-                }
-                _ => outlet.fill(0.0),
-            }
+            let input = channel.and_then(|channel| world.read(SharedName::Input(channel)));
+            take_bus(outlet, input.as_deref(), world);
         }
+    }
+}
+
+/// The frames of a bus that belong to a signal of `count` frames in this block, if the bus passes them.
+#[inline]
+fn frames_of<'b>(
+    bus: &'b mut [f32],
+    count: usize,
+    world: &SignalWorld<'_>,
+) -> Option<&'b mut [f32]> {
+    bus.get_mut(world.bus_frames(count)?)
+}
+
+/// Copies a bus to a signal; silence where it passes nothing.
+#[inline]
+fn take_bus(to: &mut [f32], bus: Option<&SharedSamples>, world: &SignalWorld<'_>) {
+    let frames = world.bus_frames(to.len());
+    match bus.and_then(|bus| bus.samples.get(frames?)) {
+        Some(from) => to.copy_from_slice(from),
+        None => to.fill(0.0),
     }
 }
 
@@ -105,6 +129,10 @@ struct Send {
 impl Object for Send {
     held!(name);
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         let bus = SharedName::Send(self.name);
         list.makes(bus, SharedSamples::block()).writes(bus);
@@ -113,9 +141,9 @@ impl Object for Send {
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let signal = inlets.get(0);
         if let Some(mut bus) = world.write(SharedName::Send(self.name))
-            && bus.samples.len() == signal.len()
+            && let Some(bus) = frames_of(&mut bus.samples, signal.len(), world)
         {
-            bus.samples.copy_from_slice(signal);
+            bus.copy_from_slice(signal);
         }
     }
 }
@@ -126,6 +154,10 @@ struct Receive {
 
 impl Object for Receive {
     held!(name);
+
+    fn may_batch(&self) -> bool {
+        true
+    }
 
     fn accesses(&self, list: &mut Accesses) {
         list.reads(SharedName::Send(self.name)).is_renamed();
@@ -140,12 +172,8 @@ impl Object for Receive {
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        match world.read(SharedName::Send(self.name)) {
-            Some(bus) if bus.samples.len() == outlets[0].len() => {
-                outlets[0].copy_from_slice(&bus.samples);
-            }
-            _ => outlets[0].fill(0.0),
-        }
+        let bus = world.read(SharedName::Send(self.name));
+        take_bus(&mut outlets[0], bus.as_deref(), world);
     }
 }
 
@@ -155,6 +183,10 @@ struct Throw {
 
 impl Object for Throw {
     held!(name);
+
+    fn may_batch(&self) -> bool {
+        true
+    }
 
     fn accesses(&self, list: &mut Accesses) {
         list.writes(SharedName::Throw(self.name)).is_renamed();
@@ -173,8 +205,8 @@ impl Object for Throw {
         let Some(mut bus) = world.write(SharedName::Throw(self.name)) else {
             return;
         };
-        if bus.samples.len() == signal.len() {
-            add_each(&mut bus.samples, signal);
+        if let Some(bus) = frames_of(&mut bus.samples, signal.len(), world) {
+            add_each(bus, signal);
         }
     }
 }
@@ -186,18 +218,25 @@ struct Catch {
 impl Object for Catch {
     held!(name);
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         let bus = SharedName::Throw(self.name);
         list.makes(bus, SharedSamples::block()).writes(bus);
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        match world.write(SharedName::Throw(self.name)) {
-            Some(mut bus) if bus.samples.len() == outlets[0].len() => {
-                outlets[0].copy_from_slice(&bus.samples);
-                bus.samples.fill(0.0);
+        let to = &mut outlets[0];
+        let mut bus = world.write(SharedName::Throw(self.name));
+        let bus = bus.as_deref_mut();
+        match bus.and_then(|bus| frames_of(&mut bus.samples, to.len(), world)) {
+            Some(from) => {
+                to.copy_from_slice(from);
+                from.fill(0.0);
             }
-            _ => outlets[0].fill(0.0),
+            None => to.fill(0.0),
         }
     }
 }

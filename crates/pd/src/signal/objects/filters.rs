@@ -73,6 +73,10 @@ pub(super) fn kept(state: f32) -> f32 {
 impl Object for LowPass {
     held!(hz, last);
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn recursion(&self, rate: f32, _: Option<f32>) -> Option<Recursion> {
         let (coefficient, feedback) = self.coefficients(rate);
         Some(Recursion {
@@ -94,14 +98,16 @@ impl Object for LowPass {
         world: &mut SignalWorld<'_>,
     ) {
         let (coefficient, feedback) = self.coefficients(world.rate());
-        let mut last = self.last;
         // What does not wait for the sample before comes first, in vectors.
         map_each(&mut outlets[0], inlets.get(0), |x| coefficient * x);
-        each_in_turn(&mut outlets[0], |x| {
-            last = x + feedback * last;
-            last
-        });
-        self.last = kept(last);
+        for to in outlets[0].chunks_mut(world.frames()) {
+            let mut last = self.last;
+            each_in_turn(to, |x| {
+                last = x + feedback * last;
+                last
+            });
+            self.last = kept(last);
+        }
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -129,10 +135,29 @@ impl HighPass {
         let coefficient = (1.0 - hz * TWO_PI / rate).clamp(0.0, 1.0);
         (coefficient, 0.5 * (1.0 + coefficient))
     }
+
+    /// Computes a block.
+    #[inline(always)]
+    fn block(&mut self, to: &mut [f32], from: &[f32], coefficients: (f32, f32)) {
+        let mut last = self.last;
+        let (runs, rest) = to.as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = from.as_chunks::<RUN>();
+        for (to, from) in runs.iter_mut().zip(from_runs) {
+            last = high_pass_run(to, from, coefficients, last);
+        }
+        if !rest.is_empty() {
+            last = high_pass(rest, from_rest, coefficients, last);
+        }
+        self.last = kept(last);
+    }
 }
 
 impl Object for HighPass {
     held!(hz, last);
+
+    fn may_batch(&self) -> bool {
+        true
+    }
 
     fn recursion(&self, rate: f32, _: Option<f32>) -> Option<Recursion> {
         let (coefficient, normal) = self.coefficients(rate);
@@ -160,16 +185,10 @@ impl Object for HighPass {
             self.last = 0.0;
             return;
         }
-        let mut last = self.last;
-        let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
-        let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
-        for (to, from) in runs.iter_mut().zip(from_runs) {
-            last = high_pass_run(to, from, (coefficient, normal), last);
+        let blocks = inlets.get(0).chunks(world.frames());
+        for (to, from) in outlets[0].chunks_mut(world.frames()).zip(blocks) {
+            self.block(to, from, (coefficient, normal));
         }
-        if !rest.is_empty() {
-            last = high_pass(rest, from_rest, (coefficient, normal), last);
-        }
-        self.last = kept(last);
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {

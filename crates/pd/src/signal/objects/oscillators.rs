@@ -40,21 +40,14 @@ struct Oscillator {
     phase: f64,
 }
 
-impl Object for Oscillator {
-    held!(phase);
-
-    fn perform(
-        &mut self,
-        inlets: &Inlets<'_>,
-        outlets: &mut [Box<[f32]>],
-        world: &mut SignalWorld<'_>,
-    ) {
+impl Oscillator {
+    /// Computes a block; `number` is the frequency where it is one, `step` the entries of the table that 1 Hz takes in a frame.
+    #[inline(always)]
+    fn block(&mut self, to: &mut [f32], frequencies: &[f32], number: Option<f32>, step: f32) {
         let table = CosineTable::get();
-        let step = 512.0 / world.rate();
         let mut phase = self.phase + UNIT;
-        let number = inlets.number(0);
-        let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
-        let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
+        let (runs, rest) = to.as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = frequencies.as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
             phase = match number.and_then(|frequency| whole_step(phase, frequency, step)) {
                 Some(step) => table.even_cosines(phase, step, to),
@@ -74,6 +67,27 @@ impl Object for Oscillator {
         let unit = UNIT * 512.0;
         self.phase = wrapped(phase + (unit - UNIT), unit);
     }
+}
+
+impl Object for Oscillator {
+    held!(phase);
+
+    fn may_batch(&self) -> bool {
+        true
+    }
+
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let (number, step) = (inlets.number(0), 512.0 / world.rate());
+        let frequencies = inlets.get(0).chunks(world.frames());
+        for (to, from) in outlets[0].chunks_mut(world.frames()).zip(frequencies) {
+            self.block(to, from, number, step);
+        }
+    }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         let Some(number) = number(message) else {
@@ -88,20 +102,13 @@ struct Phasor {
     phase: f64,
 }
 
-impl Object for Phasor {
-    held!(phase);
-
-    fn perform(
-        &mut self,
-        inlets: &Inlets<'_>,
-        outlets: &mut [Box<[f32]>],
-        world: &mut SignalWorld<'_>,
-    ) {
-        let step = 1.0 / world.rate();
+impl Phasor {
+    /// Computes a block; `number` is the frequency where it is one, `step` the part of a period that 1 Hz takes in a frame.
+    #[inline(always)]
+    fn block(&mut self, to: &mut [f32], frequencies: &[f32], number: Option<f32>, step: f32) {
         let mut phase = self.phase + UNIT;
-        let number = inlets.number(0);
-        let (runs, rest) = outlets[0].as_chunks_mut::<RUN>();
-        let (from_runs, from_rest) = inlets.get(0).as_chunks::<RUN>();
+        let (runs, rest) = to.as_chunks_mut::<RUN>();
+        let (from_runs, from_rest) = frequencies.as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
             let start = with_fraction(phase, UNIT);
             let whole_step = number.and_then(|frequency| whole_step(start, frequency, step));
@@ -118,6 +125,27 @@ impl Object for Phasor {
         }
         phase = ramps(phase, from_rest, step, rest);
         self.phase = wrapped(phase, UNIT);
+    }
+}
+
+impl Object for Phasor {
+    held!(phase);
+
+    fn may_batch(&self) -> bool {
+        true
+    }
+
+    fn perform(
+        &mut self,
+        inlets: &Inlets<'_>,
+        outlets: &mut [Box<[f32]>],
+        world: &mut SignalWorld<'_>,
+    ) {
+        let (number, step) = (inlets.number(0), 1.0 / world.rate());
+        let frequencies = inlets.get(0).chunks(world.frames());
+        for (to, from) in outlets[0].chunks_mut(world.frames()).zip(frequencies) {
+            self.block(to, from, number, step);
+        }
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -160,6 +188,10 @@ struct Cosine;
 impl Object for Cosine {
     held!();
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
@@ -195,6 +227,10 @@ impl WideWork for Whitened<'_> {
 
 impl Object for Noise {
     held!(state);
+
+    fn may_batch(&self) -> bool {
+        true
+    }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], _: &mut SignalWorld<'_>) {
         for to in outlets[0].chunks_mut(RUN) {

@@ -115,15 +115,29 @@ impl Object for Line {
         Handled::Yes
     }
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
+        for to in outlets[0].chunks_mut(world.frames()) {
+            self.block(to, world.rate());
+        }
+    }
+}
+
+impl Line {
+    /// Computes a block.
+    #[inline(always)]
+    fn block(&mut self, to: &mut [f32], rate: f32) {
         #[expect(clippy::cast_precision_loss, reason = "a block is short")]
-        let frames = outlets[0].len() as f32;
+        let frames = to.len() as f32;
         // Denormals and huge numbers end here.
         if is_odd(self.value) {
             self.value = 0.0;
         }
         if self.has_new_target {
-            let blocks = self.ramp_ms * (world.rate() / (1000.0 * frames));
+            let blocks = self.ramp_ms * (rate / (1000.0 * frames));
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -139,7 +153,7 @@ impl Object for Line {
         }
         if self.blocks_left > 0 {
             let mut x = self.value;
-            each_in_turn(&mut outlets[0], |_| {
+            each_in_turn(to, |_| {
                 let now = x;
                 x += self.step;
                 now
@@ -148,7 +162,7 @@ impl Object for Line {
             self.blocks_left -= 1;
         } else {
             self.value = self.target;
-            outlets[0].fill(self.target);
+            to.fill(self.target);
         }
     }
 }

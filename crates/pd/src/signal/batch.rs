@@ -1,0 +1,115 @@
+//! Batches: several blocks of a row at once, all of a step before the next one.
+//!
+//! ```text
+//!   block after block   osc~ *~ dac~   osc~ *~ dac~   osc~ *~ dac~
+//!   a batch             osc~ osc~ osc~   *~ *~ *~   dac~ dac~ dac~
+//! ```
+//!
+//! A patch that plays in long blocks does so while no message comes: the way from step to step is taken once, and sums and products run on.
+//! The bits are the same as long as no step takes in a block what a step behind it has left in the block before.
+
+use super::bound_step::BoundStep;
+use super::shared::SharedName;
+use super::traits::Traits;
+use crate::control::ObjectId;
+use std::collections::HashMap;
+
+/// Blocks of a batch, at most.
+pub(crate) const MAX_BATCH: usize = 8;
+
+/// Classes that do more in a block than to compute: print, read and write files, wait for others.
+const APART: [&str; 4] = ["print~", "readsf~", "writesf~", "pd~"];
+
+/// Logical times at the ends of the blocks of a batch.
+pub(crate) type BatchTimes = [f64; MAX_BATCH];
+
+/// A step that touches a shared thing.
+struct Access<'s> {
+    class: &'s str,
+    is_write: bool,
+    may_join: bool,
+}
+
+/// Returns true if steps, in the order of Pd, may compute batches.
+pub(super) fn may_batch(steps: &[BoundStep], traits: impl Fn(ObjectId) -> Option<Traits>) -> bool {
+    let mut all: HashMap<SharedName, Vec<Access<'_>>> = HashMap::new();
+    for step in steps {
+        if APART.contains(&&*step.class) {
+            return false;
+        }
+        let traits = step.performed().and_then(&traits);
+        for (name, is_write) in &step.accesses {
+            all.entry(*name).or_default().push(Access {
+                class: &step.class,
+                is_write: *is_write,
+                may_join: traits.is_some_and(|traits| traits.may_join),
+            });
+        }
+    }
+    all.iter().all(|(name, accesses)| is_in_order(*name, accesses))
+}
+
+/// Returns true if what a thing passes from step to step in a block is all that it passes.
+fn is_in_order(name: SharedName, accesses: &[Access<'_>]) -> bool {
+    let writers = accesses.iter().filter(|it| it.is_write).count();
+    let is_alone = accesses.len() == 1;
+    let are = |classes: [&str; 2]| accesses.iter().all(|it| classes.contains(&it.class));
+    match name {
+        SharedName::Input(_) | SharedName::Output(_) => true,
+        SharedName::Send(_) => {
+            is_alone || writers == 0 || (are(["send~", "receive~"]) && accesses[0].is_write)
+        }
+        SharedName::Throw(_) => {
+            let catches = accesses.iter().rev().skip_while(|it| it.class == "catch~");
+            let is_last = catches.clone().all(|it| it.class == "throw~");
+            is_alone || is_last
+        }
+        // How far apart the writer and its readers are, they say themselves.
+        SharedName::Delay(_) => {
+            let is_known = accesses.iter().all(|it| it.may_join);
+            is_alone || writers == 0 || (writers == 1 && is_known)
+        }
+        SharedName::Array(_) | SharedName::Value(_) => is_alone || writers == 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::words;
+
+    fn access(class: &str) -> Access<'_> {
+        Access {
+            class,
+            is_write: !matches!(class, "receive~" | "delread~" | "delread4~" | "tabread~"),
+            may_join: matches!(class, "delwrite~" | "delread~"),
+        }
+    }
+
+    fn found(name: SharedName, classes: &[&'static str]) -> bool {
+        let accesses = Vec::from_iter(classes.iter().map(|class| access(class)));
+        is_in_order(name, &accesses)
+    }
+
+    #[test]
+    fn what_one_block_leaves_to_the_next_one_is_no_batch() {
+        let send = SharedName::Send(words::EMPTY);
+        assert!(found(send, &["send~", "receive~", "receive~"]));
+        assert!(found(send, &["receive~", "receive~"]));
+        assert!(!found(send, &["receive~", "send~"]));
+        assert!(!found(send, &["block~", "receive~"]));
+        let throw = SharedName::Throw(words::EMPTY);
+        assert!(found(throw, &["throw~", "throw~", "catch~"]));
+        assert!(!found(throw, &["catch~", "throw~"]));
+        assert!(!found(throw, &["throw~", "catch~", "throw~"]));
+        assert!(!found(throw, &["switch~", "catch~"]));
+        let line = SharedName::Delay(words::EMPTY);
+        assert!(found(line, &["delread~", "delwrite~", "delread~"]));
+        assert!(!found(line, &["delread4~", "delwrite~"]));
+        assert!(!found(line, &["delwrite~", "delwrite~"]));
+        let array = SharedName::Array(words::EMPTY);
+        assert!(found(array, &["tabread~", "tabread~"]));
+        assert!(found(array, &["tabwrite~"]));
+        assert!(!found(array, &["tabwrite~", "tabread~"]));
+    }
+}
