@@ -154,7 +154,7 @@ pub(crate) trait Object: Send + Sync {
         self.may_join()
     }
 
-    /// Number of blocks that may be computed as one now, if [`Object::may_join`]; so many a batch has at most.
+    /// Number of blocks that may be computed as one now, if [`Object::may_join`]. So many a batch has at most, of any object.
     ///
     /// Real-time: hot.
     fn joins(&self, world: &SignalWorld<'_>) -> usize {

@@ -222,7 +222,7 @@ impl Row {
             frames: self.frames,
         };
         let limits = self.steps.iter().map(|step| match step.action {
-            Action::Perform(at) if !step.is_cut => step.joins(&mut objects[at], surroundings),
+            Action::Perform(at) => step.joins(&mut objects[at], surroundings),
             _ => usize::MAX,
         });
         let most = limits.min().unwrap_or(most).clamp(1, most);

@@ -228,6 +228,11 @@ struct Write {
 impl Object for Write {
     held!(name, at);
 
+    fn joins(&self, _: &SignalWorld<'_>) -> usize {
+        // Others may read in the same block what it writes.
+        if self.at.is_some() { 1 } else { usize::MAX }
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         list.writes(SharedName::Array(self.name)).is_renamed();
     }

@@ -112,6 +112,10 @@ struct Blocks(Common);
 impl Object for Blocks {
     held!(tuple common);
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn accesses(&self, list: &mut Accesses) {
         self.0.accesses(list);
     }

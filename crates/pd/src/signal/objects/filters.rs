@@ -264,6 +264,10 @@ impl BandPass {
 impl Object for BandPass {
     held!(hz, q, last, before);
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn recursion(&self, rate: f32, _: Option<f32>) -> Option<Recursion> {
         let [a1, a2, gain] = self.coefficients(rate);
         Some(Recursion {
@@ -285,13 +289,16 @@ impl Object for BandPass {
         world: &mut SignalWorld<'_>,
     ) {
         let [a1, a2, gain] = self.coefficients(world.rate());
-        let (mut last, mut before) = (self.last, self.before);
-        map_in_turn(&mut outlets[0], inlets.get(0), |x| {
-            let new = x + a1 * last + a2 * before;
-            (before, last) = (last, new);
-            gain * new
-        });
-        (self.last, self.before) = (kept(last), kept(before));
+        let blocks = inlets.get(0).chunks(world.frames());
+        for (to, from) in outlets[0].chunks_mut(world.frames()).zip(blocks) {
+            let (mut last, mut before) = (self.last, self.before);
+            map_in_turn(to, from, |x| {
+                let new = x + a1 * last + a2 * before;
+                (before, last) = (last, new);
+                gain * new
+            });
+            (self.last, self.before) = (kept(last), kept(before));
+        }
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -341,6 +348,10 @@ impl Biquad {
 
 impl Object for Biquad {
     held!(coefficients, last, before);
+
+    fn may_batch(&self) -> bool {
+        true
+    }
 
     fn recursion(&self, _: f32, _: Option<f32>) -> Option<Recursion> {
         Some(Recursion {

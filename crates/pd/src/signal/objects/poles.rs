@@ -40,6 +40,10 @@ struct Vcf {
 impl Object for Vcf {
     held!(q, re, im);
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         match inlet {
             2 => set(message, &mut self.q),
@@ -79,6 +83,8 @@ impl Object for Vcf {
         let number = inlets.number(1);
         let runs = inlets.get(0).chunks(RUN).zip(inlets.get(1).chunks(RUN));
         let outputs = first.chunks_mut(RUN).zip(second.chunks_mut(RUN));
+        // The blocks of a batch are runs.
+        let is_batch = inlets.get(0).len() > world.frames();
         for ((low, band), (signal, hz)) in outputs.zip(runs) {
             let mut poles = Poles::new();
             match number {
@@ -89,6 +95,9 @@ impl Object for Vcf {
                 (Ok(low), Ok(band)) => poles.run(low, band, (re, im)),
                 _ => poles.run_part(low, band, (re, im)),
             };
+            if is_batch {
+                (re, im) = (kept(re), kept(im));
+            }
         }
         (self.re, self.im) = (kept(re), kept(im));
     }
