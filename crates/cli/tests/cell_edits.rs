@@ -57,24 +57,15 @@ fn interrupt(mut playing: Playing<'_>) -> (Option<i32>, String) {
     (status.code(), std::io::read_to_string(errors).unwrap())
 }
 
-/// The sound that a session records while two edits that change no sound are made, if no block was lost.
-fn edited_take(here: &Folder, latency: usize, seen: &mut String) -> Option<Vec<u32>> {
+/// The sound that a session records while `change` changes no sound, if no block was lost.
+fn changed_take(
+    here: &Folder,
+    latency: usize,
+    seen: &mut String,
+    change: impl Fn(&Playing<'_>),
+) -> Option<Vec<u32>> {
     let playing = run(here, latency);
-    let before = ["tone", "hum"].map(|name| process(&playing, name).unwrap());
-    let insert = [
-        "add unit gain gain_db=0",
-        "disconnect low -> amp",
-        "connect low -> unit",
-        "connect unit -> amp",
-    ];
-    playing.send(&insert).unwrap();
-    let nodes = cell(&playing, "tone")["nodes"].clone();
-    assert_eq!(nodes.as_array().unwrap().len(), 3, "{nodes}");
-    assert_eq!(process(&playing, "hum"), Some(before[1]), "not its part");
-    assert_eq!(process(&playing, "tone"), Some(before[0]), "its own engine");
-    // The supervisor's graph has the name too.
-    playing.send(&["rename echo late"]).unwrap();
-    assert_ne!(process(&playing, "hum"), Some(before[1]));
+    change(&playing);
     std::thread::sleep(std::time::Duration::from_millis(300));
     let (code, told) = interrupt(playing);
     *seen += &told;
@@ -82,13 +73,53 @@ fn edited_take(here: &Folder, latency: usize, seen: &mut String) -> Option<Vec<u
     is_whole.then(|| wav(&here.read("take.wav")).1)
 }
 
-#[test]
-fn a_new_process_goes_on_where_the_one_before_is() {
+/// An edit that the engine of a cell makes, and one that takes a new process.
+fn edit_twice(playing: &Playing<'_>) {
+    let before = ["tone", "hum"].map(|name| process(playing, name).unwrap());
+    let insert = [
+        "add unit gain gain_db=0",
+        "disconnect low -> amp",
+        "connect low -> unit",
+        "connect unit -> amp",
+    ];
+    playing.send(&insert).unwrap();
+    let nodes = cell(playing, "tone")["nodes"].clone();
+    assert_eq!(nodes.as_array().unwrap().len(), 3, "{nodes}");
+    assert_eq!(process(playing, "hum"), Some(before[1]), "not its part");
+    assert_eq!(process(playing, "tone"), Some(before[0]), "its own engine");
+    // The supervisor's graph has the name too.
+    playing.send(&["rename echo late"]).unwrap();
+    assert_ne!(process(playing, "hum"), Some(before[1]));
+}
+
+/// Other cores: a process that has as many workers takes the place of the present one.
+fn grow_and_shrink(playing: &Playing<'_>) {
+    for cores in ["0 1", "0"] {
+        let before = process(playing, "hum");
+        let answer = playing
+            .send(&[&format!("resize_cell hum {cores}")])
+            .unwrap();
+        assert_eq!(answer["data"][0]["note"], Value::Null, "{answer}");
+        let after = cell(playing, "hum");
+        assert_eq!(
+            after["workers"].as_u64(),
+            Some(cores.split(' ').count() as u64)
+        );
+        assert_ne!(after["process"].as_u64(), before);
+    }
+    // Its number of workers stays, and so does its process.
+    let before = process(playing, "hum");
+    playing.send(&["resize_cell hum 1"]).unwrap();
+    assert_eq!(process(playing, "hum"), before);
+}
+
+/// Checks that `change` is not heard, with results in the same block and some later.
+fn assert_unheard(change: impl Fn(&Playing<'_>)) {
     let here = Folder::new();
     let mut seen = String::new();
     for latency in [0, 3] {
         // A machine under load may lose a block, and says so.
-        let taken = (0..4).find_map(|_| edited_take(&here, latency, &mut seen));
+        let taken = (0..4).find_map(|_| changed_take(&here, latency, &mut seen, &change));
         let taken = taken.unwrap_or_else(|| panic!("never without a loss: {seen}"));
         let shift = latency * 2048;
         let seconds = taken.len() / 48_000 + 1;
@@ -106,6 +137,20 @@ fn a_new_process_goes_on_where_the_one_before_is() {
             taken.len()
         );
     }
+}
+
+#[test]
+fn a_new_process_goes_on_where_the_one_before_is() {
+    assert_unheard(edit_twice);
+}
+
+#[test]
+fn a_cell_that_grows_or_shrinks_computes_on_as_many_workers_as_cores_and_nothing_is_heard_of_it() {
+    if std::thread::available_parallelism().is_ok_and(|it| it.get() < 2) {
+        println!("SKIPPED a_cell_that_grows_or_shrinks: one core");
+        return;
+    }
+    assert_unheard(grow_and_shrink);
 }
 
 /// The sound of one process that makes the edit from `before` to `after` at `frame`.

@@ -166,14 +166,14 @@ fn a_cell_is_stopped_started_resized_removed_and_added_while_it_plays() {
         "{:?}",
         cores_of(process)
     );
-    let done = playing.send(&["resize_cell first 0 1"]).unwrap();
-    let note = done["data"][0]["note"].as_str().unwrap();
-    assert!(note.contains("keeps 1 workers"), "{note}");
-    let third = cell(&playing, "first");
+    // Grown: another process, with as many workers, takes its place.
+    playing.send(&["resize_cell first 0 1"]).unwrap();
+    let third = await_cell(&playing, "first", is("playing"));
     assert_eq!(
-        (&third["process"], &third["cores"]),
-        (&second["process"], &json!([0, 1]))
+        (&third["workers"], &third["cores"]),
+        (&json!(2), &json!([0, 1]))
     );
+    assert_ne!(third["process"], second["process"]);
     await_blocks(&playing, "first");
     // A value that was set stays, whatever happens to the cells.
     playing.send(&["set wide.gain_db -20"]).unwrap();

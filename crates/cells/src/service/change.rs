@@ -8,8 +8,8 @@
 //!
 //! A mistake in any step takes the steps before it back.
 
-use super::pending::{GraphChange, Pending, StartingCell, Step};
-use super::served::{CellState, ChangeDone, ServedCell};
+use super::pending::{GraphChange, Pending, Reason, StartingCell, Step};
+use super::served::{ChangeDone, ServedCell};
 use super::{CellService, MAX_CELLS, check_machine_cores};
 use crate::monitor::{NewCell, Order};
 use crate::node::CellLink;
@@ -25,6 +25,7 @@ use units::Frames;
 use super::demands::{Candidate, admit_candidates};
 use super::edit::rename;
 use super::inside::told;
+use super::replaced::kept_workers;
 
 impl CellService {
     pub(super) fn add(&mut self, name: &str, text: String) -> Result<Pending, String> {
@@ -140,7 +141,10 @@ impl CellService {
             Step::Done => return done.map(Ok),
             Step::Resizing(at, cores, made) => match made.try_recv() {
                 Err(TryRecvError::Empty) => Step::Resizing(at, cores, made),
-                Ok(Ok(())) => return Some(Ok(self.resized(at, cores, done.take()?))),
+                Ok(Ok(())) => {
+                    self.pending = Some(self.resized(at, cores, done.take()?));
+                    return None;
+                }
                 Ok(Err(why)) => return Some(Err(self.taken_back(why))),
                 Err(TryRecvError::Disconnected) => {
                     return Some(Err("the cells have ended".to_owned()));
@@ -170,19 +174,13 @@ impl CellService {
                     return Some(Err(self.taken_back(error_chain(&error))));
                 }
             },
-            Step::Graph(edit) => match self.advance_edit(edit, engine) {
-                Ok(edit) => Step::Graph(edit),
-                Err(result) => {
-                    let begun = done.take()?;
-                    return Some(match result {
-                        Ok(ChangeDone { frame, .. }) => Ok(ChangeDone { frame, ..begun }),
-                        Err(why) => Err(self.taken_back(match begun.note {
-                            Some(note) => format!("{why} ({note})"),
-                            None => why,
-                        })),
-                    });
+            Step::Graph(edit) => {
+                let reason = edit.reason;
+                match self.advance_edit(edit, engine) {
+                    Ok(edit) => Step::Graph(edit),
+                    Err(result) => return Some(self.edited(reason, result, done.take()?)),
                 }
-            },
+            }
             Step::Live(edit) => match self.advance_live(edit, done.take()?) {
                 Ok(pending) => {
                     self.pending = Some(pending);
@@ -202,6 +200,24 @@ impl CellService {
         };
         self.pending = done.map(|done| Pending { step: next, done });
         None
+    }
+
+    /// What has become of a change of the graph that was begun with `begun`.
+    fn edited(
+        &mut self,
+        reason: Reason,
+        result: Result<ChangeDone, String>,
+        begun: ChangeDone,
+    ) -> Result<ChangeDone, String> {
+        match (result, reason) {
+            (Ok(ChangeDone { frame, .. }), _) => Ok(ChangeDone { frame, ..begun }),
+            // It has its cores all the same.
+            (Err(why), Reason::Resized { has, .. }) => Ok(kept_workers(begun, has, &why)),
+            (Err(why), Reason::Edited) => Err(self.taken_back(match begun.note {
+                Some(note) => format!("{why} ({note})"),
+                None => why,
+            })),
+        }
     }
 
     /// The node of a cell that goes leaves the graph.
@@ -273,19 +289,6 @@ impl CellService {
                 }
             }
         }
-    }
-
-    fn resized(&mut self, at: usize, cores: Vec<usize>, done: ChangeDone) -> ChangeDone {
-        let cell = &mut self.cells[at];
-        cell.spec.set_cores(cores);
-        self.is_edited = true;
-        let cell = &self.cells[at];
-        let (has, wants) = (cell.status.workers(), cell.spec.process_workers());
-        let is_playing = matches!(cell.state(), CellState::Playing | CellState::Starting);
-        let note = (is_playing && has != wants).then(|| {
-            format!("its process keeps {has} workers; the next one, after stop_cell and start_cell, has {wants}")
-        });
-        ChangeDone { note, ..done }
     }
 
     /// Starts those that have yielded to a change that failed.

@@ -18,7 +18,7 @@ use super::CellService;
 use super::demands::{Candidate, WorstCosts, admit_candidates};
 use super::follower::Follower;
 use super::inside::told;
-use super::pending::{EditState, GraphEdit, GraphGoal, Pending};
+use super::pending::{EditState, GraphEdit, GraphGoal, Pending, Reason};
 use super::served::{ChangeDone, ServedCell};
 use crate::checkpoint::CheckpointMemory;
 use crate::monitor::{NewCell, Order};
@@ -36,11 +36,12 @@ use std::time::{Duration, Instant};
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A graph as it becomes.
-struct Draft {
-    graph: Graph,
-    specs: Vec<CellSpec>,
-    before: Split,
-    after: Split,
+pub(super) struct Draft {
+    pub(super) graph: Graph,
+    pub(super) specs: Vec<CellSpec>,
+    pub(super) before: Split,
+    pub(super) after: Split,
+    pub(super) reason: Reason,
 }
 
 impl CellService {
@@ -160,23 +161,26 @@ impl CellService {
         Ok(Draft {
             before: self.split_of(before, &old)?,
             after: self.split_of(&graph, &specs)?,
+            reason: Reason::Edited,
             graph,
             specs,
         })
     }
 
-    /// Starts a new process for each cell whose part changes.
-    fn follow_all(&mut self, drafted: Draft) -> Result<Pending, String> {
+    /// Starts a new process for each cell whose part changes, and for the one that has other cores.
+    pub(super) fn follow_all(&mut self, drafted: Draft) -> Result<Pending, String> {
         let Draft {
             graph,
             specs,
             before,
             mut after,
+            reason,
         } = drafted;
         let mut followers = Vec::new();
         let parts = std::mem::take(&mut after.cells);
         for (at, (old, part)) in before.cells.iter().zip(parts).enumerate() {
-            let is_changed = old.number() != part.number();
+            let is_resized = matches!(reason, Reason::Resized { at: it, .. } if it == at);
+            let is_changed = is_resized || old.number() != part.number();
             let name = match is_changed {
                 true => {
                     let name = format!("cell {} {}", part.spec.name, self.next_index + at);
@@ -208,6 +212,7 @@ impl CellService {
             graph,
             outer: after.outer,
             specs,
+            reason,
             state: EditState::Starting,
             since: Instant::now(),
         };
@@ -419,9 +424,14 @@ impl CellService {
             graph,
             specs,
             followers,
+            reason,
             ..
         } = edit;
+        let had_new_graph = self.has_new_graph;
         self.take_graph(graph, specs);
+        if let Reason::Resized { .. } = reason {
+            self.has_new_graph = had_new_graph;
+        }
         for follower in followers {
             let old = std::mem::replace(&mut self.cells[follower.at], follower.cell);
             let next = &self.cells[follower.at].status;

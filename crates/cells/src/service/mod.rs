@@ -12,6 +12,7 @@
 //! | `served`, `pending` | a cell, and a change under way, as data |
 //! | `change` | one change under way: a new process, then another graph |
 //! | `live` | an edit that the engine of a cell makes itself |
+//! | `replaced` | other cores: a new process, with as many workers |
 //! | `work` | what commands may do with cells that do work of nodes elsewhere |
 //! | `edit`, `follower`, `homes` | nodes and edges change: new processes for the cells whose parts do, and where new nodes play |
 //!
@@ -21,7 +22,7 @@
 //! |---|---|---|---|
 //! | stop | – | stays: the cell's node is silent | at once |
 //! | start | of the cell beside the others | stays | at once; the process comes up meanwhile |
-//! | resize | of the cell on its new cores | stays | its threads are on these cores |
+//! | resize | of the cell on its new cores | stays, or the node of a new process in place of the present one | its threads are on these cores, and it has as many workers |
 //! | add | of the cell, and of the rest without its nodes | the cell's node in place of its nodes | the new graph plays |
 //! | remove | of the rest with its nodes | its nodes again | the new graph plays |
 //!
@@ -40,6 +41,7 @@ mod kept;
 mod live;
 mod moves;
 mod pending;
+mod replaced;
 mod served;
 mod text;
 mod words;

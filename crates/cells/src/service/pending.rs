@@ -155,9 +155,19 @@ pub(super) struct GraphEdit {
     /// The supervisor's graph afterwards.
     pub(super) outer: Graph,
     pub(super) specs: Vec<CellSpec>,
+    pub(super) reason: Reason,
     pub(super) followers: Vec<Follower>,
     pub(super) state: EditState,
     pub(super) since: Instant,
+}
+
+/// Why cells get new processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// Nodes or edges change.
+    Edited,
+    /// The cell at this place has other cores, and a process with so many workers.
+    Resized { at: usize, has: usize },
 }
 
 /// The step of a change of the graph.

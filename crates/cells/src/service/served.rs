@@ -86,12 +86,14 @@ impl ServedCell {
         self.workers_on(&self.spec)
     }
 
-    /// The same on the cores of `spec`: a process keeps its workers, a new one has as many as cores.
+    /// The same on the cores of `spec`: on other cores it gets a process with as many, unless it does work of nodes elsewhere.
     pub(super) fn workers_on(&self, spec: &CellSpec) -> usize {
-        match self.stopped {
-            Some(_) => spec.process_workers().min(spec.workers()),
-            None => self.status.workers().max(1).min(spec.workers()),
-        }
+        let keeps = spec.cores == self.spec.cores || !self.spec.work.is_empty();
+        let has = match self.stopped {
+            None if keeps => self.status.workers().max(1),
+            _ => spec.process_workers(),
+        };
+        has.min(spec.workers())
     }
 
     /// Returns true if a node of the whole graph is one of its nodes.
