@@ -142,21 +142,36 @@ impl Machine {
                 .console
                 .line(|line| write!(line, "error: {class}: stack overflow"));
         }
+        let selector = stored.selector;
+        match self.values[stored.from as usize..stored.to as usize] {
+            [value] => {
+                if let (words::FLOAT | words::LIST, Value::Float(number)) = (selector, value)
+                    && self.objects[wire.object.0 as usize].set_number(wire.inlet as usize, number)
+                {
+                    return;
+                }
+                let values = &[value];
+                self.hand_over(wire, Message { selector, values }, depth);
+            }
+            _ => self.deliver_words(wire, stored, depth),
+        }
+    }
+
+    /// Delivers a message of no or several values, which the object may change while it reads them.
+    fn deliver_words(&mut self, wire: Wire, stored: Stored, depth: u32) {
+        let selector = stored.selector;
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
         delivered.extend_from_slice(&self.values[stored.from as usize..stored.to as usize]);
-        let selector = stored.selector;
-        let message = Message {
-            selector,
-            values: &delivered,
-        };
+        let values = &delivered[..];
+        self.hand_over(wire, Message { selector, values }, depth);
+        self.delivered = delivered;
+    }
+
+    /// Lets an object handle a message.
+    #[inline]
+    fn hand_over(&mut self, wire: Wire, message: Message<'_>, depth: u32) {
         let inlet = wire.inlet as usize;
-        if let (words::FLOAT | words::LIST, [Value::Float(number)]) = (selector, message.values)
-            && self.objects[wire.object.0 as usize].set_number(inlet, *number)
-        {
-            self.delivered = delivered;
-            return;
-        }
         let mut handled = Handled::Yes;
         self.call(wire.object, depth, |object, context| {
             handled = match inlet {
@@ -165,20 +180,25 @@ impl Machine {
             };
         });
         if handled == Handled::No {
-            let class = &self.classes[wire.object.0 as usize];
-            let Globals {
-                console, symbols, ..
-            } = &mut self.globals;
-            let selector = symbols.text(selector);
-            console.line(|line| match inlet {
-                0 => write!(line, "error: {class}: no method for '{selector}'"),
-                _ => write!(line, "error: inlet: expected 'float' but got '{selector}'"),
-            });
+            self.report_refused(wire, message.selector);
         }
-        self.delivered = delivered;
         if let Some(edit) = self.globals.edit.take() {
             self.edit_or_wait(edit, depth);
         }
+    }
+
+    /// Says that an object has no method for a message.
+    #[cold]
+    fn report_refused(&mut self, wire: Wire, selector: Symbol) {
+        let class = &self.classes[wire.object.0 as usize];
+        let Globals {
+            console, symbols, ..
+        } = &mut self.globals;
+        let selector = symbols.text(selector);
+        console.line(|line| match wire.inlet {
+            0 => write!(line, "error: {class}: no method for '{selector}'"),
+            _ => write!(line, "error: inlet: expected 'float' but got '{selector}'"),
+        });
     }
 
     /// Calls a method of an object, then puts what it sent on the stack, so that the first is taken first.
@@ -205,8 +225,9 @@ impl Machine {
         };
         self.objects[id.0 as usize].with(|object| method(object, &mut context));
         let keep = u32::try_from(self.values.len()).expect("fewer values than memory");
-        let sent = self.sent.drain(..).rev();
-        self.stack.extend(sent.map(|entry| Entry { keep, ..entry }));
+        while let Some(entry) = self.sent.pop() {
+            self.stack.push(Entry { keep, ..entry });
+        }
     }
 }
 

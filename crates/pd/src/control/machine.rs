@@ -295,26 +295,30 @@ impl Machine {
         rests
     }
 
-    /// Lets ticks pass in which there are no messages, and writes when each ends; false if there may be some. The first time is that of now.
+    /// Writes when the tick that has begun ends, and those after it in which there are no messages. Gives the number of all these.
     ///
     /// Real-time: hot.
-    pub(crate) fn rest_for(&mut self, times: &mut [f64]) -> bool {
-        let mut end = self.globals.clocks.now();
-        if let Some((first, others)) = times.split_first_mut() {
-            *first = end;
-            for time in others {
-                end += self.tick;
-                *time = end;
+    pub(crate) fn quiet_ticks(&self, ends: &mut [f64]) -> usize {
+        let globals = &self.globals;
+        let is_alone = globals.net.is_empty()
+            && globals.children.is_empty()
+            && !(globals.jobs.is_deferred && self.is_short_of_symbols());
+        let (mut end, mut count) = (globals.clocks.now(), 0);
+        for to in ends {
+            if count > 0 && !(is_alone && globals.clocks.rest_until(end)) {
+                break;
             }
+            (*to, count) = (end, count + 1);
+            end += self.tick;
         }
-        let rests = self.globals.clocks.rest_until(end)
-            && self.globals.net.is_empty()
-            && self.globals.children.is_empty()
-            && !(self.globals.jobs.is_deferred && self.is_short_of_symbols());
-        if rests {
-            self.globals.clocks.advance_to(end);
-        }
-        rests
+        count
+    }
+
+    /// Lets quiet ticks pass: that at `end` has begun.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn rest_until(&mut self, end: f64) {
+        self.globals.clocks.advance_to(end);
     }
 
     /// Returns true if lines or messages of MIDI wait to be taken.

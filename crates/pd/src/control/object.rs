@@ -154,7 +154,8 @@ pub(crate) trait Object: Send + Sync {
         self.may_join()
     }
 
-    /// Number of blocks that may be computed as one now, if [`Object::may_join`]. So many a batch has at most, of any object.
+    /// Number of blocks that may be computed as one now, if [`Object::may_join`]. So many a batch has at
+    /// most, of any object: one that sets a clock does so in the last of them.
     ///
     /// Real-time: hot.
     fn joins(&self, world: &SignalWorld<'_>) -> usize {

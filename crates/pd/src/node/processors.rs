@@ -303,23 +303,36 @@ impl Messages {
         })
     }
 
-    /// Lets the blocks of `block` behind the first one pass, if nothing happens in them, and writes the times at which all of them end.
+    /// Writes when the first of Pd's blocks in `block` ends, whose messages have run, and those after it in which nothing happens. Gives the
+    /// number of all these.
     ///
     /// Real-time: hot.
-    pub(super) fn rest_ahead(&mut self, block: &Block<'_>, times: &mut [f64]) -> bool {
-        let (Some(step), [outside]) = (&mut self.step, &self.outsides[..]) else {
-            return false;
+    pub(super) fn quiet_blocks(&self, block: &Block<'_>, ends: &mut [f64]) -> usize {
+        let (Some(step), [outside]) = (&self.step, &self.outsides[..]) else {
+            return 1;
         };
-        let has_events = block.events().iter().any(|event| event.frame >= BLOCK as u32);
+        let has_events = || {
+            let mut events = block.events().iter();
+            events.any(|event| event.frame as usize >= BLOCK)
+        };
         let is_alone = self.mailboxes.is_empty() && self.borders.is_empty();
-        if has_events || !is_alone || !outside.words.is_empty() || self.late.is_some() {
-            return false;
+        match is_alone && outside.words.is_empty() && self.late.is_none() && !has_events() {
+            true => step.quiet_blocks(ends),
+            false => 1,
         }
+    }
+
+    /// Begins all of the quiet blocks of `block` that end at these times.
+    ///
+    /// Real-time: hot.
+    pub(super) fn begin_batch(&mut self, block: &Block<'_>, ends: &[f64]) {
         let count = block.input_count();
-        step.rest_ahead(times, |at, to| match at + MIDI_INPUTS {
-            port if port < count => to.copy_from_slice(block.input(port).channel(0)),
-            _ => to.fill(0.0),
-        })
+        if let Some(step) = &mut self.step {
+            step.begin_batch(ends, |at, to| match at + MIDI_INPUTS {
+                port if port < count => to.copy_from_slice(&block.input(port).channel(0)[..to.len()]),
+                _ => to.fill(0.0),
+            });
+        }
     }
 
     /// Runs the messages of several patches, with what their nodes have got. Returns false if there were none.

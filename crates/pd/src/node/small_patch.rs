@@ -2,7 +2,7 @@
 
 use super::processors::{Messages, Outputs};
 use crate::child::ChildRunner;
-use crate::signal::{BLOCK, BatchTimes, MAX_BATCH, MessageStep, Row};
+use crate::signal::{BLOCK, BatchTimes, LEAST_BATCH, MAX_BATCH, MessageStep, Row};
 use processor::{Block, ProcessStatus, Processor, Setup, StateError, Tail};
 
 /// A patch that costs less than waking a worker, whose messages change its signals, or which plays in longer blocks: its messages, then
@@ -103,10 +103,10 @@ impl SmallPatch {
         block.within(0..BLOCK, |first| self.messages.process(first));
         self.take_changes();
         self.messages.send_to_editor();
-        let mut times = [0.0; MAX_BATCH];
-        let count = self.begin_batch(block, &mut times);
+        let mut ends = [0.0; MAX_BATCH];
+        let count = self.begin_batch(block, &mut ends);
         if let Some(steps) = &mut self.steps {
-            steps.run_batch(&times[..count]);
+            steps.run_batch(&ends[..count]);
         }
         self.children.iter_mut().for_each(ChildRunner::run_behind);
         if let Some(step) = self.messages.step() {
@@ -117,17 +117,25 @@ impl SmallPatch {
         count * BLOCK
     }
 
-    /// Number of blocks that are computed at once, whose times are written: as many as the signals allow, if no message comes meanwhile.
-    fn begin_batch(&mut self, block: &Block<'_>, times: &mut BatchTimes) -> usize {
+    /// Begins the blocks that are computed at once, and writes when they end: as many as the signals allow, while no message comes.
+    fn begin_batch(&mut self, block: &Block<'_>, ends: &mut BatchTimes) -> usize {
         let left = usize::try_from(self.end - block.position()).unwrap_or(usize::MAX);
-        let most = (block.frames() / BLOCK).min(left.div_ceil(BLOCK));
-        if most < 2 || !self.children.is_empty() {
+        let most = (block.frames() / BLOCK).min(left.div_ceil(BLOCK)).min(MAX_BATCH);
+        let Some(steps) = &mut self.steps else {
+            return 1;
+        };
+        if most < LEAST_BATCH || !self.children.is_empty() {
             return 1;
         }
-        let count = self.steps.as_mut().map_or(1, |steps| steps.batch(most));
-        match count > 1 && self.messages.rest_ahead(block, &mut times[..count]) {
-            true => count,
-            false => 1,
+        let quiet = self.messages.quiet_blocks(block, &mut ends[..most]);
+        if quiet < LEAST_BATCH {
+            return 1;
         }
+        let count = steps.batch(quiet);
+        if count < LEAST_BATCH {
+            return 1;
+        }
+        self.messages.begin_batch(block, &ends[..count]);
+        count
     }
 }

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A patch that plays in long blocks does so while no message comes: the way from step to step is taken once, and sums and products run on.
-//! The bits are the same as long as no step takes in a block what a step behind it has left in the block before.
+//! The bits are the same as long as no step takes in a block what a step behind it has left in the block before, and a batch ends with the
+//! block that sets a clock.
 
 use super::bound_step::BoundStep;
 use super::shared::SharedName;
@@ -17,8 +18,11 @@ use std::collections::HashMap;
 /// Blocks of a batch, at most.
 pub(crate) const MAX_BATCH: usize = 8;
 
-/// Classes that do more in a block than to compute: print, read and write files, wait for others.
-const APART: [&str; 4] = ["print~", "readsf~", "writesf~", "pd~"];
+/// Blocks of a batch that are worth it: the first one fills blocks of another length with the numbers of boxes.
+pub(crate) const LEAST_BATCH: usize = 4;
+
+/// Classes that do more in a block than to compute: read and write files, wait for others.
+const APART: [&str; 3] = ["readsf~", "writesf~", "pd~"];
 
 /// Logical times at the ends of the blocks of a batch.
 pub(crate) type BatchTimes = [f64; MAX_BATCH];
@@ -34,7 +38,7 @@ struct Access<'s> {
 pub(super) fn may_batch(steps: &[BoundStep], traits: impl Fn(ObjectId) -> Option<Traits>) -> bool {
     let mut all: HashMap<SharedName, Vec<Access<'_>>> = HashMap::new();
     for step in steps {
-        if APART.contains(&&*step.class) {
+        if step.hides_clocks || APART.contains(&&*step.class) {
             return false;
         }
         let traits = step.performed().and_then(&traits);

@@ -160,10 +160,12 @@ impl Binder<'_> {
                     Step::Perform { object, .. } => Some(*object),
                     _ => None,
                 };
-                let accesses = match id.and_then(|id| blocks.remove(&id)) {
-                    Some(block) => self.block(block, format),
-                    None => self.accesses(id),
+                let first_setter = self.clock_setters.len();
+                let (accesses, is_canvas) = match id.and_then(|id| blocks.remove(&id)) {
+                    Some(block) => (self.block(block, format), true),
+                    None => (self.accesses(id), false),
                 };
+                let hides_clocks = is_canvas && self.clock_setters.len() > first_setter;
                 let mut grants = self.things.grants(&accesses);
                 grants.mark_written(&self.written);
                 self.written
@@ -174,6 +176,7 @@ impl Binder<'_> {
                     numbers: Vec::new(),
                     grants,
                     accesses,
+                    hides_clocks,
                     step,
                 }
             })

@@ -18,6 +18,8 @@ pub(crate) struct BoundStep {
     pub(super) grants: Grants,
     /// What it shares with other steps, and true where it changes that.
     pub(crate) accesses: Vec<(SharedName, bool)>,
+    /// True if objects within it, of a canvas with blocks of its own, set clocks.
+    pub(super) hides_clocks: bool,
 }
 
 impl BoundStep {
@@ -45,6 +47,7 @@ impl BoundStep {
             numbers: Vec::new(),
             grants: Grants::default(),
             accesses: Vec::new(),
+            hides_clocks: false,
         }
     }
 }

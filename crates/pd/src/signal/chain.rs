@@ -134,8 +134,7 @@ impl Chain {
     ///
     /// Real-time: hot.
     #[inline(always)]
-    pub(super) fn run(&self, objects: &mut [SignalObject], blocks: &mut [Box<[f32]>]) {
-        self.fill(objects, blocks);
+    pub(super) fn run(&self, objects: &[SignalObject], blocks: &mut [Box<[f32]>]) {
         let frames = blocks[self.first as usize].len();
         for run in 0..frames / RUN {
             self.run_whole::<RUN>(run, objects, blocks);
@@ -145,15 +144,18 @@ impl Chain {
         }
     }
 
-    /// Fills the blocks of inlets that are numbers, where they have changed.
+    /// Fills the blocks of inlets that are numbers, where they have changed. Returns true if one has.
     #[inline(always)]
-    pub(super) fn fill(&self, objects: &mut [SignalObject], blocks: &mut [Box<[f32]>]) {
+    pub(super) fn fill(&self, objects: &mut [SignalObject], blocks: &mut [Box<[f32]>]) -> bool {
+        let mut has_filled = false;
         for (object, numbers) in &self.numbers {
             let object = &mut objects[*object];
             if object.take_new_numbers() {
                 fill(numbers, object, blocks);
+                has_filled = true;
             }
         }
+        has_filled
     }
 
     /// The run `run` of so many frames: what goes from step to step stays in registers.

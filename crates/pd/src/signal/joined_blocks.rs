@@ -5,6 +5,7 @@
 //! row of objects for which no sample depends on where a block ends (`Object::joins`).
 
 use super::bound_step::BoundStep;
+use super::place::SignalObject;
 use super::shared::SharedName;
 use super::traits::Traits;
 use super::{BLOCK, RowFormat};
@@ -20,6 +21,11 @@ pub(super) struct JoinedBlocks {
     /// Blocks of 1, 2, 4 … blocks at once; those in use are empty here.
     sets: Vec<Vec<Box<[f32]>>>,
     in_use: usize,
+    /// Number of times that numbers were filled in, and the same of each set when it was last in use.
+    numbers: u64,
+    seen: Vec<u64>,
+    /// True until the next block, if all numbers are to be filled into the blocks in use.
+    lacks_numbers: bool,
 }
 
 impl JoinedBlocks {
@@ -29,6 +35,9 @@ impl JoinedBlocks {
             longest: if may_join { BLOCK } else { 0 },
             sets: Vec::new(),
             in_use: 0,
+            numbers: 1,
+            seen: Vec::new(),
+            lacks_numbers: false,
         }
     }
 
@@ -55,6 +64,7 @@ impl JoinedBlocks {
         let lengths = lengths.take_while(|length| is_whole && *length <= self.longest);
         let sets = lengths.map(|length| vec![silence(length); blocks.len()]);
         self.sets = sets.collect();
+        self.seen = vec![0; self.sets.len()];
         self.in_use = 0;
     }
 
@@ -66,19 +76,42 @@ impl JoinedBlocks {
         }
     }
 
-    /// Makes `blocks` those of at most `most` blocks at once. Gives their number, and true if they are others now.
+    /// Notes that numbers of boxes were filled into the blocks in use, which are new if the blocks lacked none: those of the other sets are
+    /// old then.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(super) fn note_numbers(&mut self, were_filled: bool) {
+        let lacked = std::mem::replace(&mut self.lacks_numbers, false);
+        self.numbers += u64::from(were_filled && !lacked);
+    }
+
+    /// Lets all numbers of `objects` be filled into the blocks in use.
+    ///
+    /// Real-time: hot.
+    pub(super) fn fill_in(&mut self, objects: &mut [SignalObject]) {
+        let are_new = objects.iter().any(|object| object.has_new_numbers);
+        self.numbers += u64::from(are_new);
+        self.lacks_numbers = true;
+        for object in objects {
+            object.has_new_numbers = true;
+        }
+    }
+
+    /// Makes `blocks` those of at most `most` blocks at once. Gives their number, and true if they lack numbers of boxes.
     ///
     /// Real-time: hot.
     pub(super) fn set(&mut self, blocks: &mut Vec<Box<[f32]>>, most: usize) -> (usize, bool) {
         let power = most.max(1).ilog2() as usize;
         let to = power.min(self.sets.len().saturating_sub(1));
-        let has_changed = to != self.in_use;
-        if has_changed {
-            std::mem::swap(&mut self.sets[self.in_use], blocks);
-            std::mem::swap(&mut self.sets[to], blocks);
-            self.in_use = to;
+        if to == self.in_use {
+            return (1 << to, false);
         }
-        (1 << to, has_changed)
+        std::mem::swap(&mut self.sets[self.in_use], blocks);
+        std::mem::swap(&mut self.sets[to], blocks);
+        self.seen[self.in_use] = self.numbers;
+        self.in_use = to;
+        (1 << to, self.seen[to] != self.numbers)
     }
 }
 

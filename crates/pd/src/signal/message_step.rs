@@ -88,26 +88,27 @@ impl MessageStep {
         !rests
     }
 
-    /// Lets the blocks behind the one that has begun pass, if there are no messages in them, and writes the times at which all of them end.
-    /// `input` takes in the channels of `adc~`, of all.
+    /// Writes when the block that has begun ends, and those after it in which there are no messages. Gives the number of all these.
     ///
     /// Real-time: hot.
-    pub(crate) fn rest_ahead(
-        &mut self,
-        times: &mut [f64],
-        mut input: impl FnMut(usize, &mut [f32]),
-    ) -> bool {
-        let is_quiet = self.touched.clock_setters.is_empty() && self.results.is_empty();
-        if !is_quiet || !self.machine.rest_for(times) {
-            return false;
+    pub(crate) fn quiet_blocks(&self, ends: &mut [f64]) -> usize {
+        match self.results.is_empty() {
+            true => self.machine.quiet_ticks(ends),
+            false => 1,
         }
-        for time in &times[1..] {
-            self.time.begin(*time);
+    }
+
+    /// Begins all of the quiet blocks that end at these times. `input` takes in the channels of `adc~`.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn begin_batch(&mut self, ends: &[f64], mut input: impl FnMut(usize, &mut [f32])) {
+        for end in &ends[1..] {
+            self.time.begin(*end);
         }
+        self.machine.rest_until(ends[ends.len() - 1]);
         for (at, channel) in self.inputs.iter().enumerate() {
-            input(at, &mut channel.write().samples[..times.len() * BLOCK]);
+            input(at, &mut channel.write().samples[..ends.len() * BLOCK]);
         }
-        true
     }
 
     /// Runs the messages of a block, with arrays and numbers in the machine.

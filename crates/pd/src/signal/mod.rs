@@ -62,7 +62,7 @@ mod traits;
 mod world;
 
 pub(crate) use arithmetic::{Arithmetic, Operation};
-pub(crate) use batch::{BatchTimes, MAX_BATCH};
+pub(crate) use batch::{BatchTimes, LEAST_BATCH, MAX_BATCH};
 pub(crate) use bound_step::BoundStep;
 pub(crate) use claimed::Claimed;
 pub(crate) use format::RowFormat;

@@ -184,11 +184,9 @@ impl Row {
             Action::Recur(_) => 1,
         });
         let most = joins.min().unwrap_or(1).min(most);
-        let (joined, has_changed) = self.joined.set(&mut self.blocks, most);
-        if has_changed {
-            for object in objects.iter_mut() {
-                object.has_new_numbers = true;
-            }
+        let (joined, lacks_numbers) = self.joined.set(&mut self.blocks, most);
+        if lacks_numbers {
+            self.joined.fill_in(&mut objects);
         }
         joined
     }
@@ -236,18 +234,18 @@ impl Row {
         self.batch.times[..times.len()].copy_from_slice(times);
         self.batch.count = times.len();
         self.use_blocks(times.len());
+        self.time.set_parts(times.len());
         widest(Running(self));
         self.batch.count = 1;
+        self.time.set_parts(1);
     }
 
     /// Takes the blocks for so many at once into use.
     #[inline]
     fn use_blocks(&mut self, count: usize) {
-        let (_, has_changed) = self.joined.set(&mut self.blocks, count);
-        if has_changed {
-            for object in self.objects.write().iter_mut() {
-                object.has_new_numbers = true;
-            }
+        let (_, lacks_numbers) = self.joined.set(&mut self.blocks, count);
+        if lacks_numbers {
+            self.joined.fill_in(&mut self.objects.write());
         }
     }
 
@@ -292,6 +290,7 @@ impl WideWork for Running<'_> {
             1 => Cut::Whole,
             _ => Cut::Blocks,
         };
+        let mut has_filled = false;
         let mut steps = row.steps.iter();
         while let Some(step) = steps.next() {
             let at = match &step.action {
@@ -301,10 +300,7 @@ impl WideWork for Running<'_> {
                         let (now, behind) = steps.as_slice().split_at(together);
                         steps = behind.iter();
                         for (step, at) in now.iter().zip(lanes.objects()) {
-                            let object = &mut objects[at];
-                            if object.take_new_numbers() {
-                                step.fill_numbers(object, blocks);
-                            }
+                            has_filled |= step.take_numbers(&mut objects[at], blocks);
                         }
                         lanes.run(&mut objects, (blocks, &mut row.scratch), row.rate, cut);
                     }
@@ -314,7 +310,8 @@ impl WideWork for Running<'_> {
                     if Slices::fit(blocks[0].len()) {
                         let (now, behind) = steps.as_slice().split_at(slices.count());
                         steps = behind.iter();
-                        RowStep::run_slices(slices, now, &mut objects, (blocks, row.rate), cut);
+                        let blocks = (&mut *blocks, row.rate);
+                        has_filled |= RowStep::run_slices(slices, now, &mut objects, blocks, cut);
                     }
                     continue;
                 }
@@ -324,15 +321,14 @@ impl WideWork for Running<'_> {
                     continue;
                 }
                 Action::Chain(chain) => {
-                    chain.run(&mut objects, blocks);
+                    has_filled |= chain.fill(&mut objects, blocks);
+                    chain.run(&objects, blocks);
                     continue;
                 }
                 Action::Perform(at) => *at,
             };
             let object = &mut objects[at];
-            if object.take_new_numbers() {
-                step.fill_numbers(object, blocks);
-            }
+            has_filled |= step.take_numbers(object, blocks);
             if step.is_cut && times.len() > 1 {
                 let blocks = (&mut *blocks, &mut row.batch.beside[..]);
                 step.perform_in_parts(object, blocks, times, surroundings);
@@ -350,5 +346,6 @@ impl WideWork for Running<'_> {
                 _ => step.perform_all(object, blocks, &mut row.taken, surroundings),
             }
         }
+        row.joined.note_numbers(has_filled);
     }
 }

@@ -109,7 +109,7 @@ impl RowStep {
         }
     }
 
-    /// Lets `steps` compute blocks in slices.
+    /// Lets `steps` compute blocks in slices. Returns true if blocks were filled with numbers.
     #[inline(always)]
     pub(super) fn run_slices(
         slices: &Slices,
@@ -117,13 +117,12 @@ impl RowStep {
         objects: &mut [SignalObject],
         (blocks, rate): (&mut [Box<[f32]>], f32),
         cut: Cut,
-    ) {
+    ) -> bool {
+        let mut has_filled = false;
         for step in steps {
             match &step.action {
-                Action::Chain(chain) => chain.fill(objects, blocks),
-                Action::Perform(at) if objects[*at].take_new_numbers() => {
-                    step.fill_numbers(&objects[*at], blocks);
-                }
+                Action::Chain(chain) => has_filled |= chain.fill(objects, blocks),
+                Action::Perform(at) => has_filled |= step.take_numbers(&mut objects[*at], blocks),
                 _ => {}
             }
         }
@@ -132,11 +131,25 @@ impl RowStep {
             _ => None,
         };
         slices.run(chain, objects, (blocks, rate), cut);
+        has_filled
     }
 
-    /// Fills the blocks of inlets that are numbers.
+    /// Fills the blocks of inlets that are numbers, if they have changed. Returns true then.
+    #[inline(always)]
+    pub(super) fn take_numbers(
+        &self,
+        object: &mut SignalObject,
+        blocks: &mut [Box<[f32]>],
+    ) -> bool {
+        let is_new = object.take_new_numbers();
+        if is_new {
+            self.fill_numbers(object, blocks);
+        }
+        is_new
+    }
+
     #[cold]
-    pub(super) fn fill_numbers(&self, object: &SignalObject, blocks: &mut [Box<[f32]>]) {
+    fn fill_numbers(&self, object: &SignalObject, blocks: &mut [Box<[f32]>]) {
         for (inlet, to) in &self.numbers {
             blocks[*to as usize].fill(object.number(*inlet));
         }

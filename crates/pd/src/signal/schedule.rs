@@ -45,9 +45,10 @@ struct Waiting<'k> {
     kinds: &'k [Option<RecursionKind>],
     counts: Vec<usize>,
     behind: Vec<Vec<usize>>,
-    /// Those that wait for none, recursions apart.
+    /// Those that wait for none: those for which others wait, recursions, and those that come last, since nothing waits for them.
     ready: BTreeSet<usize>,
     recursions: BTreeSet<usize>,
+    last: BTreeSet<usize>,
 }
 
 impl<'k> Waiting<'k> {
@@ -58,6 +59,7 @@ impl<'k> Waiting<'k> {
             behind: vec![Vec::new(); steps.len()],
             ready: BTreeSet::new(),
             recursions: BTreeSet::new(),
+            last: BTreeSet::new(),
         };
         let mut edges = OrderEdges::default();
         let (mut writers, mut early) = (HashMap::new(), HashMap::<_, Vec<usize>>::new());
@@ -77,7 +79,9 @@ impl<'k> Waiting<'k> {
             let before = BTreeSet::from_iter(before.into_iter().filter(|other| *other != at));
             before.iter().for_each(|other| new.behind[*other].push(at));
             new.counts.push(before.len());
-            if before.is_empty() {
+        }
+        for at in 0..steps.len() {
+            if new.counts[at] == 0 {
                 new.make_ready(at);
             }
         }
@@ -87,11 +91,12 @@ impl<'k> Waiting<'k> {
     fn make_ready(&mut self, at: usize) {
         match self.kinds[at] {
             Some(_) => self.recursions.insert(at),
+            None if self.behind[at].is_empty() => self.last.insert(at),
             None => self.ready.insert(at),
         };
     }
 
-    /// Takes what comes next: the first step that is no recursion, or the recursions of which most are ready.
+    /// Takes what comes next: the first step that is no recursion, or the recursions of which most are ready, or what nothing waits for.
     fn next(&mut self) -> Option<Together> {
         if let Some(first) = self.ready.pop_first() {
             return Some(vec![first]);
@@ -112,12 +117,15 @@ impl<'k> Waiting<'k> {
             } else {
                 most
             }
-        })?;
+        });
+        let Some(most) = &mut most else {
+            return self.last.pop_first().map(|first| vec![first]);
+        };
         most.truncate(LANES);
-        for at in &most {
+        for at in &*most {
             self.recursions.remove(at);
         }
-        Some(most)
+        Some(std::mem::take(most))
     }
 
     /// A step has been put in order: those that have waited for it alone are ready.

@@ -3,6 +3,7 @@
 use super::batch::may_batch;
 use super::bound_step::BoundStep;
 use super::joined_blocks::may_join;
+use super::order::Step;
 use super::recursion::RecursionKind;
 use super::schedule::schedule;
 use super::traits::Traits;
@@ -34,11 +35,14 @@ impl OrderedSteps {
         let may_join = may_join(&steps, &traits);
         let may_batch = may_batch(&steps, &traits);
         let order = schedule(&steps, &kinds);
-        let together = order.iter().map(|steps| {
-            let kind = kinds[steps[0]].filter(|kind| steps.len() >= kind.least());
-            (kind, steps.len())
-        });
-        let together = together.collect();
+        let is_chain = |at: usize| match &steps[at].step {
+            Step::Add { .. } => true,
+            _ => {
+                let traits = steps[at].performed().and_then(&traits);
+                traits.is_some_and(|traits| traits.arithmetic.is_some())
+            }
+        };
+        let together = together(&order, &kinds, is_chain);
         let mut steps = Vec::from_iter(steps.into_iter().map(Some));
         let ordered = order.iter().flatten().filter_map(|at| steps[*at].take());
         Self {
@@ -48,6 +52,31 @@ impl OrderedSteps {
             may_batch,
         }
     }
+}
+
+/// Which steps of an order are computed together. Two that come behind a filter are not: with it they are computed in slices.
+fn together(
+    order: &[Vec<usize>],
+    kinds: &[Option<RecursionKind>],
+    is_chain: impl Fn(usize) -> bool,
+) -> Together {
+    let mut found = Vec::with_capacity(order.len());
+    let mut is_behind = false;
+    for steps in order {
+        let (first, count) = (steps[0], steps.len());
+        let kind = kinds[first].filter(|kind| count >= kind.least());
+        let may_slice = kinds[first].is_some_and(RecursionKind::is_sliced);
+        if kind.is_some() && count == 2 && is_behind && may_slice {
+            found.extend([(None, 1), (None, 1)]);
+            continue;
+        }
+        is_behind = match kinds[first] {
+            Some(_) => count == 1 && may_slice,
+            None => is_behind && is_chain(first),
+        };
+        found.push((kind, count));
+    }
+    found
 }
 
 /// Finds lanes that hand their signals on to the next ones.

@@ -60,8 +60,9 @@ impl Inlets<'_> {
 pub(crate) struct BlockTime {
     tick: AtomicU64,
     now: AtomicU64,
-    /// Number of the block among those of a batch.
+    /// Number of the block among those of a batch, and how many these are beside the first.
     part: AtomicUsize,
+    others: AtomicUsize,
 }
 
 /// Tells the signals the time of blocks whose messages come late.
@@ -105,6 +106,16 @@ impl BlockTime {
     pub(super) fn begin_part(&self, part: usize, tick: u64, now: f64) {
         self.part.store(part, Ordering::Relaxed);
         self.restore(tick, now);
+    }
+
+    /// Begins a batch of so many blocks, or ends it, with 1.
+    pub(super) fn set_parts(&self, count: usize) {
+        self.others.store(count - 1, Ordering::Relaxed);
+    }
+
+    /// Returns true in the last block of a batch.
+    fn is_last(&self) -> bool {
+        self.part.load(Ordering::Relaxed) == self.others.load(Ordering::Relaxed)
     }
 
     /// Number of blocks that have begun, and logical time.
@@ -170,6 +181,7 @@ impl SignalWorld<'_> {
 
     /// Sets one of the object's clocks. The object must declare that it does.
     pub(crate) fn set_clock(&mut self, slot: u32, delay_ms: f64) {
+        debug_assert!(self.surroundings.time.is_last(), "a batch ends here");
         self.clocks.retain(|(other, _)| *other != slot);
         if self.clocks.len() < self.clocks.capacity() {
             self.clocks.push((slot, delay_ms));

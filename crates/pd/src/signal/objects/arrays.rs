@@ -292,6 +292,17 @@ impl Object for Play {
         list.sets_clocks();
     }
 
+    fn joins(&self, world: &SignalWorld<'_>) -> usize {
+        if self.at == usize::MAX {
+            return usize::MAX;
+        }
+        // Up to the block with which it ends.
+        let array = world.read(SharedName::Array(self.name));
+        let points = array.map_or(0, |array| array.samples.len());
+        let left = self.end.min(points).saturating_sub(self.at);
+        left.div_ceil(world.frames()).max(1)
+    }
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.list(&[], context)
     }

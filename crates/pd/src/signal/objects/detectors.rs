@@ -177,6 +177,11 @@ impl Object for Envelope {
         list.sets_clocks();
     }
 
+    fn joins(&self, world: &SignalWorld<'_>) -> usize {
+        // Up to the block with which a period ends.
+        self.phase / world.frames() + 1
+    }
+
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
         let power = self.result;
         let db = if power <= 0.0 {
@@ -221,6 +226,10 @@ impl Object for BlockBang {
         list.sets_clocks();
     }
 
+    fn joins(&self, _: &SignalWorld<'_>) -> usize {
+        1
+    }
+
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
         context.send_bang(0);
     }
@@ -258,6 +267,10 @@ impl Object for Threshold {
 
     fn accesses(&self, list: &mut Accesses) {
         list.sets_clocks();
+    }
+
+    fn joins(&self, _: &SignalWorld<'_>) -> usize {
+        1
     }
 
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {

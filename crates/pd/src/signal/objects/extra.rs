@@ -282,6 +282,10 @@ impl Object for Print {
         list.sets_clocks();
     }
 
+    fn joins(&self, _: &SignalWorld<'_>) -> usize {
+        if self.count == 0 { usize::MAX } else { 1 }
+    }
+
     fn prepare(&mut self, format: &RowFormat) {
         self.block = vec![0.0; format.frames];
     }

@@ -405,6 +405,10 @@ impl Object for Bonk {
         list.sets_clocks();
     }
 
+    fn joins(&self, _: &SignalWorld<'_>) -> usize {
+        1
+    }
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.is_hit = false;
         let bands = self

@@ -306,6 +306,10 @@ impl Object for Fiddle {
         list.sets_clocks();
     }
 
+    fn joins(&self, _: &SignalWorld<'_>) -> usize {
+        1
+    }
+
     fn prepare(&mut self, format: &RowFormat) {
         self.rate = format.rate;
     }

@@ -341,6 +341,16 @@ impl Object for Sigmund {
         list.sets_clocks();
     }
 
+    fn joins(&self, world: &SignalWorld<'_>) -> usize {
+        if !self.is_stream {
+            return usize::MAX;
+        }
+        // Up to the block that fills the window.
+        let waits = self.countdown.div_ceil(world.frames());
+        let left = self.points.saturating_sub(self.filled) / world.frames();
+        (waits + left).max(1)
+    }
+
     fn prepare(&mut self, format: &RowFormat) {
         self.rate = format.rate;
         if self.is_stream && !self.hop.is_multiple_of(format.frames) {

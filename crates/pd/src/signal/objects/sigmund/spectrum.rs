@@ -4,6 +4,7 @@
 //! taken, what it masks is left out, and so on. Then each peak is measured again without what its neighbours add.
 
 use super::super::fourier::BlockFft;
+use rt::vectors::{WideWork, widest};
 use std::f64::consts::PI;
 
 /// Bins of negative frequencies that are kept.
@@ -65,6 +66,71 @@ fn hann_window(angle: f32, sine: f32) -> f32 {
     narrow(0.5 * f64::from(sinc(angle, sine)) - 0.25 * f64::from(beside(PI) + beside(-PI)))
 }
 
+/// The search for bins that stand out.
+struct Standing<'a> {
+    /// From bin 0 on, up to two behind the last.
+    powers: &'a [f32],
+    /// From bin 2 on, as what is found.
+    masks: &'a [f32],
+    heights: &'a mut [u32],
+}
+
+impl WideWork for Standing<'_> {
+    /// Bits of the greatest power, 0 if none stands out. Bits of positive numbers have the order of these.
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let Self {
+            powers,
+            masks,
+            heights,
+        } = self;
+        let (here, right) = (&powers[2..], &powers[4..]);
+        let beside = powers.iter().zip(right);
+        let bins = here.iter().zip(masks).zip(beside);
+        let mut loudest = 0;
+        for (height, ((power, mask), (left, right))) in heights.iter_mut().zip(bins) {
+            let beside = narrow(0.6 * f64::from(left + right));
+            let stands = (*power > 0.0) & (power > mask) & (*power > beside);
+            *height = if stands { power.to_bits() } else { 0 };
+            loudest = loudest.max(*height);
+        }
+        loudest
+    }
+}
+
+/// The masks that a peak adds.
+struct Masking<'a> {
+    /// From bin `first` on.
+    masks: &'a mut [f32],
+    first: usize,
+    peak: usize,
+    power: f32,
+}
+
+impl WideWork for Masking<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+        let (mut bin, peak) = (self.first as u32, self.peak as f32);
+        for to in self.masks {
+            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+            let distance = bin as f32 - peak;
+            bin += 1;
+            let square = distance * distance;
+            let far = narrow(f64::from(self.power) / (1.0 + f64::from(square * square)));
+            let mask = match distance.abs() < 2.0 {
+                true => 2.0 * self.power,
+                false => far,
+            };
+            *to = to.max(mask);
+        }
+    }
+}
+
 /// The analysis of one window length, and its memory.
 #[derive(Default)]
 pub(super) struct Analysis {
@@ -76,6 +142,8 @@ pub(super) struct Analysis {
     im: Vec<f32>,
     /// What peaks mask, then the power of each bin.
     masks: Vec<f32>,
+    /// Bits of the power of each bin that stands out, else 0.
+    heights: Vec<u32>,
     order: Vec<usize>,
     pub peaks: Vec<Peak>,
     /// Power of the window.
@@ -92,6 +160,7 @@ impl Analysis {
             self.re = vec![0.0; 2 * points + NEGATIVE];
             self.im = vec![0.0; 2 * points + NEGATIVE];
             self.masks = vec![0.0; 2 * points + 64];
+            self.heights = vec![0; points];
         }
         self.peaks.clear();
         self.peaks.reserve(max_peaks);
@@ -182,38 +251,31 @@ impl Analysis {
     }
 
     /// The loudest bin that stands out and is not masked.
-    fn loudest(&self, last: usize) -> Option<(usize, f32)> {
-        let powers = &self.masks[self.points..];
-        let mut found = None;
-        let mut max = 0.0;
-        for bin in 2..last {
-            let power = powers[bin];
-            if power > max && power > self.masks[bin] {
-                let beside = f64::from(powers[bin - 2] + powers[bin + 2]);
-                if power > narrow(0.6 * beside) {
-                    max = power;
-                    found = Some((bin, power));
-                }
-            }
-        }
-        found
+    fn loudest(&mut self, last: usize) -> Option<(usize, f32)> {
+        let (masks, powers) = self.masks.split_at(self.points);
+        let powers = &powers[..(last + 2).max(4)];
+        let bins = 2..last.max(2);
+        let heights = &mut self.heights[bins.clone()];
+        let loudest = widest(Standing {
+            powers,
+            masks: &masks[bins],
+            heights,
+        });
+        let at = heights.iter().position(|height| *height == loudest)?;
+        (loudest > 0).then(|| (at + 2, f32::from_bits(loudest)))
     }
 
     /// Masks what lies beside a peak. Pd's masks may reach beyond the bins, into the powers of the lowest ones.
     fn mask(&mut self, last: usize, peak: usize, power: f32) {
         let first = if peak > 52 { peak - 50 } else { 2 };
-        for bin in first..last.max(peak + 50) {
-            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-            let distance = bin as f32 - peak as f32;
-            let square = distance * distance;
-            let mask = match distance.abs() < 2.0 {
-                true => 2.0 * power,
-                false => narrow(f64::from(power) / (1.0 + f64::from(square * square))),
-            };
-            if let Some(to) = self.masks.get_mut(bin) {
-                *to = to.max(mask);
-            }
-        }
+        let end = last.max(peak + 50).min(self.masks.len());
+        let masks = &mut self.masks[first..end];
+        widest(Masking {
+            masks,
+            first,
+            peak,
+            power,
+        });
     }
 
     fn peak_at(&self, bin: usize, per_bin: f32, inverse: f32) -> Peak {
