@@ -15,6 +15,34 @@ pub(super) struct SmallPatch {
     outputs: Outputs,
     /// Frame at which the run ends.
     end: u64,
+    pause: BatchPause,
+}
+
+/// Blocks in which nobody asks again whether the signals allow a batch: twice as many each time that they do not.
+#[derive(Default)]
+struct BatchPause {
+    left: u32,
+    length: u32,
+}
+
+impl BatchPause {
+    /// Blocks of the longest one: a second and a half.
+    const MOST: u32 = 1024;
+
+    /// Returns true if a block is one of a pause.
+    fn passes(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left > 0
+    }
+
+    /// Notes what the answer was.
+    fn note(&mut self, is_allowed: bool) {
+        self.length = match is_allowed {
+            true => 0,
+            false => (2 * self.length).clamp(4, Self::MOST),
+        };
+        self.left = self.length;
+    }
 }
 
 impl SmallPatch {
@@ -25,6 +53,7 @@ impl SmallPatch {
             children: Vec::new(),
             outputs,
             end: u64::MAX,
+            pause: BatchPause::default(),
         }
     }
 
@@ -124,7 +153,7 @@ impl SmallPatch {
         let Some(steps) = &mut self.steps else {
             return 1;
         };
-        if most < LEAST_BATCH || !self.children.is_empty() {
+        if most < LEAST_BATCH || !self.children.is_empty() || self.pause.passes() {
             return 1;
         }
         let quiet = self.messages.quiet_blocks(block, &mut ends[..most]);
@@ -132,6 +161,7 @@ impl SmallPatch {
             return 1;
         }
         let count = steps.batch(quiet);
+        self.pause.note(count >= LEAST_BATCH);
         if count < LEAST_BATCH {
             return 1;
         }

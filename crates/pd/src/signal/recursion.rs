@@ -14,6 +14,8 @@ pub(crate) enum RecursionKind {
     HighPass,
     BandPass,
     Biquad,
+    /// A ramp: what goes out is a number, to which another one is added each frame.
+    Ramp,
     /// A complex pole that is the same for a block, with a gain for what is in.
     FixedPole,
     /// A complex pole that follows a frequency, with a gain that does too.
@@ -40,7 +42,7 @@ impl RecursionKind {
 
     /// Returns true if it may be computed in slices.
     pub(super) fn is_sliced(self) -> bool {
-        self != Self::FollowedPole
+        !matches!(self, Self::FollowedPole | Self::Ramp)
     }
 
     /// Recursions of the kind that are worth it: more where more signals go to lanes.

@@ -31,7 +31,12 @@ impl OrderedSteps {
             let filter = step.filter(traits(step.performed()?)?)?;
             filter.waits().then_some(filter)
         };
-        let kinds = Vec::from_iter(steps.iter().map(kind));
+        let mut kinds = Vec::from_iter(steps.iter().map(kind));
+        let is_ramp = |kind: &&mut Option<RecursionKind>| **kind == Some(RecursionKind::Ramp);
+        if kinds.iter_mut().filter(is_ramp).count() < RecursionKind::Ramp.least() {
+            // One alone need not wait for others.
+            kinds.iter_mut().filter(is_ramp).for_each(|kind| *kind = None);
+        }
         let may_join = may_join(&steps, &traits);
         let may_batch = may_batch(&steps, &traits);
         let order = schedule(&steps, &kinds);

@@ -97,6 +97,8 @@ struct Envelope {
     /// Weights, and a block of zeros behind them.
     window: Vec<f32>,
     points: usize,
+    /// Squares of a block, that of its last sample first.
+    squares: Vec<f32>,
     /// Sums that overlap.
     sums: Vec<f32>,
     phase: usize,
@@ -129,6 +131,7 @@ impl Envelope {
         let mut new = Self {
             window: (0..points).map(weight).collect(),
             points,
+            squares: Vec::new(),
             sums: Vec::new(),
             phase: 0,
             asked_period: period,
@@ -142,32 +145,28 @@ impl Envelope {
     /// Rounds the period up to whole blocks.
     fn fit(&mut self, frames: usize) {
         self.window.resize(self.points + frames, 0.0);
+        self.squares.resize(frames, 0.0);
         self.period = self.asked_period.max(frames).div_ceil(frames) * frames;
         self.sums.resize(self.points / self.period + 2, 0.0);
     }
 }
 
-/// Sum of the squares of `signal`, each times its weight; the first weight is that of the last sample. Four sums run side by side, as
-/// in Pd, which is built with vectors.
-fn weighted_power(weights: &[f32], signal: &[f32]) -> f32 {
+/// Sum of squares, each times its weight. Four sums run side by side, as in Pd, which is built with vectors.
+fn weighted_power(weights: &[f32], squares: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 4];
-    for (weights, samples) in weights.chunks_exact(4).zip(signal.rchunks_exact(4)) {
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            let x = samples[3 - lane];
-            *sum += weights[lane] * (x * x);
+    let (fours, rest) = squares.as_chunks::<4>();
+    for (weights, squares) in weights.as_chunks::<4>().0.iter().zip(fours) {
+        for (sum, (weight, square)) in sums.iter_mut().zip(weights.iter().zip(squares)) {
+            *sum += weight * square;
         }
     }
-    let rest = signal.len() % 4;
-    let later = weights[(signal.len() - rest).min(weights.len())..].iter();
-    let rest: f32 = later
-        .zip(signal[..rest].iter().rev())
-        .map(|(weight, x)| weight * (x * x))
-        .sum();
+    let later = weights.iter().skip(squares.len() - rest.len());
+    let rest: f32 = later.zip(rest).map(|(weight, x)| weight * x).sum();
     (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
 }
 
 impl Object for Envelope {
-    held!(sums, phase, result; not window, points, asked_period, period; check |it| it.phase <= it.period);
+    held!(sums, phase, result; not window, points, squares, asked_period, period; check |it| it.phase <= it.period);
 
     fn prepare(&mut self, format: &RowFormat) {
         self.fit(format.frames);
@@ -194,13 +193,12 @@ impl Object for Envelope {
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         let signal = inlets.get(0);
-        let points = self.points;
-        let mut at = self.phase;
-        for sum in &mut self.sums {
-            if at < points {
-                *sum += weighted_power(&self.window[at..], signal);
-            }
-            at += self.period;
+        for (square, x) in self.squares.iter_mut().zip(signal.iter().rev()) {
+            *square = x * x;
+        }
+        let windows = (self.phase..self.points).step_by(self.period);
+        for (sum, at) in self.sums.iter_mut().zip(windows) {
+            *sum += weighted_power(&self.window[at..], &self.squares);
         }
         match self.phase.checked_sub(signal.len()) {
             Some(phase) if self.phase > 0 => self.phase = phase,

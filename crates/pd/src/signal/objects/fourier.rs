@@ -179,23 +179,35 @@ impl Object for Complex {
             im.copy_from_slice(inlets.get(1));
             return;
         }
-        let frames = re.len();
-        for bin in 0..frames {
-            // The upper half of a real signal's spectrum mirrors the lower one. Backward in time is backward in frequency.
-            let at = if self.is_inverse {
-                (frames - bin) % frames
-            } else {
-                bin
-            };
-            let (from, sign) = if at > frames / 2 {
-                (frames - at, -1.0)
-            } else {
-                (at, 1.0)
-            };
-            re[bin] = a_re[from] - sign * b_im[from];
-            im[bin] = sign * a_im[from] + b_re[from];
+        let middle = re.len() / 2;
+        let (low_re, high_re) = re.split_at_mut(middle + 1);
+        let (low_im, high_im) = im.split_at_mut(middle + 1);
+        let all = [&a_re[..=middle], &a_im[..=middle], &b_re[..=middle], &b_im[..=middle]];
+        let bins = |at: usize| all.map(|part| part[at]);
+        // Backward in time is backward in frequency.
+        let (low_sign, high_sign) = if self.is_inverse {
+            (-1.0, 1.0)
+        } else {
+            (1.0, -1.0)
+        };
+        for (at, (re, im)) in low_re.iter_mut().zip(low_im.iter_mut()).enumerate() {
+            (*re, *im) = joined(bins(at), low_sign);
+        }
+        // The upper half of a real signal's spectrum mirrors the lower one.
+        let high = high_re.iter_mut().zip(high_im);
+        for (at, (re, im)) in (1..middle).rev().zip(high) {
+            (*re, *im) = joined(bins(at), high_sign);
+        }
+        for at in [0, middle] {
+            (low_re[at], low_im[at]) = joined(bins(at), 1.0);
         }
     }
+}
+
+/// A bin of a complex spectrum, of those of the real and the imaginary part, which is mirrored if `sign` is -1.
+#[inline(always)]
+fn joined([a_re, a_im, b_re, b_im]: [f32; 4], sign: f32) -> (f32, f32) {
+    (a_re - sign * b_im, sign * a_im + b_re)
 }
 
 /// `rfft~`: bins above the half are 0.

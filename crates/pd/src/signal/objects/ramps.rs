@@ -2,7 +2,7 @@
 
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
 use crate::signal::loops::each_in_turn;
-use crate::signal::{Inlets, RowFormat, SignalWorld};
+use crate::signal::{Inlets, Recursion, RecursionKind, RowFormat, SignalWorld};
 use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -56,8 +56,11 @@ impl Object for Rate {
 }
 
 /// A ramp that begins and ends with blocks.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Line {
+    /// Frames of a block, and the sample rate in hertz.
+    frames: f32,
+    rate: f32,
     target: f32,
     value: f32,
     big_step: f32,
@@ -79,7 +82,8 @@ impl Object for Line {
         blocks_left,
         next_ms,
         ramp_ms,
-        has_new_target
+        has_new_target;
+        not frames, rate
     );
 
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
@@ -119,19 +123,59 @@ impl Object for Line {
         true
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "a block is short")]
+    fn prepare(&mut self, format: &RowFormat) {
+        (self.frames, self.rate) = (format.frames as f32, format.rate);
+    }
+
+    fn recursion(&self, _: f32, number: Option<f32>) -> Option<Recursion> {
+        if number.is_some() {
+            return None;
+        }
+        let mut begun = *self;
+        begun.begin();
+        let (value, step) = match begun.blocks_left {
+            // What is added to any number leaves it as it is.
+            0 => (begun.target, -0.0),
+            _ => (begun.value, begun.step),
+        };
+        Some(Recursion {
+            kind: RecursionKind::Ramp,
+            coefficients: [step, 0.0, 0.0, 0.0, 0.0],
+            state: [value, 0.0],
+            passes: false,
+        })
+    }
+
+    fn set_recursion(&mut self, _: [f32; 2]) {
+        self.begin();
+        self.end();
+    }
+
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         for to in outlets[0].chunks_mut(world.frames()) {
-            self.block(to, world.rate());
+            self.begin();
+            match self.blocks_left {
+                0 => to.fill(self.target),
+                _ => {
+                    let mut x = self.value;
+                    each_in_turn(to, |_| {
+                        let now = x;
+                        x += self.step;
+                        now
+                    });
+                }
+            }
+            self.end();
         }
     }
 }
 
 impl Line {
-    /// Computes a block.
+    /// Begins a block.
     #[inline(always)]
-    fn block(&mut self, to: &mut [f32], rate: f32) {
-        #[expect(clippy::cast_precision_loss, reason = "a block is short")]
-        let frames = to.len() as f32;
+    fn begin(&mut self) {
+        let Self { frames, rate, .. } = *self;
         // Denormals and huge numbers end here.
         if is_odd(self.value) {
             self.value = 0.0;
@@ -151,18 +195,16 @@ impl Line {
             self.big_step = (self.target - self.value) / count;
             self.step = (1.0 / frames) * self.big_step;
         }
+    }
+
+    /// Ends a block.
+    #[inline(always)]
+    fn end(&mut self) {
         if self.blocks_left > 0 {
-            let mut x = self.value;
-            each_in_turn(to, |_| {
-                let now = x;
-                x += self.step;
-                now
-            });
             self.value += self.big_step;
             self.blocks_left -= 1;
         } else {
             self.value = self.target;
-            to.fill(self.target);
         }
     }
 }
