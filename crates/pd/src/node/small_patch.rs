@@ -39,7 +39,7 @@ impl BatchPause {
     fn note(&mut self, is_allowed: bool) {
         self.length = match is_allowed {
             true => 0,
-            false => (2 * self.length).clamp(4, Self::MOST),
+            false => (2 * self.length).clamp(1, Self::MOST),
         };
         self.left = self.length;
     }

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 pub(crate) const MAX_BATCH: usize = 8;
 
 /// Blocks of a batch that are worth it: the first one fills blocks of another length with the numbers of boxes.
-pub(crate) const LEAST_BATCH: usize = 4;
+pub(crate) const LEAST_BATCH: usize = 3;
 
 /// Classes that do more in a block than to compute: read and write files, wait for others.
 const APART: [&str; 3] = ["readsf~", "writesf~", "pd~"];
@@ -84,8 +84,12 @@ fn is_in_order(name: SharedName, accesses: &[Access<'_>]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::steps::PatchSteps;
+    use super::super::{RowFormat, SharedCell};
     use super::*;
     use crate::control::words;
+    use crate::load::load_text;
+    use crate::signal::{MessageStep, Row};
 
     fn access(class: &str) -> Access<'_> {
         Access {
@@ -121,5 +125,60 @@ mod tests {
         assert!(found(array, &["tabwrite~", "tabread~"]));
         assert!(found(array, &["tabsend~"]));
         assert!(!found(array, &["tabsend~", "tabread~"]));
+    }
+
+    /// A patch with a row that may compute batches.
+    fn ready(lines: &str) -> (MessageStep, Row, Box<[SharedCell]>) {
+        let patch = load_text("p", format!("#N canvas 0 0 9 9 12;\n{lines}"));
+        let (mut patch, _) = PatchSteps::new(&patch, 44_100.0, (0, 1));
+        let steps = std::mem::take(&mut patch.steps);
+        let mut row = patch.messages.row(steps, (&[], &[])).0;
+        patch.outputs[0].write().allow_batches();
+        row.allow_batches(&RowFormat::outermost(44_100.0));
+        patch.messages.load();
+        patch.messages.run(|_, _| {});
+        (patch.messages, row, patch.outputs)
+    }
+
+    #[test]
+    fn a_batch_is_as_long_as_its_objects_allow() {
+        let batch = |lines| ready(lines).1.batch(MAX_BATCH);
+        assert_eq!(batch("#X obj 0 0 osc~ 440;\n#X obj 0 0 dac~ 1;\n#X connect 0 0 1 0;\n"), 8);
+        assert_eq!(ready("#X obj 0 0 osc~ 440;\n").1.batch(5), 5);
+        // 10 ms are 441 frames.
+        let echo = "#X obj 0 0 delread~ a 10;\n#X obj 0 0 *~ 0.5;\n#X obj 0 0 delwrite~ a 100;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n";
+        assert_eq!(batch(echo), 6);
+        // Its period has begun with this block.
+        assert_eq!(batch("#X obj 0 0 env~ 1024 512;\n#X obj 0 0 osc~ 1;\n#X connect 1 0 0 0;\n"), 1);
+        assert_eq!(batch("#X obj 0 0 bang~;\n"), 1);
+        let own = "#N canvas 0 0 9 9 in 0;\n#X obj 0 0 bang~;\n#X obj 0 0 switch~ 64;\n#X restore 0 0 pd in;\n";
+        assert_eq!(batch(own), 1);
+        let writes = "#X obj 0 0 loadbang;\n#X obj 0 0 tabwrite~ t;\n#X obj 0 0 table t 1000;\n#X obj 0 0 osc~ 1;\n#X connect 0 0 1 0;\n#X connect 3 0 1 0;\n";
+        assert_eq!(batch(writes), 1);
+        assert_eq!(batch(&writes.replace("loadbang", "inlet")), 8);
+    }
+
+    #[test]
+    fn a_batch_has_the_sound_of_its_blocks() {
+        let lines = "#X obj 0 0 osc~ 440;\n#X obj 0 0 tabsend~ t;\n#X obj 0 0 table t 64;\n#X obj 0 0 vline~;\n#X msg 0 0 1 3 \\, 0 4 5;\n\
+             #X obj 0 0 *~;\n#X obj 0 0 lop~ 300;\n#X obj 0 0 dac~ 1;\n#X obj 0 0 loadbang;\n#X connect 0 0 1 0;\n#X connect 8 0 4 0;\n\
+             #X connect 4 0 3 0;\n#X connect 0 0 5 0;\n#X connect 3 0 5 1;\n#X connect 5 0 6 0;\n#X connect 6 0 7 0;\n";
+        let mut sound = [Vec::new(), Vec::new()];
+        for (counts, sound) in [[1; 8].as_slice(), &[3, 5]].into_iter().zip(&mut sound) {
+            let (mut messages, mut row, outputs) = ready(lines);
+            for count in counts {
+                let mut ends = [0.0; MAX_BATCH];
+                let quiet = messages.quiet_blocks(&mut ends[..*count]);
+                assert_eq!((quiet, row.batch(*count)), (*count, *count));
+                messages.begin_batch(&ends[..*count], |_, _| {});
+                row.run_batch(&ends[..*count]);
+                let mut block = vec![0.0; count * super::super::BLOCK];
+                outputs[0].write().take_block(&mut block);
+                sound.extend(block.iter().map(|x| x.to_bits()));
+                messages.run(|_, _| {});
+            }
+        }
+        let [blocks, batches] = sound;
+        assert!(blocks == batches && blocks.iter().any(|x| *x != 0));
     }
 }

@@ -16,9 +16,10 @@ use std::collections::HashMap;
 pub(super) struct JoinedBlocks {
     /// True if the row may compute several blocks as one.
     pub may_join: bool,
-    /// Frames of the longest.
-    longest: usize,
-    /// Blocks of 1, 2, 4 … blocks at once; those in use are empty here.
+    /// Blocks of a batch, at most.
+    batch: usize,
+    /// Numbers of blocks at once, in rising order, and the blocks of each; those in use are empty here.
+    counts: Vec<usize>,
     sets: Vec<Vec<Box<[f32]>>>,
     in_use: usize,
     /// Number of times that numbers were filled in, and the same of each set when it was last in use.
@@ -32,7 +33,8 @@ impl JoinedBlocks {
     pub(super) fn new(may_join: bool) -> Self {
         Self {
             may_join,
-            longest: if may_join { BLOCK } else { 0 },
+            batch: 1,
+            counts: Vec::new(),
             sets: Vec::new(),
             in_use: 0,
             numbers: 1,
@@ -45,7 +47,7 @@ impl JoinedBlocks {
     ///
     /// Real-time: setup.
     pub(super) fn allow_batches(&mut self, count: usize, blocks: &mut [Box<[f32]>], format: &RowFormat) {
-        self.longest = count * BLOCK;
+        self.batch = count;
         self.resize(blocks, format);
     }
 
@@ -59,21 +61,28 @@ impl JoinedBlocks {
                 *block = silence(format.frames);
             }
         }
-        let is_whole = format.frames == format.vector;
-        let lengths = (0..).map(|power| format.frames << power);
-        let lengths = lengths.take_while(|length| is_whole && *length <= self.longest);
-        let sets = lengths.map(|length| vec![silence(length); blocks.len()]);
-        self.sets = sets.collect();
+        let is_short = self.may_join && format.frames == format.vector;
+        let powers = (0..).map(|power| 1 << power);
+        self.counts = match self.batch {
+            1 if is_short => powers
+                .take_while(|count| count * format.frames <= BLOCK)
+                .collect(),
+            1 => Vec::new(),
+            batch => (1..=batch).collect(),
+        };
+        let set = |count: &usize| match count {
+            // They are in use.
+            1 => Vec::new(),
+            _ => vec![silence(count * format.frames); blocks.len()],
+        };
+        self.sets = self.counts.iter().map(set).collect();
         self.seen = vec![0; self.sets.len()];
         self.in_use = 0;
     }
 
     /// Number of blocks at once, at most.
     pub(super) fn most(&self) -> usize {
-        match self.sets.len() {
-            0 => 1,
-            sets => 1 << (sets - 1),
-        }
+        self.counts.last().copied().unwrap_or(1)
     }
 
     /// Notes that numbers of boxes were filled into the blocks in use, which are new if the blocks lacked none: those of the other sets are
@@ -102,16 +111,17 @@ impl JoinedBlocks {
     ///
     /// Real-time: hot.
     pub(super) fn set(&mut self, blocks: &mut Vec<Box<[f32]>>, most: usize) -> (usize, bool) {
-        let power = most.max(1).ilog2() as usize;
-        let to = power.min(self.sets.len().saturating_sub(1));
+        let fitting = self.counts.partition_point(|count| *count <= most);
+        let to = fitting.saturating_sub(1);
+        let count = self.counts.get(to).copied().unwrap_or(1);
         if to == self.in_use {
-            return (1 << to, false);
+            return (count, false);
         }
         std::mem::swap(&mut self.sets[self.in_use], blocks);
         std::mem::swap(&mut self.sets[to], blocks);
         self.seen[self.in_use] = self.numbers;
         self.in_use = to;
-        (1 << to, self.seen[to] != self.numbers)
+        (count, self.seen[to] != self.numbers)
     }
 }
 

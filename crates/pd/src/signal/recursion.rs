@@ -47,10 +47,11 @@ impl RecursionKind {
 
     /// Recursions of the kind that are worth it: more where more signals go to lanes.
     pub(super) fn least(self) -> usize {
-        if self.has_one_inlet() {
-            LEAST
-        } else {
-            LEAST + 1
+        match self {
+            // One alone is little work.
+            Self::Ramp => LANES,
+            _ if self.has_one_inlet() => LEAST,
+            _ => LEAST + 1,
         }
     }
 

@@ -205,7 +205,7 @@ impl Row {
         self.steps.iter().for_each(|step| step.grants.allow_batches());
     }
 
-    /// Number of blocks of a batch that may be computed now, `most` at most: a power of two.
+    /// Number of blocks of a batch that may be computed now, `most` at most.
     ///
     /// Real-time: hot.
     pub(crate) fn batch(&mut self, most: usize) -> usize {
@@ -223,8 +223,7 @@ impl Row {
             Action::Perform(at) => step.joins(&mut objects[at], surroundings),
             _ => usize::MAX,
         });
-        let most = limits.min().unwrap_or(most).clamp(1, most);
-        1 << most.ilog2()
+        limits.min().unwrap_or(most).clamp(1, most)
     }
 
     /// Computes a batch of blocks that end at these times; the last one is that of now.

@@ -13,6 +13,7 @@
 use super::bound_step::BoundStep;
 use super::order_edges::OrderEdges;
 use super::recursion::{LANES, LEAST, RecursionKind};
+use super::shared::SharedName;
 use std::collections::{BTreeSet, HashMap};
 
 /// Steps that are computed together: one, or equal recursions, by their numbers in Pd's order.
@@ -40,6 +41,13 @@ pub(super) fn schedule(steps: &[BoundStep], kinds: &[Option<RecursionKind>]) -> 
     }
 }
 
+/// Returns true for a step without a signal of its own that writes no delay line.
+fn may_be_last(step: &BoundStep) -> bool {
+    let is_line = |name: &SharedName| matches!(name, SharedName::Delay(_));
+    let writes_line = step.accesses.iter().any(|(name, _)| is_line(name));
+    step.step.outlets().is_empty() && !writes_line
+}
+
 /// Steps, and for how many others each one waits.
 struct Waiting<'k> {
     kinds: &'k [Option<RecursionKind>],
@@ -49,6 +57,8 @@ struct Waiting<'k> {
     ready: BTreeSet<usize>,
     recursions: BTreeSet<usize>,
     last: BTreeSet<usize>,
+    /// True for a step that may come last: it leaves nothing to others. Delay lines are written while what they keep is near.
+    may_be_last: Vec<bool>,
 }
 
 impl<'k> Waiting<'k> {
@@ -60,6 +70,7 @@ impl<'k> Waiting<'k> {
             ready: BTreeSet::new(),
             recursions: BTreeSet::new(),
             last: BTreeSet::new(),
+            may_be_last: steps.iter().map(may_be_last).collect(),
         };
         let mut edges = OrderEdges::default();
         let (mut writers, mut early) = (HashMap::new(), HashMap::<_, Vec<usize>>::new());
@@ -91,7 +102,7 @@ impl<'k> Waiting<'k> {
     fn make_ready(&mut self, at: usize) {
         match self.kinds[at] {
             Some(_) => self.recursions.insert(at),
-            None if self.behind[at].is_empty() => self.last.insert(at),
+            None if self.may_be_last[at] && self.behind[at].is_empty() => self.last.insert(at),
             None => self.ready.insert(at),
         };
     }
