@@ -7,9 +7,11 @@ use crate::split::BlockSplit;
 use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use processor::{
-    Block, BlockPart, Content, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor,
-    Setup, StateError,
+    Block, BlockPart, Content, Event, ForkState, InRow, MakeContext, MakeError, ProcessStatus,
+    Processor, Row, RowKind, RowStatus, Setup, StateError,
 };
+use rt::vectors::{WideWork, widest};
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The part that differs between such nodes.
@@ -33,10 +35,20 @@ pub(crate) trait SmoothedKernel: Send + Sync + 'static {
     /// Real-time: hot.
     fn handle_event(&self, event: &Event, saved: [f64; 2], factors: &mut [Smoother]);
 
+    /// True for a kernel so cheap that the cost of a step counts: nodes of it whose steps follow each other are processed in a row, by
+    /// [`process_steady`](Self::process_steady), which is compiled for wide vectors. It is never muted.
+    const IN_ROWS: bool = false;
+
     /// Processes a part of a block, which begins `passed` frames behind the state of `factors`.
     ///
     /// Real-time: hot.
     fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize);
+
+    /// Processes a block in which no factor moves; `values` are those of the first two factors. Of kernels in rows alone.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    fn process_steady(_block: &mut Block<'_>, _values: [f32; 2]) {}
 }
 
 /// A node with smoothed factors.
@@ -48,12 +60,53 @@ pub(crate) struct Smoothed<K: SmoothedKernel> {
     saved: [f64; 2],
     /// No factor moves.
     is_settled: bool,
+    /// Values of the first two factors while none moves.
+    steady: [f32; 2],
 }
 
 /// Data that all parts of a block read.
 struct Factors<K> {
     kernel: K,
     factors: Box<[Smoother]>,
+}
+
+/// A steady block of a node that is processed in rows.
+struct Steady<'a, 'b, K>(&'a mut Block<'b>, [f32; 2], PhantomData<K>);
+
+impl<K: SmoothedKernel> WideWork for Steady<'_, '_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        K::process_steady(self.0, self.1);
+    }
+}
+
+/// Blocks of nodes whose steps follow each other.
+struct Blocks<'a, K: SmoothedKernel>(Row<'a, Smoothed<K>>);
+
+impl<K: SmoothedKernel> WideWork for Blocks<'_, K> {
+    type Output = RowStatus;
+
+    #[inline(always)]
+    fn run(self) -> RowStatus {
+        self.0.process(
+            #[inline(always)]
+            |unit, block| {
+                if !unit.is_steady(block) {
+                    return unit.process_other(block);
+                }
+                K::process_steady(block, unit.steady);
+                ProcessStatus::Continue
+            },
+        )
+    }
+}
+
+impl<K: SmoothedKernel> InRow for Smoothed<K> {
+    fn process_row(row: Row<'_, Self>) -> RowStatus {
+        widest(Blocks(row))
+    }
 }
 
 impl<K: SmoothedKernel> Smoothed<K> {
@@ -71,7 +124,7 @@ impl<K: SmoothedKernel> Smoothed<K> {
         for (value, param) in initial.iter_mut().zip(K::SAVED) {
             *value = param.read(creation)?;
         }
-        Ok(Box::new(Self {
+        let mut unit = Self {
             state: ForkState::new(Factors {
                 kernel,
                 factors: factors.into_iter().map(Smoother::new).collect(),
@@ -80,7 +133,10 @@ impl<K: SmoothedKernel> Smoothed<K> {
             initial,
             saved: initial,
             is_settled: true,
-        }))
+            steady: [0.0; 2],
+        };
+        unit.find_settled();
+        Ok(Box::new(unit))
     }
 
     fn handle_event(&mut self, event: &Event) {
@@ -109,14 +165,30 @@ impl<K: SmoothedKernel> Smoothed<K> {
         block.hold_first_frame();
     }
 
-    /// Processes a block in which no factor moves.
+    /// Returns true for nearly all blocks: no factor moves, no event has come, the input is neither silent nor constant, and this worker
+    /// processes all frames.
     #[inline(always)]
-    fn process_settled(&mut self, block: &mut Block<'_>) {
-        if self.split.is_whole(block) {
-            let Factors { kernel, factors } = &*self.state;
-            return kernel.process_part(&mut BlockPart::whole(block), factors, 0);
+    fn is_steady(&self, block: &Block<'_>) -> bool {
+        self.is_settled
+            && !block.may_have_events()
+            && block.input_content() == Content::Unknown
+            && self.split.is_whole(block)
+            && (K::IN_ROWS || !self.state.kernel.is_muted(block))
+    }
+
+    /// Processes a block that is not [steady](Self::is_steady).
+    #[inline(never)]
+    fn process_other(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let content = block.input_content();
+        let silent = content == Content::Silent || self.state.kernel.is_muted(block);
+        if silent || !self.is_settled || block.may_have_events() {
+            return self.process_spans(block, silent);
         }
-        self.process_range(block, 0..block.frames());
+        match content == Content::Constant && block.is_constant() {
+            true => self.process_constant(block),
+            false => self.process_range(block, 0..block.frames()),
+        }
+        ProcessStatus::Continue
     }
 
     /// Processes a block in which a factor moves, or that is silent.
@@ -148,7 +220,11 @@ impl<K: SmoothedKernel> Smoothed<K> {
     }
 
     fn find_settled(&mut self) {
-        self.is_settled = self.state.factors.iter().all(Smoother::is_settled);
+        let factors = &self.state.factors;
+        self.is_settled = factors.iter().all(Smoother::is_settled);
+        for (value, factor) in self.steady.iter_mut().zip(factors) {
+            *value = factor.current();
+        }
     }
 }
 
@@ -165,18 +241,20 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let content = block.input_content();
-        let silent = content == Content::Silent || self.state.kernel.is_muted(block);
-        if !silent && self.is_settled && !block.may_have_events() {
-            if content == Content::Constant && block.is_constant() {
-                self.process_constant(block);
-                return ProcessStatus::Continue;
-            }
-            // Nearly always.
-            self.process_settled(block);
-            return ProcessStatus::Continue;
+        if !self.is_steady(block) {
+            return self.process_other(block);
         }
-        self.process_spans(block, silent)
+        if K::IN_ROWS {
+            widest(Steady::<K>(block, self.steady, PhantomData));
+        } else {
+            let Factors { kernel, factors } = &*self.state;
+            kernel.process_part(&mut BlockPart::whole(block), factors, 0);
+        }
+        ProcessStatus::Continue
+    }
+
+    fn row(&self) -> Option<RowKind> {
+        K::IN_ROWS.then(RowKind::of::<Self>)
     }
 
     fn max_parallelism(&self) -> u32 {

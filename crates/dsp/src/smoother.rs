@@ -15,6 +15,7 @@ use crate::sample::clamp_sample;
 use crate::state::StateWords;
 use processor::{Event, MODULATION_INTERVAL, StateError};
 use rt::vectors::{WideWork, widest};
+use std::slice::IterMut;
 use units::{Frames, SampleRate};
 
 /// Length of a ramp, in seconds.
@@ -82,6 +83,7 @@ impl Smoother {
     }
 
     /// The value of the last frame.
+    #[inline(always)]
     pub(crate) fn current(&self) -> f32 {
         self.current
     }
@@ -107,14 +109,6 @@ impl Smoother {
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.frames_left == 0
-    }
-
-    /// The value, if no ramp is under way.
-    ///
-    /// Real-time: hot.
-    #[inline]
-    pub(crate) fn settled(&self) -> Option<f32> {
-        self.is_settled().then_some(self.current)
     }
 
     /// Returns true if the value is 0 and stays so: then nothing is added.
@@ -280,17 +274,10 @@ fn scale_by(factor: f32, from: &[f32], to: &mut [f32]) {
 }
 
 /// Each of `to` = `from` times its factor, in one pass.
-///
-/// Real-time: hot.
-#[inline(always)]
-pub(crate) fn scale_twice(factors: [f32; 2], from: &[f32], to: [&mut [f32]; 2]) {
-    widest(ScaleTwice { factors, from, to });
-}
-
-struct ScaleTwice<'a> {
-    factors: [f32; 2],
-    from: &'a [f32],
-    to: [&'a mut [f32]; 2],
+pub(crate) struct ScaleTwice<'a> {
+    pub(crate) factors: [f32; 2],
+    pub(crate) from: &'a [f32],
+    pub(crate) to: [&'a mut [f32]; 2],
 }
 
 impl WideWork for ScaleTwice<'_> {
@@ -298,18 +285,42 @@ impl WideWork for ScaleTwice<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let [left, right] = self.to;
-        for ((left, right), x) in left.iter_mut().zip(right).zip(self.from) {
+        let ([left, right], mut from) = (self.to, self.from);
+        let (mut left, mut right) = (left.iter_mut(), right.iter_mut());
+        while let Some((strip, rest)) = from.split_first_chunk::<STRIP>() {
+            write_strip(&mut left, strip, self.factors[0]);
+            write_strip(&mut right, strip, self.factors[1]);
+            from = rest;
+        }
+        for ((left, right), x) in left.zip(right).zip(from) {
             *left = clamp_sample(x * self.factors[0]);
             *right = clamp_sample(x * self.factors[1]);
         }
     }
 }
 
-struct Scale<'a> {
-    factor: f32,
-    from: &'a [f32],
-    to: &'a mut [f32],
+/// Frames that are scaled in registers: nothing is compared with the place where they go.
+const STRIP: usize = 64;
+
+/// Writes `strip` times `factor` to the next places of `to`.
+#[inline(always)]
+fn write_strip(to: &mut IterMut<'_, f32>, strip: &[f32; STRIP], factor: f32) {
+    let mut scaled = *strip;
+    scaled
+        .iter_mut()
+        .for_each(|x| *x = clamp_sample(*x * factor));
+    let places = std::mem::take(to).into_slice();
+    if let Some((places, rest)) = places.split_first_chunk_mut::<STRIP>() {
+        *places = scaled;
+        *to = rest.iter_mut();
+    }
+}
+
+/// `to` = `from` times `factor`.
+pub(crate) struct Scale<'a> {
+    pub(crate) factor: f32,
+    pub(crate) from: &'a [f32],
+    pub(crate) to: &'a mut [f32],
 }
 
 impl WideWork for Scale<'_> {
@@ -317,7 +328,12 @@ impl WideWork for Scale<'_> {
 
     #[inline(always)]
     fn run(self) {
-        for (y, x) in self.to.iter_mut().zip(self.from) {
+        let (mut to, mut from) = (self.to.iter_mut(), self.from);
+        while let Some((strip, rest)) = from.split_first_chunk::<STRIP>() {
+            write_strip(&mut to, strip, self.factor);
+            from = rest;
+        }
+        for (y, x) in to.zip(from) {
             *y = clamp_sample(x * self.factor);
         }
     }

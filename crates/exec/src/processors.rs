@@ -12,8 +12,8 @@
 use graph::NodeId;
 use plan::{Plan, StepOp};
 use processor::{
-    BackgroundTask, BankKind, FileLog, Gauge, MidiPorts, Mode, Processor, Setup, SetupServices,
-    StateError, Tail, Transport,
+    BackgroundTask, BankKind, FileLog, Gauge, MidiPorts, Mode, Processor, RowKind, Setup,
+    SetupServices, StateError, Tail, Transport,
 };
 use rt::deferred::{JobRunner, WaitingJobs};
 use std::cell::UnsafeCell;
@@ -48,6 +48,8 @@ pub(crate) struct ProcessorEntry {
     pub(crate) lanes: u32,
     /// The way in which it is computed side by side with others.
     pub(crate) bank: Option<BankKind>,
+    /// The way in which it is processed in a row, which is one of its type.
+    pub(crate) row: Option<RowKind>,
 }
 
 // SAFETY: `processor` is reached only by the holder of the claim on its step (`crate::step::StepClaim`), in the
@@ -60,6 +62,7 @@ impl ProcessorEntry {
         Self {
             lanes: processor.max_parallelism(),
             bank: processor.bank(),
+            row: processor.row().filter(|row| row.is_of(&*processor)),
             processor: UnsafeCell::new(processor),
             is_quarantined: Arc::default(),
             is_stale: AtomicBool::new(false),

@@ -1,6 +1,6 @@
 //! [`Processor`]: the running half of a node, and the promises of every processor.
 
-use crate::{BankKind, Block, SetupServices};
+use crate::{BankKind, Block, RowKind, SetupServices};
 use std::any::Any;
 use units::{Frames, SampleRate};
 
@@ -117,6 +117,14 @@ pub trait Processor: Any + Send {
     ///
     /// Real-time: setup.
     fn bank(&self) -> Option<BankKind> {
+        None
+    }
+
+    /// The way in which it is processed in a row with others of its type ([`InRow`](crate::InRow)), if a step costs as much as its
+    /// samples; then it never forks.
+    ///
+    /// Real-time: setup.
+    fn row(&self) -> Option<RowKind> {
         None
     }
 

@@ -23,8 +23,10 @@ use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use graph::{DelayParams, Kind, KindPicture, Param};
 use processor::{
-    Block, DelayLineView, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+    Block, DelayLineView, InRow, MakeContext, MakeError, ProcessStatus, Processor, Row, RowKind,
+    RowStatus, Setup, StateError, Tail,
 };
+use rt::vectors::{WideWork, widest};
 use std::ops::Range;
 use units::{Frames, SampleRate};
 
@@ -180,6 +182,40 @@ impl Delay {
 }
 
 impl Delay {
+    /// Returns true for nearly all blocks: the delay does not change.
+    #[inline(always)]
+    fn is_steady(&self, block: &Block<'_>) -> bool {
+        self.fade.is_settled() && !block.may_have_events()
+    }
+
+    /// Copies the only channel of a steady block, if its frames lie behind each other in the line. Returns false if there is more to do.
+    #[inline(always)]
+    fn copy_run(&self, block: &mut Block<'_>) -> bool {
+        let (Some(line), 1) = (block.delay_line(), self.channels) else {
+            return false;
+        };
+        let Some(from) = line.run(0, self.fade.to, block.frames()) else {
+            return false;
+        };
+        let mut output = block.output(0);
+        copy_sounding(from, output.channel(0))
+    }
+
+    /// Processes a block in which the delay may change, or whose frames may be silent.
+    #[inline(never)]
+    fn process_moving(&mut self, block: &mut Block<'_>) {
+        if self.is_steady(block) {
+            self.process_range(block, 0..block.frames());
+        } else {
+            self.process_steps(block);
+        }
+        let mut output = block.output(0);
+        let is_zero = |x: &f32| x.to_bits() == 0;
+        if (0..self.channels).all(|c| output.channel(c).iter().all(is_zero)) {
+            output.silence();
+        }
+    }
+
     /// Processes a block in which the delay may change.
     #[inline(never)]
     fn process_steps(&mut self, block: &mut Block<'_>) {
@@ -204,18 +240,15 @@ impl Processor for Delay {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        if self.fade.is_settled() && !block.may_have_events() {
-            self.process_range(block, 0..block.frames());
-        } else {
-            self.process_steps(block);
-        }
-        let mut output = block.output(0);
-        let is_zero = |x: &f32| x.to_bits() == 0;
-        if (0..self.channels).all(|c| output.channel(c).iter().all(is_zero)) {
-            output.silence();
+        if !(self.is_steady(block) && widest(Steady(self, block))) {
+            self.process_moving(block);
         }
         // Not asleep: the line may still hold sound, which this half does not see.
         ProcessStatus::Continue
+    }
+
+    fn row(&self) -> Option<RowKind> {
+        Some(RowKind::of::<Self>())
     }
 
     fn reset(&mut self) {
@@ -252,6 +285,55 @@ impl Processor for Delay {
             self.fade.next = self.tap(self.initial);
         }
         Ok(())
+    }
+}
+
+/// Copies samples. Returns false if all are +0.0.
+#[inline(always)]
+fn copy_sounding(from: &[f32], to: &mut [f32]) -> bool {
+    let mut any = 0;
+    for (y, x) in to.iter_mut().zip(from) {
+        *y = *x;
+        any |= x.to_bits();
+    }
+    any != 0
+}
+
+/// A steady block of a delay.
+struct Steady<'a, 'b>(&'a Delay, &'a mut Block<'b>);
+
+impl WideWork for Steady<'_, '_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        self.0.copy_run(self.1)
+    }
+}
+
+/// Blocks of delays whose steps follow each other.
+struct Blocks<'a>(Row<'a, Delay>);
+
+impl WideWork for Blocks<'_> {
+    type Output = RowStatus;
+
+    #[inline(always)]
+    fn run(self) -> RowStatus {
+        self.0.process(
+            #[inline(always)]
+            |delay, block| {
+                if !(delay.is_steady(block) && delay.copy_run(block)) {
+                    delay.process_moving(block);
+                }
+                ProcessStatus::Continue
+            },
+        )
+    }
+}
+
+impl InRow for Delay {
+    fn process_row(row: Row<'_, Self>) -> RowStatus {
+        widest(Blocks(row))
     }
 }
 

@@ -14,10 +14,11 @@
 use crate::param::{ParamSpec, channels};
 use crate::sample::{SILENT_DB, channel_count, clamp_sample, db_to_gain};
 use crate::smoothed::{Smoothed, SmoothedKernel};
-use crate::smoother::Smoother;
+use crate::smoother::{Scale, Smoother};
 use crate::split::split;
 use graph::Kind;
 use processor::{Block, BlockPart, Event, MakeContext, MakeError, Processor, exp2};
+use rt::vectors::{WideWork, widest};
 
 /// The two gains of a node, in dB and as a factor. Both together are its factor.
 pub(crate) const GAINS: [ParamSpec; 2] = [
@@ -67,6 +68,7 @@ struct Gain {
 }
 
 impl SmoothedKernel for Gain {
+    const IN_ROWS: bool = true;
     const SAVED: &'static [ParamSpec] = &GAINS;
 
     fn frame_cost(&self, _: usize) -> (f64, usize) {
@@ -85,6 +87,24 @@ impl SmoothedKernel for Gain {
         for c in 0..self.channels {
             factor.scale(passed, input.channel(c), output.channel(c));
         }
+    }
+
+    #[inline(always)]
+    fn process_steady(block: &mut Block<'_>, [factor, _]: [f32; 2]) {
+        match block.mono() {
+            Some((from, to)) => Scale { factor, from, to }.run(),
+            None => scale_channels(block, factor),
+        }
+    }
+}
+
+#[inline(never)]
+fn scale_channels(block: &mut Block<'_>, factor: f32) {
+    let input = block.input(0);
+    let mut output = block.output(0);
+    for c in 0..output.channels().count() {
+        let (from, to) = (input.channel(c), output.channel(c));
+        widest(Scale { factor, from, to });
     }
 }
 

@@ -16,11 +16,12 @@ use crate::generators::sine::sine;
 use crate::param::ParamSpec;
 use crate::sample::clamp_sample;
 use crate::smoothed::{Smoothed, SmoothedKernel};
-use crate::smoother::{Smoother, scale_twice};
+use crate::smoother::{ScaleTwice, Smoother};
 use crate::split::split;
 use crate::whole::of_narrow;
 use graph::{Kind, Layout, PortSpec};
-use processor::{BlockPart, Event, MakeContext, MakeError, Processor};
+use processor::{Block, BlockPart, Event, MakeContext, MakeError, Processor};
+use rt::vectors::WideWork;
 
 pub(super) const PAN: ParamSpec = ParamSpec::new(0, "pan", (-1.0, 1.0), 0.0)
     .doc("From -1, left, to 1, right.")
@@ -64,6 +65,7 @@ pub(super) fn factors(pan: f64) -> [f32; 2] {
 struct Pan;
 
 impl SmoothedKernel for Pan {
+    const IN_ROWS: bool = true;
     fn frame_cost(&self, _: usize) -> (f64, usize) {
         (FRAME_NS, 3)
     }
@@ -78,16 +80,19 @@ impl SmoothedKernel for Pan {
     #[inline(always)]
     fn process_part(&self, part: &mut BlockPart<'_>, sides: &[Smoother], passed: usize) {
         let input = part.input(0).channel(0);
-        if let [Some(left), Some(right)] = [&sides[0], &sides[1]].map(Smoother::settled) {
-            let mut outputs = part.outputs();
-            if let (Some(mut first), Some(mut second)) = (outputs.next(), outputs.next()) {
-                scale_twice([left, right], input, [first.channel(0), second.channel(0)]);
-            }
-            return;
-        }
         for (port, side) in sides.iter().enumerate() {
             let mut output = part.output(port);
             side.scale(passed, input, output.channel(0));
+        }
+    }
+
+    #[inline(always)]
+    fn process_steady(block: &mut Block<'_>, factors: [f32; 2]) {
+        let from = block.input(0).channel(0);
+        let mut outputs = block.outputs();
+        if let (Some(left), Some(right)) = (outputs.next(), outputs.next()) {
+            let to = [left, right].map(|side| side.into_channel(0));
+            ScaleTwice { factors, from, to }.run();
         }
     }
 }

@@ -115,7 +115,7 @@ fn bank_kind(step: &BoundStep) -> Option<BankKind> {
 }
 
 /// For each step, the last of those that it waits for.
-fn last_before(plan: &Plan) -> Vec<Option<u32>> {
+pub(super) fn last_before(plan: &Plan) -> Vec<Option<u32>> {
     let mut last: Vec<Option<u32>> = vec![None; plan.steps.len()];
     for (id, step) in plan.steps_with_ids() {
         for next in step.successors.of(&plan.successors) {

@@ -90,6 +90,7 @@ impl StepBinder<'_> {
             operation: self.operation(step.op, processor.as_deref()),
             mono_content: mono_output,
             preparation,
+            row: 0,
             state: UnsafeCell::new(StepState::new(
                 self.io((&inputs, &outputs), event_outputs, line, block_room),
                 processor.as_ref().map_or((false, false), |it| {

@@ -23,6 +23,7 @@
 //! | [`binder`], [`bind_step`] | from plan to bound plan |
 //! | [`plan`], [`task`], [`step`] | the bound plan, its tasks, its steps |
 //! | [`banks`] | steps that are computed side by side |
+//! | [`rows`] | cheap steps that run with those behind them |
 //! | [`ring`], [`delay_lines`] | memory of delay lines, and its owner from plan to plan |
 //! | [`aligner`] | lines that compensate latency |
 //! | [`stage_buffer`] | buffers between pipeline stages |
@@ -37,6 +38,7 @@ mod delay_lines;
 mod plan;
 mod readers;
 pub(crate) mod ring;
+mod rows;
 mod stage_buffer;
 mod step;
 mod table;
@@ -48,6 +50,7 @@ pub use binder::Binding;
 pub(crate) use binder::bind;
 pub use delay_lines::DelayLines;
 pub(crate) use plan::{BoundPlan, SinkChannel, StepIndex};
+pub(crate) use rows::join_rows;
 pub(crate) use stage_buffer::StageBufferMemory;
 pub(crate) use step::{
     BoundStep, NO_POSITION, Operation, PipelineLag, Preparation, StepState, Sum,

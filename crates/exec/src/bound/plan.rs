@@ -207,13 +207,26 @@ impl BoundPlan {
         }
     }
 
-    /// The other steps that the leader of a bank may run: a worker that is in its step may be in theirs.
+    /// The other steps that the leader of a bank, or a step of a row, may run: a worker that is in its step may be in theirs.
     fn bank_of<'a>(&'a self, step: &'a BoundStep) -> impl Iterator<Item = &'a BoundStep> {
         let others: &[u32] = match &step.cold.bank {
             Some(BankPlace::Leader { others, .. }) => others,
             _ => &[],
         };
-        others.iter().map(|index| &self.steps[*index as usize])
+        let of_bank = others.iter().map(|index| &self.steps[*index as usize]);
+        of_bank.chain(self.row_of(step).iter().skip(1))
+    }
+
+    /// The steps that `step` may run as a row, itself the first of them: one, if it is in no row.
+    #[inline(always)]
+    pub(crate) fn row_of<'a>(&'a self, step: &'a BoundStep) -> &'a [BoundStep] {
+        if step.row == 0 {
+            return std::slice::from_ref(step);
+        }
+        // Steps of loops are in no row.
+        let bytes = std::ptr::from_ref(step).addr() - self.steps.as_ptr().addr();
+        let at = bytes / size_of::<BoundStep>();
+        &self.steps[at..at + usize::from(step.row)]
     }
 
     /// Quarantines `step`, or all members of a loop, or of a bank that it leads: they write silence from now on.

@@ -97,6 +97,27 @@ pub(crate) unsafe fn write(line: &RawDelayLine, channel: usize, position: u64, f
     }
 }
 
+/// The `frames` frames of `channel` from absolute frame `position` on, if the ring does not end among them: nearly always.
+///
+/// # Safety
+///
+/// As [`write`], for as long as the slice lives.
+#[inline(always)]
+pub(crate) unsafe fn run_mut<'a>(
+    line: &RawDelayLine,
+    channel: usize,
+    position: u64,
+    frames: usize,
+) -> Option<&'a mut [f32]> {
+    let capacity = line.capacity as usize;
+    let start = position as usize & (capacity - 1);
+    // SAFETY: the frames lie within the ring of `channel`, and are ours alone by this function's contract.
+    (start + frames <= capacity).then(|| unsafe {
+        let first = line.data.add(channel * capacity + start);
+        std::slice::from_raw_parts_mut(first, frames)
+    })
+}
+
 /// The `frames` frames of `channel` from absolute frame `position` on, as the two parts before and after the ring's end.
 ///
 /// # Safety

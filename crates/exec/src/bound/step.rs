@@ -124,6 +124,8 @@ pub(crate) enum Preparation {
     None,
     /// Nothing, and it is in a bank.
     Bank,
+    /// Nothing, and it runs with those behind it.
+    Row,
     /// It has event ports, and nothing else of what follows.
     Events,
     /// It has sums, duplicates, a lag or a rate of its own.
@@ -141,6 +143,8 @@ pub(crate) struct BoundStep {
     pub(crate) pending: Countdown,
     /// Most steps need none and take a shorter path.
     pub(crate) preparation: Preparation,
+    /// Number of steps that it may run as a row, from itself on; 0 if it is in none.
+    pub(crate) row: u8,
     pub(crate) cold: Box<StepCold>,
 }
 

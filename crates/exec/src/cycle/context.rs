@@ -4,7 +4,7 @@ use super::idle_plan::IdlePlan;
 use super::info::CycleInfo;
 use super::slot::{WorkerSlots, worker_slots};
 use super::wait::back_off;
-use crate::bound::{Binding, BoundPlan, bind, join_banks};
+use crate::bound::{Binding, BoundPlan, bind, join_banks, join_rows};
 use crate::errors::ErrorKind;
 use crate::runtime::SharedRuntime;
 use processor::{ForkAbandoned, ForkTask, ProcessServices};
@@ -37,10 +37,12 @@ impl CycleContext {
         let mut plan = bind(&mut binding);
         let of = binding.plan;
         let tasks = of.tasks.iter().map(|task| task.steps.start..task.steps.end);
-        match in_plan_order {
-            true => join_banks(&mut plan, of, std::iter::once(0..of.steps.len() as u32)),
-            false => join_banks(&mut plan, of, tasks),
-        }
+        let runs: Vec<_> = match in_plan_order {
+            true => std::iter::once(0..of.steps.len() as u32).collect(),
+            false => tasks.collect(),
+        };
+        join_banks(&mut plan, of, runs.iter().cloned());
+        join_rows(&mut plan, of, runs.into_iter());
         Self {
             id: plan.id,
             plan,

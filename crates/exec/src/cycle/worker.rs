@@ -7,6 +7,7 @@ use crate::bound::BoundPlan;
 use crate::step::{PlanBlock, StepClaim, run_claimed, run_claimed_alone, silence_panicked};
 use plan::TraceEvent;
 use rt::fence::AsymmetricFence;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use workers::WorkerWaker;
 
@@ -123,16 +124,35 @@ impl<'a> WorkerContext<'a> {
         let steps = self.plan.tasks[task as usize].steps;
         self.task = task;
         // SAFETY: the task is ours, and within it a step waits only for steps before it.
-        (steps.start..steps.end).all(|step| unsafe { self.run_step(step) })
+        unsafe { self.run_steps(steps.start..steps.end) }
     }
 
-    /// Runs one step. Returns false if the cycle was abandoned before it began: then the step must not run any more.
+    /// Runs steps of the task. Returns false if the cycle was abandoned before all have run.
+    ///
+    /// # Safety
+    ///
+    /// As [`run_step`](Self::run_step), for the first of them.
+    #[inline(always)]
+    unsafe fn run_steps(&mut self, steps: Range<u32>) -> bool {
+        let mut next = steps.start;
+        while next < steps.end {
+            // SAFETY: the contract is the same, and the steps before `next` have run.
+            match unsafe { self.run_step(next) } {
+                0 => return false,
+                count => next += count,
+            }
+        }
+        true
+    }
+
+    /// Runs one step, and those behind it that are of its row. Returns the number of steps; 0 if the cycle was abandoned before it
+    /// began: then the step must not run any more.
     ///
     /// # Safety
     ///
     /// The task of the step is this worker's, and the steps before it in the task have run.
     #[inline(always)]
-    unsafe fn run_step(&mut self, step: u32) -> bool {
+    unsafe fn run_step(&mut self, step: u32) -> u32 {
         self.current = step;
         // Relaxed: ordered by the fence below; the watchdog only needs the number.
         self.slot.current.store(step, Ordering::Relaxed);
@@ -141,12 +161,12 @@ impl<'a> WorkerContext<'a> {
         self.fence.light();
         if self.is_abandoned() {
             self.stop_before_step();
-            return false;
+            return 0;
         }
         // SAFETY: the step is ours, and the host has seen us in it or will.
-        unsafe { self.run_claimed_step(step) };
-        self.steps_done += 1;
-        true
+        let count = 1 + unsafe { self.run_claimed_step(step) };
+        self.steps_done += count;
+        count
     }
 
     /// Leaves an abandoned cycle before a step that was published: at once, so that no thread marks it as overdue. What
@@ -158,33 +178,34 @@ impl<'a> WorkerContext<'a> {
     }
 
     /// Runs one step without checking if the cycle was abandoned: for the only worker of a plan, for which no thread
-    /// waits.
+    /// waits. Returns the number of steps behind it that have run too.
     ///
     /// # Safety
     ///
     /// The plan has one worker, and the steps before this one have run.
     #[inline(always)]
-    pub(crate) unsafe fn run_step_alone(&mut self, step: u32) {
+    pub(crate) unsafe fn run_step_alone(&mut self, step: u32) -> u32 {
         self.current = step;
         // Relaxed: the watchdog only needs the number.
         self.slot.current.store(step, Ordering::Relaxed);
         // SAFETY: with one worker every step is ours, and the steps of a plan are in an order in which they may run.
-        unsafe { self.run_claimed_step(step) };
+        unsafe { self.run_claimed_step(step) }
     }
 
-    /// Runs a step that is published.
+    /// Runs a step that is published. Returns the number of steps behind it that have run too.
     ///
     /// # Safety
     ///
     /// The step is this worker's, and all that it waits for has run.
     #[inline(always)]
-    unsafe fn run_claimed_step(&mut self, step: u32) {
+    unsafe fn run_claimed_step(&mut self, step: u32) -> u32 {
         if self.needs_checks {
             // SAFETY: the contract is the same.
-            return unsafe { self.run_step_checked(step) };
+            unsafe { self.run_step_checked(step) };
+            return 0;
         }
         // SAFETY: rules 1 and 2 of a claim are our contract, and `at` describes the plan's block.
-        run_claimed(unsafe { StepClaim::new(&self.at, &self.plan.steps[step as usize]) });
+        run_claimed(unsafe { StepClaim::new(&self.at, &self.plan.steps[step as usize]) })
     }
 
     /// Runs a step in a cycle that is traced, or in which some pipeline stages have no block.
@@ -237,13 +258,11 @@ impl<'a> WorkerContext<'a> {
             return Resume::Begin;
         }
         let rest = self.current + 1..self.plan.tasks[self.task as usize].steps.end;
-        for step in rest {
-            // SAFETY: the task is still ours. If this step panics too, we come here again.
-            if unsafe { !self.run_step(step) } {
-                return Resume::Stop;
-            }
+        // SAFETY: the task is still ours. If one of these panics too, we come here again.
+        match unsafe { self.run_steps(rest) } {
+            true => Resume::Release(self.task),
+            false => Resume::Stop,
         }
-        Resume::Release(self.task)
     }
 
     /// Publishes the numbers of steps, queue accesses and wakes since the last call.

@@ -8,6 +8,7 @@
 //! | [`operations`] | the operations: processors, delay lines, sinks, pipeline stages, loops |
 //! | [`align`] | the operation that compensates latency |
 //! | [`bank`] | several processors side by side |
+//! | [`row`] | cheap steps one behind the other |
 //! | [`finite`] | silence in place of samples that are infinite or NaN |
 //! | [`sum`] | several channels added into one |
 //!
@@ -25,6 +26,7 @@ mod claim;
 mod finite;
 mod operations;
 mod prepare;
+mod row;
 mod run;
 mod sum;
 

@@ -59,6 +59,12 @@ pub(super) fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
     for c in 0..line.channels as usize {
         let from = input.channel(c.min(last));
         // SAFETY: the claim: the step is the line's only writer, and the plan keeps readers away from these frames.
+        let run = unsafe { ring::run_mut(line, c, block.position(), from.len()) };
+        if let Some(to) = run {
+            errors.add(ErrorKind::NonFiniteSample, copy_finite(from, to));
+            continue;
+        }
+        // SAFETY: as above.
         let [before, after] = unsafe { ring::parts_mut(line, c, block.position(), from.len()) };
         let (first, second) = from.split_at(before.len());
         let mut silenced = copy_finite(first, before);

@@ -4,26 +4,32 @@ use super::bank::run_bank_step;
 use super::claim::{PlanBlock, StepClaim};
 use super::operations::{copy_to_sink, is_woken, run_operation, write_line};
 use super::prepare::{clear_events, gather_events, prepare, take_inbox};
+use super::row::run_row;
 use crate::bound::{Operation, PipelineLag, Preparation, StepState};
 use crate::errors::ErrorKind;
 use processor::{ProcessInfo, Processor};
 
-/// Runs the claimed step.
+/// Runs the claimed step. Returns the number of steps behind it that it has run too: more than 0 in a row only.
 ///
 /// Real-time: hot if its processor is.
 #[inline(always)]
-pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
+pub(crate) fn run_claimed(mut claim: StepClaim<'_>) -> u32 {
     let step = claim.step();
     if step.preparation == Preparation::None {
         if let Operation::Process(processor) = &step.operation
             && claim.is_plain()
         {
             // The fast path: nearly every step of nearly every cycle.
-            return claim.process(*processor);
+            claim.process(*processor);
+        } else {
+            run_other(claim);
         }
-        return run_other(claim);
+        return 0;
     }
     match &step.operation {
+        Operation::Process(processor) if step.preparation == Preparation::Row => {
+            return run_row(claim, *processor);
+        }
         Operation::Process(processor) if step.preparation == Preparation::Events => {
             run_with_events(claim, *processor);
         }
@@ -32,19 +38,24 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
         }
         _ => run_slow(claim),
     }
+    0
 }
 
-/// Runs the claimed step by itself, even if it is in a bank: for cycles in which each step is measured, or some have no block.
+/// Runs the claimed step by itself, even if it is in a bank or a row: for cycles in which each step is measured, or some have no block.
 ///
 /// Real-time: hot if its processor is.
 #[inline(never)]
 pub(crate) fn run_claimed_alone(claim: StepClaim<'_>) {
     let step = claim.step();
     match &step.operation {
-        Operation::Process(processor) if step.preparation == Preparation::Bank => {
+        Operation::Process(processor)
+            if matches!(step.preparation, Preparation::Bank | Preparation::Row) =>
+        {
             run_plain(claim, *processor);
         }
-        _ => run_claimed(claim),
+        _ => {
+            run_claimed(claim);
+        }
     }
 }
 
@@ -126,7 +137,7 @@ fn older_block<'a>(at: &PlanBlock<'a>, lag: &PipelineLag) -> PlanBlock<'a> {
 fn run_block(claim: &mut StepClaim<'_>) {
     if !matches!(
         claim.step().preparation,
-        Preparation::None | Preparation::Bank
+        Preparation::None | Preparation::Bank | Preparation::Row
     ) {
         if !prepare(claim) {
             return;

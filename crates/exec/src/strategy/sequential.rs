@@ -62,11 +62,11 @@ impl Sequential {
         while next < steps.len() {
             // A panic is caught around all steps, not around each: this costs nothing as long as nothing panics.
             let rest = AssertUnwindSafe(|| {
-                for step in &steps[next..] {
+                while let Some(step) = steps.get(next) {
                     // Relaxed: the watchdog only needs the number.
                     slot.current.store(next as u32, Ordering::Relaxed);
                     next += 1;
-                    run_claimed(claim(step));
+                    next += run_claimed(claim(step)) as usize;
                 }
             });
             if let Err(payload) = catch_unwind(rest) {
@@ -96,7 +96,7 @@ impl Sequential {
                 while next < count {
                     next += 1;
                     // SAFETY: this is the only worker, and each step comes once, in the plan's order.
-                    unsafe { worker.run_step_alone(next - 1) };
+                    next += unsafe { worker.run_step_alone(next - 1) };
                 }
             });
             if let Err(payload) = catch_unwind(steps) {

@@ -64,6 +64,34 @@ impl<'a> DelayLineView<'a> {
         unsafe { *line.data.add(channel * capacity + index) }
     }
 
+    /// As [`read`](Self::read), for all `frames` of this block, if they lie behind each other in memory: nearly always.
+    ///
+    /// # Panics
+    ///
+    /// The line has no such channel.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub fn run(&self, channel: usize, delay: u32, frames: usize) -> Option<&'a [f32]> {
+        let line = self.line;
+        let capacity = line.capacity as usize;
+        assert!(
+            channel < line.channels as usize,
+            "a delay line has no such channel"
+        );
+        let delay = delay.max(line.min_delay).min(line.max_delay);
+        let then = self.position.checked_sub(u64::from(delay))?;
+        let index = then as usize & (capacity - 1);
+        if index + frames > capacity {
+            return None;
+        }
+        // SAFETY: as in `read`: the frames are within the ring, and the writing half is kept out of them while the step runs.
+        Some(unsafe {
+            let first = line.data.add(channel * capacity + index);
+            std::slice::from_raw_parts(first, frames)
+        })
+    }
+
     /// As [`read`](Self::read), for the frames from `frame` on: as many as `to` takes.
     ///
     /// # Panics

@@ -7,6 +7,7 @@
 //! | `delay_line` | a delay line, read only: [`DelayLineView`] |
 //! | `inner` | what a wrapped processor sees of its step, and signals that drive parameters |
 //! | `fork` | branches for several workers, and the state that they read: [`ForkState`] |
+//! | `row` | equal processors whose steps follow each other: [`Row`] |
 //! | `split` | parts of a block for several workers: [`BlockPart`] |
 //!
 //! # Who may touch what
@@ -22,6 +23,7 @@ mod fork;
 mod inner;
 mod ports;
 mod raw;
+mod row;
 mod split;
 
 pub use delay_line::DelayLineView;
@@ -31,6 +33,7 @@ pub use ports::{InputBuffer, OutputBuffer};
 pub use raw::{
     Content, IoCold, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
 };
+pub use row::{InRow, MAX_ROW, Row, RowKind, RowMember, RowStatus};
 pub use split::BlockPart;
 
 use crate::{Event, EventBody, EventTarget, Events, ProcessServices};
@@ -171,6 +174,21 @@ impl<'a> Block<'a> {
         // Each port has channels of its own (rule 1), so the outputs do not overlap.
         let ports = self.io.outputs().iter();
         ports.map(move |port| OutputBuffer::new(port, info))
+    }
+
+    /// The frames of the input and of the output, if it has one of each, of one channel.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub fn mono(&mut self) -> Option<(&[f32], &mut [f32])> {
+        match (self.io.inputs(), self.io.outputs()) {
+            ([input], [output]) if input.channels == 1 && output.channels == 1 => {
+                let input = InputBuffer::new(input, self.info);
+                let output = OutputBuffer::new(output, self.info);
+                Some((input.channel(0), output.into_channel(0)))
+            }
+            _ => None,
+        }
     }
 
     /// Fills every output with silence and marks it silent.

@@ -85,6 +85,7 @@ impl<'a> BlockPart<'a> {
     /// These frames of every output, to be held at the same time.
     ///
     /// Real-time: hot.
+    #[inline]
     pub fn outputs(&mut self) -> impl ExactSizeIterator<Item = OutputBuffer<'_>> {
         self.block.outputs()
     }

@@ -1,0 +1,62 @@
+//! Rows: cheap steps that follow each other, of which the first one runs those behind it too.
+//!
+//! ```text
+//!  steps of a task, in order:   osc  gain1  gain2  gain3  mix        gain1 runs three, gain2 two
+//! ```
+//!
+//! Each step of a row knows how many it may run, itself the first of them. So a row goes on behind a step that sleeps, and behind the
+//! most that are run at once. None of a row waits for another of it, as in a bank ([`banks`](super::banks)): so all are as much the
+//! worker's as the first one is, and none writes what another one reads.
+
+use super::banks::last_before;
+use super::plan::BoundPlan;
+use super::step::{BoundStep, Operation, Preparation};
+use plan::Plan;
+use processor::{MAX_ROW, RowKind};
+use std::ops::Range;
+
+/// Forms the rows of a plan that was bound. One worker runs the steps of each of `runs` one after the other.
+///
+/// Real-time: setup.
+pub(crate) fn join_rows(
+    bound: &mut BoundPlan,
+    plan: &Plan,
+    runs: impl Iterator<Item = Range<u32>>,
+) {
+    if !bound.steps.iter().any(|step| row_kind(step).is_some()) {
+        return;
+    }
+    let last_before = last_before(plan);
+    for mut run in runs {
+        while let Some(first) = run.next() {
+            let Some(kind) = row_kind(&bound.steps[first as usize]) else {
+                continue;
+            };
+            let is_next = |at: &u32| {
+                let waits = last_before[*at as usize].is_some_and(|it| it >= first);
+                let other = row_kind(&bound.steps[*at as usize]);
+                !waits && other.is_some_and(|other| kind.is(&other))
+            };
+            let end = (first + 1..run.end).find(|at| !is_next(at));
+            run.start = end.unwrap_or(run.end);
+            close(bound, first..run.start);
+        }
+    }
+}
+
+/// Tells the steps of a row how many they may run; the last one runs by itself.
+fn close(bound: &mut BoundPlan, row: Range<u32>) {
+    for at in row.start..row.end - 1 {
+        let step = &mut bound.steps[at as usize];
+        step.preparation = Preparation::Row;
+        step.row = (row.end - at).min(MAX_ROW as u32) as u8;
+    }
+}
+
+/// The way in which the processor of a step is processed in a row, if it may be: nothing is to be done before it in a block.
+fn row_kind(step: &BoundStep) -> Option<RowKind> {
+    let is_plain =
+        matches!(step.operation, Operation::Process(_)) && step.preparation == Preparation::None;
+    let processor = step.cold.processor.as_ref().filter(|_| is_plain)?;
+    processor.row.filter(|_| processor.lanes <= 1)
+}
