@@ -8,6 +8,7 @@ use processor::{
     BankMember, Block, Content, Event, EventTarget, ProcessInfo, ProcessStatus, Processor,
     RawChannel, RowMember,
 };
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 /// Proof that a step belongs to this thread, for one block.
@@ -139,16 +140,17 @@ impl<'a> StepClaim<'a> {
         })
     }
 
-    /// Processes the first steps of the row that begins here, whose `members` these are, and records which of them sleep.
+    /// Processes the first steps of the row that begins here, whose `members` these are, and records which of them sleep. If one panics,
+    /// its number is in `panicked`.
     #[inline(always)]
-    pub(super) fn process_row(&self, members: &[RowMember]) {
+    pub(super) fn process_row(&self, members: &[RowMember], panicked: &Cell<usize>) {
         let processor = self.step.cold.processor.as_ref();
         let Some(kind) = processor.and_then(|it| it.row) else {
             return;
         };
         // SAFETY: the steps of a row are ours (`row`), and so are their processors, all of the kind's type (`join_rows`). No two have
         // one processor. None writes what another one reads, and `info` is within the block.
-        let status = unsafe { kind.run(members, &self.at.info) };
+        let status = unsafe { kind.run(members, &self.at.info, panicked) };
         if !status.is_awake() {
             for (at, mut claim) in self.row().take(members.len()).enumerate() {
                 claim.end_process(status.of(at));
@@ -365,6 +367,12 @@ impl<'a> StepClaim<'a> {
             });
         }
         lost
+    }
+
+    /// Quarantines the step alone, which has panicked in a row.
+    pub(super) fn quarantine_alone(&mut self) {
+        self.state().is_quarantined = true;
+        self.plan().quarantine_entry(self.step);
     }
 
     /// Quarantines the step, or all members of the loop: they write silence from now on.

@@ -1,8 +1,11 @@
 //! Runs a row: equal steps, one behind the other, in one call.
 
 use super::claim::StepClaim;
-use super::run::run_plain;
-use processor::{MAX_ROW, Processor, RowMember};
+use super::run::{run_plain, silence_panicked};
+use processor::{ForkAbandoned, MAX_ROW, Processor, RowMember};
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Runs the claimed step and, with it, those of its row behind it, up to one that sleeps or has something else to do. Returns the number
 /// of these.
@@ -23,6 +26,25 @@ pub(super) fn run_row(claim: StepClaim<'_>, processor: *mut dyn Processor) -> u3
         run_plain(claim, processor);
         return 0;
     }
-    claim.process_row(&members[..count]);
-    count as u32 - 1
+    let (members, panicked) = (&members[..count], Cell::new(0));
+    let run = AssertUnwindSafe(|| claim.process_row(members, &panicked));
+    match catch_unwind(run) {
+        Ok(()) => count as u32 - 1,
+        Err(payload) => leave_row(&claim, panicked.get(), payload),
+    }
+}
+
+/// Quarantines the step of a row that has panicked. Those behind it are still to be run: returns the number of those before.
+#[cold]
+fn leave_row(claim: &StepClaim<'_>, at: usize, payload: Box<dyn Any + Send>) -> u32 {
+    if payload.is::<ForkAbandoned>() {
+        // Not a panic, and none of a row forks: the executor knows what to do.
+        resume_unwind(payload);
+    }
+    std::mem::forget(payload);
+    if let Some(mut panicked) = claim.row().nth(at) {
+        panicked.quarantine_alone();
+        silence_panicked(&mut panicked);
+    }
+    at as u32
 }

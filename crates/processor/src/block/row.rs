@@ -12,6 +12,7 @@
 use super::{Block, ProcessInfo, StepIo};
 use crate::{ProcessStatus, Processor};
 use std::any::{Any, TypeId};
+use std::cell::Cell;
 use std::marker::PhantomData;
 
 /// The most processors of a row.
@@ -29,7 +30,7 @@ pub trait InRow: Processor + Sized {
 #[derive(Clone, Copy, Debug)]
 pub struct RowKind {
     of: TypeId,
-    run: unsafe fn(&[RowMember], &ProcessInfo<'_>) -> RowStatus,
+    run: unsafe fn(&[RowMember], &ProcessInfo<'_>, &Cell<usize>) -> RowStatus,
 }
 
 impl RowKind {
@@ -58,7 +59,8 @@ impl RowKind {
         self.of == other.of
     }
 
-    /// Processes the block of `info` of each member, in order. Returns those that sleep.
+    /// Processes the block of `info` of each member, in order. Returns those that sleep. If one panics, its number is in `panicked`, and
+    /// those behind it have not run.
     ///
     /// # Safety
     ///
@@ -67,9 +69,14 @@ impl RowKind {
     ///
     /// Real-time: hot.
     #[inline]
-    pub unsafe fn run(&self, members: &[RowMember], info: &ProcessInfo<'_>) -> RowStatus {
+    pub unsafe fn run(
+        &self,
+        members: &[RowMember],
+        info: &ProcessInfo<'_>,
+        panicked: &Cell<usize>,
+    ) -> RowStatus {
         // SAFETY: the contract is the same.
-        unsafe { (self.run)(members, info) }
+        unsafe { (self.run)(members, info, panicked) }
     }
 }
 
@@ -115,18 +122,36 @@ impl RowStatus {
 pub struct Row<'a, P> {
     members: &'a [RowMember],
     info: &'a ProcessInfo<'a>,
+    panicked: &'a Cell<usize>,
     of: PhantomData<&'a mut P>,
 }
 
 /// # Safety
 ///
 /// As [`RowKind::run`], for the type `P`.
-unsafe fn run<P: InRow>(members: &[RowMember], info: &ProcessInfo<'_>) -> RowStatus {
+unsafe fn run<P: InRow>(
+    members: &[RowMember],
+    info: &ProcessInfo<'_>,
+    panicked: &Cell<usize>,
+) -> RowStatus {
     P::process_row(Row {
         members,
         info,
+        panicked,
         of: PhantomData,
     })
+}
+
+/// The member that is processed. If it is dropped, that one has panicked.
+struct Current<'a> {
+    at: usize,
+    panicked: &'a Cell<usize>,
+}
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        self.panicked.set(self.at);
+    }
 }
 
 impl<P: Processor> Row<'_, P> {
@@ -139,7 +164,11 @@ impl<P: Processor> Row<'_, P> {
         mut process: impl FnMut(&mut P, &mut Block<'_>) -> ProcessStatus,
     ) -> RowStatus {
         let mut asleep = 0;
-        for (at, member) in self.members.iter().enumerate() {
+        let mut current = Current {
+            at: 0,
+            panicked: self.panicked,
+        };
+        for member in self.members {
             // SAFETY: a row is made by `RowKind::run` alone, whose contract gives it the processors, which are of the type `P`, and
             // their blocks.
             let (processor, io) = unsafe { (&mut *member.processor.cast::<P>(), &*member.io) };
@@ -148,9 +177,11 @@ impl<P: Processor> Row<'_, P> {
                 info: self.info,
             };
             if process(processor, &mut block) == ProcessStatus::Sleep {
-                asleep |= 1 << at;
+                asleep |= 1 << current.at;
             }
+            current.at += 1;
         }
+        std::mem::forget(current);
         RowStatus(asleep)
     }
 }

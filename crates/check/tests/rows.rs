@@ -1,0 +1,293 @@
+//! Rows: equal cheap steps that follow each other run in one call, with the bits and the promises that each has alone.
+
+use divisi_check::alloc::{self, Counting};
+use divisi_check::rng::Rng;
+use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, TestStrategy, registry};
+use graph::{Graph, Node};
+use processor::{
+    Block, Event, EventBody, EventTarget, InRow, ProcessStatus, Processor, Row, RowKind, RowStatus,
+    Setup, StateError, Tail,
+};
+use std::fmt::Write;
+use std::sync::Mutex;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A processor that is in no row.
+struct Alone(Box<dyn Processor>);
+
+impl Processor for Alone {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.0.setup(setup);
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        self.0.process(block)
+    }
+
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+
+    fn tail(&self) -> Tail {
+        self.0.tail()
+    }
+
+    fn save(&self, state: &mut Vec<u8>) {
+        self.0.save(state);
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
+        self.0.load(state)
+    }
+}
+
+fn read(text: &str) -> Graph {
+    let registry = registry();
+    let read = text::toml::read(text, registry.catalogue());
+    assert!(!read.has_errors(), "{text}\n{:?}", read.diagnostics);
+    read.session.graph
+}
+
+/// Gains, pans and delays behind noises, one of which is heard for a moment only, some behind others, in an order by chance.
+fn session(seed: u64, count: usize) -> String {
+    let mut rng = Rng(seed);
+    let mut nodes = String::from(
+        r#"loud = { kind = "noise", volume = 0.3 }
+burst = { kind = "envelope", attack = 0.001, decay = 0.01, sustain = 0 }
+gate = { kind = "lfo", shape = "square", freq = 9 }
+short = { kind = "multiply" }
+still = { kind = "constant", value = 0.25 }
+"#,
+    );
+    let mut edges =
+        String::from("  \"loud -> short.1\", \"gate -> burst.gate\", \"burst -> short.2\",\n");
+    let mut sources: Vec<String> = ["loud", "short", "still"].map(str::to_owned).into();
+    for i in 0..count {
+        let hundredths = rng.below(200) as i32 - 100;
+        let factor = f64::from(hundredths) / 100.0;
+        let (words, output) = match rng.below(4) {
+            0 | 1 => (format!(r#"kind = "gain", gain = {factor}"#), ""),
+            2 => (format!(r#"kind = "pan", pan = {factor}"#), ".right"),
+            _ => {
+                let ms = rng.below(20);
+                (format!(r#"kind = "delay", time = 0.0{ms:02}"#), "")
+            }
+        };
+        writeln!(nodes, "n{i} = {{ {words} }}").unwrap();
+        let from = sources[rng.below(sources.len().min(4))].clone();
+        writeln!(edges, "  \"{from} -> n{i}.in\",").unwrap();
+        writeln!(edges, "  \"n{i}{output} -> out{}\",", i % 4).unwrap();
+        if rng.below(4) == 0 {
+            sources.insert(0, format!("n{i}{output}"));
+        }
+    }
+    for i in 0..4 {
+        writeln!(nodes, "out{i} = {{ kind = \"sink\", channel = {} }}", i + 1).unwrap();
+    }
+    format!("edges = [\n{edges}]\n[nodes]\n{nodes}")
+}
+
+/// Plays `frames` frames, with changes of the first parameter by chance that come at the same frames in blocks of any size.
+fn play(
+    bench: &mut TestBench,
+    graph: &Graph,
+    (seed, block, frames): (u64, u32, usize),
+) -> Vec<Vec<u32>> {
+    let mut rng = Rng(seed);
+    let mut changes: Vec<(u64, usize, f32)> = (0..12)
+        .map(|_| {
+            let at = rng.below(frames) as u64;
+            (at, rng.below(24), rng.below(12) as f32 / 600.0)
+        })
+        .collect();
+    changes.sort_by_key(|(at, ..)| *at);
+    let mut all = vec![Vec::new(); 4];
+    for begin in (0..frames as u64).step_by(block as usize) {
+        for (at, changed, value) in &changes {
+            let name = format!("n{changed}");
+            if (begin..begin + u64::from(block)).contains(at)
+                && let Some((node, _)) = graph.nodes().find(|(_, it)| it.name == name)
+            {
+                let event = Event {
+                    frame: (at - begin) as u32,
+                    target: EventTarget::Param(0),
+                    body: EventBody::Value(*value),
+                };
+                bench.send_event(node, event);
+            }
+        }
+        let played = bench.render(4, block as usize);
+        let pairs = all.iter_mut().zip(played);
+        pairs.for_each(|(all, new)| all.extend(new));
+    }
+    all.iter_mut().for_each(|it| it.truncate(frames));
+    all
+}
+
+#[test]
+fn nodes_in_a_row_have_the_bits_of_each_alone() {
+    const FRAMES: usize = 6000;
+    let registry = registry();
+    for seed in 1..6 {
+        let graph = read(&session(seed, 24));
+        let config = RunConfig::reference(64);
+        let mut alone =
+            TestBench::wrapped(&graph, &registry, config, |_, inner| Box::new(Alone(inner)));
+        let wanted = play(&mut alone, &graph, (seed, 64, FRAMES));
+        let sounding = wanted.iter().flatten().filter(|x| **x != 0).count();
+        assert!(sounding > FRAMES, "seed {seed}: {sounding}");
+        for block in [64, 1, 24, 50, 256] {
+            let mut bench = TestBench::new(&graph, &registry, RunConfig::reference(block));
+            let got = play(&mut bench, &graph, (seed, block, FRAMES));
+            assert!(got == wanted, "seed {seed}, block {block}");
+        }
+        for strategy in ALL_STRATEGIES {
+            let mut bench = TestBench::new(&graph, &registry, RunConfig::new(strategy, 2, 64));
+            let got = play(&mut bench, &graph, (seed, 64, FRAMES));
+            assert!(got == wanted, "seed {seed}, {strategy:?}");
+        }
+    }
+}
+
+#[test]
+fn a_row_allocates_nothing() {
+    let graph = read(&session(3, 24));
+    let mut bench = TestBench::new(&graph, &registry(), RunConfig::reference(64));
+    bench.render(1, 640);
+    let before = alloc::calls();
+    (0..50).for_each(|_| {
+        bench.run_cycle(&[]);
+    });
+    assert_eq!(alloc::calls(), before);
+    assert!(alloc::is_installed());
+}
+
+/// Numbers of members of the rows that ran.
+static ROWS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// One test at a time counts them.
+static COUNTING: Mutex<()> = Mutex::new(());
+
+/// Adds 1 to its input, alone or in a row. It sleeps on silence, or panics in its second block.
+struct Plus {
+    sleeps: bool,
+    panics: bool,
+    blocks: u32,
+}
+
+impl Processor for Plus {
+    fn setup(&mut self, _: &mut Setup<'_>) {}
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        self.blocks += 1;
+        assert!(!self.panics || self.blocks < 2, "it is to panic");
+        if self.sleeps {
+            block.silence_outputs();
+            return ProcessStatus::Sleep;
+        }
+        let input = block.input(0);
+        for (y, x) in block.output(0).channel(0).iter_mut().zip(input.channel(0)) {
+            *y = x + 1.0;
+        }
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {}
+
+    fn row(&self) -> Option<RowKind> {
+        Some(RowKind::of::<Self>())
+    }
+}
+
+impl InRow for Plus {
+    fn process_row(row: Row<'_, Self>) -> RowStatus {
+        let at = {
+            let mut rows = ROWS.lock().unwrap();
+            rows.push(0);
+            rows.len() - 1
+        };
+        row.process(|unit, block| {
+            ROWS.lock().unwrap()[at] += 1;
+            unit.process(block)
+        })
+    }
+}
+
+/// The rows of some cycles of nodes of which `waiting` wait for the first one, and a sample of each cycle.
+fn rows(
+    strategy: TestStrategy,
+    (free, waiting): (usize, usize),
+    cycles: usize,
+) -> Vec<(Vec<usize>, f32)> {
+    let _counting = COUNTING.lock().unwrap_or_else(|it| it.into_inner());
+    let mut text = String::from("edges = [\n");
+    for i in 0..free {
+        writeln!(text, "  \"noise -> n{i} -> out\",").unwrap();
+    }
+    for i in free..free + waiting {
+        writeln!(text, "  \"n0 -> n{i} -> out\",").unwrap();
+    }
+    text += "]\n[nodes]\nnoise = { kind = \"noise\", volume = 0 }\nout = { kind = \"sink\" }\n";
+    for i in 0..free + waiting {
+        // One of 0 dB is plain, one of 1 dB sleeps, one of 2 dB panics.
+        let db = match i {
+            2 if free > 8 => 1,
+            4 if free > 8 => 2,
+            _ => 0,
+        };
+        writeln!(text, "n{i} = {{ kind = \"gain\", gain_db = {db} }}").unwrap();
+    }
+    let graph = read(&text);
+    let wrap = |node: &Node, inner: Box<dyn Processor>| match &*node.kind {
+        "gain" => {
+            let db = node.number("gain_db");
+            Box::new(Plus {
+                sleeps: db == Some(1.0),
+                panics: db == Some(2.0),
+                blocks: 0,
+            }) as Box<dyn Processor>
+        }
+        _ => inner,
+    };
+    let config = RunConfig::new(strategy, 1, 16);
+    let mut bench = TestBench::wrapped(&graph, &registry(), config, wrap);
+    let mut cycle = || {
+        ROWS.lock().unwrap().clear();
+        let played = bench.render(1, 16);
+        let rows = ROWS.lock().unwrap().clone();
+        (rows, f32::from_bits(played[0][0]))
+    };
+    (0..cycles).map(|_| cycle()).collect()
+}
+
+#[test]
+fn a_row_has_at_most_eight_steps_and_none_that_waits_for_another() {
+    let of = |mix| rows(TestStrategy::Sequential, mix, 1).remove(0);
+    assert_eq!(of((1, 0)), (vec![], 1.0));
+    assert_eq!(of((3, 0)), (vec![3], 3.0));
+    assert_eq!(of((8, 0)), (vec![8], 8.0));
+    assert_eq!(of((1, 3)), (vec![3], 7.0));
+    assert_eq!(of((4, 5)), (vec![4, 5], 14.0));
+    // Each step is a task of its own.
+    let stealing = rows(TestStrategy::Stealing, (5, 0), 1).remove(0);
+    assert_eq!(stealing, (vec![], 5.0));
+}
+
+#[test]
+fn a_row_goes_on_behind_a_step_that_sleeps_and_behind_one_that_panics() {
+    std::panic::set_hook(Box::new(|_| {}));
+    for strategy in [TestStrategy::Sequential, TestStrategy::FusedFixed] {
+        let cycles = rows(strategy, (12, 0), 4);
+        let (sizes, sums): (Vec<_>, Vec<_>) = cycles.into_iter().unzip();
+        // The third one is silent, and the fifth one from the second block on: no other one misses a block.
+        assert_eq!(sums, [11.0, 10.0, 10.0, 10.0], "{strategy:?}");
+        // All; then without the one that sleeps, up to the one that panics; then without both.
+        assert_eq!(sizes[0], [8, 4], "{strategy:?}");
+        assert_eq!(sizes[1], [2, 2, 7], "{strategy:?}");
+        // The fourth is alone between the two.
+        assert_eq!(sizes[2], [2, 7], "{strategy:?}");
+        assert_eq!(sizes[3], [2, 7], "{strategy:?}");
+    }
+    let _ = std::panic::take_hook();
+}
