@@ -23,19 +23,19 @@ pub(crate) fn join_rows(
     plan: &Plan,
     runs: impl Iterator<Item = Range<u32>>,
 ) {
-    if !bound.steps.iter().any(|step| row_kind(step).is_some()) {
+    if !bound.steps.iter().any(|step| RowOf::step(step).is_some()) {
         return;
     }
     let last_before = last_before(plan);
     for mut run in runs {
         while let Some(first) = run.next() {
-            let Some(kind) = row_kind(&bound.steps[first as usize]) else {
+            let Some(of) = RowOf::step(&bound.steps[first as usize]) else {
                 continue;
             };
             let is_next = |at: &u32| {
                 let waits = last_before[*at as usize].is_some_and(|it| it >= first);
-                let other = row_kind(&bound.steps[*at as usize]);
-                !waits && other.is_some_and(|other| kind.is(&other))
+                let other = RowOf::step(&bound.steps[*at as usize]);
+                !waits && other.is_some_and(|other| of.is(&other))
             };
             let end = (first + 1..run.end).find(|at| !is_next(at));
             run.start = end.unwrap_or(run.end);
@@ -53,10 +53,37 @@ fn close(bound: &mut BoundPlan, row: Range<u32>) {
     }
 }
 
-/// The way in which the processor of a step is processed in a row, if it may be: nothing is to be done before it in a block.
-fn row_kind(step: &BoundStep) -> Option<RowKind> {
-    let is_plain =
-        matches!(step.operation, Operation::Process(_)) && step.preparation == Preparation::None;
-    let processor = step.cold.processor.as_ref().filter(|_| is_plain)?;
-    processor.row.filter(|_| processor.lanes <= 1)
+/// What the steps of a row have in common.
+#[derive(Clone, Copy)]
+enum RowOf {
+    /// Processors of one type.
+    Processors(RowKind),
+    /// They write to delay lines.
+    Writes,
+}
+
+impl RowOf {
+    /// That of a step before which nothing is to be done in a block; `None` if it is in no row.
+    fn step(step: &BoundStep) -> Option<Self> {
+        if step.preparation != Preparation::None {
+            return None;
+        }
+        match step.operation {
+            Operation::WriteLine(_) => Some(Self::Writes),
+            Operation::Process(_) => {
+                let processor = step.cold.processor.as_ref()?;
+                let row = processor.row.filter(|_| processor.lanes <= 1);
+                row.map(Self::Processors)
+            }
+            _ => None,
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Processors(one), Self::Processors(other)) => one.is(other),
+            (Self::Writes, Self::Writes) => true,
+            _ => false,
+        }
+    }
 }

@@ -16,19 +16,19 @@ fn silence_non_finite(samples: &mut [f32]) -> u64 {
 /// Real-time: hot.
 #[inline]
 pub(crate) fn copy_finite(from: &[f32], to: &mut [f32]) -> u64 {
-    match widest(Copy { from, to }) {
+    match widest(FiniteCopy { from, to: &mut *to }) {
         false => 0,
         true => silence_non_finite(to),
     }
 }
 
 /// A copy that finds out if a sample is not finite.
-struct Copy<'a> {
-    from: &'a [f32],
-    to: &'a mut [f32],
+pub(super) struct FiniteCopy<'a> {
+    pub(super) from: &'a [f32],
+    pub(super) to: &'a mut [f32],
 }
 
-impl WideWork for Copy<'_> {
+impl WideWork for FiniteCopy<'_> {
     type Output = bool;
 
     #[inline(always)]

@@ -1,8 +1,11 @@
 //! Runs a row: equal steps, one behind the other, in one call.
 
 use super::claim::StepClaim;
+use super::operations::{write_line, write_run};
 use super::run::{run_plain, silence_panicked};
+use crate::bound::Operation;
 use processor::{ForkAbandoned, MAX_ROW, Processor, RowMember};
+use rt::vectors::{WideWork, widest};
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,7 +15,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 ///
 /// Real-time: hot.
 #[inline(never)]
-pub(super) fn run_row(claim: StepClaim<'_>, processor: *mut dyn Processor) -> u32 {
+pub(super) fn run_row(claim: StepClaim<'_>) -> u32 {
+    match claim.step().operation {
+        Operation::Process(processor) => run_processors(claim, processor),
+        _ => widest(WriteRow(&claim)),
+    }
+}
+
+/// Lines that are written one after the other.
+struct WriteRow<'c, 'a>(&'c StepClaim<'a>);
+
+impl WideWork for WriteRow<'_, '_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let mut count = 0;
+        for mut claim in self.0.row() {
+            if let Operation::WriteLine(line) = &claim.step().operation
+                && !write_run(&mut claim, line)
+            {
+                write_line(&mut claim, line);
+            }
+            count += 1;
+        }
+        count - 1
+    }
+}
+
+#[inline(always)]
+fn run_processors(claim: StepClaim<'_>, processor: *mut dyn Processor) -> u32 {
     let mut members = [RowMember::NONE; MAX_ROW];
     let mut count = 0;
     for (place, mut claim) in members.iter_mut().zip(claim.row()) {

@@ -27,9 +27,7 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) -> u32 {
         return 0;
     }
     match &step.operation {
-        Operation::Process(processor) if step.preparation == Preparation::Row => {
-            return run_row(claim, *processor);
-        }
+        _ if step.preparation == Preparation::Row => return run_row(claim),
         Operation::Process(processor) if step.preparation == Preparation::Events => {
             run_with_events(claim, *processor);
         }
@@ -45,7 +43,7 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) -> u32 {
 ///
 /// Real-time: hot if its processor is.
 #[inline(never)]
-pub(crate) fn run_claimed_alone(claim: StepClaim<'_>) {
+pub(crate) fn run_claimed_alone(mut claim: StepClaim<'_>) {
     let step = claim.step();
     match &step.operation {
         Operation::Process(processor)
@@ -53,6 +51,7 @@ pub(crate) fn run_claimed_alone(claim: StepClaim<'_>) {
         {
             run_plain(claim, *processor);
         }
+        Operation::WriteLine(line) => write_line(&mut claim, line),
         _ => {
             run_claimed(claim);
         }
