@@ -5,8 +5,8 @@ use divisi_check::rng::Rng;
 use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, TestStrategy, registry};
 use graph::{Graph, Node};
 use processor::{
-    Block, Event, EventBody, EventTarget, InRow, ProcessStatus, Processor, Row, RowKind, RowStatus,
-    Setup, StateError, Tail,
+    Block, Event, EventBody, EventTarget, InRow, ProcessStatus, Processor, RowKind, RowStatus,
+    Setup, StateError, StepRow, Tail,
 };
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -201,7 +201,7 @@ impl Processor for Plus {
 }
 
 impl InRow for Plus {
-    fn process_row(row: Row<'_, Self>) -> RowStatus {
+    fn process_row(row: StepRow<'_, Self>) -> RowStatus {
         let at = {
             let mut rows = ROWS.lock().unwrap();
             rows.push(0);

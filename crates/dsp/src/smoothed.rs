@@ -8,7 +8,7 @@ use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use processor::{
     Block, BlockPart, Content, Event, ForkState, InRow, MakeContext, MakeError, ProcessStatus,
-    Processor, Row, RowKind, RowStatus, Setup, StateError,
+    Processor, RowKind, RowStatus, Setup, StateError, StepRow,
 };
 use rt::vectors::{WideWork, widest};
 use std::marker::PhantomData;
@@ -83,7 +83,7 @@ impl<K: SmoothedKernel> WideWork for Steady<'_, '_, K> {
 }
 
 /// Blocks of nodes whose steps follow each other.
-struct Blocks<'a, K: SmoothedKernel>(Row<'a, Smoothed<K>>);
+struct Blocks<'a, K: SmoothedKernel>(StepRow<'a, Smoothed<K>>);
 
 impl<K: SmoothedKernel> WideWork for Blocks<'_, K> {
     type Output = RowStatus;
@@ -104,7 +104,7 @@ impl<K: SmoothedKernel> WideWork for Blocks<'_, K> {
 }
 
 impl<K: SmoothedKernel> InRow for Smoothed<K> {
-    fn process_row(row: Row<'_, Self>) -> RowStatus {
+    fn process_row(row: StepRow<'_, Self>) -> RowStatus {
         widest(Blocks(row))
     }
 }

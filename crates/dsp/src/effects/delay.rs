@@ -23,8 +23,8 @@ use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use graph::{DelayParams, Kind, KindPicture, Param};
 use processor::{
-    Block, DelayLineView, InRow, MakeContext, MakeError, ProcessStatus, Processor, Row, RowKind,
-    RowStatus, Setup, StateError, Tail,
+    Block, DelayLineView, InRow, MakeContext, MakeError, ProcessStatus, Processor, RowKind,
+    RowStatus, Setup, StateError, StepRow, Tail,
 };
 use rt::vectors::{WideWork, widest};
 use std::ops::Range;
@@ -312,7 +312,7 @@ impl WideWork for Steady<'_, '_> {
 }
 
 /// Blocks of delays whose steps follow each other.
-struct Blocks<'a>(Row<'a, Delay>);
+struct Blocks<'a>(StepRow<'a, Delay>);
 
 impl WideWork for Blocks<'_> {
     type Output = RowStatus;
@@ -332,7 +332,7 @@ impl WideWork for Blocks<'_> {
 }
 
 impl InRow for Delay {
-    fn process_row(row: Row<'_, Self>) -> RowStatus {
+    fn process_row(row: StepRow<'_, Self>) -> RowStatus {
         widest(Blocks(row))
     }
 }

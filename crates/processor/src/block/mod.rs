@@ -7,7 +7,7 @@
 //! | `delay_line` | a delay line, read only: [`DelayLineView`] |
 //! | `inner` | what a wrapped processor sees of its step, and signals that drive parameters |
 //! | `fork` | branches for several workers, and the state that they read: [`ForkState`] |
-//! | `row` | equal processors whose steps follow each other: [`Row`] |
+//! | `row` | equal processors whose steps follow each other: [`StepRow`] |
 //! | `split` | parts of a block for several workers: [`BlockPart`] |
 //!
 //! # Who may touch what
@@ -33,7 +33,7 @@ pub use ports::{InputBuffer, OutputBuffer};
 pub use raw::{
     Content, IoCold, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
 };
-pub use row::{InRow, MAX_ROW, Row, RowKind, RowMember, RowStatus};
+pub use row::{InRow, MAX_ROW, RowKind, RowMember, RowStatus, StepRow};
 pub use split::BlockPart;
 
 use crate::{Event, EventBody, EventTarget, Events, ProcessServices};

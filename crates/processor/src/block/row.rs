@@ -1,4 +1,4 @@
-//! [`Row`]: equal processors whose steps follow each other, processed in one call.
+//! [`StepRow`]: equal processors whose steps follow each other, processed in one call.
 //!
 //! ```text
 //!  step of A ─▶ A                  step of A ─▶ A B C
@@ -23,7 +23,7 @@ pub trait InRow: Processor + Sized {
     /// Does for each processor what [`Processor::process`] does. None of them forks.
     ///
     /// Real-time: hot.
-    fn process_row(row: Row<'_, Self>) -> RowStatus;
+    fn process_row(row: StepRow<'_, Self>) -> RowStatus;
 }
 
 /// The way in which processors of one type are processed in a row.
@@ -119,7 +119,7 @@ impl RowStatus {
 }
 
 /// Processors of a row, in the order of their steps.
-pub struct Row<'a, P> {
+pub struct StepRow<'a, P> {
     members: &'a [RowMember],
     info: &'a ProcessInfo<'a>,
     panicked: &'a Cell<usize>,
@@ -134,7 +134,7 @@ unsafe fn run<P: InRow>(
     info: &ProcessInfo<'_>,
     panicked: &Cell<usize>,
 ) -> RowStatus {
-    P::process_row(Row {
+    P::process_row(StepRow {
         members,
         info,
         panicked,
@@ -154,7 +154,7 @@ impl Drop for Current<'_> {
     }
 }
 
-impl<P: Processor> Row<'_, P> {
+impl<P: Processor> StepRow<'_, P> {
     /// Calls `process` for each processor with its block.
     ///
     /// Real-time: hot if the call is.
