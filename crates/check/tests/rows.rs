@@ -78,6 +78,11 @@ still = { kind = "lfo", shape = "square", freq = 0.001 }
         writeln!(nodes, "n{i} = {{ {words} }}").unwrap();
         let from = sources[rng.below(sources.len().min(4))].clone();
         writeln!(edges, "  \"{from} -> n{i}.in\",").unwrap();
+        if rng.below(5) == 0 {
+            // It reads a sum, so it is in no row.
+            let other = ["loud", "short"].into_iter().find(|it| *it != from);
+            writeln!(edges, "  \"{} -> n{i}.in\",", other.unwrap()).unwrap();
+        }
         writeln!(edges, "  \"n{i}{output} -> out{}\",", i % 4).unwrap();
         if rng.below(4) == 0 {
             sources.insert(0, format!("n{i}{output}"));
@@ -143,10 +148,13 @@ fn nodes_in_a_row_have_the_bits_of_each_alone() {
             let got = play(&mut bench, &graph, (seed, block, FRAMES));
             assert!(got == wanted, "seed {seed}, block {block}");
         }
-        for strategy in ALL_STRATEGIES {
+        // A traced step runs by itself.
+        let runs = ALL_STRATEGIES.map(|strategy| [(strategy, false), (strategy, true)]);
+        for (strategy, is_traced) in runs.into_iter().flatten() {
             let mut bench = TestBench::new(&graph, &registry, RunConfig::new(strategy, 2, 64));
+            bench.runtime.set_traced(is_traced);
             let got = play(&mut bench, &graph, (seed, 64, FRAMES));
-            assert!(got == wanted, "seed {seed}, {strategy:?}");
+            assert!(got == wanted, "seed {seed}, {strategy:?}, {is_traced}");
         }
     }
 }

@@ -51,7 +51,9 @@ pub(crate) fn run_claimed_alone(mut claim: StepClaim<'_>) {
         {
             run_plain(claim, *processor);
         }
-        Operation::WriteLine(line) => write_line(&mut claim, line),
+        Operation::WriteLine(line) if step.preparation == Preparation::Row => {
+            write_line(&mut claim, line);
+        }
         _ => {
             run_claimed(claim);
         }

@@ -329,7 +329,9 @@ impl Messages {
         let count = block.input_count();
         if let Some(step) = &mut self.step {
             step.begin_batch(ends, |at, to| match at + MIDI_INPUTS {
-                port if port < count => to.copy_from_slice(&block.input(port).channel(0)[..to.len()]),
+                port if port < count => {
+                    to.copy_from_slice(&block.input(port).channel(0)[..to.len()])
+                }
                 _ => to.fill(0.0),
             });
         }

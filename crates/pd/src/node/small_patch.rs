@@ -149,7 +149,9 @@ impl SmallPatch {
     /// Begins the blocks that are computed at once, and writes when they end: as many as the signals allow, while no message comes.
     fn begin_batch(&mut self, block: &Block<'_>, ends: &mut BatchTimes) -> usize {
         let left = usize::try_from(self.end - block.position()).unwrap_or(usize::MAX);
-        let most = (block.frames() / BLOCK).min(left.div_ceil(BLOCK)).min(MAX_BATCH);
+        let most = (block.frames() / BLOCK)
+            .min(left.div_ceil(BLOCK))
+            .min(MAX_BATCH);
         let Some(steps) = &mut self.steps else {
             return 1;
         };

@@ -50,7 +50,8 @@ pub(super) fn may_batch(steps: &[BoundStep], traits: impl Fn(ObjectId) -> Option
             });
         }
     }
-    all.iter().all(|(name, accesses)| is_in_order(*name, accesses))
+    all.iter()
+        .all(|(name, accesses)| is_in_order(*name, accesses))
 }
 
 /// Returns true if what a thing passes from step to step in a block is all that it passes.
@@ -143,13 +144,19 @@ mod tests {
     #[test]
     fn a_batch_is_as_long_as_its_objects_allow() {
         let batch = |lines| ready(lines).1.batch(MAX_BATCH);
-        assert_eq!(batch("#X obj 0 0 osc~ 440;\n#X obj 0 0 dac~ 1;\n#X connect 0 0 1 0;\n"), 8);
+        assert_eq!(
+            batch("#X obj 0 0 osc~ 440;\n#X obj 0 0 dac~ 1;\n#X connect 0 0 1 0;\n"),
+            8
+        );
         assert_eq!(ready("#X obj 0 0 osc~ 440;\n").1.batch(5), 5);
         // 10 ms are 441 frames.
         let echo = "#X obj 0 0 delread~ a 10;\n#X obj 0 0 *~ 0.5;\n#X obj 0 0 delwrite~ a 100;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n";
         assert_eq!(batch(echo), 6);
         // Its period has begun with this block.
-        assert_eq!(batch("#X obj 0 0 env~ 1024 512;\n#X obj 0 0 osc~ 1;\n#X connect 1 0 0 0;\n"), 1);
+        assert_eq!(
+            batch("#X obj 0 0 env~ 1024 512;\n#X obj 0 0 osc~ 1;\n#X connect 1 0 0 0;\n"),
+            1
+        );
         assert_eq!(batch("#X obj 0 0 bang~;\n"), 1);
         let own = "#N canvas 0 0 9 9 in 0;\n#X obj 0 0 bang~;\n#X obj 0 0 switch~ 64;\n#X restore 0 0 pd in;\n";
         assert_eq!(batch(own), 1);

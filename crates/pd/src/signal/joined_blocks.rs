@@ -46,7 +46,12 @@ impl JoinedBlocks {
     /// Makes room for batches of at most `count` blocks.
     ///
     /// Real-time: setup.
-    pub(super) fn allow_batches(&mut self, count: usize, blocks: &mut [Box<[f32]>], format: &RowFormat) {
+    pub(super) fn allow_batches(
+        &mut self,
+        count: usize,
+        blocks: &mut [Box<[f32]>],
+        format: &RowFormat,
+    ) {
         self.batch = count;
         self.resize(blocks, format);
     }

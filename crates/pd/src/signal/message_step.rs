@@ -1,6 +1,5 @@
 //! [`MessageStep`]: the messages of a patch, which come before all signals of a block.
 
-use super::{BLOCK, RowFormat};
 use super::bind::Declared;
 use super::bound_step::BoundStep;
 use super::moves::Moves;
@@ -12,6 +11,7 @@ use super::shared::{SharedCell, SharedThings};
 use super::state::StateFormat;
 use super::touched::{Touched, bind_steps};
 use super::world::{BlockTime, BlockTimer, BufferId};
+use super::{BLOCK, RowFormat};
 use crate::control::{JobResult, Jobs, MAX_JOBS, Machine, ObjectId};
 use crate::file::Atom;
 use std::collections::VecDeque;

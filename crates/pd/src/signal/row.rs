@@ -198,11 +198,14 @@ impl Row {
         if !self.batch.may_batch || self.blocks.is_empty() {
             return;
         }
-        self.joined.allow_batches(MAX_BATCH, &mut self.blocks, format);
+        self.joined
+            .allow_batches(MAX_BATCH, &mut self.blocks, format);
         let most = self.steps.iter().map(|step| step.outlets.len()).max();
         let silence = || vec![0.0; BLOCK].into_boxed_slice();
         self.batch.beside = (0..most.unwrap_or(0)).map(|_| silence()).collect();
-        self.steps.iter().for_each(|step| step.grants.allow_batches());
+        self.steps
+            .iter()
+            .for_each(|step| step.grants.allow_batches());
     }
 
     /// Number of blocks of a batch that may be computed now, `most` at most.

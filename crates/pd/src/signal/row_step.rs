@@ -198,7 +198,9 @@ impl RowStep {
                 to.copy_from_slice(from);
             }
         }
-        surroundings.time.begin_part(0, last, times[times.len() - 1]);
+        surroundings
+            .time
+            .begin_part(0, last, times[times.len() - 1]);
     }
 
     /// Number of blocks that an object may compute as one.

@@ -35,7 +35,10 @@ impl OrderedSteps {
         let is_ramp = |kind: &&mut Option<RecursionKind>| **kind == Some(RecursionKind::Ramp);
         if kinds.iter_mut().filter(is_ramp).count() < RecursionKind::Ramp.least() {
             // One alone need not wait for others.
-            kinds.iter_mut().filter(is_ramp).for_each(|kind| *kind = None);
+            kinds
+                .iter_mut()
+                .filter(is_ramp)
+                .for_each(|kind| *kind = None);
         }
         let may_join = may_join(&steps, &traits);
         let may_batch = may_batch(&steps, &traits);

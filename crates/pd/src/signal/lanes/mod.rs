@@ -20,8 +20,8 @@ use super::place::SignalObject;
 use super::recursion::{LANES, RecursionKind};
 use kernels::{Kernel, Numbers};
 use rt::vectors::{WideWork, in_eights};
-use std::ops::Range;
 pub(super) use slices::{Sliced, Slices};
+use std::ops::Range;
 use transpose::apart;
 
 /// Where recursions of a row keep their states, between which they wait for no more than the sample before.
@@ -156,7 +156,9 @@ impl SideBySide {
         let mut numbers = [0.0; LANES];
         for (number, place) in numbers.iter_mut().zip(&self.places) {
             match objects[place.object].object.recursion(rate, None) {
-                Some(found) if found.coefficients[0].to_bits() == NOTHING => *number = found.state[0],
+                Some(found) if found.coefficients[0].to_bits() == NOTHING => {
+                    *number = found.state[0]
+                }
                 _ => return false,
             }
         }
@@ -179,7 +181,8 @@ impl SideBySide {
         let mut numbers = Numbers::<L>::new();
         for (lane, place) in self.places.iter().enumerate() {
             let object = &objects[place.object];
-            let has_number = !matches!(self.kind, RecursionKind::FollowedPole | RecursionKind::Ramp);
+            let has_number =
+                !matches!(self.kind, RecursionKind::FollowedPole | RecursionKind::Ramp);
             let number = has_number.then(|| object.number(1));
             if let Some(found) = object.object.recursion(rate, number) {
                 numbers.set(lane, &found);

@@ -11,8 +11,8 @@
 //!
 //! Each sample is computed as by the object alone, from the same numbers.
 
-use super::{Cut, LanePlace};
 use super::kernels::{self, Kernel, Numbers};
+use super::{Cut, LanePlace};
 use crate::signal::BLOCK;
 use crate::signal::chain::Chain;
 use crate::signal::place::SignalObject;

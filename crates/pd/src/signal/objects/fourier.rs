@@ -182,7 +182,12 @@ impl Object for Complex {
         let middle = re.len() / 2;
         let (low_re, high_re) = re.split_at_mut(middle + 1);
         let (low_im, high_im) = im.split_at_mut(middle + 1);
-        let all = [&a_re[..=middle], &a_im[..=middle], &b_re[..=middle], &b_im[..=middle]];
+        let all = [
+            &a_re[..=middle],
+            &a_im[..=middle],
+            &b_re[..=middle],
+            &b_im[..=middle],
+        ];
         let bins = |at: usize| all.map(|part| part[at]);
         // Backward in time is backward in frequency.
         let (low_sign, high_sign) = if self.is_inverse {
