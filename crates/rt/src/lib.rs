@@ -10,9 +10,9 @@
 //! | who may use what is shared? | [`owner`] (one party after the other), [`claim_cell`] (who comes first) |
 //! | which tasks are ready? | [`deque`] (one a worker, others steal), [`ready_queue`] (one for all, oldest first), [`rank_set`] (one for all, most urgent first), [`static_queues`] (lists of a static schedule), [`claim`] (one list) |
 //! | what is finished? | [`countdown`] (the inputs of a step), [`fork`] (the branches of a step), [`progress`] (the tasks of a cycle) |
-//! | who sleeps, and who is woken? | [`wake`] (a futex), [`idle_set`] (workers that left a cycle), [`fence`] (a fence that is free on one side) |
+//! | who sleeps, and who is woken? | [`wake`] (a futex), [`idle_set`] (workers that left a cycle), [`doorbell`] (words in shared memory), [`fence`] (a fence that is free on one side) |
 //! | what runs beside the cycle? | [`deferred`] (jobs in pieces), [`job_service`] (threads for such jobs), [`background`] (work that may wait) |
-//! | how do data travel? | [`mirror`] (frames, in place, between processes too), [`newest`] (the newest value only), [`trace`] (records), [`ring`] (values, in rings of the crate `rtrb`) |
+//! | how do data travel? | [`mirror`] (frames, in place, between processes too), [`newest`] (the newest value only), [`numbered`] (the message of a number), [`trace`] (records), [`ring`] (values, in rings of the crate `rtrb`) |
 //! | what does the machine offer? | [`stamp`] (its time-stamp counter), [`ftz`] (flush-to-zero mode), [`arena`] (aligned blocks), [`pad`] (cache lines), [`cache_sweep`] (cold caches), [`vectors`] (wide ones) |
 //!
 //! # Epochs
@@ -39,6 +39,7 @@ pub mod claim_cell;
 pub mod countdown;
 pub mod deferred;
 pub mod deque;
+pub mod doorbell;
 mod epoch;
 pub mod fence;
 pub mod fork;
@@ -48,6 +49,7 @@ pub mod job_service;
 #[cfg(unix)]
 pub mod mirror;
 pub mod newest;
+pub mod numbered;
 pub mod owner;
 pub mod pad;
 pub mod progress;

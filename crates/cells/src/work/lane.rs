@@ -23,10 +23,12 @@ use super::count;
 use crate::raw::now;
 use crate::status::CellStatus;
 use processor::{MAX_WORK_WORDS, NodeWork, WorkChannel};
+use rt::doorbell;
 use rt::mirror::WakeWords;
+use rt::numbered::{read_numbered, write_numbered};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use units::Nanos;
 
 /// Indices of the words of all lanes.
@@ -93,35 +95,6 @@ fn whole(words: usize) -> [Range<usize>; 1] {
     }]
 }
 
-/// Writes parts of the words of one side, of which the other one sees all or that they are not whole.
-fn publish(words: &[AtomicU32], number: (&AtomicU32, u32), from: &[u32], parts: &[Range<usize>]) {
-    let (word, number) = number;
-    // Relaxed: the fence orders it.
-    word.store(0, Ordering::Relaxed);
-    // pairs with the fence in `read_whole`: who has read a new word sees that the old number is gone.
-    fence(Ordering::Release);
-    for part in parts {
-        let changed = words[part.clone()].iter().zip(&from[part.clone()]);
-        changed.for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
-    }
-    // pairs with the first load in `read_whole`: the words come with their number.
-    word.store(number, Ordering::Release);
-}
-
-/// Copies words with the number `wanted`. Returns false if they have another one, or are not whole.
-fn read_whole(words: &[AtomicU32], number: &AtomicU32, wanted: u32, to: &mut [u32]) -> bool {
-    // pairs with the last store in `publish`.
-    if number.load(Ordering::Acquire) != wanted {
-        return false;
-    }
-    for (to, from) in to.iter_mut().zip(words) {
-        *to = from.load(Ordering::Relaxed);
-    }
-    // pairs with the fence in `publish`.
-    fence(Ordering::Acquire);
-    number.load(Ordering::Relaxed) == wanted
-}
-
 /// The end of a lane while no node has it.
 #[derive(Debug, Default)]
 pub(super) struct LaneOwner {
@@ -177,17 +150,9 @@ impl LaneChannel {
         self.starts = self.status.starts.load(Ordering::Relaxed);
         let words = self.words.words();
         let number = (&words[self.place.asked()], self.number);
-        publish(
-            self.place.of_request(&self.words),
-            number,
-            &self.request,
-            parts,
-        );
-        // pairs with the load in `bell`: the request comes with it.
-        words[DOORBELL].fetch_add(1, Ordering::Release);
-        // pairs with the fence in `sleep_unless_rung`: it sees the bell, or we see that it sleeps.
-        fence(Ordering::SeqCst);
-        if words[ASLEEP].load(Ordering::Relaxed) != 0 {
+        let request = self.place.of_request(&self.words);
+        write_numbered(request, number, &self.request, parts);
+        if doorbell::ring(&words[DOORBELL], &words[ASLEEP]) {
             self.words.wake(DOORBELL, 1);
         }
     }
@@ -204,7 +169,7 @@ impl LaneChannel {
     fn has_come(&mut self) -> bool {
         let number = &self.words.words()[self.place.answered()];
         let words = self.place.of_reply(&self.words);
-        read_whole(words, number, self.number, &mut self.reply)
+        read_numbered(words, number, self.number, &mut self.reply)
     }
 
     /// Waits for the reply, offline. A process that lets one wait end in vain is not waited for again.
@@ -300,12 +265,12 @@ impl ServedLane {
     /// Does the work of a new request, if there is one. `begins` is called before it.
     pub(super) fn serve(&mut self, words: &WakeWords, begins: impl FnOnce()) -> bool {
         let asked = &words.words()[self.place.asked()];
-        // Relaxed: `read_whole` reads it again.
+        // Relaxed: `read_numbered` reads it again.
         let number = asked.load(Ordering::Relaxed);
         let request = self.place.of_request(words);
         let is_new = number != 0 && number != self.done;
         // What is being written now is rung for afterwards.
-        if !is_new || !read_whole(request, asked, number, &mut self.request) {
+        if !is_new || !read_numbered(request, asked, number, &mut self.request) {
             return false;
         }
         begins();
@@ -313,7 +278,7 @@ impl ServedLane {
         let at = self.place.answered();
         let answered = (&words.words()[at], number);
         let all = whole(self.place.reply);
-        publish(self.place.of_reply(words), answered, &self.reply, &all);
+        write_numbered(self.place.of_reply(words), answered, &self.reply, &all);
         words.wake(at, 1);
         self.done = number;
         true
@@ -322,20 +287,15 @@ impl ServedLane {
 
 /// The doorbell of all lanes.
 pub(super) fn bell(words: &WakeWords) -> u32 {
-    // pairs with the addition in `send`.
-    words.words()[DOORBELL].load(Ordering::Acquire)
+    doorbell::rung(&words.words()[DOORBELL])
 }
 
 /// Sleeps until the doorbell is rung, for `limit` at most, unless it was rung since it was `seen`.
 pub(super) fn sleep_unless_rung(words: &WakeWords, seen: u32, limit: Nanos) {
     let all = words.words();
-    all[ASLEEP].fetch_add(1, Ordering::Relaxed);
-    // pairs with the fence in `send`.
-    fence(Ordering::SeqCst);
-    if all[DOORBELL].load(Ordering::Relaxed) == seen {
+    doorbell::unless_rung(&all[DOORBELL], &all[ASLEEP], seen, || {
         words.sleep(DOORBELL, seen, limit);
-    }
-    all[ASLEEP].fetch_sub(1, Ordering::Relaxed);
+    });
 }
 
 /// Takes back what threads of a process before have counted: none of ours sleeps yet.

@@ -1,0 +1,150 @@
+//! Numbered words: a message that one party writes over the one before, and another reads whole, if it has the number that it wants.
+//!
+//! | number | the words are | owned by |
+//! |---|---|---|
+//! | 0 | being written | the writer |
+//! | any other | whole | the writer, which may begin again at any time |
+//!
+//! Neither side waits. No number comes again as long as a reader may want the message that had it before.
+//!
+//! The words may be in the memory of another process: the reader takes as many as it has room for, whatever they hold.
+
+use crate::sync::atomic::{AtomicU32, Ordering, fence};
+use std::ops::Range;
+
+/// Writes `parts` of a message, which is `from`, and gives it a number, which is not 0. The other parts stay. For one writer; `from` is as long as
+/// `words`, and each part lies within.
+///
+/// Real-time: hot.
+///
+/// # Panics
+///
+/// A part goes beyond the words.
+pub fn write_numbered(
+    words: &[AtomicU32],
+    (word, number): (&AtomicU32, u32),
+    from: &[u32],
+    parts: &[Range<usize>],
+) {
+    // Relaxed: the fence orders it.
+    word.store(0, Ordering::Relaxed);
+    // pairs with the fence in `read_numbered`: who has read a new word sees that the old number is gone.
+    fence(Ordering::Release);
+    for part in parts {
+        let changed = words[part.clone()].iter().zip(&from[part.clone()]);
+        changed.for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
+    }
+    // pairs with the first load in `read_numbered`: the words come with their number.
+    word.store(number, Ordering::Release);
+}
+
+/// Copies the message with the number `wanted`. Returns false if it is another one, or is not whole: then `to` holds anything.
+///
+/// Real-time: hot.
+pub fn read_numbered(words: &[AtomicU32], number: &AtomicU32, wanted: u32, to: &mut [u32]) -> bool {
+    // pairs with the last store in `write_numbered`.
+    if number.load(Ordering::Acquire) != wanted {
+        return false;
+    }
+    for (to, from) in to.iter_mut().zip(words) {
+        *to = from.load(Ordering::Relaxed);
+    }
+    // pairs with the fence in `write_numbered`.
+    fence(Ordering::Acquire);
+    number.load(Ordering::Relaxed) == wanted
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use loom::sync::Arc;
+
+    /// Word 0 is the number.
+    type Words = Arc<[AtomicU32; 3]>;
+
+    fn words() -> Words {
+        Arc::new(std::array::from_fn(|_| AtomicU32::new(0)))
+    }
+
+    fn write(words: &Words, number: u32, message: [u32; 2], parts: &[Range<usize>]) {
+        write_numbered(&words[1..], (&words[0], number), &message, parts);
+    }
+
+    fn read(words: &Words, wanted: u32) -> Option<[u32; 2]> {
+        let mut found = [0; 2];
+        read_numbered(&words[1..], &words[0], wanted, &mut found).then_some(found)
+    }
+
+    #[test]
+    fn what_is_read_is_the_message_that_is_wanted() {
+        loom::model(|| {
+            let lane = words();
+            let writer = {
+                let lane = lane.clone();
+                loom::thread::spawn(move || {
+                    write(&lane, 1, [10, 11], &[0..2]);
+                    // Only one of its words is another one.
+                    write(&lane, 2, [10, 21], &[1..2]);
+                })
+            };
+            for (wanted, message) in [(1, [10, 11]), (2, [10, 21])] {
+                assert!(read(&lane, wanted).is_none_or(|it| it == message));
+            }
+            writer.join().unwrap();
+            assert_eq!((read(&lane, 1), read(&lane, 2)), (None, Some([10, 21])));
+        });
+    }
+
+    /// The work of the model.
+    fn answer([a, b]: [u32; 2]) -> [u32; 2] {
+        [a + b, a]
+    }
+
+    #[test]
+    fn a_reply_is_that_to_its_request_whenever_either_side_looks() {
+        loom::model(|| {
+            let (requests, replies) = (words(), words());
+            let cell = {
+                let (requests, replies) = (requests.clone(), replies.clone());
+                loom::thread::spawn(move || {
+                    let number = requests[0].load(Ordering::Relaxed);
+                    let request = (number != 0).then(|| read(&requests, number)).flatten();
+                    if let Some(request) = request {
+                        write(&replies, number, answer(request), &[0..2]);
+                    }
+                })
+            };
+            for (number, request) in [(1, [10, 11]), (2, [20, 21])] {
+                write(&requests, number, request, &[0..2]);
+                // Due now: it has come, or is late.
+                assert!(read(&replies, number).is_none_or(|it| it == answer(request)));
+            }
+            cell.join().unwrap();
+            assert!(read(&replies, 2).is_none_or(|it| it == answer([20, 21])));
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_whole_or_another_one() {
+        let words: Vec<AtomicU32> = (0..4).map(|_| AtomicU32::new(0)).collect();
+        let (number, words) = words.split_first().expect("four");
+        let mut found = [0; 3];
+        assert!(!read_numbered(words, number, 1, &mut found));
+        write_numbered(words, (number, 1), &[1, 2, 3], &[0..3]);
+        assert!(read_numbered(words, number, 1, &mut found));
+        assert_eq!(found, [1, 2, 3]);
+        // Two parts of three.
+        write_numbered(words, (number, 2), &[4, 5, 6], &[0..1, 2..3]);
+        assert!(!read_numbered(words, number, 1, &mut found));
+        assert!(read_numbered(words, number, 2, &mut found));
+        assert_eq!(found, [4, 2, 6]);
+        // A writer that ended in the middle.
+        number.store(0, Ordering::Relaxed);
+        assert!(!read_numbered(words, number, 2, &mut found));
+    }
+}
