@@ -89,3 +89,31 @@ fn a_patch_goes_on_from_a_state_of_the_last_two_checkpoints() {
         assert!(sounds, "it is heard");
     }
 }
+
+#[test]
+fn what_a_patch_in_a_cell_prints_is_shown_once() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    // The second one prints more than may wait for the terminal.
+    let patch = |period: &str, print: &str| {
+        format!(
+            "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X obj 0 0 metro {period};\n#X obj 0 0 f;\n#X obj 0 0 + 1;\n\
+             #X obj 0 0 print {print};\n#X obj 0 0 osc~ 440;\n#X obj 0 0 dac~ 1;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n\
+             #X connect 2 0 3 0;\n#X connect 3 0 2 1;\n#X connect 3 0 4 0;\n#X connect 5 0 6 0;\n"
+        )
+    };
+    here.write("beats.pd", patch("10", "heard"));
+    let line = "s.toml --render o.wav --seconds 0.2 --rate 48000";
+    let gave = here.well(&format!("cells {line}"));
+    let lines: Vec<&str> = (gave.err.lines())
+        .filter(|it| it.starts_with("beats: heard: "))
+        .collect();
+    let expected: Vec<String> = (1..=lines.len())
+        .map(|n| format!("beats: heard: {n}"))
+        .collect();
+    assert!((19..=21).contains(&lines.len()), "{}", gave.err);
+    assert_eq!(lines, expected);
+    here.write("beats.pd", patch("0.005", "much"));
+    let gave = here.well("cells s.toml --driver clock --seconds 0.3 --block 4096 --no-admission");
+    assert!(gave.err.contains("beats: much: 1\n"), "{}", gave.err);
+}

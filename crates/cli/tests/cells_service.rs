@@ -640,3 +640,38 @@ fn a_cell_of_long_latency_comes_back_and_a_start_that_is_asked_for_loses_nothing
     assert_eq!(count("restarts"), 2);
     assert!(count("lost") >= lost + 20, "{}", cell(&playing, "first"));
 }
+
+#[test]
+fn cells_of_a_session_that_plays_are_changed_by_options_of_the_command() {
+    let here = Folder::new();
+    let playing = play(&here, SESSION, "--no-admission");
+    let added = here.well("cells --socket s --add wet of room with latency=1");
+    assert!(added.out.contains("\"frame\":"), "{}", added.out);
+    await_cell(&playing, "wet", is("playing"));
+    here.well("cells --socket s --resize wet 0");
+    assert_eq!(cell(&playing, "wet")["cores"], json!([0]));
+    here.well("cells --socket s --remove wet");
+    assert_eq!(cell(&playing, "wet"), Value::Null);
+    // Refused: by the session, by the words, and by the options.
+    let refusals = [
+        ("cells --socket s --remove wet", "there is no cell `wet`"),
+        ("cells --socket s --resize first x", "resize_cell CELL CORE"),
+        ("cells --socket s --add dry", "add_cell CELL of NODE"),
+        (
+            "cells --socket s --remove first --reserve 5",
+            "--reserve is for a session that begins",
+        ),
+        ("cells s.toml --remove first", "a session's file is for"),
+        (
+            "cells --remove first --resize first 0",
+            "cannot be used with",
+        ),
+        ("cells", "<FILE>"),
+    ];
+    for (line, why) in refusals {
+        let gave = here.call(line);
+        assert_eq!(gave.code, Some(2), "{line}: {}", gave.err);
+        assert!(gave.err.contains(why), "{line}: {}", gave.err);
+    }
+    assert_eq!(cell(&playing, "first")["state"], "playing");
+}

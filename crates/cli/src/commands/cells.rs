@@ -8,6 +8,7 @@
 //! ```
 
 mod admission;
+mod call;
 mod drill;
 mod events;
 mod host;
@@ -20,6 +21,7 @@ mod service;
 mod start;
 mod supervisor;
 
+pub(super) use call::CellsCall;
 pub(super) use process::CellProcess;
 
 use crate::failure::Failure;
@@ -48,8 +50,9 @@ Examples:
   divisi cells studio.toml --render studio.wav --seconds 10 --drill reverb:kill@3
   divisi cells studio.toml --socket &
   divisi send 'query cells'
-  divisi send 'add_cell wet of room damp with cores=1 latency=1'
-  divisi send 'resize_cell wet 0 1'
+  divisi cells --add wet of room damp with cores=1 latency=1
+  divisi cells --resize wet 0 1
+  divisi cells --remove wet
 
 A cell is a table of the session, [cell.NAME] with nodes = [\"a\", \"b\"]; docs/cells.md has all keys. Without the command
 `cells`, the same session plays in one process, with the same bits.";

@@ -37,7 +37,7 @@ pub(crate) enum CliCommand {
     Render(render::Render),
     /// Plays a session whose cells are processes of their own
     #[cfg(target_os = "linux")]
-    Cells(cells::Cells),
+    Cells(cells::CellsCall),
     /// Checks a session and shows every mistake; changes nothing
     Check(check::Check),
     /// Makes a test graph

@@ -48,5 +48,8 @@ pub(crate) fn print_kept(path: &Path, kept: Option<&Path>) {
 
 /// Prints a line to standard error.
 pub(crate) fn print_message(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    // In one piece: the processes of cells print too.
+    let _ = std::io::stderr()
+        .lock()
+        .write_all(format!("{line}\n").as_bytes());
 }

@@ -491,7 +491,7 @@ impl LoadedSession {
 }
 
 /// All kinds of nodes. What patches print goes to the terminal.
-fn new_registry() -> Registry {
+pub(crate) fn new_registry() -> Registry {
     let mut registry = divisi::registry();
     registry.set_console(Arc::new(|patch: &str, line: &str| {
         messages::print_message(&format!("{patch}: {line}"));

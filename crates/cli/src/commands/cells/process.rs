@@ -4,7 +4,7 @@ use super::marks::FileMarks;
 use super::{format, split_cells};
 use crate::failure::Failure;
 use crate::output::messages;
-use crate::session::load::LoadedSession;
+use crate::session::load::{LoadedSession, new_registry};
 use crate::session::options::{parse_block, parse_rate};
 use clap::Args;
 use divisi::cells::{
@@ -146,7 +146,7 @@ impl CellProcess {
         let work = self.work(loaded, &spec, &options)?;
         Ok(CellJob {
             part,
-            registry: divisi::registry(),
+            registry: new_registry(),
             isolation: Isolation {
                 cores: spec.cores,
                 memory_mib: spec.memory_mib,
