@@ -18,6 +18,9 @@
 //! | what a convolver has heard ([`Processor::past`]), within a buffer | fades between two responses |
 //! | the frame and the cycle of the cell's engine | deferred work, which begins again |
 
+mod layout;
+mod load;
+mod notes;
 mod renewal;
 mod successor;
 
@@ -26,13 +29,13 @@ pub(crate) use successor::LeavingCell;
 
 use crate::checkpoint::{EACH_BLOCK, FIRST_BUFFER, MAGIC, MAX_WORDS, OUTSIDE, head, seal, term};
 use engine::{EngineCallback, HeldLine, StateVisitor};
-use graph::{Catalogue, Graph, NodeId};
+use graph::{Graph, NodeId};
+use layout::{KeptNode, Layout};
+use load::{load, load_kept, load_line, load_node, read_left};
 use processor::Processor;
 use rt::mirror::SharedWords;
-use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
-use successor::Successor;
 use units::Nanos;
 
 /// Time between two checkpoints.
@@ -51,155 +54,6 @@ const ROOM: usize = 1 << 15;
 const IS_LINE: u64 = 1 << 63;
 /// Latest frame or cycle that is believed: far enough from overflow.
 const MAX_TIME: u64 = 1 << 62;
-
-/// A node's place in a buffer: its key, the number of the checkpoint, then its state.
-struct KeptNode {
-    node: NodeId,
-    key: u64,
-    at: usize,
-    bytes: usize,
-}
-
-/// A line's place in a buffer: its key, its bounds, then its samples, two in a word.
-struct KeptLine {
-    key: u64,
-    /// `None` for one that finds no room.
-    at: Option<usize>,
-    samples: usize,
-    capacity: usize,
-}
-
-/// Places of all that is kept.
-#[derive(Default)]
-struct Layout {
-    nodes: Vec<KeptNode>,
-    lines: Vec<KeptLine>,
-    words: usize,
-    /// Most words.
-    limit: usize,
-    /// Nodes without a saved state, and nodes that find no room.
-    without_state: Vec<NodeId>,
-    too_large: Vec<NodeId>,
-    state_bytes: usize,
-    longest: usize,
-    scratch: Vec<u8>,
-    /// Lines of each node so far.
-    lines_of: HashMap<Option<NodeId>, u32>,
-    /// True before the first block: processors may take memory then.
-    is_setup: bool,
-}
-
-impl Layout {
-    fn of(callback: &mut EngineCallback, graph: &Graph) -> Self {
-        let mut layout = Self {
-            words: TIME_WORDS,
-            limit: MAX_WORDS,
-            is_setup: true,
-            ..Self::default()
-        };
-        callback.visit_states(&mut layout);
-        layout.name(graph);
-        layout
-    }
-
-    /// Gives the nodes their keys.
-    fn name(&mut self, graph: &Graph) {
-        for place in &mut self.nodes {
-            let kind = graph
-                .node(place.node)
-                .map_or("", |node| node.effective_kind());
-            let kind = kind.bytes().map(u64::from);
-            let words = kind.chain([u64::from(place.node.0)]);
-            place.key = key(words, place.bytes);
-        }
-    }
-
-    /// A number that another layout, or one of nodes of other kinds, does not have.
-    fn fingerprint(&self, graph: &Graph) -> u64 {
-        let kind = |node| graph.node(node).map_or("", |node| node.effective_kind());
-        let nodes = self.nodes.iter().flat_map(|it| {
-            let kind = kind(it.node).bytes().map(u64::from);
-            kind.chain([u64::from(it.node.0), it.bytes as u64])
-        });
-        let lines = self.lines.iter();
-        let lines = lines.flat_map(|it| [it.samples as u64, it.capacity as u64]);
-        nodes.chain([u64::MAX]).chain(lines).fold(MAGIC, mix)
-    }
-
-    /// The key of the next line of a node.
-    fn line_key(&mut self, line: &HeldLine<'_>) -> u64 {
-        let count = self.lines_of.entry(line.node).or_default();
-        *count += 1;
-        let node = line.node.map_or(u64::MAX, |node| node.0.into());
-        let words = [node, (*count).into(), line.capacity as u64];
-        key(words, line.samples.len()) | IS_LINE
-    }
-
-    fn place(&mut self, words: usize) -> Option<usize> {
-        let at = self.words;
-        let end = at.checked_add(words).filter(|end| *end <= self.limit)?;
-        self.words = end;
-        Some(at)
-    }
-}
-
-impl StateVisitor for Layout {
-    fn loads(&self) -> bool {
-        false
-    }
-
-    fn wants_past(&self) -> bool {
-        true
-    }
-
-    fn begins_past(&self) -> bool {
-        self.is_setup
-    }
-
-    fn processor(&mut self, node: NodeId, processor: &mut dyn Processor) {
-        self.scratch.clear();
-        processor.save(&mut self.scratch);
-        let bytes = self.scratch.len();
-        if bytes == 0 {
-            return self.without_state.push(node);
-        }
-        let is_small = self.state_bytes + bytes <= MAX_STATE_BYTES;
-        match is_small
-            .then(|| self.place(NODE_WORDS + bytes.div_ceil(8)))
-            .flatten()
-        {
-            Some(at) => {
-                let key = 0;
-                self.nodes.push(KeptNode {
-                    node,
-                    key,
-                    at,
-                    bytes,
-                });
-                self.state_bytes += bytes;
-                self.longest = self.longest.max(bytes);
-            }
-            None => self.too_large.push(node),
-        }
-    }
-
-    fn line(&mut self, line: &mut HeldLine<'_>) {
-        let samples = line.samples.len();
-        let key = self.line_key(line);
-        let at = self.place(LINE_WORDS + samples.div_ceil(2));
-        if line.is_past {
-            // What it has heard takes the place of a state.
-            self.without_state.retain(|it| Some(*it) != line.node);
-        }
-        let capacity = line.capacity;
-        self.lines.push(KeptLine {
-            key,
-            at,
-            samples,
-            capacity,
-        });
-    }
-}
 
 /// Writes checkpoints of one cell.
 pub(crate) struct Keeper {
@@ -264,43 +118,6 @@ impl Keeper {
         keeper.save(callback, outside);
         keeper.save(callback, outside);
         Ok((keeper, is_continued))
-    }
-
-    /// Lines for the user: what begins anew in the next process.
-    pub(crate) fn notes(&self, graph: &Graph, catalogue: &Catalogue) -> Vec<String> {
-        let named = |nodes: &[NodeId], counts: &dyn Fn(&str) -> bool| {
-            let nodes = nodes.iter().filter_map(|id| graph.node(*id));
-            let nodes = nodes.filter(|node| counts(node.effective_kind()));
-            let names = nodes.map(|node| format!("`{}` ({})", node.name, node.effective_kind()));
-            names.collect::<Vec<_>>().join(", ")
-        };
-        // A kind that can be duplicated and saves nothing holds nothing.
-        let holds = |kind: &str| catalogue.get(kind).is_some_and(|kind| !kind.duplicable);
-        let is_own = |kind: &str| holds(kind) && !crate::border::is_border(kind);
-        let without = named(&self.layout.without_state, &is_own);
-        let large = named(&self.layout.too_large, &|_| true);
-        let long = self
-            .layout
-            .lines
-            .iter()
-            .filter(|it| it.at.is_none())
-            .count();
-        let mut notes = Vec::new();
-        if !without.is_empty() {
-            notes.push(format!(
-                "begins anew after a failure, for these kinds save no state: {without}"
-            ));
-        }
-        if !large.is_empty() {
-            let limit = MAX_STATE_BYTES >> 10;
-            notes.push(format!("begins anew after a failure, for all states together have more than {limit} KiB: {large}"));
-        }
-        if long > 0 {
-            notes.push(format!(
-                "{long} delay lines begin empty after a failure: they are too long to be kept"
-            ));
-        }
-        notes
     }
 
     /// The words before the first buffer.
@@ -518,135 +335,6 @@ fn next_node<'a>(layout: &'a Layout, from: &mut usize, node: NodeId) -> Option<&
     let found = rest.iter().position(|it| it.node == node)?;
     *from += found + 1;
     rest.get(found)
-}
-
-/// The newest whole checkpoint that the supervisor left in the first buffer of a memory.
-fn read_left(file: &OwnedFd) -> Option<(u64, Vec<u64>)> {
-    // Relaxed, all: the supervisor wrote them before it started this process.
-    let first = SharedWords::open(file, FIRST_BUFFER).ok()?;
-    let capacity = first.words()[1].load(Ordering::Relaxed);
-    let capacity = usize::try_from(capacity).ok()?;
-    (TIME_WORDS..=MAX_WORDS).contains(&capacity).then_some(())?;
-    let memory = SharedWords::open(file, FIRST_BUFFER + capacity).ok()?;
-    let words = memory.words();
-    let get = |at: usize| words[at].load(Ordering::Relaxed);
-    let [number, len, sum] = head(0).map(get);
-    if get(0) != MAGIC || len != capacity as u64 {
-        return None;
-    }
-    let number = Some(number).filter(|it| (1..MAX_TIME).contains(it))?;
-    let left: Vec<u64> = (FIRST_BUFFER..FIRST_BUFFER + capacity).map(get).collect();
-    let terms = (left.iter().enumerate()).map(|(at, word)| term(at, *word));
-    let found = terms.fold(0, u64::wrapping_add);
-    (seal(number, capacity, found) == sum).then_some((number, left))
-}
-
-/// Has the nodes of `callback` continue from a checkpoint. Returns false if its time cannot be right.
-fn load(callback: &mut EngineCallback, layout: &Layout, (number, words): (u64, Vec<u64>)) -> bool {
-    let time = (words[1], words[2]);
-    if time.0 > MAX_TIME || time.1 > MAX_TIME {
-        return false;
-    }
-    callback.begin_at(time);
-    callback.visit_states(&mut Load {
-        layout,
-        words: &words,
-        number,
-        node: 0,
-        line: 0,
-    })
-}
-
-/// Has the nodes of `callback` continue from the checkpoint `number` of another graph, as far as they are the same nodes.
-fn load_kept(
-    callback: &mut EngineCallback,
-    layout: &Layout,
-    (words, number): (&[u64], u64),
-) -> bool {
-    let places = successor::places(words);
-    let time = (words[1], words[2]);
-    if time.0 > MAX_TIME || time.1 > MAX_TIME {
-        return false;
-    }
-    callback.begin_at(time);
-    callback.visit_states(&mut Successor::new(layout, (words, number), &places))
-}
-
-/// Loads what it is shown from a checkpoint.
-struct Load<'a> {
-    layout: &'a Layout,
-    words: &'a [u64],
-    number: u64,
-    node: usize,
-    line: usize,
-}
-
-impl StateVisitor for Load<'_> {
-    fn loads(&self) -> bool {
-        true
-    }
-
-    fn wants_past(&self) -> bool {
-        true
-    }
-
-    fn processor(&mut self, node: NodeId, processor: &mut dyn Processor) {
-        let Some(place) = next_node(self.layout, &mut self.node, node) else {
-            return;
-        };
-        load_node(
-            (self.words, place.at),
-            (place.bytes, self.number),
-            processor,
-        );
-    }
-
-    fn line(&mut self, line: &mut HeldLine<'_>) {
-        let place = self.layout.lines.get(self.line);
-        self.line += 1;
-        let Some(first) = place.and_then(|it| it.at) else {
-            return;
-        };
-        load_line(&self.words[first..], line);
-    }
-}
-
-/// Loads the state of `bytes` bytes at a place, if it is of checkpoint `number`.
-fn load_node(
-    (words, at): (&[u64], usize),
-    (bytes, number): (usize, u64),
-    processor: &mut dyn Processor,
-) {
-    if words[at + 1] != number {
-        return;
-    }
-    let words = &words[at + NODE_WORDS..][..bytes.div_ceil(8)];
-    let mut state: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
-    state.truncate(bytes);
-    // One that refuses its state begins anew.
-    let _ = processor.load(&state);
-}
-
-/// Loads a line from the words at its place.
-fn load_line(words: &[u64], line: &mut HeldLine<'_>) {
-    if let Some(bounds) = &mut line.bounds {
-        bounds.copy_from_slice(&words[1..LINE_WORDS]);
-    }
-    for (at, sample) in line.samples.iter_mut().enumerate() {
-        let value = f32::from_bits((words[LINE_WORDS + at / 2] >> (32 * (at % 2))) as u32);
-        *sample = if value.is_finite() { value } else { 0.0 };
-    }
-}
-
-/// The key of what these words name, of `size` bytes or samples.
-fn key(words: impl IntoIterator<Item = u64>, size: usize) -> u64 {
-    let named = words.into_iter().fold(MAGIC, mix) >> 33;
-    named << 32 | size as u64 & u64::from(u32::MAX)
-}
-
-fn mix(hash: u64, word: u64) -> u64 {
-    let mixed = (hash ^ word).wrapping_mul(0x0100_0000_01B3);
-    mixed.rotate_left(23)
 }
 
 #[cfg(test)]

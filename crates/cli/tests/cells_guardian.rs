@@ -343,7 +343,7 @@ fn a_supervisor_is_replaced_at_random_phases() {
     let seed = std::env::var("DIVISI_SEED").map_or(5, |it| it.parse().expect("a number"));
     let mut random = Random(seed);
     for (signal, count) in [(Signal::KILL, count), (Signal::STOP, count / 10)] {
-        let mut all = Vec::new();
+        let (what, mut all) = (format!("{signal:?} of the supervisor"), Vec::new());
         while all.len() < count {
             let mut playing = Playing::start(&here, "cells s.toml --block 64 --rate 48000");
             let cells = playing.cells();
@@ -360,18 +360,11 @@ fn a_supervisor_is_replaced_at_random_phases() {
                 all.push((blocks - longest) * 64.0 / 48.0);
                 longest = blocks;
             }
+            common::silences::report_on_the_way(&what, all.len() - 2, &all);
             let (code, printed) = playing.end();
             assert_eq!(code, Some(1), "{printed}");
             await_end(&cells);
         }
-        all.sort_unstable_by(f64::total_cmp);
-        let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize];
-        println!(
-            "{} x {signal:?} of the supervisor: silent for p50 {:.1} ms, p99 {:.1} ms, at most {:.1} ms",
-            all.len(),
-            at(0.5),
-            at(0.99),
-            at(1.0)
-        );
+        common::silences::report(&what, &all);
     }
 }

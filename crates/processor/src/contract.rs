@@ -141,6 +141,14 @@ pub trait Processor: Any + Send {
     /// Real-time: hot if `state` has the capacity.
     fn save(&self, _state: &mut Vec<u8>) {}
 
+    /// Number of parts of what it holds for which [`save`](Self::save) has no room: they begin anew where a state is loaded. If there is no room for
+    /// any, no byte is saved.
+    ///
+    /// Real-time: setup.
+    fn unsaved(&self) -> usize {
+        0
+    }
+
     /// Continues from a saved state. The state may come from a file, so it is checked.
     ///
     /// # Errors

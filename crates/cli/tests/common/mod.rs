@@ -8,6 +8,7 @@ pub(crate) mod jackd;
 pub(crate) mod json_schema;
 pub(crate) mod osc;
 pub(crate) mod playing;
+pub(crate) mod silences;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

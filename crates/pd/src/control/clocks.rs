@@ -176,6 +176,23 @@ impl Clocks {
         needed.saturating_sub(there)
     }
 
+    /// Places that each object has, beside that of its clock 0.
+    ///
+    /// Real-time: setup.
+    pub(super) fn places(&self) -> Vec<usize> {
+        self.more.iter().map(Vec::len).collect()
+    }
+
+    /// Takes away the places beyond these, of which no clock is set.
+    ///
+    /// Real-time: setup.
+    pub(super) fn keep_places(&mut self, places: &[usize]) {
+        for (slots, len) in self.more.iter_mut().zip(places) {
+            slots.truncate(*len);
+            slots.shrink_to_fit();
+        }
+    }
+
     /// Counts the clocks that are set from `next` on, which no clock has yet.
     pub(super) fn count_from(&mut self, next: u64) -> Option<()> {
         let is_behind = self.heap.iter().all(|entry| entry.number < next);
@@ -277,6 +294,25 @@ mod tests {
         let order: Vec<Due> = std::iter::from_fn(|| clocks.take_before(1e9)).collect();
         assert_eq!(order, [4, 1, 3, 2].map(due));
         assert_eq!(clocks.now(), 5.0 * UNITS_PER_MS);
+    }
+
+    #[test]
+    fn places_of_clocks_that_are_not_set_are_given_back() {
+        let mut clocks = Clocks::default();
+        let third = Due { slot: 3, ..due(1) };
+        clocks.set(third, 5.0);
+        let places = clocks.places();
+        assert_eq!(places, [0, 4]);
+        let far = Due {
+            slot: 1 << 19,
+            ..due(1)
+        };
+        clocks.restore(1e9, 9, far).expect("it is not set");
+        assert!(clocks.places()[1] >= 1 << 19);
+        clocks.unset(far);
+        clocks.keep_places(&places);
+        assert_eq!(clocks.places(), places);
+        assert_eq!(clocks.take_before(1e9), Some(third));
     }
 
     #[test]

@@ -54,9 +54,20 @@ impl Receivers {
         names.flat_map(|(at, objects)| objects.iter().map(move |id| (Symbol::at(at), *id)))
     }
 
-    /// Lets nothing receive.
-    pub(super) fn clear(&mut self) {
-        self.by_name.iter_mut().for_each(Vec::clear);
+    /// Returns true if no object receives more often under a name than it did in `before`, or once.
+    ///
+    /// Real-time: setup.
+    pub(super) fn is_as_often_as(&self, before: &Self) -> bool {
+        let mut sorted = Vec::new();
+        (0..).zip(&self.by_name).all(|(name, objects): (usize, _)| {
+            sorted.clone_from(objects);
+            sorted.sort_unstable();
+            let earlier = before.by_name.get(name).map_or(&[][..], Vec::as_slice);
+            let mut runs = sorted.chunk_by(|a, b| a == b);
+            runs.all(|run| {
+                run.len() == 1 || earlier.iter().filter(|id| **id == run[0]).count() >= run.len()
+            })
+        })
     }
 
     /// Lets an object receive under a name, behind those that do.
@@ -118,5 +129,40 @@ impl Receivers {
         let all = self.by_name.iter().enumerate();
         all.filter(move |(_, objects)| objects.iter().any(|id| *id >= first))
             .map(|(at, _)| Symbol::at(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::symbol::words;
+    use super::*;
+    use crate::state::{Held, StateReader, StateWriter};
+
+    /// What is read of `written` where there were `before`.
+    fn read(before: Receivers, written: &Receivers) -> Option<Receivers> {
+        let mut bytes = Vec::new();
+        written.save(&mut StateWriter::new(&mut bytes, usize::MAX));
+        let all: Vec<Symbol> = (0..100).map(Symbol::at).collect();
+        let mut state = StateReader::new(&bytes, 3);
+        state.symbols = &all;
+        let mut read = before;
+        read.load(&mut state).ok().map(|()| read)
+    }
+
+    #[test]
+    fn a_state_lets_no_object_receive_more_often_than_it_did() {
+        let of = |objects: &[u32]| {
+            let mut receivers = Receivers::default();
+            for object in objects {
+                receivers.add_last(words::BANG, ObjectId(*object));
+            }
+            receivers
+        };
+        // Names may come and go, of a patch that lets them.
+        assert!(read(of(&[0]), &of(&[2, 1])).is_some());
+        assert!(read(of(&[0]), &of(&[0, 1, 0])).is_none());
+        let twice = read(of(&[0, 0]), &of(&[0, 1, 0])).expect("it fits");
+        assert_eq!(twice.all().count(), 3);
+        assert!(read(of(&[0, 0]), &of(&[0, 0, 0])).is_none());
     }
 }

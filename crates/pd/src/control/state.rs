@@ -160,6 +160,20 @@ impl Machine {
         Ok(())
     }
 
+    /// Places that each object has for its clocks.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn clock_places(&self) -> Vec<usize> {
+        self.globals.clocks.places()
+    }
+
+    /// Gives back the places of clocks that a refused state has added.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn keep_clock_places(&mut self, places: &[usize]) {
+        self.globals.clocks.keep_places(places);
+    }
+
     /// All arrays, in their order.
     pub(crate) fn all_arrays(&self) -> impl Iterator<Item = ArrayId> + use<> {
         self.globals.arrays.all()
@@ -265,14 +279,15 @@ impl Held for Receivers {
     }
 
     fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
-        self.clear();
+        let before = std::mem::take(self);
         for _ in 0..state.len()? {
             let (mut name, mut object) = (super::symbol::words::EMPTY, ObjectId(0));
             name.load(state)?;
             object.load(state)?;
             self.add_last(name, object);
         }
-        Ok(())
+        // Each of them would get every message to the name.
+        self.is_as_often_as(&before).then_some(()).ok_or(Unfit)
     }
 }
 

@@ -137,6 +137,10 @@ impl Processor for Messages {
         self.save_state(state);
     }
 
+    fn unsaved(&self) -> usize {
+        Self::unsaved(self)
+    }
+
     fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
         self.load_state(state)
     }
@@ -176,6 +180,11 @@ impl Messages {
             }
             _ => state.resize(begin + self.state_bytes, 0),
         }
+    }
+
+    /// Arrays and delay lines for which its states have no room.
+    pub(super) fn unsaved(&self) -> usize {
+        self.step.as_ref().map_or(0, |step| step.unsaved())
     }
 
     /// Goes on from a state of the same patch.

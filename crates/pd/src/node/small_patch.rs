@@ -117,6 +117,10 @@ impl Processor for SmallPatch {
         self.messages.save_state(state);
     }
 
+    fn unsaved(&self) -> usize {
+        self.messages.unsaved()
+    }
+
     fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
         self.messages.load_state(state)
     }

@@ -27,6 +27,8 @@ pub(super) struct StateFormat {
     /// Changes of boxes and connections until it was loaded, and the bytes of its states; 0 before.
     changes: u64,
     bytes: usize,
+    /// Arrays and delay lines that found no room when it was loaded; 1 where the rest found none either.
+    unsaved: usize,
 }
 
 impl StateFormat {
@@ -42,6 +44,7 @@ impl StateFormat {
             patch: bytes.fold(0xcbf2_9ce4_8422_2325, mix),
             changes: 0,
             bytes: 0,
+            unsaved: 0,
         }
     }
 }
@@ -53,15 +56,23 @@ impl MessageStep {
     pub(crate) fn fix_state(&mut self) {
         self.machine.end_loading();
         let mut bytes = Vec::new();
-        let is_whole = {
+        let (is_whole, left_out) = {
             let mut state = StateWriter::new(&mut bytes, MAX_BYTES - HEAD);
             self.write_state(&mut state);
-            !state.is_full()
+            (!state.is_full(), state.left_out)
         };
         let size = bytes.len() + bytes.len() / 4 + HEAD + ROOM;
         self.state_format.changes = self.machine.changes();
         let size = size.next_multiple_of(4096).min(MAX_BYTES);
-        self.state_format.bytes = if is_whole { size } else { 0 };
+        (self.state_format.bytes, self.state_format.unsaved) = match is_whole {
+            true => (size, left_out),
+            false => (0, left_out.max(1)),
+        };
+    }
+
+    /// Arrays and delay lines for which the patch's states have no room; with states of no bytes, more than 0 means all of it.
+    pub(crate) fn unsaved(&self) -> usize {
+        self.state_format.unsaved
     }
 
     /// Bytes of each state of the patch; 0 if it keeps none.
@@ -125,7 +136,7 @@ impl MessageStep {
         if self.machine.changes() != format.changes {
             return Err("messages have changed the patch");
         }
-        let mut before = Vec::new();
+        let (mut before, places) = (Vec::new(), self.machine.clock_places());
         self.write_state(&mut StateWriter::new(&mut before, usize::MAX));
         if self.read_state(body).is_err() {
             // What it has written itself fits.
@@ -134,6 +145,7 @@ impl MessageStep {
                 restored.is_ok(),
                 "a state fits the patch that has written it"
             );
+            self.machine.keep_clock_places(&places);
             return Err("a damaged state");
         }
         Ok(true)
@@ -346,6 +358,34 @@ mod tests {
         let mut state = StateWriter::new(&mut bytes, usize::MAX);
         steps.messages.machine.save_state(&mut state);
         state.begins_anew
+    }
+
+    #[test]
+    fn a_state_with_a_time_that_never_passes_is_refused() {
+        let patch = load_text(
+            "p",
+            "#N canvas 0 0 9 9 12;\n#X obj 0 0 metro 7 3 sec;\n".to_owned(),
+        );
+        let (mut steps, _) = PatchSteps::new(&patch, 44_100.0, (0, 0));
+        let messages = &mut steps.messages;
+        messages.load();
+        let mut state = Vec::new();
+        messages.save_state(&mut state);
+        let unit = 3000.0_f64.to_le_bytes();
+        let at = state
+            .windows(8)
+            .position(|it| it == unit)
+            .expect("its unit");
+        for (unit, fits) in [
+            (20.0, true),
+            (0.0, false),
+            (-1.0, false),
+            (f64::NAN, false),
+            (f64::INFINITY, false),
+        ] {
+            state[at..at + 8].copy_from_slice(&f64::to_le_bytes(unit));
+            assert_eq!(messages.load_state(&state).is_ok(), fits, "{unit}");
+        }
     }
 
     #[test]

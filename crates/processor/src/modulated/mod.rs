@@ -340,6 +340,10 @@ impl Processor for Modulated {
         self.inner.save(bytes);
     }
 
+    fn unsaved(&self) -> usize {
+        self.inner.unsaved()
+    }
+
     fn keep_past(&mut self) {
         self.inner.keep_past();
     }

@@ -6,7 +6,7 @@ use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;
-use crate::state::{Held, held};
+use crate::state::{Held, StateReader, StateWriter, Unfit, held};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -31,7 +31,16 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 struct Tempo(f64);
 
 impl Held for Tempo {
-    held!(tuple ms);
+    fn save(&self, state: &mut StateWriter<'_>) {
+        self.0.save(state);
+    }
+
+    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+        self.0.load(state)?;
+        // With another one a clock would be due again at once, for ever.
+        let is_unit = self.0.is_finite() && self.0 > 0.0;
+        is_unit.then_some(()).ok_or(Unfit)
+    }
 }
 
 impl Tempo {
@@ -132,7 +141,8 @@ impl Metro {
     }
 
     fn period_ms(&self) -> f64 {
-        let period = if self.period <= 0.0 { 1.0 } else { self.period };
+        // Not a number neither.
+        let period = if self.period > 0.0 { self.period } else { 1.0 };
         f64::from(period) * self.tempo.0
     }
 }
