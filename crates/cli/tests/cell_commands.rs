@@ -433,3 +433,50 @@ fn a_new_process_is_told_what_messages_have_set() {
     std::thread::sleep(std::time::Duration::from_secs(1));
     wait_until(is_open);
 }
+
+/// A patch that prints how many times it got `bump`.
+const COUNTER: &str = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r bump;\n#X obj 0 0 f;\n#X obj 0 0 + 1;\n#X obj 0 0 print count;\n\
+    #X obj 0 0 osc~ 440;\n#X obj 0 0 dac~ 1;\n#X msg 0 0 bang;\n#X connect 0 0 6 0;\n#X connect 6 0 1 0;\n#X connect 1 0 2 0;\n\
+    #X connect 2 0 1 1;\n#X connect 2 0 3 0;\n#X connect 4 0 5 0;\n";
+
+const COUNTER_SESSION: &str = r#"
+edges = ["patch.out1 -> out"]
+[nodes]
+patch = { kind = "pd", file = "counter.pd", out = 1 }
+out = { kind = "sink" }
+[cell.a]
+nodes = ["patch"]
+"#;
+
+#[test]
+fn messages_to_a_cell_come_once_and_hold_nothing_back_where_it_is_stopped() {
+    let here = Folder::new();
+    here.write("counter.pd", COUNTER);
+    here.write("s.toml", COUNTER_SESSION);
+    let line = "cells s.toml --driver clock --socket s --rate 48000 --block 256 --seconds 5 --no-admission";
+    let playing = Playing::begin(&here, line, |_| {});
+    let bumps = |count: usize| playing.send(&vec!["message patch bump 1"; count]);
+    let refused = bumps(257).unwrap_err();
+    assert!(refused.contains("at most 256 messages"), "{refused}");
+    let long = format!("message patch bump {}", "x".repeat(600));
+    let refused = playing.send(&[&long]).unwrap_err();
+    assert!(refused.contains("at most 508 bytes"), "{refused}");
+    // A cell takes one in each block: the second request waits until it has room.
+    bumps(200).unwrap();
+    bumps(200).unwrap();
+    wait_until(|| bumps(256).is_ok());
+    playing.send(&["stop_cell a"]).unwrap();
+    let refused = bumps(200).unwrap_err();
+    assert!(refused.contains("the node takes none"), "{refused}");
+    // What comes later is heard.
+    let answer = playing.send(&["query cells"]).unwrap();
+    assert_eq!(answer["data"][0]["cells"][0]["state"], "stopped");
+    let (_, told) = end(playing);
+    let counts = told
+        .lines()
+        .filter_map(|it| it.strip_prefix("patch: count: "));
+    let counts: Vec<u32> = counts.map(|it| it.parse().unwrap()).collect();
+    let expected: Vec<u32> = (1..=counts.len() as u32).collect();
+    assert!((400..=656).contains(&counts.len()), "{}", counts.len());
+    assert_eq!(counts, expected);
+}

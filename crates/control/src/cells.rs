@@ -83,6 +83,15 @@ pub trait CellHost {
         at: u64,
     ) -> Result<(), EngineError>;
 
+    /// Checks whether all of these messages in words can be sent to nodes in cells.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::check_words`].
+    ///
+    /// Real-time: setup.
+    fn check_words(&self, messages: &[(NodeId, &str)]) -> Result<(), EngineError>;
+
     /// Sends a message in words to a node in a cell.
     ///
     /// # Errors

@@ -98,18 +98,26 @@ impl NodeEvent {
         })
     }
 
-    /// Checks whether there is room for all messages in words among these, before the first is sent. Cells check theirs.
+    /// Checks whether there is room for all messages in words among these, before the first is sent.
     pub(crate) fn check_words(
         events: &[Self],
         engine: &mut Engine,
         cells: &Host<'_>,
     ) -> Result<(), EngineError> {
         let mut lengths = BTreeMap::<NodeId, Vec<usize>>::new();
+        let mut inside = Vec::new();
         let is_inside = |node| cells.as_ref().is_some_and(|it| it.is_inside(node));
-        for event in events.iter().filter(|event| !is_inside(event.node)) {
-            if let Body::Words(text) = &event.body {
-                lengths.entry(event.node).or_default().push(text.len());
+        for event in events {
+            match &event.body {
+                Body::Words(text) if is_inside(event.node) => {
+                    inside.push((event.node, text.as_str()));
+                }
+                Body::Words(text) => lengths.entry(event.node).or_default().push(text.len()),
+                _ => {}
             }
+        }
+        if let Some(cells) = cells.as_ref().filter(|_| !inside.is_empty()) {
+            cells.check_words(&inside)?;
         }
         let mut all = lengths.iter();
         all.try_for_each(|(node, lengths)| engine.check_words(place(*node, engine, cells), lengths))

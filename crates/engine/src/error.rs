@@ -24,8 +24,13 @@ pub enum EngineError {
     /// The messages in words of a request are longer together than a node takes.
     #[error("the messages of a request to one node have at most {0} bytes together")]
     ManyWords(usize),
+    /// A request has more messages in words for nodes of a cell than it takes.
+    #[error("a request has at most {0} messages for nodes of one cell")]
+    ManyMessages(usize),
     /// Messages in words wait for a node that has taken none for a second.
-    #[error("too many messages wait, and the node takes none: it is bypassed or being changed")]
+    #[error(
+        "too many messages wait, and the node takes none: it is bypassed, stopped or being changed"
+    )]
     NoTaker,
     /// There is no such node, parameter or event input, or it cannot change while it plays.
     #[error("`{0}` is no parameter that can change while it plays")]

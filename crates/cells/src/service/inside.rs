@@ -2,8 +2,8 @@
 
 use super::CellService;
 use super::pending::Pending;
-use super::served::ServedCell;
-use crate::inner_events::{InnerText, Slot, slot_of};
+use super::served::{CellState, ServedCell};
+use crate::inner_events::{InnerText, MAX_TEXT, Slot, TEXTS, slot_of};
 use crate::own_params::OwnParams;
 use engine::{Engine, EngineError, RampLaw, live_param, param_number};
 use graph::{Catalogue, Graph, NodeId, ParamValue, Signal};
@@ -99,6 +99,33 @@ impl CellService {
         Ok(())
     }
 
+    /// Checks whether all of these messages in words can be sent to nodes inside cells.
+    ///
+    /// # Errors
+    ///
+    /// One is too long, or there are too many; [`EngineError::Busy`] while there is no room, [`EngineError::NoTaker`] where the cell
+    /// does not play.
+    ///
+    /// Real-time: setup.
+    pub fn check_words(&self, messages: &[(NodeId, &str)]) -> Result<(), EngineError> {
+        if messages.iter().any(|(_, text)| text.len() > MAX_TEXT) {
+            return Err(EngineError::LongWords(MAX_TEXT));
+        }
+        let graph = &self.options.graph;
+        self.cells.iter().try_for_each(|cell| {
+            let own = messages.iter().filter(|(node, _)| cell.has(graph, *node));
+            let count = own.count();
+            if count > TEXTS {
+                return Err(EngineError::ManyMessages(TEXTS));
+            }
+            match (cell.texts.0.slots() >= count, cell.state()) {
+                (true, _) => Ok(()),
+                (false, CellState::Playing | CellState::Starting) => Err(EngineError::Busy),
+                (false, _) => Err(EngineError::NoTaker),
+            }
+        })
+    }
+
     /// Sends a message in words to a node inside a cell. It takes effect at one of the next blocks: one message comes in each.
     ///
     /// # Errors
@@ -115,12 +142,8 @@ impl CellService {
         let (Some(cell), true) = (cell, understands) else {
             return Err(EngineError::NoParam("messages".to_owned()));
         };
-        let Some(message) = InnerText::new(node, text) else {
-            let max = crate::inner_events::MAX_TEXT;
-            return Err(EngineError::NoParam(format!(
-                "a message of more than {max} bytes, for a node in a cell,"
-            )));
-        };
+        let message = InnerText::new(node, text);
+        let message = message.ok_or(EngineError::LongWords(MAX_TEXT))?;
         cell.texts.0.push(message).map_err(|_| EngineError::Busy)?;
         let coming = self.pending.as_mut().and_then(Pending::graph_edit);
         if let Some((follower, _)) = coming.and_then(|edit| edit.follower_of(node)) {

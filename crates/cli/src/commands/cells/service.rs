@@ -123,6 +123,10 @@ impl CellHost for ServedCells {
         Ok(())
     }
 
+    fn check_words(&self, messages: &[(NodeId, &str)]) -> Result<(), EngineError> {
+        self.service.borrow().check_words(messages)
+    }
+
     fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
         self.service.borrow_mut().send_words(node, text)?;
         (self.kept.borrow_mut()).note_words(&self.service.borrow().words());
