@@ -30,8 +30,8 @@ pub(crate) use successor::LeavingCell;
 use crate::checkpoint::{EACH_BLOCK, FIRST_BUFFER, MAGIC, MAX_WORDS, OUTSIDE, head, seal, term};
 use engine::{EngineCallback, HeldLine, StateVisitor};
 use graph::{Graph, NodeId};
-use layout::{KeptNode, Layout};
-use load::{load, load_kept, load_line, load_node, read_left};
+use layout::{LINE_WORDS, Layout, NODE_WORDS, next_node};
+use load::{load, load_kept, read_left};
 use processor::Processor;
 use rt::mirror::SharedWords;
 use std::os::fd::OwnedFd;
@@ -40,20 +40,8 @@ use units::Nanos;
 
 /// Time between two checkpoints.
 pub(crate) const CHECKPOINT_INTERVAL: Nanos = Nanos(20_000_000);
-/// Most bytes of nodes' states: they are written at once, so this bounds the time of a checkpoint.
-const MAX_STATE_BYTES: usize = 512 << 10;
-/// Words before the first node's: layout, position, cycle, position outside.
-const TIME_WORDS: usize = 4;
-/// Words of a node before its state: key, number.
-const NODE_WORDS: usize = 2;
-/// Words of a line before its samples: key, bounds.
-const LINE_WORDS: usize = 5;
 /// Words of a buffer for nodes that an edit adds.
 const ROOM: usize = 1 << 15;
-/// The bit of a key that says that it is a line's.
-const IS_LINE: u64 = 1 << 63;
-/// Latest frame or cycle that is believed: far enough from overflow.
-const MAX_TIME: u64 = 1 << 62;
 
 /// Writes checkpoints of one cell.
 pub(crate) struct Keeper {
@@ -327,14 +315,6 @@ impl Save<'_> {
             self.buffer.put(first + word, both);
         }
     }
-}
-
-/// The place of `node`, which comes after the one before.
-fn next_node<'a>(layout: &'a Layout, from: &mut usize, node: NodeId) -> Option<&'a KeptNode> {
-    let rest = layout.nodes.get(*from..)?;
-    let found = rest.iter().position(|it| it.node == node)?;
-    *from += found + 1;
-    rest.get(found)
 }
 
 #[cfg(test)]

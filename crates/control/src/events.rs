@@ -123,6 +123,11 @@ impl NodeEvent {
         all.try_for_each(|(node, lengths)| engine.check_words(place(*node, engine, cells), lengths))
     }
 
+    /// Returns true for a message in words.
+    pub(crate) fn is_words(&self) -> bool {
+        matches!(self.body, Body::Words(_))
+    }
+
     /// The frame for which it is meant; 0 for the next block.
     pub(crate) fn at(&self) -> u64 {
         self.at

@@ -1,11 +1,23 @@
 //! [`Layout`]: the places in a buffer of all that is kept of a cell's nodes.
 
-use super::{IS_LINE, LINE_WORDS, MAX_STATE_BYTES, NODE_WORDS, TIME_WORDS};
 use crate::checkpoint::{MAGIC, MAX_WORDS};
 use engine::{EngineCallback, HeldLine, StateVisitor};
 use graph::{Graph, NodeId};
 use processor::Processor;
 use std::collections::HashMap;
+
+/// Most bytes of nodes' states: they are written at once, so this bounds the time of a checkpoint.
+pub(super) const MAX_STATE_BYTES: usize = 512 << 10;
+/// Words before the first node's: layout, position, cycle, position outside.
+pub(super) const TIME_WORDS: usize = 4;
+/// Words of a node before its state: key, number.
+pub(super) const NODE_WORDS: usize = 2;
+/// Words of a line before its samples: key, bounds.
+pub(super) const LINE_WORDS: usize = 5;
+/// The bit of a key that says that it is a line's.
+pub(super) const IS_LINE: u64 = 1 << 63;
+/// Latest frame or cycle that is believed: far enough from overflow.
+pub(super) const MAX_TIME: u64 = 1 << 62;
 
 /// A node's place in a buffer: its key, the number of the checkpoint, then its state.
 pub(super) struct KeptNode {
@@ -178,4 +190,16 @@ pub(super) fn key(words: impl IntoIterator<Item = u64>, size: usize) -> u64 {
 pub(super) fn mix(hash: u64, word: u64) -> u64 {
     let mixed = (hash ^ word).wrapping_mul(0x0100_0000_01B3);
     mixed.rotate_left(23)
+}
+
+/// The place of `node`, which comes after the one before.
+pub(super) fn next_node<'a>(
+    layout: &'a Layout,
+    from: &mut usize,
+    node: NodeId,
+) -> Option<&'a KeptNode> {
+    let rest = layout.nodes.get(*from..)?;
+    let found = rest.iter().position(|it| it.node == node)?;
+    *from += found + 1;
+    rest.get(found)
 }

@@ -1,8 +1,7 @@
 //! A checkpoint that was left for a process is read, and its nodes continue from it.
 
-use super::layout::Layout;
+use super::layout::{LINE_WORDS, Layout, MAX_TIME, NODE_WORDS, TIME_WORDS, next_node};
 use super::successor::{self, Successor};
-use super::{LINE_WORDS, MAX_TIME, NODE_WORDS, TIME_WORDS, next_node};
 use crate::checkpoint::{FIRST_BUFFER, MAGIC, MAX_WORDS, head, seal, term};
 use engine::{EngineCallback, HeldLine, StateVisitor};
 use graph::NodeId;

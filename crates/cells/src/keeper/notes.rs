@@ -1,6 +1,7 @@
 //! Lines for the user: what of a cell begins anew after a failure.
 
-use super::{Keeper, MAX_STATE_BYTES};
+use super::Keeper;
+use super::layout::MAX_STATE_BYTES;
 use graph::{Catalogue, Graph, NodeId};
 
 impl Keeper {

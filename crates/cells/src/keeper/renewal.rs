@@ -3,7 +3,8 @@
 //! The thread of edits takes the memory that it may need; the audio thread fills it in between two blocks, as soon as the edited
 //! graph plays alone. Both buffers keep their sizes: what finds no room begins anew after a failure.
 
-use super::{Keeper, Layout, MAX_STATE_BYTES, TIME_WORDS};
+use super::Keeper;
+use super::layout::{Layout, MAX_STATE_BYTES, TIME_WORDS};
 use engine::EngineCallback;
 use graph::Graph;
 use std::collections::HashMap;

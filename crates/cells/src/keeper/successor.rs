@@ -12,11 +12,10 @@
 //! Parts of the memory that are believed: sizes, once they are checked against what is there; the sum of a buffer; then each state,
 //! as its own node judges it.
 
-use super::{
-    HeldLine, IS_LINE, LINE_WORDS, Layout, NODE_WORDS, TIME_WORDS, load_line, load_node, next_node,
-};
+use super::layout::{IS_LINE, LINE_WORDS, Layout, NODE_WORDS, TIME_WORDS, next_node};
+use super::load::{load_line, load_node};
 use crate::checkpoint::{FIRST_BUFFER, MAGIC, MAX_WORDS, OUTSIDE, head, seal, term};
-use engine::StateVisitor;
+use engine::{HeldLine, StateVisitor};
 use graph::NodeId;
 use processor::Processor;
 use rt::mirror::SharedWords;

@@ -92,7 +92,8 @@ impl Controller {
         sent?;
         self.later.extend(frames_of(timed, events));
         let at = frames_of(timed, events).min();
-        let are_all_words = !is_at_once && timed.is_empty() && words.len() == events.len();
+        let are_all_words =
+            !is_at_once && timed.is_empty() && events.iter().all(NodeEvent::is_words);
         self.sent_words = words;
         Ok(match is_swapping {
             true => EffectTime::WithSwap,
