@@ -13,19 +13,20 @@
 //! |---|---|
 //! | `seat` | its engine, for the thread that plays and the one of edits |
 //! | `editor` | the thread of edits |
+//! | `opened` | the memory that it is given |
 
 mod editor;
+mod opened;
 mod seat;
 
-use crate::border::{BorderPort, Entry, register_border};
-use crate::checkpoint::FIRST_BUFFER;
+use crate::border::BorderPort;
 use crate::events;
 use crate::gauges::{GAUGES, ShownGauges};
 use crate::handed::HandedSession;
-use crate::inner_events::{InnerText, Slot, copy_inner, inner_words, read_inner};
+use crate::inner_events::{InnerText, Slot, copy_inner, read_inner};
 use crate::isolation::{Isolation, is_parent};
 use crate::keeper::{CHECKPOINT_INTERVAL, Keeper, LeavingCell};
-use crate::message::{CellEnd, HEADER, ReplyError, RequestInfo};
+use crate::message::{CellEnd, ReplyError, RequestInfo};
 use crate::node::DrillKind;
 use crate::own_params::leave_own;
 use crate::policy::Windows;
@@ -36,12 +37,12 @@ use crate::work::{WorkOfCell, WorkServer};
 use driver::{AudioCallback, CallbackInfo};
 use editor::{Editor, EditorThread};
 use engine::{Engine, EngineCallback, EngineOptions, TransportStart};
+use graph::{Catalogue, Graph};
+use opened::{BorderMemory, open_head, open_memory};
 use processor::Registry;
-use rt::mirror::{Ring, SharedWords};
 use seat::EngineSeat;
-use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -137,112 +138,72 @@ struct Cell {
     work: Option<WorkServer>,
 }
 
-/// Memory that the supervisor has made for the process.
-fn open_memory(path: &Path) -> Result<File, String> {
-    let file = OpenOptions::new().read(true).write(true).open(path);
-    file.map_err(|error| format!("its memory is not there: {error}"))
-}
-
-/// The first words of the memory for checkpoints.
-fn open_head(memory: &File) -> Result<SharedWords, String> {
-    let file = memory.try_clone().map_err(|error| error.to_string())?;
-    SharedWords::open(&file.into(), FIRST_BUFFER).map_err(|error| error.to_string())
-}
-
-/// The process's end of the rings of requests and of replies, whose messages have so many words.
-fn open_end(rings: &(PathBuf, PathBuf), words: (usize, usize)) -> Result<CellEnd, String> {
-    let open = |path: &Path, words: usize| {
-        let ring = Ring::open(open_memory(path)?.into()).map_err(|error| error.to_string())?;
-        match ring.capacity() < HEADER + words {
-            true => Err("the session has changed since the supervisor read it".to_owned()),
-            false => Ok(ring),
-        }
-    };
-    let (requests, replies) = (open(&rings.0, words.0)?, open(&rings.1, words.1)?);
-    Ok(CellEnd::new(
-        requests.consumer().map_err(|error| error.to_string())?,
-        replies.producer().map_err(|error| error.to_string())?,
-        words,
-    ))
+/// Lines about what is not kept, not shown or not reached of a cell's nodes; the gauges that are shown.
+fn notes_of(
+    (engine, graph): (&Engine, &Graph),
+    (keeper, catalogue): (&Keeper, &Catalogue),
+    memory: &File,
+) -> Result<(Vec<String>, ShownGauges), String> {
+    let mut notes = keeper.notes(graph, catalogue);
+    let (gauges, left_out) = ShownGauges::new(engine.gauge_handles(), keeper.head());
+    if left_out > 0 {
+        notes.push(format!(
+            "{left_out} meters are not shown: a cell shows {GAUGES} at most"
+        ));
+    }
+    let nodes = graph.nodes();
+    let nodes = nodes.map(|(id, node)| (id, node.name.as_str(), engine.own_params(id)));
+    let left_out = leave_own(memory, nodes).map_err(|error| error.to_string())?;
+    notes.extend(left_out.iter().map(|name| {
+        format!(
+            "what `{name}` receives by name is set by `message`: it is too much for the supervisor"
+        )
+    }));
+    Ok((notes, gauges))
 }
 
 impl Cell {
-    fn new(job: CellJob) -> Result<Self, String> {
-        let CellJob {
-            part,
-            mut registry,
-            options,
-            isolation,
-            rings,
-            state,
-            before,
-            parent,
-            windows,
-            blocks,
-            read_part,
-            work,
-        } = job;
-        let work = work.map(WorkServer::start).transpose()?;
-        let frames = options.block.count();
-        let channels = part.input_channels();
-        let samples = part.message_words(frames);
-        let words = |count| {
-            (0..count)
-                .map(|_| AtomicU32::new(0))
-                .collect::<Arc<[AtomicU32]>>()
-        };
-        let inner = inner_words(frames);
-        let of_events = samples.0 - TRANSPORT_WORDS - inner - channels * frames;
-        let (entered, collected) = (words(of_events), words(samples.1));
-        let entries = entries(&part, frames);
-        register_border(&mut registry, entries, entered.clone(), collected.clone());
-        let end = open_end(&rings, samples)?;
-        let is_live = options.mode == processor::Mode::Live;
-        let period = options.block.duration(options.rate);
-        let budget = is_live.then(|| Nanos(period.0.saturating_mul(blocks)));
+    fn new(mut job: CellJob) -> Result<Self, String> {
+        let work = job.work.take().map(WorkServer::start).transpose()?;
+        let frames = job.options.block.count();
+        let border = BorderMemory::open(&job.part, frames, &mut job.registry, &job.rings)?;
+        let is_live = job.options.mode == processor::Mode::Live;
+        let period = job.options.block.duration(job.options.rate);
+        let budget = is_live.then(|| Nanos(period.0.saturating_mul(job.blocks)));
         let options = EngineOptions {
-            input_channels: channels as u16,
+            input_channels: border.channels as u16,
             transport: Some(TransportStart {
                 position: 0,
                 is_rolling: true,
             }),
-            ..options
+            ..job.options
         };
         let blocks_in = |time: Nanos| (time.0 / period.0.max(1)).max(1);
-        let (graph, registry) = (part.graph.clone(), Arc::new(registry));
-        let (engine, mut callback) = Engine::new(graph.clone(), registry.clone(), options)
+        let (part, registry) = (job.part, Arc::new(job.registry));
+        let (engine, mut callback) = Engine::new(part.graph.clone(), registry.clone(), options)
             .map_err(|error| graph::error_chain(&error))?;
-        let state = open_memory(&state)?;
-        let edit_memory = state.try_clone().map_err(|error| error.to_string())?;
+        let memory = open_memory(&job.state)?;
+        let state = memory.try_clone().map_err(|error| error.to_string())?;
         let (keeper, is_continued) = Keeper::new(
             &state.into(),
-            (&mut callback, &graph),
+            (&mut callback, &part.graph),
             (blocks_in(CHECKPOINT_INTERVAL), part.is_renumbered),
         )?;
-        let before = before.filter(|_| !is_continued);
+        let before = job.before.filter(|_| !is_continued);
         let before = before.and_then(|path| open_memory(&path).ok());
-        let before = before.and_then(|file| LeavingCell::open(&file.into()));
-        let mut notes = keeper.notes(&graph, registry.catalogue());
-        let (gauges, left_out) = ShownGauges::new(engine.gauge_handles(), keeper.head());
-        if left_out > 0 {
-            notes.push(format!(
-                "{left_out} meters are not shown: a cell shows {GAUGES} at most"
-            ));
-        }
-        let nodes = graph.nodes();
-        let nodes = nodes.map(|(id, node)| (id, node.name.as_str(), engine.own_params(id)));
-        let left_out = leave_own(&edit_memory, nodes).map_err(|error| error.to_string())?;
-        notes.extend(left_out.iter().map(|name| {
-            format!("what `{name}` receives by name is set by `message`: it is too much for the supervisor")
-        }));
+        let (notes, gauges) = notes_of(
+            (&engine, &part.graph),
+            (&keeper, registry.catalogue()),
+            &memory,
+        )?;
         let ports = part.inputs.iter().map(BorderPort::channels).collect();
         let (slots, outputs) = (part.slots.clone(), part.outputs.clone());
-        let (seat, ends) = EngineSeat::new(engine, read_part.is_some());
+        let (seat, ends) = EngineSeat::new(engine, job.read_part.is_some());
         let is_renewable = keeper.is_renewable();
-        let editor = read_part.map(|read_part| {
+        let editor = job.read_part.map(|read_part| {
             let editor = Editor {
-                head: open_head(&edit_memory)?,
-                memory: edit_memory,
+                head: open_head(&memory)?,
+                memory,
                 ends,
                 part,
                 read_part,
@@ -255,28 +216,28 @@ impl Cell {
         Ok(Self {
             _editor: editor.transpose()?,
             keeper,
-            before,
+            before: before.and_then(|file| LeavingCell::open(&file.into())),
             gauges,
             gauge_interval: blocks_in(GAUGE_INTERVAL),
             is_continued,
             notes,
             seat,
             callback,
-            end,
-            inputs: vec![vec![0.0; frames]; channels],
+            end: border.end,
+            inputs: vec![vec![0.0; frames]; border.channels],
             ports,
             event_words: events::words(frames),
             frames,
-            entered,
+            entered: border.entered,
             transport: [0; TRANSPORT_WORDS],
-            inner: vec![0; inner],
+            inner: vec![0; border.inner],
             slots,
             outputs,
-            collected,
-            isolation,
+            collected: border.collected,
+            isolation: job.isolation,
             budget,
-            parent,
-            windows,
+            parent: job.parent,
+            windows: job.windows,
             work,
         })
     }
@@ -509,26 +470,4 @@ fn await_window(windows: &Windows) {
     if let (false, Some(Nanos(opens))) = windows.state(now) {
         std::thread::sleep(Duration::from_nanos(opens - now.0));
     }
-}
-
-/// Place of each output of the nodes that enter the cell.
-fn entries(part: &CellPart, frames: usize) -> HashMap<String, Vec<Option<Entry>>> {
-    let mut entries = HashMap::<String, Vec<Option<Entry>>>::new();
-    let (mut channel, mut word) = (0, 0);
-    for input in &part.inputs {
-        let entry = match input.channels() {
-            0 => Entry::Events(word),
-            _ => Entry::Sound(channel),
-        };
-        if let Some(node) = part.graph.node(input.from.node) {
-            let ports = entries.entry(node.name.clone());
-            let ports = ports.or_insert_with(|| vec![None; node.outputs.len()]);
-            ports[usize::from(input.from.port)] = Some(entry);
-        }
-        match input.channels() {
-            0 => word += input.words(frames),
-            channels => channel += channels,
-        }
-    }
-    entries
 }
