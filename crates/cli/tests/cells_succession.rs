@@ -76,11 +76,24 @@ fn what_commands_have_changed_stays_when_a_supervisor_is_lost() {
     send(&here, &["add_cell bells of bell with latency=1"]);
     send(&here, &["stop_cell hum"]);
     send(&here, &["resize_cell filter 0"]);
+    // Not saved.
+    send(
+        &here,
+        &["snapshot loud", "snapshot soft", "remove_snapshot soft"],
+    );
     send(&here, &["stop", "locate 2", "loop 0 5"]);
     // Heard, not only sent.
     wait_until(|| query(&here, "transport")["frame"] == 96_000);
     let before = cells(&here);
     assert_eq!(before.len(), 3);
+    let snapshots = query(&here, "snapshots");
+    let names: Vec<&Value> = snapshots
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["name"])
+        .collect();
+    assert_eq!(names, ["loud"]);
     for lost in 1..3 {
         playing.signal_supervisor(Signal::KILL);
         playing.line(&format!("the supervisor: plays on; {lost} lost"));
@@ -89,6 +102,7 @@ fn what_commands_have_changed_stays_when_a_supervisor_is_lost() {
         assert_eq!(param(&here, "tone", "freq"), Some(550.0));
         assert_eq!(param(&here, "low", "freq"), Some(1000.0));
         assert_eq!(param(&here, "wide", "gain_db"), Some(-9.0));
+        assert_eq!(query(&here, "snapshots"), snapshots);
         let transport = query(&here, "transport");
         assert_eq!(transport["is_rolling"], false, "{transport}");
         assert_eq!(transport["frame"], 96_000, "{transport}");
@@ -96,6 +110,9 @@ fn what_commands_have_changed_stays_when_a_supervisor_is_lost() {
     // The process of a cell that comes later is told too: it has read the file.
     send(&here, &["start_cell hum"]);
     send(&here, &["remove_cell bells"]);
+    send(&here, &["set tone.freq 600"]);
+    send(&here, &["recall loud"]);
+    wait_until(|| param(&here, "tone", "freq") == Some(550.0));
     send(&here, &["set tone.freq 600"]);
     playing.signal_supervisor(Signal::KILL);
     playing.line("the supervisor: plays on; 3 lost");

@@ -101,6 +101,16 @@ pub trait CellHost {
     /// Real-time: setup.
     fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError>;
 
+    /// Keeps the text of all snapshots for a next supervisor.
+    ///
+    /// Real-time: setup.
+    fn note_snapshots(&mut self, text: &str);
+
+    /// What [`note_snapshots`](Self::note_snapshots) was told last, also by a supervisor before.
+    ///
+    /// Real-time: setup.
+    fn kept_snapshots(&self) -> Option<String>;
+
     /// The newest values of the meters in cells, by node and name.
     ///
     /// Real-time: setup.

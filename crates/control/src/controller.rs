@@ -20,6 +20,7 @@ mod answers;
 mod apply;
 mod reload;
 mod steps;
+mod told;
 
 use crate::ControlError;
 use crate::cells::{self, CellHost};
@@ -74,6 +75,8 @@ pub struct Controller {
     saved_values: u64,
     values: u64,
     snapshots: Arc<Snapshots>,
+    /// Those that the cells know.
+    told_snapshots: Arc<Snapshots>,
     subscriptions: Subscriptions,
     /// The transport of a server, if the engine follows it.
     followed: Option<Box<dyn FollowedTransport>>,
@@ -115,6 +118,7 @@ impl Controller {
         let read: ReadSession = Box::new(read);
         let text = snapshots_text(&session);
         let (snapshots, _) = read_snapshots(&text, &session.graph, registry.catalogue());
+        let snapshots = Arc::new(snapshots);
         Self {
             registry,
             file: SessionFile::new(path, session, read),
@@ -127,7 +131,8 @@ impl Controller {
             saved_changes: 0,
             saved_values: 0,
             values: 0,
-            snapshots: Arc::new(snapshots),
+            told_snapshots: snapshots.clone(),
+            snapshots,
             subscriptions: Subscriptions::default(),
             followed: None,
             cells: None,
@@ -150,6 +155,7 @@ impl Controller {
     ///
     /// Real-time: setup.
     pub fn host_cells(&mut self, cells: Box<dyn CellHost>) {
+        self.take_snapshots(cells.kept_snapshots());
         self.cells = Some(cells);
     }
 
@@ -226,6 +232,7 @@ impl Controller {
             });
         }
         self.answer(engine, &mut messages);
+        self.tell_snapshots();
         self.subscriptions.measure(engine, self.rate_hz);
         let cells = self.cells.as_ref();
         let cells = cells.filter(|_| self.subscriptions.has_meters());

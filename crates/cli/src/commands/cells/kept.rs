@@ -8,6 +8,7 @@
 //! | `connections` | those of the device's ports, as JSON |
 //! | `loop` | the range that the transport repeats, in frames |
 //! | `marks` | the files that the session reads, as they were at the start |
+//! | `snapshots` | all of them, saved or not, once one has changed |
 //! | `words` | messages in words that set a number: node and message, as JSON |
 //! | `param NODE.PARAM` | its value, as JSON |
 //! | `cells` | all cells, once a command or the policy service has changed one; and the session as it plays, once commands have changed nodes or edges. Both stand in one entry, so they fit each other |
@@ -160,6 +161,15 @@ impl KeptChanges {
         let marks = make();
         self.set("marks", &marks);
         marks
+    }
+
+    pub(super) fn note_snapshots(&mut self, text: &str) {
+        self.set("snapshots", text);
+    }
+
+    /// The snapshots, if one has changed since the session was read.
+    pub(super) fn snapshots(&self) -> Option<String> {
+        self.table.get("snapshots").map(str::to_owned)
     }
 
     /// Notes messages in words that new processes are told again: node, message.

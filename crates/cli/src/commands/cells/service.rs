@@ -133,6 +133,14 @@ impl CellHost for ServedCells {
         Ok(())
     }
 
+    fn note_snapshots(&mut self, text: &str) {
+        self.kept.borrow_mut().note_snapshots(text);
+    }
+
+    fn kept_snapshots(&self) -> Option<String> {
+        self.kept.borrow().snapshots()
+    }
+
     fn gauges(&self) -> BTreeMap<String, f32> {
         self.service.borrow().gauges()
     }
