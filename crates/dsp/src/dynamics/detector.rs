@@ -206,6 +206,25 @@ impl LookAhead {
             memory.write_samples(from, &entering[..samples.len()]);
         }
     }
+
+    /// As [`delay_run`](Self::delay_run), where each sample that enters is from [`line_sample`](crate::kernel::line_sample).
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(super) fn pass_run(
+        self,
+        memory: &mut crate::kernel::Memory,
+        (at, channel): (u64, usize),
+        entering: &[f32],
+        late: &mut [f32],
+    ) {
+        let ring = crate::kernel::DelayLoop {
+            first: channel * self.frames,
+            length: self.frames,
+        };
+        ring.read_run(memory, at, late);
+        ring.write_run(memory, at, entering);
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub(crate) struct FrameValues<'a, V> {
 
 impl<'a, V> FrameValues<'a, V> {
     /// The values of `frames` frames: as many, or one that stands for all.
-    pub(super) fn new(all: &'a [V], frames: usize) -> Self {
+    pub(crate) fn new(all: &'a [V], frames: usize) -> Self {
         Self { all, frames }
     }
 

@@ -133,7 +133,7 @@ impl Memory {
         self.numbers.len() + self.counts.len() + self.line.len().div_ceil(2)
     }
 
-    pub(super) fn save(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn save(&self, bytes: &mut Vec<u8>) {
         state::put(bytes, self.numbers.iter().map(|x| x.to_bits()));
         state::put(bytes, self.counts.iter().copied());
         let half = |x: Option<&f32>| u64::from(x.map_or(0, |x| x.to_bits()));

@@ -25,6 +25,8 @@ pub(crate) use bank::{LaneSignals, LaneUnits};
 pub(crate) use frame_values::FrameValues;
 pub(crate) use memory::{Memory, MemorySize, line_sample};
 pub(crate) use node::KernelNode;
+#[cfg(test)]
+pub(crate) use node::process_linked;
 pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
 pub(crate) use tap::{DelayLoop, DelayRing, SplitDelay, add_cubics, cubic, row_of};
 pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole};

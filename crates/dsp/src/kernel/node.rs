@@ -377,3 +377,26 @@ impl<K: UnitKernel> Processor for KernelNode<K> {
         Ok(())
     }
 }
+
+/// Processes frames of a linked kernel, as a node with one input and one output does.
+#[cfg(test)]
+pub(crate) fn process_linked<K: UnitKernel>(
+    kernel: &K,
+    values: FrameValues<'_, K::Values>,
+    (inputs, outputs): (&[Samples], &mut [Samples]),
+    memory: &mut Memory,
+) {
+    let port = [(0, inputs.len())];
+    let mut io = LaneIo {
+        inputs,
+        outputs,
+        ports: [&port, &port],
+        lane: None,
+    };
+    Wide::best().run(LaneWork {
+        kernel,
+        values,
+        io: &mut io,
+        memory,
+    });
+}
