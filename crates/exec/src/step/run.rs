@@ -26,6 +26,13 @@ pub(crate) fn run_claimed(mut claim: StepClaim<'_>) -> u32 {
         }
         return 0;
     }
+    run_prepared(claim)
+}
+
+/// Runs a step with a preparation. Returns what [`run_claimed`] does.
+#[inline(never)]
+fn run_prepared(claim: StepClaim<'_>) -> u32 {
+    let step = claim.step();
     match &step.operation {
         _ if step.preparation == Preparation::Row => return run_row(claim),
         Operation::Process(processor) if step.preparation == Preparation::Events => {

@@ -62,11 +62,16 @@ impl Sequential {
         while next < steps.len() {
             // A panic is caught around all steps, not around each: this costs nothing as long as nothing panics.
             let rest = AssertUnwindSafe(|| {
-                while let Some(step) = steps.get(next) {
+                let mut left = steps[next..].iter();
+                while let Some(step) = left.next() {
                     // Relaxed: the watchdog only needs the number.
                     slot.current.store(next as u32, Ordering::Relaxed);
                     next += 1;
-                    next += run_claimed(claim(step)) as usize;
+                    let more = run_claimed(claim(step));
+                    if more > 0 {
+                        next += more as usize;
+                        left = steps[next..].iter();
+                    }
                 }
             });
             if let Err(payload) = catch_unwind(rest) {
