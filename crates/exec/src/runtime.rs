@@ -44,6 +44,9 @@ pub enum BackoffPolicy {
     /// Yields its core after a few tries. Needed where workers outnumber cores: the scheduler would otherwise leave a
     /// spinning worker on its core for milliseconds while the worker that all wait for has none.
     Yield,
+    /// Spins for some 20 µs, then yields its core at each try. Right offline: another program may take the core of a worker for
+    /// milliseconds, and where the system has put both workers on one core, the one that all wait for goes on at once.
+    Patient,
     /// Sleeps for 20 µs after a few tries. Leaves the most time to other programs, and is the slowest.
     Sleep,
 }
@@ -121,6 +124,7 @@ impl SharedRuntime {
         // Relaxed: no other memory depends on it.
         match self.backoff.load(Ordering::Relaxed) {
             y if y == BackoffPolicy::Yield as u8 => BackoffPolicy::Yield,
+            p if p == BackoffPolicy::Patient as u8 => BackoffPolicy::Patient,
             s if s == BackoffPolicy::Sleep as u8 => BackoffPolicy::Sleep,
             _ => BackoffPolicy::Spin,
         }

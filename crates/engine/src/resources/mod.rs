@@ -138,6 +138,7 @@ impl EngineResources {
         runtime.set_backoff(match options.wait {
             WaitPolicy::Sleep => BackoffPolicy::Sleep,
             _ if pool.workers() > workers::cores().len() => BackoffPolicy::Yield,
+            _ if options.mode == Mode::Offline => BackoffPolicy::Patient,
             _ => BackoffPolicy::Spin,
         });
         let (midi_ports, midi_callback) = MidiPorts::new(&options.midi);

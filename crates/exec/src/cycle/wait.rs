@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// Number of tries before a worker may yield its core.
 const TRIES_BEFORE_YIELD: u32 = 4;
+/// Number of tries before a patient worker yields its core. They last some 20 µs, longer than what it waits for takes on a core.
+const TRIES_BEFORE_PATIENCE: u32 = 256;
 /// Maximum number of spins between two tries.
 const MAX_SPINS: u32 = 8;
 /// Number of tries between two looks at the clock.
@@ -163,7 +165,7 @@ impl WorkerContext<'_> {
 
 /// Waits a little after `tries` tries without success. Returns true if it is time to look at the clock.
 pub(super) fn back_off(runtime: &SharedRuntime, tries: u32) -> bool {
-    if tries > TRIES_BEFORE_YIELD && yield_or_sleep(runtime.backoff()) {
+    if tries > TRIES_BEFORE_YIELD && yield_or_sleep(runtime.backoff(), tries) {
         return true;
     }
     for _ in 0..tries.min(MAX_SPINS) {
@@ -172,12 +174,30 @@ pub(super) fn back_off(runtime: &SharedRuntime, tries: u32) -> bool {
     tries.is_multiple_of(TRIES_PER_CLOCK)
 }
 
-/// Makes the system call of the backoff policy, the only one inside a cycle. Returns false if the policy has none.
-fn yield_or_sleep(policy: BackoffPolicy) -> bool {
+/// Makes the system call of the backoff policy, the only one inside a cycle. Returns false if the policy has none after `tries` tries.
+fn yield_or_sleep(policy: BackoffPolicy, tries: u32) -> bool {
     match policy {
         BackoffPolicy::Spin => return false,
-        BackoffPolicy::Yield => std::thread::yield_now(),
+        BackoffPolicy::Patient if tries < TRIES_BEFORE_PATIENCE => return false,
+        BackoffPolicy::Patient | BackoffPolicy::Yield => std::thread::yield_now(),
         BackoffPolicy::Sleep => std::thread::sleep(SLEEP),
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TRIES_BEFORE_PATIENCE, yield_or_sleep};
+    use crate::runtime::BackoffPolicy;
+
+    #[test]
+    fn a_patient_worker_spins_first_and_then_yields_at_each_try() {
+        let yields = |policy, tries| yield_or_sleep(policy, tries);
+        for tries in [5, TRIES_BEFORE_PATIENCE - 1, TRIES_BEFORE_PATIENCE, 100_000] {
+            let is_long = tries >= TRIES_BEFORE_PATIENCE;
+            assert_eq!(yields(BackoffPolicy::Patient, tries), is_long, "{tries}");
+            assert!(yields(BackoffPolicy::Yield, tries));
+            assert!(!yields(BackoffPolicy::Spin, tries));
+        }
+    }
 }
