@@ -3,7 +3,8 @@
 //! `pd [--seconds 60] [--rounds 5] FOLDER…` plays every `.pd` of the folders that has a `dac~`; a folder of folders with one patch each
 //! will do too, and so will a patch itself. Pd renders with `-batch -noaudio`, once a second long and once with `--seconds` more: the difference is its time, so
 //! that its start counts for nothing. `--control` switches the signals of both off, in Pd after half a second: what is left is the time of messages. `--workers 2`
-//! compares two workers with one, by the clock. `--block 512` lets the engine take several of Pd's blocks at once. `--alone` plays without Pd and prints a hash of what sounded: two builds that
+//! compares two workers with one, by the clock, in turns of a second, of which each counts; a second row has the tenth of the blocks that were fastest, which other
+//! programs disturb little. `--block 512` lets the engine take several of Pd's blocks at once. `--alone` plays without Pd and prints a hash of what sounded: two builds that
 //! should sound alike can be compared, or with `--workers` one with itself. Then it plays on for a counter of instructions, which counts `measured` only (`valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*'`).
 //!
 //! A row: nanoseconds a block of 64 frames, medians of the rounds, and the median of the ratios Pd / Divisi.
@@ -137,22 +138,31 @@ impl Call {
         Some(rows.print(name))
     }
 
-    /// Compares one worker with several, by the clock.
+    /// Compares one worker with several, by the clock: a second of each in turn.
     fn compare_workers(&self, patch: &Path) -> Option<f64> {
-        let blocks = self.seconds * RATE / 64.0;
-        let time = |scheduler, workers| {
-            let mut player = Player::of_engine(patch, self.block, scheduler, workers)?;
-            player.play(1.0);
-            let begin = Instant::now();
-            player.play(self.seconds);
-            Some(begin.elapsed().as_secs_f64() / blocks)
-        };
-        let mut rows = Rows::default();
+        let (mut turns, mut fast) = (Rows::default(), Rows::default());
         for _ in 0..self.rounds {
-            let one = time(Scheduler::Sequential, 1)?;
-            rows.add(one, time(Scheduler::Stealing, self.workers)?);
+            let one = Player::of_engine(patch, self.block, Scheduler::Sequential, 1)?;
+            let all = Player::of_engine(patch, self.block, Scheduler::Stealing, self.workers)?;
+            let mut players = [one, all];
+            players.iter_mut().for_each(|player| player.play(1.0));
+            for _ in 0..self.seconds.ceil() as usize {
+                let times = players.each_mut().map(Player::times_of_a_second);
+                let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
+                let [one, all] = times.each_ref().map(|times| mean(times));
+                turns.add(one, all);
+                let [one, all] = times.each_ref().map(|times| times[times.len() / 10]);
+                fast.add(one, all);
+            }
         }
-        Some(rows.print(patch.file_stem()?.to_str()?))
+        let name = patch.file_stem()?.to_str()?;
+        let ratio = turns.print(name);
+        fast.print("  the fastest tenth");
+        turns.ratios.sort_by(f64::total_cmp);
+        let at = |part: usize| turns.ratios[(turns.ratios.len() - 1) * part / 10];
+        let parts = [0, 1, 2, 5, 8, 9, 10].map(|part| format!("{:.2}", at(part)));
+        println!("  ratios of turns, from the worst to the best: {}", parts.join(" "));
+        Some(ratio)
     }
 
     fn player(&self, patch: &Path) -> Option<Player> {
@@ -222,6 +232,23 @@ impl Player {
                 None
             }
         }
+    }
+
+    /// Plays a second. Gives the seconds that a block of 64 frames took in each callback, in rising order.
+    fn times_of_a_second(&mut self) -> Vec<f64> {
+        let mut times = Vec::with_capacity(blocks(1.0) + 1);
+        let mut last = Instant::now();
+        self.play_to(1.0, |_, _| {
+            let now = Instant::now();
+            times.push((now - last).as_secs_f64());
+            last = now;
+        });
+        if let Self::Whole(_, [left, _]) = self {
+            let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
+            times = times.chunks(left.len() / 64).map(mean).collect();
+        }
+        times.sort_by(f64::total_cmp);
+        times
     }
 
     fn play(&mut self, seconds: f64) {
