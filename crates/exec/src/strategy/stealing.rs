@@ -3,7 +3,8 @@
 //! 1999).
 //!
 //! The source tasks, which wait for no other, are distributed when the plan is bound, one list per worker. A list is
-//! claimed as a whole, by its own worker or, if that one has not come yet, by a worker that has nothing else to do. Of
+//! claimed as a whole, by its own worker or, if that one has not come yet, by a worker that has nothing else to do; that of
+//! the host a little later, since the host comes. Of
 //! the tasks that a task releases the worker keeps one, without any queue.
 //!
 //! # Joins
@@ -24,6 +25,10 @@ use rt::deque::{Deque, Steal};
 const CYCLES_PER_EXPIRY: u32 = 1 << 24;
 /// Number of workers that an idle worker looks at before it looks at something else.
 const VICTIMS_PER_LOOK: usize = 8;
+/// Number of looks after which a worker takes the host's sources; they last less than a microsecond. The host has begun the
+/// cycle and comes at once. If another worker was faster in some cycles, all that the nodes hold would travel between
+/// their caches.
+const TRIES_BEFORE_HOST: u32 = 8;
 /// Number of dependencies that makes a task a wide join.
 const WIDE: u32 = 8;
 
@@ -214,7 +219,9 @@ impl Stealing {
     /// Takes a task of one of the workers whose turn it is at the `tries`-th look.
     fn steal(&self, worker: &WorkerContext<'_>, tries: u32) -> Option<u32> {
         for other in victims(worker.index, self.deques.len(), tries) {
-            if self.sources[other].claim.is_free(worker.epoch)
+            let may_come = other == 0 && tries < TRIES_BEFORE_HOST;
+            if !may_come
+                && self.sources[other].claim.is_free(worker.epoch)
                 && let Some(task) = self.claim_sources(worker, other)
             {
                 return Some(task);
