@@ -133,11 +133,18 @@ impl SmallPatch {
             block.silence_outputs();
             return block.frames();
         }
-        block.within(0..BLOCK, |first| self.messages.process(first));
+        let is_long = block.frames() > BLOCK;
+        match is_long {
+            true => block.within(0..BLOCK, |first| self.messages.process(first)),
+            false => self.messages.process(block),
+        };
         self.take_changes();
         self.messages.send_to_editor();
         let mut ends = [0.0; MAX_BATCH];
-        let count = self.begin_batch(block, &mut ends);
+        let count = match is_long {
+            true => self.begin_batch(block, &mut ends),
+            false => 1,
+        };
         if let Some(steps) = &mut self.steps {
             steps.run_batch(&ends[..count]);
         }
@@ -146,8 +153,12 @@ impl SmallPatch {
             // Those that messages have made.
             step.run_children();
         }
-        block.within(0..count * BLOCK, |part| self.outputs.process(part));
-        count * BLOCK
+        let frames = count * BLOCK;
+        match frames < block.frames() {
+            true => block.within(0..frames, |part| self.outputs.process(part)),
+            false => self.outputs.process(block),
+        };
+        frames
     }
 
     /// Begins the blocks that are computed at once, and writes when they end: as many as the signals allow, while no message comes.

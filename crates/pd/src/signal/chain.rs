@@ -144,18 +144,21 @@ impl Chain {
         }
     }
 
-    /// Fills the blocks of inlets that are numbers, where they have changed. Returns true if one has.
+    /// Fills the blocks of inlets that are numbers, where they have changed, and notes it.
     #[inline(always)]
-    pub(super) fn fill(&self, objects: &mut [SignalObject], blocks: &mut [Box<[f32]>]) -> bool {
-        let mut has_filled = false;
+    pub(super) fn fill(
+        &self,
+        objects: &mut [SignalObject],
+        blocks: &mut [Box<[f32]>],
+        has_filled: &mut bool,
+    ) {
         for (object, numbers) in &self.numbers {
             let object = &mut objects[*object];
             if object.take_new_numbers() {
                 fill(numbers, object, blocks);
-                has_filled = true;
+                *has_filled = true;
             }
         }
-        has_filled
     }
 
     /// The run `run` of so many frames: what goes from step to step stays in registers.

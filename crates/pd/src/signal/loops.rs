@@ -34,6 +34,33 @@ pub(super) fn zip_each(
     widest(Zip { to, from, function });
 }
 
+/// Computes a signal block by block, from another one: as one where it is one, which it is but in batches.
+#[inline(always)]
+pub(super) fn block_by_block(
+    to: &mut [f32],
+    from: &[f32],
+    frames: usize,
+    mut block: impl FnMut(&mut [f32], &[f32]),
+) {
+    if to.len() == frames {
+        return block(to, from);
+    }
+    each_block(to, from, frames, block);
+}
+
+/// The loop of [`block_by_block`].
+#[inline(never)]
+fn each_block(
+    to: &mut [f32],
+    from: &[f32],
+    frames: usize,
+    mut block: impl FnMut(&mut [f32], &[f32]),
+) {
+    for (to, from) in to.chunks_mut(frames).zip(from.chunks(frames)) {
+        block(to, from);
+    }
+}
+
 /// Adds a signal to another.
 #[inline(always)]
 pub(super) fn add_each(to: &mut [f32], from: &[f32]) {

@@ -1,5 +1,6 @@
 //! [`Row`]: steps with everything that they touch, run one after the other by one node.
 
+use super::RowFormat;
 use super::batch::{BatchTimes, MAX_BATCH};
 use super::bound_step::BoundStep;
 use super::joined_blocks::JoinedBlocks;
@@ -9,11 +10,10 @@ use super::moves::Moves;
 use super::place::{ObjectGroup, ObjectPlace};
 use super::row_blocks::RowBlocks;
 use super::row_builder::RowBuilder;
-use super::row_step::{Action, RowStep};
+use super::row_step::{Action, OwnBlocks, RowStep};
 use super::together::OrderedSteps;
 use super::traits::Traits;
 use super::world::{BlockTime, BufferId, Surroundings};
-use super::{BLOCK, RowFormat};
 use crate::control::{Machine, ObjectId};
 use rt::vectors::{WideWork, widest};
 use std::sync::Arc;
@@ -43,11 +43,11 @@ pub(crate) struct Row {
 struct Batch {
     /// True if the row may.
     may_batch: bool,
+    /// Ends of the blocks that are computed.
     times: BatchTimes,
-    /// Blocks of the batch that is computed.
     count: usize,
-    /// Outlets of an object that computes one block after the other.
-    beside: Vec<Box<[f32]>>,
+    /// For an object that computes one block after the other.
+    own: OwnBlocks,
 }
 
 impl Batch {
@@ -56,7 +56,7 @@ impl Batch {
             may_batch,
             times: [0.0; MAX_BATCH],
             count: 1,
-            beside: Vec::new(),
+            own: OwnBlocks::default(),
         }
     }
 }
@@ -200,9 +200,7 @@ impl Row {
         }
         self.joined
             .allow_batches(MAX_BATCH, &mut self.blocks, format);
-        let most = self.steps.iter().map(|step| step.outlets.len()).max();
-        let silence = || vec![0.0; BLOCK].into_boxed_slice();
-        self.batch.beside = (0..most.unwrap_or(0)).map(|_| silence()).collect();
+        self.batch.own = OwnBlocks::of(&self.steps);
         self.steps
             .iter()
             .for_each(|step| step.grants.allow_batches());
@@ -229,16 +227,18 @@ impl Row {
         limits.min().unwrap_or(most).clamp(1, most)
     }
 
-    /// Computes a batch of blocks that end at these times; the last one is that of now.
+    /// Computes a batch of blocks that end at these times, or one block; the last one is that of now.
     ///
     /// Real-time: hot.
     pub(crate) fn run_batch(&mut self, times: &[f64]) {
+        self.use_blocks(times.len());
+        if times.len() == 1 {
+            return self.run();
+        }
         self.batch.times[..times.len()].copy_from_slice(times);
         self.batch.count = times.len();
-        self.use_blocks(times.len());
         self.time.set_parts(times.len());
-        widest(Running(self));
-        self.batch.count = 1;
+        widest(Running::<true>(self));
         self.time.set_parts(1);
     }
 
@@ -260,7 +260,7 @@ impl Row {
     ///
     /// Real-time: hot.
     pub(crate) fn run(&mut self) {
-        widest(Running(self));
+        widest(Running::<false>(self));
     }
 }
 
@@ -271,10 +271,10 @@ fn performed(machine: &Machine, steps: &[BoundStep]) -> Vec<ObjectId> {
     performed.filter(performs).collect()
 }
 
-/// A row that computes a block. Sums and products of signals are loops within its own one, in wide vectors.
-struct Running<'r>(&'r mut Row);
+/// A row that computes a block, or a batch. Sums and products of signals are loops within its own one, in wide vectors.
+struct Running<'r, const IS_BATCH: bool>(&'r mut Row);
 
-impl WideWork for Running<'_> {
+impl<const IS_BATCH: bool> WideWork for Running<'_, IS_BATCH> {
     type Output = ();
 
     #[inline(always)]
@@ -287,11 +287,7 @@ impl WideWork for Running<'_> {
             frames: row.frames,
         };
         let is_in_runs = blocks[0].len() % RUN == 0;
-        let times = &row.batch.times[..row.batch.count];
-        let cut = match times.len() {
-            1 => Cut::Whole,
-            _ => Cut::Blocks,
-        };
+        let cut = if IS_BATCH { Cut::Blocks } else { Cut::Whole };
         let mut has_filled = false;
         let mut steps = row.steps.iter();
         while let Some(step) = steps.next() {
@@ -302,7 +298,7 @@ impl WideWork for Running<'_> {
                         let (now, behind) = steps.as_slice().split_at(together);
                         steps = behind.iter();
                         for (step, at) in now.iter().zip(lanes.objects()) {
-                            has_filled |= step.take_numbers(&mut objects[at], blocks);
+                            step.take_numbers(&mut objects[at], blocks, &mut has_filled);
                         }
                         lanes.run(&mut objects, (blocks, &mut row.scratch), row.rate, cut);
                     }
@@ -313,7 +309,8 @@ impl WideWork for Running<'_> {
                         let (now, behind) = steps.as_slice().split_at(slices.count());
                         steps = behind.iter();
                         let blocks = (&mut *blocks, row.rate);
-                        has_filled |= RowStep::run_slices(slices, now, &mut objects, blocks, cut);
+                        let cut = (cut, &mut has_filled);
+                        RowStep::run_slices(slices, now, &mut objects, blocks, cut);
                     }
                     continue;
                 }
@@ -323,16 +320,17 @@ impl WideWork for Running<'_> {
                     continue;
                 }
                 Action::Chain(chain) => {
-                    has_filled |= chain.fill(&mut objects, blocks);
+                    chain.fill(&mut objects, blocks, &mut has_filled);
                     chain.run(&objects, blocks);
                     continue;
                 }
                 Action::Perform(at) => *at,
             };
             let object = &mut objects[at];
-            has_filled |= step.take_numbers(object, blocks);
-            if step.is_cut && times.len() > 1 {
-                let blocks = (&mut *blocks, &mut row.batch.beside[..]);
+            step.take_numbers(object, blocks, &mut has_filled);
+            if IS_BATCH && step.is_cut {
+                let times = &row.batch.times[..row.batch.count];
+                let blocks = (&mut *blocks, &mut row.batch.own);
                 step.perform_in_parts(object, blocks, times, surroundings);
                 continue;
             }

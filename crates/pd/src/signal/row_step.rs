@@ -92,7 +92,6 @@ impl RowStep {
             behind,
             at: &self.inlets,
             numbers: &self.numbers,
-            part: None,
         };
         (inlets, outlets)
     }
@@ -105,24 +104,22 @@ impl RowStep {
             behind: &[],
             at: &self.inlets,
             numbers: &self.numbers,
-            part: None,
         }
     }
 
-    /// Lets `steps` compute blocks in slices. Returns true if blocks were filled with numbers.
+    /// Lets `steps` compute blocks in slices. Notes if blocks were filled with numbers.
     #[inline(always)]
     pub(super) fn run_slices(
         slices: &Slices,
         steps: &[Self],
         objects: &mut [SignalObject],
         (blocks, rate): (&mut [Box<[f32]>], f32),
-        cut: Cut,
-    ) -> bool {
-        let mut has_filled = false;
+        (cut, has_filled): (Cut, &mut bool),
+    ) {
         for step in steps {
             match &step.action {
-                Action::Chain(chain) => has_filled |= chain.fill(objects, blocks),
-                Action::Perform(at) => has_filled |= step.take_numbers(&mut objects[*at], blocks),
+                Action::Chain(chain) => chain.fill(objects, blocks, has_filled),
+                Action::Perform(at) => step.take_numbers(&mut objects[*at], blocks, has_filled),
                 _ => {}
             }
         }
@@ -131,25 +128,29 @@ impl RowStep {
             _ => None,
         };
         slices.run(chain, objects, (blocks, rate), cut);
-        has_filled
     }
 
-    /// Fills the blocks of inlets that are numbers, if they have changed. Returns true then.
+    /// Fills the blocks of inlets that are numbers, if they have changed, and notes it.
     #[inline(always)]
     pub(super) fn take_numbers(
         &self,
         object: &mut SignalObject,
         blocks: &mut [Box<[f32]>],
-    ) -> bool {
-        let is_new = object.take_new_numbers();
-        if is_new {
-            self.fill_numbers(object, blocks);
+        has_filled: &mut bool,
+    ) {
+        if object.take_new_numbers() {
+            self.fill_numbers(object, blocks, has_filled);
         }
-        is_new
     }
 
     #[cold]
-    fn fill_numbers(&self, object: &SignalObject, blocks: &mut [Box<[f32]>]) {
+    fn fill_numbers(
+        &self,
+        object: &SignalObject,
+        blocks: &mut [Box<[f32]>],
+        has_filled: &mut bool,
+    ) {
+        *has_filled = true;
         for (inlet, to) in &self.numbers {
             blocks[*to as usize].fill(object.number(*inlet));
         }
@@ -172,28 +173,31 @@ impl RowStep {
         object.object.perform(inlets, outlets, &mut world);
     }
 
-    /// Lets an object compute the blocks of a batch one after the other. Those of its outlets are computed beside, and copied.
+    /// Lets an object compute the blocks of a batch one after the other. Its signals are copied to and from blocks of their own.
     #[inline(never)]
     pub(super) fn perform_in_parts(
         &self,
         object: &mut SignalObject,
-        (blocks, beside): (&mut [Box<[f32]>], &mut [Box<[f32]>]),
+        (blocks, own): (&mut [Box<[f32]>], &mut OwnBlocks),
         times: &[f64],
         surroundings: Surroundings<'_>,
     ) {
         let (last, _) = surroundings.time.state();
         let first = last + 1 - times.len() as u64;
-        let beside = &mut beside[..self.outlets.len()];
+        let outlets = &mut own.outlets[..self.outlets.len()];
         for (part, (tick, now)) in (first..).zip(times).enumerate() {
             surroundings.time.begin_part(part, tick, *now);
-            let mut inlets = self.only_inlets(blocks);
-            if let [outlet] = *self.outlets {
-                let (before, behind) = blocks.split_at(outlet as usize);
-                (inlets.before, inlets.behind) = (before, &behind[1..]);
+            for (own, at) in own.inlets.iter_mut().zip(&self.inlets) {
+                own.copy_from_slice(run_of(&blocks[self.block_of(*at)], part));
             }
-            inlets.part = Some(part);
-            self.perform(object, &inlets, beside, surroundings);
-            for (outlet, from) in self.outlets.iter().zip(&*beside) {
+            let inlets = Inlets {
+                before: &own.inlets,
+                behind: &[],
+                at: &own.numbers[..self.inlets.len()],
+                numbers: &self.numbers,
+            };
+            self.perform(object, &inlets, outlets, surroundings);
+            for (outlet, from) in self.outlets.iter().zip(&*outlets) {
                 let to = &mut blocks[*outlet as usize][part * BLOCK..][..BLOCK];
                 to.copy_from_slice(from);
             }
@@ -201,6 +205,15 @@ impl RowStep {
         surroundings
             .time
             .begin_part(0, last, times[times.len() - 1]);
+    }
+
+    /// Number of the block of an inlet.
+    fn block_of(&self, inlet: u32) -> usize {
+        match (inlet & Inlets::BEHIND, &*self.outlets) {
+            (0, _) => inlet as usize,
+            (_, [outlet, ..]) => (inlet ^ Inlets::BEHIND) as usize + *outlet as usize + 1,
+            (_, []) => 0,
+        }
     }
 
     /// Number of blocks that an object may compute as one.
@@ -229,6 +242,38 @@ impl RowStep {
             blocks[*outlet as usize] = to;
         }
     }
+}
+
+/// Blocks of 64 frames, for an object that computes those of a batch one after the other.
+#[derive(Default)]
+pub(super) struct OwnBlocks {
+    inlets: Vec<Box<[f32]>>,
+    /// Those of the inlets, counted from 0.
+    numbers: Vec<u32>,
+    outlets: Vec<Box<[f32]>>,
+}
+
+impl OwnBlocks {
+    /// As many as any of the steps needs.
+    ///
+    /// Real-time: setup.
+    pub(super) fn of(steps: &[RowStep]) -> Self {
+        let blocks = |counts: &dyn Fn(&RowStep) -> usize| {
+            let most = steps.iter().map(counts).max().unwrap_or(0);
+            vec![vec![0.0; BLOCK].into_boxed_slice(); most]
+        };
+        let inlets = blocks(&|step| step.inlets.len());
+        Self {
+            numbers: (0..).take(inlets.len()).collect(),
+            inlets,
+            outlets: blocks(&|step| step.outlets.len()),
+        }
+    }
+}
+
+/// A block of a batch.
+fn run_of(batch: &[f32], part: usize) -> &[f32] {
+    &batch[part * BLOCK..][..BLOCK]
 }
 
 /// Number of a block beside that of the only outlet, as [`Inlets`] finds it.

@@ -20,8 +20,6 @@ pub(crate) struct Inlets<'s> {
     pub(super) at: &'s [u32],
     /// Inlets that are numbers, each with the block that is filled with it.
     pub(super) numbers: &'s [(usize, u32)],
-    /// Number of the block among those of a batch; `None` where the object computes all that is there.
-    pub(super) part: Option<usize>,
 }
 
 impl Inlets<'_> {
@@ -32,13 +30,9 @@ impl Inlets<'_> {
     #[inline]
     pub(crate) fn get(&self, at: usize) -> &[f32] {
         let block = self.at[at];
-        let whole = match block & Self::BEHIND {
+        match block & Self::BEHIND {
             0 => &self.before[block as usize],
             _ => &self.behind[(block ^ Self::BEHIND) as usize],
-        };
-        match self.part {
-            None => whole,
-            Some(part) => &whole.as_chunks::<BLOCK>().0[part],
         }
     }
 

@@ -3,7 +3,7 @@
 use super::ramps::is_odd;
 use crate::constants::TWO_PI;
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
-use crate::signal::loops::{RUN, each_in_turn, map_each, map_in_turn};
+use crate::signal::loops::{RUN, block_by_block, each_in_turn, map_each, map_in_turn};
 use crate::signal::{Inlets, Recursion, RecursionKind, SignalWorld};
 use crate::state::held;
 
@@ -100,14 +100,14 @@ impl Object for LowPass {
         let (coefficient, feedback) = self.coefficients(world.rate());
         // What does not wait for the sample before comes first, in vectors.
         map_each(&mut outlets[0], inlets.get(0), |x| coefficient * x);
-        for to in outlets[0].chunks_mut(world.frames()) {
+        block_by_block(&mut outlets[0], inlets.get(0), world.frames(), |to, _| {
             let mut last = self.last;
             each_in_turn(to, |x| {
                 last = x + feedback * last;
                 last
             });
             self.last = kept(last);
-        }
+        });
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -185,10 +185,14 @@ impl Object for HighPass {
             self.last = 0.0;
             return;
         }
-        let blocks = inlets.get(0).chunks(world.frames());
-        for (to, from) in outlets[0].chunks_mut(world.frames()).zip(blocks) {
-            self.block(to, from, (coefficient, normal));
-        }
+        block_by_block(
+            &mut outlets[0],
+            inlets.get(0),
+            world.frames(),
+            |to, from| {
+                self.block(to, from, (coefficient, normal));
+            },
+        );
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -289,16 +293,20 @@ impl Object for BandPass {
         world: &mut SignalWorld<'_>,
     ) {
         let [a1, a2, gain] = self.coefficients(world.rate());
-        let blocks = inlets.get(0).chunks(world.frames());
-        for (to, from) in outlets[0].chunks_mut(world.frames()).zip(blocks) {
-            let (mut last, mut before) = (self.last, self.before);
-            map_in_turn(to, from, |x| {
-                let new = x + a1 * last + a2 * before;
-                (before, last) = (last, new);
-                gain * new
-            });
-            (self.last, self.before) = (kept(last), kept(before));
-        }
+        block_by_block(
+            &mut outlets[0],
+            inlets.get(0),
+            world.frames(),
+            |to, from| {
+                let (mut last, mut before) = (self.last, self.before);
+                map_in_turn(to, from, |x| {
+                    let new = x + a1 * last + a2 * before;
+                    (before, last) = (last, new);
+                    gain * new
+                });
+                (self.last, self.before) = (kept(last), kept(before));
+            },
+        );
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {

@@ -5,7 +5,7 @@ use super::phases::{
     wrapped,
 };
 use crate::control::{Context, Handled, Making, Message, Object, Value};
-use crate::signal::loops::{RUN, each_in_turn, map_by_table};
+use crate::signal::loops::{RUN, block_by_block, each_in_turn, map_by_table};
 use crate::signal::{Inlets, SignalWorld};
 use crate::state::held;
 use rt::vectors::{WideWork, widest};
@@ -83,10 +83,14 @@ impl Object for Oscillator {
         world: &mut SignalWorld<'_>,
     ) {
         let (number, step) = (inlets.number(0), 512.0 / world.rate());
-        let frequencies = inlets.get(0).chunks(world.frames());
-        for (to, from) in outlets[0].chunks_mut(world.frames()).zip(frequencies) {
-            self.block(to, from, number, step);
-        }
+        block_by_block(
+            &mut outlets[0],
+            inlets.get(0),
+            world.frames(),
+            |to, from| {
+                self.block(to, from, number, step);
+            },
+        );
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -142,10 +146,14 @@ impl Object for Phasor {
         world: &mut SignalWorld<'_>,
     ) {
         let (number, step) = (inlets.number(0), 1.0 / world.rate());
-        let frequencies = inlets.get(0).chunks(world.frames());
-        for (to, from) in outlets[0].chunks_mut(world.frames()).zip(frequencies) {
-            self.block(to, from, number, step);
-        }
+        block_by_block(
+            &mut outlets[0],
+            inlets.get(0),
+            world.frames(),
+            |to, from| {
+                self.block(to, from, number, step);
+            },
+        );
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {

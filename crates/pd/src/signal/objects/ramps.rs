@@ -153,25 +153,34 @@ impl Object for Line {
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        for to in outlets[0].chunks_mut(world.frames()) {
-            self.begin();
-            match self.blocks_left {
-                0 => to.fill(self.target),
-                _ => {
-                    let mut x = self.value;
-                    each_in_turn(to, |_| {
-                        let now = x;
-                        x += self.step;
-                        now
-                    });
-                }
+        match outlets[0].len() == world.frames() {
+            true => self.block(&mut outlets[0]),
+            false => {
+                let blocks = outlets[0].chunks_mut(world.frames());
+                blocks.for_each(|to| self.block(to));
             }
-            self.end();
         }
     }
 }
 
 impl Line {
+    /// Computes a block.
+    fn block(&mut self, to: &mut [f32]) {
+        self.begin();
+        match self.blocks_left {
+            0 => to.fill(self.target),
+            _ => {
+                let mut x = self.value;
+                each_in_turn(to, |_| {
+                    let now = x;
+                    x += self.step;
+                    now
+                });
+            }
+        }
+        self.end();
+    }
+
     /// Begins a block.
     #[inline(always)]
     fn begin(&mut self) {
