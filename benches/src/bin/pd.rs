@@ -161,7 +161,10 @@ impl Call {
         turns.ratios.sort_by(f64::total_cmp);
         let at = |part: usize| turns.ratios[(turns.ratios.len() - 1) * part / 10];
         let parts = [0, 1, 2, 5, 8, 9, 10].map(|part| format!("{:.2}", at(part)));
-        println!("  ratios of turns, from the worst to the best: {}", parts.join(" "));
+        println!(
+            "  ratios of turns, from the worst to the best: {}",
+            parts.join(" ")
+        );
         Some(ratio)
     }
 
