@@ -255,3 +255,38 @@ fn filters_are_stable_while_their_frequencies_jump() {
 fn filters_are_stable_for_a_hundred_million_random_frames() {
     filters_stay_bounded_for(100_000_000 / RATE);
 }
+
+/// Noise through a filter whose frequency is driven by other noise over ten octaves: another random number in each frame. `biquad` is
+/// not stable so (CONTRIBUTING.md).
+fn driven_filters_stay_bounded_for(seconds: usize) {
+    let units: [(&str, &[(&str, f64)]); 7] = [
+        ("ladder", &[("resonance", 0.95)]),
+        ("allpass", &[("q", 30.0)]),
+        ("comb", &[("feedback", 0.95)]),
+        ("eq", &[("mid1_db", 24.0), ("mid1_q", 10.0)]),
+        ("crossover", &[]),
+        ("svf", &[("q", 30.0)]),
+        ("onepole", &[]),
+    ];
+    for (kind, params) in units {
+        let mut unit = driven_bench(kind, params, 5.0);
+        for second in 0..seconds as u64 {
+            let (sound, drive) = (noise(2 * second, RATE), noise(2 * second + 1, RATE));
+            let heard = play(&mut unit, &[&sound, &drive], &[]);
+            let loudest = heard.iter().map(|output| peak(output)).fold(0.0, f64::max);
+            assert!(loudest < 1000.0, "{kind} reaches {loudest}");
+            assert!(loudest > 0.1, "{kind} is silent");
+        }
+    }
+}
+
+#[test]
+fn filters_are_stable_while_noise_drives_their_frequencies() {
+    driven_filters_stay_bounded_for(2);
+}
+
+#[test]
+#[ignore = "10^8 frames of each filter: minutes"]
+fn filters_are_stable_for_a_hundred_million_frames_of_noise() {
+    driven_filters_stay_bounded_for(100_000_000_usize.div_ceil(RATE));
+}
