@@ -135,7 +135,12 @@ mod tests {
         let (number, words) = words.split_first().expect("four");
         let mut found = [0; 3];
         assert!(!read_numbered(words, number, 1, &mut found));
-        write_numbered(words, (number, 1), &[1, 2, 3], &[0..3]);
+        write_numbered(
+            words,
+            (number, 1),
+            &[1, 2, 3],
+            std::slice::from_ref(&(0..3)),
+        );
         assert!(read_numbered(words, number, 1, &mut found));
         assert_eq!(found, [1, 2, 3]);
         // Two parts of three.
