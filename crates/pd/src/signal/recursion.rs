@@ -14,8 +14,6 @@ pub(crate) enum RecursionKind {
     HighPass,
     BandPass,
     Biquad,
-    /// A ramp: what goes out is a number, to which another one is added each frame.
-    Ramp,
     /// A complex pole that is the same for a block, with a gain for what is in.
     FixedPole,
     /// A complex pole that follows a frequency, with a gain that does too.
@@ -42,16 +40,15 @@ impl RecursionKind {
 
     /// Returns true if it may be computed in slices.
     pub(super) fn is_sliced(self) -> bool {
-        !matches!(self, Self::FollowedPole | Self::Ramp)
+        self != Self::FollowedPole
     }
 
     /// Recursions of the kind that are worth it: more where more signals go to lanes.
     pub(super) fn least(self) -> usize {
-        match self {
-            // One alone is little work.
-            Self::Ramp => LANES,
-            _ if self.has_one_inlet() => LEAST,
-            _ => LEAST + 1,
+        if self.has_one_inlet() {
+            LEAST
+        } else {
+            LEAST + 1
         }
     }
 

@@ -31,15 +31,7 @@ impl OrderedSteps {
             let filter = step.filter(traits(step.performed()?)?)?;
             filter.waits().then_some(filter)
         };
-        let mut kinds = Vec::from_iter(steps.iter().map(kind));
-        let is_ramp = |kind: &&mut Option<RecursionKind>| **kind == Some(RecursionKind::Ramp);
-        if kinds.iter_mut().filter(is_ramp).count() < RecursionKind::Ramp.least() {
-            // One alone need not wait for others.
-            kinds
-                .iter_mut()
-                .filter(is_ramp)
-                .for_each(|kind| *kind = None);
-        }
+        let kinds = Vec::from_iter(steps.iter().map(kind));
         let may_join = may_join(&steps, &traits);
         let may_batch = may_batch(&steps, &traits);
         let order = schedule(&steps, &kinds);
@@ -62,25 +54,28 @@ impl OrderedSteps {
     }
 }
 
-/// Which steps of an order are computed together. Two that come behind a filter are not: with it they are computed in slices.
+/// Which steps of an order are computed together. Two that come right behind one filter are not: with it they are computed in slices.
 fn together(
     order: &[Vec<usize>],
     kinds: &[Option<RecursionKind>],
     is_chain: impl Fn(usize) -> bool,
 ) -> Together {
     let mut found = Vec::with_capacity(order.len());
-    let mut is_behind = false;
+    // Filters, one behind the other, with sums and products between them.
+    let mut before = 0;
     for steps in order {
         let (first, count) = (steps[0], steps.len());
         let kind = kinds[first].filter(|kind| count >= kind.least());
         let may_slice = kinds[first].is_some_and(RecursionKind::is_sliced);
-        if kind.is_some() && count == 2 && is_behind && may_slice {
+        if kind.is_some() && count == 2 && before == 1 && may_slice {
             found.extend([(None, 1), (None, 1)]);
+            before = 3;
             continue;
         }
-        is_behind = match kinds[first] {
-            Some(_) => count == 1 && may_slice,
-            None => is_behind && is_chain(first),
+        before = match kinds[first] {
+            Some(_) if count == 1 && may_slice => before + 1,
+            None if is_chain(first) => before,
+            _ => 0,
         };
         found.push((kind, count));
     }

@@ -138,25 +138,6 @@ fn each<const L: usize>(function: impl Fn(usize) -> f32) -> Lane<L> {
     to
 }
 
-/// `line~`. It reads nothing.
-pub(super) struct Ramp;
-
-impl Kernel<1> for Ramp {
-    const INLETS: usize = 0;
-    const OUTLETS: usize = 1;
-
-    #[inline(always)]
-    fn step<const L: usize>(
-        numbers: &Numbers<L>,
-        [last, _]: &mut [Lane<L>; 2],
-        _: [Lane<L>; 1],
-    ) -> [Lane<L>; 1] {
-        let now = *last;
-        *last = each(|at| now[at] + numbers.coefficients[0][at]);
-        [now]
-    }
-}
-
 /// The recursion of one state: `lop~` and `rpole~`.
 pub(super) struct LowPass;
 

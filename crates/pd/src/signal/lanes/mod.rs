@@ -132,43 +132,12 @@ impl SideBySide {
         };
         for first in (0..runs).step_by(parts) {
             let runs = first..first + parts;
-            if self.kind == RecursionKind::Ramp && self.hold(objects, blocks, rate, &runs) {
-                continue;
-            }
             match self.places.len() {
                 0..=2 => self.run_in::<2>(objects, (blocks, scratch), rate, (runs, cut)),
                 3..=4 => self.run_in::<4>(objects, (blocks, scratch), rate, (runs, cut)),
                 _ => self.run_in::<LANES>(objects, (blocks, scratch), rate, (runs, cut)),
             }
         }
-    }
-
-    /// Writes the numbers of ramps of which none moves; false if one does.
-    fn hold(
-        &self,
-        objects: &mut [SignalObject],
-        blocks: &mut [Box<[f32]>],
-        rate: f32,
-        runs: &Range<usize>,
-    ) -> bool {
-        /// What leaves every number as it is.
-        const NOTHING: u32 = (-0.0_f32).to_bits();
-        let mut numbers = [0.0; LANES];
-        for (number, place) in numbers.iter_mut().zip(&self.places) {
-            match objects[place.object].object.recursion(rate, None) {
-                Some(found) if found.coefficients[0].to_bits() == NOTHING => {
-                    *number = found.state[0]
-                }
-                _ => return false,
-            }
-        }
-        for (number, place) in numbers.iter().zip(&self.places) {
-            if let Some(outlet) = place.outlets[0] {
-                blocks[outlet as usize][runs.start * RUN..runs.end * RUN].fill(*number);
-            }
-            objects[place.object].object.set_recursion([*number, 0.0]);
-        }
-        true
     }
 
     fn run_in<const L: usize>(
@@ -181,9 +150,7 @@ impl SideBySide {
         let mut numbers = Numbers::<L>::new();
         for (lane, place) in self.places.iter().enumerate() {
             let object = &objects[place.object];
-            let has_number =
-                !matches!(self.kind, RecursionKind::FollowedPole | RecursionKind::Ramp);
-            let number = has_number.then(|| object.number(1));
+            let number = (self.kind != RecursionKind::FollowedPole).then(|| object.number(1));
             if let Some(found) = object.object.recursion(rate, number) {
                 numbers.set(lane, &found);
             }
@@ -194,7 +161,6 @@ impl SideBySide {
             RecursionKind::HighPass => in_eights(Running(parts, kernels::HighPass)),
             RecursionKind::BandPass => in_eights(Running(parts, kernels::BandPass)),
             RecursionKind::Biquad => in_eights(Running(parts, kernels::Biquad)),
-            RecursionKind::Ramp => in_eights(Running(parts, kernels::Ramp)),
             RecursionKind::FixedPole => in_eights(Running(parts, kernels::FixedPole)),
             RecursionKind::FollowedPole => in_eights(Running(parts, kernels::FollowedPole)),
             RecursionKind::RealPole => in_eights(Running(parts, kernels::RealPole)),

@@ -178,7 +178,7 @@ fn filter(kind: RecursionKind, numbers: &mut Numbers<1>, slice: Slice<'_>) {
             run::<kernels::ReversedComplexZero, 4>(numbers, slice)
         }
         // Its poles are found for whole runs.
-        RecursionKind::FollowedPole | RecursionKind::Ramp => {}
+        RecursionKind::FollowedPole => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
 use crate::signal::loops::each_in_turn;
-use crate::signal::{Inlets, Recursion, RecursionKind, RowFormat, SignalWorld};
+use crate::signal::{Inlets, RowFormat, SignalWorld};
 use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -56,11 +56,8 @@ impl Object for Rate {
 }
 
 /// A ramp that begins and ends with blocks.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Line {
-    /// Frames of a block, and the sample rate in hertz.
-    frames: f32,
-    rate: f32,
     target: f32,
     value: f32,
     big_step: f32,
@@ -82,8 +79,7 @@ impl Object for Line {
         blocks_left,
         next_ms,
         ramp_ms,
-        has_new_target;
-        not frames, rate
+        has_new_target
     );
 
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
@@ -123,41 +119,12 @@ impl Object for Line {
         true
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a block is short")]
-    fn prepare(&mut self, format: &RowFormat) {
-        (self.frames, self.rate) = (format.frames as f32, format.rate);
-    }
-
-    fn recursion(&self, _: f32, number: Option<f32>) -> Option<Recursion> {
-        if number.is_some() {
-            return None;
-        }
-        let mut begun = *self;
-        begun.begin();
-        let (value, step) = match begun.blocks_left {
-            // What is added to any number leaves it as it is.
-            0 => (begun.target, -0.0),
-            _ => (begun.value, begun.step),
-        };
-        Some(Recursion {
-            kind: RecursionKind::Ramp,
-            coefficients: [step, 0.0, 0.0, 0.0, 0.0],
-            state: [value, 0.0],
-            passes: false,
-        })
-    }
-
-    fn set_recursion(&mut self, _: [f32; 2]) {
-        self.begin();
-        self.end();
-    }
-
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
         match outlets[0].len() == world.frames() {
-            true => self.block(&mut outlets[0]),
+            true => self.block(&mut outlets[0], world.rate()),
             false => {
                 let blocks = outlets[0].chunks_mut(world.frames());
-                blocks.for_each(|to| self.block(to));
+                blocks.for_each(|to| self.block(to, world.rate()));
             }
         }
     }
@@ -165,56 +132,45 @@ impl Object for Line {
 
 impl Line {
     /// Computes a block.
-    fn block(&mut self, to: &mut [f32]) {
-        self.begin();
-        match self.blocks_left {
-            0 => to.fill(self.target),
-            _ => {
-                let mut x = self.value;
-                each_in_turn(to, |_| {
-                    let now = x;
-                    x += self.step;
-                    now
-                });
-            }
-        }
-        self.end();
-    }
-
-    /// Begins a block.
-    #[inline(always)]
-    fn begin(&mut self) {
-        let Self { frames, rate, .. } = *self;
+    fn block(&mut self, to: &mut [f32], rate: f32) {
         // Denormals and huge numbers end here.
         if is_odd(self.value) {
             self.value = 0.0;
         }
         if self.has_new_target {
-            let blocks = self.ramp_ms * (rate / (1000.0 * frames));
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "larger ones saturate"
-            )]
-            let blocks = (blocks as u32).max(1);
-            self.blocks_left = blocks;
-            self.has_new_target = false;
-            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-            let count = blocks as f32;
-            self.big_step = (self.target - self.value) / count;
-            self.step = (1.0 / frames) * self.big_step;
+            #[expect(clippy::cast_precision_loss, reason = "a block is short")]
+            self.begin_ramp(to.len() as f32, rate);
         }
-    }
-
-    /// Ends a block.
-    #[inline(always)]
-    fn end(&mut self) {
         if self.blocks_left > 0 {
+            let mut x = self.value;
+            each_in_turn(to, |_| {
+                let now = x;
+                x += self.step;
+                now
+            });
             self.value += self.big_step;
             self.blocks_left -= 1;
         } else {
             self.value = self.target;
+            to.fill(self.target);
         }
+    }
+
+    /// Begins a ramp with a block of so many frames.
+    fn begin_ramp(&mut self, frames: f32, rate: f32) {
+        let blocks = self.ramp_ms * (rate / (1000.0 * frames));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "larger ones saturate"
+        )]
+        let blocks = (blocks as u32).max(1);
+        self.blocks_left = blocks;
+        self.has_new_target = false;
+        #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
+        let count = blocks as f32;
+        self.big_step = (self.target - self.value) / count;
+        self.step = (1.0 / frames) * self.big_step;
     }
 }
 
