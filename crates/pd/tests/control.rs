@@ -36,7 +36,8 @@ fn all_of_pd(patch: &Path, ms: u32) -> Option<String> {
 /// Lines that objects print, without those that differ between programs.
 fn lines<'l>(all: impl Iterator<Item = &'l str>) -> Vec<String> {
     let lines = all.filter(|line| {
-        !line.is_empty() && !line.starts_with("error") && !line.starts_with("verbose")
+        let others = ["error", "verbose", "warning"];
+        !line.is_empty() && !others.iter().any(|it| line.starts_with(it))
     });
     lines
         .filter(|line| !line.starts_with("... "))

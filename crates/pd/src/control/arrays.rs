@@ -72,6 +72,8 @@ impl ArrayId {
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
     names: HashMap<Symbol, ArrayId>,
+    /// Arrays whose name another one had before them: the first of a name is found once that one is gone.
+    later: Vec<(Symbol, ArrayId)>,
     points: Vec<Vec<f32>>,
     /// Arrays that nothing finds any more, whose points are still there.
     removed: Vec<ArrayId>,
@@ -89,29 +91,44 @@ impl Arrays {
         }
         let id = ArrayId(u32::try_from(self.points.len()).expect("memory ends before"));
         self.points.push(points);
-        self.names.entry(name).or_insert(id);
+        // A new name takes no memory while the patch plays.
+        self.names.reserve(self.points.len());
+        self.later.reserve(self.points.len());
+        self.give_name(id, name);
         id
     }
 
-    /// Lets nothing find the array of this name any more. Its points stay until [`Arrays::take_removed`].
+    /// Lets nothing find an array any more. Its points stay until [`Arrays::take_removed`].
     ///
     /// Real-time: setup.
-    pub(crate) fn remove(&mut self, name: Symbol) {
-        self.removed.extend(self.names.remove(&name));
+    pub(crate) fn remove(&mut self, id: ArrayId, name: Symbol) {
+        self.take_name(id, name);
+        self.removed.push(id);
     }
 
-    /// Gives an array another name; false if there is none, or one of that name already.
+    /// Gives an array another name. Where others have it already these are found, as in Pd.
     ///
-    /// Real-time: may allocate.
-    pub(crate) fn rename(&mut self, from: Symbol, to: Symbol) -> bool {
-        if self.names.contains_key(&to) {
-            return false;
+    /// Real-time: hot.
+    pub(crate) fn rename(&mut self, id: ArrayId, from: Symbol, to: Symbol) {
+        self.take_name(id, from);
+        self.give_name(id, to);
+    }
+
+    fn give_name(&mut self, id: ArrayId, name: Symbol) {
+        match self.names.contains_key(&name) {
+            true => self.later.push((name, id)),
+            false => drop(self.names.insert(name, id)),
         }
-        let Some(id) = self.names.remove(&from) else {
-            return false;
-        };
-        self.names.insert(to, id);
-        true
+    }
+
+    fn take_name(&mut self, id: ArrayId, name: Symbol) {
+        if self.find(name) != Some(id) {
+            return self.later.retain(|(_, later)| *later != id);
+        }
+        match self.later.iter().position(|later| later.0 == name) {
+            Some(next) => drop(self.names.insert(name, self.later.remove(next).1)),
+            None => drop(self.names.remove(&name)),
+        }
     }
 
     /// Takes the points of an array that was removed, to be freed. They must lie here, and not with the signals.
@@ -131,8 +148,8 @@ impl Arrays {
 
     /// The name of an array: for errors, it looks at all.
     pub(crate) fn name(&self, id: ArrayId) -> Option<Symbol> {
-        let mut all = self.names.iter();
-        all.find(|(_, other)| **other == id).map(|(name, _)| *name)
+        let mut all = self.named_arrays();
+        all.find(|(_, other)| *other == id).map(|(name, _)| name)
     }
 
     /// All arrays, in their order.
@@ -144,6 +161,31 @@ impl Arrays {
     /// All names.
     pub(crate) fn names(&self) -> impl Iterator<Item = Symbol> + '_ {
         self.names.keys().copied()
+    }
+
+    /// Names with their arrays; of two with one name the one that is found comes first.
+    pub(super) fn named_arrays(&self) -> impl Iterator<Item = (Symbol, ArrayId)> + Clone + '_ {
+        let found = self.names.iter().map(|(name, id)| (*name, *id));
+        found.chain(self.later.iter().copied())
+    }
+
+    /// Gives all arrays the names of another patch with as many; false where these are no names of arrays.
+    pub(super) fn rename_all(&mut self, names: &[(Symbol, ArrayId)]) -> bool {
+        let count = self.names.len() + self.later.len();
+        let mut is_named = vec![false; self.points.len()];
+        let mut is_new = |id: ArrayId| {
+            let place = is_named.get_mut(id.index());
+            place.is_some_and(|is_named| !std::mem::replace(is_named, true))
+        };
+        if names.len() != count || !names.iter().all(|(_, id)| is_new(*id)) {
+            return false;
+        }
+        self.names.clear();
+        self.later.clear();
+        for (name, id) in names {
+            self.give_name(*id, *name);
+        }
+        true
     }
 
     /// Changes the number of points; false if there is no memory for them.

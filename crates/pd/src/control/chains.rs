@@ -80,6 +80,12 @@ impl Chains {
         Ok(())
     }
 
+    /// All that the chains have still to do.
+    pub(super) fn entries(&mut self) -> impl Iterator<Item = &mut Entry> {
+        let chains = self.waiting.iter_mut().chain(&mut self.changed);
+        chains.flat_map(|chain| &mut chain.stack)
+    }
+
     /// Continues with the first chain whose change was made; false if there is none.
     ///
     /// Real-time: hot.

@@ -3,6 +3,7 @@
 use super::globals::Globals;
 use super::machine::{MAX_MESSAGES, Machine};
 use super::object::{Context, Handled, Object};
+use super::receivers::Passed;
 use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
@@ -61,23 +62,24 @@ impl Machine {
             }
             Work::Receivers {
                 name,
-                next,
+                passed,
                 message,
                 only,
                 is_loud,
             } => {
-                let is_value = next == 0 && self.set_value(name, message);
-                let Some((object, after)) = self.globals.receivers.next(name, next) else {
-                    if next == 0 && name == words::PD {
+                let is_first = passed == Passed::NONE;
+                let is_value = is_first && self.set_value(name, message);
+                let Some((object, after)) = self.globals.receivers.next(name, passed) else {
+                    if is_first && name == words::PD {
                         self.tell_pd(message);
-                    } else if next == 0 && is_loud && !is_value {
+                    } else if is_first && is_loud && !is_value {
                         self.globals.report_no_receiver(name);
                     }
                     return;
                 };
                 let work = Work::Receivers {
                     name,
-                    next: after,
+                    passed: after,
                     message,
                     only,
                     is_loud,

@@ -6,6 +6,7 @@
 use super::build::Builder;
 use super::canvases::{CanvasId, CanvasMessage};
 use super::machine::Machine;
+use super::selection::Selection;
 use super::symbol::words;
 use super::value::Value;
 use super::wire::ObjectId;
@@ -25,7 +26,10 @@ impl Machine {
         let done = match message.selector {
             words::CONNECT | words::DISCONNECT => self.connect_boxes(message),
             words::CLEAR => self.clear_canvas(message.canvas),
-            words::RENAME => self.rename_canvas(message),
+            words::RENAME => {
+                self.rename_canvas(message);
+                Ok(())
+            }
             words::LOADBANG => {
                 let mut objects = Vec::new();
                 self.canvases.loadbangs(message.canvas, &mut objects);
@@ -180,25 +184,32 @@ impl Machine {
             data.clear_list(list, &mut beside);
         }
         self.remove(&objects);
-        self.canvases.get_mut(canvas).boxes.clear();
+        let canvas = self.canvases.get_mut(canvas);
+        canvas.boxes.clear();
+        canvas.selection = Selection::default();
         Ok(())
     }
 
-    /// `rename NAME`.
-    fn rename_canvas(&mut self, message: &CanvasMessage) -> Result<(), String> {
-        let Some(Value::Symbol(to)) = message.values.first() else {
-            return Err("a name is missing".to_owned());
+    /// `rename NAME`. Without a name the canvas receives under none.
+    fn rename_canvas(&mut self, message: &CanvasMessage) {
+        let to = match message.values.first() {
+            Some(Value::Symbol(to)) => Some(*to),
+            _ => None,
         };
         let globals = self.globals();
-        let text = format!("pd-{}", globals.symbols.text(*to));
-        let name = globals.symbols.intern(&text);
-        let before = self.canvases.get_mut(message.canvas).name.replace(name);
+        let text = to.map_or("Pd", |to| globals.symbols.text(to));
+        // Pd's name for a canvas without one.
+        let name = (text != "Pd").then(|| format!("pd-{text}"));
+        let name = name.map(|text| globals.symbols.intern(&text));
+        let canvas = self.canvases.get_mut(message.canvas);
+        let before = std::mem::replace(&mut canvas.name, name);
         let receivers = &mut self.globals().receivers;
         if let Some(before) = before {
             receivers.remove(before, message.receiver);
         }
-        receivers.add(name, message.receiver);
-        Ok(())
+        if let Some(name) = name {
+            receivers.add(name, message.receiver);
+        }
     }
 }
 

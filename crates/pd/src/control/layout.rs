@@ -142,12 +142,11 @@ impl Layout {
     /// Removes boxes of a canvas: their numbers, ascending.
     pub(super) fn remove(&mut self, canvas: CanvasId, cut: &[usize]) {
         if let Some((instance, built)) = self.canvas(canvas) {
-            for at in cut.iter().rev() {
-                instance.objects.remove(*at);
-                built.boxes.remove(*at);
-            }
+            leave_out(&mut instance.objects, cut);
+            leave_out(&mut built.boxes, cut);
             let wires = &mut instance.connections;
-            wires.retain(|wire| !cut.contains(&wire.from) && !cut.contains(&wire.to));
+            let is_cut = |at: usize| cut.binary_search(&at).is_ok();
+            wires.retain(|wire| !is_cut(wire.from) && !is_cut(wire.to));
             let moved = |at: usize| at - cut.partition_point(|cut| *cut < at);
             for wire in wires {
                 (wire.from, wire.to) = (moved(wire.from), moved(wire.to));
@@ -161,6 +160,15 @@ impl Layout {
         self.is_changed = true;
         fix_ports(&mut self.root);
     }
+}
+
+/// Removes what has these numbers, ascending.
+fn leave_out<T>(all: &mut Vec<T>, cut: &[usize]) {
+    let mut at = 0;
+    all.retain(|_| {
+        at += 1;
+        cut.binary_search(&(at - 1)).is_err()
+    });
 }
 
 /// A canvas in those inside another one.

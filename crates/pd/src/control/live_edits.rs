@@ -107,8 +107,8 @@ impl Machine {
     /// Returns true if the next piece of work reaches a canvas, an object that touches nothing of the signals, or nothing.
     fn goes_on_here(&self) -> bool {
         let reached = match self.stack.last().map(|entry| entry.work) {
-            Some(Work::Receivers { name, next, .. }) => {
-                match self.globals.receivers.next(name, next) {
+            Some(Work::Receivers { name, passed, .. }) => {
+                match self.globals.receivers.next(name, passed) {
                     Some((object, _)) => object,
                     None => return name != words::PD,
                 }

@@ -99,12 +99,36 @@ impl Machine {
     /// Disconnects an outlet; false if there is no such connection.
     pub(super) fn disconnect(&mut self, from: ObjectId, outlet: usize, to: Wire) -> bool {
         let wires = self.wires[from.0 as usize].get_mut(outlet);
-        let found = wires.and_then(|wires| {
+        let at = wires.and_then(|wires| {
             let at = wires.iter().position(|wire| *wire == to)?;
-            Some(wires.remove(at))
+            wires.remove(at);
+            Some(at)
         });
         self.changes += 1;
-        found.is_some()
+        if let Some(at) = at {
+            self.pass_over(|object, number, next| {
+                usize::from(object == from && number == outlet && at < next)
+            });
+        }
+        at.is_some()
+    }
+
+    /// Lets messages that are on their way through an outlet go on where they were: `gone` tells how many of the connections before
+    /// the next one are removed.
+    fn pass_over(&mut self, gone: impl Fn(ObjectId, usize, usize) -> usize) {
+        for entry in self.stack.iter_mut().chain(self.chains.entries()) {
+            if let Work::Outlet {
+                object,
+                outlet,
+                next,
+                ..
+            } = &mut entry.work
+            {
+                let before = *next as usize;
+                let left = before - gone(*object, *outlet as usize, before).min(before);
+                *next = u32::try_from(left).expect("fewer than before");
+            }
+        }
     }
 
     /// Lets objects be called when what is under way has ended, the first of them first.
@@ -131,6 +155,14 @@ impl Machine {
             self.wires[at as usize].clear();
         }
         let removed = |id: ObjectId| is_removed[id.0 as usize];
+        let wires = std::mem::take(&mut self.wires);
+        self.pass_over(|object, outlet, next| {
+            let passed = wires[object.0 as usize].get(outlet);
+            let passed = passed.and_then(|wires| wires.get(..next));
+            let passed = passed.into_iter().flatten();
+            passed.filter(|wire| removed(wire.object)).count()
+        });
+        self.wires = wires;
         for wires in self.wires.iter_mut().flatten() {
             wires.retain(|wire| !removed(wire.object));
         }
@@ -142,11 +174,7 @@ impl Machine {
             let name = symbols.text(name);
             console.line(|line| write!(line, "error: {name}: no memory for more data"));
         }
-        for (name, id) in self.globals.receivers.remove_all(removed) {
-            if &*self.classes[id.0 as usize] == "array" {
-                self.globals.arrays.remove(name);
-            }
-        }
+        self.globals.receivers.remove_all(removed);
         // While the patch plays live the points may be with the signals.
         if !self.chains.makes_changes {
             while self.globals.arrays.take_removed().is_some() {}

@@ -5,6 +5,7 @@ use super::clocks::{Clocks, Due};
 use super::globals::Globals;
 use super::jobs::{Job, JobResult, MAX_PARTS, Sum};
 use super::pointer::Pointer;
+use super::receivers::Passed;
 use super::sums;
 use super::symbol::{Symbol, Symbols, words};
 use super::value::{Message, Value};
@@ -280,7 +281,7 @@ impl Context<'_> {
         let message = store(self.values, message);
         let work = Work::Receivers {
             name,
-            next: 0,
+            passed: Passed::NONE,
             message,
             only,
             is_loud,

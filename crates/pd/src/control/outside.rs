@@ -4,6 +4,7 @@ use super::clocks::Due;
 use super::machine::Machine;
 use super::net::{Budget, NetService, symbol_counts};
 use super::object::{Context, Object};
+use super::receivers::Passed;
 use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
@@ -121,7 +122,7 @@ impl Machine {
     ///
     /// Real-time: as [`Machine::tick`].
     pub(crate) fn send_words(&mut self, name: Symbol, words: &[Value]) {
-        let is_received = self.globals.receivers.next(name, 0).is_some();
+        let is_received = self.globals.receivers.next(name, Passed::NONE).is_some();
         if !(is_received || name == words::PD) {
             return self.globals.report_no_receiver(name);
         }
@@ -133,9 +134,9 @@ impl Machine {
     ///
     /// Real-time: setup.
     pub(crate) fn receivers_in(&self, patch: u16, name: Symbol) -> Vec<ObjectId> {
-        let (mut found, mut next) = (Vec::new(), 0);
-        while let Some((id, after)) = self.globals.receivers.next(name, next) {
-            next = after;
+        let (mut found, mut passed) = (Vec::new(), Passed::NONE);
+        while let Some((id, after)) = self.globals.receivers.next(name, passed) {
+            passed = after;
             found.push(id);
         }
         found.retain(|id| self.patches.of(*id) == patch);
@@ -169,10 +170,10 @@ impl Machine {
 
     /// Sends a message to everything in a patch that receives under `name`, or to the box of that name.
     pub(super) fn send_from_outside(&mut self, patch: u16, name: Symbol, message: Stored) {
-        let (next, keep, depth) = (0, message.to, 0);
+        let (keep, depth) = (message.to, 0);
         let work = Work::Receivers {
             name,
-            next,
+            passed: Passed::NONE,
             message,
             only: Some(patch),
             is_loud: false,
@@ -270,7 +271,13 @@ impl Object for Scheduled {
     held!(; not name, patch, words);
 
     fn clock(&mut self, _: u32, context: &mut Context<'_>) {
-        if self.name != words::PD && context.globals.receivers.next(self.name, 0).is_none() {
+        if self.name != words::PD
+            && context
+                .globals
+                .receivers
+                .next(self.name, Passed::NONE)
+                .is_none()
+        {
             context.globals.report_no_receiver(self.name);
         }
         context.send_into(self.patch, self.name, Message::of_words(&self.words));

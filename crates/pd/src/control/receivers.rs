@@ -10,6 +10,35 @@ pub(crate) struct Receivers {
     by_name: Vec<Vec<ObjectId>>,
 }
 
+/// The receivers of a name that have got a message: those up to one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passed {
+    last: ObjectId,
+    /// Number of those behind it when it got the message.
+    left: u32,
+}
+
+impl Passed {
+    /// None yet.
+    pub(crate) const NONE: Self = Self {
+        last: ObjectId(u32::MAX),
+        left: u32::MAX,
+    };
+
+    /// The place behind it. Others may have gone meanwhile, before and behind it; where it has gone itself, or is at the begin again, those
+    /// that were left are.
+    fn end_in(self, objects: &[ObjectId]) -> usize {
+        let end = objects.len().saturating_sub(self.left as usize);
+        match end.checked_sub(1).and_then(|last| objects.get(last)) {
+            Some(last) if *last == self.last => end,
+            _ => {
+                let at = objects.iter().position(|id| *id == self.last);
+                at.map_or(end, |at| end.max(at + 1))
+            }
+        }
+    }
+}
+
 impl Receivers {
     /// Lets an object receive under a name.
     ///
@@ -28,7 +57,7 @@ impl Receivers {
         }
     }
 
-    /// Removes objects, and gives each with the name under which it received.
+    /// Removes objects. Gives each with the name under which it received.
     ///
     /// Real-time: setup.
     pub(crate) fn remove_all(
@@ -80,18 +109,19 @@ impl Receivers {
         self.by_name[name.index()].push(object);
     }
 
-    /// The next receiver of a message, and the `next` of the one after it; 0 begins. Objects that are added meanwhile come before those
-    /// that were there, and do not get it.
+    /// The next receiver of a message behind one that has got it, and the place behind that one. Objects that are added meanwhile come
+    /// before those that were there, and do not get it.
     ///
     /// Real-time: hot.
-    pub(crate) fn next(&self, name: Symbol, next: u32) -> Option<(ObjectId, u32)> {
+    pub(crate) fn next(&self, name: Symbol, passed: Passed) -> Option<(ObjectId, Passed)> {
         let objects = self.by_name.get(name.index())?;
-        let left = match next.checked_sub(1) {
-            Some(left) => left as usize,
-            None => objects.len(),
+        let at = match passed == Passed::NONE {
+            true => 0,
+            false => passed.end_in(objects),
         };
-        let object = *objects.get(objects.len().saturating_sub(left))?;
-        Some((object, u32::try_from(left).ok()?))
+        let last = *objects.get(at)?;
+        let left = u32::try_from(objects.len() - at - 1).ok()?;
+        Some((last, Passed { last, left }))
     }
 
     /// Returns true if one of the objects that receive under a name is of a sort.

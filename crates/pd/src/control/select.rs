@@ -30,6 +30,7 @@ impl Machine {
         match &*what {
             "selectall" => {
                 selection.boxes = (0..boxes.len()).collect();
+                selection.has_scalars = true;
                 selection.is_written = false;
             }
             "mouse" => {
@@ -37,6 +38,7 @@ impl Machine {
                 let is_known = hit.is_some_and(|hit| selection.boxes.contains(&hit));
                 if !adds && !is_known {
                     selection.boxes.clear();
+                    selection.has_scalars = false;
                 }
                 selection.is_written = false;
                 selection.from = hit.is_none().then_some([x, y]);
@@ -66,15 +68,14 @@ impl Machine {
         if state.selection.is_written {
             return Ok(());
         }
-        let mut cut = std::mem::take(&mut state.selection).boxes;
+        let Selection {
+            boxes: mut cut,
+            has_scalars,
+            ..
+        } = std::mem::take(&mut state.selection);
         cut.retain(|at| *at < state.boxes.len());
-        if cut.is_empty() {
-            return Ok(());
-        }
-        if cut.len() == state.boxes.len() {
-            return self.clear_canvas(canvas);
-        }
         let (mut objects, mut lists) = (Vec::new(), Vec::new());
+        lists.extend(has_scalars.then_some(state.list));
         for at in &cut {
             self.canvases
                 .contents(canvas, *at, (&mut objects, &mut lists));
@@ -82,18 +83,23 @@ impl Machine {
         if self.layout.is_none() && self.has_signals(&objects) {
             return Err("signals change only where `pd-` and `obj` stand in message boxes".into());
         }
-        if let Some(layout) = &mut self.layout {
+        if let (Some(layout), false) = (&mut self.layout, cut.is_empty()) {
             layout.remove(canvas, &cut);
         }
         let (data, mut beside, _) = self.globals().data();
         for list in lists {
             data.clear_list(list, &mut beside);
         }
-        self.remove(&objects);
-        let boxes = &mut self.canvases.get_mut(canvas).boxes;
-        for at in cut.iter().rev() {
-            boxes.remove(*at);
+        if cut.is_empty() {
+            return Ok(());
         }
+        self.remove(&objects);
+        let (mut at, mut cut) = (0, cut.into_iter().peekable());
+        let boxes = &mut self.canvases.get_mut(canvas).boxes;
+        boxes.retain(|_| {
+            at += 1;
+            cut.next_if_eq(&(at - 1)).is_none()
+        });
         Ok(())
     }
 }

@@ -15,6 +15,8 @@ const MARGIN: [f32; 2] = [5.0, 6.0];
 pub(super) struct Selection {
     /// Their numbers, ascending.
     pub(super) boxes: Vec<usize>,
+    /// True if all scalars are selected too.
+    pub(super) has_scalars: bool,
     /// Begin of a click on no box.
     pub(super) from: Option<[f32; 2]>,
     /// True if the text of the one that is selected is being written: a click has ended on it.

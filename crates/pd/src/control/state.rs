@@ -44,6 +44,12 @@ impl Machine {
             value.save(state);
         }
         globals.receivers.save(state);
+        let arrays = globals.arrays.named_arrays();
+        state.put_len(arrays.clone().count());
+        for (name, array) in arrays {
+            name.save(state);
+            array.save(state);
+        }
         globals.random.save(state);
         globals.array_state().save(state);
         globals.seeds.save(state);
@@ -92,6 +98,7 @@ impl Machine {
             }
         }
         globals.receivers.load(state)?;
+        load_names(&mut globals.arrays, state)?;
         globals.random.load(state)?;
         globals.array_state_mut().load(state)?;
         globals.seeds.load(state)?;
@@ -289,6 +296,18 @@ impl Held for Receivers {
         // Each of them would get every message to the name.
         self.is_as_often_as(&before).then_some(()).ok_or(Unfit)
     }
+}
+
+/// Reads the names of arrays.
+fn load_names(arrays: &mut Arrays, state: &mut StateReader<'_>) -> Result<(), Unfit> {
+    let mut names = Vec::new();
+    for _ in 0..state.len()? {
+        let (mut name, mut array) = (super::symbol::words::EMPTY, ArrayId::default());
+        name.load(state)?;
+        array.load(state)?;
+        names.push((name, array));
+    }
+    arrays.rename_all(&names).then_some(()).ok_or(Unfit)
 }
 
 /// Reads the points of an array; one that was not kept stays as it is.

@@ -1,5 +1,6 @@
 //! [`Work`]: what waits on the stack of the machine.
 
+use super::receivers::Passed;
 use super::symbol::Symbol;
 use super::value::{Message, Value};
 use super::wire::ObjectId;
@@ -24,10 +25,10 @@ pub(super) enum Work {
         next: u32,
         message: Stored,
     },
-    /// A message to those that receive under a name, from `next` on: `only` those of one patch.
+    /// A message to those that receive under a name, behind those that have got it: `only` those of one patch.
     Receivers {
         name: Symbol,
-        next: u32,
+        passed: Passed,
         message: Stored,
         only: Option<u16>,
         /// True if it is said where nothing receives.

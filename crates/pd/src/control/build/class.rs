@@ -65,9 +65,12 @@ impl Builder<'_> {
             data.add_around(words::POINTS, datum, &mut beside)
         });
         let place = place.flatten();
-        let id = self
-            .machine
-            .add("array", Box::new(ArrayBox { name, place }));
+        let made = ArrayBox {
+            name,
+            id: array,
+            place,
+        };
+        let id = self.machine.add("array", Box::new(made));
         self.machine.receive(name, id);
         id
     }

@@ -174,6 +174,8 @@ pub(super) struct Template {
     pub weight: Option<usize>,
     /// True for one of Pd's own, which does not change.
     pub is_fixed: bool,
+    /// True once its last box was removed.
+    pub is_left: bool,
 }
 
 /// The texts and the named arrays of a patch: a change of data needs them too.

@@ -5,7 +5,7 @@ use super::super::value::Value;
 use super::super::wire::ObjectId;
 use super::Data;
 use super::parts::{Beside, Datum, Field, FieldKind, MAX_DEPTH, OVERHEAD, Place, Template};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Definitions of templates, at most.
 const MAX_DEFINITIONS: usize = 4096;
@@ -89,6 +89,7 @@ impl Data {
                 boxes: Vec::new(),
                 weight: None,
                 is_fixed: true,
+                is_left: false,
             };
             self.templates.insert(symbols.intern(name), template);
         }
@@ -106,6 +107,9 @@ impl Data {
         beside: &mut Beside<'_>,
     ) -> Result<(), TemplateMistake> {
         if self.definitions() >= MAX_DEFINITIONS {
+            self.forget_left();
+        }
+        if self.definitions() >= MAX_DEFINITIONS {
             return Err(TemplateMistake::Other("too many templates"));
         }
         let Some(template) = self.templates.get_mut(&name) else {
@@ -115,6 +119,7 @@ impl Data {
                 boxes,
                 weight: None,
                 is_fixed: false,
+                is_left: false,
             };
             self.templates.insert(name, template);
             self.weigh();
@@ -125,6 +130,7 @@ impl Data {
         }
         let is_held = !template.boxes.is_empty();
         template.boxes.extend(by.map(|by| (by, fields.clone())));
+        template.is_left &= by.is_none();
         if is_held {
             return match by {
                 Some(_) => Err(TemplateMistake::Exists),
@@ -144,6 +150,25 @@ impl Data {
         boxes.sum()
     }
 
+    /// Forgets templates whose boxes are removed, and of which nothing is made.
+    fn forget_left(&mut self) {
+        let mut used = HashSet::new();
+        let scalars = self.scalars.iter().filter(|it| it.is_used);
+        used.extend(scalars.map(|it| it.template));
+        let arrays = self.arrays.iter().filter(|it| it.is_used);
+        used.extend(arrays.map(|it| it.template));
+        for template in self.templates.values().filter(|it| !it.is_left) {
+            let inner = template.fields.iter().filter_map(|it| match it.kind {
+                FieldKind::Array(inner) => Some(inner),
+                _ => None,
+            });
+            used.extend(inner);
+        }
+        self.templates
+            .retain(|name, template| !template.is_left || used.contains(name));
+        self.weigh();
+    }
+
     /// Forgets `struct` boxes that are removed: what the next one of the same name says counts. Returns the templates that stay as they
     /// are, because there is no memory for that.
     ///
@@ -158,6 +183,7 @@ impl Data {
             let first = template.boxes.first().map(|first| first.0);
             template.boxes.retain(|(id, _)| !is_removed(*id));
             match template.boxes.first() {
+                None => template.is_left |= first.is_some(),
                 Some((id, fields)) if first != Some(*id) => changed.push((*name, fields.clone())),
                 _ => {}
             }

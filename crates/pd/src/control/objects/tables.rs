@@ -26,10 +26,6 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             is_cubic: true,
         }),
         "tabwrite" => Box::new(Write { name, index: 0.0 }),
-        "table" => Box::new(ArrayBox {
-            name: making.symbol(0).unwrap_or(words::EMPTY),
-            place: None,
-        }),
         _ => return None,
     })
 }
@@ -153,6 +149,7 @@ impl Object for Write {
 /// Receiver of messages under the name of an array.
 pub(in super::super) struct ArrayBox {
     pub(in super::super) name: Symbol,
+    pub(in super::super) id: ArrayId,
     /// The place of pointers to an `array define`.
     pub(in super::super) place: Option<Place>,
 }
@@ -161,20 +158,9 @@ pub(in super::super) struct ArrayBox {
 const MAX_POINTS: f32 = 268_435_456.0;
 
 impl ArrayBox {
-    /// Takes another name, if no array has it: then there is nothing that two of them could mean.
+    /// Takes another name.
     fn rename(&mut self, to: Symbol, context: &mut Context<'_>) {
-        if to == self.name {
-            return;
-        }
-        if !context.arrays().rename(self.name, to) {
-            return context.print_with(|symbols, line| {
-                write!(
-                    line,
-                    "error: array: there is a `{}` already",
-                    symbols.text(to)
-                )
-            });
-        }
+        context.arrays().rename(self.id, self.name, to);
         context.rename_receiver(Some(self.name), Some(to));
         self.name = to;
     }
@@ -196,11 +182,12 @@ impl ArrayBox {
 }
 
 impl Object for ArrayBox {
-    held!(; not name, place);
+    held!(name; not id, place);
 
     fn removed(&mut self, _: ObjectId, globals: &mut Globals) {
         let (data, mut beside, _) = globals.data();
         data.remove_around(self.place, &mut beside);
+        globals.arrays.remove(self.id, self.name);
     }
 
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
@@ -212,10 +199,7 @@ impl Object for ArrayBox {
     }
 
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        let Some(id) = context.arrays().find(self.name) else {
-            return Handled::Yes;
-        };
-        let points = context.arrays().points_mut(id);
+        let points = context.arrays().points_mut(self.id);
         let Some((first, values)) = values.split_first() else {
             return Handled::Yes;
         };
@@ -240,9 +224,7 @@ impl Object for ArrayBox {
             self.rename(*to, context);
             return Handled::Yes;
         }
-        let Some(id) = context.arrays().find(self.name) else {
-            return Handled::Yes;
-        };
+        let id = self.id;
         let points = context.arrays().points_mut(id);
         match message.selector {
             words::CONST => points.fill(message.number()),
