@@ -508,3 +508,62 @@ fn a_render_does_nothing_behind_its_end() {
     assert_eq!(several.0, single.0);
     assert!(several.1 == single.1 && several.2 == single.2);
 }
+
+/// A ramp that is heard once the patch has let time pass, twice.
+const PASSES: &str = "#N canvas 0 0 450 300 12;
+#X obj 20 20 loadbang;
+#X obj 20 40 t b b b b;
+#X msg 20 60 0 \\, 1 2000;
+#X obj 20 90 line~;
+#X obj 20 120 dac~ 1;
+#X msg 120 60 \\; pd fast-forward FIRST;
+#X obj 220 60 delay 1020;
+#X msg 220 90 \\; pd fast-forward SECOND;
+#X obj 320 60 delay 900;
+#X obj 320 90 print passed;
+#X connect 0 0 1 0;
+#X connect 1 3 2 0;
+#X connect 2 0 3 0;
+#X connect 3 0 4 0;
+#X connect 1 2 5 0;
+#X connect 1 1 6 0;
+#X connect 6 0 7 0;
+#X connect 1 0 8 0;
+#X connect 8 0 9 0;
+";
+
+#[test]
+fn fast_forward_lets_time_pass_unheard_in_a_render() {
+    let here = Folder::new();
+    let render = |name: &str, [first, second]: [&str; 2], options: &str| {
+        let patch = PASSES.replace("FIRST", first).replace("SECOND", second);
+        here.write(&format!("{name}.pd"), patch);
+        let said = here.well(&format!("render {name}.pd -o {name}.wav {options}"));
+        assert!(!said.err.contains("error"), "{}", said.err);
+        let wav = here.read(&format!("{name}.wav"));
+        let begin = wav.windows(4).position(|it| it == b"data").expect("sound") + 8;
+        (wav[begin..].to_vec(), said.err.contains("passed: bang"))
+    };
+    let (plain, _) = render("plain", ["0", "0"], "--seconds 1.2");
+    let frame = plain.len() / 52_920;
+    let ticks = |from: usize, to: usize| &plain[from * 64 * frame..to * 64 * frame];
+    // 1000 ms end in tick 689, 1020 ms lie in tick 702 and 1050 ms in tick 723.
+    let expected = [ticks(690, 703), ticks(724, 760)].concat();
+    for options in ["", "--block 64", "--workers 2 --scheduler stealing"] {
+        let (passed, has_said) = render(
+            "passed",
+            ["1000", "30"],
+            &format!("{options} --seconds 0.05"),
+        );
+        assert!(has_said && passed == expected[..passed.len()], "{options}");
+    }
+    // Without the word in a message box there is nothing that could compute it.
+    here.write("tone.pd", TONE);
+    let said =
+        here.well("render tone.pd -o tone.wav --seconds 0.1 --send \"10 pd fast-forward 100\"");
+    assert!(
+        said.err.contains("fast-forward: only in a render"),
+        "{}",
+        said.err
+    );
+}

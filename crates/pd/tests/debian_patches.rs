@@ -1,6 +1,6 @@
-//! The patches that Debian ships with Pd: they load without a crash, and what they lack is known.
+//! The patches that Debian ships with Pd: they load without a crash, and what they lack is known; the examples of sound play.
 
-use divisi_pd::{SearchPath, load_patch};
+use divisi_pd::{PatchPlayer, SearchPath, load_patch};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -50,4 +50,25 @@ fn every_patch_of_debian_loads() {
     ];
     assert_eq!(messages.iter().map(|m| &**m).collect::<Vec<_>>(), expected);
     assert!(found.len() >= 374, "{} patches", found.len());
+}
+
+#[test]
+fn every_example_of_sound_plays() {
+    let mut found = Vec::new();
+    patches(&Path::new(FOLDERS[0]).join("3.audio.examples"), &mut found);
+    if found.is_empty() {
+        println!("SKIPPED: needs puredata-doc");
+        return;
+    }
+    for path in &found {
+        let loaded = load_patch(path, &SearchPath::new([])).expect("it can be read");
+        let (mut player, not_yet) = PatchPlayer::new(&loaded, 44_100.0, 2, 4);
+        assert_eq!(not_yet, [], "{}", path.display());
+        for _ in 0..100 {
+            player.play(&[]);
+            let heard = (0..4).flat_map(|channel| player.output(channel));
+            assert!(heard.copied().all(f32::is_finite), "{}", path.display());
+        }
+    }
+    assert!(found.len() >= 119, "{} examples", found.len());
 }

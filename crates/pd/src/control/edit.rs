@@ -324,8 +324,8 @@ mod tests {
     fn a_canvas_that_removes_itself_and_absurd_numbers_do_no_harm() {
         let patch = "#N canvas 0 0 9 9 s 0;\n#X obj 0 0 r go;\n#X obj 0 0 t b b b;\n#X obj 0 0 print still;\n#X msg 0 0 \\; pd-s clear;\n\
                      #X obj 0 0 metro 1;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 1 1 3 0;\n#X connect 1 2 4 0;\n#X restore 0 0 pd s;\n\
-                     #X obj 0 0 loadbang;\n#X msg 0 0 \\; go 1 \\; pd-s connect -1 1e30 7 x \\, connect \\, disconnect 0 0 0 0 \\, rename \\, obj \\, obj 1 \\, obj a b c \\, \
-                     loadbang \\, msg 0 0 \\, text \\, array \\, array a -5 \\, floatatom 1 1 \\, obj 1 1 clone s 3 \\, obj 1 1 pd s \\; go 2;\n#X connect 1 0 2 0;\n";
+                     #X obj 0 0 loadbang;\n#X msg 0 0 \\; go 1 \\; pd-s connect -1 1e30 7 x \\, connect \\, disconnect 0 0 0 0 \\, obj \\, obj 1 \\, obj a b c \\, \
+                     loadbang \\, msg 0 0 \\, text \\, array \\, array a -5 \\, floatatom 1 1 \\, obj 1 1 clone s 3 \\, obj 1 1 pd s \\, rename \\; go 2;\n#X connect 1 0 2 0;\n";
         let found = printed_both("absurd", patch);
         assert!(
             !found.iter().any(|line| line.starts_with("still")),

@@ -6,6 +6,7 @@ use super::chains::{MAX_CHAINS, MAX_WORDS};
 use super::clocks::Clocks;
 use super::console::Console;
 use super::data::{Beside, Data};
+use super::fast_forward::FastForward;
 use super::job_queue::Jobs;
 use super::midi::MidiOutput;
 use super::net::Net;
@@ -54,6 +55,8 @@ pub(crate) struct Globals {
     pub children: Children,
     /// True once `; pd quit` was sent.
     pub is_over: bool,
+    /// Time that is to pass at once.
+    pub fast_forward: FastForward,
     /// A message to a canvas, until the handler of its receiver has ended.
     pub(super) edit: Option<Box<CanvasMessage>>,
     /// Memory for such messages while the patch plays live.
@@ -86,6 +89,7 @@ impl Globals {
             midi_output: MidiOutput::default(),
             children: Children::default(),
             is_over: false,
+            fast_forward: FastForward::default(),
             edit: None,
             spare_edits: Vec::new(),
             line: Vec::with_capacity(256),

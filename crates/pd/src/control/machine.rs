@@ -46,6 +46,8 @@ pub struct Machine {
     pub(super) canvases: Canvases,
     /// Boxes and connections, where messages may change signals.
     pub(super) layout: Option<Box<Layout>>,
+    /// True if `fast-forward` stands in a message box.
+    pub(crate) has_fast_forward: bool,
     pub(super) patches: Patches,
     /// Messages that wait for a change of the patch.
     pub(super) chains: Chains,
@@ -74,6 +76,7 @@ impl Machine {
             midi_parsers: vec![MidiParser::default()],
             canvases: Canvases::default(),
             layout: None,
+            has_fast_forward: false,
             patches: Patches::default(),
             chains: Chains::default(),
             // Pd multiplies by an inverse that is a float.

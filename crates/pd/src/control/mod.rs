@@ -56,6 +56,7 @@ mod console;
 mod data;
 mod delivery;
 mod edit;
+mod fast_forward;
 mod globals;
 mod job_queue;
 mod jobs;
