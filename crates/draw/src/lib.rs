@@ -40,5 +40,8 @@ pub use diagram::{GraphTooLarge, graph, graph_with_labels};
 pub use format::png::PngError;
 pub use gantt::{GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, gantt};
 pub use partition::{PartitionChart, PartitionLevel, PartitionRow, partitions};
-pub use patch::{PatchBoxShape, PatchCord, PatchFont, PatchShape, PatchWindow, patch};
+pub use patch::{
+    PatchBoxShape, PatchCord, PatchDrawing, PatchDrawingForm, PatchFont, PatchShape, PatchWindow,
+    patch,
+};
 pub use picture::Picture;

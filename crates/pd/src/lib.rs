@@ -15,6 +15,7 @@
 //! | `signal` | signals, in Pd's order |
 //! | `state` | what a patch holds, as bytes |
 //! | `child` | `pd~`: patches that patches start |
+//! | `drawing` | data structures as lines and areas |
 //! | `node` | a patch as nodes of the graph, for every executor |
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,7 @@ mod class;
 mod constants;
 mod control;
 mod disk;
+mod drawing;
 mod expression;
 mod file;
 mod load;
@@ -34,6 +36,7 @@ mod state;
 pub use class::{PortKind, Ports, class_names};
 pub use control::{Machine, NotYet, SILENT_CLASSES};
 pub use disk::{allow_writing, lost_writes, protect_from_writing};
+pub use drawing::{Drawn, DrawnForm, drawn_data};
 pub use file::*;
 pub use load::*;
 pub use net::{Splitter, allow_network};

@@ -28,6 +28,7 @@ Examples:
   divisi draw examples/05-session-64.toml --unfold -o all.svg
   divisi draw session.toml -o session.png --scale 1
   divisi draw patch.pd -o patch.svg
+  divisi draw patch.pd --canvas data -o data.svg
   divisi draw patch.pd --signal -o signals.svg
   divisi draw --unit svf freq=500 q=5 -o svf.svg";
 
@@ -63,6 +64,10 @@ pub(crate) struct Draw {
     #[arg(long)]
     signal: bool,
 
+    /// Draw the window of this subpatch of a patch, with its data structures
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["signal", "unit", "fold", "unfold"])]
+    canvas: Option<String>,
+
     #[command(flatten)]
     patch: PatchOptions,
 
@@ -95,6 +100,11 @@ impl Draw {
         let [file] = &self.input[..] else {
             return Err(Failure::bad_input("it draws one file at a time"));
         };
+        if self.canvas.is_some() && (!PatchCheck::is_patch(file) || matches!(format, Format::Dot)) {
+            return Err(Failure::bad_input(
+                "--canvas draws the window of a patch, as .svg, .pdf or .png",
+            ));
+        }
         if PatchCheck::is_patch(file) && !self.signal && !matches!(format, Format::Dot) {
             return self.draw_window(file, &format);
         }
@@ -166,8 +176,12 @@ impl Draw {
         let check = PatchCheck::read(file, &self.patch.path)?;
         FileGuard::new(check.files()).output(&self.output)?;
         check.print_diagnostics();
-        let picture = draw::patch(&patch::window(&check.loaded().root));
-        self.write(&picture, format)
+        let window = patch::window(check.loaded(), self.canvas.as_deref());
+        let window = window.ok_or_else(|| {
+            let name = self.canvas.as_deref().unwrap_or_default();
+            Failure::bad_input(format!("{}: there is no canvas `{name}`", file.display()))
+        })?;
+        self.write(&draw::patch(&window), format)
     }
 
     /// Draws what a unit of `kind` does.

@@ -1,13 +1,23 @@
 //! A patch as the boxes and cords of its window.
 
-use divisi::draw::{PatchBoxShape, PatchCord, PatchFont, PatchShape, PatchWindow};
-use divisi::pd::{Atom, Gui, GuiKind, Instance, LoadedObject, ObjectBody, PortKind};
+use divisi::draw::{
+    PatchBoxShape, PatchCord, PatchDrawing, PatchDrawingForm, PatchFont, PatchShape, PatchWindow,
+};
+use divisi::pd::{
+    Atom, Drawn, DrawnForm, Gui, GuiKind, Instance, LoadedObject, LoadedPatch, ObjectBody,
+    PortKind, drawn_data,
+};
 
 /// Letters of a line, where a box states no width.
 const BOX_LETTERS: f32 = 60.0;
 
-/// The window of a patch's outermost canvas.
-pub(crate) fn window(root: &Instance) -> PatchWindow {
+/// The window of a canvas of a patch: the outermost one, or the first one of a name, with or without `pd-` before it. `None` if there is
+/// none of that name.
+pub(crate) fn window(patch: &LoadedPatch, canvas: Option<&str>) -> Option<PatchWindow> {
+    let root = match canvas {
+        Some(name) => find(&patch.root, name.strip_prefix("pd-").unwrap_or(name))?,
+        None => &patch.root,
+    };
     let font = PatchFont::of_size(root.font);
     let cord = |connection: &divisi::pd::Connection| {
         let outlets = root
@@ -21,11 +31,48 @@ pub(crate) fn window(root: &Instance) -> PatchWindow {
             is_signal: kind == Some(&PortKind::Signal),
         }
     };
-    PatchWindow {
+    Some(PatchWindow {
         title: format!("the patch {}", root.name),
         boxes: root.objects.iter().map(|it| shape(it, font)).collect(),
         cords: root.connections.iter().map(cord).collect(),
+        drawings: drawn_data(patch, root).into_iter().map(drawing).collect(),
         font,
+    })
+}
+
+/// The first canvas of a name, from the outermost inwards.
+fn find<'p>(canvas: &'p Instance, name: &str) -> Option<&'p Instance> {
+    let inner = || {
+        canvas.objects.iter().flat_map(|object| match &object.body {
+            ObjectBody::Subpatch(inner) | ObjectBody::Abstraction(inner) => {
+                std::slice::from_ref(&**inner)
+            }
+            ObjectBody::Clones { instances, .. } => instances,
+            _ => &[],
+        })
+    };
+    let here = inner().find(|inner| inner.name == name);
+    here.or_else(|| inner().find_map(|inner| find(inner, name)))
+}
+
+fn drawing(drawn: Drawn) -> PatchDrawing {
+    let form = match drawn.form {
+        DrawnForm::Line { width, is_curve } => PatchDrawingForm::Line { width, is_curve },
+        DrawnForm::Area {
+            fill,
+            width,
+            is_curve,
+        } => PatchDrawingForm::Area {
+            fill,
+            width,
+            is_curve,
+        },
+        DrawnForm::Words(text) => PatchDrawingForm::Words(text),
+    };
+    PatchDrawing {
+        points: drawn.points,
+        color: drawn.color,
+        form,
     }
 }
 
@@ -41,7 +88,7 @@ fn shape(object: &LoadedObject, font: PatchFont) -> PatchBoxShape {
         ObjectBody::Comment => (PatchShape::Comment, words(), None),
         ObjectBody::Subpatch(inner) => subpatch_shape(inner),
         ObjectBody::Array(array) => (PatchShape::Comment, format!("array {}", array.name), None),
-        ObjectBody::Scalar => (PatchShape::Comment, "scalar".to_owned(), None),
+        ObjectBody::Scalar => (PatchShape::Comment, String::new(), None),
         ObjectBody::StandIn(_) => (PatchShape::Missing, written(), None),
     };
     let letters = object.width.filter(|letters| *letters >= 1.0);

@@ -96,7 +96,10 @@ impl Svg {
     /// The attributes of a style.
     fn attributes(&self, style: &Style) -> String {
         let line = style.stroke.map(|stroke| stroke.color);
-        let mut attributes = match (self.has_classes, style.fill, line) {
+        // A colour without a name is in no style sheet.
+        let is_named = |color: Option<Color>| color.is_none_or(|color| !color.name.is_empty());
+        let has_classes = self.has_classes && is_named(style.fill) && is_named(line);
+        let mut attributes = match (has_classes, style.fill, line) {
             (true, Some(fill), Some(line)) => {
                 format!(" class=\"f-{} s-{}\"", fill.name, line.name)
             }
@@ -123,7 +126,7 @@ impl Svg {
     fn color(&self, property: &str, color: Option<Color>) -> String {
         match color {
             None => format!(" {property}=\"none\""),
-            Some(color) if self.has_classes => {
+            Some(color) if self.has_classes && !color.name.is_empty() => {
                 format!(" class=\"{}-{}\"", &property[..1], color.name)
             }
             Some(color) => format!(" {property}=\"#{:06x}\"", color.light),
@@ -221,6 +224,7 @@ impl Svg {
                 Item::GroupStart(_) | Item::GroupEnd => {}
             }
         }
+        used.retain(|(_, name), _| !name.is_empty());
         let rules = |theme: fn(&Color) -> u32| -> String {
             let rule = |((what, name), color): (&(&str, &str), &Color)| {
                 let property = if *what == "f" { "fill" } else { "stroke" };

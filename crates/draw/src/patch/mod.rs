@@ -1,8 +1,10 @@
 //! A patch as its editor shows it: boxes at their places, with their text, and cords between them.
 //!
 //! Positions are those of the file, and the grid of letters is that of the window's font, so that a picture looks like the window
-//! of the patch; a cord leaves an outlet at the place where Pd draws it. `outline` has the sizes of boxes, `paint` draws them.
+//! of the patch; a cord leaves an outlet at the place where Pd draws it. `outline` has the sizes of boxes, `paint` draws them, `data` what scalars are
+//! drawn with.
 
+mod data;
 mod outline;
 mod paint;
 
@@ -11,6 +13,8 @@ use crate::picture::{Picture, Stroke};
 
 /// Most boxes of a picture.
 const MAX_BOXES: usize = 20_000;
+/// Pixels from the corner of a window to data, at most, that make its picture larger.
+const MAX_FAR: f64 = 10_000.0;
 /// Space around the boxes.
 const BORDER: f64 = 20.0;
 
@@ -83,6 +87,40 @@ pub struct PatchCord {
     pub is_signal: bool,
 }
 
+/// A line, an area or words that a scalar is drawn with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchDrawing {
+    /// Its points, in pixels; of words the top left corner.
+    pub points: Vec<(f64, f64)>,
+    /// Red, green and blue of the line or of the words.
+    pub color: [u8; 3],
+    /// What it is.
+    pub form: PatchDrawingForm,
+}
+
+/// Form of a [`PatchDrawing`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum PatchDrawingForm {
+    /// A line along the points.
+    Line {
+        /// In pixels.
+        width: f64,
+        /// True for a curve, which the points attract.
+        is_curve: bool,
+    },
+    /// The area between the points.
+    Area {
+        /// Red, green and blue inside.
+        fill: [u8; 3],
+        /// Width of the line around it, in pixels; 0 for none.
+        width: f64,
+        /// True for a curve, which the points attract.
+        is_curve: bool,
+    },
+    /// Words.
+    Words(String),
+}
+
 /// The window of a patch. More than 20,000 boxes are not drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PatchWindow {
@@ -92,6 +130,8 @@ pub struct PatchWindow {
     pub boxes: Vec<PatchBoxShape>,
     /// The cords.
     pub cords: Vec<PatchCord>,
+    /// Data over the boxes.
+    pub drawings: Vec<PatchDrawing>,
     /// Its letters.
     pub font: PatchFont,
 }
@@ -137,7 +177,12 @@ pub fn patch(window: &PatchWindow) -> Picture {
         low = (low.0.min(one.at.0), low.1.min(one.at.1));
         high = (high.0.max(one.at.0 + width), high.1.max(one.at.1 + height));
     }
-    if boxes.is_empty() {
+    for (x, y) in window.drawings.iter().flat_map(|it| &it.points) {
+        let (x, y) = (x.clamp(-MAX_FAR, MAX_FAR), y.clamp(-MAX_FAR, MAX_FAR));
+        low = (low.0.min(x), low.1.min(y));
+        high = (high.0.max(x), high.1.max(y));
+    }
+    if boxes.is_empty() && window.drawings.is_empty() {
         low = (0.0, 0.0);
     }
     let origin = (low.0 - BORDER, low.1 - BORDER);
@@ -165,6 +210,9 @@ pub fn patch(window: &PatchWindow) -> Picture {
     above
         .iter()
         .for_each(|one| one.draw(&mut picture, origin, window.font));
+    for drawing in &window.drawings {
+        drawing.draw(&mut picture, origin, window.font);
+    }
     picture
 }
 
@@ -196,6 +244,7 @@ mod tests {
                 to: (1, 1),
                 is_signal: true,
             }],
+            drawings: Vec::new(),
             font: PatchFont::default(),
         };
         let dac = &window.boxes[1];
@@ -234,6 +283,11 @@ mod tests {
             title: String::new(),
             boxes: vec![far],
             cords: vec![cord],
+            drawings: vec![PatchDrawing {
+                points: vec![(f64::NAN, 1e30), (-1e300, 5.0)],
+                color: [1, 2, 3],
+                form: PatchDrawingForm::Words("x".into()),
+            }],
             font: PatchFont::of_size(f32::NAN),
         };
         assert!(patch(&window).svg().starts_with("<svg"));

@@ -132,7 +132,7 @@ impl Machine {
                 self.globals.dsp = first.is_some_and(|value| value.number() != 0.0);
             }
             words::QUIT => self.globals.is_over = true,
-            words::FAST_FORWARD => {
+            words::FORWARD => {
                 let first = self.values[message.from as usize..message.to as usize].first();
                 let ms = first.map_or(0.0, |value| value.number());
                 self.fast_forward(ms);

@@ -54,7 +54,7 @@ words! {
     CONST = "const", NORMALIZE = "normalize", SINESUM = "sinesum", COSINESUM = "cosinesum",
     DSP = "dsp", PD = "pd", APPEND = "append", PREPEND = "prepend", ADD = "add", ADD2 = "add2", SEND = "send", RESET = "reset",
     NEXT = "next", THIS = "this", ALL = "all", RECEIVE = "receive", INIT = "init", NONZERO = "nonzero", LOADBANG = "loadbang",
-    QUIT = "quit", FAST_FORWARD = "fast-forward", POINTER = "pointer", TEXT = "text", POINTS = "float-array", CONNECT = "connect", DISCONNECT = "disconnect", RENAME = "rename",
+    QUIT = "quit", FORWARD = "fast-forward", POINTER = "pointer", TEXT = "text", POINTS = "float-array", CONNECT = "connect", DISCONNECT = "disconnect", RENAME = "rename",
     NOTEIN = "#notein", CTLIN = "#ctlin", PGMIN = "#pgmin", BENDIN = "#bendin", TOUCHIN = "#touchin",
     POLYTOUCHIN = "#polytouchin", MIDIIN = "#midiin", SYSEXIN = "#sysexin", MIDIREALTIMEIN = "#midirealtimein",
 }
