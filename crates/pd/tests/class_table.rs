@@ -110,7 +110,7 @@ const DIFFERS: &[(&str, &str)] = &[
         "stdout",
         "prints to the console, in a sub-patch of `pd~` sends to its left outlet; flags do nothing",
     ),
-    ("struct", "nothing is drawn, so the mouse sends nothing"),
+    ("struct", "no mouse, so it sends nothing"),
     (
         "text",
         "`$1` in a line is a symbol for `get`; writes only with `--allow-write`",
@@ -142,7 +142,20 @@ const MIDI: &[&str] = &[
     "polytouchout",
     "midiout",
 ];
-const MIDI_REMARK: &str = "no command connects it to MIDI ports yet; see pd.md";
+const MIDI_REMARK: &str = "one port of 16 channels; see pd.md";
+
+/// Classes that draw scalars.
+const DRAWS: &[&str] = &[
+    "drawpolygon",
+    "drawcurve",
+    "filledpolygon",
+    "filledcurve",
+    "drawnumber",
+    "drawsymbol",
+    "drawtext",
+    "plot",
+];
+const DRAWS_REMARK: &str = "drawn by `divisi draw` as it is saved; takes every message and sends nothing";
 
 const SILENT: &str = "takes every message and sends nothing";
 const DECLARE: &str = "folders are used; libraries are not loaded";
@@ -194,6 +207,7 @@ fn table() -> String {
             _ if is_missing => ("not yet", ""),
             _ if *class == "declare" => ("differs", DECLARE),
             _ if MIDI.contains(class) => ("differs", MIDI_REMARK),
+            _ if DRAWS.contains(class) => ("differs", DRAWS_REMARK),
             _ if SILENT_CLASSES.contains(class) => ("differs", SILENT),
             Some((_, how)) => ("differs", *how),
             None => ("done", ""),
@@ -207,7 +221,7 @@ fn table() -> String {
          Every class of Pd 0.53 and its `extra`: {} are done, {} differ as the table says, {} are not yet there. A box of one that is not\n\
          there passes nothing and is named when the patch is played. A test makes this table.\n\n\
          Boxes that show a value (`bng`, `tgl`, `nbx`, `hsl`, `vsl`, `hradio`, `vradio`, `vu`, `cnv`, number, symbol and list boxes), subpatches,\n\
-         abstractions, `clone`, arrays and graphs are not classes here: they are done, and nothing is drawn.\n\n\
+         abstractions, `clone`, arrays and graphs are not classes here: they are done, and drawn by `divisi draw` alone.\n\n\
          | class | state | how it differs |\n|---|---|---|\n{rows}",
         count("done"),
         count("differs"),
