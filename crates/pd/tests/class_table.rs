@@ -155,7 +155,8 @@ const DRAWS: &[&str] = &[
     "drawtext",
     "plot",
 ];
-const DRAWS_REMARK: &str = "drawn by `divisi draw` as it is saved; takes every message and sends nothing";
+const DRAWS_REMARK: &str =
+    "drawn by `divisi draw` as it is saved; takes every message and sends nothing";
 
 const SILENT: &str = "takes every message and sends nothing";
 const DECLARE: &str = "folders are used; libraries are not loaded";

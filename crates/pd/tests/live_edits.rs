@@ -313,22 +313,52 @@ fn a_patch_that_plays_in_many_nodes_changes_its_messages() {
 }
 
 #[test]
-fn blocks_of_signals_that_play_are_not_changed() {
+fn blocks_of_signals_that_play_are_prepared_anew_in_a_silence_that_is_said() {
     let folder = folder("reblock");
-    let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r add;\n#X msg 0 0 \\; pd-s obj 0 0 block~ 256 4;\n#X obj 0 0 r more;\n\
-                 #X msg 0 0 \\; pd-t obj 0 0 osc~ 330 \\, obj 0 0 block~ 256 4 \\, obj 0 0 fexpr~ \\$x1+\\$x1[-1] \\, obj 0 0 dac~ \\, connect 0 0 2 0 \\, connect 2 0 3 0;\n\
+    let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r add;\n#X msg 0 0 \\; pd-s obj 0 0 block~ 256 4 \\; pd-s obj 0 0 osc~ 30 \\, connect 3 0 4 0;\n#X obj 0 0 r other;\n\
+                 #X msg 0 0 \\; pd-s obj 0 0 osc~ 77 \\, connect 5 0 2 0;\n\
                  #N canvas 0 0 9 9 s 0;\n#X obj 0 0 osc~ 440;\n#X obj 0 0 fexpr~ \\$x1+\\$x1[-1];\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n\
-                 #X restore 0 0 pd s;\n#N canvas 0 0 9 9 t 0;\n#X restore 0 0 pd t;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n";
+                 #X restore 0 0 pd s;\n#X obj 0 0 osc~ 100;\n#X obj 0 0 dac~;\n#X connect 5 0 6 0;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n";
     std::fs::write(folder.join("p.pd"), patch).expect("writable");
-    let played = play(&folder.join("p.pd"), &["add", "more"]);
+    let path = folder.join("p.pd");
+    let played = play(&path, &["add", "other"]);
     let errors = played.lines.iter().filter(|it| it.starts_with("error"));
-    let errors = Vec::from_iter(errors);
-    assert_eq!(errors.len(), 1, "{:?}", played.lines);
+    // Nothing leads from `block~`.
+    assert_eq!(errors.count(), 1, "{:?}", played.lines);
+    let said = |begin: &str| {
+        let mut lines = played.lines.iter();
+        lines
+            .find(|line| line.starts_with(begin))
+            .expect("it is said")
+    };
+    let changes = played.lines.iter().filter(|it| it.starts_with("canvas: "));
+    let blocks = Vec::from_iter(changes.map(|line| block_of(line)));
+    let silence = said("signals: prepared anew, silent for ");
+    let silent: usize = silence
+        .split(' ')
+        .nth(5)
+        .expect("a number")
+        .parse()
+        .expect("a number");
+    let (from, to) = (blocks[0] - silent, blocks[0]);
     assert!(
-        errors[0].contains("block~: while the patch plays"),
-        "{errors:?}"
+        silent > 0
+            && played.bits[from * 64..to * 64]
+                .iter()
+                .all(|it| it << 1 == 0)
     );
-    let is_heard = |bits: &[u32]| bits.iter().any(|it| *it << 1 != 0);
-    assert!(played.bits.rchunks(64).take(20).all(is_heard));
+    // But for the silence it is a render whose change comes where the silence begins.
+    let heard = [&played.bits[..from * 64], &played.bits[to * 64..]].concat();
+    let words = [("add", from), ("other", blocks[1] - silent)];
+    let expected = rendered(&path, &words, heard.len());
+    let first = heard.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!(
+        first.map(|at| at / 64),
+        None,
+        "blocks {blocks:?}, silent {silent}"
+    );
+    for count in 0..2 {
+        assert!(rendered(&path, &words[..count], heard.len()) != expected);
+    }
     std::fs::remove_dir_all(&folder).expect("ours");
 }

@@ -35,6 +35,10 @@ pub(super) struct Chains {
     pub changed: VecDeque<Chain>,
     /// True on the thread that makes the changes.
     pub makes_changes: bool,
+    /// True if the change that waits first needs all signals: it would prepare some that compute now.
+    pub needs_signals: bool,
+    /// True where no signals compute.
+    pub has_signals: bool,
     /// Number of the first object that the other thread has made and that computes nothing yet.
     pub first_new: u32,
     /// Changes that were made since this was read last.

@@ -79,7 +79,6 @@ impl Machine {
         let mut builder = Builder::new(self, loader.folders());
         builder.has_signals = layout.is_some();
         for object in loaded {
-            builder.reblocks = builder.would_reblock(canvas, &object);
             let built = builder.add(canvas, &object);
             if let Some(layout) = &mut layout {
                 layout.add(canvas, object, built);
@@ -97,9 +96,6 @@ impl Machine {
             let why = match one.class.ends_with('~') {
                 true if self.layout.is_none() => {
                     "signals change only where `pd-` and `obj` stand in message boxes: this box computes none"
-                }
-                true if matches!(&*one.class, "block~" | "switch~") => {
-                    "while the patch plays it cannot change the blocks of signals that are there: this box computes none"
                 }
                 true => "there is no such class here",
                 false => "this class is not built yet",

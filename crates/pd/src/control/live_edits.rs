@@ -6,9 +6,9 @@ use super::jobs::JobResult;
 use super::machine::Machine;
 use super::slot::ObjectSlot;
 use super::symbol::words;
+use super::value::Value;
 use super::wire::ObjectId;
 use super::work::Work;
-use crate::load::{LoadedObject, ObjectBody};
 
 /// Work of one chain that the other thread does, at most: then the audio thread goes on with it.
 const MAX_STEPS: u32 = 100_000;
@@ -27,7 +27,8 @@ const PLAIN: &[&str] = &[
 impl Machine {
     /// Changes the patch, or sets the chain of messages aside until another thread has done it.
     pub(super) fn edit_or_wait(&mut self, edit: Box<CanvasMessage>, depth: u32) {
-        if !self.globals.jobs.is_deferred || self.chains.makes_changes {
+        let is_made_here = !self.globals.jobs.is_deferred || self.chains.makes_changes;
+        if is_made_here && !self.waits_for_signals(&edit) {
             self.edit(&edit, depth);
             self.globals.keep_edit(edit);
             return;
@@ -60,8 +61,15 @@ impl Machine {
     /// Real-time: waits, on the disk.
     pub(crate) fn make_edits(&mut self) {
         self.chains.makes_changes = true;
+        self.chains.needs_signals = false;
         self.chains.first_new = self.object_count();
         while let Some(mut chain) = self.chains.waiting.pop_front() {
+            let edit = chain.edit.as_ref();
+            if edit.is_some_and(|edit| self.waits_for_signals(edit)) {
+                self.chains.waiting.push_front(chain);
+                self.chains.needs_signals = true;
+                break;
+            }
             std::mem::swap(&mut self.stack, &mut chain.stack);
             std::mem::swap(&mut self.values, &mut chain.values);
             if let Some(edit) = chain.edit.take() {
@@ -84,17 +92,45 @@ impl Machine {
         self.chains.makes_changes = false;
     }
 
-    /// Returns true if a box would give signals that compute now other blocks: those are prepared for the blocks that they have, which
-    /// takes memory, and no other thread can touch them.
-    pub(super) fn would_reblock(&self, canvas: CanvasId, object: &LoadedObject) -> bool {
-        let sets_blocks = match &object.body {
-            ObjectBody::Class(class) => matches!(&**class, "block~" | "switch~"),
-            _ => false,
+    /// Lets the thread that makes changes touch all signals, or no longer: none of them compute.
+    pub(crate) fn have_signals(&mut self, has_signals: bool) {
+        self.chains.has_signals = has_signals;
+    }
+
+    /// Returns true if the change that waits first needs all signals.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn needs_signals(&self) -> bool {
+        self.chains.needs_signals
+    }
+
+    /// Returns true if a message makes a box that gives signals which compute now other blocks: those are prepared for the blocks that
+    /// they have, which takes memory, so they must not compute meanwhile.
+    fn waits_for_signals(&self, edit: &CanvasMessage) -> bool {
+        let text = |at: usize| match edit.values.get(at) {
+            Some(Value::Symbol(symbol)) => self.globals.symbols.text(*symbol),
+            _ => "",
         };
+        let is_object = self.globals.symbols.text(edit.selector) == "obj";
         // Without arguments they are those of the canvas around.
-        if !sets_blocks || object.arguments.is_empty() || !self.chains.makes_changes {
+        let sets_blocks = matches!(text(2), "block~" | "switch~") && edit.values.len() > 3;
+        let may_change = self.layout.is_some() && self.chains.makes_changes;
+        if !(is_object && sets_blocks && may_change) || self.chains.has_signals {
             return false;
         }
+        self.has_playing(edit.canvas)
+    }
+
+    /// Says for how many blocks the patch was silent.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn print_silence(&mut self, blocks: u32) {
+        let console = &mut self.globals.console;
+        console.line(|line| write!(line, "signals: prepared anew, silent for {blocks} blocks"));
+    }
+
+    /// Returns true if signals of a canvas compute now.
+    fn has_playing(&self, canvas: CanvasId) -> bool {
         let mut inside = Vec::new();
         self.canvases.objects(canvas, &mut inside);
         let mut playing = inside.into_iter().flatten().map(ObjectId);

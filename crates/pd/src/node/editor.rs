@@ -11,7 +11,7 @@
 //!           ── old signals ──▶ frees them
 //! ```
 
-use crate::signal::{ChangedRow, MessageStep};
+use crate::signal::{ChangedRow, MessageStep, Row};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,12 +28,17 @@ const PAUSE: Duration = Duration::from_micros(50);
 pub(super) struct Edited {
     pub(super) messages: Box<MessageStep>,
     pub(super) row: Option<Box<ChangedRow>>,
+    /// All signals, where they were sent too.
+    pub(super) whole: Option<Row>,
 }
+
+/// Messages that wait for a change, and all signals where that needs them: the patch is silent meanwhile.
+type Waiting = (Box<MessageStep>, Option<Row>);
 
 /// Changes patches.
 pub(super) struct Editor {
     flags: Arc<Flags>,
-    messages: Consumer<Box<MessageStep>>,
+    messages: Consumer<Waiting>,
     edited: Producer<Edited>,
     used: Consumer<Box<ChangedRow>>,
 }
@@ -41,7 +46,7 @@ pub(super) struct Editor {
 /// The messages' end.
 pub(super) struct EditorClient {
     flags: Arc<Flags>,
-    messages: Producer<Box<MessageStep>>,
+    messages: Producer<Waiting>,
     edited: Consumer<Edited>,
     used: Producer<Box<ChangedRow>>,
 }
@@ -92,12 +97,20 @@ impl Editor {
         self.flags.is_ready.store(true, Release);
         let messages = self.wait_for(|it| it.messages.pop().ok());
         self.flags.is_ready.store(false, Release);
-        let Some(mut messages) = messages else {
+        let Some((mut messages, before)) = messages else {
             return false;
         };
-        let row = messages.make_edits().map(Box::new);
+        let (row, whole) = match before {
+            None => (messages.make_edits().map(Box::new), None),
+            Some(before) => (None, Some(messages.make_edits_alone().unwrap_or(before))),
+        };
+        let edited = Edited {
+            messages,
+            row,
+            whole,
+        };
         // There is room: what was here before has been taken before the messages came again.
-        let _ = self.edited.push(Edited { messages, row });
+        let _ = self.edited.push(edited);
         // A chain of messages that changes the patch often goes on at once.
         let asks = self.wait_for(|it| it.flags.asks.load(Acquire).then_some(()));
         asks.is_some()
@@ -115,22 +128,37 @@ impl Editor {
 }
 
 impl EditorClient {
-    /// Sends the messages if they wait for a change and the editor is ready.
+    /// Sends the messages if they wait for a change and the editor is ready, with all signals, which are `row`, where the change needs them.
     ///
     /// Real-time: hot.
-    pub(super) fn send(&mut self, messages: &mut Option<Box<MessageStep>>) {
-        let waits = |step: &mut Box<MessageStep>| step.machine().waits_for_edits();
-        if !messages.as_mut().is_some_and(waits) {
+    pub(super) fn send(
+        &mut self,
+        messages: &mut Option<Box<MessageStep>>,
+        row: Option<&mut Option<Row>>,
+    ) {
+        let waits = |step: &mut Box<MessageStep>| {
+            let machine = step.machine();
+            let waits = machine.waits_for_edits();
+            waits.then(|| machine.needs_signals())
+        };
+        let Some(needs_signals) = messages.as_mut().and_then(waits) else {
             return;
-        }
+        };
+        let mut none = None;
+        let row = match (needs_signals, row) {
+            (true, Some(row)) => row,
+            (true, None) => return,
+            (false, _) => &mut none,
+        };
         // Acquire, with the Release of the editor: it waits now.
         if !self.flags.is_ready.load(Acquire) || self.used.is_full() {
             return self.flags.asks.store(true, Release);
         }
         if let Some(step) = messages.take()
-            && let Err(rtrb::PushError::Full(step)) = self.messages.push(step)
+            && let Err(rtrb::PushError::Full(waiting)) = self.messages.push((step, row.take()))
         {
-            *messages = Some(step);
+            *messages = Some(waiting.0);
+            *row = waiting.1;
         }
     }
 

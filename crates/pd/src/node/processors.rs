@@ -31,6 +31,9 @@ pub(super) struct Messages {
     waiting: Vec<Event>,
     /// Signals that were put in order anew.
     changed: Option<Box<ChangedRow>>,
+    /// All signals, which come back, and the number of blocks in which they were away.
+    whole: Option<Row>,
+    silent: Option<u32>,
     /// By patch.
     outsides: Vec<Outside>,
     /// By patch, where there are several: what its node has got.
@@ -119,7 +122,7 @@ impl Processor for Messages {
             jobs.ask(step);
         }
         self.send_output(has_run, block);
-        self.send_to_editor();
+        self.send_to_editor(None);
         ProcessStatus::Continue
     }
 
@@ -155,6 +158,8 @@ impl Messages {
             borders: Vec::new(),
             ended: Vec::new(),
             changed: None,
+            whole: None,
+            silent: None,
             outsides,
             mailboxes,
             is_loaded: false,
@@ -230,10 +235,22 @@ impl Messages {
     /// Sends the messages to the thread that changes them, if they wait for that and nothing is left of the last change.
     ///
     /// Real-time: hot.
-    pub(super) fn send_to_editor(&mut self) {
-        if let (Some(jobs), None) = (&mut self.jobs, &self.changed) {
-            jobs.editor.send(&mut self.step);
+    pub(super) fn send_to_editor(&mut self, mut row: Option<&mut Option<Row>>) {
+        let (Some(jobs), None) = (&mut self.jobs, &self.changed) else {
+            return;
+        };
+        let had_row = matches!(row, Some(Some(_)));
+        jobs.editor.send(&mut self.step, row.as_deref_mut());
+        if had_row && matches!(row, Some(None)) {
+            self.silent = Some(0);
         }
+    }
+
+    /// Takes back all signals, if they were sent away for a change.
+    ///
+    /// Real-time: hot.
+    pub(super) fn take_whole_row(&mut self) -> Option<Row> {
+        self.whole.take()
     }
 
     /// Lets the objects move into signals that were put in order anew, and the row of these compute.
@@ -279,12 +296,16 @@ impl Messages {
     fn go_on(&mut self, edited: Edited) {
         let mut step = edited.messages;
         self.changed = edited.row;
+        self.whole = edited.whole;
         for ended in self.ended.drain(..) {
             step.machine().retire_child(ended);
         }
         self.borders.clear();
         step.machine().globals().children.borders(&mut self.borders);
         step.go_on_after_edits();
+        if let Some(blocks) = self.silent.take() {
+            step.machine().print_silence(blocks);
+        }
         if let [outside] = &mut self.outsides[..] {
             let events = Events::in_range(&self.waiting, 0, u32::MAX);
             step.run_between(|machine| outside.receive(0, events, machine));
@@ -303,6 +324,7 @@ impl Messages {
     /// Lets the signals compute a block whose messages come late.
     fn miss_block(&mut self, block: &Block<'_>) {
         self.missed += 1;
+        self.silent.iter_mut().for_each(|blocks| *blocks += 1);
         self.timer.begin();
         self.begin_children(block_number(block));
         for mailbox in &self.mailboxes {

@@ -75,6 +75,9 @@ impl SmallPatch {
 
     /// Puts the signals in order anew where messages have changed them: while the patch is loaded, or in a render.
     fn take_changes(&mut self) {
+        if let Some(row) = self.messages.take_whole_row() {
+            self.steps = Some(row);
+        }
         self.messages.take_row(&mut self.steps);
         let row = self.messages.step().and_then(MessageStep::take_changed_row);
         if let Some(row) = row {
@@ -146,7 +149,7 @@ impl SmallPatch {
             false => self.messages.process(block),
         };
         self.take_changes();
-        self.messages.send_to_editor();
+        self.messages.send_to_editor(Some(&mut self.steps));
         let mut ends = [0.0; MAX_BATCH];
         let count = match is_long {
             true => self.begin_batch(block, &mut ends),

@@ -190,6 +190,16 @@ impl MessageStep {
         })
     }
 
+    /// As [`make_edits`](Self::make_edits), where no signals compute. Gives the row of all, put in order anew.
+    ///
+    /// Real-time: waits, on the disk.
+    pub(crate) fn make_edits_alone(&mut self) -> Option<Row> {
+        self.machine.have_signals(true);
+        self.machine.make_edits();
+        self.machine.have_signals(false);
+        self.take_changed_row()
+    }
+
     /// Goes on with the messages that waited for changes.
     ///
     /// Real-time: as [`Machine::tick`].

@@ -20,7 +20,7 @@ const MAX_POINTS: f32 = 268_435_456.0;
 impl Builder<'_> {
     /// The object of a box of a class.
     pub(super) fn class(&mut self, class: &str, object: &LoadedObject) -> BuiltBox {
-        if self.reblocks || !self.has_signals && class.ends_with('~') {
+        if !self.has_signals && class.ends_with('~') {
             return self.not_built(class, object);
         }
         if let Some((name, points)) = array_definition(class, object) {

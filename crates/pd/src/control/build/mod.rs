@@ -105,8 +105,6 @@ pub(super) struct Builder<'m> {
     machine: &'m mut Machine,
     /// True while the patch is loaded, and where signals can be put in order later.
     pub(super) has_signals: bool,
-    /// True for a box that would change the blocks of signals that compute now: it is not made.
-    pub(super) reblocks: bool,
     pub(super) not_yet: Vec<NotYet>,
     /// Folder of each file.
     folders: Vec<PathBuf>,
@@ -127,7 +125,6 @@ impl<'m> Builder<'m> {
         Self {
             machine,
             has_signals: true,
-            reblocks: false,
             not_yet: Vec::new(),
             folders,
             saved_around: Vec::new(),
@@ -136,11 +133,6 @@ impl<'m> Builder<'m> {
             canvas: CanvasId::default(),
             names: None,
         }
-    }
-
-    /// As [`Machine::would_reblock`].
-    pub(super) fn would_reblock(&self, canvas: CanvasId, object: &LoadedObject) -> bool {
-        self.machine.would_reblock(canvas, object)
     }
 
     /// Adds a box to a canvas that is there.
