@@ -4,6 +4,7 @@ use super::Engine;
 use crate::EngineError;
 use crate::WordsFate;
 use crate::messages::{EVENTS, EventMessage, Ramp, RampLaw};
+use crate::resources::SentWords;
 use graph::{Catalogue, Graph, Kind, Node, NodeId, ParamRange, ParamValue, Signal};
 use processor::{Event, EventBody, EventTarget, OwnParam};
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ use units::Frames;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordsTicket {
     node: NodeId,
-    number: u64,
+    sent: SentWords,
     /// Position of the engine when it was sent.
     position: u64,
 }
@@ -184,10 +185,10 @@ impl Engine {
         let position = self.position;
         let outbox = self.resources.outbox(node);
         let outbox = outbox.ok_or_else(|| EngineError::NoParam("messages".to_owned()))?;
-        let number = outbox.send(text).ok_or(EngineError::Busy)?;
+        let sent = outbox.send(text).ok_or(EngineError::Busy)?;
         Ok(WordsTicket {
             node,
-            number,
+            sent,
             position,
         })
     }
@@ -198,7 +199,7 @@ impl Engine {
     pub fn words_fate(&mut self, ticket: &WordsTicket) -> WordsFate {
         let is_late = self.position > ticket.position + u64::from(self.plan.rate.hz());
         match self.resources.outbox(ticket.node) {
-            Some(outbox) => match outbox.fate(ticket.number) {
+            Some(outbox) => match outbox.fate(ticket.sent) {
                 WordsFate::Waits if is_late => WordsFate::Unknown,
                 fate => fate,
             },

@@ -47,6 +47,7 @@ use rtrb::Producer;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use units::Nanos;
+pub(crate) use words::SentWords;
 pub use words::WordsFate;
 use workers::{BackgroundThread, Priority, WaitPolicy, WorkerPool, WorkerPoolOptions};
 

@@ -3,13 +3,25 @@
 use crate::EngineError;
 use processor::{Inbox, TakenWords};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Messages of which it is remembered what has become of them.
 const MAX_REMEMBERED: usize = 4096;
 
+/// Outboxes of this process so far.
+static OUTBOXES: AtomicU64 = AtomicU64::new(0);
+
+/// The number of a message, and of the outbox that has sent it: a node that takes the place of another has one of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SentWords {
+    outbox: u64,
+    message: u64,
+}
+
 /// Messages in words to one node.
 pub(crate) struct WordsOutbox {
     inbox: Box<dyn Inbox>,
+    number: u64,
     sent: u64,
     taken: VecDeque<TakenWords>,
     /// Since which frame there is no room, and the last message that had been taken then.
@@ -34,6 +46,8 @@ impl WordsOutbox {
     pub(super) fn new(inbox: Box<dyn Inbox>) -> Self {
         Self {
             inbox,
+            // Relaxed: a number alone.
+            number: OUTBOXES.fetch_add(1, Ordering::Relaxed),
             sent: 0,
             taken: VecDeque::new(),
             full_since: None,
@@ -70,16 +84,23 @@ impl WordsOutbox {
     }
 
     /// Sends a message; gives its number, or `None` if too many wait.
-    pub(crate) fn send(&mut self, text: &str) -> Option<u64> {
+    pub(crate) fn send(&mut self, text: &str) -> Option<SentWords> {
         self.collect();
         let is_sent = self.inbox.send(text);
         self.sent += u64::from(is_sent);
-        is_sent.then_some(self.sent)
+        is_sent.then_some(SentWords {
+            outbox: self.number,
+            message: self.sent,
+        })
     }
 
-    /// The fate of message `number`.
-    pub(crate) fn fate(&mut self, number: u64) -> WordsFate {
+    /// The fate of a message; not known for one that another outbox has sent.
+    pub(crate) fn fate(&mut self, sent: SentWords) -> WordsFate {
+        if sent.outbox != self.number {
+            return WordsFate::Unknown;
+        }
         self.collect();
+        let number = sent.message;
         let found = self.taken.iter().find(|taken| taken.number == number);
         let is_past = self.taken.back().is_some_and(|last| last.number > number);
         match found {
@@ -97,5 +118,46 @@ impl WordsOutbox {
             }
             self.taken.push_back(taken);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use processor::WordsRoom;
+
+    /// An inbox whose first message is received at frame 64.
+    struct Taker(Option<TakenWords>);
+
+    impl Inbox for Taker {
+        fn send(&mut self, _: &str) -> bool {
+            self.0 = Some(TakenWords {
+                number: 1,
+                frame: 64,
+                is_received: true,
+            });
+            true
+        }
+
+        fn room(&self) -> WordsRoom {
+            WordsRoom {
+                longest: 10,
+                whole: 10,
+                free: 10,
+            }
+        }
+
+        fn taken(&mut self) -> Option<TakenWords> {
+            self.0.take()
+        }
+    }
+
+    #[test]
+    fn a_node_in_the_place_of_another_answers_for_its_own_messages_alone() {
+        let [mut before, mut after] = [(); 2].map(|()| WordsOutbox::new(Box::new(Taker(None))));
+        let sent = before.send("x 1").expect("there is room");
+        assert_eq!(before.fate(sent), WordsFate::Received(64));
+        after.send("y 1").expect("there is room");
+        assert_eq!(after.fate(sent), WordsFate::Unknown);
     }
 }
