@@ -317,8 +317,8 @@ fn blocks_of_signals_that_play_are_prepared_anew_in_a_silence_that_is_said() {
     let folder = folder("reblock");
     let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r add;\n#X msg 0 0 \\; pd-s obj 0 0 block~ 256 4 \\; pd-s obj 0 0 osc~ 30 \\, connect 3 0 4 0;\n#X obj 0 0 r other;\n\
                  #X msg 0 0 \\; pd-s obj 0 0 osc~ 77 \\, connect 5 0 2 0;\n\
-                 #N canvas 0 0 9 9 s 0;\n#X obj 0 0 osc~ 440;\n#X obj 0 0 fexpr~ \\$x1+\\$x1[-1];\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n\
-                 #X restore 0 0 pd s;\n#X obj 0 0 osc~ 100;\n#X obj 0 0 dac~;\n#X connect 5 0 6 0;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n";
+                 #N canvas 0 0 9 9 s 0;\n#X obj 0 0 osc~ 440;\n#X obj 0 0 fexpr~ \\$x1+\\$x1[-1];\n#X obj 0 0 outlet~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n\
+                 #X restore 0 0 pd s;\n#X obj 0 0 osc~ 100;\n#X obj 0 0 dac~;\n#X connect 5 0 6 0;\n#X connect 4 0 6 0;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n";
     std::fs::write(folder.join("p.pd"), patch).expect("writable");
     let path = folder.join("p.pd");
     let played = play(&path, &["add", "other"]);
@@ -341,12 +341,11 @@ fn blocks_of_signals_that_play_are_prepared_anew_in_a_silence_that_is_said() {
         .parse()
         .expect("a number");
     let (from, to) = (blocks[0] - silent, blocks[0]);
-    assert!(
-        silent > 0
-            && played.bits[from * 64..to * 64]
-                .iter()
-                .all(|it| it << 1 == 0)
-    );
+    let is_silent = |bits: &[u32]| bits.iter().all(|it| it << 1 == 0);
+    let mut behind = played.bits[from * 64..].chunks(64);
+    let first = behind.position(|bits| !is_silent(bits));
+    assert_eq!(first, Some(silent), "from {from}: {:?}", played.lines);
+    assert!(silent > 0);
     // But for the silence it is a render whose change comes where the silence begins.
     let heard = [&played.bits[..from * 64], &played.bits[to * 64..]].concat();
     let words = [("add", from), ("other", blocks[1] - silent)];

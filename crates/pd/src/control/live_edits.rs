@@ -176,10 +176,13 @@ impl Machine {
     pub(crate) fn go_on_after_edits(&mut self, block: u64) {
         let count = std::mem::take(&mut self.chains.made);
         let console = &mut self.globals.console;
-        console.line(|line| match count {
-            1 => write!(line, "canvas: changed in block {block}"),
-            _ => write!(line, "canvas: {count} changes took effect in block {block}"),
-        });
+        match count {
+            // All signals are to be sent first.
+            0 => {}
+            1 => console.line(|line| write!(line, "canvas: changed in block {block}")),
+            _ => console
+                .line(|line| write!(line, "canvas: {count} changes took effect in block {block}")),
+        }
         let Globals { arrays, jobs, .. } = &mut self.globals;
         while let Some((array, points)) = arrays.take_removed() {
             let keeps = false;

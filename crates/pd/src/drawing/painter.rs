@@ -4,7 +4,7 @@ use super::axes::Axes;
 use super::fields::{FieldNumber, color};
 use super::store::{Drawer, Store};
 use super::{Drawn, DrawnForm};
-use crate::control::{Place, Symbol};
+use crate::control::Place;
 use crate::file::Atom;
 
 /// Lines, areas and words, at most.
@@ -191,10 +191,5 @@ impl Painter {
             }
         }
         is_visible
-    }
-
-    /// The symbol of a name.
-    pub(super) fn symbol(&mut self, name: &str) -> Symbol {
-        self.store.symbols.intern(name)
     }
 }

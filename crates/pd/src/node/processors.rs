@@ -242,7 +242,8 @@ impl Messages {
         let had_row = matches!(row, Some(Some(_)));
         jobs.editor.send(&mut self.step, row.as_deref_mut());
         if had_row && matches!(row, Some(None)) {
-            self.silent = Some(0);
+            // This block computes none any more.
+            self.silent = Some(1);
         }
     }
 
