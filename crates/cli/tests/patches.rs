@@ -559,11 +559,65 @@ fn fast_forward_lets_time_pass_unheard_in_a_render() {
     }
     // Without the word in a message box there is nothing that could compute it.
     here.write("tone.pd", TONE);
-    let said =
-        here.well("render tone.pd -o tone.wav --seconds 0.1 --send \"10 pd fast-forward 100\"");
+    let mut render = here.command("render tone.pd -o tone.wav --seconds 0.1 --fuse off");
+    let said = render
+        .args(["--send", "10 pd fast-forward 100"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("fast-forward: only in a render"), "{said}");
+}
+
+/// A scalar in a subpatch, with a polygon, an area, a number and two arrays.
+const DATA: &str = "#N struct point float x float y float size array row step array area wide;
+#N struct step float y;
+#N struct wide float x float y float w;
+#N canvas 0 0 450 300 12;
+#N canvas 0 0 200 100 data 0;
+#X scalar point 30 50 7 \\; 0 \\; 10 \\; -10 \\; \\; 0 5 3 \\; 20 5 6 \\; \\;;
+#X coords 0 100 1 99 0 0 0;
+#X restore 20 20 pd data;
+#N canvas 0 0 450 300 drawing 0;
+#X obj 20 20 struct point float x float y float size array row step array area wide;
+#X obj 20 50 drawpolygon 900 2 0 0 size(0:10)(0:100) 0 20 20;
+#X obj 20 80 filledcurve 80 8 1 0 0 10 0 10 10;
+#X obj 20 110 drawnumber size 5 5 9 size=;
+#X obj 20 140 plot row 505 3 0 0 10;
+#X obj 20 170 plot -vs 0 area 660 1 0 0 10;
+#X obj 20 200 drawpolygon -v 0 111 1 0 0 9 9;
+#X restore 20 50 pd drawing;
+#X obj 20 80 hsl 128 15 0 127 0 0 empty empty empty -2 -8 0 10 #fcfcfc #000000 #000000 0 1;
+";
+
+#[test]
+fn a_drawing_of_a_canvas_shows_its_data_in_the_places_and_colours_of_pd() {
+    let here = Folder::new();
+    here.write("data.pd", DATA);
+    here.well("draw data.pd --canvas data -o data.svg");
+    let drawing = String::from_utf8(here.read("data.svg")).unwrap();
+    // The scalar lies at (30, 50) in the window; the corner of the picture is 20 pixels left of and above (0, 0).
+    for part in [
+        // Red, from it to 70 pixels and to (20, 20) on.
+        "stroke=\"#ff0000\" stroke-width=\"2\"",
+        "M50 70L120 70L70 50",
+        // A curve in blue inside, closed, between the middles of its sides.
+        "fill=\"#00ff00\"",
+        // `size=7` in the darkest blue.
+        ">size=7<",
+        // Elements ten pixels apart, 3 wide.
+        "M50 70L60 60L70 80",
+        "stroke-width=\"3\"",
+        // Twice as wide as `w` says.
+        "M50 68L70 71L70 59L50 62",
+    ] {
+        assert!(drawing.contains(part), "{part}\n{drawing}");
+    }
+    assert!(!drawing.contains("#202020"), "it is not visible");
+    let refused = here.call("draw data.pd --canvas nowhere -o x.svg");
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
     assert!(
-        said.err.contains("fast-forward: only in a render"),
+        refused.err.contains("no canvas `nowhere`"),
         "{}",
-        said.err
+        refused.err
     );
 }

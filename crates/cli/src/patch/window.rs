@@ -18,7 +18,13 @@ pub(crate) fn window(patch: &LoadedPatch, canvas: Option<&str>) -> Option<PatchW
         Some(name) => find(&patch.root, name.strip_prefix("pd-").unwrap_or(name))?,
         None => &patch.root,
     };
-    let font = PatchFont::of_size(root.font);
+    // A subpatch has the letters of the patch around.
+    let size = if root.font > 0.0 {
+        root.font
+    } else {
+        patch.root.font
+    };
+    let font = PatchFont::of_size(size);
     let cord = |connection: &divisi::pd::Connection| {
         let outlets = root
             .objects
