@@ -229,7 +229,7 @@ fn pipelines_and_queues_give_the_bits_of_one_thread() {
 fn longer_blocks_give_the_bits_of_64_frames() {
     for patch in patches() {
         let expected = alone(&patch);
-        for times in [2, 8] {
+        for times in [2, 8, 24] {
             let found = played_in_long(graph(&patch), times);
             let first = expected.iter().zip(&found).position(|(a, b)| a != b);
             let place = first.map(|at| at / (64 * OUTPUTS));

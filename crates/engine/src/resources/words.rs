@@ -127,9 +127,9 @@ mod tests {
     use processor::WordsRoom;
 
     /// An inbox whose first message is received at frame 64.
-    struct Taker(Option<TakenWords>);
+    struct TakingNode(Option<TakenWords>);
 
-    impl Inbox for Taker {
+    impl Inbox for TakingNode {
         fn send(&mut self, _: &str) -> bool {
             self.0 = Some(TakenWords {
                 number: 1,
@@ -154,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_node_in_the_place_of_another_answers_for_its_own_messages_alone() {
-        let [mut before, mut after] = [(); 2].map(|()| WordsOutbox::new(Box::new(Taker(None))));
+        let [mut before, mut after] =
+            [(); 2].map(|()| WordsOutbox::new(Box::new(TakingNode(None))));
         let sent = before.send("x 1").expect("there is room");
         assert_eq!(before.fate(sent), WordsFate::Received(64));
         after.send("y 1").expect("there is room");

@@ -135,7 +135,12 @@ impl Machine {
             words::FORWARD => {
                 let first = self.values[message.from as usize..message.to as usize].first();
                 let ms = first.map_or(0.0, |value| value.number());
-                self.fast_forward(ms);
+                let globals = &mut self.globals;
+                if !globals.fast_forward.begin(globals.clocks.now(), ms) {
+                    globals.print(
+                        "error: pd: fast-forward: only in a render of a patch that has it in a message box and shares no names",
+                    );
+                }
             }
             _ => {}
         }

@@ -1,7 +1,6 @@
 //! [`FastForward`]: time that a patch wants to be over before it is heard again, after `; pd fast-forward MS`.
 
 use super::clocks::UNITS_PER_MS;
-use super::machine::Machine;
 use crate::load::{Instance, ObjectBody};
 
 /// Milliseconds of one message, at most: a day.
@@ -18,25 +17,19 @@ pub(crate) struct FastForward {
     until: f64,
 }
 
-impl Machine {
-    /// Takes `; pd fast-forward MS`; 0 ends one.
-    pub(super) fn fast_forward(&mut self, ms: f32) {
-        let globals = &mut self.globals;
-        if !globals.fast_forward.is_allowed {
-            return globals.print(
-                "error: pd: fast-forward: only in a render of a patch that has it in a message box and shares no names",
-            );
+impl FastForward {
+    /// Begins such a time at the logical time `now`; 0 ends one. False if none is allowed.
+    pub(super) fn begin(&mut self, now: f64, ms: f32) -> bool {
+        if self.is_allowed {
+            self.until = now + f64::from(ms).clamp(0.0, MAX_MS) * UNITS_PER_MS;
         }
-        let ms = f64::from(ms).clamp(0.0, MAX_MS);
-        globals.fast_forward.until = globals.clocks.now() + ms * UNITS_PER_MS;
+        self.is_allowed
     }
 
     /// Returns true while time is to pass without being heard.
-    ///
-    /// Real-time: hot.
     #[inline]
-    pub(crate) fn is_fast_forward(&self) -> bool {
-        self.globals.clocks.now() < self.globals.fast_forward.until
+    pub(super) fn lasts(&self, now: f64) -> bool {
+        now < self.until
     }
 }
 

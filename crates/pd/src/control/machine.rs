@@ -205,6 +205,14 @@ impl Machine {
         self.globals.clocks.now()
     }
 
+    /// Returns true while time is to pass without being heard.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn is_fast_forward(&self) -> bool {
+        self.globals.fast_forward.lasts(self.now())
+    }
+
     /// Class of an object.
     pub(crate) fn class(&self, id: ObjectId) -> &str {
         &self.classes[id.0 as usize]

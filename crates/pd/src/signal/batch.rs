@@ -15,17 +15,8 @@ use super::traits::Traits;
 use crate::control::ObjectId;
 use std::collections::HashMap;
 
-/// Blocks of a batch, at most.
-pub(crate) const MAX_BATCH: usize = 8;
-
-/// Blocks of a batch that are worth it: the first one fills blocks of another length with the numbers of boxes.
-pub(crate) const LEAST_BATCH: usize = 3;
-
 /// Classes that do more in a block than to compute: read and write files, wait for others.
 const APART: [&str; 3] = ["readsf~", "writesf~", "pd~"];
-
-/// Logical times at the ends of the blocks of a batch.
-pub(crate) type BatchTimes = [f64; MAX_BATCH];
 
 /// A step that touches a shared thing.
 struct Access<'s> {
@@ -86,7 +77,7 @@ fn is_in_order(name: SharedName, accesses: &[Access<'_>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::steps::PatchSteps;
-    use super::super::{RowFormat, SharedCell};
+    use super::super::{MAX_BATCH, RowFormat, SharedCell};
     use super::*;
     use crate::control::words;
     use crate::load::load_text;

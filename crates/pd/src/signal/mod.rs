@@ -62,7 +62,6 @@ mod traits;
 mod world;
 
 pub(crate) use arithmetic::{Arithmetic, Operation};
-pub(crate) use batch::{BatchTimes, LEAST_BATCH, MAX_BATCH};
 pub(crate) use bound_step::BoundStep;
 pub(crate) use claimed::Claimed;
 pub(crate) use format::RowFormat;
@@ -83,3 +82,12 @@ pub(crate) use world::{Inlets, SignalWorld};
 
 /// Frames of a block.
 pub(crate) const BLOCK: usize = 64;
+
+/// Blocks of a batch, at most.
+pub(crate) const MAX_BATCH: usize = 8;
+
+/// Blocks of a batch that are worth it: the first one fills blocks of another length with the numbers of boxes.
+pub(crate) const LEAST_BATCH: usize = 3;
+
+/// Logical times at the ends of the blocks of a batch.
+pub(crate) type BatchTimes = [f64; MAX_BATCH];

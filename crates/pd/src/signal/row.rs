@@ -1,7 +1,5 @@
 //! [`Row`]: steps with everything that they touch, run one after the other by one node.
 
-use super::RowFormat;
-use super::batch::{BatchTimes, MAX_BATCH};
 use super::bound_step::BoundStep;
 use super::joined_blocks::JoinedBlocks;
 use super::lanes::{Cut, Scratch, Slices};
@@ -14,6 +12,7 @@ use super::row_step::{Action, OwnBlocks, RowStep};
 use super::together::OrderedSteps;
 use super::traits::Traits;
 use super::world::{BlockTime, BufferId, Surroundings};
+use super::{BatchTimes, MAX_BATCH, RowFormat};
 use crate::control::{Machine, ObjectId};
 use rt::vectors::{WideWork, widest};
 use std::sync::Arc;

@@ -3,9 +3,8 @@
 //! An object says what its signals touch ([`Accesses`]). From that follows the order of steps, and the object gets exactly those
 //! things ([`Grants`]): what it did not declare it cannot reach.
 
-use super::BLOCK;
-use super::batch::MAX_BATCH;
 use super::claimed::Claimed;
+use super::{BLOCK, MAX_BATCH};
 use crate::control::Symbol;
 use rt::claim_cell::{ReadClaim, WriteClaim};
 use std::collections::{HashMap, HashSet};
