@@ -63,6 +63,8 @@ pub(super) struct CanvasBox {
     pub edges: [f32; 4],
     /// True if it sends when the patch is loaded.
     pub is_loadbang: bool,
+    /// True for `block~` and `switch~` with arguments.
+    pub sets_blocks: bool,
     /// Objects that were made with it.
     pub objects: Range<u32>,
 }
@@ -109,6 +111,7 @@ impl CanvasBox {
             side,
             edges: edges_of(object),
             is_loadbang: class == "loadbang" || matches!(object.body, ObjectBody::Gui(_)),
+            sets_blocks: matches!(class, "block~" | "switch~") && !object.arguments.is_empty(),
             objects,
         }
     }
@@ -237,6 +240,16 @@ impl Canvases {
         for one in boxes.iter().filter(|one| one.is_loadbang) {
             if let BoxPlace::Object(id) = one.place {
                 to.push(id);
+            }
+        }
+    }
+
+    /// Objects of the boxes from `first` on that send when they are loaded, in the order of the boxes.
+    pub(super) fn loadbangs_from(&self, canvas: CanvasId, first: usize, to: &mut Vec<ObjectId>) {
+        for one in self.get(canvas).boxes.iter().skip(first) {
+            one.canvases().iter().for_each(|id| self.loadbangs(*id, to));
+            if let (true, BoxPlace::Object(id)) = (one.is_loadbang, &one.place) {
+                to.push(*id);
             }
         }
     }

@@ -11,11 +11,14 @@ use super::symbol::words;
 use super::value::Value;
 use super::wire::ObjectId;
 use crate::class::PortKind;
-use crate::load::MAX_PATCH_BOXES;
+use crate::file::PatchBox;
+use crate::load::{BoxLoader, LoadedObject, MAX_PATCH_BOXES, Scope};
+use graph::Diagnostic;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Canvases around a canvas in which messages make boxes, at most.
-const MAX_DEPTH: usize = 256;
+pub(super) const MAX_DEPTH: usize = 256;
 
 impl Machine {
     /// Does what a message to a canvas says.
@@ -42,6 +45,9 @@ impl Machine {
                     Ok(())
                 }
                 "cut" => self.cut_boxes(message.canvas),
+                "copy" => self.copy_boxes(message.canvas),
+                "paste" => self.paste_boxes(message.canvas, depth),
+                "duplicate" => self.duplicate_boxes(message.canvas, depth),
                 _ => self.make_boxes(message),
             },
         };
@@ -58,7 +64,7 @@ impl Machine {
     /// Makes the boxes of a statement.
     fn make_boxes(&mut self, message: &CanvasMessage) -> Result<(), String> {
         let canvas = message.canvas;
-        let (boxes, canvases) = self.canvases.counts();
+        let (boxes, _) = self.canvases.counts();
         if boxes >= MAX_PATCH_BOXES {
             return Err(format!("at most {MAX_PATCH_BOXES} boxes are made"));
         }
@@ -66,15 +72,39 @@ impl Machine {
             return Err(format!("canvases are nested at most {MAX_DEPTH} deep"));
         }
         let statement = self.statement(message);
+        self.load_with(canvas, |loader, scope, counts| {
+            loader.load(&statement, scope, counts)
+        });
+        Ok(())
+    }
+
+    /// Makes boxes that were copied.
+    pub(super) fn load_boxes(&mut self, canvas: CanvasId, copies: &[PatchBox]) {
+        self.load_with(canvas, |loader, scope, counts| {
+            loader.load_boxes(copies, scope, counts)
+        });
+    }
+
+    /// Makes the boxes that `load` gives, in a canvas.
+    fn load_with(
+        &mut self,
+        canvas: CanvasId,
+        load: impl FnOnce(
+            &mut BoxLoader,
+            &Arc<Scope>,
+            (usize, usize),
+        ) -> (Vec<LoadedObject>, Vec<Diagnostic>),
+    ) {
+        let counts = self.canvases.counts();
         let scope = self.canvases.get(canvas).scope.clone();
         let patch = self.globals().console.patch;
         let place = self.canvases.loaders.get_mut(usize::from(patch));
         let Some(mut loader) = place.and_then(Option::take) else {
-            return Ok(());
+            return;
         };
         let first = ObjectId(self.object_count());
         self.patches.continue_with(first, patch);
-        let (loaded, found) = loader.load(&statement, &scope, (boxes, canvases));
+        let (loaded, found) = load(&mut loader, &scope, counts);
         let mut layout = self.layout.take();
         let mut builder = Builder::new(self, loader.folders());
         builder.has_signals = layout.is_some();
@@ -103,7 +133,6 @@ impl Machine {
             let line = format!("error: {}: {why}", one.class);
             self.globals().print(&line);
         }
-        Ok(())
     }
 
     /// The message as it would stand in a file.
@@ -135,12 +164,20 @@ impl Machine {
             let index = message.values.get(at).map_or(0.0, |value| value.number()) as usize;
             *number = index;
         }
+        self.wire(message.canvas, numbers, message.selector == words::CONNECT)
+    }
+
+    /// Connects two boxes of a canvas, or disconnects them.
+    pub(super) fn wire(
+        &mut self,
+        canvas: CanvasId,
+        numbers: [usize; 4],
+        connects: bool,
+    ) -> Result<(), String> {
         let [from, outlet, to, inlet] = numbers;
-        let canvas = message.canvas;
-        let connects = message.selector == words::CONNECT;
         let source = self.canvases.outlet(canvas, from, outlet);
         let target = self.canvases.inlet(canvas, to, inlet);
-        let (Some(((object, outlet), kind)), Some((wire, _))) = (source, target) else {
+        let (Some(((object, port), kind)), Some((wire, _))) = (source, target) else {
             return Err(format!(
                 "there is no connection from {from} {outlet} to {to} {inlet}"
             ));
@@ -155,10 +192,13 @@ impl Machine {
                 return Err("there is no such connection of signals".to_owned());
             }
         }
-        match message.selector {
-            words::CONNECT => self.connect(object, outlet, wire),
-            _ if self.disconnect(object, outlet, wire) => {}
-            _ => return Err("there is no such connection".to_owned()),
+        match connects {
+            true => self.connect(object, port, wire),
+            false if self.disconnect(object, port, wire) => {}
+            false => return Err("there is no such connection".to_owned()),
+        }
+        if let (PortKind::Message, Some(layout)) = (kind, &mut self.layout) {
+            layout.note_wire(canvas, numbers, connects);
         }
         Ok(())
     }

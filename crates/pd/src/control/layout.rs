@@ -17,7 +17,15 @@ pub(crate) struct Layout {
 }
 
 /// Words of messages that change canvases.
-const CHANGES: [&str; 5] = ["obj", "connect", "disconnect", "clear", "cut"];
+const CHANGES: [&str; 7] = [
+    "obj",
+    "connect",
+    "disconnect",
+    "clear",
+    "cut",
+    "paste",
+    "duplicate",
+];
 
 /// Returns true if a patch may send such messages to a canvas: they and the name of a canvas stand in its boxes.
 pub(super) fn may_change(root: &Instance) -> bool {
@@ -61,7 +69,7 @@ impl Layout {
     }
 
     /// A canvas and what its boxes have become.
-    fn canvas(&mut self, id: CanvasId) -> Option<(&mut Instance, &mut Built)> {
+    pub(super) fn canvas(&mut self, id: CanvasId) -> Option<(&mut Instance, &mut Built)> {
         match id == self.id {
             true => Some((&mut self.root, &mut self.built)),
             false => find(&mut self.root, &mut self.built, id),
@@ -83,6 +91,38 @@ impl Layout {
         }
         if is_signal {
             self.change();
+        }
+    }
+
+    /// Takes note of a connection of messages that was made or removed.
+    pub(super) fn note_wire(
+        &mut self,
+        canvas: CanvasId,
+        [from, outlet, to, inlet]: [usize; 4],
+        connects: bool,
+    ) {
+        let Some((instance, _)) = self.canvas(canvas) else {
+            return;
+        };
+        let wire = Connection {
+            from,
+            outlet,
+            to,
+            inlet,
+            span: SourceSpan::default(),
+        };
+        let is_same = |other: &Connection| {
+            Connection {
+                span: wire.span,
+                ..*other
+            } == wire
+        };
+        match connects {
+            true => instance.connections.push(wire),
+            false => {
+                let at = instance.connections.iter().position(is_same);
+                at.map(|at| instance.connections.remove(at));
+            }
         }
     }
 

@@ -111,11 +111,20 @@ impl Machine {
             Some(Value::Symbol(symbol)) => self.globals.symbols.text(*symbol),
             _ => "",
         };
-        let is_object = self.globals.symbols.text(edit.selector) == "obj";
+        let canvas = self.canvases.get(edit.canvas);
         // Without arguments they are those of the canvas around.
-        let sets_blocks = matches!(text(2), "block~" | "switch~") && edit.values.len() > 3;
+        let sets_blocks = match self.globals.symbols.text(edit.selector) {
+            "obj" => matches!(text(2), "block~" | "switch~") && edit.values.len() > 3,
+            "paste" => self.clipboard.sets_blocks(),
+            "duplicate" => {
+                let boxes = canvas.selection.boxes.iter();
+                let mut boxes = boxes.filter_map(|at| canvas.boxes.get(*at));
+                boxes.any(|one| one.sets_blocks)
+            }
+            _ => false,
+        };
         let may_change = self.layout.is_some() && self.chains.makes_changes;
-        if !(is_object && sets_blocks && may_change) || self.chains.has_signals {
+        if !(sets_blocks && may_change) || self.chains.has_signals {
             return false;
         }
         self.has_playing(edit.canvas)

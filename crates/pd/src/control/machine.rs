@@ -3,6 +3,7 @@
 use super::arrays::ArrayId;
 use super::canvases::Canvases;
 use super::chains::Chains;
+use super::clipboard::Clipboard;
 use super::clocks::UNITS_PER_MS;
 use super::globals::Globals;
 use super::layout::Layout;
@@ -49,6 +50,8 @@ pub struct Machine {
     /// True if `fast-forward` stands in a message box.
     pub(crate) has_fast_forward: bool,
     pub(super) patches: Patches,
+    /// Boxes that messages have copied.
+    pub(super) clipboard: Clipboard,
     /// Messages that wait for a change of the patch.
     pub(super) chains: Chains,
 }
@@ -78,6 +81,7 @@ impl Machine {
             layout: None,
             has_fast_forward: false,
             patches: Patches::default(),
+            clipboard: Clipboard::default(),
             chains: Chains::default(),
             // Pd multiplies by an inverse that is a float.
             tick: UNITS_PER_MS * 1000.0 * 64.0 * f64::from(1.0 / rate),

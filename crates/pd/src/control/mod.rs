@@ -51,6 +51,7 @@ mod build;
 mod built;
 mod canvases;
 mod chains;
+mod clipboard;
 mod clocks;
 mod console;
 mod data;

@@ -41,6 +41,7 @@ impl Machine {
                     selection.has_scalars = false;
                 }
                 selection.is_written = false;
+                selection.is_pressed = true;
                 selection.from = hit.is_none().then_some([x, y]);
                 match hit {
                     Some(hit) if is_known && adds => selection.boxes.retain(|one| *one != hit),
@@ -49,6 +50,7 @@ impl Machine {
                 }
             }
             "mouseup" => {
+                selection.is_pressed = false;
                 if let Some([from_x, from_y]) = selection.from.take() {
                     let area = [from_x.min(x), from_y.min(y), from_x.max(x), from_y.max(y)];
                     let all = boxes.iter().enumerate();
@@ -68,6 +70,10 @@ impl Machine {
         if state.selection.is_written {
             return Ok(());
         }
+        if self.layout.is_some() {
+            self.copy_boxes(canvas)?;
+        }
+        let state = self.canvases.get_mut(canvas);
         let Selection {
             boxes: mut cut,
             has_scalars,

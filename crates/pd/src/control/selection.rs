@@ -19,6 +19,8 @@ pub(super) struct Selection {
     pub(super) has_scalars: bool,
     /// Begin of a click on no box.
     pub(super) from: Option<[f32; 2]>,
+    /// True from a click until it ends.
+    pub(super) is_pressed: bool,
     /// True if the text of the one that is selected is being written: a click has ended on it.
     pub(super) is_written: bool,
 }

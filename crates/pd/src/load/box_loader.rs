@@ -3,7 +3,7 @@
 use super::instance::{LoadedObject, LoadedPatch, SourceFile};
 use super::loader::Loader;
 use super::scope::Scope;
-use crate::file::{BoxBody, Canvas, read_patch};
+use crate::file::{BoxBody, Canvas, PatchBox, read_patch};
 use graph::Diagnostic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,6 +53,21 @@ impl BoxLoader {
         }
         found.append(&mut self.0.take_diagnostics());
         (loaded, found)
+    }
+
+    /// As [`load`](Self::load), of boxes that were read.
+    ///
+    /// Real-time: waits, on the disk.
+    pub(crate) fn load_boxes(
+        &mut self,
+        copies: &[PatchBox],
+        scope: &Arc<Scope>,
+        (boxes, canvases): (usize, usize),
+    ) -> (Vec<LoadedObject>, Vec<Diagnostic>) {
+        (self.0.boxes, self.0.instances) = (boxes, canvases);
+        let copies = copies.iter().map(|one| self.0.object(one, scope));
+        let loaded = copies.collect();
+        (loaded, self.0.take_diagnostics())
     }
 
     /// Folder of each file.

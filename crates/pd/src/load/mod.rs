@@ -23,6 +23,7 @@
 mod arguments;
 mod box_loader;
 mod connections;
+mod copied;
 mod instance;
 mod loader;
 mod parsed;
@@ -35,9 +36,10 @@ mod sub_patches;
 mod tests;
 
 pub(crate) use box_loader::BoxLoader;
+pub(crate) use copied::{box_of, counts, sets_blocks};
 pub use instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile, SubPatch};
+pub(crate) use loader::{MAX_INSTANCES as MAX_PATCH_CANVASES, MAX_PATCH_BOXES, load_inner};
 pub use loader::{MAX_INSTANCES, load_patch, load_patch_with};
-pub(crate) use loader::{MAX_PATCH_BOXES, load_inner};
 pub(crate) use loader::{load_text, ports_of_canvas};
 pub(crate) use scope::Scope;
 pub use search::SearchPath;

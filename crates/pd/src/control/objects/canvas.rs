@@ -43,7 +43,16 @@ const MAKES: &[&str] = &[
     "array",
 ];
 /// Messages that select boxes, and remove what is selected.
-const SELECTS: &[&str] = &["selectall", "deselectall", "mouse", "mouseup", "cut"];
+const SELECTS: &[&str] = &[
+    "selectall",
+    "deselectall",
+    "mouse",
+    "mouseup",
+    "cut",
+    "copy",
+    "paste",
+    "duplicate",
+];
 /// Messages that say how a canvas looks.
 const LOOKS: &[&str] = &[
     "vis",
