@@ -128,6 +128,7 @@ impl Machine {
         let state = self.canvases.get_mut(canvas);
         state.selection = Selection {
             boxes: (first..state.boxes.len()).collect(),
+            is_pressed: state.selection.is_pressed,
             ..Selection::default()
         };
         let mut objects = Vec::new();

@@ -60,7 +60,12 @@ impl Machine {
                     selection.is_written = selection.boxes.len() == 1;
                 }
             }
-            _ => *selection = Selection::default(),
+            _ => {
+                *selection = Selection {
+                    is_pressed: selection.is_pressed,
+                    ..Selection::default()
+                };
+            }
         }
     }
 
@@ -77,8 +82,10 @@ impl Machine {
         let Selection {
             boxes: mut cut,
             has_scalars,
+            is_pressed,
             ..
         } = std::mem::take(&mut state.selection);
+        state.selection.is_pressed = is_pressed;
         cut.retain(|at| *at < state.boxes.len());
         let (mut objects, mut lists) = (Vec::new(), Vec::new());
         lists.extend(has_scalars.then_some(state.list));
