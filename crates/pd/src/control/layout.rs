@@ -76,20 +76,23 @@ impl Layout {
         }
     }
 
-    /// Adds a box that was made.
-    pub(super) fn add(&mut self, canvas: CanvasId, object: LoadedObject, built: BuiltBox) {
-        let is_signal = match &object.body {
+    /// Adds boxes that were made.
+    pub(super) fn add(&mut self, canvas: CanvasId, made: Vec<(LoadedObject, BuiltBox)>) {
+        let is_signal = |(object, _): &(LoadedObject, BuiltBox)| match &object.body {
             ObjectBody::Class(class) => class.ends_with('~'),
             ObjectBody::Subpatch(_) | ObjectBody::Abstraction(_) | ObjectBody::Clones { .. } => {
                 true
             }
             _ => false,
         };
+        let changes = made.iter().any(is_signal);
         if let Some((instance, boxes)) = self.canvas(canvas) {
-            instance.objects.push(object);
-            boxes.boxes.push(built);
+            for (object, built) in made {
+                instance.objects.push(object);
+                boxes.boxes.push(built);
+            }
         }
-        if is_signal {
+        if changes {
             self.change();
         }
     }

@@ -111,6 +111,10 @@ impl Machine {
             Some(Value::Symbol(symbol)) => self.globals.symbols.text(*symbol),
             _ => "",
         };
+        let may_change = self.layout.is_some() && self.chains.makes_changes;
+        if !may_change || self.chains.has_signals {
+            return false;
+        }
         let canvas = self.canvases.get(edit.canvas);
         // Without arguments they are those of the canvas around.
         let sets_blocks = match self.globals.symbols.text(edit.selector) {
@@ -123,11 +127,7 @@ impl Machine {
             }
             _ => false,
         };
-        let may_change = self.layout.is_some() && self.chains.makes_changes;
-        if !(sets_blocks && may_change) || self.chains.has_signals {
-            return false;
-        }
-        self.has_playing(edit.canvas)
+        sets_blocks && self.has_playing(edit.canvas)
     }
 
     /// Says for how many blocks the patch was silent.

@@ -52,6 +52,8 @@ pub struct Machine {
     pub(super) patches: Patches,
     /// Boxes that messages have copied.
     pub(super) clipboard: Clipboard,
+    /// Words of all copies that were made.
+    pub(super) copied_words: usize,
     /// Messages that wait for a change of the patch.
     pub(super) chains: Chains,
 }
@@ -82,6 +84,7 @@ impl Machine {
             has_fast_forward: false,
             patches: Patches::default(),
             clipboard: Clipboard::default(),
+            copied_words: 0,
             chains: Chains::default(),
             // Pd multiplies by an inverse that is a float.
             tick: UNITS_PER_MS * 1000.0 * 64.0 * f64::from(1.0 / rate),

@@ -108,7 +108,8 @@ pub struct LoadedObject {
     /// Its words behind the class, with arguments in place. Those of a message box are as they are written: `$1` there
     /// stands for what is received.
     pub arguments: Vec<Atom>,
-    /// The words of an object box as they are written: with `r` for `receive`, and `$1` for an argument.
+    /// The words of an object box and of a subpatch as they are written: with `r` for `receive`, and `$1` for an argument.
+    /// Where names of other boxes have dollars: of a box of the GUI the names to send to, to receive under and to show, of an array its name.
     pub written: Vec<Atom>,
     /// Inlets and outlets.
     pub ports: Ports,

@@ -2,6 +2,7 @@
 
 use super::arguments::{with_argument, with_arguments};
 use super::connections::checked;
+use super::copied::words_of;
 use super::instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile};
 use super::parsed::{ParsedFile, ParsedFiles};
 use super::scope::Scope;
@@ -306,10 +307,7 @@ impl Loader {
                 (ObjectBody::Scalar, words, Ports::default())
             }
         };
-        let written = match &patch_box.body {
-            BoxBody::Object(words) => words.clone(),
-            _ => Vec::new(),
-        };
+        let written = words_of(&patch_box.body);
         LoadedObject {
             body,
             arguments,

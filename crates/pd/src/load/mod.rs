@@ -36,7 +36,7 @@ mod sub_patches;
 mod tests;
 
 pub(crate) use box_loader::BoxLoader;
-pub(crate) use copied::{box_of, counts, sets_blocks};
+pub(crate) use copied::{CopySize, box_of, sets_blocks};
 pub use instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile, SubPatch};
 pub(crate) use loader::{MAX_INSTANCES as MAX_PATCH_CANVASES, MAX_PATCH_BOXES, load_inner};
 pub use loader::{MAX_INSTANCES, load_patch, load_patch_with};
