@@ -313,7 +313,7 @@ mod tests {
                 assert!(chain.join(next).is_none());
             }
             let mut found = blocks(frames);
-            chain.run(&mut [], &mut found);
+            chain.run(&[], &mut found);
             let check = |at: usize| {
                 let [a, b, c] = [1, 2, 3].map(|block: usize| found[block][at]);
                 let middle = c - (a + b);
