@@ -1,6 +1,7 @@
 //! Filters against their transfer functions.
 
 use crate::kit::*;
+use graph::ParamValue;
 
 /// The frequency of the analog filter that a trapezoidal one has at `hz`, relative to `freq`.
 fn warped(hz: f64, freq: f64) -> f64 {
@@ -256,37 +257,101 @@ fn filters_are_stable_for_a_hundred_million_random_frames() {
     filters_stay_bounded_for(100_000_000 / RATE);
 }
 
-/// Noise through a filter whose frequency is driven by other noise over ten octaves: another random number in each frame. `biquad` is
-/// not stable so (CONTRIBUTING.md).
+/// Noise through a filter whose parameters `drives` follow other noises, another number in each frame.
+fn stays_bounded(kind: &str, params: &[(&str, ParamValue)], drives: &[Drive], seconds: usize) {
+    let mut unit = driven_bench(kind, params, drives);
+    let mut seed = 0;
+    for _ in 0..seconds {
+        let noises: Vec<Vec<f32>> = (0..=drives.len())
+            .map(|_| {
+                seed += 1;
+                noise(seed, RATE)
+            })
+            .collect();
+        let inputs: Vec<&[f32]> = noises.iter().map(Vec::as_slice).collect();
+        let heard = play(&mut unit, &inputs, &[]);
+        let loudest = heard.iter().map(|output| peak(output)).fold(0.0, f64::max);
+        assert!(loudest < 1000.0, "{kind} {params:?} reaches {loudest}");
+        assert!(loudest > 0.1, "{kind} {params:?} is silent");
+    }
+}
+
+/// A frequency that is driven over ten octaves.
+const fn wild(freq: &'static str) -> Drive {
+    (freq, Law::Octaves, 5.0)
+}
+
+/// Frequencies, resonances and gains, all of which a filter is driven by at once.
 fn driven_filters_stay_bounded_for(seconds: usize) {
-    let units: [(&str, &[(&str, f64)]); 7] = [
-        ("ladder", &[("resonance", 0.95)]),
-        ("allpass", &[("q", 30.0)]),
-        ("comb", &[("feedback", 0.95)]),
-        ("eq", &[("mid1_db", 24.0), ("mid1_q", 10.0)]),
-        ("crossover", &[]),
-        ("svf", &[("q", 30.0)]),
-        ("onepole", &[]),
+    let freq = ("freq", number(600.0));
+    let (q, sharp) = ([wild("freq"), ("q", Law::Octaves, 4.0)], number(6.0));
+    let resonance = [wild("freq"), ("resonance", Law::Add, 0.95)];
+    let feedback = [wild("freq"), ("feedback", Law::Add, 0.95)];
+    let equalizer = [
+        wild("low_freq"),
+        ("low_db", Law::Add, 24.0),
+        wild("mid1_freq"),
+        ("mid1_q", Law::Octaves, 3.0),
+        ("mid1_db", Law::Add, 24.0),
     ];
-    for (kind, params) in units {
-        let mut unit = driven_bench(kind, params, 5.0);
-        for second in 0..seconds as u64 {
-            let (sound, drive) = (noise(2 * second, RATE), noise(2 * second + 1, RATE));
-            let heard = play(&mut unit, &[&sound, &drive], &[]);
-            let loudest = heard.iter().map(|output| peak(output)).fold(0.0, f64::max);
-            assert!(loudest < 1000.0, "{kind} reaches {loudest}");
-            assert!(loudest > 0.1, "{kind} is silent");
-        }
+    let two = [wild("freq1"), wild("freq2")];
+    stays_bounded("ladder", &[freq.clone()], &resonance, seconds);
+    stays_bounded("allpass", &[("q", sharp.clone())], &q, seconds);
+    stays_bounded("comb", &[freq.clone()], &feedback, seconds);
+    stays_bounded("eq", &[], &equalizer, seconds);
+    stays_bounded("crossover", &[], &two, seconds);
+    stays_bounded("svf", &[freq.clone(), ("q", sharp)], &q, seconds);
+    stays_bounded("onepole", &[freq.clone()], &q[..1], seconds);
+}
+
+/// A biquad in each of its modes, likewise.
+fn driven_biquads_stay_bounded_for(seconds: usize) {
+    let drives = [
+        wild("freq"),
+        ("q", Law::Octaves, 4.0),
+        ("gain_db", Law::Add, 24.0),
+    ];
+    for mode in [
+        "lowpass",
+        "highpass",
+        "bandpass",
+        "notch",
+        "peak",
+        "lowshelf",
+        "highshelf",
+    ] {
+        let params = [
+            ("freq", number(600.0)),
+            ("q", number(6.0)),
+            ("mode", word(mode)),
+        ];
+        stays_bounded("biquad", &params, &drives, seconds);
     }
 }
 
 #[test]
-fn filters_are_stable_while_noise_drives_their_frequencies() {
+fn filters_are_stable_while_noise_drives_their_parameters() {
     driven_filters_stay_bounded_for(2);
+    driven_biquads_stay_bounded_for(2);
+}
+
+/// Steadily the highest resonance: what enters stays longest.
+#[test]
+fn resonant_filters_are_stable_while_noise_drives_their_frequencies() {
+    let params = [("freq", number(600.0)), ("q", number(30.0))];
+    for kind in ["allpass", "svf", "biquad"] {
+        stays_bounded(kind, &params, &[wild("freq")], 2);
+    }
 }
 
 #[test]
 #[ignore = "10^8 frames of each filter: minutes"]
 fn filters_are_stable_for_a_hundred_million_frames_of_noise() {
     driven_filters_stay_bounded_for(100_000_000_usize.div_ceil(RATE));
+}
+
+#[test]
+#[ignore = "10^8 frames of each mode: minutes"]
+fn biquads_are_stable_for_a_hundred_million_frames_of_noise() {
+    driven_biquads_stay_bounded_for(100_000_000_usize.div_ceil(RATE));
 }

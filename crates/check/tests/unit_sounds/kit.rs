@@ -2,7 +2,8 @@
 
 pub(crate) use divisi_check::conformance::node;
 use divisi_check::processor_bench::{BlockSplit, ProcessorBench, TestInput};
-use graph::{Law, Modulation, ParamValue, Signal};
+pub(crate) use graph::Law;
+use graph::{Modulation, ParamValue, Signal};
 use processor::{Event, EventBody, EventTarget, Registry};
 pub(crate) use std::f64::consts::TAU;
 use units::{Channels, SampleRate};
@@ -16,27 +17,26 @@ pub(crate) fn bench(kind: &str, params: &[(&str, ParamValue)]) -> ProcessorBench
     ProcessorBench::new(&registry, &node(kind, params), rate)
 }
 
-/// A unit whose first parameter that can be driven is 600, times two to the power of `octaves` × the last input at each frame.
-pub(crate) fn driven_bench(kind: &str, params: &[(&str, f64)], octaves: f64) -> ProcessorBench {
+/// A parameter that an input drives, the law, and how far a full signal takes it.
+pub(crate) type Drive = (&'static str, Law, f64);
+
+/// A unit whose parameters `drives` follow the last inputs, each its own, at each frame.
+pub(crate) fn driven_bench(
+    kind: &str,
+    params: &[(&str, ParamValue)],
+    drives: &[Drive],
+) -> ProcessorBench {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
     let kind_of = registry.catalogue().get(kind).expect("it is known");
-    let param = kind_of
-        .params
-        .iter()
-        .position(|param| param.can_be_driven());
-    let param = param.expect("one can be driven");
-    let first = kind_of.params[param].name;
-    let mut all = vec![(first, number(600.0))];
-    all.extend(params.iter().map(|(key, value)| (*key, number(*value))));
-    let mut node = node(kind, &all);
-    let modulation = Modulation {
-        param: param as u16,
-        law: Law::Octaves,
-        amount: octaves,
-    };
-    let added = node.add_modulation(first, Signal::Audio(Channels(1)), modulation);
-    added.expect("it can be driven");
+    let mut node = node(kind, params);
+    for &(name, law, amount) in drives {
+        let param = kind_of.params.iter().position(|param| param.name == name);
+        let param = param.expect("it has the parameter") as u16;
+        let modulation = Modulation { param, law, amount };
+        let added = node.add_modulation(name, Signal::Audio(Channels(1)), modulation);
+        added.expect("it can be driven");
+    }
     let rate = SampleRate::new(RATE as u32).expect("a rate above 0");
     ProcessorBench::new(&registry, &node, rate)
 }

@@ -1,15 +1,21 @@
 //! `biquad`: a second-order filter with one of seven responses.
 //!
 //! ```text
-//! H(z) = (b0 + b1 z⁻¹ + b2 z⁻²) / (1 + a1 z⁻¹ + a2 z⁻²)
-//! y  = b0 x + s1          transposed direct form II:
-//! s1 = b1 x + s2 - a1 y   two states, and small rounding errors
-//! s2 = b2 x - a2 y        while coefficients change
+//! A = 10^(gain_db / 40)    y = m0 x + m1 band + m2 low of `svf`'s filter, with gain g of an integrator and damping k
+//!             g                       k          m0  m1           m2
+//! lowpass     tan(π freq / rate)      1 / q      0   0            1
+//! highpass    same                    1 / q      1   -k           -1
+//! bandpass    same                    1 / q      0   k            0
+//! notch       same                    1 / q      1   -k           0
+//! peak        same                    1 / (q A)  1   k (A² - 1)   0
+//! lowshelf    same / √A               1 / q      1   k (A - 1)    A² - 1
+//! highshelf   same √A                 1 / q      A²  k (1 - A) A  1 - A²
 //! ```
 //!
-//! The coefficients are those of Robert Bristow-Johnson, "Cookbook formulae for audio EQ biquad filter coefficients"
-//! (W3C, *Audio EQ Cookbook*), here with ω₀ = 2π `freq` / rate, α = sin ω₀ / 2Q and A = 10^(`gain_db` / 40). The high shelf is
-//! computed as the low shelf of the mirrored spectrum: z becomes -z.
+//! The responses are those of Robert Bristow-Johnson, "Cookbook formulae for audio EQ biquad filter coefficients" (W3C, *Audio EQ
+//! Cookbook*); the weights are those of Andrew Simper, "Solving the continuous SVF equations using trapezoidal integration and
+//! equivalent currents" (Cytomic, 2013). The states are those of integrators: without input s1² + s2² changes by -4 g k band² in a
+//! frame, so it never grows, however g and k move. The delays of a direct form do not have that.
 //!
 //! | | |
 //! |---|---|
@@ -20,15 +26,18 @@
 //! | driven | `freq`, `q` and `gain_db` at audio rate |
 
 use crate::filters::driven::{CoefficientFrames, DrivenKernel, FRAMES, ParamFrames, half_angle};
+use crate::filters::eq_band::{EqShelf, peak_weights};
 use crate::filters::groups::Transition;
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, coefficients,
 };
 use crate::filters::lanes::Number;
+use crate::filters::svf::transition;
+use crate::kernel::pole_radius;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param};
 use processor::{MakeContext, MakeError, Processor, exp2};
-use std::f64::consts::TAU;
+use std::f64::consts::PI;
 
 const MODES: &[&str] = &[
     "lowpass",
@@ -72,8 +81,8 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
 struct Biquad(usize);
 
 coefficients! {
-    /// Coefficients of the transfer function, divided by a0.
-    BiquadCoefficients { b0, b1, b2, a1, a2, }
+    /// `g`: gain of an integrator. `k`: damping. Then the weights of input, band and low.
+    BiquadCoefficients { g, k, input, band, low, }
 }
 
 impl FilterKernel<1> for Biquad {
@@ -83,160 +92,83 @@ impl FilterKernel<1> for Biquad {
 
     fn coefficients(&self, params: FilterParams) -> BiquadCoefficients {
         let FilterParams { freq, q, gain_db } = params;
-        let (sin, cos) = libm::sincos(TAU * freq);
         let a = libm::exp10(gain_db / 40.0);
-        let alpha = sin / (2.0 * q);
-        let design = Design {
-            cos,
-            one_minus_cos: 1.0 - cos,
-            alpha,
-            a,
-            root: 2.0 * libm::sqrt(a) * alpha,
-        };
-        let ([b0, b1, b2], (a0, a1, a2)) = response(self.0, design);
-        BiquadCoefficients {
-            b0: b0 / a0,
-            b1: b1 / a0,
-            b2: b2 / a0,
-            a1: a1 / a0,
-            a2: a2 / a0,
-        }
+        section(self.0, libm::tan(PI * freq), 1.0 / q, a).into()
     }
 
-    // y is taken apart into what the state and what the input gives.
     #[inline(always)]
     fn transition(&self, c: &BiquadCoefficients) -> Transition {
-        let BiquadCoefficients { b0, b1, b2, a1, a2 } = c;
-        Transition {
-            matrix: [[-a1, 1.0], [-a2, 0.0]],
-            input: [b1 - a1 * b0, b2 - a2 * b0],
-        }
+        transition(c.g, c.k)
     }
 
+    // Band and low are sums of x, s1 and s2; so is what is made of them.
     #[inline(always)]
-    fn outputs<T: Number>(&self, c: &BiquadCoefficients, [s1, _]: [T; 2], x: T) -> [T; 1] {
-        [T::of(c.b0) * x + s1]
+    fn outputs<T: Number>(&self, c: &BiquadCoefficients, [s1, s2]: [T; 2], x: T) -> [T; 1] {
+        let a1 = 1.0 / (1.0 + c.g * (c.g + c.k));
+        let a2 = c.g * a1;
+        let a3 = c.g * a2;
+        let of_x = c.input + (c.band * a2 + c.low * a3);
+        let of_s1 = c.band * a1 + c.low * a2;
+        let of_s2 = c.low * (1.0 - a3) - c.band * a2;
+        [(T::of(of_x) * x + T::of(of_s2) * s2) + T::of(of_s1) * s1]
     }
 
     fn pole_radius(&self, c: &BiquadCoefficients) -> f64 {
-        largest_root(c.a1, c.a2)
+        pole_radius(c.g, c.k)
     }
 }
 
-/// The cookbook's quantities.
-#[derive(Clone, Copy)]
-struct Design {
-    cos: f64,
-    /// 1 - cos ω₀, which loses all its digits at low frequencies if it is computed from the cosine in single precision.
-    one_minus_cos: f64,
-    alpha: f64,
-    a: f64,
-    /// 2 √A α.
-    root: f64,
-}
-
-/// Numerator and denominator of a response: (b0, b1, b2) and (a0, a1, a2).
+/// The coefficients of a response, in the order of [`BiquadCoefficients`]: `g` = tan(π freq), `k` = 1 / q, `a` = 10^(gain_db / 40).
 #[inline(always)]
-fn response(mode: usize, design: Design) -> ([f64; 3], (f64, f64, f64)) {
-    let Design {
-        cos,
-        one_minus_cos,
-        alpha,
-        a,
-        root,
-    } = design;
-    let plain = (1.0 + alpha, -2.0 * cos, 1.0 - alpha);
-    match mode {
-        0 => (
-            [one_minus_cos / 2.0, one_minus_cos, one_minus_cos / 2.0],
-            plain,
-        ),
-        1 => ([(1.0 + cos) / 2.0, -1.0 - cos, (1.0 + cos) / 2.0], plain),
-        2 => ([alpha, 0.0, -alpha], plain),
-        3 => ([1.0, -2.0 * cos, 1.0], plain),
-        4 => (
-            [1.0 + alpha * a, -2.0 * cos, 1.0 - alpha * a],
-            (1.0 + alpha / a, -2.0 * cos, 1.0 - alpha / a),
-        ),
-        5 => shelf(a, cos, root),
-        _ => {
-            // The high shelf is the low one of the mirrored spectrum.
-            let ([b0, b1, b2], (a0, a1, a2)) = shelf(a, -cos, root);
-            ([b0, -b1, b2], (a0, -a1, a2))
+fn section(mode: usize, g: f64, k: f64, a: f64) -> CoefficientArray {
+    let (g, k, [input, band, low]) = match mode {
+        0 => (g, k, [0.0, 0.0, 1.0]),
+        1 => (g, k, [1.0, -k, -1.0]),
+        2 => (g, k, [0.0, k, 0.0]),
+        3 => (g, k, [1.0, -k, 0.0]),
+        4 => (g, k / a, peak_weights(k / a, a)),
+        5 => {
+            let (g, weights) = EqShelf::Low.section(g, k, a);
+            (g, k, weights)
         }
-    }
+        _ => {
+            let (g, weights) = EqShelf::High.section(g, k, a);
+            (g, k, weights)
+        }
+    };
+    [g, k, input, band, low]
 }
 
-/// The coefficients of `response`, frame by frame.
+/// The coefficients of response `mode`, frame by frame.
 #[inline(always)]
-fn fill(
-    to: &mut CoefficientFrames,
-    params: &ParamFrames,
-    response: impl Fn(Design) -> ([f64; 3], (f64, f64, f64)),
-) {
+fn fill(to: &mut CoefficientFrames, params: &ParamFrames, mode: usize) {
     let angle = half_angle(&params.freq);
-    let [to_b0, to_b1, to_b2, to_a1, to_a2] = to;
+    let [to_g, to_k, to_input, to_band, to_low] = to;
     for i in 0..FRAMES {
-        let (half_sin, half_cos) = (f64::from(angle.sin[i]), f64::from(angle.cos[i]));
-        let one_minus_cos = 2.0 * half_sin * half_sin;
-        let alpha = half_sin * half_cos / f64::from(params.q[i]);
+        let g = f64::from(angle.sin[i] / angle.cos[i]);
+        let k = f64::from(1.0 / params.q[i]);
         let a = f64::from(exp2(params.gain_db[i] * OCTAVES_PER_DB));
-        let ([b0, b1, b2], (a0, a1, a2)) = response(Design {
-            cos: 1.0 - one_minus_cos,
-            one_minus_cos,
-            alpha,
-            a,
-            root: 2.0 * a.sqrt() * alpha,
-        });
-        let scale = 1.0 / a0;
-        (to_b0[i], to_b1[i], to_b2[i]) = (b0 * scale, b1 * scale, b2 * scale);
-        (to_a1[i], to_a2[i]) = (a1 * scale, a2 * scale);
+        let [g, k, input, band, low] = section(mode, g, k, a);
+        (to_g[i], to_k[i]) = (g, k);
+        (to_input[i], to_band[i], to_low[i]) = (input, band, low);
     }
 }
 
 /// log2(10) / 40.
 const OCTAVES_PER_DB: f32 = 0.083_048_2;
 
-/// The cookbook's low shelf as (b0, b1, b2) and (a0, a1, a2); `root` is 2 √A α.
-#[inline(always)]
-fn shelf(a: f64, cos: f64, root: f64) -> ([f64; 3], (f64, f64, f64)) {
-    let (up, down) = (a + 1.0, a - 1.0);
-    (
-        [
-            a * (up - down * cos + root),
-            2.0 * a * (down - up * cos),
-            a * (up - down * cos - root),
-        ],
-        (
-            up + down * cos + root,
-            -2.0 * (down + up * cos),
-            up + down * cos - root,
-        ),
-    )
-}
-
-/// Largest magnitude of a root of z² + a1 z + a2.
-pub(crate) fn largest_root(a1: f64, a2: f64) -> f64 {
-    let inner = a1 * a1 - 4.0 * a2;
-    if inner < 0.0 {
-        libm::sqrt(a2)
-    } else {
-        (a1.abs() + libm::sqrt(inner)) / 2.0
-    }
-}
-
 impl DrivenKernel<1> for Biquad {
     #[inline(always)]
     fn driven_coefficients(&self, params: &ParamFrames, to: &mut CoefficientFrames) {
         // One loop for each response, so that each runs in vectors.
         match self.0 {
-            0 => fill(to, params, |it| response(0, it)),
-            1 => fill(to, params, |it| response(1, it)),
-            2 => fill(to, params, |it| response(2, it)),
-            3 => fill(to, params, |it| response(3, it)),
-            4 => fill(to, params, |it| response(4, it)),
-            5 => fill(to, params, |it| response(5, it)),
-            _ => fill(to, params, |it| response(6, it)),
+            0 => fill(to, params, 0),
+            1 => fill(to, params, 1),
+            2 => fill(to, params, 2),
+            3 => fill(to, params, 3),
+            4 => fill(to, params, 4),
+            5 => fill(to, params, 5),
+            _ => fill(to, params, 6),
         }
     }
 }
@@ -245,6 +177,7 @@ impl DrivenKernel<1> for Biquad {
 mod tests {
     use super::*;
     use crate::filters::driven::agrees;
+    use std::f64::consts::TAU;
 
     #[test]
     fn driven_coefficients_are_those_of_a_filter_that_stands_still() {

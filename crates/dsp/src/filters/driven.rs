@@ -23,8 +23,6 @@ use units::SampleRate;
 
 /// Frames that are computed at once: those of a block step.
 pub(crate) const FRAMES: usize = 64;
-/// Bound of a state's magnitude. Coefficients that change fast can make a state grow without end; beyond this it is reset.
-const MAX_STATE: f64 = 1e60;
 
 /// Sine and cosine of half the angle of a frequency, ω / 2 = π f, for frames in a row.
 pub(crate) struct HalfAngle {
@@ -232,12 +230,11 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> DrivenFilter<K, OUTS> {
         }
     }
 
-    /// Sets states to zero that have decayed to silence or grown beyond [`MAX_STATE`].
+    /// Sets states to zero that have decayed to silence or are not finite.
     fn clean_up(&mut self) {
         for state in &mut self.states {
             let is_silent = state.iter().all(|s| s.abs() < SILENT_STATE);
-            let is_sound = state.iter().all(|s| s.abs() < MAX_STATE);
-            if is_silent || !is_sound {
+            if is_silent || !state.iter().all(|s| s.is_finite()) {
                 *state = [0.0; 2];
             }
         }

@@ -10,6 +10,28 @@ pub(crate) enum EqShelf {
     High,
 }
 
+impl EqShelf {
+    /// The gain of an integrator, and the weights of input, band and low, for the gain `g` of the shelf's middle, damping `k` and the root
+    /// `a` of the shelf's gain.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn section(self, g: f64, k: f64, a: f64) -> (f64, [f64; 3]) {
+        match self {
+            Self::Low => (g / a.sqrt(), [1.0, k * (a - 1.0), a * a - 1.0]),
+            Self::High => (g * a.sqrt(), [a * a, k * (1.0 - a) * a, 1.0 - a * a]),
+        }
+    }
+}
+
+/// The weights of a peak with damping `k`, whose gain has the root `a`.
+///
+/// Real-time: hot.
+#[inline(always)]
+pub(crate) fn peak_weights(k: f64, a: f64) -> [f64; 3] {
+    [1.0, k * (a * a - 1.0), 0.0]
+}
+
 /// One band: its filter, and the weights of input, band and low output.
 #[derive(Clone, Copy)]
 pub(crate) struct EqBand {
@@ -31,7 +53,7 @@ impl EqBand {
         let filter = Resonator::new(freq, q * a, rate);
         Self {
             filter,
-            weights: [1.0, filter.k * (a * a - 1.0), 0.0],
+            weights: peak_weights(filter.k, a),
         }
     }
 
@@ -40,11 +62,7 @@ impl EqBand {
     /// Real-time: hot.
     pub(crate) fn shelf(side: EqShelf, freq: f64, db: f64, rate: f64) -> Self {
         let (a, k) = (amplitude(db), SQRT_2);
-        let g = integrator_gain(freq, rate);
-        let (g, weights) = match side {
-            EqShelf::Low => (g / a.sqrt(), [1.0, k * (a - 1.0), a * a - 1.0]),
-            EqShelf::High => (g * a.sqrt(), [a * a, k * (1.0 - a) * a, 1.0 - a * a]),
-        };
+        let (g, weights) = side.section(integrator_gain(freq, rate), k, a);
         Self {
             filter: Resonator::from_gains(g, k),
             weights,

@@ -21,13 +21,14 @@
 //! | tail | until the slower pole has decayed, see `kernel.rs` |
 //! | driven | `freq` and `q` at audio rate |
 
-use crate::filters::biquad::{Q, largest_root};
+use crate::filters::biquad::Q;
 use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_angle};
 use crate::filters::groups::Transition;
 use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, coefficients,
 };
 use crate::filters::lanes::Number;
+use crate::kernel::pole_radius;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, PortSpec};
 use processor::{MakeContext, MakeError, Processor};
@@ -52,6 +53,17 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     Filter::make(creation, Svf)
 }
 
+/// 2 band - s1 and 2 low - s2, each as a sum of what is known before.
+#[inline(always)]
+pub(super) fn transition(g: f64, k: f64) -> Transition {
+    let a1 = 1.0 / (1.0 + g * (g + k));
+    let twice = 2.0 * g * a1;
+    Transition {
+        matrix: [[2.0 * a1 - 1.0, -twice], [twice, 1.0 - g * twice]],
+        input: [twice, g * twice],
+    }
+}
+
 #[derive(Clone)]
 struct Svf;
 
@@ -72,15 +84,9 @@ impl FilterKernel<3> for Svf {
         }
     }
 
-    // 2 band - s1 and 2 low - s2, each as a sum of what is known before.
     #[inline(always)]
     fn transition(&self, SvfCoefficients { g, k }: &SvfCoefficients) -> Transition {
-        let a1 = 1.0 / (1.0 + g * (g + k));
-        let twice = 2.0 * g * a1;
-        Transition {
-            matrix: [[2.0 * a1 - 1.0, -twice], [twice, 1.0 - g * twice]],
-            input: [twice, g * twice],
-        }
+        transition(*g, *k)
     }
 
     #[inline(always)]
@@ -99,8 +105,7 @@ impl FilterKernel<3> for Svf {
     }
 
     fn pole_radius(&self, SvfCoefficients { g, k }: &SvfCoefficients) -> f64 {
-        let a0 = 1.0 + g * (g + k);
-        largest_root(2.0 * (g * g - 1.0) / a0, (1.0 + g * (g - k)) / a0)
+        pole_radius(*g, *k)
     }
 }
 

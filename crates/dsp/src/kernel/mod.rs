@@ -29,7 +29,7 @@ pub(crate) use node::KernelNode;
 pub(crate) use node::process_linked;
 pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
 pub(crate) use tap::{DelayLoop, DelayRing, SplitDelay, add_cubics, cubic, row_of};
-pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole};
+pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole, pole_radius};
 pub(crate) use turn::{LaneFrames, apart, side_by_side};
 
 use crate::param::ParamSpec;

@@ -88,13 +88,17 @@ impl Resonator {
 
     /// Largest magnitude of a pole.
     pub(crate) fn pole_radius(self) -> f64 {
-        let Self { g, k, .. } = self;
-        let a0 = 1.0 + g * (g + k);
-        let (b, c) = (2.0 * (g * g - 1.0) / a0, (1.0 + g * (g - k)) / a0);
-        let d = b * b / 4.0 - c;
-        match d < 0.0 {
-            true => c.sqrt(),
-            false => b.abs() / 2.0 + d.sqrt(),
-        }
+        pole_radius(self.g, self.k)
+    }
+}
+
+/// Largest magnitude of a pole of a state-variable filter with this gain of an integrator and this damping.
+pub(crate) fn pole_radius(g: f64, k: f64) -> f64 {
+    let a0 = 1.0 + g * (g + k);
+    let (b, c) = (2.0 * (g * g - 1.0) / a0, (1.0 + g * (g - k)) / a0);
+    let d = b * b / 4.0 - c;
+    match d < 0.0 {
+        true => c.sqrt(),
+        false => b.abs() / 2.0 + d.sqrt(),
     }
 }
