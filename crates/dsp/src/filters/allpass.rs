@@ -17,8 +17,8 @@
 //! | tail | until the slower pole has decayed |
 //! | driven | `freq` and `q` at audio rate |
 
-use crate::filters::biquad::Q;
 use crate::filters::kernel::FREQ;
+use crate::filters::svf::Q;
 use crate::kernel::{
     FrameValues, KernelNode, LaneIo, Memory, MemorySize, Resonator, UnitKernel, decay_tail,
     integrator_gain,

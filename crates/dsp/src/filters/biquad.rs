@@ -32,7 +32,7 @@ use crate::filters::kernel::{
     CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, coefficients,
 };
 use crate::filters::lanes::Number;
-use crate::filters::svf::transition;
+use crate::filters::svf::{Q, transition};
 use crate::kernel::pole_radius;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param};
@@ -48,12 +48,6 @@ const MODES: &[&str] = &[
     "lowshelf",
     "highshelf",
 ];
-
-/// Resonance, of this filter and of the state-variable filter.
-pub(crate) const Q: ParamSpec =
-    ParamSpec::new(1, "q", (0.05, 100.0), std::f64::consts::FRAC_1_SQRT_2)
-        .doc("Resonance: how narrow it is; 0.707 is flat.")
-        .audio_rate();
 
 const GAIN_DB: ParamSpec = ParamSpec::new(2, "gain_db", (-60.0, 40.0), 0.0)
     .unit("dB")

@@ -21,7 +21,6 @@
 //! | tail | until the slower pole has decayed, see `kernel.rs` |
 //! | driven | `freq` and `q` at audio rate |
 
-use crate::filters::biquad::Q;
 use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_angle};
 use crate::filters::groups::Transition;
 use crate::filters::kernel::{
@@ -33,6 +32,12 @@ use crate::param::{ParamSpec, channels};
 use graph::{Kind, PortSpec};
 use processor::{MakeContext, MakeError, Processor};
 use std::f64::consts::PI;
+
+/// Resonance, of this filter, of `biquad` and of `allpass`.
+pub(crate) const Q: ParamSpec =
+    ParamSpec::new(1, "q", (0.05, 100.0), std::f64::consts::FRAC_1_SQRT_2)
+        .doc("Resonance: how narrow it is; 0.707 is flat.")
+        .audio_rate();
 
 pub(crate) fn kind() -> Kind {
     let mut params: Vec<_> = Svf::PARAMS.iter().map(ParamSpec::param).collect();
