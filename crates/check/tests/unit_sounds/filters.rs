@@ -283,7 +283,7 @@ const fn wild(freq: &'static str) -> Drive {
 
 /// Frequencies, resonances and gains, all of which a filter is driven by at once.
 fn driven_filters_stay_bounded_for(seconds: usize) {
-    let freq = ("freq", number(600.0));
+    let freq = &[("freq", number(600.0))];
     let (q, sharp) = ([wild("freq"), ("q", Law::Octaves, 4.0)], number(6.0));
     let resonance = [wild("freq"), ("resonance", Law::Add, 0.95)];
     let feedback = [wild("freq"), ("feedback", Law::Add, 0.95)];
@@ -295,13 +295,14 @@ fn driven_filters_stay_bounded_for(seconds: usize) {
         ("mid1_db", Law::Add, 24.0),
     ];
     let two = [wild("freq1"), wild("freq2")];
-    stays_bounded("ladder", &[freq.clone()], &resonance, seconds);
+    stays_bounded("ladder", freq, &resonance, seconds);
     stays_bounded("allpass", &[("q", sharp.clone())], &q, seconds);
-    stays_bounded("comb", &[freq.clone()], &feedback, seconds);
+    stays_bounded("comb", freq, &feedback, seconds);
     stays_bounded("eq", &[], &equalizer, seconds);
     stays_bounded("crossover", &[], &two, seconds);
-    stays_bounded("svf", &[freq.clone(), ("q", sharp)], &q, seconds);
-    stays_bounded("onepole", &[freq.clone()], &q[..1], seconds);
+    let resonant = [freq[0].clone(), ("q", sharp)];
+    stays_bounded("svf", &resonant, &q, seconds);
+    stays_bounded("onepole", freq, &q[..1], seconds);
 }
 
 /// A biquad in each of its modes, likewise.
