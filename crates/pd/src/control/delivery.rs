@@ -66,6 +66,7 @@ impl Machine {
                 message,
                 only,
                 is_loud,
+                follows,
             } => {
                 let is_first = passed == Passed::NONE;
                 let is_value = is_first && self.set_value(name, message);
@@ -77,12 +78,16 @@ impl Machine {
                     }
                     return;
                 };
+                if is_first && is_loud && !is_value && after.is_last() {
+                    self.direct_to(object, name);
+                }
                 let work = Work::Receivers {
                     name,
                     passed: after,
                     message,
                     only,
                     is_loud,
+                    follows,
                 };
                 self.stack.push(Entry { work, ..entry });
                 if only.is_some_and(|patch| patch != self.patches.of(object)) {
@@ -105,6 +110,23 @@ impl Machine {
                 self.call(object, depth, |object, context| {
                     object.resume(code, context)
                 });
+            }
+        }
+    }
+
+    /// Lets the messages that follow one to a name go to the only object that received it: Pd looks for a name once.
+    ///
+    /// Real-time: hot.
+    fn direct_to(&mut self, object: ObjectId, of: Symbol) {
+        for entry in self.stack.iter_mut().rev() {
+            match entry.work {
+                Work::Receivers {
+                    name,
+                    message,
+                    follows: true,
+                    ..
+                } if name == of => entry.work = Work::Object { object, message },
+                _ => return,
             }
         }
     }

@@ -258,17 +258,22 @@ impl Context<'_> {
 
     /// Sends a message to everything that receives under a name.
     pub(crate) fn send_to(&mut self, name: Symbol, message: Message<'_>) {
-        self.send_receivers(name, message, None, false);
+        self.send_receivers(name, message, None, [false, false]);
     }
 
     /// As [`Context::send_to`]; says so where nothing receives, as Pd does for words of message boxes and texts.
     pub(crate) fn send_to_named(&mut self, name: Symbol, message: Message<'_>) {
-        self.send_receivers(name, message, None, true);
+        self.send_receivers(name, message, None, [true, false]);
+    }
+
+    /// As [`Context::send_to`], behind a message to the same name: where one object has received that, it goes to this object.
+    pub(crate) fn send_behind(&mut self, name: Symbol, message: Message<'_>) {
+        self.send_receivers(name, message, None, [false, true]);
     }
 
     /// As [`Context::send_to`], to what receives in one patch.
     pub(super) fn send_into(&mut self, patch: u16, name: Symbol, message: Message<'_>) {
-        self.send_receivers(name, message, Some(patch), false);
+        self.send_receivers(name, message, Some(patch), [false, false]);
     }
 
     fn send_receivers(
@@ -276,7 +281,7 @@ impl Context<'_> {
         name: Symbol,
         message: Message<'_>,
         only: Option<u16>,
-        is_loud: bool,
+        [is_loud, follows]: [bool; 2],
     ) {
         let message = store(self.values, message);
         let work = Work::Receivers {
@@ -285,6 +290,7 @@ impl Context<'_> {
             message,
             only,
             is_loud,
+            follows,
         };
         self.push(work, self.depth + 1);
     }

@@ -177,6 +177,7 @@ impl Machine {
             message,
             only: Some(patch),
             is_loud: false,
+            follows: false,
         };
         self.stack.push(Entry { work, keep, depth });
         self.run();

@@ -25,6 +25,11 @@ impl Passed {
         left: u32::MAX,
     };
 
+    /// Returns true if no other one was behind it.
+    pub(crate) fn is_last(self) -> bool {
+        self.left == 0
+    }
+
     /// The place behind it. Others may have gone meanwhile, before and behind it; where it has gone itself, or is at the begin again, those
     /// that were left are.
     fn end_in(self, objects: &[ObjectId]) -> usize {

@@ -33,6 +33,8 @@ pub(super) enum Work {
         only: Option<u16>,
         /// True if it is said where nothing receives.
         is_loud: bool,
+        /// True if it goes to what the message before it has reached, whatever its name is now.
+        follows: bool,
     },
     /// A message to an object.
     Object { object: ObjectId, message: Stored },

@@ -116,7 +116,7 @@ impl MessageBox {
                         is_said = true;
                         context.send_to_named(name, Message::of_words(line));
                     }
-                    Some(name) => context.send_to(name, Message::of_words(line)),
+                    Some(name) => context.send_behind(name, Message::of_words(line)),
                     None => context.send(0, Message::of_words(line)),
                 }
             }
