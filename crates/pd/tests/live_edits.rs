@@ -195,6 +195,9 @@ const CHANGING: &str = "#N canvas 0 0 9 9 12;
 #X obj 0 0 outlet~;
 #X connect 1 0 2 0;
 #X restore 0 0 pd slow;
+#X obj 0 0 r twice;
+#X msg 0 0 \\; pd-s selectall \\, duplicate \\, copy \\, paste;
+#X connect 22 0 23 0;
 #X connect 0 0 1 0;
 #X connect 2 0 3 0;
 #X connect 4 0 5 0;
@@ -234,11 +237,11 @@ fn a_change_has_the_bits_of_a_render_from_the_block_that_is_said() {
     std::fs::write(folder.join("p.pd"), plain).expect("writable");
     std::fs::write(folder.join("voice.pd"), VOICE).expect("writable");
     let patch = folder.join("p.pd");
-    let words = ["add", "more", "less"];
+    let words = ["add", "more", "twice", "less"];
     let played = play(&patch, &words);
     let said = played.lines.iter().filter(|it| it.starts_with("canvas: "));
     let blocks = Vec::from_iter(said.map(|line| block_of(line)));
-    assert_eq!(blocks.len(), 3, "{:?}", played.lines);
+    assert_eq!(blocks.len(), 4, "{:?}", played.lines);
     let errors = played.lines.iter().any(|it| it.starts_with("error"));
     assert!(!errors, "{:?}", played.lines);
     let at = Vec::from_iter(words.iter().copied().zip(blocks.iter().copied()));
@@ -246,7 +249,7 @@ fn a_change_has_the_bits_of_a_render_from_the_block_that_is_said() {
     let first = played.bits.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(first.map(|at| at / 64), None, "blocks {blocks:?}");
     // Each change is heard.
-    for count in 0..3 {
+    for count in 0..4 {
         let other = rendered(&patch, &at[..count], played.bits.len());
         assert!(other != expected, "{count}");
     }
@@ -314,12 +317,20 @@ fn a_patch_that_plays_in_many_nodes_changes_its_messages() {
 
 #[test]
 fn blocks_of_signals_that_play_are_prepared_anew_in_a_silence_that_is_said() {
+    for makes in ["pd-s obj 0 0 block~ 256 4", "pd-s paste"] {
+        prepares_anew(makes);
+    }
+}
+
+fn prepares_anew(makes: &str) {
     let folder = folder("reblock");
-    let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r add;\n#X msg 0 0 \\; pd-s obj 0 0 block~ 256 4 \\; pd-s obj 0 0 osc~ 30 \\, connect 3 0 4 0;\n#X obj 0 0 r other;\n\
+    let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r add;\n#X msg 0 0 \\; MAKES \\; pd-s obj 0 0 osc~ 30 \\, connect 3 0 4 0;\n#X obj 0 0 r other;\n\
                  #X msg 0 0 \\; pd-s obj 0 0 osc~ 77 \\, connect 5 0 2 0;\n\
                  #N canvas 0 0 9 9 s 0;\n#X obj 0 0 osc~ 440;\n#X obj 0 0 fexpr~ \\$x1+\\$x1[-1];\n#X obj 0 0 outlet~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n\
-                 #X restore 0 0 pd s;\n#X obj 0 0 osc~ 100;\n#X obj 0 0 dac~;\n#X connect 5 0 6 0;\n#X connect 4 0 6 0;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n";
-    std::fs::write(folder.join("p.pd"), patch).expect("writable");
+                 #X restore 0 0 pd s;\n#X obj 0 0 osc~ 100;\n#X obj 0 0 dac~;\n#N canvas 0 0 9 9 t 0;\n#X obj 0 0 block~ 256 4;\n#X restore 0 0 pd t;\n#X obj 0 0 loadbang;\n\
+                 #X msg 0 0 \\; pd-t selectall \\, copy;\n#X connect 8 0 9 0;\n\
+                 #X connect 5 0 6 0;\n#X connect 4 0 6 0;\n#X connect 0 0 1 0;\n#X connect 2 0 3 0;\n";
+    std::fs::write(folder.join("p.pd"), patch.replace("MAKES", makes)).expect("writable");
     let path = folder.join("p.pd");
     let played = play(&path, &["add", "other"]);
     let errors = played.lines.iter().filter(|it| it.starts_with("error"));
