@@ -1,35 +1,21 @@
-//! [`Clipboard`]: boxes that messages to canvases have copied, and `copy`, `paste` and `duplicate`.
+//! Copies of boxes that messages to canvases make: `copy`, `paste` and `duplicate`.
 //!
 //! What is copied are the words of the boxes, so that a copy has arguments, `$0` and files of its own. It needs the boxes as they stand,
 //! which a patch has whose messages may change signals.
 
 use super::canvases::CanvasId;
+use super::copied::Clipboard;
 use super::edit::MAX_DEPTH;
 use super::layout::Layout;
 use super::machine::Machine;
 use super::selection::Selection;
-use crate::file::PatchBox;
-use crate::load::{CopySize, MAX_PATCH_BOXES, MAX_PATCH_CANVASES, box_of, sets_blocks};
+use crate::load::{CopySize, MAX_PATCH_BOXES, MAX_PATCH_CANVASES, box_of};
 use std::collections::HashSet;
 
 /// How far right and down of a box its copy stands, in pixels.
 const OFFSET: f32 = 10.0;
 /// Words, and points of arrays, of all copies that are made, at most: a copy keeps its own.
 const MAX_WORDS: usize = 1 << 24;
-
-/// Boxes that were copied, and connections between them.
-#[derive(Default)]
-pub(super) struct Clipboard {
-    boxes: Vec<PatchBox>,
-    connections: Vec<[usize; 4]>,
-}
-
-impl Clipboard {
-    /// Returns true if a copy would give the signals of its canvas other blocks.
-    pub(super) fn sets_blocks(&self) -> bool {
-        self.boxes.iter().any(sets_blocks)
-    }
-}
 
 impl Layout {
     /// Boxes of a canvas with these numbers, ascending.

@@ -3,8 +3,8 @@
 use super::arrays::ArrayId;
 use super::canvases::Canvases;
 use super::chains::Chains;
-use super::clipboard::Clipboard;
 use super::clocks::UNITS_PER_MS;
+use super::copied::Clipboard;
 use super::globals::Globals;
 use super::layout::Layout;
 use super::midi::MidiParser;

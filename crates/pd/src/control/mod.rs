@@ -54,6 +54,7 @@ mod chains;
 mod clipboard;
 mod clocks;
 mod console;
+mod copied;
 mod data;
 mod delivery;
 mod edit;
