@@ -230,7 +230,7 @@ fn examples_of_data_structures_do_what_they_do_in_pd() {
                 found.get(at)
             ));
         }
-        // Its sound is made by `fast-forward`, which is not built.
+        // Its sound is made while more time passes than is played here.
         let is_left_out =
             |file: &&String| name == "16.FFT-plot.pd" && *file == "out-peaks-list.txt";
         let all_files = expected_files.keys().chain(files.keys());

@@ -154,15 +154,10 @@ impl Machine {
                 self.globals.dsp = first.is_some_and(|value| value.number() != 0.0);
             }
             words::QUIT => self.globals.is_over = true,
-            words::FORWARD => {
-                let first = self.values[message.from as usize..message.to as usize].first();
-                let ms = first.map_or(0.0, |value| value.number());
-                let globals = &mut self.globals;
-                if !globals.fast_forward.begin(globals.clocks.now(), ms) {
-                    globals.print(
-                        "error: pd: fast-forward: only in a render of a patch that has it in a message box and shares no names",
-                    );
-                }
+            // A render waits for nothing, so there is nothing to pass over, as in Pd without audio.
+            words::FORWARD if self.globals.children.is_live => {
+                let why = "error: pd: fast-forward: a patch that plays takes its time";
+                self.globals.print(why);
             }
             _ => {}
         }

@@ -6,7 +6,6 @@ use super::chains::{MAX_CHAINS, MAX_WORDS};
 use super::clocks::Clocks;
 use super::console::Console;
 use super::data::{Beside, Data};
-use super::fast_forward::FastForward;
 use super::job_queue::Jobs;
 use super::midi::MidiOutput;
 use super::net::Net;
@@ -55,8 +54,6 @@ pub(crate) struct Globals {
     pub children: Children,
     /// True once `; pd quit` was sent.
     pub is_over: bool,
-    /// Time that is to pass at once.
-    pub fast_forward: FastForward,
     /// A message to a canvas, until the handler of its receiver has ended.
     pub(super) edit: Option<Box<CanvasMessage>>,
     /// Memory for such messages while the patch plays live.
@@ -89,7 +86,6 @@ impl Globals {
             midi_output: MidiOutput::default(),
             children: Children::default(),
             is_over: false,
-            fast_forward: FastForward::default(),
             edit: None,
             spare_edits: Vec::new(),
             line: Vec::with_capacity(256),

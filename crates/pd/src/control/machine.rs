@@ -47,8 +47,6 @@ pub struct Machine {
     pub(super) canvases: Canvases,
     /// Boxes and connections, where messages may change signals.
     pub(super) layout: Option<Box<Layout>>,
-    /// True if `fast-forward` stands in a message box.
-    pub(crate) has_fast_forward: bool,
     pub(super) patches: Patches,
     /// Boxes that messages have copied.
     pub(super) clipboard: Clipboard,
@@ -81,7 +79,6 @@ impl Machine {
             midi_parsers: vec![MidiParser::default()],
             canvases: Canvases::default(),
             layout: None,
-            has_fast_forward: false,
             patches: Patches::default(),
             clipboard: Clipboard::default(),
             copied_words: 0,
@@ -210,14 +207,6 @@ impl Machine {
     /// Logical time, in units.
     pub(crate) fn now(&self) -> f64 {
         self.globals.clocks.now()
-    }
-
-    /// Returns true while time is to pass without being heard.
-    ///
-    /// Real-time: hot.
-    #[inline]
-    pub(crate) fn is_fast_forward(&self) -> bool {
-        self.globals.fast_forward.lasts(self.now())
     }
 
     /// Class of an object.

@@ -58,7 +58,6 @@ mod copied;
 mod data;
 mod delivery;
 mod edit;
-mod fast_forward;
 mod globals;
 mod job_queue;
 mod jobs;

@@ -33,9 +33,7 @@ pub(super) fn expand(
     } = patch;
     let wired = WiredSteps::new(steps, &[outputs.len()], |_| None);
     let fuse = format.fuse;
-    // What passes at once in a render is computed where the messages are.
-    let goes_ahead = format.end.is_some() && messages.machine().has_fast_forward;
-    let may_change = is_long(format) || messages.may_change_signals() || goes_ahead;
+    let may_change = is_long(format) || messages.may_change_signals();
     let groups = match may_change {
         true => wired.one_group(),
         false => wired.groups(fuse),

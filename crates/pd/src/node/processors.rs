@@ -40,8 +40,6 @@ pub(super) struct Messages {
     mailboxes: Vec<Mailbox>,
     /// True once the loadbangs were sent.
     is_loaded: bool,
-    /// Blocks that have passed without being heard.
-    passed: u64,
     /// Bytes of a state.
     state_bytes: usize,
     /// Ends of the queues of jobs, when it plays live.
@@ -101,7 +99,7 @@ impl Processor for Messages {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let number = block_number(block) + self.passed;
+        let number = block_number(block);
         for outside in &mut self.outsides {
             outside.frame = block.position();
         }
@@ -121,7 +119,13 @@ impl Processor for Messages {
         if let (Some(jobs), Some(step)) = (&mut self.jobs, &mut self.step) {
             jobs.ask(step);
         }
-        self.send_output(has_run, block);
+        let outsides = &mut self.outsides;
+        if let Some(step) = &mut self.step
+            && (has_run || step.has_output())
+        {
+            MidiExchange::send(outsides, step, block);
+            step.drain_console(|patch, line| outsides[usize::from(patch)].console.send(line));
+        }
         self.send_to_editor(None);
         ProcessStatus::Continue
     }
@@ -163,37 +167,8 @@ impl Messages {
             outsides,
             mailboxes,
             is_loaded: false,
-            passed: 0,
             state_bytes: 0,
             jobs: None,
-        }
-    }
-
-    /// Sends what messages print, and their MIDI.
-    fn send_output(&mut self, has_run: bool, block: &mut Block<'_>) {
-        let outsides = &mut self.outsides;
-        if let Some(step) = &mut self.step
-            && (has_run || step.has_output())
-        {
-            MidiExchange::send(outsides, step, block);
-            step.drain_console(|patch, line| outsides[usize::from(patch)].console.send(line));
-        }
-    }
-
-    /// Returns true if the messages want time to pass before the patch is heard again.
-    pub(super) fn is_fast_forward(&mut self) -> bool {
-        let step = self.step.as_mut();
-        step.is_some_and(|step| step.machine().is_fast_forward())
-    }
-
-    /// Runs the messages of a block that is not heard; nothing comes from outside.
-    pub(super) fn pass_block(&mut self, block: &mut Block<'_>) {
-        self.passed += 1;
-        let number = block_number(block) + self.passed;
-        if let Some(step) = &mut self.step {
-            step.machine().globals().children.block = Some(number);
-            let has_run = step.run_with(None::<fn(&mut Machine)>, |_, to| to.fill(0.0));
-            self.send_output(has_run, block);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::processors::{Messages, Outputs};
 use crate::child::ChildRunner;
 use crate::signal::{BLOCK, BatchTimes, LEAST_BATCH, MAX_BATCH, MessageStep, Row};
-use processor::{Block, Mode, ProcessStatus, Processor, Setup, StateError, Tail};
+use processor::{Block, ProcessStatus, Processor, Setup, StateError, Tail};
 
 /// A patch that costs less than waking a worker, whose messages change its signals, or which plays in longer blocks: its messages, then
 /// all its steps, 64 frames after 64 frames.
@@ -88,10 +88,6 @@ impl SmallPatch {
 
 impl Processor for SmallPatch {
     fn setup(&mut self, setup: &mut Setup<'_>) {
-        if let Some(step) = self.messages.step() {
-            let fast_forward = &mut step.machine().globals().fast_forward;
-            fast_forward.is_allowed = setup.mode == Mode::Offline;
-        }
         self.messages.setup(setup);
         self.take_changes();
         if let Some(step) = self.messages.step() {
@@ -140,9 +136,6 @@ impl SmallPatch {
             block.silence_outputs();
             return block.frames();
         }
-        while self.messages.is_fast_forward() {
-            block.within(0..BLOCK, |first| self.pass_block(first));
-        }
         let is_long = block.frames() > BLOCK;
         match is_long {
             true => block.within(0..BLOCK, |first| self.messages.process(first)),
@@ -171,33 +164,16 @@ impl SmallPatch {
         frames
     }
 
-    /// Computes 64 frames that are not heard.
-    fn pass_block(&mut self, block: &mut Block<'_>) {
-        self.messages.pass_block(block);
-        self.take_changes();
-        if let Some(steps) = &mut self.steps {
-            steps.run_batch(&[0.0]);
-        }
-        self.children.iter_mut().for_each(ChildRunner::run_behind);
-        if let Some(step) = self.messages.step() {
-            step.run_children();
-        }
-        for channel in &self.outputs.channels {
-            channel.write().take_block(&mut [0.0; BLOCK]);
-        }
-    }
-
     /// Begins the blocks that are computed at once, and writes when they end: as many as the signals allow, while no message comes.
     fn begin_batch(&mut self, block: &Block<'_>, ends: &mut BatchTimes) -> usize {
         let left = usize::try_from(self.end - block.position()).unwrap_or(usize::MAX);
         let most = (block.frames() / BLOCK)
             .min(left.div_ceil(BLOCK))
             .min(MAX_BATCH);
-        let is_passing = self.messages.is_fast_forward();
         let Some(steps) = &mut self.steps else {
             return 1;
         };
-        if most < LEAST_BATCH || is_passing || !self.children.is_empty() || self.pause.passes() {
+        if most < LEAST_BATCH || !self.children.is_empty() || self.pause.passes() {
             return 1;
         }
         let quiet = self.messages.quiet_blocks(block, &mut ends[..most]);

@@ -13,7 +13,6 @@ mod data;
 
 use super::built::{Built, BuiltBox};
 use super::canvases::{CanvasBox, CanvasId, CanvasState};
-use super::fast_forward::has_fast_forward;
 use super::layout::{Layout, may_change};
 use super::machine::Machine;
 use super::objects::{CanvasReceiver, Collector, Distributor, GuiBox, MessageBox, Numbered};
@@ -86,7 +85,6 @@ impl Machine {
         not_yet.append(&mut builder.not_yet);
         let names = builder.names.take().unwrap_or_default();
         self.canvases.loaders.push(Some(loader));
-        self.has_fast_forward |= has_fast_forward(&patch.root);
         let changes = is_alone && may_change(&patch.root);
         self.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
         let received = self.received_from(first);
