@@ -4,7 +4,7 @@
 mod common;
 
 use common::playing::{Playing, wait_until};
-use common::{Folder, sound, wav};
+use common::{Folder, patch_cell, sound, wav};
 use serde_json::json;
 
 /// A block of 85 ms: the sound is whole on a machine under load too.
@@ -439,20 +439,11 @@ const COUNTER: &str = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r bump;\n#X obj 0 0 f;\
     #X obj 0 0 osc~ 440;\n#X obj 0 0 dac~ 1;\n#X msg 0 0 bang;\n#X connect 0 0 6 0;\n#X connect 6 0 1 0;\n#X connect 1 0 2 0;\n\
     #X connect 2 0 1 1;\n#X connect 2 0 3 0;\n#X connect 4 0 5 0;\n";
 
-const COUNTER_SESSION: &str = r#"
-edges = ["patch.out1 -> out"]
-[nodes]
-patch = { kind = "pd", file = "counter.pd", out = 1 }
-out = { kind = "sink" }
-[cell.a]
-nodes = ["patch"]
-"#;
-
 #[test]
 fn messages_to_a_cell_come_once_and_hold_nothing_back_where_it_is_stopped() {
     let here = Folder::new();
-    here.write("counter.pd", COUNTER);
-    here.write("s.toml", COUNTER_SESSION);
+    here.write("patch.pd", COUNTER);
+    here.write("s.toml", patch_cell::session("patch"));
     let line = "cells s.toml --driver clock --socket s --rate 48000 --block 256 --seconds 5 --no-admission";
     let playing = Playing::begin(&here, line, |_| {});
     let bumps = |count: usize| playing.send(&vec!["message patch bump 1"; count]);
@@ -479,4 +470,21 @@ fn messages_to_a_cell_come_once_and_hold_nothing_back_where_it_is_stopped() {
     let expected: Vec<u32> = (1..=counts.len() as u32).collect();
     assert!((400..=656).contains(&counts.len()), "{}", counts.len());
     assert_eq!(counts, expected);
+}
+
+#[test]
+fn messages_that_wait_for_a_process_are_not_lost_when_another_takes_its_place() {
+    let here = Folder::new();
+    here.write("patch.pd", COUNTER);
+    here.write("s.toml", patch_cell::session("patch"));
+    let line = "cells s.toml --driver clock --socket s --rate 48000 --block 256 --seconds 9 --no-admission";
+    let playing = Playing::begin(&here, line, |_| {});
+    playing.send(&["message patch bump"; 200]).unwrap();
+    // The supervisor's graph has the name too: the cell gets another process.
+    playing.send(&["rename patch second"]).unwrap();
+    playing.send(&["message second bump"]).unwrap();
+    let (_, told) = end(playing);
+    let counts = told.lines().filter_map(|it| it.split_once(": count: "));
+    let last = counts.map(|(_, it)| it).next_back();
+    assert_eq!(last, Some("201"), "{told}");
 }

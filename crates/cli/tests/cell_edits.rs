@@ -153,6 +153,19 @@ fn a_cell_that_grows_or_shrinks_computes_on_as_many_workers_as_cores_and_nothing
     assert_unheard(grow_and_shrink);
 }
 
+#[test]
+fn a_process_takes_the_place_of_another_after_a_cell_before_it_has_gone() {
+    let here = Folder::new();
+    let playing = run(&here, 0);
+    // Each gets another process, for the supervisor's graph has the name too.
+    playing.send(&["rename amp loud"]).unwrap();
+    playing.send(&["remove_cell hum"]).unwrap();
+    let before = process(&playing, "tone");
+    playing.send(&["rename loud louder"]).unwrap();
+    assert_ne!(process(&playing, "tone"), before);
+    interrupt(playing);
+}
+
 /// The sound of one process that makes the edit from `before` to `after` at `frame`.
 fn in_one_process((before, after): (&str, &str), frame: u64, blocks: usize) -> Vec<u32> {
     let registry = Arc::new(divisi::registry());

@@ -106,7 +106,7 @@ pub trait CellHost {
     /// Real-time: setup.
     fn note_snapshots(&mut self, text: &str);
 
-    /// What [`note_snapshots`](Self::note_snapshots) was told last, also by a supervisor before.
+    /// The text that [`note_snapshots`](Self::note_snapshots) was given last, also by a supervisor before.
     ///
     /// Real-time: setup.
     fn kept_snapshots(&self) -> Option<String>;

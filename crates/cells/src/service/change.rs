@@ -202,7 +202,7 @@ impl CellService {
         None
     }
 
-    /// What has become of a change of the graph that was begun with `begun`.
+    /// The outcome of a change of the graph that was begun with `begun`.
     fn edited(
         &mut self,
         reason: Reason,
@@ -291,8 +291,11 @@ impl CellService {
         }
     }
 
-    /// Starts those that have yielded to a change that failed.
-    fn taken_back(&mut self, why: String) -> String {
+    /// Goes on as before a change that failed: with the costs of the graph that stays, and those that have yielded to it.
+    pub(super) fn taken_back(&mut self, why: String) -> String {
+        if self.options.capacity.is_some() {
+            self.options.costs = (self.options.costs_of)(&self.options.graph);
+        }
         self.resume();
         why
     }

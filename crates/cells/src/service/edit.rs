@@ -6,7 +6,7 @@
 //! | step | heard | left by |
 //! |---|---|---|
 //! | `Starting` | the cells as they were | the first messages of all new processes |
-//! | `Joining` | the same | the engine takes the new processes' nodes, whose outputs nobody reads |
+//! | `Joining` | the same | the old processes have got all messages in words; the engine takes the new processes' nodes, whose outputs nobody reads |
 //! | `Following` | the same; both get each request | the new processes answer in time |
 //! | `Editing`, `Swapping` | the fade begins | the new graph plays |
 //! | `Fading` | the fade | its end: the old processes go |
@@ -62,7 +62,9 @@ impl CellService {
         let graph = (&drafted.graph, &drafted.specs[..]);
         let mut pending = match self.ask_cell(&goal, parts, graph) {
             Some(edit) => Pending::live(edit),
-            None => self.follow_all(drafted)?,
+            None => self
+                .follow_all(drafted)
+                .map_err(|why| self.taken_back(why))?,
         };
         pending.done.yielded = yielded;
         self.pending = Some(pending);
@@ -182,8 +184,13 @@ impl CellService {
             let is_resized = matches!(reason, Reason::Resized { at: it, .. } if it == at);
             let is_changed = is_resized || old.number() != part.number();
             let name = match is_changed {
+                // The number of its process, which no node has had that plays.
                 true => {
-                    let name = format!("cell {} {}", part.spec.name, self.next_index + at);
+                    let name = format!(
+                        "cell {} {}",
+                        part.spec.name,
+                        self.next_index + followers.len()
+                    );
                     unused_name(&after.outer, &name)
                 }
                 false => self.cells[at].node.clone(),
@@ -326,6 +333,13 @@ impl CellService {
     fn join(&mut self, edit: &mut GraphEdit, engine: &mut Engine) -> Result<EditState, String> {
         if edit.followers.is_empty() {
             return Ok(EditState::Editing);
+        }
+        if edit
+            .followers
+            .iter()
+            .any(|it| self.cells[it.at].has_texts())
+        {
+            return edit.await_texts();
         }
         let mut graph = engine.graph().clone();
         let (mut edits, mut ids) = (Vec::new(), Vec::new());

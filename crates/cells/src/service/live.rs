@@ -122,9 +122,10 @@ impl CellService {
                 let note = Some(format!(
                     "its own engine cannot make the edit of `{name}`: {why}"
                 ));
-                let mut begun = self.begin_beside(edit.goal).map_err(Err)?;
-                begun.done.note = note;
-                Ok(begun)
+                let begun = self.begin_beside(edit.goal);
+                let begun = begun.map_err(|why| Err(self.taken_back(why)))?;
+                let done = ChangeDone { note, ..done };
+                Ok(Pending { done, ..begun })
             }
         }
     }

@@ -161,7 +161,7 @@ pub(super) struct GraphEdit {
     pub(super) since: Instant,
 }
 
-/// Why cells get new processes.
+/// Reason for which cells get new processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// Nodes or edges change.
@@ -199,6 +199,14 @@ impl GraphEdit {
             }
         }
         Ok(EditState::Joining)
+    }
+
+    /// Waits for the messages in words that wait for a process before: the next one begins behind them.
+    pub(super) fn await_texts(&self) -> Result<EditState, String> {
+        match self.since.elapsed() < FOLLOW_LIMIT {
+            true => Ok(EditState::Joining),
+            false => Err("messages still wait for its process: try again".to_owned()),
+        }
     }
 
     pub(super) fn await_steady(&mut self) -> Result<EditState, String> {

@@ -1,6 +1,6 @@
 //! [`ServedCell`]: a cell as the service knows it, its states, and what becomes of a change.
 
-use crate::inner_events::Slot;
+use crate::inner_events::{Slot, TEXTS};
 use crate::monitor::CellTexts;
 use crate::section::CellSpec;
 use crate::status::CellStatus;
@@ -94,6 +94,12 @@ impl ServedCell {
             _ => spec.process_workers(),
         };
         has.min(spec.workers())
+    }
+
+    /// Returns true if messages in words wait for its process, which takes one in each block.
+    pub(super) fn has_texts(&self) -> bool {
+        let is_going_on = matches!(self.state(), CellState::Playing | CellState::Starting);
+        is_going_on && self.texts.0.slots() < TEXTS
     }
 
     /// Returns true if a node of the whole graph is one of its nodes.

@@ -7,6 +7,7 @@ pub(crate) mod guarded;
 pub(crate) mod jackd;
 pub(crate) mod json_schema;
 pub(crate) mod osc;
+pub(crate) mod patch_cell;
 pub(crate) mod playing;
 pub(crate) mod silences;
 
