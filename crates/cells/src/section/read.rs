@@ -6,6 +6,7 @@ use crate::shares::MachineShares;
 use crate::target::Target;
 use ::toml::{Table, Value};
 use graph::SourceSpan;
+use std::collections::HashSet;
 use units::Nanos;
 
 /// Keys of a cell.
@@ -152,8 +153,12 @@ pub(super) fn read_cell(name: &str, value: &Value, span: SourceSpan) -> Result<C
     })
 }
 
-/// Refuses no cores where the policy is about them.
+/// Refuses no cores where the policy is about them, and a core that is named twice: each gets a worker.
 pub(crate) fn check_cores(policy: &Policy, cores: &[usize]) -> Result<(), String> {
+    let mut known = HashSet::new();
+    if let Some(core) = cores.iter().find(|core| !known.insert(**core)) {
+        return Err(format!("`cores` names core {core} twice"));
+    }
     match policy {
         Policy::Exclusive if cores.is_empty() => {
             Err("policy \"none\" needs `cores`, which are then the cell's alone".to_owned())

@@ -53,6 +53,7 @@ fn each_mistake_of_a_cell_is_named_and_costs_only_that_cell() {
         ("nodes = [1]", "needs `nodes`"),
         ("nodes = [\"x\"]\ncores = \"all\"", "is a list"),
         ("nodes = [\"x\"]\ncores = [-1]", "list of numbers"),
+        ("nodes = [\"x\"]\ncores = [1, 0, 1]", "core 1 twice"),
         ("nodes = [\"x\"]\nlatency = 257", "0 to 256"),
         ("nodes = []\nwork = [\"x\"]", "needs `nodes`"),
         ("work = [1]", "`work` is a list of names"),
