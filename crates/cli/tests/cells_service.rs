@@ -642,6 +642,22 @@ fn a_cell_of_long_latency_comes_back_and_a_start_that_is_asked_for_loses_nothing
 }
 
 #[test]
+fn an_edit_that_is_refused_leaves_the_costs_of_the_nodes() {
+    if lacks_cores("an_edit_that_is_refused_leaves_the_costs_of_the_nodes") {
+        return;
+    }
+    let here = Folder::new();
+    let playing = play(&here, SESSION, "");
+    playing.send(&["stop_cell first"]).unwrap();
+    let refused = playing.send(&["rename low lower"]).unwrap_err();
+    assert!(refused.contains("start it first"), "{refused}");
+    assert_eq!(cell(&playing, "first")["cost_ns"], 5_000_000);
+    // A worker on each core, not two on one.
+    let refused = playing.send(&["resize_cell first 0 0"]).unwrap_err();
+    assert!(refused.contains("core 0 twice"), "{refused}");
+}
+
+#[test]
 fn cells_of_a_session_that_plays_are_changed_by_options_of_the_command() {
     let here = Folder::new();
     let playing = play(&here, SESSION, "--no-admission");
@@ -652,6 +668,16 @@ fn cells_of_a_session_that_plays_are_changed_by_options_of_the_command() {
     assert_eq!(cell(&playing, "wet")["cores"], json!([0]));
     here.well("cells --socket s --remove wet");
     assert_eq!(cell(&playing, "wet"), Value::Null);
+    // An argument is one word, with its blanks.
+    let words = |arguments: &[&str]| {
+        let done = here.command("cells --socket s").args(arguments).output();
+        let done = done.unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    words(&["--add", "wet \"room\"", "of", "room", "with", "latency=1"]);
+    await_cell(&playing, "wet \"room\"", is("playing"));
+    words(&["--remove", "wet \"room\""]);
+    assert_eq!(cell(&playing, "wet \"room\""), Value::Null);
     // Refused: by the session, by the words, and by the options.
     let refusals = [
         ("cells --socket s --remove wet", "there is no cell `wet`"),

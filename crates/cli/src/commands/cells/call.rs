@@ -37,12 +37,28 @@ struct CellChange {
 impl CellChange {
     /// The command in words, if one was given.
     fn words(self) -> Option<String> {
-        let add = self.add.map(|words| ("add_cell", words));
-        let resize = self.resize.map(|words| ("resize_cell", words));
-        let remove = self.remove.map(|cell| ("remove_cell", vec![cell]));
+        let add = self.add.map(|words| ("add_cell", line(&words)));
+        let resize = self.resize.map(|words| ("resize_cell", line(&words)));
+        let remove = self.remove.map(|cell| ("remove_cell", quoted(&cell)));
         let (command, words) = add.or(resize).or(remove)?;
-        Some(format!("{command} {}", words.join(" ")))
+        Some(format!("{command} {words}"))
     }
+}
+
+/// Words as a line. One alone is the whole line.
+fn line(words: &[String]) -> String {
+    match words {
+        [line] => line.clone(),
+        words => {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            words.join(" ")
+        }
+    }
+}
+
+/// A word in quotes, as [`read_words`] takes it.
+fn quoted(word: &str) -> String {
+    format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 impl CellsCall {
