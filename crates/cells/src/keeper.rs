@@ -18,20 +18,20 @@
 //! | what a convolver has heard ([`Processor::past`]), within a buffer | fades between two responses |
 //! | the frame and the cycle of the cell's engine | deferred work, which begins again |
 
-mod layout;
 mod load;
 mod notes;
+mod places;
 mod renewal;
 mod successor;
 
-pub(crate) use renewal::NextLayout;
+pub(crate) use renewal::NextPlaces;
 pub(crate) use successor::LeavingCell;
 
 use crate::checkpoint::{EACH_BLOCK, FIRST_BUFFER, MAGIC, MAX_WORDS, OUTSIDE, head, seal, term};
 use engine::{EngineCallback, HeldLine, StateVisitor};
 use graph::{Graph, NodeId};
-use layout::{LINE_WORDS, Layout, NODE_WORDS, next_node};
 use load::{load, load_kept, read_left};
+use places::{KeptPlaces, LINE_WORDS, NODE_WORDS, next_node};
 use processor::Processor;
 use rt::mirror::SharedWords;
 use std::os::fd::OwnedFd;
@@ -46,7 +46,7 @@ const ROOM: usize = 1 << 15;
 /// Writes checkpoints of one cell.
 pub(crate) struct Keeper {
     memory: SharedWords,
-    layout: Layout,
+    layout: KeptPlaces,
     /// Words of a buffer.
     capacity: usize,
     fingerprint: u64,
@@ -72,7 +72,7 @@ impl Keeper {
         (callback, graph): (&mut EngineCallback, &Graph),
         (interval, is_edited): (u64, bool),
     ) -> Result<(Self, bool), String> {
-        let mut layout = Layout::of(callback, graph);
+        let mut layout = KeptPlaces::of(callback, graph);
         let capacity = (layout.words + ROOM).min(MAX_WORDS);
         let memory = SharedWords::open(file, FIRST_BUFFER + 2 * capacity);
         let memory = memory.map_err(|error| format!("no memory for its state: {error}"))?;
@@ -229,7 +229,7 @@ impl Buffer<'_> {
 
 /// Writes what it is shown into a buffer.
 struct Save<'a> {
-    layout: &'a Layout,
+    layout: &'a KeptPlaces,
     buffer: Buffer<'a>,
     number: u64,
     scratch: &'a mut Vec<u8>,

@@ -15,7 +15,7 @@ use super::seat::EditorEnds;
 use crate::gauges::{ShownGauges, show_names};
 use crate::handed::read;
 use crate::inner_events::Slot;
-use crate::keeper::NextLayout;
+use crate::keeper::NextPlaces;
 use crate::live_edit::{answer, asked};
 use crate::split::CellPart;
 use engine::EngineError;
@@ -40,7 +40,7 @@ const FIRST_BYTES: usize = 64 << 10;
 pub(super) struct Renewal {
     pub(super) slots: Arc<[Slot]>,
     pub(super) gauges: ShownGauges,
-    pub(super) layout: NextLayout,
+    pub(super) layout: NextPlaces,
 }
 
 /// State of the thread of edits.
@@ -194,7 +194,7 @@ impl Editor {
     fn renew(&mut self, part: &CellPart) {
         let engine = self.ends.shared.lock();
         let (gauges, names, _) = ShownGauges::choose(engine.gauge_handles());
-        let layout = NextLayout::new(engine.graph());
+        let layout = NextPlaces::new(engine.graph());
         drop(engine);
         show_names(self.head.words(), "");
         let renewal = Renewal {

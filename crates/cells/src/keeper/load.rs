@@ -1,6 +1,6 @@
 //! A checkpoint that was left for a process is read, and its nodes continue from it.
 
-use super::layout::{LINE_WORDS, Layout, MAX_TIME, NODE_WORDS, TIME_WORDS, next_node};
+use super::places::{KeptPlaces, LINE_WORDS, MAX_TIME, NODE_WORDS, TIME_WORDS, next_node};
 use super::successor::{self, Successor};
 use crate::checkpoint::{FIRST_BUFFER, MAGIC, MAX_WORDS, head, seal, term};
 use engine::{EngineCallback, HeldLine, StateVisitor};
@@ -34,7 +34,7 @@ pub(super) fn read_left(file: &OwnedFd) -> Option<(u64, Vec<u64>)> {
 /// Has the nodes of `callback` continue from a checkpoint. Returns false if its time cannot be right.
 pub(super) fn load(
     callback: &mut EngineCallback,
-    layout: &Layout,
+    layout: &KeptPlaces,
     (number, words): (u64, Vec<u64>),
 ) -> bool {
     let time = (words[1], words[2]);
@@ -54,7 +54,7 @@ pub(super) fn load(
 /// Has the nodes of `callback` continue from the checkpoint `number` of another graph, as far as they are the same nodes.
 pub(super) fn load_kept(
     callback: &mut EngineCallback,
-    layout: &Layout,
+    layout: &KeptPlaces,
     (words, number): (&[u64], u64),
 ) -> bool {
     let places = successor::places(words);
@@ -68,7 +68,7 @@ pub(super) fn load_kept(
 
 /// Loads what it is shown from a checkpoint.
 struct Load<'a> {
-    layout: &'a Layout,
+    layout: &'a KeptPlaces,
     words: &'a [u64],
     number: u64,
     node: usize,

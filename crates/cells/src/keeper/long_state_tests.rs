@@ -1,7 +1,7 @@
 //! Convolvers and networks in checkpoints: the next process goes on with the bits of one that was never interrupted.
 
 use super::tests::{Player, Random, kept, left, registry};
-use super::{Layout, MAX_WORDS};
+use super::{KeptPlaces, MAX_WORDS};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use check::impulse_files::ImpulseFiles;
 
@@ -67,10 +67,10 @@ fn what_is_heard_is_kept_from_the_setup_on_and_never_begins_between_two_blocks()
     let files = ImpulseFiles::new("kept-setup");
     let mut player = Player::new(&session(&files, ""));
     let pasts = |player: &mut Player, is_setup| {
-        let mut layout = Layout {
+        let mut layout = KeptPlaces {
             limit: MAX_WORDS,
             is_setup,
-            ..Layout::default()
+            ..KeptPlaces::default()
         };
         player.callback.visit_states(&mut layout);
         layout.lines.len()

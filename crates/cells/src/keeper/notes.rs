@@ -1,7 +1,7 @@
 //! Lines for the user: what of a cell begins anew after a failure.
 
 use super::Keeper;
-use super::layout::MAX_STATE_BYTES;
+use super::places::MAX_STATE_BYTES;
 use graph::{Catalogue, Graph, NodeId};
 
 impl Keeper {

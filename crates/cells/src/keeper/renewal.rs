@@ -1,10 +1,10 @@
-//! [`NextLayout`]: the places of what a cell's nodes hold, once an edit of the cell's own engine has changed them.
+//! [`NextPlaces`]: the places of what a cell's nodes hold, once an edit of the cell's own engine has changed them.
 //!
 //! The thread of edits takes the memory that it may need; the audio thread fills it in between two blocks, as soon as the edited
 //! graph plays alone. Both buffers keep their sizes: what finds no room begins anew after a failure.
 
 use super::Keeper;
-use super::layout::{Layout, MAX_STATE_BYTES, TIME_WORDS};
+use super::places::{KeptPlaces, MAX_STATE_BYTES, TIME_WORDS};
 use engine::EngineCallback;
 use graph::Graph;
 use std::collections::HashMap;
@@ -15,31 +15,31 @@ const MAX_WORDS_AT_ONCE: usize = 1 << 18;
 const MORE: usize = 256;
 
 /// Room for a layout of another graph.
-pub(crate) struct NextLayout {
-    layout: Layout,
+pub(crate) struct NextPlaces {
+    layout: KeptPlaces,
     graph: Graph,
 }
 
-impl NextLayout {
+impl NextPlaces {
     /// Real-time: setup.
     pub(crate) fn new(graph: &Graph) -> Self {
         let nodes = 2 * graph.len() + MORE;
         let lines = graph.edges().len() + nodes;
-        let layout = Layout {
+        let layout = KeptPlaces {
             nodes: Vec::with_capacity(nodes),
             lines: Vec::with_capacity(lines),
             without_state: Vec::with_capacity(nodes),
             too_large: Vec::with_capacity(nodes),
             scratch: Vec::with_capacity(2 * MAX_STATE_BYTES),
             lines_of: HashMap::with_capacity(nodes),
-            ..Layout::default()
+            ..KeptPlaces::default()
         };
         let graph = graph.clone();
         Self { layout, graph }
     }
 }
 
-impl Layout {
+impl KeptPlaces {
     /// Returns true if words of a checkpoint have a place of one of its nodes or lines.
     pub(super) fn has_any_of(&self, words: &[u64]) -> bool {
         let places = super::successor::places(words);
@@ -59,7 +59,7 @@ impl Keeper {
     /// possible yet.
     ///
     /// Real-time: hot, with an allocation for nodes that have more than [`MORE`] processors of their own.
-    pub(crate) fn renew(&mut self, callback: &mut EngineCallback, next: &mut NextLayout) -> bool {
+    pub(crate) fn renew(&mut self, callback: &mut EngineCallback, next: &mut NextPlaces) -> bool {
         let layout = &mut next.layout;
         (layout.words, layout.limit) = (TIME_WORDS, self.capacity);
         if !callback.visit_states(layout) {

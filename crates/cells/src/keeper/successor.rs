@@ -12,8 +12,8 @@
 //! Parts of the memory that are believed: sizes, once they are checked against what is there; the sum of a buffer; then each state,
 //! as its own node judges it.
 
-use super::layout::{IS_LINE, LINE_WORDS, Layout, NODE_WORDS, TIME_WORDS, next_node};
 use super::load::{load_line, load_node};
+use super::places::{IS_LINE, KeptPlaces, LINE_WORDS, NODE_WORDS, TIME_WORDS, next_node};
 use crate::checkpoint::{FIRST_BUFFER, MAGIC, MAX_WORDS, OUTSIDE, head, seal, term};
 use engine::{HeldLine, StateVisitor};
 use graph::NodeId;
@@ -115,7 +115,7 @@ pub(super) fn places(words: &[u64]) -> HashMap<u64, usize> {
 
 /// Loads what it is shown from the checkpoint of another graph.
 pub(super) struct Successor<'a> {
-    layout: &'a Layout,
+    layout: &'a KeptPlaces,
     words: &'a [u64],
     number: u64,
     places: &'a HashMap<u64, usize>,
@@ -125,7 +125,7 @@ pub(super) struct Successor<'a> {
 
 impl<'a> Successor<'a> {
     pub(super) fn new(
-        layout: &'a Layout,
+        layout: &'a KeptPlaces,
         (words, number): (&'a [u64], u64),
         places: &'a HashMap<u64, usize>,
     ) -> Self {

@@ -370,7 +370,7 @@ fn an_edited_engine_keeps_its_nodes_in_other_places_and_another_process_goes_on_
         player._engine.update();
         rounds += 1;
     }
-    let mut next = NextLayout::new(player._engine.graph());
+    let mut next = NextPlaces::new(player._engine.graph());
     let before = calls();
     assert!(keeper.renew(&mut player.callback, &mut next));
     keeper.end_block(&mut player.callback, 0, || true);

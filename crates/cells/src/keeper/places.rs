@@ -1,4 +1,4 @@
-//! [`Layout`]: the places in a buffer of all that is kept of a cell's nodes.
+//! [`KeptPlaces`]: the places in a buffer of all that is kept of a cell's nodes.
 
 use crate::checkpoint::{MAGIC, MAX_WORDS};
 use engine::{EngineCallback, HeldLine, StateVisitor};
@@ -38,7 +38,7 @@ pub(super) struct KeptLine {
 
 /// Places of all that is kept.
 #[derive(Default)]
-pub(super) struct Layout {
+pub(super) struct KeptPlaces {
     pub(super) nodes: Vec<KeptNode>,
     pub(super) lines: Vec<KeptLine>,
     pub(super) words: usize,
@@ -58,7 +58,7 @@ pub(super) struct Layout {
     pub(super) is_setup: bool,
 }
 
-impl Layout {
+impl KeptPlaces {
     pub(super) fn of(callback: &mut EngineCallback, graph: &Graph) -> Self {
         let mut layout = Self {
             words: TIME_WORDS,
@@ -112,7 +112,7 @@ impl Layout {
     }
 }
 
-impl StateVisitor for Layout {
+impl StateVisitor for KeptPlaces {
     fn loads(&self) -> bool {
         false
     }
@@ -194,7 +194,7 @@ pub(super) fn mix(hash: u64, word: u64) -> u64 {
 
 /// The place of `node`, which comes after the one before.
 pub(super) fn next_node<'a>(
-    layout: &'a Layout,
+    layout: &'a KeptPlaces,
     from: &mut usize,
     node: NodeId,
 ) -> Option<&'a KeptNode> {
