@@ -14,34 +14,31 @@
 //! | `seat` | its engine, for the thread that plays and the one of edits |
 //! | `editor` | the thread of edits |
 //! | `opened` | the memory that it is given |
+//! | `made` | all of it, made for a job |
 
 mod editor;
+mod made;
 mod opened;
 mod seat;
 
 use crate::border::BorderPort;
-use crate::events;
-use crate::gauges::{GAUGES, ShownGauges};
+use crate::gauges::ShownGauges;
 use crate::handed::HandedSession;
 use crate::inner_events::{InnerText, Slot, copy_inner, read_inner};
 use crate::isolation::{Isolation, is_parent};
-use crate::keeper::{CHECKPOINT_INTERVAL, Keeper, LeavingCell};
+use crate::keeper::{Keeper, LeavingCell};
 use crate::message::{CellEnd, ReplyError, RequestInfo};
 use crate::node::DrillKind;
-use crate::own_params::leave_own;
 use crate::policy::Windows;
 use crate::raw::now;
 use crate::split::{CellPart, MAX_INPUTS};
 use crate::transport::{TRANSPORT_WORDS, read_transport};
 use crate::work::{WorkOfCell, WorkServer};
 use driver::{AudioCallback, CallbackInfo};
-use editor::{Editor, EditorThread};
-use engine::{Engine, EngineCallback, EngineOptions, TransportStart};
-use graph::{Catalogue, Graph};
-use opened::{BorderMemory, open_head, open_memory};
+use editor::EditorThread;
+use engine::{EngineCallback, EngineOptions};
 use processor::Registry;
 use seat::EngineSeat;
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -138,110 +135,7 @@ struct Cell {
     work: Option<WorkServer>,
 }
 
-/// Lines about what is not kept, not shown or not reached of a cell's nodes; the gauges that are shown.
-fn notes_of(
-    (engine, graph): (&Engine, &Graph),
-    (keeper, catalogue): (&Keeper, &Catalogue),
-    memory: &File,
-) -> Result<(Vec<String>, ShownGauges), String> {
-    let mut notes = keeper.notes(graph, catalogue);
-    let (gauges, left_out) = ShownGauges::new(engine.gauge_handles(), keeper.head());
-    if left_out > 0 {
-        notes.push(format!(
-            "{left_out} meters are not shown: a cell shows {GAUGES} at most"
-        ));
-    }
-    let nodes = graph.nodes();
-    let nodes = nodes.map(|(id, node)| (id, node.name.as_str(), engine.own_params(id)));
-    let left_out = leave_own(memory, nodes).map_err(|error| error.to_string())?;
-    notes.extend(left_out.iter().map(|name| {
-        format!(
-            "what `{name}` receives by name is set by `message`: it is too much for the supervisor"
-        )
-    }));
-    Ok((notes, gauges))
-}
-
 impl Cell {
-    fn new(mut job: CellJob) -> Result<Self, String> {
-        let work = job.work.take().map(WorkServer::start).transpose()?;
-        let frames = job.options.block.count();
-        let border = BorderMemory::open(&job.part, frames, &mut job.registry, &job.rings)?;
-        let is_live = job.options.mode == processor::Mode::Live;
-        let period = job.options.block.duration(job.options.rate);
-        let budget = is_live.then(|| Nanos(period.0.saturating_mul(job.blocks)));
-        let options = EngineOptions {
-            input_channels: border.channels as u16,
-            transport: Some(TransportStart {
-                position: 0,
-                is_rolling: true,
-            }),
-            ..job.options
-        };
-        let blocks_in = |time: Nanos| (time.0 / period.0.max(1)).max(1);
-        let (part, registry) = (job.part, Arc::new(job.registry));
-        let (engine, mut callback) = Engine::new(part.graph.clone(), registry.clone(), options)
-            .map_err(|error| graph::error_chain(&error))?;
-        let memory = open_memory(&job.state)?;
-        let state = memory.try_clone().map_err(|error| error.to_string())?;
-        let (keeper, is_continued) = Keeper::new(
-            &state.into(),
-            (&mut callback, &part.graph),
-            (blocks_in(CHECKPOINT_INTERVAL), part.is_renumbered),
-        )?;
-        let before = job.before.filter(|_| !is_continued);
-        let before = before.and_then(|path| open_memory(&path).ok());
-        let (notes, gauges) = notes_of(
-            (&engine, &part.graph),
-            (&keeper, registry.catalogue()),
-            &memory,
-        )?;
-        let ports = part.inputs.iter().map(BorderPort::channels).collect();
-        let (slots, outputs) = (part.slots.clone(), part.outputs.clone());
-        let (seat, ends) = EngineSeat::new(engine, job.read_part.is_some());
-        let is_renewable = keeper.is_renewable();
-        let editor = job.read_part.map(|read_part| {
-            let editor = Editor {
-                head: open_head(&memory)?,
-                memory,
-                ends,
-                part,
-                read_part,
-                registry,
-                is_renewable,
-                seen: 0,
-            };
-            editor.start()
-        });
-        Ok(Self {
-            _editor: editor.transpose()?,
-            keeper,
-            before: before.and_then(|file| LeavingCell::open(&file.into())),
-            gauges,
-            gauge_interval: blocks_in(GAUGE_INTERVAL),
-            is_continued,
-            notes,
-            seat,
-            callback,
-            end: border.end,
-            inputs: vec![vec![0.0; frames]; border.channels],
-            ports,
-            event_words: events::words(frames),
-            frames,
-            entered: border.entered,
-            transport: [0; TRANSPORT_WORDS],
-            inner: vec![0; border.inner],
-            slots,
-            outputs,
-            collected: border.collected,
-            isolation: job.isolation,
-            budget,
-            parent: job.parent,
-            windows: job.windows,
-            work,
-        })
-    }
-
     /// Gives up what the cell does not need, and answers requests.
     fn restrict_and_play(mut self, report: impl Fn(&str)) -> Result<(), String> {
         let notes = self.seat.shared.lock().notes();

@@ -43,7 +43,7 @@ fn open_end(rings: &(PathBuf, PathBuf), words: (usize, usize)) -> Result<CellEnd
     ))
 }
 
-/// What passes the border: its messages, and the words in which its nodes find them.
+/// The messages that pass the border, and the words in which its nodes find them.
 pub(super) struct BorderMemory {
     pub(super) end: CellEnd,
     /// Channels of sound that enter.

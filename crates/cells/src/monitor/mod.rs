@@ -18,18 +18,20 @@
 //! |---|---|
 //! | `watched` | one cell: its states, its failures, its back-off |
 //! | `process` | its process, and how it is started |
+//! | `start` | all cells at the beginning |
 
 mod process;
+mod start;
 mod watched;
 
+pub use start::{MonitorOptions, PlannedCell, Start, StartedCell};
 pub(crate) use watched::WatchedCell;
 
 use crate::guardian::link::MessageKind;
 use crate::guardian::pulse::{Pulse, PulseWord};
-use crate::guardian::{ChangeTable, Predecessor, Succession};
-use crate::handed::HandedSession;
+use crate::guardian::{ChangeTable, Predecessor};
 use crate::inner_events::{InnerText, KeptSlots};
-use crate::node::{CellLink, Drill};
+use crate::node::CellLink;
 use crate::raw;
 use crate::section::CellSpec;
 use crate::split::CellPart;
@@ -154,38 +156,6 @@ pub(crate) struct NewCell {
     pub(crate) came: mpsc::Receiver<Result<u32, String>>,
 }
 
-/// A cell to start, or to take over from the supervisor before.
-pub struct PlannedCell<'a> {
-    /// Its number.
-    pub index: usize,
-    /// Its part of the session.
-    pub part: &'a CellPart,
-    /// Failures to cause.
-    pub drills: Vec<Drill>,
-    /// It was stopped before a supervisor was lost, and stays so.
-    pub is_stopped: bool,
-    /// Numbers of the parts that a process of the supervisor before may have.
-    pub parts: Vec<u64>,
-}
-
-/// Arguments for [`Monitor::start`].
-pub struct MonitorOptions {
-    /// Frames in a block.
-    pub block: Frames,
-    /// Rate of the session.
-    pub rate: SampleRate,
-    /// With a deadline: cells are held to their policies.
-    pub is_live: bool,
-    /// Makes the arguments of a cell's process.
-    pub launch: Launch,
-    /// Messages of the guardian.
-    pub succession: Succession,
-    /// The session as it was read.
-    pub session: HandedSession,
-    /// Commands had changed nodes and edges of the supervisor before, which is lost.
-    pub is_edited: bool,
-}
-
 /// The processes of all cells.
 pub struct Monitor {
     stop: Arc<AtomicBool>,
@@ -201,133 +171,14 @@ pub struct Monitor {
     pub(crate) offset: Arc<AtomicU64>,
 }
 
-/// Where messages in words for the nodes of one cell go.
+/// The way of messages in words to the nodes of one cell.
 pub(crate) struct CellTexts(
     pub(crate) rtrb::Producer<InnerText>,
     /// Targets of events, as its node knows them.
     pub(crate) KeptSlots,
 );
 
-/// The cells that have come up.
-pub struct Start {
-    /// Their processes.
-    pub monitor: Monitor,
-    /// For each cell, what its node needs, by the node's name.
-    pub links: Vec<(String, CellLink)>,
-    /// The rest, for the service.
-    pub cells: Vec<StartedCell>,
-}
-
-/// A cell that has come up.
-pub struct StartedCell {
-    /// The way of messages in words for its nodes.
-    pub(crate) texts: CellTexts,
-    /// Numbers of the parts that its process may have.
-    pub(crate) parts: Vec<u64>,
-}
-
 impl Monitor {
-    /// Takes over the cells that play, starts a process for each other one, and waits until all have come up.
-    ///
-    /// # Errors
-    ///
-    /// The first cell that did not come up, and why.
-    ///
-    /// Real-time: waits, for the processes.
-    pub fn start(cells: Vec<PlannedCell<'_>>, options: MonitorOptions) -> Result<Start, String> {
-        let MonitorOptions {
-            block,
-            rate,
-            is_live,
-            launch,
-            succession,
-            session,
-            is_edited,
-        } = options;
-        let Succession {
-            link,
-            cells: mut inherited,
-            predecessor,
-            ..
-        } = succession;
-        let processes = CellProcesses::new(link, launch);
-        let stop = Arc::new(AtomicBool::new(false));
-        let (event_sender, events) = mpsc::channel();
-        let (orders, order_receiver) = mpsc::channel();
-        let offset = Arc::<AtomicU64>::default();
-        // A render begins anew.
-        let first_block = if is_live {
-            predecessor.first_block()
-        } else {
-            0
-        };
-        let counts = (first_block, offset.clone());
-        let plain = session.to_bytes();
-        let (mut watched, mut new, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
-        for cell in cells {
-            let (index, node) = (cell.index, cell.part.node.clone());
-            let session = session.for_part(cell.part, &plain);
-            let mut parts = vec![cell.part.number()];
-            let handed = (session, None);
-            let (mut cell, one) = watch(cell, block, counts.clone(), handed);
-            statuses.push((cell.name().to_owned(), one.status.clone()));
-            // Work has its requests in the memory of the supervisor before.
-            let is_inherited = !cell.does_work();
-            let at = inherited.iter().position(|it| it.index == index);
-            if let Some(at) = at.filter(|_| is_inherited) {
-                predecessor.pulse.take_figures(index, &one.status);
-                let from = inherited.swap_remove(at);
-                parts.extend(cell.inherit(from, (is_live, is_edited), &event_sender));
-                parts.dedup();
-            }
-            watched.push(cell);
-            new.push((node, one, parts));
-        }
-        // Cells of another session, or of an earlier form of this one.
-        (inherited.iter())
-            .for_each(|it| processes.tell(MessageKind::Forget, &[it.index as u64], &[]));
-        let thread = WatchThread {
-            cells: watched,
-            processes,
-            events: event_sender,
-            orders: order_receiver,
-            stop: stop.clone(),
-            is_live,
-            pulse: predecessor.pulse.clone(),
-        };
-        let thread = std::thread::Builder::new()
-            .name("divisi-cells".into())
-            .spawn(move || thread.run())
-            .map_err(|error| format!("no thread for the cells: {error}"))?;
-        // From here on a drop ends the processes.
-        let monitor = Self {
-            stop,
-            thread: Some(thread),
-            events,
-            orders,
-            statuses,
-            block,
-            rate,
-            is_live,
-            predecessor,
-            offset,
-        };
-        let (mut links, mut cells) = (Vec::new(), Vec::new());
-        for (node, mut new, parts) in new {
-            let latency = new.came.recv();
-            let latency = latency.map_err(|_| "the cells have ended".to_owned())??;
-            new.link.graph_latency = Frames(latency);
-            links.push((node, new.link));
-            let texts = new.texts;
-            cells.push(StartedCell { texts, parts });
-        }
-        Ok(Start {
-            monitor,
-            links,
-            cells,
-        })
-    }
-
     /// Events since the last call.
     ///
     /// Real-time: setup.
@@ -412,6 +263,13 @@ struct WatchThread {
 }
 
 impl WatchThread {
+    fn start(self) -> Result<JoinHandle<()>, String> {
+        std::thread::Builder::new()
+            .name("divisi-cells".into())
+            .spawn(move || self.run())
+            .map_err(|error| format!("no thread for the cells: {error}"))
+    }
+
     /// Watches until it is stopped.
     fn run(mut self) {
         let mut is_raised = false;
