@@ -19,25 +19,29 @@
 //! | `watched` | one cell: its states, its failures, its back-off |
 //! | `process` | its process, and how it is started |
 //! | `start` | all cells at the beginning |
+//! | `launch` | what a process is started with |
+//! | `told` | what others hear of a cell |
 
+mod launch;
 mod process;
 mod start;
+mod told;
 mod watched;
 
-pub use start::{MonitorOptions, PlannedCell, Start, StartedCell};
+pub(crate) use launch::HandedPart;
+pub use launch::{Launch, LaunchRequest, PlannedCell};
+pub use start::{MonitorOptions, Start, StartedCell};
+pub use told::CellEvent;
+pub(crate) use told::{CellTexts, NewCell};
 pub(crate) use watched::WatchedCell;
 
 use crate::guardian::link::MessageKind;
 use crate::guardian::pulse::{Pulse, PulseWord};
 use crate::guardian::{ChangeTable, Predecessor};
-use crate::inner_events::{InnerText, KeptSlots};
-use crate::node::CellLink;
 use crate::raw;
-use crate::section::CellSpec;
 use crate::split::CellPart;
 use crate::status::CellStatus;
 use process::CellProcesses;
-use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -55,67 +59,6 @@ const INTERVAL: Duration = Duration::from_millis(2);
 const MIN_INTERVAL: Duration = Duration::from_micros(50);
 /// Priority of the monitor if it switches cells: above that of all cells.
 const SWITCH_PRIORITY: u8 = 60;
-/// A process that is to be started.
-pub struct LaunchRequest<'a> {
-    /// Number of the cell, in the order of the session's; cells that are added have larger ones.
-    pub index: usize,
-    /// The cell as it is now.
-    pub spec: &'a CellSpec,
-    /// True for the first start.
-    pub is_first: bool,
-    /// Path of the memory of the process whose place it takes.
-    pub before: Option<&'a str>,
-}
-
-/// Makes the arguments of a cell's process. The guardian adds what it shares, and its own number.
-pub type Launch = Box<dyn Fn(&LaunchRequest<'_>) -> Vec<OsString> + Send>;
-
-/// Event in the life of a cell.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CellEvent {
-    /// It plays, as the process of this number.
-    Playing {
-        /// Its name.
-        cell: String,
-        /// Number of the process.
-        process: u32,
-        /// True if its nodes continue from what they held before a failure.
-        is_continued: bool,
-    },
-    /// It plays on after the supervisor before was lost, as the process of this number.
-    PlaysOn {
-        /// Its name.
-        cell: String,
-        /// Number of the process.
-        process: u32,
-    },
-    /// Its sound is back after a failure.
-    Back {
-        /// Its name.
-        cell: String,
-        /// Blocks that were lost in a row.
-        blocks: u32,
-    },
-    /// Its process has ended or was ended, for this reason.
-    Ended {
-        /// Its name.
-        cell: String,
-        /// The reason.
-        why: String,
-    },
-    /// It is started no more: it failed too often.
-    GivenUp {
-        /// Its name.
-        cell: String,
-    },
-    /// The system refused what its policy needs; with the fix.
-    Refused {
-        /// Its name.
-        cell: String,
-        /// The refusal.
-        what: String,
-    },
-}
 
 /// Order to the monitor, about the cell of a number.
 pub(crate) enum Order {
@@ -139,23 +82,6 @@ pub(crate) enum Order {
     Share(usize, mpsc::Sender<Option<OwnedFd>>),
 }
 
-/// A part for the next processes of a cell: the session, the number of the part, and the cell.
-pub(crate) struct HandedPart {
-    pub(crate) session: Arc<[u8]>,
-    pub(crate) number: u64,
-    pub(crate) spec: CellSpec,
-}
-
-/// A cell that was added and has not come up yet.
-pub(crate) struct NewCell {
-    pub(crate) link: CellLink,
-    /// Messages in words for its nodes.
-    pub(crate) texts: CellTexts,
-    pub(crate) status: Arc<CellStatus>,
-    /// Latency of its graph, or the reason why it did not come up.
-    pub(crate) came: mpsc::Receiver<Result<u32, String>>,
-}
-
 /// The processes of all cells.
 pub struct Monitor {
     stop: Arc<AtomicBool>,
@@ -170,13 +96,6 @@ pub struct Monitor {
     /// Frames from the engine's position to that of the run.
     pub(crate) offset: Arc<AtomicU64>,
 }
-
-/// The way of messages in words to the nodes of one cell.
-pub(crate) struct CellTexts(
-    pub(crate) rtrb::Producer<InnerText>,
-    /// Targets of events, as its node knows them.
-    pub(crate) KeptSlots,
-);
 
 impl Monitor {
     /// Events since the last call.

@@ -1,6 +1,6 @@
 //! [`CellProcesses`]: starts the processes of cells through the guardian, and hears of their ends. [`Process`]: one of them.
 
-use super::{Launch, LaunchRequest};
+use super::launch::{Launch, LaunchRequest};
 use crate::guardian::exit_status;
 use crate::guardian::link::{GuardianLink, MessageKind, is_readable};
 use crate::machine::Grant;

@@ -1,33 +1,20 @@
 //! [`Monitor::start`]: all cells of a session are watched, those that play on are taken over, and the others come up.
 
+use super::launch::{Launch, PlannedCell};
 use super::process::CellProcesses;
+use super::told::{CellEvent, CellTexts, NewCell};
 use super::watched::{WatchedCell, watch};
-use super::{CellEvent, CellTexts, Launch, Monitor, NewCell, WatchThread};
+use super::{Monitor, WatchThread};
 use crate::guardian::link::MessageKind;
 use crate::guardian::pulse::Pulse;
 use crate::guardian::{InheritedCell, Succession};
 use crate::handed::HandedSession;
-use crate::node::{CellLink, Drill};
-use crate::split::CellPart;
+use crate::node::CellLink;
 use crate::status::CellStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc;
 use units::{Frames, SampleRate};
-
-/// A cell to start, or to take over from the supervisor before.
-pub struct PlannedCell<'a> {
-    /// Its number.
-    pub index: usize,
-    /// Its part of the session.
-    pub part: &'a CellPart,
-    /// Failures to cause.
-    pub drills: Vec<Drill>,
-    /// It was stopped before a supervisor was lost, and stays so.
-    pub is_stopped: bool,
-    /// Numbers of the parts that a process of the supervisor before may have.
-    pub parts: Vec<u64>,
-}
 
 /// Arguments for [`Monitor::start`].
 pub struct MonitorOptions {

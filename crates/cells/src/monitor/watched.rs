@@ -3,8 +3,9 @@
 mod hang;
 mod inherit;
 
+use super::launch::{HandedPart, LaunchRequest, PlannedCell};
 use super::process::{CellProcesses, Process};
-use super::{CellEvent, CellTexts, HandedPart, LaunchRequest, NewCell, PlannedCell};
+use super::told::{CellEvent, CellTexts, NewCell};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use crate::guardian::link::MessageKind;
 use crate::handed::part_number;
