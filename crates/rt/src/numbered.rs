@@ -97,12 +97,12 @@ mod loom_tests {
 
     /// The work of the model, which keeps what it has heard.
     #[derive(Default)]
-    struct Heard {
+    struct ReceivedWords {
         number: u32,
         sum: u32,
     }
 
-    impl Heard {
+    impl ReceivedWords {
         fn answer(&mut self, [a, b]: [u32; 2]) -> [u32; 2] {
             self.sum += a + b;
             [a, self.sum]
@@ -126,7 +126,7 @@ mod loom_tests {
             let cell = {
                 let (requests, replies) = (requests.clone(), replies.clone());
                 loom::thread::spawn(move || {
-                    let mut heard = Heard::default();
+                    let mut heard = ReceivedWords::default();
                     (0..2).for_each(|_| heard.look(&requests, &replies));
                 })
             };
