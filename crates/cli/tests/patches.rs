@@ -557,6 +557,44 @@ const DATA: &str = "#N struct point float x float y float size array row step ar
 ";
 
 #[test]
+fn a_drawing_shows_what_subpatches_show_of_themselves() {
+    let here = Folder::new();
+    let face = |corner: &str, shown: u8| {
+        format!(
+            "#N canvas 0 0 450 300 12;\n#N canvas 0 0 200 100 desk 0;\n\
+             #X obj 110 60 nbx 5 14 0 1 0 0 empty empty volume 5 7 0 10 #fcfcfc #000000 #000000 7 256;\n\
+             #X obj 195 60 tgl 15 0 empty empty outside 17 7 0 10 #fcfcfc #000000 #000000 0 1;\n\
+             #X text 102 52 level;\n#X obj 110 80 osc~ 440;\n#X msg 110 80 hidden;\n\
+             #X coords 0 -1 1 1 100 60 {shown}{corner};\n#X restore 50 40 pd desk;\n\
+             #N canvas 0 0 450 300 (subpatch) 0;\n#X array curve 3 float 1;\n#A 0 0 2 1;\n\
+             #X coords 0 2 2 0 80 40 1 0 0;\n#X restore 200 40 graph;\n"
+        )
+    };
+    let drawn = |text: &str| {
+        here.write("face.pd", text);
+        here.well("draw face.pd -o face.svg");
+        let svg = String::from_utf8(here.read("face.svg")).unwrap();
+        std::fs::remove_file(here.path("face.svg")).unwrap();
+        svg
+    };
+    let svg = drawn(&face(" 100 50", 1));
+    for text in ["pd desk", ">7<", ">level<", ">curve<"] {
+        assert!(svg.contains(text), "{text}\n{svg}");
+    }
+    for text in ["outside", "osc~", "hidden", "graph"] {
+        assert!(!svg.contains(text), "{text}\n{svg}");
+    }
+    // The graph stands 150 pixels right of the face, which is 20 pixels from the border; the array goes from its bottom to its top.
+    let curve = "M170 60L210 20L250 40";
+    assert!(svg.contains(curve), "{svg}");
+    // A name that is hidden, and a graph of old, which shows its whole window and no comments.
+    let svg = drawn(&face(" 100 50", 2));
+    assert!(!svg.contains("pd desk") && svg.contains("level"), "{svg}");
+    let svg = drawn(&face("", 1));
+    assert!(svg.contains("outside") && !svg.contains("level"), "{svg}");
+}
+
+#[test]
 fn a_drawing_of_a_canvas_shows_its_data_in_the_places_and_colours_of_pd() {
     let here = Folder::new();
     here.write("data.pd", DATA);

@@ -1,6 +1,7 @@
 //! Pure Data patches on the command line: what `check` says, and the session that every other command plays.
 
 mod check;
+mod face;
 mod in_session;
 mod options;
 mod session;

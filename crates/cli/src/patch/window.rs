@@ -1,5 +1,6 @@
 //! A patch as the boxes and cords of its window.
 
+use super::face::face;
 use divisi::draw::{
     PatchBoxShape, PatchCord, PatchDrawing, PatchDrawingForm, PatchFont, PatchShape, PatchWindow,
 };
@@ -18,13 +19,8 @@ pub(crate) fn window(patch: &LoadedPatch, canvas: Option<&str>) -> Option<PatchW
         Some(name) => find(&patch.root, name.strip_prefix("pd-").unwrap_or(name))?,
         None => &patch.root,
     };
-    // A subpatch has the letters of the patch around.
-    let size = if root.font > 0.0 {
-        root.font
-    } else {
-        patch.root.font
-    };
-    let font = PatchFont::of_size(size);
+    let font = font_of(root).or_else(|| font_of(&patch.root));
+    let font = font.unwrap_or_default();
     let cord = |connection: &divisi::pd::Connection| {
         let outlets = root
             .objects
@@ -82,17 +78,17 @@ fn drawing(drawn: Drawn) -> PatchDrawing {
     }
 }
 
-fn shape(object: &LoadedObject, font: PatchFont) -> PatchBoxShape {
+pub(super) fn shape(object: &LoadedObject, font: PatchFont) -> PatchBoxShape {
     let words = || joined(&object.arguments);
     let written = || joined(&object.written);
     let (shape, text, mut size) = match &object.body {
-        ObjectBody::Class(_) | ObjectBody::Abstraction(_) | ObjectBody::Clones { .. } => {
-            (PatchShape::Object, written(), None)
-        }
+        ObjectBody::Class(_) | ObjectBody::Clones { .. } => (PatchShape::Object, written(), None),
         ObjectBody::Message => (PatchShape::Message, words(), None),
         ObjectBody::Gui(gui) => gui_shape(gui, font),
         ObjectBody::Comment => (PatchShape::Comment, words(), None),
-        ObjectBody::Subpatch(inner) => subpatch_shape(inner),
+        ObjectBody::Subpatch(inner) | ObjectBody::Abstraction(inner) => {
+            canvas_shape(inner, object, font)
+        }
         ObjectBody::Array(array) => (PatchShape::Comment, format!("array {}", array.name), None),
         ObjectBody::Scalar => (PatchShape::Comment, String::new(), None),
         ObjectBody::StandIn(_) => (PatchShape::Missing, written(), None),
@@ -119,22 +115,27 @@ fn shape(object: &LoadedObject, font: PatchFont) -> PatchBoxShape {
     }
 }
 
-/// A sub-patch: a box, or what it shows on its parent.
-fn subpatch_shape(inner: &Instance) -> (PatchShape, String, Option<(f64, f64)>) {
-    let shown = inner.coordinates.filter(|it| it.shown > 0);
-    let size = shown.map(|it| (f64::from(it.size[0]), f64::from(it.size[1])));
-    let array = inner.objects.iter().find_map(|inside| match &inside.body {
-        ObjectBody::Array(array) => Some(array),
-        _ => None,
-    });
-    match (size, array) {
-        (None, _) => (PatchShape::Object, format!("pd {}", inner.name), None),
-        (Some(_), None) => (PatchShape::Control, inner.name.clone(), size),
-        (Some(_), Some(array)) => {
-            let mut points = array.points.clone();
-            points.resize(array.size.min(1 << 20), 0.0);
-            (PatchShape::Array(points), array.name.to_string(), size)
-        }
+/// The letters that a canvas states. A subpatch has those of the canvas around.
+pub(super) fn font_of(canvas: &Instance) -> Option<PatchFont> {
+    (canvas.font > 0.0).then(|| PatchFont::of_size(canvas.font))
+}
+
+/// A subpatch or an abstraction: a box with its words, or what it shows of itself.
+fn canvas_shape(
+    inner: &Instance,
+    object: &LoadedObject,
+    font: PatchFont,
+) -> (PatchShape, String, Option<(f64, f64)>) {
+    let words = match &object.body {
+        ObjectBody::Subpatch(_) => format!("pd {}", inner.name),
+        _ => joined(&object.written),
+    };
+    let is_graph = object.arguments.first() == Some(&Atom::symbol("graph"));
+    let hides = is_graph || inner.coordinates.is_some_and(|it| it.shown == 2);
+    match face(inner, font) {
+        None => (PatchShape::Object, words, None),
+        Some((face, size)) if hides => (face, String::new(), Some(size)),
+        Some((face, size)) => (face, words, Some(size)),
     }
 }
 
@@ -145,7 +146,7 @@ fn gui_shape(gui: &Gui, font: PatchFont) -> (PatchShape, String, Option<(f64, f6
         .label
         .as_ref()
         .map_or_else(String::new, ToString::to_string);
-    let number = |letters: f64| Some((letters.max(3.0) * font.width + 4.0, font.height + 6.0));
+    let number = |letters: f64| Some((letters.max(3.0) * font.width + 2.0, font.height + 3.0));
     let place = gui_place(gui);
     match gui.kind {
         GuiKind::Float | GuiKind::Number => {

@@ -49,14 +49,28 @@ pub enum PatchShape {
         /// The chosen one, from 0.
         chosen: u32,
     },
-    /// A meter, or the inside of a subpatch.
+    /// A meter.
     Control,
+    /// What a subpatch shows of itself.
+    Face {
+        /// Its boxes, whose places are from its top left corner.
+        boxes: Vec<PatchBoxShape>,
+        /// Its letters.
+        font: PatchFont,
+    },
     /// A coloured rectangle.
     Panel,
     /// A comment.
     Comment,
-    /// An array with its points.
-    Array(Vec<f32>),
+    /// An array.
+    Array {
+        /// Its points.
+        points: Vec<f32>,
+        /// Numbers of the points at the left and at the right edge.
+        columns: [f64; 2],
+        /// Values at the top and at the bottom.
+        levels: [f64; 2],
+    },
 }
 
 /// A box.
@@ -121,7 +135,7 @@ pub enum PatchDrawingForm {
     Words(String),
 }
 
-/// The window of a patch. More than 20,000 boxes are not drawn.
+/// The window of a patch. More than 20,000 boxes, with those of faces, are not drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PatchWindow {
     /// Description for screen readers.
@@ -171,6 +185,7 @@ impl Default for PatchFont {
 /// Draws the window of a patch.
 pub fn patch(window: &PatchWindow) -> Picture {
     let boxes = &window.boxes[..window.boxes.len().min(MAX_BOXES)];
+    let mut left = MAX_BOXES;
     let (mut low, mut high) = ((f64::MAX, f64::MAX), (0.0_f64, 0.0_f64));
     for one in boxes {
         let (width, height) = one.size(window.font);
@@ -193,7 +208,7 @@ pub fn patch(window: &PatchWindow) -> Picture {
         boxes.iter().partition(|one| one.shape == PatchShape::Panel);
     below
         .iter()
-        .for_each(|one| one.draw(&mut picture, origin, window.font));
+        .for_each(|one| one.draw(&mut picture, origin, (window.font, &mut left)));
     for cord in &window.cords {
         let ends = (boxes.get(cord.from.0), boxes.get(cord.to.0));
         let (Some(from), Some(to)) = ends else {
@@ -209,7 +224,7 @@ pub fn patch(window: &PatchWindow) -> Picture {
     }
     above
         .iter()
-        .for_each(|one| one.draw(&mut picture, origin, window.font));
+        .for_each(|one| one.draw(&mut picture, origin, (window.font, &mut left)));
     for drawing in &window.drawings {
         drawing.draw(&mut picture, origin, window.font);
     }

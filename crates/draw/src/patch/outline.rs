@@ -9,8 +9,8 @@ pub(super) const PORT: f64 = 7.0;
 const MARGIN: (f64, f64) = (4.0, 6.0);
 
 impl PatchBoxShape {
-    /// Width and height in pixels.
-    pub(super) fn size(&self, font: PatchFont) -> (f64, f64) {
+    /// Width and height in pixels, with the letters of its window.
+    pub fn size(&self, font: PatchFont) -> (f64, f64) {
         let (width, height) = self.size.unwrap_or_default();
         let (width, height) = (finite(width), finite(height));
         let text = self.text_size(font);

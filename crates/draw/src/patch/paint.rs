@@ -5,15 +5,37 @@ use super::{PatchBoxShape, PatchFont, PatchShape};
 use crate::picture::color::{self, BoxColors};
 use crate::picture::{Picture, Point, Stroke, Style, regular};
 
+/// Most points of an array that are drawn.
+const MAX_POINTS: usize = 4096;
+
 /// A rectangle: its top left corner, and width and height.
 type Area = (Point, (f64, f64));
 
 impl PatchBoxShape {
-    /// Draws the box, with `origin` at the picture's top left corner.
-    pub(super) fn draw(&self, picture: &mut Picture, origin: Point, font: PatchFont) {
+    /// Draws the box, with `origin` at the picture's top left corner, while boxes are `left` to be drawn.
+    pub(super) fn draw(
+        &self,
+        picture: &mut Picture,
+        origin: Point,
+        (font, left): (PatchFont, &mut usize),
+    ) {
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
         let at = (self.at.0 - origin.0, self.at.1 - origin.1);
         let area = (at, self.size(font));
         self.draw_frame(picture, area);
+        if let PatchShape::Face { boxes, font } = &self.shape {
+            let origin = (-at.0, -at.1);
+            let panels = |one: &&PatchBoxShape| one.shape == PatchShape::Panel;
+            for one in boxes.iter().filter(panels) {
+                one.draw(picture, origin, (*font, &mut *left));
+            }
+            for one in boxes.iter().filter(|one| !panels(one)) {
+                one.draw(picture, origin, (*font, &mut *left));
+            }
+        }
         self.draw_text(picture, area, font);
         self.draw_ports(picture, area, origin, font);
     }
@@ -32,6 +54,7 @@ impl PatchBoxShape {
             PatchShape::Number => picture.polyline(&cut_corner(area), plain),
             PatchShape::Panel => picture.rect(at, size, 0.0, Style::fill(color::IDLE)),
             PatchShape::Comment => {}
+            PatchShape::Array { .. } => self.draw_state(picture, area, plain),
             _ => {
                 picture.rect(at, size, 0.0, plain);
                 self.draw_state(picture, area, plain);
@@ -64,7 +87,11 @@ impl PatchBoxShape {
                 cells,
                 chosen,
             } => draw_cells(picture, area, (*is_vertical, *cells, *chosen)),
-            PatchShape::Array(points) => draw_points(picture, area, points),
+            PatchShape::Array {
+                points,
+                columns,
+                levels,
+            } => draw_points(picture, area, (points, *columns, *levels)),
             _ => {}
         }
     }
@@ -82,7 +109,8 @@ impl PatchBoxShape {
             (PatchShape::Object | PatchShape::Missing | PatchShape::Message, _) => {
                 (left + 2.0, top + 3.0 + ascent)
             }
-            // The name of an array or of the inside of a subpatch stands above.
+            (PatchShape::Face { .. }, _) => (left + 2.0, top + 3.0 + ascent),
+            // The name of an array stands above.
             _ => (left + 2.0, top - 3.0),
         };
         for (line, text) in self.text.split('\n').enumerate() {
@@ -162,20 +190,26 @@ fn draw_cells(
     }
 }
 
-/// Draws the points of an array from its left edge to its right one, from 1 at the top to -1, or as far as the points go.
-fn draw_points(picture: &mut Picture, ((left, top), (width, height)): Area, points: &[f32]) {
-    let finite = points
-        .iter()
-        .map(|x| if x.is_finite() { f64::from(*x) } else { 0.0 });
-    let limit = finite.clone().map(f64::abs).fold(1.0, f64::max);
-    let columns = (width as usize).clamp(1, 4096);
-    let step = points.len().div_ceil(columns).max(1);
-    let count = points.len().saturating_sub(1).max(1) as f64;
-    let place = |(at, y): (usize, f64)| {
-        let x = left + width * at as f64 / count;
-        (x, top + height * (0.5 - 0.5 * y / limit))
+/// Draws the points of an array between the columns and the levels of its area, and no farther away than the area is large.
+fn draw_points(
+    picture: &mut Picture,
+    ((left, top), (width, height)): Area,
+    (points, columns, levels): (&[f32], [f64; 2], [f64; 2]),
+) {
+    let share = |x: f64, [from, to]: [f64; 2]| {
+        let share = (x - from) / (to - from);
+        if share.is_finite() {
+            share.clamp(-1.0, 2.0)
+        } else {
+            0.0
+        }
     };
-    let line: Vec<Point> = finite.enumerate().step_by(step).map(place).collect();
+    let step = points.len().div_ceil(MAX_POINTS).max(1);
+    let place = |(at, y): (usize, &f32)| {
+        let x = left + width * share(at as f64, columns);
+        (x, top + height * share(f64::from(*y), levels))
+    };
+    let line: Vec<Point> = points.iter().enumerate().step_by(step).map(place).collect();
     if line.len() > 1 {
         picture.polyline(&line, Style::stroke(Stroke::solid(color::TEXT, 1.0)));
     }

@@ -44,6 +44,9 @@ pub struct Coordinates {
     pub size: [f32; 2],
     /// 1 if the inside is shown outside, 2 if the text is hidden as well.
     pub shown: u8,
+    /// The pixel of the window inside that is at the top left corner of the box outside. `None` if the whole window is shown, made smaller,
+    /// as old files have it.
+    pub corner: Option<[f32; 2]>,
 }
 
 /// A place in a window, in pixels from the top left corner.

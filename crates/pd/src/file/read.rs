@@ -281,6 +281,7 @@ impl Reader {
             bounds: [0, 1, 2, 3].map(number),
             size: [number(4), number(5)],
             shown,
+            corner: (arguments.len() > 7).then(|| [number(7), number(8)]),
         });
     }
 

@@ -68,6 +68,7 @@ fn canvas_of(inner: &Instance) -> Canvas {
         boxes: inner.objects.iter().map(box_of).collect(),
         connections: inner.connections.clone(),
         coordinates: inner.coordinates,
+        window: [0.0, 0.0, inner.window[0], inner.window[1]],
         font: inner.font,
         ..Canvas::default()
     }

@@ -92,6 +92,8 @@ pub struct Instance {
     pub connections: Vec<Connection>,
     /// The part of it that is shown outside.
     pub coordinates: Option<Coordinates>,
+    /// Width and height of its window, in pixels.
+    pub window: [f32; 2],
     /// Size of its letters, in Pd's units: 10 and 12 are usual.
     pub font: f32,
     /// Templates of data structures that its file defines, as words.

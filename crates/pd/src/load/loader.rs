@@ -262,6 +262,7 @@ impl Loader {
             objects,
             connections,
             coordinates: canvas.coordinates,
+            window: [canvas.window[2], canvas.window[3]],
             font: canvas.font,
             structs: Vec::new(),
             scope: scope.clone(),
