@@ -4,6 +4,7 @@
 //! May: lean on everything, use `unsafe` in order to stand in for an executor. May not: be leant on, assert on time.
 
 pub mod alloc;
+pub mod alone;
 pub mod conformance;
 pub mod deferred_node;
 pub mod fixtures;

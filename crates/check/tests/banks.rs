@@ -1,48 +1,17 @@
 //! Banks: equal processors that one step computes side by side have the bits that each has alone.
 
-use divisi_check::alloc::{self, Counting};
+use divisi_check::alloc::Counting;
+use divisi_check::alone::{self, Changes, read_graph};
 use divisi_check::rng::Rng;
-use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, TestStrategy, registry};
-use graph::{Graph, Node};
-use processor::{
-    BankKind, BankMembers, Block, Event, EventBody, EventTarget, ProcessStatus, Processor, Setup,
-    StateError, Tail,
-};
+use divisi_check::test_bench::{RunConfig, TestBench, TestStrategy, registry};
+use graph::Node;
+use processor::{BankKind, BankMembers, Block, ProcessStatus, Processor, Setup};
 use std::any::TypeId;
 use std::fmt::Write;
 use std::sync::Mutex;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// A processor that is in no bank.
-struct Alone(Box<dyn Processor>);
-
-impl Processor for Alone {
-    fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.0.setup(setup);
-    }
-
-    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        self.0.process(block)
-    }
-
-    fn reset(&mut self) {
-        self.0.reset();
-    }
-
-    fn tail(&self) -> Tail {
-        self.0.tail()
-    }
-
-    fn save(&self, state: &mut Vec<u8>) {
-        self.0.save(state);
-    }
-
-    fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
-        self.0.load(state)
-    }
-}
 
 /// The words of a filter with numbers of its own, and its output.
 fn filter(rng: &mut Rng, number: usize) -> (String, &'static str) {
@@ -138,93 +107,20 @@ fn session(seed: u64, count: usize) -> String {
     format!("edges = [\n{edges}]\n[nodes]\n{nodes}")
 }
 
-fn read(text: &str) -> Graph {
-    let registry = registry();
-    let read = text::toml::read(text, registry.catalogue());
-    assert!(!read.has_errors(), "{text}\n{:?}", read.diagnostics);
-    read.session.graph
-}
-
-/// Plays `frames` frames, with changes of parameters by chance that come at the same frames in blocks of any size.
-fn play(
-    bench: &mut TestBench,
-    graph: &Graph,
-    (seed, block, frames): (u64, u32, usize),
-) -> Vec<Vec<u32>> {
-    let mut rng = Rng(seed);
-    let mut changes: Vec<(u64, usize, f32)> = (0..12)
-        .map(|_| {
-            (
-                rng.below(frames) as u64,
-                rng.below(24),
-                200.0 + 100.0 * rng.below(20) as f32,
-            )
-        })
-        .collect();
-    changes.sort_by_key(|(at, ..)| *at);
-    let mut all = vec![Vec::new(); 4];
-    for begin in (0..frames as u64).step_by(block as usize) {
-        for (at, filter, value) in &changes {
-            if (begin..begin + u64::from(block)).contains(at)
-                && let Some((node, _)) = graph
-                    .nodes()
-                    .find(|(_, it)| it.name == format!("f{filter}"))
-            {
-                bench.send_event(
-                    node,
-                    Event {
-                        frame: (at - begin) as u32,
-                        target: EventTarget::Param(0),
-                        body: EventBody::Value(*value),
-                    },
-                );
-            }
-        }
-        let played = bench.render(4, block as usize);
-        all.iter_mut()
-            .zip(played)
-            .for_each(|(all, new)| all.extend(new));
-    }
-    all.iter_mut().for_each(|it| it.truncate(frames));
-    all
-}
-
 #[test]
 fn filters_side_by_side_have_the_bits_of_each_alone() {
-    const FRAMES: usize = 6000;
-    let registry = registry();
+    let changes = Changes {
+        name: 'f',
+        value: |rng| 200.0 + 100.0 * rng.below(20) as f32,
+    };
     for seed in 1..7 {
-        let graph = read(&session(seed, 24));
-        let config = RunConfig::reference(64);
-        let mut alone =
-            TestBench::wrapped(&graph, &registry, config, |_, inner| Box::new(Alone(inner)));
-        let wanted = play(&mut alone, &graph, (seed, 64, FRAMES));
-        let sounding = wanted.iter().flatten().filter(|x| **x != 0).count();
-        assert!(sounding > FRAMES, "seed {seed}: {sounding}");
-        for block in [64, 1, 24, 50, 256] {
-            let mut bench = TestBench::new(&graph, &registry, RunConfig::reference(block));
-            let got = play(&mut bench, &graph, (seed, block, FRAMES));
-            assert!(got == wanted, "seed {seed}, block {block}");
-        }
-        for strategy in ALL_STRATEGIES {
-            let mut bench = TestBench::new(&graph, &registry, RunConfig::new(strategy, 2, 64));
-            let got = play(&mut bench, &graph, (seed, 64, FRAMES));
-            assert!(got == wanted, "seed {seed}, {strategy:?}");
-        }
+        changes.check_bits(&read_graph(&session(seed, 24)), seed);
     }
 }
 
 #[test]
 fn a_bank_allocates_nothing() {
-    let graph = read(&session(3, 24));
-    let mut bench = TestBench::new(&graph, &registry(), RunConfig::reference(64));
-    bench.render(1, 640);
-    let before = alloc::calls();
-    (0..50).for_each(|_| {
-        bench.run_cycle(&[]);
-    });
-    assert_eq!(alloc::calls(), before);
-    assert!(alloc::is_installed());
+    alone::allocates_nothing(&read_graph(&session(3, 24)));
 }
 
 /// Numbers of members of the banks that ran.
@@ -269,19 +165,8 @@ impl Processor for Plus {
 }
 
 /// The banks of a cycle of gains of which `waiting` wait for the first one.
-fn banks(strategy: TestStrategy, (free, waiting): (usize, usize)) -> (Vec<usize>, f32) {
-    let mut text = String::from("edges = [\n");
-    for i in 0..free {
-        writeln!(text, "  \"noise -> n{i} -> out\",").unwrap();
-    }
-    for i in free..free + waiting {
-        writeln!(text, "  \"n0 -> n{i} -> out\",").unwrap();
-    }
-    text += "]\n[nodes]\nnoise = { kind = \"noise\", volume = 0 }\nout = { kind = \"sink\" }\n";
-    for i in 0..free + waiting {
-        writeln!(text, "n{i} = {{ kind = \"gain\" }}").unwrap();
-    }
-    let graph = read(&text);
+fn banks(strategy: TestStrategy, mix: (usize, usize)) -> (Vec<usize>, f32) {
+    let graph = alone::gains(mix, |_| 0);
     let wrap = |node: &Node, inner: Box<dyn Processor>| match &*node.kind {
         "gain" => Box::new(Plus) as Box<dyn Processor>,
         _ => inner,

@@ -1,54 +1,16 @@
 //! Rows: equal cheap steps that follow each other run in one call, with the bits and the promises that each has alone.
 
-use divisi_check::alloc::{self, Counting};
+use divisi_check::alloc::Counting;
+use divisi_check::alone::{self, Changes, read_graph};
 use divisi_check::rng::Rng;
 use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, TestStrategy, registry};
-use graph::{Graph, Node};
-use processor::{
-    Block, Event, EventBody, EventTarget, InRow, ProcessStatus, Processor, RowKind, RowStatus,
-    Setup, StateError, StepRow, Tail,
-};
+use graph::Node;
+use processor::{Block, InRow, ProcessStatus, Processor, RowKind, RowStatus, Setup, StepRow};
 use std::fmt::Write;
 use std::sync::Mutex;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// A processor that is in no row.
-struct Alone(Box<dyn Processor>);
-
-impl Processor for Alone {
-    fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.0.setup(setup);
-    }
-
-    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        self.0.process(block)
-    }
-
-    fn reset(&mut self) {
-        self.0.reset();
-    }
-
-    fn tail(&self) -> Tail {
-        self.0.tail()
-    }
-
-    fn save(&self, state: &mut Vec<u8>) {
-        self.0.save(state);
-    }
-
-    fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
-        self.0.load(state)
-    }
-}
-
-fn read(text: &str) -> Graph {
-    let registry = registry();
-    let read = text::toml::read(text, registry.catalogue());
-    assert!(!read.has_errors(), "{text}\n{:?}", read.diagnostics);
-    read.session.graph
-}
 
 /// Gains, pans and delays behind noises, one of which is heard for a moment only, some behind others, in an order by chance.
 fn session(seed: u64, count: usize) -> String {
@@ -94,82 +56,20 @@ still = { kind = "lfo", shape = "square", freq = 0.001 }
     format!("edges = [\n{edges}]\n[nodes]\n{nodes}")
 }
 
-/// Plays `frames` frames, with changes of the first parameter by chance that come at the same frames in blocks of any size.
-fn play(
-    bench: &mut TestBench,
-    graph: &Graph,
-    (seed, block, frames): (u64, u32, usize),
-) -> Vec<Vec<u32>> {
-    let mut rng = Rng(seed);
-    let mut changes: Vec<(u64, usize, f32)> = (0..12)
-        .map(|_| {
-            let at = rng.below(frames) as u64;
-            (at, rng.below(24), rng.below(12) as f32 / 600.0)
-        })
-        .collect();
-    changes.sort_by_key(|(at, ..)| *at);
-    let mut all = vec![Vec::new(); 4];
-    for begin in (0..frames as u64).step_by(block as usize) {
-        for (at, changed, value) in &changes {
-            let name = format!("n{changed}");
-            if (begin..begin + u64::from(block)).contains(at)
-                && let Some((node, _)) = graph.nodes().find(|(_, it)| it.name == name)
-            {
-                let event = Event {
-                    frame: (at - begin) as u32,
-                    target: EventTarget::Param(0),
-                    body: EventBody::Value(*value),
-                };
-                bench.send_event(node, event);
-            }
-        }
-        let played = bench.render(4, block as usize);
-        let pairs = all.iter_mut().zip(played);
-        pairs.for_each(|(all, new)| all.extend(new));
-    }
-    all.iter_mut().for_each(|it| it.truncate(frames));
-    all
-}
-
 #[test]
 fn nodes_in_a_row_have_the_bits_of_each_alone() {
-    const FRAMES: usize = 6000;
-    let registry = registry();
+    let changes = Changes {
+        name: 'n',
+        value: |rng| rng.below(12) as f32 / 600.0,
+    };
     for seed in 1..6 {
-        let graph = read(&session(seed, 24));
-        let config = RunConfig::reference(64);
-        let mut alone =
-            TestBench::wrapped(&graph, &registry, config, |_, inner| Box::new(Alone(inner)));
-        let wanted = play(&mut alone, &graph, (seed, 64, FRAMES));
-        let sounding = wanted.iter().flatten().filter(|x| **x != 0).count();
-        assert!(sounding > FRAMES, "seed {seed}: {sounding}");
-        for block in [64, 1, 24, 50, 256] {
-            let mut bench = TestBench::new(&graph, &registry, RunConfig::reference(block));
-            let got = play(&mut bench, &graph, (seed, block, FRAMES));
-            assert!(got == wanted, "seed {seed}, block {block}");
-        }
-        // A traced step runs by itself.
-        let runs = ALL_STRATEGIES.map(|strategy| [(strategy, false), (strategy, true)]);
-        for (strategy, is_traced) in runs.into_iter().flatten() {
-            let mut bench = TestBench::new(&graph, &registry, RunConfig::new(strategy, 2, 64));
-            bench.runtime.set_traced(is_traced);
-            let got = play(&mut bench, &graph, (seed, 64, FRAMES));
-            assert!(got == wanted, "seed {seed}, {strategy:?}, {is_traced}");
-        }
+        changes.check_bits(&read_graph(&session(seed, 24)), seed);
     }
 }
 
 #[test]
 fn a_row_allocates_nothing() {
-    let graph = read(&session(3, 24));
-    let mut bench = TestBench::new(&graph, &registry(), RunConfig::reference(64));
-    bench.render(1, 640);
-    let before = alloc::calls();
-    (0..50).for_each(|_| {
-        bench.run_cycle(&[]);
-    });
-    assert_eq!(alloc::calls(), before);
-    assert!(alloc::is_installed());
+    alone::allocates_nothing(&read_graph(&session(3, 24)));
 }
 
 /// Numbers of members of the rows that ran.
@@ -224,29 +124,17 @@ impl InRow for Plus {
 
 /// The rows of some cycles of nodes of which `waiting` wait for the first one, and a sample of each cycle.
 fn rows(
-    strategy: TestStrategy,
+    (strategy, is_traced): (TestStrategy, bool),
     (free, waiting): (usize, usize),
     cycles: usize,
 ) -> Vec<(Vec<usize>, f32)> {
     let _counting = COUNTING.lock().unwrap_or_else(|it| it.into_inner());
-    let mut text = String::from("edges = [\n");
-    for i in 0..free {
-        writeln!(text, "  \"noise -> n{i} -> out\",").unwrap();
-    }
-    for i in free..free + waiting {
-        writeln!(text, "  \"n0 -> n{i} -> out\",").unwrap();
-    }
-    text += "]\n[nodes]\nnoise = { kind = \"noise\", volume = 0 }\nout = { kind = \"sink\" }\n";
-    for i in 0..free + waiting {
-        // One of 0 dB is plain, one of 1 dB sleeps, one of 2 dB panics.
-        let db = match i {
-            2 if free > 8 => 1,
-            4 if free > 8 => 2,
-            _ => 0,
-        };
-        writeln!(text, "n{i} = {{ kind = \"gain\", gain_db = {db} }}").unwrap();
-    }
-    let graph = read(&text);
+    // One of 0 dB is plain, one of 1 dB sleeps, one of 2 dB panics.
+    let graph = alone::gains((free, waiting), |i| match i {
+        2 if free > 8 => 1,
+        4 if free > 8 => 2,
+        _ => 0,
+    });
     let wrap = |node: &Node, inner: Box<dyn Processor>| match &*node.kind {
         "gain" => {
             let db = node.number("gain_db");
@@ -260,6 +148,7 @@ fn rows(
     };
     let config = RunConfig::new(strategy, 1, 16);
     let mut bench = TestBench::wrapped(&graph, &registry(), config, wrap);
+    bench.runtime.set_traced(is_traced);
     let mut cycle = || {
         ROWS.lock().unwrap().clear();
         let played = bench.render(1, 16);
@@ -271,21 +160,21 @@ fn rows(
 
 #[test]
 fn a_row_has_at_most_eight_steps_and_none_that_waits_for_another() {
-    let of = |mix| rows(TestStrategy::Sequential, mix, 1).remove(0);
+    let of = |mix| rows((TestStrategy::Sequential, false), mix, 1).remove(0);
     assert_eq!(of((1, 0)), (vec![], 1.0));
     assert_eq!(of((3, 0)), (vec![3], 3.0));
     assert_eq!(of((8, 0)), (vec![8], 8.0));
     assert_eq!(of((1, 3)), (vec![3], 7.0));
     assert_eq!(of((4, 5)), (vec![4, 5], 14.0));
     // Each step is a task of its own.
-    let stealing = rows(TestStrategy::Stealing, (5, 0), 1).remove(0);
+    let stealing = rows((TestStrategy::Stealing, false), (5, 0), 1).remove(0);
     assert_eq!(stealing, (vec![], 5.0));
 }
 
 #[test]
 fn a_row_goes_on_behind_a_step_that_sleeps_and_behind_one_that_panics() {
     for strategy in ALL_STRATEGIES {
-        let cycles = rows(strategy, (12, 0), 4);
+        let cycles = rows((strategy, false), (12, 0), 4);
         let (sizes, sums): (Vec<_>, Vec<_>) = cycles.into_iter().unzip();
         // The third one is silent, and the fifth one from the second block on: no other one misses a block.
         assert_eq!(sums, [11.0, 10.0, 10.0, 10.0], "{strategy:?}");
@@ -294,5 +183,15 @@ fn a_row_goes_on_behind_a_step_that_sleeps_and_behind_one_that_panics() {
             let expected: [&[usize]; 4] = [&[8, 4], &[2, 2, 7], &[2, 7], &[2, 7]];
             assert_eq!(sizes, expected);
         }
+    }
+}
+
+#[test]
+fn a_step_that_panics_by_itself_takes_none_of_its_row_with_it() {
+    // A traced step runs by itself.
+    for strategy in ALL_STRATEGIES {
+        let cycles = rows((strategy, true), (12, 0), 4);
+        let sums: Vec<f32> = cycles.into_iter().map(|(_, sum)| sum).collect();
+        assert_eq!(sums, [11.0, 10.0, 10.0, 10.0], "{strategy:?}");
     }
 }

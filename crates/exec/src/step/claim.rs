@@ -378,14 +378,18 @@ impl<'a> StepClaim<'a> {
         lost
     }
 
-    /// Quarantines the step alone, which has panicked in a row.
+    /// Quarantines the step alone, which is of a row and has panicked.
     pub(super) fn quarantine_alone(&mut self) {
         self.state().is_quarantined = true;
         self.plan().quarantine_entry(self.step);
     }
 
-    /// Quarantines the step, or all members of the loop: they write silence from now on.
+    /// Quarantines the step, which has panicked, or all members of the loop or of the bank: they write silence from now on.
     pub(crate) fn quarantine(&mut self) {
+        if self.step.row > 0 {
+            // A panic in a row is caught there (`run_row`): this step ran by itself.
+            return self.quarantine_alone();
+        }
         // SAFETY: we have the claim.
         unsafe { self.plan().quarantine(self.step) };
     }
