@@ -356,3 +356,23 @@ fn filters_are_stable_for_a_hundred_million_frames_of_noise() {
 fn biquads_are_stable_for_a_hundred_million_frames_of_noise() {
     driven_biquads_stay_bounded_for(100_000_000_usize.div_ceil(RATE));
 }
+
+/// A biquad of direct form saved its delays and its coefficients in as many words.
+#[test]
+fn a_biquad_refuses_a_state_of_another_form() {
+    let params = [("freq", number(600.0))];
+    for drives in [&[][..], &[wild("freq")]] {
+        let mut unit = driven_bench("biquad", &params, drives);
+        let inputs: Vec<Vec<f32>> = (0..=drives.len() as u64)
+            .map(|seed| noise(seed + 1, 480))
+            .collect();
+        let inputs: Vec<&[f32]> = inputs.iter().map(Vec::as_slice).collect();
+        play(&mut unit, &inputs, &[]);
+        let mut state = Vec::new();
+        unit.processor.save(&mut state);
+        unit.processor.load(&state).expect("its own state");
+        let mark = state.len() - 4;
+        state[mark..].fill(0);
+        assert!(unit.processor.load(&state).is_err(), "{}", drives.len());
+    }
+}

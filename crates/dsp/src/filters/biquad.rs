@@ -84,6 +84,9 @@ impl FilterKernel<1> for Biquad {
 
     const PARAMS: &'static [ParamSpec] = &[FREQ, Q, GAIN_DB];
 
+    // 0 were delays of the direct form.
+    const FORM: u32 = 1;
+
     fn coefficients(&self, params: FilterParams) -> BiquadCoefficients {
         let FilterParams { freq, q, gain_db } = params;
         let a = libm::exp10(gain_db / 40.0);

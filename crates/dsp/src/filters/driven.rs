@@ -10,6 +10,7 @@
 
 use crate::filters::kernel::{
     CoefficientArray, FilterKernel, FilterParams, FilterState, NEPERS_TO_SILENCE, SILENT_STATE,
+    check_form, form_mark,
 };
 use crate::param::ParamSpec;
 use crate::sample::{channel_count, to_sample};
@@ -304,11 +305,14 @@ impl<K: DrivenKernel<OUTS>, const OUTS: usize> Processor for DrivenFilter<K, OUT
         state::put(bytes, self.params.iter().flat_map(Smoother::state_words));
         let states = self.states.iter().flatten();
         state::put(bytes, states.map(|state| state.to_bits()));
+        state::put(bytes, [form_mark(K::FORM)]);
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let first = 3 * Smoother::STATE_WORDS;
-        let words = state::words(bytes, first + 2 * self.states.len())?;
+        let end = first + 2 * self.states.len();
+        let words = state::words(bytes, end + 1)?;
+        check_form(words.at(end), K::FORM)?;
         let mut params = self.params;
         for (i, param) in params.iter_mut().enumerate() {
             param.load(words.from(i * Smoother::STATE_WORDS))?;

@@ -96,6 +96,10 @@ pub(crate) trait FilterKernel<const OUTS: usize>: Clone + Send + 'static {
     /// Parameters that the kind has, in the order of [`FilterParams`]'s fields.
     const PARAMS: &'static [ParamSpec];
 
+    /// Number of the form of its coefficients and states. A saved state of another form is refused: a program of another day may have
+    /// left it.
+    const FORM: u32 = 0;
+
     /// Coefficients for `params`, whose frequency is in cycles per frame and below 0.5.
     ///
     /// Real-time: hot.
@@ -338,6 +342,21 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
     }
 }
 
+/// The mark of a form, in the upper half of a word of a state.
+pub(super) fn form_mark(form: u32) -> u64 {
+    u64::from(form) << 32
+}
+
+/// Checks the mark in a word of a state.
+pub(super) fn check_form(word: u64, form: u32) -> Result<(), StateError> {
+    match word >> 32 == u64::from(form) {
+        true => Ok(()),
+        false => Err(StateError(
+            "the state is one of another form of the filter".into(),
+        )),
+    }
+}
+
 /// Copies the samples of `channel` to all outputs.
 fn write_outputs(
     block: &mut Block<'_>,
@@ -393,12 +412,16 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         let numbers = numbers.chain(self.ramp.current).chain(self.ramp.step);
         let states = self.states.iter().flat_map(GroupState::numbers);
         state::put(bytes, numbers.chain(states).map(f64::to_bits));
-        state::put(bytes, [u64::from(self.ramp.frames_left)]);
+        state::put(
+            bytes,
+            [form_mark(K::FORM) | u64::from(self.ramp.frames_left)],
+        );
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let end = 16 + GroupState::NUMBERS * self.states.len();
         let words = state::words(bytes, end + 1)?;
+        check_form(words.at(end), K::FORM)?;
         let state = |c| words.numbers(16 + GroupState::NUMBERS * c);
         for c in 0..self.states.len() {
             // All are checked before one is loaded: a state that is refused changes nothing.
@@ -428,7 +451,7 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         self.params = FilterParams::from_array(params);
         self.ramp.target = self.coefficients();
         self.ramp.step = step;
-        let frames_left = words.at(end);
+        let frames_left = words.at(end) & u64::from(u32::MAX);
         let longest = self.ramp.frames.max(MODULATION_INTERVAL);
         self.ramp.frames_left = frames_left.min(u64::from(longest)) as u32;
         if self.ramp.frames_left == 0 {
