@@ -34,6 +34,8 @@ mod crossfade;
 mod filter;
 mod held;
 mod instrument;
+mod loading;
+mod notes;
 mod octaves;
 mod opcodes;
 mod sfz;
@@ -46,21 +48,17 @@ use crate::sample::{db_to_gain, to_sample};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{Kind, Param, PortCount, PortSignal, PortSpec, error_chain};
-use held::{HeldNote, HeldNotes};
-use instrument::{Instrument, MAX_SAMPLES, PlainSound};
-use media::Sound;
-use octaves::{Octaves, samples_of_copies};
+use graph::{Kind, Param, PortCount, PortSignal, PortSpec};
+use held::HeldNotes;
+use instrument::{Instrument, PlainSound};
 use processor::{
-    Block, Event, EventBody, EventTarget, FileProblem, MakeContext, MakeError, ProcessStatus,
-    Processor, Setup, StateError, Tail,
+    Block, Event, EventTarget, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+    Tail,
 };
-use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use units::Channels;
 use voice::{LoadedZone, SampleVoice};
-use zone::Trigger;
 
 const GAIN: ParamSpec = ParamSpec::new(0, "gain_db", (-120.0, 24.0), 0.0)
     .unit("dB")
@@ -73,10 +71,6 @@ const SPARE: usize = 16;
 const FRAMES: usize = 64;
 /// MIDI channels.
 const CHANNELS: usize = 16;
-/// Bit of the note of a MIDI key, which no other note has.
-const KEY: u64 = 1 << 40;
-/// Bit of the voices that the end of a note began: they belong to no note any more.
-const ENDED: u64 = 1 << 41;
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -151,7 +145,7 @@ fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     }))
 }
 
-/// What MIDI's controllers say, for all channels, and the number of notes so far.
+/// Values of MIDI's controllers, for all channels, and the number of notes so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct KeyState {
     /// A bit for each channel whose pedal is down.
@@ -182,309 +176,13 @@ struct Sampler {
     sums: [[f64; 2]; FRAMES],
 }
 
-/// The note of a MIDI key.
-fn key_note(channel: u8, key: u8) -> u64 {
-    KEY | u64::from(channel) << 8 | u64::from(key)
-}
-
-/// The MIDI channel of a note, if it is that of a key.
-fn channel_of(note: u64) -> Option<u8> {
-    (note & KEY != 0).then_some((note >> 8) as u8 & 0x0f)
-}
-
 impl Sampler {
-    /// Loads the samples. What cannot be read any more is reported and silent.
-    fn load_zones(&mut self, setup: &mut Setup<'_>) {
-        let log = setup.services.file_log();
-        // The old ones are kept until the new ones are there, so that they share their memory.
-        let _old = std::mem::take(&mut self.zones);
-        for zone in &self.instrument.zones {
-            let rate_of_file = media::open(&zone.sample).map(|file| file.rate());
-            // A file at a lower rate has more samples here. One that has grown since it was looked at is not taken.
-            let sound = Sound::load(&zone.sample, setup.rate, 8 * MAX_SAMPLES);
-            match (rate_of_file, sound) {
-                (Ok(rate_of_file), Ok(Some(sound))) => {
-                    if let Some(damage) = sound.damage() {
-                        let message = format!("{}: {damage}", zone.sample.display());
-                        log.report(FileProblem::Damaged(message));
-                    }
-                    let rate = f64::from(setup.rate.hz());
-                    let scale = rate / f64::from(rate_of_file.hz());
-                    self.zones
-                        .push(LoadedZone::new(zone.clone(), sound, scale, rate));
-                }
-                (Err(error), _) | (_, Err(error)) => {
-                    log.report(FileProblem::Damaged(error_chain(&error)));
-                }
-                (Ok(_), Ok(None)) => {
-                    let message = format!("{} is too long to be held", zone.sample.display());
-                    log.report(FileProblem::Damaged(message));
-                }
-            }
-        }
-        self.make_octaves(setup);
-        let takes = |key: usize| {
-            let zones = (0u32..).zip(&self.zones);
-            let of_key = zones.filter(|(_, loaded)| {
-                let (low, high) = loaded.zone.keys;
-                (usize::from(low)..=usize::from(high)).contains(&key)
-            });
-            of_key.map(|(index, _)| index).collect()
-        };
-        self.of_key = (0..128).map(takes).collect();
-        self.turns = vec![0; self.zones.len()];
-        let has_releases = |loaded: &LoadedZone| loaded.zone.trigger != Trigger::Attack;
-        self.held = HeldNotes::new(self.zones.iter().any(has_releases));
-    }
-
-    /// Makes the copies for notes above their roots, each once for all zones with the same sample and loop.
-    fn make_octaves(&mut self, setup: &mut Setup<'_>) {
-        let key = |zone: &LoadedZone| {
-            let cycle = zone.endless_cycle();
-            let bits = cycle.map(|(from, length)| (from.to_bits(), length.to_bits()));
-            (zone.zone.sample.clone(), bits)
-        };
-        let mut needed = HashMap::new();
-        for zone in &self.zones {
-            let count: &mut usize = needed.entry(key(zone)).or_default();
-            *count = zone.octaves_needed(self.bend_range).max(*count);
-        }
-        let (mut made, mut samples) = (HashMap::new(), 0);
-        let mut is_missing = false;
-        for zone in &mut self.zones {
-            let key = key(zone);
-            let count = needed[&key];
-            let octaves = made.entry(key).or_insert_with(|| {
-                let cycle = zone.endless_cycle();
-                samples += samples_of_copies(&zone.sound, cycle, count);
-                let has_room = samples <= MAX_SAMPLES;
-                is_missing |= !has_room;
-                let count = if has_room { count } else { 0 };
-                Octaves::shared(&zone.sound, cycle, count)
-            });
-            zone.octaves = octaves.clone();
-        }
-        if is_missing {
-            let message =
-                "its samples are too large for copies: notes far above a root have aliases";
-            setup.services.notify_user(message.into());
-        }
-    }
-
     fn handle_event(&mut self, event: &Event) {
         if event.target == EventTarget::Input(NOTES) {
             return self.handle_note(event.body);
         }
         if let Some(gain_db) = GAIN.value_of(event) {
             self.gain.follow(event, db_to_gain(gain_db) as f32);
-        }
-    }
-
-    fn handle_note(&mut self, body: EventBody) {
-        match body {
-            EventBody::NoteOn {
-                id,
-                pitch,
-                velocity,
-            } => self.begin(u64::from(id), f64::from(pitch), f64::from(velocity), 0.0),
-            EventBody::NoteOff { id, .. } => self.release(u64::from(id)),
-            EventBody::NoteChoke { id } => self.cut(|note| note == u64::from(id)),
-            EventBody::NoteBend { id, semitones } => {
-                self.bend(|note| note == u64::from(id), f64::from(semitones));
-            }
-            EventBody::Midi([status, first, second]) => {
-                self.handle_midi(status, first & 0x7f, second & 0x7f);
-            }
-            _ => {}
-        }
-    }
-
-    fn handle_midi(&mut self, status: u8, first: u8, second: u8) {
-        let channel = status & 0x0f;
-        let is_here = move |note: u64| channel_of(note) == Some(channel);
-        let mask = 1u16 << channel;
-        match (status & 0xf0, first, second) {
-            (0x90, key, 1..) => {
-                let bend = self.keys.bends[usize::from(channel)];
-                let velocity = f64::from(second) / 127.0;
-                self.begin(key_note(channel, key), f64::from(key), velocity, bend);
-            }
-            (0x80 | 0x90, key, _) => self.release(key_note(channel, key)),
-            (0xb0, 64, 64..) => self.keys.pedals |= mask,
-            (0xb0, 64, _) => {
-                self.keys.pedals &= !mask;
-                for voice in &mut self.voices {
-                    if voice.is_released && is_here(voice.note) {
-                        voice.release(&self.zones[voice.zone]);
-                    }
-                }
-                let is_over = |held: &HeldNote| held.is_released && is_here(held.note);
-                while let Some(held) = self.held.take(is_over) {
-                    self.end_note(held, Trigger::Release);
-                }
-            }
-            (0xb0, 120, _) => self.cut(is_here),
-            (0xb0, 123, _) => {
-                for key in 0..128 {
-                    self.release(key_note(channel, key));
-                }
-            }
-            (0xe0, low, high) => {
-                let value = f64::from(u16::from(high) << 7 | u16::from(low));
-                let bend = (value - 8192.0) / 8192.0 * self.bend_range;
-                self.keys.bends[usize::from(channel)] = bend;
-                self.bend(is_here, bend);
-            }
-            _ => {}
-        }
-    }
-
-    /// Begins all zones that take a note.
-    fn begin(&mut self, note: u64, pitch: f64, velocity: f64, bend: f64) {
-        let key = libm::floor(pitch + 0.5);
-        if !(0.0..128.0).contains(&key) || velocity.is_nan() {
-            return;
-        }
-        let velocity = velocity.clamp(0.0, 1.0);
-        // A key that is pressed again ends its first note.
-        if note & KEY != 0 {
-            self.release_now(note);
-        }
-        let held = HeldNote {
-            note,
-            pitch,
-            velocity,
-            bend,
-            since: self.keys.frames,
-            is_released: false,
-        };
-        self.held.push(held);
-        self.begin_zones(held, Trigger::Attack);
-    }
-
-    /// Begins the samples for the end of a note.
-    fn end_note(&mut self, held: HeldNote, trigger: Trigger) {
-        let note = held.note | ENDED;
-        self.begin_zones(HeldNote { note, ..held }, trigger);
-    }
-
-    fn begin_zones(&mut self, held: HeldNote, trigger: Trigger) {
-        let HeldNote {
-            note,
-            pitch,
-            velocity,
-            bend,
-            since,
-            ..
-        } = held;
-        let key = libm::floor(pitch + 0.5) as usize;
-        let number = self.keys.notes;
-        self.keys.notes = number.wrapping_add(1);
-        let seconds = self.keys.frames.wrapping_sub(since) as f64 / self.rate;
-        for at in 0..self.of_key[key].len() {
-            let index = self.of_key[key][at] as usize;
-            let zone = &self.zones[index].zone;
-            if zone.trigger != trigger || !zone.takes(pitch, velocity) || !self.is_turn(index) {
-                continue;
-            }
-            let zone = &self.zones[index].zone;
-            let (group, lost_db) = (zone.group, zone.decay_db * seconds);
-            if let Some(group) = group {
-                self.end_group(group, number);
-            }
-            let place = self.place();
-            let order = (note, number);
-            let mut voice =
-                SampleVoice::new(index, &self.zones[index], order, (pitch, bend), velocity);
-            if trigger != Trigger::Attack {
-                voice.lower(lost_db);
-            }
-            self.voices[place] = voice;
-        }
-    }
-
-    /// Counts a note of a zone, and returns true if it is one that it plays.
-    fn is_turn(&mut self, index: usize) -> bool {
-        let zone = &self.zones[index].zone;
-        let count = self.turns[index];
-        self.turns[index] = (count + 1) % zone.turns;
-        count % zone.turns + 1 == zone.turn
-    }
-
-    /// Ends the voices that a note of `group` ends, but those of the note itself.
-    fn end_group(&mut self, group: i64, number: u64) {
-        for voice in &mut self.voices {
-            if voice.number != number && self.zones[voice.zone].zone.off_by == Some(group) {
-                voice.cut();
-            }
-        }
-    }
-
-    /// The place for one more voice. Where too many sound another begins to end.
-    fn place(&mut self) -> usize {
-        let sounding = self.voices.iter().filter(|voice| !voice.is_cut()).count();
-        if sounding >= self.limit {
-            let all = self.voices.iter_mut().filter(|voice| !voice.is_cut());
-            if let Some(oldest) = all.min_by_key(|voice| (!voice.is_ending(), voice.number)) {
-                oldest.cut();
-            }
-        }
-        let idle = self.voices.iter().position(SampleVoice::is_idle);
-        idle.unwrap_or_else(|| {
-            let all = self.voices.iter().enumerate();
-            let oldest = all.min_by_key(|(_, voice)| (!voice.is_cut(), voice.number));
-            oldest.map_or(0, |(place, _)| place)
-        })
-    }
-
-    /// Releases a note, or lets the pedal hold it.
-    fn release(&mut self, note: u64) {
-        let is_pressed = |held: &HeldNote| held.note == note && !held.is_released;
-        if let Some(held) = self.held.find(is_pressed) {
-            held.is_released = true;
-            let held = *held;
-            self.end_note(held, Trigger::ReleaseKey);
-        }
-        let is_held = channel_of(note).is_some_and(|it| self.keys.pedals & (1 << it) != 0);
-        if !is_held {
-            return self.release_now(note);
-        }
-        for voice in self.voices.iter_mut().filter(|voice| voice.note == note) {
-            voice.is_released = true;
-        }
-    }
-
-    fn release_now(&mut self, note: u64) {
-        for voice in self.voices.iter_mut().filter(|voice| !voice.is_idle()) {
-            if voice.note == note {
-                voice.is_released = true;
-                voice.release(&self.zones[voice.zone]);
-            }
-        }
-        if let Some(held) = self.held.take(|held| held.note == note) {
-            self.end_note(held, Trigger::Release);
-        }
-    }
-
-    fn cut(&mut self, is_meant: impl Fn(u64) -> bool) {
-        for voice in self.voices.iter_mut().filter(|voice| is_meant(voice.note)) {
-            voice.cut();
-        }
-        while self.held.take(|held| is_meant(held.note)).is_some() {}
-    }
-
-    fn bend(&mut self, is_meant: impl Fn(u64) -> bool, semitones: f64) {
-        if semitones.is_nan() {
-            return;
-        }
-        let semitones = semitones.clamp(-192.0, 192.0);
-        for voice in self.voices.iter_mut().filter(|voice| !voice.is_idle()) {
-            if is_meant(voice.note) {
-                voice.bend(&self.zones[voice.zone], semitones);
-            }
-        }
-        for held in self.held.iter_mut().filter(|held| is_meant(held.note)) {
-            held.bend = semitones;
         }
     }
 
