@@ -256,6 +256,30 @@ mod tests {
     }
 
     #[test]
+    fn what_folds_into_the_audible_band_is_100_db_down() {
+        for times in [2, 4, 8] {
+            let oversampler = Oversampler::new(times);
+            let high_rate = 48_000.0 * times as f64;
+            for hz in [1000.0, 12_000.0, 20_000.0] {
+                let tones = (1..times).flat_map(|k| [-hz, hz].map(|hz| 48_000.0 * k as f64 + hz));
+                for tone in tones.filter(|tone| *tone < high_rate / 2.0) {
+                    let mut memory = memory(&oversampler);
+                    let mut count = 0.0;
+                    let mut low = Vec::new();
+                    for at in 0..4096 {
+                        low.push(oversampler.process(&mut memory, at, 0.0, |_| {
+                            count += 1.0;
+                            (TAU * tone * count / high_rate).sin()
+                        }));
+                    }
+                    let level = level_db(&low[512..], hz / 48_000.0);
+                    assert!(level < -100.0, "{times}: {tone} as {hz} {level}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn up_and_down_is_a_delay() {
         for times in [2, 4, 8] {
             let oversampler = Oversampler::new(times);
