@@ -15,7 +15,7 @@ pub use error::UnitPictureError;
 
 use bench::UnitBench;
 use divisi::draw::Picture;
-use divisi::draw::plot;
+use divisi::draw::plot::{self, LinePlot};
 use divisi::graph::KindPicture;
 use divisi::prelude::*;
 use std::sync::Arc;
@@ -34,24 +34,28 @@ pub fn unit_picture(
     params: &[(String, String)],
 ) -> Result<Picture, UnitPictureError> {
     let bench = UnitBench::new(registry, kind, params)?;
-    let plot = match bench.picture {
-        KindPicture::Response => bench.response()?,
-        KindPicture::Transfer => bench.transfer()?,
-        KindPicture::Levels => bench.levels()?,
-        KindPicture::Step => bench.step()?,
-        KindPicture::Strokes => bench.strokes()?,
-        KindPicture::Phase => bench.phase()?,
-        KindPicture::Tone => bench.tone()?,
-        KindPicture::Glide => bench.glide()?,
-        KindPicture::Waveform | KindPicture::ByPorts => bench.waveform()?,
-    };
-    Ok(plot::lines(&plot))
+    Ok(plot::lines(&plot_of(&bench)?))
+}
+
+/// Plays the unit as its kind's picture asks.
+fn plot_of(bench: &UnitBench) -> Result<LinePlot, UnitPictureError> {
+    match bench.picture {
+        KindPicture::Response => bench.response(),
+        KindPicture::Transfer => bench.transfer(),
+        KindPicture::Levels => bench.levels(),
+        KindPicture::Step => bench.step(),
+        KindPicture::Strokes => bench.strokes(),
+        KindPicture::Phase => bench.phase(),
+        KindPicture::Tone => bench.tone(),
+        KindPicture::Glide => bench.glide(),
+        KindPicture::Waveform | KindPicture::ByPorts => bench.waveform(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi::draw::plot::LinePlot;
+    use divisi::graph::{Param, ParamRange};
 
     fn bench(kind: &str, params: &[(&str, &str)]) -> UnitBench {
         let params: Vec<_> = params
@@ -111,5 +115,39 @@ mod tests {
         let osc = bench("osc", &[]);
         assert_eq!(osc.title, "osc, freq = 440");
         assert_eq!(bench("osc", &[("freq", "100")]).title, "osc, freq = 100");
+    }
+    #[test]
+    fn every_kind_that_sounds_without_a_file_has_a_picture() {
+        let registry = Arc::new(divisi::registry());
+        let (mut drawn, mut errors) = (0, Vec::new());
+        for kind in registry.catalogue().kinds() {
+            let needs_file = |param: &Param| param.range == ParamRange::File(true);
+            if kind.params.iter().any(needs_file) {
+                continue;
+            }
+            let bench = match UnitBench::new(registry.clone(), kind.name, &[]) {
+                Ok(bench) => bench,
+                Err(UnitPictureError::NoSound(_)) => continue,
+                Err(error) => {
+                    errors.push(format!("{}: {error}", kind.name));
+                    continue;
+                }
+            };
+            let plot = plot_of(&bench).unwrap();
+            let series = plot.series.iter();
+            let points: Vec<_> = series.flat_map(|series| &series.points).collect();
+            assert!(points.len() > 1, "{}", kind.name);
+            let is_finite = |(x, y): &&(f64, plot::DataPoint)| x.is_finite() && y.value.is_finite();
+            assert!(points.iter().all(is_finite), "{}", kind.name);
+            let svg = plot::lines(&plot).svg();
+            assert!(
+                svg.contains(kind.name) && !svg.contains("NaN"),
+                "{}",
+                kind.name
+            );
+            drawn += 1;
+        }
+        assert_eq!(errors, Vec::<String>::new());
+        assert!(drawn > 60, "{drawn}");
     }
 }
