@@ -57,3 +57,24 @@ fn the_pages_of_kinds_are_up_to_date() {
         );
     }
 }
+
+#[test]
+fn the_page_of_a_kind_states_latency_and_tail() {
+    let here = Folder::new();
+    let both = "Both at 48 kHz in blocks of 64 frames.";
+    let stated = [
+        ("gain", "Latency of the example: none. Tail: none."),
+        ("osc", "Latency of the example: none. Tail: endless."),
+        (
+            "saturate",
+            "Latency of the example: 64 frames (1.3 ms). Tail: 128 frames (2.7 ms).",
+        ),
+    ];
+    for (kind, text) in stated {
+        let page = here.well(&format!("kinds {kind}")).out;
+        assert!(page.contains(&format!("{text} {both}\n")), "{page}");
+    }
+    // There is none without its file.
+    let page = here.well("kinds sampler").out;
+    assert!(!page.contains(both), "{page}");
+}

@@ -5,13 +5,25 @@ use graph::{
 };
 use std::fmt::Write;
 
-/// The page about `kind`: its ports, parameters, cost, and an example.
-pub fn kind_page(kind: &Kind) -> String {
+/// Latency and tail of a node, in frames at 48 kHz, in blocks of 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindTiming {
+    /// Latency.
+    pub latency: u64,
+    /// Tail; `None` if it is endless.
+    pub tail: Option<u64>,
+}
+
+/// The page about `kind`: its ports, parameters, cost, and an example, whose `timing` it states.
+pub fn kind_page(kind: &Kind, timing: Option<KindTiming>) -> String {
     let mut page = format!("# {}\n\n{}\n", kind.name, kind.summary);
     for fact in facts(kind) {
         let _ = writeln!(page, "{fact}");
     }
-    let _ = write!(page, "\n```toml\n{}```\n", example(kind));
+    let _ = write!(page, "\n```toml\n{}```\n", kind_example(kind));
+    if let Some(timing) = timing {
+        let _ = writeln!(page, "\n{}", timing_text(timing));
+    }
     ports(&mut page, "Inputs", &kind.inputs, "in");
     ports(&mut page, "Outputs", &kind.outputs, "out");
     params(&mut page, kind);
@@ -56,8 +68,22 @@ fn facts(kind: &Kind) -> impl Iterator<Item = &'static str> {
     facts.into_iter().flatten()
 }
 
-/// A node of this kind with what it must have.
-fn example(kind: &Kind) -> String {
+/// Latency and tail in a sentence each.
+fn timing_text(KindTiming { latency, tail }: KindTiming) -> String {
+    let frames = |frames: u64| match frames {
+        0 => "none".to_owned(),
+        1 => "1 frame".to_owned(),
+        _ => format!("{frames} frames ({:.1} ms)", frames as f64 / 48.0),
+    };
+    let tail = tail.map_or_else(|| "endless".to_owned(), frames);
+    let latency = frames(latency);
+    format!(
+        "Latency of the example: {latency}. Tail: {tail}. Both at 48 kHz in blocks of 64 frames."
+    )
+}
+
+/// A node of this kind with what it must have, as TOML. A file that it must have is missing.
+pub fn kind_example(kind: &Kind) -> String {
     // TOML's plain keys have no `~`.
     let name = kind.name.trim_end_matches('~');
     let mut text = format!("[nodes.my-{name}]\nkind = \"{}\"\n", kind.name);

@@ -46,7 +46,7 @@ mod sample;
 
 pub use comments::comments;
 pub use context::{IncludeLoader, ReadContext};
-pub use kind_page::{kind_index, kind_page};
+pub use kind_page::{KindTiming, kind_example, kind_index, kind_page};
 pub use session::{IncludedFile, ParsedSession, Section, Session, Settings};
 pub use source::Source;
 pub use terminal::{MAX_SHOWN, render_diagnostics, render_diagnostics_of_files};

@@ -2,10 +2,13 @@
 
 use crate::failure::Failure;
 use crate::output::messages;
+use crate::session::latencies::set_up;
 use clap::Args;
 use divisi::files;
-use divisi::graph::Catalogue;
-use divisi::text::{kind_index, kind_page};
+use divisi::graph::{Catalogue, Kind};
+use divisi::prelude::{Frames, Registry, SampleRate};
+use divisi::processor::Tail;
+use divisi::text::{KindTiming, kind_example, kind_index, kind_page, toml};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -37,19 +40,37 @@ impl Kinds {
         let registry = divisi::registry();
         let catalogue = registry.catalogue();
         match (&self.kind, &self.pages) {
-            (Some(name), _) => messages::print_result(&page_of(name, catalogue)?),
-            (None, Some(folder)) => write_pages(folder, catalogue),
+            (Some(name), _) => messages::print_result(&page_of(name, &registry)?),
+            (None, Some(folder)) => write_pages(folder, &registry),
             (None, None) => messages::print_result(&list(catalogue)),
         }
     }
 }
 
-fn page_of(name: &str, catalogue: &Catalogue) -> Result<String, Failure> {
-    catalogue.get(name).map(kind_page).ok_or_else(|| {
+fn page_of(name: &str, registry: &Registry) -> Result<String, Failure> {
+    let catalogue = registry.catalogue();
+    let page = |kind| kind_page(kind, timing(kind, registry));
+    catalogue.get(name).map(page).ok_or_else(|| {
         let near = catalogue.nearest(name);
         let help = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         Failure::bad_input(format!("there is no kind `{name}`{help}"))
     })
+}
+
+/// Latency and tail of the example of a page. `None` if that cannot be made: it names a file that is not there.
+fn timing(kind: &Kind, registry: &Registry) -> Option<KindTiming> {
+    let read = toml::read(kind_example(kind), registry.catalogue());
+    let graph = read.session.graph;
+    let (_, node) = graph.nodes().next()?;
+    let made = registry.make_with_tempo(node, Path::new("."), graph.tempo());
+    let mut processor = made.ok()?;
+    set_up(&mut *processor, (Frames(64), SampleRate::new(48_000)?));
+    let tail = match processor.tail() {
+        Tail::Frames(frames) => Some(frames),
+        Tail::Infinite => None,
+    };
+    let latency = u64::from(processor.latency().0);
+    Some(KindTiming { latency, tail })
 }
 
 fn list(catalogue: &Catalogue) -> String {
@@ -63,8 +84,10 @@ fn list(catalogue: &Catalogue) -> String {
 }
 
 /// Writes all pages, or none if a file is in the way that this command did not write.
-fn write_pages(folder: &Path, catalogue: &Catalogue) -> Result<(), Failure> {
-    let pages = catalogue.kinds().map(|kind| (kind.name, kind_page(kind)));
+fn write_pages(folder: &Path, registry: &Registry) -> Result<(), Failure> {
+    let catalogue = registry.catalogue();
+    let page = |kind| kind_page(kind, timing(kind, registry));
+    let pages = catalogue.kinds().map(|kind| (kind.name, page(kind)));
     let index = std::iter::once(("README", kind_index(catalogue)));
     let pages = pages.chain(index);
     let pages: Vec<(PathBuf, String)> = pages

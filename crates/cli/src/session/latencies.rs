@@ -4,7 +4,7 @@ use crate::session::load::LoadedSession;
 use divisi::graph::{Diagnostic, Graph, Node, NodeId};
 use divisi::plan::DelayedEdge;
 use divisi::prelude::{Frames, SampleRate};
-use divisi::processor::{BackgroundTask, Gauge, Mode, Setup, SetupServices};
+use divisi::processor::{BackgroundTask, Gauge, Mode, Processor, Setup, SetupServices};
 use divisi::rt::deferred::JobRunner;
 use std::collections::HashMap;
 
@@ -43,16 +43,10 @@ pub(crate) fn latencies(
             .make_with_tempo(node, &loaded.folder, graph.tempo());
         match made {
             Ok(mut processor) => {
-                let mut services = NoteServices::default();
-                processor.setup(&mut Setup {
-                    rate,
-                    block,
-                    mode: Mode::DryRun,
-                    services: &mut services,
-                });
+                let notes = set_up(&mut *processor, (block, rate));
                 all.insert(id, processor.latency());
                 if !is_said_elsewhere(node) {
-                    found.extend(services.notes.iter().map(|note| note_at(node, note)));
+                    found.extend(notes.iter().map(|note| note_at(node, note)));
                 }
             }
             Err(error) => {
@@ -63,6 +57,21 @@ pub(crate) fn latencies(
     }
     all.retain(|_, latency| *latency > Frames(0));
     (all, found)
+}
+
+/// Sets up a processor that will never play. Returns what it tells the user.
+pub(crate) fn set_up(
+    processor: &mut dyn Processor,
+    (block, rate): (Frames, SampleRate),
+) -> Vec<String> {
+    let mut services = NoteServices::default();
+    processor.setup(&mut Setup {
+        rate,
+        block,
+        mode: Mode::DryRun,
+        services: &mut services,
+    });
+    services.notes
 }
 
 /// A note of a node at the place where it was declared.
