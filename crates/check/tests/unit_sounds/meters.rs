@@ -1,6 +1,7 @@
 //! Loudness, true peak and correlation against the signals of EBU Tech 3341 and 3342, and crossfades.
 
 use crate::kit::*;
+use ebur128::{EbuR128, Mode};
 
 /// The gauges after `inputs`.
 fn shown(inputs: &[&[f32]]) -> impl Fn(&str) -> f64 + use<> {
@@ -63,6 +64,42 @@ fn the_loudness_range_of_the_ebu_tones_is_right() {
         let input = tone(&parts);
         near(shown(&[&input, &input])("range"), range, 1.0);
     }
+}
+
+#[test]
+fn loudness_is_that_of_a_library() {
+    // Noise of changing levels, another one in each channel, with little near half the rate: there filters for true peaks differ.
+    let levels = [-20.0, -32.0, -26.0, -60.0, -18.0, -23.0, -40.0, -21.0];
+    let channel = |seed| {
+        let mut sound = noise(seed, levels.len() * 4 * RATE);
+        for (part, level) in sound.chunks_mut(4 * RATE).zip(levels) {
+            let gain = 10f32.powf(level / 20.0);
+            part.iter_mut().for_each(|x| *x *= gain);
+        }
+        let before = |at: usize, frames: usize| sound[at.saturating_sub(frames)];
+        let smooth = |at| 0.25 * (before(at, 0) + before(at, 2)) + 0.5 * before(at, 1);
+        (0..sound.len()).map(smooth).collect::<Vec<f32>>()
+    };
+    let (left, right) = (channel(1), channel(2));
+    let shown = shown(&[&left, &right]);
+    let mut library = EbuR128::new(2, RATE as u32, Mode::all()).unwrap();
+    library.add_frames_planar_f32(&[&left, &right]).unwrap();
+    near(
+        shown("integrated"),
+        library.loudness_global().unwrap(),
+        0.05,
+    );
+    near(
+        shown("momentary"),
+        library.loudness_momentary().unwrap(),
+        0.01,
+    );
+    near(shown("short"), library.loudness_shortterm().unwrap(), 0.01);
+    // The library takes a value a second, we ten.
+    near(shown("range"), library.loudness_range().unwrap(), 0.5);
+    let peaks = [0, 1].map(|at| library.true_peak(at).unwrap());
+    let peak = 20.0 * peaks[0].max(peaks[1]).log10();
+    near(shown("true_peak"), peak, 0.1);
 }
 
 #[test]
