@@ -1,13 +1,14 @@
 //! Messages that come late while a long change of a patch that plays live is made: few in one block, and none is lost, also behind `pd~`.
 
+mod live;
+
 use divisi_pd::register;
 use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineOptions, Scheduler};
-use graph::{Edge, Graph, Node, ParamValue, Port, PortRef, Signal, SourceSpan};
 use processor::{Mode, Registry};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use units::{Channels, Frames, SampleRate};
+use units::{Frames, SampleRate};
 
 /// Blocks whose messages must come late before a run proves something.
 const LATE: usize = 40;
@@ -38,23 +39,6 @@ impl Played {
     }
 }
 
-fn graph(patch: &Path) -> Graph {
-    let mut graph = Graph::default();
-    let mono = |name: &str| Port::new(name, Signal::Audio(Channels(1)));
-    let mut node = Node::new("patch", "pd");
-    node.set("file", ParamValue::from(patch.to_str().expect("a name")));
-    node.inputs = vec![Port::new("midi", Signal::Event)];
-    node.outputs = vec![Port::new("midi", Signal::Event), mono("out")];
-    let patch = graph.add(node).expect("a new name");
-    let mut sink = Node::new("dac", "sink");
-    sink.inputs = vec![mono("in")];
-    let sink = graph.add(sink).expect("a new name");
-    let port = |node, port| PortRef { node, port };
-    let (from, to, span) = (port(patch, 1), port(sink, 0), SourceSpan::NONE);
-    graph.connect(Edge { from, to, span });
-    graph
-}
-
 /// Plays a patch live, as fast as it can be computed, with the change behind 60 blocks.
 fn play(patch: &Path) -> Played {
     let mut registry = Registry::default();
@@ -69,7 +53,7 @@ fn play(patch: &Path) -> Played {
     let mut options = EngineOptions::new(Frames(64), rate);
     options.mode = Mode::Live;
     options.scheduler = Scheduler::Sequential;
-    let made = Engine::new(graph(patch), Arc::new(registry), options);
+    let made = Engine::new(live::graph(patch), Arc::new(registry), options);
     let (mut engine, mut callback) = made.expect("the patch plays");
     let node = engine.graph().find("patch").expect("it is there");
     let (mut blocks, mut rest) = (Vec::new(), REST);

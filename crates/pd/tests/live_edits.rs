@@ -1,34 +1,18 @@
 //! Messages to canvases while a patch plays live: the change comes at a block that is said, with the bits that it has in a render there.
 
+mod live;
+
 use divisi_pd::{PatchPlayer, SearchPath, load_patch, register};
 use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineOptions, Scheduler, WordsFate};
-use graph::{Edge, Graph, Node, ParamValue, Port, PortRef, Signal, SourceSpan};
 use processor::{Mode, Registry};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use units::{Channels, Frames, SampleRate};
+use units::{Frames, SampleRate};
 
 /// Frames of the whole run, in blocks, at most.
 const BLOCKS: usize = 4000;
-
-fn graph(patch: &Path) -> Graph {
-    let mut graph = Graph::default();
-    let mono = |name: &str| Port::new(name, Signal::Audio(Channels(1)));
-    let mut node = Node::new("patch", "pd");
-    node.set("file", ParamValue::from(patch.to_str().expect("a name")));
-    node.inputs = vec![Port::new("midi", Signal::Event)];
-    node.outputs = vec![Port::new("midi", Signal::Event), mono("out")];
-    let patch = graph.add(node).expect("a new name");
-    let mut sink = Node::new("dac", "sink");
-    sink.inputs = vec![mono("in")];
-    let sink = graph.add(sink).expect("a new name");
-    let port = |node, port| PortRef { node, port };
-    let (from, to, span) = (port(patch, 1), port(sink, 0), SourceSpan::NONE);
-    graph.connect(Edge { from, to, span });
-    graph
-}
 
 /// What was played, and the lines that were printed.
 struct Played {
@@ -55,7 +39,7 @@ fn play_from(patch: &Path, words: &[&str], first: usize) -> Played {
     let mut options = EngineOptions::new(Frames(64), rate);
     options.mode = Mode::Live;
     options.scheduler = Scheduler::Sequential;
-    let made = Engine::new(graph(patch), Arc::new(registry), options);
+    let made = Engine::new(live::graph(patch), Arc::new(registry), options);
     let (mut engine, mut callback) = made.expect("the patch plays");
     let node = engine.graph().find("patch").expect("it is there");
     let (mut bits, mut sent, mut rest) = (Vec::new(), 0, 100);
@@ -102,7 +86,7 @@ fn a_message_tells_its_block_and_whether_something_receives_it() {
     let rate = SampleRate::new(44_100).expect("not zero");
     let mut options = EngineOptions::new(Frames(64), rate);
     options.scheduler = Scheduler::Sequential;
-    let made = Engine::new(graph(&patch), Arc::new(registry), options);
+    let made = Engine::new(live::graph(&patch), Arc::new(registry), options);
     let (mut engine, mut callback) = made.expect("the patch plays");
     let node = engine.graph().find("patch").expect("it is there");
     let mut play = |engine: &mut Engine, blocks: usize| {

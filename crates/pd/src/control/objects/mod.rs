@@ -55,7 +55,6 @@ mod pointers;
 mod ranges;
 mod routing;
 mod scalars;
-mod sequence;
 mod socket_link;
 mod sound_files;
 mod sound_streams;

@@ -1,12 +1,12 @@
 //! `text sequence`: a text as messages in time.
 
-use super::super::object::{Context, Handled, Object};
-use super::super::symbol::{Symbol, words};
-use super::super::text::{TextWord, line_of};
-use super::super::value::{Message, Value};
-use super::Making;
-use super::sources::DataSource;
-use super::texts::find;
+use super::super::Making;
+use super::super::sources::DataSource;
+use super::find;
+use crate::control::object::{Context, Handled, Object};
+use crate::control::symbol::{Symbol, words};
+use crate::control::text::{TextWord, line_of};
+use crate::control::value::{Message, Value};
 use crate::state::held;
 
 /// Sends the lines of a text, and waits where numbers, or a word, say so.
