@@ -1,14 +1,15 @@
 //! [`CheckpointMemory`]: shared memory in which a cell leaves what its nodes hold, and the supervisor's reading of it.
 //!
 //! ```text
-//!   word 0        1          8 …            16 …           512 …      512 + capacity …
+//!   word 0        1          8 …            16 …           2048 …     2048 + capacity …
 //!   │ constant │ capacity │ of buffer 0 │ of buffer 1 │ … │ buffer 0 │ buffer 1 │
 //!                           number, length, sum
 //! ```
 //!
-//! Words 24 to 64 are those of edits (`live_edit`). Words 64 to 512 hold the newest values of the cell's meters (`gauges`). Word 2 is the supervisor's: as long as it is not 0, the
-//! cell writes a checkpoint after each block, for a process that takes its place. Behind both buffers is the session
-//! (`handed`), and at the end a page of what its patches receive (`own_params`).
+//! Words 24 to 64 are those of edits (`live_edit`). Words 64 to 512 hold the newest values of the cell's meters (`gauges`), words 512 to
+//! 1024 what is tapped of its nodes (`taps`), words 1024 to 2048 the fates of messages in words (`word_fates`). Word 2 is the supervisor's:
+//! as long as it is not 0, the cell writes a checkpoint after each block, for a process that takes its place. Behind both buffers is the
+//! session (`handed`), and at the end the samples of taps and a page of what its patches receive (`own_params`).
 //!
 //! | state of a buffer | number | owned by |
 //! |---|---|---|
@@ -26,6 +27,8 @@
 
 use crate::handed::{self, HANDED_AT};
 use crate::own_params::OWN_BYTES;
+use crate::status::ProcessMemory;
+use crate::taps::TAP_BYTES;
 use rt::mirror::SharedWords;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::fs::File;
@@ -36,7 +39,7 @@ use std::os::unix::fs::FileExt;
 /// First word.
 pub(crate) const MAGIC: u64 = 0x4443_4350_0001_5354;
 /// Index of the first buffer.
-pub(crate) const FIRST_BUFFER: usize = 512;
+pub(crate) const FIRST_BUFFER: usize = 2048;
 /// Most words of a buffer.
 pub(crate) const MAX_WORDS: usize = 4 << 20;
 /// Index of the word by which the supervisor asks for a checkpoint after each block.
@@ -95,7 +98,7 @@ impl CheckpointMemory {
         let file = memfd_create("divisi-checkpoint", flags)?;
         // Pages that nobody writes take no memory.
         let bytes = HANDED_AT + (2 * session.len() + EDIT_ROOM) as u64;
-        ftruncate(&file, bytes.next_multiple_of(PAGE) + OWN_BYTES)?;
+        ftruncate(&file, bytes.next_multiple_of(PAGE) + TAP_BYTES + OWN_BYTES)?;
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         fcntl_add_seals(&file, seals)?;
         let file = file.into();
@@ -109,6 +112,13 @@ impl CheckpointMemory {
     pub(crate) fn map_head(&self) -> Option<SharedWords> {
         let file = self.0.try_clone().ok()?;
         SharedWords::open(&file.into(), FIRST_BUFFER).ok()
+    }
+
+    /// The memory of a process that plays, for whoever reads its meters.
+    pub(crate) fn share(&self) -> Option<ProcessMemory> {
+        let file = self.0.try_clone().ok()?;
+        let head = self.map_head()?;
+        Some(ProcessMemory { head, file })
     }
 
     /// The memory that another process made. What it holds is checked when it is read.

@@ -13,6 +13,7 @@
 //! |---|---|
 //! | `seat` | its engine, for the thread that plays and the one of edits |
 //! | `editor` | the thread of edits |
+//! | `taps` | outputs that are tapped |
 //! | `opened` | the memory that it is given |
 //! | `made` | all of it, made for a job |
 
@@ -20,6 +21,7 @@ mod editor;
 mod made;
 mod opened;
 mod seat;
+mod taps;
 
 use crate::border::BorderPort;
 use crate::gauges::ShownGauges;
@@ -259,6 +261,7 @@ impl Cell {
             self.gauges.write(self.keeper.head());
         }
         // After the reply, for which the supervisor may wait.
+        self.seat.tell_fates(self.keeper.head());
         self.renew();
         if self.seat.is_changing() {
             return sent;
@@ -289,8 +292,10 @@ impl Cell {
             seat.next = Some(next);
             return;
         }
-        std::mem::swap(&mut self.slots, &mut next.slots);
-        std::mem::swap(&mut self.gauges, &mut next.gauges);
+        if let Some((slots, gauges)) = &mut next.targets {
+            std::mem::swap(&mut self.slots, slots);
+            std::mem::swap(&mut self.gauges, gauges);
+        }
         // pairs with the load in `EngineSeat::is_changing`, on this thread too.
         seat.shared.is_changing.store(false, Ordering::Release);
         if let Err(rtrb::PushError::Full(next)) = seat.retired.push(next) {
@@ -318,7 +323,7 @@ impl Cell {
             |node, event| {
                 callback.give_event(node, event);
             },
-            |node, text| said = InnerText::new(node, text),
+            |node, number, text| said = InnerText::new(node, number, text),
         );
         self.seat.send_words(said);
     }

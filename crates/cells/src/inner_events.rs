@@ -7,7 +7,8 @@
 //! |---|---|
 //! | 0 | number of events |
 //! | 1 | bytes of a message in words; 0 for none |
-//! | 2 … | [`TEXT_WORDS`]: number of its node, then its bytes |
+//! | 2 | number of that message; 0 for one whose fate nobody asks for |
+//! | 3 … | [`TEXT_WORDS`]: number of its node, then its bytes |
 //! | then, 6k | frame, slot, kind and three numbers of event k |
 //!
 //! # What the process believes
@@ -40,7 +41,9 @@ pub(crate) const MAX_TEXT: usize = 4 * (TEXT_WORDS - 1);
 /// Messages in words that wait.
 pub(crate) const TEXTS: usize = 256;
 /// Words before the events.
-const FIRST_EVENT: usize = 2 + TEXT_WORDS;
+const FIRST_EVENT: usize = FIRST_TEXT + TEXT_WORDS;
+/// Words before that message.
+const FIRST_TEXT: usize = 3;
 
 /// Targets of an event inside a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,16 +193,28 @@ pub(crate) const fn inner_words(frames: usize) -> usize {
 #[derive(Clone, Copy)]
 pub(crate) struct InnerText {
     node: NodeId,
+    /// By which its fate is told; 0 where nobody asks.
+    number: u32,
     len: usize,
     bytes: [u8; MAX_TEXT],
 }
 
 impl InnerText {
     /// `None` for one that is too long.
-    pub(crate) fn new(node: NodeId, text: &str) -> Option<Self> {
+    pub(crate) fn new(node: NodeId, number: u32, text: &str) -> Option<Self> {
         let (len, mut bytes) = (text.len(), [0; MAX_TEXT]);
         bytes.get_mut(..len)?.copy_from_slice(text.as_bytes());
-        Some(Self { node, len, bytes })
+        Some(Self {
+            node,
+            number,
+            len,
+            bytes,
+        })
+    }
+
+    /// The number by which its fate is told.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
     /// Its node, and its text.
@@ -298,8 +313,8 @@ impl InnerEvents {
         (head[1], self.has_text) = (0, false);
         if let Ok(text) = self.texts.peek() {
             self.has_text = true;
-            text.write(&mut head[2..]);
-            head[1] = text.len as u32;
+            text.write(&mut head[FIRST_TEXT..]);
+            (head[1], head[2]) = (text.len as u32, text.number);
         }
         let (places, _) = rest.as_chunks_mut::<WORDS>();
         let (mut written, mut lost) = (0, 0);
@@ -389,7 +404,7 @@ pub(crate) fn read_inner(
     (from, frames): (&[u32], usize),
     slots: &[Slot],
     mut give: impl FnMut(NodeId, Event),
-    mut say: impl FnMut(NodeId, &str),
+    mut say: impl FnMut(NodeId, u32, &str),
 ) {
     let Some((head, rest)) = from.split_at_checked(FIRST_EVENT) else {
         return;
@@ -398,9 +413,10 @@ pub(crate) fn read_inner(
     if text_len > 0 && text_len <= MAX_TEXT {
         let mut bytes = [0; MAX_TEXT];
         let (places, _) = bytes.as_chunks_mut::<4>();
-        (places.iter_mut().zip(&head[3..])).for_each(|(to, word)| *to = word.to_le_bytes());
+        let words = &head[FIRST_TEXT + 1..];
+        (places.iter_mut().zip(words)).for_each(|(to, word)| *to = word.to_le_bytes());
         if let Ok(text) = std::str::from_utf8(&bytes[..text_len]) {
-            say(NodeId(head[2]), text);
+            say(NodeId(head[FIRST_TEXT]), head[2], text);
         }
     }
     let last = frames.saturating_sub(1) as u32;
@@ -474,14 +490,14 @@ mod tests {
                         assert!(value.is_finite());
                     }
                 },
-                |_, text| {
+                |_, _, text| {
                     assert!(!text.is_empty() && text.len() <= MAX_TEXT);
                     said += 1;
                 },
             );
         }
         assert!(given > 10_000, "{given}");
-        read_inner((&[], frames), &slots, |_, _| panic!(), |_, _| panic!());
+        read_inner((&[], frames), &slots, |_, _| panic!(), |_, _, _| panic!());
         println!("{given} events, {said} texts");
     }
 
@@ -490,18 +506,18 @@ mod tests {
         let mut words = vec![7; inner_words(64)];
         (words[0], words[1]) = (0, 0);
         let text = "freq 440 é".repeat(3);
-        let written = InnerText::new(NodeId(5), &text).unwrap();
-        written.write(&mut words[2..FIRST_EVENT]);
-        words[1] = written.len as u32;
+        let written = InnerText::new(NodeId(5), 77, &text).unwrap();
+        written.write(&mut words[FIRST_TEXT..FIRST_EVENT]);
+        (words[1], words[2]) = (written.len as u32, written.number);
         let mut said = Vec::new();
         read_inner(
             (&words, 64),
             &[],
             |_, _| panic!(),
-            |node, text| said.push((node, text.to_owned())),
+            |node, number, text| said.push((node, number, text.to_owned())),
         );
-        assert_eq!(said, [(NodeId(5), text)]);
-        assert!(InnerText::new(NodeId(0), &"x".repeat(MAX_TEXT)).is_some());
-        assert!(InnerText::new(NodeId(0), &"x".repeat(MAX_TEXT + 1)).is_none());
+        assert_eq!(said, [(NodeId(5), 77, text)]);
+        assert!(InnerText::new(NodeId(0), 0, &"x".repeat(MAX_TEXT)).is_some());
+        assert!(InnerText::new(NodeId(0), 0, &"x".repeat(MAX_TEXT + 1)).is_none());
     }
 }

@@ -57,6 +57,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_munlockall,
     libc::SYS_nanosleep,
     libc::SYS_pread64,
+    libc::SYS_pwrite64,
     libc::SYS_read,
     libc::SYS_restart_syscall,
     libc::SYS_rseq,

@@ -45,6 +45,8 @@
 //! | `work` | deferred work of nodes elsewhere, done in the process of a cell |
 //! | `gauges` | the newest values of a cell's meters |
 //! | `own_params` | what a cell's patches receive by name, for the supervisor |
+//! | `taps` | samples of outputs inside a cell, for meters |
+//! | `word_fates` | what has become of messages in words |
 //! | `begin`, `descriptors` | the first steps of a cell's process; what was left open for it |
 //! | `isolation` | what a cell's process gives up before it plays, and attempts to get it back |
 //! | `raw` | the calls of the kernel that need `unsafe` |
@@ -94,8 +96,10 @@ mod shares;
 mod split;
 mod status;
 mod supervised;
+mod taps;
 mod target;
 mod transport;
+mod word_fates;
 mod work;
 
 pub use admission::{CellDemand, CoreCapacity, Misfit, NodeCost, admit};
@@ -114,7 +118,7 @@ pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
     CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, GraphGoal, InnerChange,
-    KeptCell, ServiceOptions, WorstCosts, cell_text, check_cores_of_machine,
+    InnerTap, KeptCell, ServiceOptions, WorstCosts, cell_text, check_cores_of_machine,
 };
 pub use shares::MachineShares;
 pub use split::{CellPart, Split, split};

@@ -8,6 +8,7 @@
 //!
 //! It is written once, before the process gives up its files. What is no such text counts as no parameters.
 
+use crate::taps::TAP_BYTES;
 use graph::NodeId;
 use processor::{BoxFace, OwnParam, ShownBox};
 use serde_json::{Value, json};
@@ -26,15 +27,15 @@ pub(crate) const OWN_SLOTS: u16 = 256;
 pub(crate) type OwnParams = HashMap<NodeId, Vec<OwnParam>>;
 
 /// First byte of the page.
-fn begin(file: &File) -> io::Result<u64> {
+pub(crate) fn begin(file: &File) -> io::Result<u64> {
     let len = file.metadata()?.len();
     len.checked_sub(OWN_BYTES)
         .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
-/// Returns true if bytes up to `end` leave the page as it is.
+/// Returns true if bytes up to `end` leave the page as it is, and the samples of taps before it.
 pub(crate) fn ends_before(file: &File, end: u64) -> bool {
-    begin(file).is_ok_and(|begin| end <= begin)
+    begin(file).is_ok_and(|begin| end.saturating_add(TAP_BYTES) <= begin)
 }
 
 /// Leaves the parameters of all nodes. Gives the names of nodes whose parameters find no room.

@@ -11,7 +11,7 @@
 //! | `gone` | the monitor, when it starts the cell no more | the node, which waits no longer |
 //! | `stopped` | the service and the monitor, from an order to stop until a process plays again | the node, to which no block is lost then |
 //! | `throttled` | the monitor, while the budget is used up | the node, which sends nothing then |
-//! | `head`, `own` | the monitor, with each process | reports: its meters; the service: what its patches receive. Behind locks that the node never takes |
+//! | `memory`, `own` | the monitor, with each process | reports: its meters; the service: taps, fates of messages, what its patches receive. Behind locks that the node never takes |
 //! | `process`, `starts`, `workers`, `used_ns`, `load`, `outside_ns` | the monitor | reports |
 //!
 //! Nothing else travels with any of these words, so all are relaxed; the rings travel through queues.
@@ -22,6 +22,7 @@ use crate::work::WorkCounts;
 use rt::mirror::SharedWords;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Nanos;
@@ -30,6 +31,14 @@ use units::Nanos;
 pub(crate) const RESPONSE_PARTS: usize = 32;
 /// Responses of which a p99 says something.
 const MIN_RESPONSES: u64 = 100;
+
+/// Memory of a process that plays, as it writes it.
+pub(crate) struct ProcessMemory {
+    /// Words before its checkpoints: meters, fates of messages, taps.
+    pub(crate) head: SharedWords,
+    /// All of it.
+    pub(crate) file: File,
+}
 
 /// Figures and flags of one cell.
 #[derive(Default)]
@@ -71,8 +80,8 @@ pub struct CellStatus {
     pub(crate) responses: [AtomicU32; RESPONSE_PARTS],
     /// Requests of work.
     pub(crate) work: WorkCounts,
-    /// Head of the memory of the process that plays, with its meters. The node does not touch it.
-    pub(crate) head: Mutex<Option<SharedWords>>,
+    /// Memory of the process that plays. The node does not touch it.
+    memory: Mutex<Option<ProcessMemory>>,
     /// Names that nodes of the process that plays receive. The node does not touch it.
     own: Mutex<Arc<OwnParams>>,
 }
@@ -122,9 +131,15 @@ impl CellStatus {
         }
     }
 
-    /// Takes the memory in which a process writes its meters.
-    pub(crate) fn set_head(&self, head: Option<SharedWords>) {
-        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = head;
+    /// Takes the memory of a process that plays.
+    pub(crate) fn set_memory(&self, memory: Option<ProcessMemory>) {
+        *self.memory.lock().unwrap_or_else(PoisonError::into_inner) = memory;
+    }
+
+    /// Shows the memory of the process that plays to `read`; `None` if there is none.
+    pub(crate) fn with_memory<T>(&self, read: impl FnOnce(&ProcessMemory) -> T) -> Option<T> {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.as_ref().map(read)
     }
 
     /// Takes what nodes of a process receive by name.
@@ -256,9 +271,8 @@ impl CellStatus {
     ///
     /// Real-time: setup.
     pub fn gauges(&self) -> BTreeMap<String, f32> {
-        let head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = head.as_ref().and_then(|head| read_gauges(head.words()));
-        found.unwrap_or_default()
+        let found = self.with_memory(|memory| read_gauges(memory.head.words()));
+        found.flatten().unwrap_or_default()
     }
 
     /// Cores that it has used of late: 0.5 is half of one.

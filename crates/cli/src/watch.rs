@@ -7,6 +7,7 @@ mod styled_line;
 mod terminal;
 
 use crate::output::messages;
+use divisi::control::TapHost;
 use divisi::prelude::Engine;
 use divisi::report::LiveStats;
 use screen::{ScreenInput, screen_lines, summary_line};
@@ -70,9 +71,10 @@ impl LiveView {
         }
     }
 
-    /// Redraws the view if it is time. `frames` is the number of played frames.
-    pub(crate) fn show(&mut self, engine: &mut Engine, frames: u64) {
-        self.seen.retain_mut(|port| port.listen(engine));
+    /// Redraws the view if it is time. `frames` is the number of played frames; `cells` have ports that the engine has not.
+    pub(crate) fn show(&mut self, engine: &mut Engine, mut cells: TapHost<'_>, frames: u64) {
+        self.seen
+            .retain_mut(|port| port.listen(engine, cells.as_deref_mut()));
         let (every, back) = match self.terminal {
             Some(_) => (REDRAW_INTERVAL, RATE_WINDOW),
             None => (LINE_INTERVAL, 1),

@@ -136,7 +136,7 @@ fn what_was_set_is_told_to_the_next_process_and_taken_along_by_undo_save_and_sna
             "would have no node",
         ),
         (&["message hum words"], "messages"),
-        (&["subscribe loudness of hum"], "stays inside its cell"),
+        (&["subscribe loudness of hum.nothing"], "no output of audio"),
     ] {
         let error = playing.send(wrong).unwrap_err();
         assert!(error.contains(why), "{wrong:?}: {error}");
@@ -453,10 +453,10 @@ fn messages_to_a_cell_come_once_and_hold_nothing_back_where_it_is_stopped() {
     let refused = playing.send(&[&long]).unwrap_err();
     assert!(refused.contains("at most 508 bytes"), "{refused}");
     // A cell takes one in each block: the second request waits until it has room.
-    assert_eq!(bumps(200).unwrap()["frame"], json!(null));
+    assert!(bumps(200).unwrap()["frame"].is_u64());
     bumps(200).unwrap();
-    wait_until(|| bumps(256).is_ok());
     playing.send(&["stop_cell a"]).unwrap();
+    assert_eq!(bumps(200).unwrap()["frame"], json!(null));
     let refused = bumps(200).unwrap_err();
     assert!(refused.contains("the node takes none"), "{refused}");
     // What comes later is heard.
@@ -468,7 +468,7 @@ fn messages_to_a_cell_come_once_and_hold_nothing_back_where_it_is_stopped() {
         .filter_map(|it| it.strip_prefix("patch: count: "));
     let counts: Vec<u32> = counts.map(|it| it.parse().unwrap()).collect();
     let expected: Vec<u32> = (1..=counts.len() as u32).collect();
-    assert!((400..=656).contains(&counts.len()), "{}", counts.len());
+    assert!((400..=600).contains(&counts.len()), "{}", counts.len());
     assert_eq!(counts, expected);
 }
 

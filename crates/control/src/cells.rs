@@ -7,7 +7,7 @@
 //! the transaction of the engine: all of a request is heard with one block.
 
 use crate::{Command, ControlError, Query};
-use engine::{Engine, EngineError, RampLaw};
+use engine::{Engine, EngineError, RampLaw, WordsFate};
 use graph::{Edit, Graph, NodeId, ParamValue};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -18,8 +18,41 @@ use units::Frames;
 /// Name of the sections of cells.
 pub(crate) const CELL_SECTION: &str = "cell";
 
+/// Outputs inside cells, for meters. They are named as `node.port`.
+pub trait CellTaps {
+    /// Returns true if the output stays inside a cell: the engine has no port of that name, or one that is silent.
+    ///
+    /// # Errors
+    ///
+    /// It does, and its cell lets nobody measure it.
+    ///
+    /// Real-time: setup.
+    fn check_tap(&self, port: &str) -> Result<bool, String>;
+
+    /// Measures an output that stays inside a cell, as long as the value lives.
+    ///
+    /// # Errors
+    ///
+    /// There is no such output, or there are too many.
+    ///
+    /// Real-time: setup.
+    fn add_tap(&mut self, port: &str) -> Result<Box<dyn CellTap>, String>;
+}
+
+/// The outputs inside cells, if the session has cells.
+pub type TapHost<'a> = Option<&'a mut (dyn CellTaps + 'static)>;
+
+/// An output inside a cell that is measured.
+pub trait CellTap {
+    /// Passes the number of channels and the frames that have come to `read`, channels side by side. Nothing comes while its cell
+    /// does not play.
+    ///
+    /// Real-time: setup.
+    fn read(&mut self, read: &mut dyn FnMut(usize, &[f32]));
+}
+
 /// The cells of a session that plays.
-pub trait CellHost {
+pub trait CellHost: CellTaps {
     /// Begins to carry out a command of cells.
     ///
     /// # Errors
@@ -92,14 +125,19 @@ pub trait CellHost {
     /// Real-time: setup.
     fn check_words(&self, messages: &[(NodeId, &str)]) -> Result<(), EngineError>;
 
-    /// Sends a message in words to a node in a cell.
+    /// Sends a message in words to a node in a cell. Gives its number.
     ///
     /// # Errors
     ///
     /// As [`Engine::send_words`].
     ///
     /// Real-time: setup.
-    fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError>;
+    fn send_words(&mut self, node: NodeId, text: &str) -> Result<u32, EngineError>;
+
+    /// The fate of the message of this number to a node in a cell, in frames of the engine. One that its cell has lost waits for ever.
+    ///
+    /// Real-time: setup.
+    fn words_fate(&self, node: NodeId, number: u32) -> WordsFate;
 
     /// Keeps the text of all snapshots for a next supervisor.
     ///

@@ -23,7 +23,7 @@ mod steps;
 mod told;
 
 use crate::ControlError;
-use crate::cells::{self, CellHost};
+use crate::cells::{self, CellHost, CellTaps, TapHost};
 use crate::command::{Command, Reply, Request};
 use crate::edits::{Changes, Draft};
 use crate::events::SentWords;
@@ -233,7 +233,9 @@ impl Controller {
         }
         self.answer(engine, &mut messages);
         self.tell_snapshots();
-        self.subscriptions.measure(engine, self.rate_hz);
+        let taps = self.cells.as_deref_mut();
+        let taps: TapHost<'_> = taps.map(|it| it as &mut (dyn CellTaps + 'static));
+        self.subscriptions.measure(engine, taps, self.rate_hz);
         let cells = self.cells.as_ref();
         let cells = cells.filter(|_| self.subscriptions.has_meters());
         let inside = cells.map(|it| it.gauges());
@@ -260,7 +262,7 @@ impl Controller {
                     _ => {}
                 }
             }
-            let Some(words) = first.words_frame(engine) else {
+            let Some(words) = first.words_frame(engine, self.cells.as_deref()) else {
                 return;
             };
             let frame = match first.waits_for {

@@ -1,9 +1,9 @@
 //! [`NodeEvent`]: a number or a MIDI message for an event input, checked before anything is sent.
 
-use crate::cells::{Host, InsideEvent, place};
+use crate::cells::{CellHost, Host, InsideEvent, place};
 use crate::target::{node, required};
 use crate::{Command, ControlError};
-use engine::{Engine, EngineError, WordsTicket};
+use engine::{Engine, EngineError, WordsFate, WordsTicket};
 use graph::{Catalogue, Graph, NodeId};
 use std::collections::BTreeMap;
 
@@ -21,16 +21,56 @@ enum Body {
     Words(String),
 }
 
+/// Blocks beside a second for which a reply waits for a message to a node in a cell.
+const WAITING_BLOCKS: u64 = 4;
+
 /// A message in words on its way.
 #[derive(Debug)]
 pub(crate) struct SentWords {
-    pub(crate) ticket: WordsTicket,
+    ticket: Ticket,
     /// Name under which it is received.
-    pub(crate) receiver: String,
+    receiver: String,
     node: String,
+    /// What was told of it.
+    fate: WordsFate,
+}
+
+/// By what a message is known.
+#[derive(Debug)]
+enum Ticket {
+    Engine(WordsTicket),
+    /// In a cell: its node, its number, and the frame from which on nobody waits for it.
+    Cell(NodeId, u32, u64),
 }
 
 impl SentWords {
+    fn new(ticket: Ticket, text: &str, node: Option<String>) -> Self {
+        let receiver = text.split_ascii_whitespace().next();
+        Self {
+            ticket,
+            receiver: receiver.unwrap_or_default().to_owned(),
+            node: node.unwrap_or_default(),
+            fate: WordsFate::Waits,
+        }
+    }
+
+    /// What has become of it. It is kept: a cell remembers the last messages only.
+    pub(crate) fn fate(&mut self, engine: &mut Engine, cells: Option<&dyn CellHost>) -> WordsFate {
+        if self.fate != WordsFate::Waits {
+            return self.fate;
+        }
+        self.fate = match self.ticket {
+            Ticket::Engine(ticket) => engine.words_fate(&ticket),
+            Ticket::Cell(node, number, until) => {
+                let fate = cells.map(|it| it.words_fate(node, number));
+                let is_lost = engine.position() > until;
+                fate.filter(|fate| *fate != WordsFate::Waits || !is_lost)
+                    .unwrap_or(WordsFate::Unknown)
+            }
+        };
+        self.fate
+    }
+
     /// The error, where nothing came of it.
     pub(crate) fn unheard(&self) -> ControlError {
         ControlError::Unheard(self.receiver.clone(), self.node.clone())
@@ -140,18 +180,14 @@ impl NodeEvent {
             Body::Midi(bytes) => engine.send_midi(node, &self.input, *bytes, self.at)?,
             Body::Words(text) => {
                 let name = engine.graph().node(node).map(|it| it.name.clone());
-                let receiver = text.split_ascii_whitespace().next();
-                return Ok(Some(SentWords {
-                    ticket: engine.send_words(node, text)?,
-                    receiver: receiver.unwrap_or_default().to_owned(),
-                    node: name.unwrap_or_default(),
-                }));
+                let ticket = Ticket::Engine(engine.send_words(node, text)?);
+                return Ok(Some(SentWords::new(ticket, text, name)));
             }
         }
         Ok(None)
     }
 
-    /// Sends it; gives a message in words whose fate the engine tells. As [`send`](Self::send), to a node in a cell if it is in one.
+    /// Sends it; gives a message in words whose fate is told. As [`send`](Self::send), to a node in a cell if it is in one.
     pub(crate) fn send_with(
         &self,
         engine: &mut Engine,
@@ -163,7 +199,13 @@ impl NodeEvent {
         let event = match &self.body {
             Body::Value(value) => InsideEvent::Value(&self.input, *value),
             Body::Midi(bytes) => InsideEvent::Midi(&self.input, *bytes),
-            Body::Words(text) => return cells.send_words(self.node, text).map(|()| None),
+            Body::Words(text) => {
+                let number = cells.send_words(self.node, text)?;
+                let (rate, block) = (engine.plan().rate.hz(), engine.plan().block.0);
+                let patience = u64::from(rate) + WAITING_BLOCKS * u64::from(block);
+                let ticket = Ticket::Cell(self.node, number, engine.position() + patience);
+                return Ok(Some(SentWords::new(ticket, text, cells.name(self.node))));
+            }
         };
         cells.send(engine, self.node, event, self.at)?;
         Ok(None)

@@ -1,12 +1,15 @@
 //! [`Subscriptions`]: the reports that clients have asked for.
 
 use crate::ControlError;
+use crate::cells::TapHost;
 use crate::command::Topic;
 use crate::controller::ClientMessage;
+use crate::measured_port::MeasuredPort;
 use crate::meters::PortMeter;
 use crate::query;
 use crate::target::audio_output;
-use engine::{Engine, Tap};
+use engine::Engine;
+use graph::Graph;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -24,12 +27,6 @@ pub(crate) struct Subscriptions {
     changes: Vec<Value>,
 }
 
-/// A port that is measured. The tap is none until the engine has room for it.
-#[derive(Default)]
-struct MeasuredPort {
-    tap: Option<(Tap, PortMeter)>,
-}
-
 /// The topics of one client.
 struct Subscription {
     client: u64,
@@ -42,13 +39,13 @@ struct Subscription {
 }
 
 impl Subscriptions {
-    /// Replaces the subscription of `client`; no topic ends it.
+    /// Replaces the subscription of `client`; no topic ends it. Ports are those of `graph`, of all cells together.
     pub(crate) fn set(
         &mut self,
         client: u64,
         (topics, ports): (&[Topic], &[String]),
         every_ms: u32,
-        engine: &Engine,
+        (engine, graph): (&Engine, &Graph),
     ) -> Result<(), ControlError> {
         if ports.len() > MAX_PORTS {
             let message = format!("at most {MAX_PORTS} ports are measured for a client");
@@ -63,7 +60,7 @@ impl Subscriptions {
         let topics = distinct;
         let ports: Vec<String> = ports
             .iter()
-            .map(|port| audio_output(engine.graph(), port))
+            .map(|port| audio_output(graph, port))
             .collect::<Result<_, _>>()?;
         let needs_ports = |it| matches!(it, &Topic::Loudness | &Topic::Spectrum | &Topic::Scope);
         if ports.is_empty() && topics.iter().any(needs_ports) {
@@ -83,29 +80,28 @@ impl Subscriptions {
         Ok(())
     }
 
+    /// Number of ports that other clients than `client` have measured, and of `ports`, for which `is_counted`.
+    pub(crate) fn count_ports(
+        &self,
+        (client, ports): (u64, &[String]),
+        is_counted: impl Fn(&str) -> bool,
+    ) -> usize {
+        let others = self.all.iter().filter(|it| it.client != client);
+        let all: BTreeSet<&String> = others.flat_map(|it| &it.ports).chain(ports).collect();
+        all.into_iter().filter(|it| is_counted(it)).count()
+    }
+
     /// Taps the ports that are asked for, ends the taps of others, and measures what has come.
-    pub(crate) fn measure(&mut self, engine: &mut Engine, rate_hz: f64) {
+    pub(crate) fn measure(&mut self, engine: &mut Engine, mut cells: TapHost<'_>, rate_hz: f64) {
         let wanted: BTreeSet<&String> = self.all.iter().flat_map(|it| &it.ports).collect();
-        self.ports.retain(|name, port| {
-            let is_over = !wanted.contains(name);
-            match &port.tap {
-                // Where the engine is busy, it is tried again.
-                Some((tap, _)) if is_over => engine.remove_tap(tap).is_err(),
-                _ => !is_over,
-            }
-        });
+        // Where the engine is busy, it is tried again.
+        self.ports
+            .retain(|name, port| wanted.contains(name) || !port.end(engine));
         for name in wanted {
-            let port = self.ports.entry(name.clone()).or_default();
-            if port.tap.is_none()
-                && let Some((node, output)) = name.rsplit_once('.')
-                && let Ok(tap) = engine.add_tap(node, output)
-            {
-                let meter = PortMeter::new(tap.channels(), rate_hz);
-                port.tap = Some((tap, meter));
-            }
-            if let Some((tap, meter)) = &mut port.tap {
-                tap.read(|samples| meter.write(samples));
-            }
+            let port = self.ports.entry(name.clone());
+            let port = port.or_insert_with(|| MeasuredPort::new(name, rate_hz));
+            // One that is not there may come back.
+            port.measure(engine, cells.as_deref_mut());
         }
     }
 
@@ -191,8 +187,8 @@ fn measured(
 ) -> Map<String, Value> {
     let mut all = Map::new();
     for name in names {
-        let port = ports.get_mut(name).and_then(|port| port.tap.as_mut());
-        all.extend(port.map(|(_, meter)| (name.clone(), value(meter))));
+        let meter = ports.get_mut(name).and_then(MeasuredPort::meter);
+        all.extend(meter.map(|meter| (name.clone(), value(meter))));
     }
     all
 }

@@ -99,6 +99,8 @@ pub struct Node {
     pub enabled: bool,
     /// A node that is bypassed runs on, and what reads its outputs reads its inputs ([`Graph::without_bypasses`](crate::Graph::without_bypasses)).
     pub bypassed: bool,
+    /// Rank of its outputs among the terms of sums, where that is not its id: of a node that an edit has put in the place of another.
+    pub rank: Option<u32>,
     /// Place of its declaration.
     pub span: SourceSpan,
 }
@@ -124,6 +126,7 @@ impl Node {
             every: 1,
             enabled: true,
             bypassed: false,
+            rank: None,
             span: SourceSpan::NONE,
         }
     }

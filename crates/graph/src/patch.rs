@@ -17,7 +17,8 @@ pub struct PortRef {
     pub port: u16,
 }
 
-/// A connection from an output to an input. Several edges to one input are added, in the order of their sources.
+/// A connection from an output to an input. Several edges to one input are added, in the order of their sources' ids, or
+/// of the [rank](crate::Node::rank) that one has instead.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     /// An output.

@@ -1,5 +1,6 @@
 //! [`Editor`]: the thread of edits of a cell's process. It makes an edit that leaves the border of the cell as it is with the
-//! cell's own engine, so nothing is started anew and nodes that stay keep their states.
+//! cell's own engine, so nothing is started anew and nodes that stay keep their states. It also taps outputs, and tells the fates of
+//! messages in words.
 //!
 //! | step | a mistake |
 //! |---|---|
@@ -12,6 +13,7 @@
 
 use super::ReadPart;
 use super::seat::EditorEnds;
+use super::taps::CellTaps;
 use crate::gauges::{ShownGauges, show_names};
 use crate::handed::read;
 use crate::inner_events::Slot;
@@ -33,13 +35,15 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(5);
 /// Longest time until the engine takes an edit, and until it is heard.
 const LIMIT: Duration = Duration::from_secs(5);
+/// Outputs that are tapped, or no more, before checkpoints go on.
+const TAPS_AT_ONCE: usize = 4;
 /// Memory that the thread takes and gives back at its beginning, so that its allocator is there before the limits hold.
 const FIRST_BYTES: usize = 64 << 10;
 
 /// Changes of an edit for the thread that plays.
 pub(super) struct Renewal {
-    pub(super) slots: Arc<[Slot]>,
-    pub(super) gauges: ShownGauges,
+    /// Targets of events and meters, where nodes have changed.
+    pub(super) targets: Option<(Arc<[Slot]>, ShownGauges)>,
     pub(super) layout: NextPlaces,
 }
 
@@ -56,6 +60,7 @@ pub(super) struct Editor {
     pub(super) is_renewable: bool,
     /// Number of the last edit that was asked for.
     pub(super) seen: u64,
+    pub(super) taps: CellTaps,
 }
 
 /// A thread of edits, which ends with this value.
@@ -98,7 +103,7 @@ impl Editor {
     fn run(mut self) {
         // Relaxed: nothing travels with it.
         while !self.ends.shared.is_over.load(Ordering::Relaxed) {
-            self.ends.shared.lock().update();
+            self.update();
             while self.ends.retired.pop().is_ok() {}
             let number = asked(self.head.words());
             if number != self.seen {
@@ -106,8 +111,53 @@ impl Editor {
                 let result = self.edit();
                 answer(self.head.words(), number, &result);
             }
+            if self.taps.are_others(self.head.words()) {
+                self.tap();
+            }
             std::thread::sleep(INTERVAL);
         }
+    }
+
+    /// Looks after the engine, and passes on what it has for the supervisor.
+    fn update(&mut self) {
+        let shared = &self.ends.shared;
+        let mut engine = shared.lock();
+        engine.update();
+        // Relaxed: a number, of a block before.
+        let offset = shared.offset.load(Ordering::Relaxed);
+        let head = self.head.words();
+        self.ends.fates.tell(&mut engine, offset, head);
+        drop(engine);
+        self.taps.copy(head);
+    }
+
+    /// Taps other outputs: some of them at once, the rest when it is called again.
+    fn tap(&mut self) {
+        let began = Instant::now();
+        // pairs with the load in `EngineSeat::is_changing`: steps may be in another order.
+        self.ends.shared.is_changing.store(true, Ordering::Release);
+        for _ in 0..TAPS_AT_ONCE {
+            while !self.change_tap() && began.elapsed() < LIMIT {
+                self.pause();
+            }
+        }
+        while self.ends.shared.lock().is_swapping() && began.elapsed() < LIMIT {
+            self.pause();
+        }
+        self.renew(None);
+    }
+
+    /// Makes the next change of what is tapped. Returns false where the engine is busy.
+    fn change_tap(&mut self) -> bool {
+        let mut engine = self.ends.shared.lock();
+        let changed = self.taps.change(&mut engine, self.head.words());
+        changed.is_ok()
+    }
+
+    /// Waits for the thread that plays.
+    fn pause(&mut self) {
+        std::thread::sleep(INTERVAL);
+        self.update();
     }
 
     /// Makes the edit that the supervisor has left. Gives the frame from which on it is heard.
@@ -127,7 +177,7 @@ impl Editor {
         let edits = self.edits(&part.graph)?;
         self.commit(edits)?;
         let frame = self.settle();
-        self.renew(&part);
+        self.renew(Some(&part));
         self.part = part;
         Ok(frame)
     }
@@ -171,10 +221,11 @@ impl Editor {
     }
 
     /// Waits until the edited graph plays alone. Gives its first frame, as the supervisor counts.
-    fn settle(&self) -> u64 {
-        let (shared, began) = (&self.ends.shared, Instant::now());
+    fn settle(&mut self) -> u64 {
+        let began = Instant::now();
         let mut frame = None;
         loop {
+            let shared = &self.ends.shared;
             let mut engine = shared.lock();
             engine.update();
             if frame.is_none() && !engine.is_swapping() {
@@ -186,30 +237,35 @@ impl Editor {
                 return frame.unwrap_or_default();
             }
             drop(engine);
-            std::thread::sleep(INTERVAL);
+            self.pause();
         }
     }
 
-    /// Gives the thread that plays what has changed for it, and waits until it has taken it.
-    fn renew(&mut self, part: &CellPart) {
+    /// Gives the thread that plays what has changed for it, and waits until it has taken it. `part` has the nodes, if they are others.
+    fn renew(&mut self, part: Option<&CellPart>) {
         let engine = self.ends.shared.lock();
-        let (gauges, names, _) = ShownGauges::choose(engine.gauge_handles());
         let layout = NextPlaces::new(engine.graph());
+        let gauges = part.map(|part| (part, ShownGauges::choose(engine.gauge_handles())));
         drop(engine);
-        show_names(self.head.words(), "");
-        let renewal = Renewal {
-            slots: part.slots.clone(),
-            gauges,
-            layout,
-        };
-        let sent = self.ends.renewals.push(Box::new(renewal));
+        let mut shown = None;
+        let targets = gauges.map(|(part, (gauges, names, _))| {
+            show_names(self.head.words(), "");
+            shown = Some(names);
+            (part.slots.clone(), gauges)
+        });
+        let sent = self
+            .ends
+            .renewals
+            .push(Box::new(Renewal { targets, layout }));
         let began = Instant::now();
         while sent.is_ok() && began.elapsed() < LIMIT {
             if self.ends.retired.pop().is_ok() {
-                show_names(self.head.words(), &names);
+                if let Some(names) = shown {
+                    show_names(self.head.words(), &names);
+                }
                 return;
             }
-            std::thread::sleep(INTERVAL);
+            self.pause();
         }
     }
 }

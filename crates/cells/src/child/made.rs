@@ -3,6 +3,7 @@
 use super::editor::Editor;
 use super::opened::{BorderMemory, open_head, open_memory};
 use super::seat::EngineSeat;
+use super::taps::CellTaps;
 use super::{Cell, CellJob, GAUGE_INTERVAL};
 use crate::border::BorderPort;
 use crate::events;
@@ -92,23 +93,29 @@ impl Cell {
         let (notes, gauges) = notes_of(nodes, (&keeper, registry.catalogue()), &memory)?;
         let ports = part.inputs.iter().map(BorderPort::channels).collect();
         let (slots, outputs) = (part.slots.clone(), part.outputs.clone());
-        let (seat, ends) = EngineSeat::new(engine, job.read_part.is_some());
-        let is_renewable = keeper.is_renewable();
-        let editor = job.read_part.map(|read_part| {
-            let editor = Editor {
-                head: open_head(&memory)?,
-                memory,
-                ends,
-                part,
-                read_part,
-                registry,
-                is_renewable,
-                seen: 0,
-            };
-            editor.start()
-        });
+        let (mut seat, ends) = EngineSeat::new(engine);
+        let editor = match job.read_part {
+            Some(read_part) => {
+                let editor = Editor {
+                    taps: CellTaps::new(&memory)?,
+                    head: open_head(&memory)?,
+                    memory,
+                    ends,
+                    part,
+                    read_part,
+                    registry,
+                    is_renewable: keeper.is_renewable(),
+                    seen: 0,
+                };
+                Some(editor.start()?)
+            }
+            None => {
+                seat.do_without(ends);
+                None
+            }
+        };
         Ok(Self {
-            _editor: editor.transpose()?,
+            _editor: editor,
             keeper,
             before: before.and_then(|file| LeavingCell::open(&file.into())),
             gauges,

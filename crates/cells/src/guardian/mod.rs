@@ -36,6 +36,7 @@
 //! The guardian maps no memory that a cell can write. A supervisor that takes a ring over checks its counts; numbers of blocks begin
 //! above all of its predecessors', so that no late reply is taken for a new one.
 
+mod guarded;
 mod kept;
 pub(crate) mod link;
 pub(crate) mod pulse;
@@ -46,16 +47,14 @@ pub use kept::ChangeTable;
 pub(crate) use succession::{InheritedCell, LivingCell, Predecessor};
 pub use succession::{Succession, join_guardian};
 
-use link::{GuardianLink, Message, MessageKind};
+use guarded::{GuardedCell, is_over};
+use link::{GuardianLink, MessageKind};
 use pulse::{Pulse, PulseWord};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
-};
-use std::ffi::{OsStr, OsString};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -119,20 +118,6 @@ struct Supervisor {
     file: OwnedFd,
     link: GuardianLink,
     vitals: Vitals,
-}
-
-/// A cell whose last process the guardian started.
-struct GuardedCell {
-    index: u64,
-    start: u64,
-    child: Child,
-    file: OwnedFd,
-    /// Rings of requests and of replies, memory for checkpoints.
-    shared: [OwnedFd; 3],
-    /// Latency of its graph, once one of its processes has come up.
-    latency: Option<u64>,
-    has_come_up: bool,
-    has_ended: bool,
 }
 
 struct Guardian {
@@ -346,113 +331,6 @@ impl Guardian {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
-
-    fn answer(&mut self, message: Message, link: &GuardianLink) {
-        let index = message.numbers[0];
-        match message.kind {
-            MessageKind::Launch => {
-                let sent = match self.launch(message) {
-                    Ok(cell) => {
-                        let numbers = [u64::from(cell.child.id())];
-                        let sent =
-                            link.send(MessageKind::Launched, &numbers, &[], &[cell.file.as_fd()]);
-                        self.cells.push(cell);
-                        sent
-                    }
-                    Err(why) => {
-                        let why = why.to_string();
-                        link.send(MessageKind::Refused, &[], why.as_bytes(), &[])
-                    }
-                };
-                // It has ended, or will ask again.
-                let _ = sent;
-            }
-            MessageKind::CameUp => {
-                if let Some(cell) = self.cells.iter_mut().find(|it| it.index == index) {
-                    cell.latency = Some(message.numbers[1]);
-                    cell.has_come_up = true;
-                }
-            }
-            MessageKind::Bury => {
-                if let Some(cell) = self.cells.iter_mut().find(|it| it.index == index) {
-                    cell.end();
-                }
-            }
-            MessageKind::Forget => self.cells.retain(|it| it.index != index),
-            MessageKind::OwnState => self.own_state = message.files.into_iter().next(),
-            MessageKind::Kept => self.kept = message.files.into_iter().next(),
-            // Not for us.
-            _ => {}
-        }
-    }
-
-    /// Starts the process of a cell. The one before it has ended, or ends now.
-    fn launch(&mut self, message: Message) -> io::Result<GuardedCell> {
-        let [index, start, ..] = message.numbers;
-        let shared: [OwnedFd; 3] = (message.files.try_into())
-            .map_err(|_| io::Error::other("a cell needs two rings and memory"))?;
-        let before = self.cells.iter().position(|it| it.index == index);
-        let before = before.map(|at| self.cells.swap_remove(at));
-        let latency = before.and_then(|cell| cell.latency);
-        let own = std::process::id();
-        let path = |file: &OwnedFd| format!("/proc/{own}/fd/{}", file.as_raw_fd());
-        let arguments = message.bytes.split_inclusive(|byte| *byte == 0);
-        let arguments = arguments.map(|it| OsStr::from_bytes(it.strip_suffix(&[0]).unwrap_or(it)));
-        let mut command = Command::new(&self.options.program);
-        command.args(arguments);
-        for (name, file) in ["--requests", "--replies", "--state"]
-            .into_iter()
-            .zip(&shared)
-        {
-            command.arg(name).arg(path(file));
-        }
-        command.arg("--parent").arg(own.to_string());
-        command.process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command.spawn()?;
-        Ok(GuardedCell {
-            index,
-            start,
-            file: open_process(&child)?,
-            child,
-            shared,
-            latency,
-            has_come_up: false,
-            has_ended: false,
-        })
-    }
-
-    /// Tells the supervisor which processes have ended since the last look. They are waited for once it has seen that, so that
-    /// their numbers stay theirs until then.
-    fn tell_ended(&mut self, link: &GuardianLink) {
-        let ended = self.cells.iter_mut().filter(|it| !it.has_ended);
-        for cell in ended.filter(|it| is_over(&it.file)) {
-            cell.has_ended = true;
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-            let status = waitid(WaitId::PidFd(cell.file.as_fd()), options);
-            let status = status.ok().flatten().map_or(0, |it| {
-                let code = it.exit_status().map(|code| code << 8);
-                code.or(it.terminating_signal()).unwrap_or(0)
-            });
-            let numbers = [u64::from(cell.child.id()), status as u32 as u64];
-            let _ = link.send(MessageKind::Ended, &numbers, &[], &[]);
-        }
-    }
-}
-
-impl GuardedCell {
-    /// Ends its process, if it still runs. Its checkpoint stays.
-    fn end(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        self.has_ended = true;
-    }
-}
-
-impl Drop for GuardedCell {
-    fn drop(&mut self) {
-        self.end();
-    }
 }
 
 impl Drop for Supervisor {
@@ -466,11 +344,6 @@ impl Drop for Supervisor {
 fn open_process(child: &Child) -> io::Result<OwnedFd> {
     let pid = Pid::from_child(child);
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
-}
-
-/// Returns true if the process has ended.
-fn is_over(process: &OwnedFd) -> bool {
-    link::is_readable(process.as_fd(), Duration::ZERO).unwrap_or(true)
 }
 
 /// The status of a process, as the guardian tells it.

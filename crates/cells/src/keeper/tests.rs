@@ -34,7 +34,7 @@ pub(super) fn registry() -> processor::Registry {
 
 /// An engine of the session, of which `edit` may change the text.
 pub(super) struct Player {
-    _engine: Engine,
+    pub(super) engine: Engine,
     pub(super) callback: EngineCallback,
     pub(super) graph: Graph,
 }
@@ -55,7 +55,7 @@ impl Player {
         let made = Engine::new(graph.clone(), Arc::new(registry), options);
         let (engine, callback) = made.unwrap();
         Self {
-            _engine: engine,
+            engine,
             callback,
             graph,
         }
@@ -81,7 +81,7 @@ pub(super) fn kept(player: &mut Player, memory: &CheckpointMemory) -> (Keeper, b
 }
 
 /// A player that has played `blocks`, its memory and its keeper.
-fn played(blocks: usize) -> (Player, CheckpointMemory, Keeper) {
+pub(super) fn played(blocks: usize) -> (Player, CheckpointMemory, Keeper) {
     let (mut player, memory) = (Player::new(SESSION), CheckpointMemory::new().unwrap());
     let (mut keeper, is_continued) = kept(&mut player, &memory);
     assert!(!is_continued, "there is nothing yet");
@@ -362,20 +362,20 @@ fn an_edited_engine_keeps_its_nodes_in_other_places_and_another_process_goes_on_
     let after = text::toml::read(edited(), registry.catalogue())
         .session
         .graph;
-    let edits = graph::edits_between(player._engine.graph(), &after, registry.catalogue());
-    player._engine.edit(edits).unwrap();
+    let edits = graph::edits_between(player.engine.graph(), &after, registry.catalogue());
+    player.engine.edit(edits).unwrap();
     let mut rounds = 0;
-    while rounds == 0 || !player._engine.is_settled() {
+    while rounds == 0 || !player.engine.is_settled() {
         player.play();
-        player._engine.update();
+        player.engine.update();
         rounds += 1;
     }
-    let mut next = NextPlaces::new(player._engine.graph());
+    let mut next = NextPlaces::new(player.engine.graph());
     let before = calls();
     assert!(keeper.renew(&mut player.callback, &mut next));
     keeper.end_block(&mut player.callback, 0, || true);
     assert_eq!(calls(), before, "it takes no memory between two blocks");
-    player.graph = player._engine.graph().clone();
+    player.graph = player.engine.graph().clone();
     for rest in 0..7 {
         let checkpoint = memory.newest().unwrap();
         let mut other = Player::with(player.graph.clone());

@@ -1,27 +1,28 @@
 //! [`WatchedCell`]: one cell under the eyes of the monitor: its process, its failures, its back-off.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `start` | a process comes up |
+//! | `hang` | it does not answer |
+//! | `inherit` | it was that of the supervisor before |
+//! | `orders` | orders of the service |
 
 mod hang;
 mod inherit;
+mod orders;
+mod start;
 
-use super::launch::{HandedPart, LaunchRequest, PlannedCell};
+use super::launch::PlannedCell;
 use super::process::{CellProcesses, Process};
 use super::told::{CellEvent, CellTexts, NewCell};
 use crate::checkpoint::{Checkpoint, CheckpointMemory};
 use crate::guardian::link::MessageKind;
-use crate::handed::part_number;
 use crate::inner_events::{KeptSlots, TEXTS};
-use crate::machine::{Grant, MachineFiles};
-use crate::message::{HostEnd, ReplyError, ring_words};
+use crate::message::HostEnd;
 use crate::node::{CellLink, Drill, DrillKind};
-use crate::own_params::own_left;
-use crate::policy::enforcer::Enforcer;
-use crate::policy::place_threads;
-use crate::raw;
 use crate::section::CellSpec;
 use crate::status::CellStatus;
-use rt::mirror::{PageSize, Ring};
 use rustix::process::Signal;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -199,80 +200,13 @@ impl WatchedCell {
         self.spec.policy.is_switched()
     }
 
-    pub(super) fn stop(&mut self, processes: &CellProcesses) {
-        self.count_used();
-        self.state = State::Stopped;
-        processes.tell(MessageKind::Bury, &[self.index as u64], &[]);
-        // Again: it may have come up since the service stored it.
-        self.status.stopped.store(true, Ordering::Relaxed);
-        self.forget_process();
-    }
-
     /// Takes back what was told of a process that has ended.
     fn forget_process(&self) {
         self.status.process.store(0, Ordering::Relaxed);
         self.status.drill.store(0, Ordering::Relaxed);
         self.status.throttled.store(false, Ordering::Relaxed);
         self.status.load.store(0, Ordering::Relaxed);
-        self.status.set_head(None);
-    }
-
-    /// The memory in which a process that plays leaves checkpoints.
-    pub(super) fn share(&self) -> Option<OwnedFd> {
-        let memory = self.memory.as_ref()?;
-        let is_playing = matches!(self.state, State::Playing(_));
-        let file = is_playing.then(|| memory.file().try_clone().ok())?;
-        file.map(OwnedFd::from)
-    }
-
-    /// Has later processes play another part. One that has come up with the part before meanwhile ends.
-    pub(super) fn hand(&mut self, part: HandedPart) {
-        self.session = part.session;
-        self.part = part.number;
-        self.spec = CellSpec {
-            cores: std::mem::take(&mut self.spec.cores),
-            ..part.spec
-        };
-        let memory = self.memory.as_ref();
-        let has_old = memory.is_some_and(|it| part_number(it.file()) != Some(self.part));
-        match &mut self.state {
-            State::Playing(process) | State::Starting(process, _) if has_old => {
-                process.signal(Signal::KILL);
-            }
-            _ => {}
-        }
-    }
-
-    pub(super) fn retire(&mut self) {
-        self.is_retiring = true;
-    }
-
-    pub(super) fn start(&mut self) {
-        if matches!(self.state, State::Stopped | State::Gone) {
-            self.status.gone.store(false, Ordering::Relaxed);
-            (self.failed_starts, self.restarts_in_row) = (0, 0);
-            self.state = State::Waiting(Instant::now());
-        }
-    }
-
-    pub(super) fn resize(&mut self, cores: Vec<usize>) -> Result<(), String> {
-        let spec = CellSpec {
-            cores: cores.clone(),
-            ..self.spec.clone()
-        };
-        if let State::Playing(process) = &mut self.state {
-            let refused = process.grant.resize(&MachineFiles::default(), &spec);
-            if !refused.is_empty() {
-                return Err(refused.join("; "));
-            }
-            place_threads(process.id() as i32, &cores).map_err(|error| {
-                format!(
-                    "not kept on the cores {cores:?}: {error}: name cores that this process may use"
-                )
-            })?;
-        }
-        self.spec.cores = cores;
-        Ok(())
+        self.status.set_memory(None);
     }
 
     /// One look at the cell. Gives the time by which the next one is due, if that is known.
@@ -331,141 +265,35 @@ impl WatchedCell {
         process.count_used(&self.status);
     }
 
-    /// Starts a process with rings of its own.
-    fn launch(&mut self, processes: &mut CellProcesses) -> Result<(Process, HostEnd), String> {
-        let latency = self.spec.latency.blocks();
-        let ring = |samples: usize| {
-            let words = ring_words(samples, latency);
-            Ring::<u32>::shared(1, words, PageSize::Default).map_err(|error| error.to_string())
-        };
-        let (requests, replies) = (ring(self.samples.0)?, ring(self.samples.1)?);
-        let refused = |error: std::io::Error| format!("no memory for its state: {error}");
-        let memory = CheckpointMemory::with(&self.session, self.part).map_err(refused)?;
-        let mut from = None;
-        if let Some(checkpoint) = &self.checkpoint
-            && self.restarts_in_row <= MAX_CONTINUED
-        {
-            memory.put(checkpoint).map_err(refused)?;
-            from = checkpoint.outside();
-        }
-        self.launches += 1;
-        let mut end = HostEnd::new(
-            self.launches,
-            requests.producer().map_err(|error| error.to_string())?,
-            replies.consumer().map_err(|error| error.to_string())?,
-            self.samples,
-        );
-        end.set_continues_from(from);
-        let request = LaunchRequest {
-            index: self.index,
-            spec: &self.spec,
-            is_first: self.launches == 1,
-            before: self.before.as_deref().filter(|_| self.launches == 1),
-        };
-        let workers = self.spec.process_workers() as u32;
-        self.status.workers.store(workers, Ordering::Relaxed);
-        self.status.starts.store(self.launches, Ordering::Relaxed);
-        let (Some(to), Some(from)) = (requests.file(), replies.file()) else {
-            return Err("its rings cannot be handed on".to_owned());
-        };
-        let process = processes.start(&request, self.launches, [to, from, memory.file().as_fd()]);
-        self.memory = Some(memory);
-        Ok((process?, end))
-    }
-
-    fn look_at_start(
-        &mut self,
-        (mut process, is_live): (Process, bool),
-        mut end: Box<HostEnd>,
-        processes: &mut CellProcesses,
-        events: &mpsc::Sender<CellEvent>,
-    ) -> State {
-        match end.hello() {
-            Ok((latency, is_continued)) => {
-                if !is_continued {
-                    end.set_continues_from(None);
-                }
-                if *self.latency.get_or_insert(latency) != latency {
-                    drop(process);
-                    return self.end("its latency is another than before", processes, events);
-                }
-                // Those of the process before.
-                self.status.overdue.store(0, Ordering::Relaxed);
-                if self.fresh.push(*end).is_err() {
-                    drop(process);
-                    return self.end("the graph takes no new process", processes, events);
-                }
-                let numbers = [self.index as u64, latency];
-                processes.tell(MessageKind::CameUp, &numbers, &[]);
-                let _ = events.send(CellEvent::Playing {
-                    cell: self.name.clone(),
-                    process: process.id(),
-                    is_continued,
-                });
-                let head = self.memory.as_ref().and_then(CheckpointMemory::map_head);
-                self.status.set_head(head);
-                if let Some(memory) = &self.memory {
-                    self.status.set_own(own_left(memory.file()));
-                }
-                self.blocks_before = self.status.blocks();
-                self.stuck = None;
-                // An outage before this one is over.
-                self.status.outage.store(0, Ordering::Relaxed);
-                process.began = Instant::now();
-                if let (Some(came), Ok(latency)) = (self.came.take(), u32::try_from(latency)) {
-                    let _ = came.send(Ok(latency));
-                }
-                self.begin_to_hold(&mut process, is_live, events);
-                State::Playing(process)
-            }
-            Err(error) => {
-                let why = match error {
-                    ReplyError::Corrupt => "its first message is none".to_owned(),
-                    _ if process.has_ended() => processes.why(&process),
-                    _ if process.began.elapsed() < START_LIMIT => {
-                        return State::Starting(process, end);
-                    }
-                    _ => "it did not come up in time".to_owned(),
-                };
-                drop(process);
-                self.end(&why, processes, events)
-            }
-        }
-    }
-
-    /// Begins to hold a process that plays to its policy, and to measure it.
-    fn begin_to_hold(
-        &mut self,
-        process: &mut Process,
-        is_live: bool,
-        events: &mpsc::Sender<CellEvent>,
-    ) {
-        let number = process.id();
-        self.status.process.store(number, Ordering::Relaxed);
-        self.status.throttled.store(false, Ordering::Relaxed);
-        self.status.stopped.store(false, Ordering::Relaxed);
-        let used = raw::process_time(number as i32).unwrap_or_default();
-        process.measured = (process.began, used);
-        let policy = (&self.spec.policy, self.spec.precedence);
-        let (enforcer, refused) = Enforcer::begin(number, policy, is_live);
-        process.enforcer = Some(enforcer);
-        let (grant, more) = match is_live {
-            true => MachineFiles::default().grant(&self.spec, number),
-            false => (Grant::default(), Vec::new()),
-        };
-        process.grant = grant;
-        let is_first = self.launches == 1;
-        for what in refused.into_iter().chain(more).filter(|_| is_first) {
-            self.tell_refused(Some(what), events);
-        }
-    }
-
     fn look_at_play(
         &mut self,
         mut process: Process,
         processes: &mut CellProcesses,
         events: &mpsc::Sender<CellEvent>,
     ) -> State {
+        self.fail_on_purpose(&process);
+        if process.began.elapsed() > STEADY {
+            self.restarts_in_row = 0;
+        }
+        if self.status.blocks() > self.blocks_before {
+            self.failed_starts = 0;
+        }
+        self.tell_back(events);
+        // Asked first: such a process ends by itself too, when its rings are gone.
+        let is_corrupt = self.status.corrupt.load(Ordering::Relaxed) == self.launches;
+        let why = match () {
+            () if is_corrupt => "it wrote nonsense into shared memory".to_owned(),
+            () if process.has_ended() => processes.why(&process),
+            () if self.hangs() => "it hangs".to_owned(),
+            () => return State::Playing(process),
+        };
+        process.count_used(&self.status);
+        drop(process);
+        self.end(&why, processes, events)
+    }
+
+    /// Sends the signal that a drill asks for.
+    fn fail_on_purpose(&self, process: &Process) {
         let drill = self.status.drill.swap(0, Ordering::Relaxed);
         let is = |kind: DrillKind| drill == kind as u32;
         match () {
@@ -478,12 +306,10 @@ impl WatchedCell {
             () if is(DrillKind::Stop) => process.signal(Signal::STOP),
             () => {}
         }
-        if process.began.elapsed() > STEADY {
-            self.restarts_in_row = 0;
-        }
-        if self.status.blocks() > self.blocks_before {
-            self.failed_starts = 0;
-        }
+    }
+
+    /// Tells that its sound is back after a failure.
+    fn tell_back(&mut self, events: &mpsc::Sender<CellEvent>) {
         let outage = self.status.outage.load(Ordering::Relaxed);
         if self.is_silent && outage > 0 {
             self.is_silent = false;
@@ -494,17 +320,6 @@ impl WatchedCell {
                 let _ = events.send(CellEvent::Back { cell, blocks });
             }
         }
-        // Asked first: such a process ends by itself too, when its rings are gone.
-        let is_corrupt = self.status.corrupt.load(Ordering::Relaxed) == self.launches;
-        let why = match () {
-            () if is_corrupt => "it wrote nonsense into shared memory".to_owned(),
-            () if process.has_ended() => processes.why(&process),
-            () if self.hangs() => "it hangs".to_owned(),
-            () => return State::Playing(process),
-        };
-        process.count_used(&self.status);
-        drop(process);
-        self.end(&why, processes, events)
     }
 
     /// The state after a process: the back-off, or no more starts.

@@ -23,7 +23,7 @@ use std::sync::{MutexGuard, PoisonError};
 use units::Frames;
 
 use super::demands::{Candidate, admit_candidates};
-use super::edit::rename;
+use super::edit::{ranked, rename};
 use super::inside::told;
 use super::replaced::kept_workers;
 
@@ -251,7 +251,7 @@ impl CellService {
 
     /// Edits the graph that plays into `outer`. Values that were set while it played stay.
     fn edit(&self, outer: &Graph, engine: &mut Engine) -> Result<(), EngineError> {
-        let mut outer = outer.clone();
+        let mut outer = ranked(outer);
         let playing: Vec<_> = engine
             .graph()
             .nodes()

@@ -400,7 +400,7 @@ impl CellService {
 
     /// Has the graph that plays become the new one.
     fn edit_to(&mut self, edit: &mut GraphEdit, engine: &mut Engine) -> Result<EditState, String> {
-        let mut outer = edit.outer.clone();
+        let mut outer = ranked(&edit.outer);
         let playing: Vec<Node> = (engine.graph().nodes().map(|(_, node)| node.clone())).collect();
         for node in playing {
             let value = |graph: &Graph| {
@@ -476,6 +476,17 @@ fn node_of(outer: &Graph, name: &str) -> Result<Entering, String> {
         Some((source.name.clone(), edge.from.port, edge.to.port))
     });
     Ok((node, entering.collect()))
+}
+
+/// The graph, with nodes that keep their places in sums where the engine gives them other ids.
+pub(super) fn ranked(outer: &Graph) -> Graph {
+    let mut ranked = outer.clone();
+    for (id, _) in outer.nodes() {
+        if let Some(node) = ranked.node_mut(id) {
+            node.rank = Some(id.0);
+        }
+    }
+    ranked
 }
 
 fn playing<'a>(graph: &'a Graph, name: &str) -> Option<(NodeId, &'a Node)> {

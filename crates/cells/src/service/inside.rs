@@ -5,10 +5,13 @@ use super::pending::Pending;
 use super::served::{CellState, ServedCell};
 use crate::inner_events::{InnerText, MAX_TEXT, Slot, TEXTS, slot_of};
 use crate::own_params::OwnParams;
-use engine::{Engine, EngineError, RampLaw, live_param, param_number};
+use crate::status::ProcessMemory;
+use crate::word_fates::told_fate;
+use engine::{Engine, EngineError, RampLaw, WordsFate, live_param, param_number};
 use graph::{Catalogue, Graph, NodeId, ParamValue, Signal};
 use processor::{EventBody, EventTarget, OwnParam};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
 use units::Frames;
 
 /// Event that is sent to a node inside a cell.
@@ -126,14 +129,15 @@ impl CellService {
         })
     }
 
-    /// Sends a message in words to a node inside a cell. It takes effect at one of the next blocks: one message comes in each.
+    /// Sends a message in words to a node inside a cell, and gives its number. It takes effect at one of the next blocks: one message comes
+    /// in each.
     ///
     /// # Errors
     ///
     /// The node understands no words, the message is too long, or too many wait.
     ///
     /// Real-time: setup.
-    pub fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
+    pub fn send_words(&mut self, node: NodeId, text: &str) -> Result<u32, EngineError> {
         let kind = self.options.graph.node(node).map(|it| it.effective_kind());
         let kind = kind.and_then(|it| self.options.registry.catalogue().get(it));
         // A node understands words if it has parameters of its own: a patch.
@@ -142,7 +146,8 @@ impl CellService {
         let (Some(cell), true) = (cell, understands) else {
             return Err(EngineError::NoParam("messages".to_owned()));
         };
-        let message = InnerText::new(node, text);
+        let number = self.last_words.checked_add(1).unwrap_or(1);
+        let message = InnerText::new(node, number, text);
         let message = message.ok_or(EngineError::LongWords(MAX_TEXT))?;
         cell.texts.0.push(message).map_err(|_| EngineError::Busy)?;
         let coming = self.pending.as_mut().and_then(Pending::graph_edit);
@@ -151,7 +156,27 @@ impl CellService {
             let _ = follower.texts.0.push(message);
         }
         self.keep_words(node, text);
-        Ok(())
+        self.last_words = number;
+        Ok(number)
+    }
+
+    /// The fate of the message of this number to a node inside a cell. One that a process has taken along when it ended waits for ever.
+    ///
+    /// Real-time: setup.
+    pub fn words_fate(&self, node: NodeId, number: u32) -> WordsFate {
+        let cell = self.cell_of(node).filter(|it| it.is_going_on());
+        let Some(cell) = cell else {
+            return WordsFate::Unknown;
+        };
+        let told = |memory: &ProcessMemory| told_fate(memory.head.words(), number);
+        let fate = cell.status.with_memory(told);
+        // Relaxed: stored before the first block.
+        let offset = self.monitor.offset.load(Ordering::Relaxed);
+        match fate.unwrap_or(WordsFate::Waits) {
+            WordsFate::Received(frame) => WordsFate::Received(frame.wrapping_sub(offset)),
+            WordsFate::Unheard(frame) => WordsFate::Unheard(frame.wrapping_sub(offset)),
+            fate => fate,
+        }
     }
 
     /// Parameters that a node inside a cell has beside those of its kind.

@@ -7,6 +7,7 @@
 //! | `kept` | the cells as the next supervisor gets them |
 //! | `controllers` | their parameters, for live controllers |
 //! | `words` | messages in words, for new processes |
+//! | `taps` | outputs that stay inside cells, for meters |
 //! | `text` | the keys of a cell that arrive as JSON |
 //! | `govern`, `moves` | how many cores each cell has, by what it was measured to need |
 //! | `served`, `pending` | a cell, and a change under way, as data |
@@ -43,6 +44,7 @@ mod moves;
 mod pending;
 mod replaced;
 mod served;
+mod taps;
 mod text;
 mod words;
 mod work;
@@ -53,6 +55,7 @@ pub use inside::InnerChange;
 pub use kept::KeptCell;
 pub use pending::GraphGoal;
 pub use served::{CellState, ChangeDone};
+pub use taps::InnerTap;
 pub use text::cell_text;
 
 use crate::admission::CoreCapacity;
@@ -75,6 +78,7 @@ use served::ServedCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use taps::ServedTaps;
 use units::Nanos;
 
 /// Largest number of cells.
@@ -154,6 +158,9 @@ pub struct CellService {
     left: BTreeMap<String, String>,
     /// The newest message to each node and name that sets a number.
     words: BTreeMap<(NodeId, String), String>,
+    /// Number of the last message in words.
+    last_words: u32,
+    taps: ServedTaps,
     /// Cells are others than those of the session's file.
     is_edited: bool,
     /// Nodes and edges are others than those of the session's file, or were saved into it.
@@ -199,6 +206,8 @@ impl CellService {
             mover: Mover::default(),
             left: BTreeMap::new(),
             words: BTreeMap::new(),
+            last_words: 0,
+            taps: ServedTaps::default(),
             is_edited,
         };
         service.tell_links();

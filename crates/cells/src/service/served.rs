@@ -98,8 +98,12 @@ impl ServedCell {
 
     /// Returns true if messages in words wait for its process, which takes one in each block.
     pub(super) fn has_texts(&self) -> bool {
-        let is_going_on = matches!(self.state(), CellState::Playing | CellState::Starting);
-        is_going_on && self.texts.0.slots() < TEXTS
+        self.is_going_on() && self.texts.0.slots() < TEXTS
+    }
+
+    /// Returns true if it plays, or will by itself.
+    pub(super) fn is_going_on(&self) -> bool {
+        matches!(self.state(), CellState::Playing | CellState::Starting)
     }
 
     /// Returns true if a node of the whole graph is one of its nodes.

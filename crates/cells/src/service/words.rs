@@ -66,7 +66,7 @@ impl CellService {
                 name.is_some_and(|name| cell.spec.nodes.iter().any(|it| it == name))
             });
             for ((node, _), text) in own {
-                if let Some(text) = InnerText::new(*node, text) {
+                if let Some(text) = InnerText::new(*node, 0, text) {
                     // Where there are too many the rest is lost, as all was before.
                     let _ = cell.texts.0.push(text);
                 }

@@ -13,6 +13,7 @@ use crate::playback::run::PlayHost;
 use crate::playback::trace::TraceOutput;
 use crate::session::file_problems::check_damage;
 use crate::watch::{LiveView, ViewTitles};
+use divisi::control::TapHost;
 use divisi::driver::{DriverState, RunningDriver};
 use divisi::prelude::Engine;
 use std::time::Duration;
@@ -67,10 +68,10 @@ impl ProgressView {
         }
     }
 
-    fn show(&mut self, engine: &mut Engine, frames: u64) {
+    fn show(&mut self, engine: &mut Engine, cells: TapHost<'_>, frames: u64) {
         match self {
             Self::Line(progress) => progress.show(frames),
-            Self::View(watch) => watch.show(engine, frames),
+            Self::View(watch) => watch.show(engine, cells, frames),
         }
     }
 }
@@ -109,7 +110,7 @@ impl LiveSession<'_> {
             self.report_new(&mut reported, &mut view);
             let told = self.host.update(self.engine);
             told.iter().for_each(|message| view.note(message));
-            view.show(self.engine, frames);
+            view.show(self.engine, self.host.taps(), frames);
             let control = self.control.as_mut();
             let host: &mut dyn PlayHost = &mut *self.host;
             let message = (self.ports).update(self.engine, (self.running, host), control);

@@ -2,8 +2,8 @@
 
 use super::screen::LABEL_WIDTH;
 use super::styled_line::{Color, StyledLine};
-use divisi::control::{BandLevel, PortMeter};
-use divisi::engine::{Engine, EngineError, Tap};
+use divisi::control::{BandLevel, MeasuredPort, TapHost};
+use divisi::engine::Engine;
 
 /// Lines of a waveform. A character of Braille has four rows and two columns of dots.
 const WAVE_LINES: usize = 4;
@@ -16,51 +16,29 @@ const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '
 const DOTS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 
 /// An output port, as `--see` names it.
-pub(crate) struct SeenPort {
-    name: String,
-    rate_hz: f64,
-    tapped: Option<(Tap, PortMeter)>,
-}
+pub(crate) struct SeenPort(MeasuredPort);
 
 impl SeenPort {
     pub(crate) fn new(name: String, rate_hz: u32) -> Self {
-        Self {
-            name,
-            rate_hz: f64::from(rate_hz),
-            tapped: None,
-        }
+        Self(MeasuredPort::new(name, f64::from(rate_hz)))
     }
 
     /// Takes what has come. Returns false if there is no such port: it may have gone by an edit.
-    pub(super) fn listen(&mut self, engine: &mut Engine) -> bool {
-        if self.tapped.is_none() {
-            let (node, port) = self.name.rsplit_once('.').unwrap_or((&self.name, "out"));
-            match engine.add_tap(node, port) {
-                Ok(tap) => {
-                    let meter = PortMeter::new(tap.channels(), self.rate_hz);
-                    self.tapped = Some((tap, meter));
-                }
-                // It is tried again.
-                Err(EngineError::Busy) => {}
-                Err(_) => return false,
-            }
-        }
-        if let Some((tap, meter)) = &mut self.tapped {
-            tap.read(|samples| meter.write(samples));
-        }
-        true
+    pub(super) fn listen(&mut self, engine: &mut Engine, cells: TapHost<'_>) -> bool {
+        self.0.measure(engine, cells)
     }
 
     /// The waveform of the first channel, and the spectrum.
     pub(super) fn lines(&mut self, columns: usize) -> Vec<StyledLine> {
-        let Some((_, meter)) = &mut self.tapped else {
+        let name = self.0.name().to_owned();
+        let Some(meter) = self.0.meter() else {
             return Vec::new();
         };
         let wave = meter.waves().swap_remove(0);
         let bands = meter.bands();
         let room = columns.saturating_sub(LABEL_WIDTH).min(MAX_COLUMNS);
         let scale = peak(&wave);
-        let labels = [self.name.clone(), format!("±{scale:.3}")];
+        let labels = [name, format!("±{scale:.3}")];
         let drawn = wave_lines(&wave, scale, room);
         let mut lines = Vec::new();
         for (row, drawn) in drawn.into_iter().enumerate() {
@@ -73,13 +51,13 @@ impl SeenPort {
 
     /// The peak of the first channel and the loudest band, in words.
     pub(super) fn words(&mut self) -> Option<String> {
-        let (_, meter) = self.tapped.as_mut()?;
+        let name = self.0.name().to_owned();
+        let meter = self.0.meter()?;
         let peak_db = 20.0 * f64::from(peak(&meter.waves()[0])).log10();
         let loudest = meter
             .bands()
             .into_iter()
             .filter_map(|band| Some((band.hz, band.db?)));
-        let name = &self.name;
         Some(match loudest.max_by(|a, b| a.1.total_cmp(&b.1)) {
             Some((hz, _)) => format!("{name} {peak_db:.1} dB, most around {hz:.0} Hz"),
             None => format!("{name} silent"),

@@ -1,6 +1,7 @@
 //! [`Answering`]: a reply that waits until it is known from which frame on its request is heard.
 
 use crate::ControlError;
+use crate::cells::CellHost;
 use crate::command::Reply;
 use crate::events::SentWords;
 use engine::{Engine, WordsFate};
@@ -42,11 +43,18 @@ impl EffectTime {
 impl Answering {
     /// The frame at which its messages in words have come to their patches, if that is known; `None` as long as one waits. A message
     /// that nothing receives makes the reply a refusal.
-    pub(super) fn words_frame(&mut self, engine: &mut Engine) -> Option<Option<u64>> {
-        let mut first = None;
-        for sent in &self.words {
-            let frame = match engine.words_fate(&sent.ticket) {
-                WordsFate::Waits => return None,
+    pub(super) fn words_frame(
+        &mut self,
+        engine: &mut Engine,
+        cells: Option<&dyn CellHost>,
+    ) -> Option<Option<u64>> {
+        let (mut first, mut is_waiting) = (None, false);
+        for sent in &mut self.words {
+            let frame = match sent.fate(engine, cells) {
+                WordsFate::Waits => {
+                    is_waiting = true;
+                    None
+                }
                 WordsFate::Received(frame) => Some(frame),
                 WordsFate::Unheard(frame) => {
                     (self.reply.ok, self.reply.error) = (false, Some(sent.unheard().to_string()));
@@ -56,7 +64,7 @@ impl Answering {
             };
             first = first.or(frame);
         }
-        Some(first)
+        (!is_waiting).then_some(first)
     }
 
     /// Enters what has become of a command of cells.

@@ -12,6 +12,9 @@ use graph::{Catalogue, Graph, ParamRange};
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// Most ports inside cells that are measured.
+const MAX_INSIDE: usize = 64;
+
 impl Controller {
     /// Queries, subscriptions and saves: what changes no sound.
     pub(super) fn read_only(
@@ -56,9 +59,10 @@ impl Controller {
                 ports,
                 every_ms,
             } => {
-                check_measured(ports, engine.graph(), whole)?;
+                self.check_measured(client, ports, graph)?;
                 let wanted = (topics.as_slice(), ports.as_slice());
-                self.subscriptions.set(client, wanted, *every_ms, engine)?;
+                let playing = (engine, graph);
+                self.subscriptions.set(client, wanted, *every_ms, playing)?;
                 return Ok(None);
             }
             _ => return Ok(None),
@@ -77,6 +81,31 @@ impl Controller {
                 json!(gauges)
             }
             _ => query::answer(what, (engine, whole), self.registry.catalogue()),
+        }
+    }
+
+    /// Refuses to measure what a cell lets nobody measure, and too many outputs that stay inside cells.
+    fn check_measured(
+        &self,
+        client: u64,
+        ports: &[String],
+        graph: &Graph,
+    ) -> Result<(), ControlError> {
+        let Some(cells) = &self.cells else {
+            return Ok(());
+        };
+        let found = ports.iter().map(|port| target::audio_output(graph, port));
+        let ports: Vec<String> = found.collect::<Result<_, _>>()?;
+        for port in &ports {
+            cells.check_tap(port).map_err(ControlError::Cells)?;
+        }
+        let is_inside = |port: &str| cells.check_tap(port) == Ok(true);
+        let count = self.subscriptions.count_ports((client, &ports), is_inside);
+        match count > MAX_INSIDE {
+            true => Err(ControlError::TooMany(format!(
+                "at most {MAX_INSIDE} outputs that stay inside cells are measured, for all clients together"
+            ))),
+            false => Ok(()),
         }
     }
 
@@ -109,24 +138,6 @@ impl Controller {
                 "warning": kept.to_string(),
             }),
         })
-    }
-}
-
-/// Refuses to measure what stays inside a cell: it is in the `whole` graph only.
-fn check_measured(
-    ports: &[String],
-    here: &Graph,
-    whole: Option<&Graph>,
-) -> Result<(), ControlError> {
-    let is_inside = |port: &&String| {
-        let is_in = |graph| target::audio_output(graph, port).is_ok();
-        whole.is_some_and(is_in) && !is_in(here)
-    };
-    match ports.iter().find(is_inside) {
-        Some(port) => Err(ControlError::Cells(format!(
-            "`{port}` stays inside its cell: what leaves a cell can be measured"
-        ))),
-        None => Ok(()),
     }
 }
 

@@ -61,6 +61,11 @@ impl PortMeter {
         }
     }
 
+    /// Number of channels.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
     /// Takes frames, channels side by side.
     ///
     /// Real-time: setup.

@@ -22,14 +22,30 @@ impl Engine {
     ///
     /// Real-time: setup.
     pub fn add_tap(&mut self, node: &str, port: &str) -> Result<Tap, EngineError> {
+        let frames = self.resources.options.rate.hz() as usize / 2;
+        self.add_tap_with(node, port, frames.max(8192))
+    }
+
+    /// As [`add_tap`](Self::add_tap), with room for so many frames.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    ///
+    /// Real-time: setup.
+    pub fn add_tap_with(
+        &mut self,
+        node: &str,
+        port: &str,
+        frames: usize,
+    ) -> Result<Tap, EngineError> {
         let found = output(&self.graph, node, port);
         let Some((_, signal @ Signal::Audio(width))) = found else {
             return Err(EngineError::NoParam(format!("{node}.{port}")));
         };
         self.check_not_busy()?;
         let (id, channels) = (self.graph.reserve_id(), width.count().max(1));
-        let frames = self.resources.options.rate.hz() as usize / 2;
-        let (producer, ring) = rt::ring::ring(frames.max(8192) * channels);
+        let (producer, ring) = rt::ring::ring(frames.max(1) * channels);
         let spec = TapSpec {
             id,
             node: node.to_owned(),

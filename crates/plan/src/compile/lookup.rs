@@ -39,7 +39,11 @@ pub(super) fn look_up<'g>(
     if !mistakes.is_empty() {
         return Err(PlanError(mistakes));
     }
-    edges.sort_unstable();
+    edges.sort_unstable_by_key(|edge| {
+        let from = &nodes[edge.from as usize];
+        let rank = from.node.rank.unwrap_or(from.id.0);
+        (edge.to, edge.input, rank, edge.from, edge.output)
+    });
     Ok(Wiring {
         nodes,
         edges,

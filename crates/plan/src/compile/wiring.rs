@@ -33,9 +33,9 @@ pub(super) struct WiredNode<'g> {
     pub(super) part: NodePart,
 }
 
-/// One edge, between indices into [`Wiring::nodes`]. The order of its fields sorts edges by target and then by source,
-/// which is the order in which inputs are added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// One edge, between indices into [`Wiring::nodes`]. Edges are sorted by target and then by the rank of the source, which is the
+/// order in which inputs are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WiredEdge {
     pub(super) to: u32,
     pub(super) input: u16,

@@ -46,7 +46,7 @@ impl WatchedCell {
         match cell.living.map(|living| self.take_over(living)) {
             Some(Ok(mut process)) => {
                 let (cell, process_id) = (self.name.clone(), process.id());
-                self.status.set_head(memory.map_head());
+                self.status.set_memory(memory.share());
                 self.status.set_own(own_left(memory.file()));
                 self.memory = Some(memory);
                 self.status.starts.store(self.launches, Ordering::Relaxed);

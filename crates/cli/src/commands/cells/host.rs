@@ -8,7 +8,7 @@ use crate::playback::run::PlayHost;
 use crate::session::load::LoadedSession;
 use crate::session::options::{PlayOptions, SchedulerArg};
 use divisi::cells::Succession;
-use divisi::control::Controller;
+use divisi::control::{CellTaps, Controller, TapHost};
 use divisi::driver::{DriverConfig, DriverInfo, PortConnections};
 use divisi::engine::{ChooseOptions, ControllerBinding};
 use divisi::prelude::{
@@ -176,6 +176,11 @@ impl PlayHost for CellsHost<'_> {
 
     fn extend(&self, controller: &mut Controller) {
         self.supervisor().extend(controller);
+    }
+
+    fn taps(&mut self) -> TapHost<'_> {
+        let supervisor = self.supervisor.as_mut();
+        supervisor.map(|it| &mut it.taps as &mut (dyn CellTaps + 'static))
     }
 
     fn update(&mut self, engine: &mut Engine) -> Vec<String> {

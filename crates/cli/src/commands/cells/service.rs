@@ -3,10 +3,10 @@
 use super::kept::KeptChanges;
 use divisi::cells::{
     CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, GraphGoal, InnerChange,
-    cell_text,
+    InnerTap, cell_text,
 };
-use divisi::control::{CellHost, Command, EditGoal, InsideEvent};
-use divisi::engine::EngineError;
+use divisi::control::{CellHost, CellTap, CellTaps, Command, EditGoal, InsideEvent};
+use divisi::engine::{EngineError, WordsFate};
 use divisi::graph::{NodeId, ParamValue};
 use divisi::prelude::{Engine, Graph};
 use divisi::text::{Section, Session};
@@ -20,6 +20,7 @@ use std::time::Instant;
 /// The service of a run, which prints what happens to the cells meanwhile.
 pub(super) struct ServedCells {
     service: Rc<RefCell<CellService>>,
+    taps: ServedTaps,
     kept: Rc<RefCell<KeptChanges>>,
     began: Instant,
 }
@@ -27,6 +28,7 @@ pub(super) struct ServedCells {
 impl ServedCells {
     pub(super) fn new(service: Rc<RefCell<CellService>>, kept: Rc<RefCell<KeptChanges>>) -> Self {
         Self {
+            taps: ServedTaps(service.clone()),
             service,
             kept,
             began: Instant::now(),
@@ -41,6 +43,41 @@ impl ServedCells {
         if let Some(node) = service.graph().node(node) {
             self.kept.borrow_mut().note_param(&node.name, name, value);
         }
+    }
+}
+
+/// The outputs inside the cells of a run, for meters.
+pub(super) struct ServedTaps(pub(super) Rc<RefCell<CellService>>);
+
+/// One of them that is measured.
+struct ServedTap(Rc<RefCell<CellService>>, InnerTap);
+
+impl CellTap for ServedTap {
+    fn read(&mut self, read: &mut dyn FnMut(usize, &[f32])) {
+        self.0.borrow_mut().read_tap(&self.1, read);
+    }
+}
+
+impl CellTaps for ServedTaps {
+    fn check_tap(&self, port: &str) -> Result<bool, String> {
+        let (node, port) = port.rsplit_once('.').unwrap_or((port, "out"));
+        self.0.borrow().check_tap(node, port)
+    }
+
+    fn add_tap(&mut self, port: &str) -> Result<Box<dyn CellTap>, String> {
+        let (node, port) = port.rsplit_once('.').unwrap_or((port, "out"));
+        let tap = self.0.borrow_mut().add_tap(node, port)?;
+        Ok(Box::new(ServedTap(self.0.clone(), tap)))
+    }
+}
+
+impl CellTaps for ServedCells {
+    fn check_tap(&self, port: &str) -> Result<bool, String> {
+        self.taps.check_tap(port)
+    }
+
+    fn add_tap(&mut self, port: &str) -> Result<Box<dyn CellTap>, String> {
+        self.taps.add_tap(port)
     }
 }
 
@@ -127,10 +164,14 @@ impl CellHost for ServedCells {
         self.service.borrow().check_words(messages)
     }
 
-    fn send_words(&mut self, node: NodeId, text: &str) -> Result<(), EngineError> {
-        self.service.borrow_mut().send_words(node, text)?;
+    fn send_words(&mut self, node: NodeId, text: &str) -> Result<u32, EngineError> {
+        let number = self.service.borrow_mut().send_words(node, text)?;
         (self.kept.borrow_mut()).note_words(&self.service.borrow().words());
-        Ok(())
+        Ok(number)
+    }
+
+    fn words_fate(&self, node: NodeId, number: u32) -> WordsFate {
+        self.service.borrow().words_fate(node, number)
     }
 
     fn note_snapshots(&mut self, text: &str) {

@@ -4,6 +4,7 @@ use super::admission::{AdmissionOptions, capacity, check_admission, costs_of, wo
 use super::drill::DrillOption;
 use super::kept::KeptChanges;
 use super::marks::FileMarks;
+use super::service::ServedTaps;
 use super::supervisor::Supervisor;
 use super::{split_cells, valid_cells};
 use crate::failure::Failure;
@@ -283,8 +284,10 @@ impl CellStart<'_> {
         drills: Vec<Drill>,
     ) -> Supervisor {
         let (rate, block) = self.format;
+        let service = Rc::new(RefCell::new(service));
         Supervisor {
-            service: Rc::new(RefCell::new(service)),
+            taps: ServedTaps(service.clone()),
+            service,
             kept: self.kept,
             registry,
             drills,

@@ -3,7 +3,7 @@
 use super::drill::DrillOption;
 use super::events::{end, event_texts, moved_text, silence_text};
 use super::kept::KeptChanges;
-use super::service::{ServedCells, cell};
+use super::service::{ServedCells, ServedTaps, cell};
 use crate::failure::Failure;
 use crate::output::messages;
 use divisi::cells::{CellService, Drill, SupervisedCallback, WorkLinks};
@@ -18,6 +18,7 @@ use std::sync::Arc;
 /// The cells of a run.
 pub(super) struct Supervisor {
     pub(super) service: Rc<RefCell<CellService>>,
+    pub(super) taps: ServedTaps,
     /// Things that the next supervisor is to have.
     pub(super) kept: Rc<RefCell<KeptChanges>>,
     /// All kinds, with those of cells.
@@ -57,6 +58,7 @@ impl Supervisor {
     pub(super) fn news(&mut self) -> Vec<String> {
         let mut lines = event_texts(self.service.borrow().monitor());
         self.service.borrow_mut().retell_words();
+        self.service.borrow_mut().order_taps();
         let moved = self.service.borrow_mut().govern();
         if moved.is_some() {
             let service = self.service.borrow();

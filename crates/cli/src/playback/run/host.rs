@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::session::load::LoadedSession;
 use crate::session::options::PlayOptions;
-use divisi::control::Controller;
+use divisi::control::{Controller, TapHost};
 use divisi::driver::{DriverConfig, DriverInfo, PortConnections};
 use divisi::engine::{ChooseOptions, ControllerBinding};
 use divisi::prelude::{
@@ -91,6 +91,11 @@ pub(crate) trait PlayHost {
 
     /// Adds what commands can reach.
     fn extend(&self, _controller: &mut Controller) {}
+
+    /// Outputs that stay inside cells, for meters.
+    fn taps(&mut self) -> TapHost<'_> {
+        None
+    }
 
     /// Looks after what plays, every few milliseconds. Returns lines for the user.
     fn update(&mut self, _engine: &mut Engine) -> Vec<String> {

@@ -240,7 +240,7 @@ impl LiveOptions {
         let timing = (scheduler.as_str(), block, info.rate);
         let tracer = self.tracing.open(&self.options, timing)?;
         let watched = match self.is_watched() {
-            true => Some(self.view_titles(&scheduler, info, &engine)?),
+            true => Some(self.view_titles(&scheduler, info, (&engine, &host.graph(&engine)))?),
             false => None,
         };
         let control = self.control.open(
@@ -343,7 +343,7 @@ impl LiveOptions {
         &self,
         scheduler: &str,
         info: &DriverInfo,
-        engine: &Engine,
+        (engine, graph): (&Engine, &Graph),
     ) -> Result<ViewTitles, Failure> {
         let session = self.options.file.file_name().unwrap_or_default();
         let workers = engine.workers();
@@ -353,7 +353,7 @@ impl LiveOptions {
         Ok(ViewTitles {
             title: format!("divisi  {}", session.to_string_lossy()),
             description,
-            seen: self.seen_ports(engine.graph())?,
+            seen: self.seen_ports(graph)?,
         })
     }
 

@@ -1,0 +1,218 @@
+//! Outputs that stay inside cells, for meters: each has one place in the memory of every process, and is ordered where its node plays.
+
+use super::CellService;
+use super::served::ServedCell;
+use crate::taps::{ReadTap, TAP_CHANNELS, TAPS, TapOrder, order_tap};
+use graph::{NodeId, PortRef, Signal};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// An output inside a cell that is tapped, as long as this value lives.
+#[derive(Debug)]
+pub struct InnerTap {
+    place: usize,
+    _alive: Arc<()>,
+}
+
+/// Taps of the cells of a session.
+#[derive(Default)]
+pub(super) struct ServedTaps {
+    all: Vec<Option<ServedTap>>,
+    /// Number of the last one.
+    last: u16,
+}
+
+/// A tapped output.
+struct ServedTap {
+    node: String,
+    port: String,
+    channels: usize,
+    number: u16,
+    alive: Arc<()>,
+    read: ReadTap,
+}
+
+impl ServedTap {
+    fn is_over(&self) -> bool {
+        Arc::strong_count(&self.alive) == 1
+    }
+}
+
+/// An output of the whole graph.
+struct Output {
+    at: PortRef,
+    channels: usize,
+}
+
+impl CellService {
+    /// Returns true if the output `port` of a node stays inside a cell.
+    ///
+    /// # Errors
+    ///
+    /// It does, and the policy of its cell lets no other thread run there.
+    ///
+    /// Real-time: setup.
+    pub fn check_tap(&self, node: &str, port: &str) -> Result<bool, String> {
+        let Some(Output { at, .. }) = self.output(node, port) else {
+            return Ok(false);
+        };
+        let graph = &self.options.graph;
+        let cell = self.cells.iter().find(|cell| cell.has(graph, at.node));
+        let Some(cell) = cell else { return Ok(false) };
+        let mut readers = graph.edges().iter().filter(|edge| edge.from == at);
+        if readers.any(|edge| !cell.has(graph, edge.to.node)) {
+            return Ok(false);
+        }
+        match cell.spec.policy.is_switched() {
+            true => Err(format!(
+                "`{node}.{port}` stays inside its cell, where the policy `{}` lets no other thread run: what leaves the cell can be measured",
+                cell.spec.policy.name()
+            )),
+            false => Ok(true),
+        }
+    }
+
+    /// Taps the output `port` of a node inside a cell.
+    ///
+    /// # Errors
+    ///
+    /// There is no such output inside a cell, or there are too many.
+    ///
+    /// Real-time: setup.
+    pub fn add_tap(&mut self, node: &str, port: &str) -> Result<InnerTap, String> {
+        let output = self.output(node, port).filter(|it| it.channels > 0);
+        let (Some(Output { channels, .. }), true) = (output, self.check_tap(node, port)?) else {
+            return Err(format!("`{node}.{port}` is not inside a cell"));
+        };
+        let taps = &mut self.taps;
+        taps.end_over();
+        let used = taps
+            .all
+            .iter()
+            .flatten()
+            .map(|it| it.channels)
+            .sum::<usize>();
+        let place = taps.all.iter().position(Option::is_none);
+        let place = place.or((taps.all.len() < TAPS).then_some(taps.all.len()));
+        let (Some(place), true) = (place, used + channels <= TAP_CHANNELS) else {
+            return Err(format!(
+                "at most {TAPS} outputs inside cells are measured, of {TAP_CHANNELS} channels together"
+            ));
+        };
+        taps.last = taps.last.checked_add(1).unwrap_or(1);
+        let alive = Arc::new(());
+        let tap = ServedTap {
+            node: node.to_owned(),
+            port: port.to_owned(),
+            channels,
+            number: taps.last,
+            alive: alive.clone(),
+            read: ReadTap::default(),
+        };
+        if place == taps.all.len() {
+            taps.all.push(None);
+        }
+        taps.all[place] = Some(tap);
+        self.order_taps();
+        Ok(InnerTap {
+            place,
+            _alive: alive,
+        })
+    }
+
+    /// Has the process of each cell tap what is wanted of its nodes. To be called every few milliseconds: processes come and go.
+    ///
+    /// Real-time: setup.
+    pub fn order_taps(&mut self) {
+        self.taps.end_over();
+        let placed = self.taps.all.iter().enumerate();
+        let placed = placed.filter_map(|(place, tap)| Some((place, tap.as_ref()?)));
+        let orders = placed.filter_map(|(place, tap)| {
+            let Output { at, .. } = self.output(&tap.node, &tap.port)?;
+            Some((place, self.cell_at(at.node)?, tap.order(at)))
+        });
+        let orders: Vec<(usize, usize, TapOrder)> = orders.collect();
+        for (at, cell) in self.cells.iter().enumerate() {
+            cell.status.with_memory(|memory| {
+                let mut own = [None; TAPS];
+                for (place, _, order) in orders.iter().filter(|it| it.1 == at) {
+                    own[*place] = Some(*order);
+                }
+                for (place, order) in own.into_iter().enumerate() {
+                    order_tap(memory.head.words(), place, order);
+                }
+            });
+        }
+    }
+
+    /// Passes the channels and the samples that have come of a tapped output to `read`.
+    ///
+    /// Real-time: setup.
+    pub fn read_tap(&mut self, tap: &InnerTap, read: &mut dyn FnMut(usize, &[f32])) {
+        let served = self.taps.all.get(tap.place).and_then(Option::as_ref);
+        let found = served.and_then(|it| self.output(&it.node, &it.port));
+        let Some(Output { at, channels }) = found else {
+            return;
+        };
+        let cell = self.cell_at(at.node).map(|it| &self.cells[it]);
+        let Some(status) = cell.map(|it: &ServedCell| it.status.clone()) else {
+            return;
+        };
+        let frames = self.monitor.block.count();
+        if let Some(served) = self.taps.all[tap.place].as_mut() {
+            let order = served.order(at);
+            // Relaxed: a number that tells processes apart.
+            let starts = status.starts.load(Ordering::Relaxed);
+            let blocks = (status.blocks(), frames);
+            let samples: Option<Option<Vec<f32>>> = status.with_memory(|memory| {
+                let shared = (&memory.file, memory.head.words());
+                let place = (tap.place, channels);
+                served.read.read(shared, place, (starts, order), blocks)
+            });
+            if let Some(samples) = samples.flatten() {
+                read(channels, &samples);
+            }
+        }
+    }
+
+    /// The output `port` of a node of the whole graph.
+    fn output(&self, node: &str, port: &str) -> Option<Output> {
+        let graph = &self.options.graph;
+        let node = graph.find(node)?;
+        let mut outputs = (0..).zip(&graph.node(node)?.outputs);
+        let (port, found) = outputs.find(|(_, it)| it.name == port)?;
+        let Signal::Audio(channels) = found.signal else {
+            return None;
+        };
+        let at = PortRef { node, port };
+        let channels = channels.count();
+        Some(Output { at, channels })
+    }
+
+    /// The place of the cell of a node.
+    fn cell_at(&self, node: NodeId) -> Option<usize> {
+        let graph = &self.options.graph;
+        self.cells.iter().position(|cell| cell.has(graph, node))
+    }
+}
+
+impl ServedTap {
+    fn order(&self, at: PortRef) -> TapOrder {
+        TapOrder {
+            node: at.node,
+            port: at.port,
+            number: self.number,
+        }
+    }
+}
+
+impl ServedTaps {
+    /// Frees the places of those that nobody has any more.
+    fn end_over(&mut self) {
+        for place in &mut self.all {
+            if place.as_ref().is_some_and(ServedTap::is_over) {
+                *place = None;
+            }
+        }
+    }
+}
