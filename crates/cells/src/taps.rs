@@ -200,6 +200,8 @@ impl ReadTap {
         let most = (blocks + 4).saturating_mul((frames * channels) as u64);
         let half = (capacity(channels) / 2 / channels * channels) as u64;
         let len = (count - self.count).min(most).min(half);
+        // The count before may have been of other channels.
+        let len = len - len % channels as u64;
         self.count = count;
         read_samples(file, (place, channels), count - len, len as usize).ok()
     }
