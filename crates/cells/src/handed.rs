@@ -16,9 +16,9 @@
 
 use crate::border::{INPUT, OUTPUT};
 use crate::checkpoint::{FIRST_BUFFER, MAX_WORDS};
-use crate::inner_events::{Slot, slot_bytes, slots_of};
 use crate::own_params::ends_before;
 use crate::section::{CellSpec, SECTION};
+use crate::slots::{Slot, slot_bytes, slots_of};
 use crate::split::CellPart;
 use ::text::Session;
 use graph::{Catalogue, Graph, Node, NodeId, PortRef};

@@ -27,6 +27,7 @@
 //! | `events` | numbers, notes and MIDI in a message |
 //! | `border` | nodes at both sides of a border: taps, inputs and outputs |
 //! | `node` | the cell as a node of the supervisor's graph: sends, receives, fades what is lost |
+//! | `slots` | targets of events inside a cell |
 //! | `inner_events` | parameters, numbers, MIDI and words for nodes inside a cell |
 //! | `transport` | the supervisor's transport on its way into a cell |
 //! | `midi_memory` | the MIDI messages that a new process is told again |
@@ -93,6 +94,7 @@ mod raw;
 mod section;
 mod service;
 mod shares;
+mod slots;
 mod split;
 mod status;
 mod supervised;

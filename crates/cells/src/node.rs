@@ -14,11 +14,12 @@
 
 use crate::border::{CELL, hidden_kind, register_tap};
 use crate::events;
-use crate::inner_events::{InnerEvents, InnerText, KeptSlots};
+use crate::inner_events::{InnerEvents, InnerText};
 use crate::message::{HostEnd, ReplyError, RequestInfo};
 use crate::node_events::{NodeEvents, count_lost};
 use crate::raw;
 use crate::section::CellLatency;
+use crate::slots::KeptSlots;
 use crate::status::CellStatus;
 use crate::transport::{TRANSPORT_WORDS, TransportFeed};
 use graph::{Node, Signal};

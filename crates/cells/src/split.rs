@@ -11,8 +11,9 @@
 //! of their sources' ids, so each sum has its terms in the same order as in the whole graph: the bits stay.
 
 use crate::border::{BorderPort, CELL, INPUT, OUTPUT, TAP};
-use crate::inner_events::{Slot, inner_words, slots};
+use crate::inner_events::inner_words;
 use crate::section::CellSpec;
+use crate::slots::{Slot, slots};
 use crate::transport::TRANSPORT_WORDS;
 use graph::{
     Adjacency, Catalogue, Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, Role, Signal,

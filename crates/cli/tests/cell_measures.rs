@@ -334,3 +334,43 @@ out = { kind = "sink" }
     }
     panic!("never without a loss: {told}");
 }
+
+#[test]
+fn the_next_supervisor_measures_the_same_process_and_tells_frames_of_its_own() {
+    let here = Folder::new();
+    here.write("level.pd", PATCH);
+    let session = r#"
+edges = ["tone -> patch.in1", "patch.out1 -> out"]
+[nodes]
+tone = { kind = "osc", freq = 440, volume = 0.1 }
+patch = { kind = "pd", file = "level.pd", in = 1, out = 1 }
+out = { kind = "sink" }
+[cell.patch]
+nodes = ["tone", "patch"]
+"#;
+    here.write("s.toml", session);
+    let line = format!("{LINE} --block 1024 --drill supervisor:kill@3");
+    let playing = Playing::begin(&here, &line, |_| {});
+    let mut client = Subscriber::new(&here);
+    client.send(&["meters"], &["tone".to_owned()]);
+    client.await_port("tone.out", is_at(-20.0));
+    for _ in 0..20 {
+        playing.send(&["message patch level 0.5"]).unwrap();
+    }
+    let first = process(&playing);
+    while client.lines.next().is_some_and(|line| line.is_ok()) {}
+    wait_until(|| here.call("send --socket s undo").code != Some(1));
+    assert_eq!(process(&playing), first, "it plays on");
+    let set = playing.send(&["set tone.volume 0.2"]).unwrap();
+    let said = playing.send(&["message patch level 0.25"]).unwrap();
+    let frames = [set, said].map(|it| it["frame"].as_u64().unwrap());
+    assert!(
+        frames[0] <= frames[1] && frames[1] < frames[0] + 96_000,
+        "{frames:?}"
+    );
+    let why = playing.send(&["message patch levle 1"]).unwrap_err();
+    assert!(why.contains("nothing receives `levle`"), "{why}");
+    let mut client = Subscriber::new(&here);
+    client.send(&["meters"], &["tone".to_owned()]);
+    client.await_port("tone.out", is_at(-14.0));
+}

@@ -29,6 +29,15 @@ pub trait CellTaps {
     /// Real-time: setup.
     fn check_tap(&self, port: &str) -> Result<bool, String>;
 
+    /// Checks whether all of these can be measured together, of which some stay inside cells.
+    ///
+    /// # Errors
+    ///
+    /// They are too many, or have too many channels.
+    ///
+    /// Real-time: setup.
+    fn check_taps(&self, ports: &[&str]) -> Result<(), String>;
+
     /// Measures an output that stays inside a cell, as long as the value lives.
     ///
     /// # Errors

@@ -5,8 +5,9 @@ use crate::meters::PortMeter;
 use engine::{Engine, EngineError, Tap};
 use std::time::{Duration, Instant};
 
-/// A cell that sends nothing for so long is silent.
+/// A cell that sends nothing for so long, and for so many blocks, is silent.
 const SILENT_AFTER: Duration = Duration::from_millis(150);
+const SILENT_BLOCKS: u32 = 4;
 /// Longest silence that a meter takes at once: all that it remembers.
 const MAX_SILENCE: Duration = Duration::from_secs(5);
 /// Samples of a piece of it.
@@ -70,7 +71,9 @@ impl MeasuredPort {
             },
             _ => {}
         }
-        self.read();
+        let plan = engine.plan();
+        let block = Duration::from_nanos(plan.block.duration(plan.rate).0);
+        self.read(SILENT_AFTER.max(SILENT_BLOCKS * block));
         true
     }
 
@@ -95,7 +98,8 @@ impl MeasuredPort {
         Ok(())
     }
 
-    fn read(&mut self) {
+    /// Reads what has come; nothing for `patience` is silence.
+    fn read(&mut self, patience: Duration) {
         let (meter, rate_hz) = (&mut self.meter, self.rate_hz);
         match &mut self.source {
             Some(Source::Engine(tap)) => {
@@ -114,7 +118,7 @@ impl MeasuredPort {
                 let silence = last.elapsed();
                 if has_come {
                     *last = Instant::now();
-                } else if let (Some(meter), true) = (meter, silence > SILENT_AFTER) {
+                } else if let (Some(meter), true) = (meter, silence > patience) {
                     *last = Instant::now();
                     write_silence(meter, silence.min(MAX_SILENCE).as_secs_f64() * rate_hz);
                 }

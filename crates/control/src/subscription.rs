@@ -80,15 +80,10 @@ impl Subscriptions {
         Ok(())
     }
 
-    /// Number of ports that other clients than `client` have measured, and of `ports`, for which `is_counted`.
-    pub(crate) fn count_ports(
-        &self,
-        (client, ports): (u64, &[String]),
-        is_counted: impl Fn(&str) -> bool,
-    ) -> usize {
-        let others = self.all.iter().filter(|it| it.client != client);
-        let all: BTreeSet<&String> = others.flat_map(|it| &it.ports).chain(ports).collect();
-        all.into_iter().filter(|it| is_counted(it)).count()
+    /// The ports that other clients than `client` have measured.
+    pub(crate) fn ports_beside(&self, client: u64) -> impl Iterator<Item = &str> {
+        let others = self.all.iter().filter(move |it| it.client != client);
+        others.flat_map(|it| it.ports.iter().map(String::as_str))
     }
 
     /// Taps the ports that are asked for, ends the taps of others, and measures what has come.

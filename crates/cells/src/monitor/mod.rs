@@ -155,6 +155,14 @@ impl Monitor {
         }))
     }
 
+    /// The frame of the engine for a frame of the run, which began before it where a supervisor was lost.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn engine_frame(&self, frame: u64) -> u64 {
+        // Relaxed: stored before the first block.
+        frame.wrapping_sub(self.offset.load(Ordering::Relaxed))
+    }
+
     /// Gives an order. It is carried out within some milliseconds.
     pub(crate) fn order(&self, order: Order) {
         // The thread ends after this value alone.

@@ -1,7 +1,8 @@
 //! [`CellEvent`]: an event in the life of a cell, and [`NewCell`]: what others get of one that is new.
 
-use crate::inner_events::{InnerText, KeptSlots};
+use crate::inner_events::InnerText;
 use crate::node::CellLink;
+use crate::slots::KeptSlots;
 use crate::status::CellStatus;
 use std::sync::Arc;
 use std::sync::mpsc;

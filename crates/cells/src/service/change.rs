@@ -23,8 +23,8 @@ use std::sync::{MutexGuard, PoisonError};
 use units::Frames;
 
 use super::demands::{Candidate, admit_candidates};
-use super::edit::{ranked, rename};
 use super::inside::told;
+use super::outer::{ranked, rename};
 use super::replaced::kept_workers;
 
 impl CellService {

@@ -18,6 +18,7 @@ use super::CellService;
 use super::demands::{Candidate, WorstCosts, admit_candidates};
 use super::follower::Follower;
 use super::inside::told;
+use super::outer::{node_of, playing, ranked, rename};
 use super::pending::{EditState, GraphEdit, GraphGoal, Pending, Reason};
 use super::served::{ChangeDone, ServedCell};
 use crate::checkpoint::CheckpointMemory;
@@ -25,9 +26,7 @@ use crate::monitor::{NewCell, Order};
 use crate::section::CellSpec;
 use crate::split::{CellPart, Split, split, unused_name};
 use engine::{Engine, EngineError};
-use graph::{
-    Diagnostic, Edge, Edit, Graph, Node, NodeId, PortRef, edits_back, edits_between, error_chain,
-};
+use graph::{Diagnostic, Edge, Edit, Graph, Node, PortRef, edits_back, edits_between, error_chain};
 use std::os::fd::AsRawFd;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -462,40 +461,4 @@ impl CellService {
             self.monitor.end_status(&follower.cell.status, None);
         }
     }
-}
-
-/// A node, and what enters it: the name of the source, its output, and the input.
-type Entering = (Node, Vec<(String, u16, u16)>);
-
-fn node_of(outer: &Graph, name: &str) -> Result<Entering, String> {
-    let id = outer.find(name).ok_or("its node is not there")?;
-    let node = outer.node(id).ok_or("its node is not there")?.clone();
-    let edges = outer.edges().iter().filter(|edge| edge.to.node == id);
-    let entering = edges.filter_map(|edge| {
-        let source = outer.node(edge.from.node)?;
-        Some((source.name.clone(), edge.from.port, edge.to.port))
-    });
-    Ok((node, entering.collect()))
-}
-
-/// The graph, with nodes that keep their places in sums where the engine gives them other ids.
-pub(super) fn ranked(outer: &Graph) -> Graph {
-    let mut ranked = outer.clone();
-    for (id, _) in outer.nodes() {
-        if let Some(node) = ranked.node_mut(id) {
-            node.rank = Some(id.0);
-        }
-    }
-    ranked
-}
-
-fn playing<'a>(graph: &'a Graph, name: &str) -> Option<(NodeId, &'a Node)> {
-    let id = graph.find(name)?;
-    Some((id, graph.node(id)?))
-}
-
-/// Gives a node of the supervisor's graph another name.
-pub(super) fn rename(graph: &mut Graph, from: &str, to: String) -> Result<(), String> {
-    let id = graph.find(from).ok_or("its node is not there")?;
-    graph.rename(id, to).map_err(|error| error.to_string())
 }

@@ -3,15 +3,15 @@
 use super::CellService;
 use super::pending::Pending;
 use super::served::{CellState, ServedCell};
-use crate::inner_events::{InnerText, MAX_TEXT, Slot, TEXTS, slot_of};
+use crate::inner_events::{InnerText, MAX_TEXT, TEXTS};
 use crate::own_params::OwnParams;
+use crate::slots::{Slot, slot_of};
 use crate::status::ProcessMemory;
 use crate::word_fates::told_fate;
 use engine::{Engine, EngineError, RampLaw, WordsFate, live_param, param_number};
 use graph::{Catalogue, Graph, NodeId, ParamValue, Signal};
 use processor::{EventBody, EventTarget, OwnParam};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::Ordering;
 use units::Frames;
 
 /// Event that is sent to a node inside a cell.
@@ -170,11 +170,10 @@ impl CellService {
         };
         let told = |memory: &ProcessMemory| told_fate(memory.head.words(), number);
         let fate = cell.status.with_memory(told);
-        // Relaxed: stored before the first block.
-        let offset = self.monitor.offset.load(Ordering::Relaxed);
+        let own = |frame| self.monitor.engine_frame(frame);
         match fate.unwrap_or(WordsFate::Waits) {
-            WordsFate::Received(frame) => WordsFate::Received(frame.wrapping_sub(offset)),
-            WordsFate::Unheard(frame) => WordsFate::Unheard(frame.wrapping_sub(offset)),
+            WordsFate::Received(frame) => WordsFate::Received(own(frame)),
+            WordsFate::Unheard(frame) => WordsFate::Unheard(own(frame)),
             fate => fate,
         }
     }

@@ -15,10 +15,10 @@ use super::pending::{GraphGoal, LiveEdit, Pending, Step};
 use super::served::ChangeDone;
 use crate::checkpoint::CheckpointMemory;
 use crate::handed::{HandedSession, leave, leave_again, left_bytes};
-use crate::inner_events::grown;
 use crate::live_edit::{answered, ask, asked};
 use crate::monitor::{HandedPart, Order};
 use crate::section::CellSpec;
+use crate::slots::grown;
 use crate::split::Split;
 use graph::{Catalogue, Graph, NodeId, edits_between};
 use rt::mirror::SharedWords;
@@ -106,7 +106,7 @@ impl CellService {
         match answer {
             Some(Ok(frame)) => {
                 self.settle_live(*edit);
-                let frame = Some(frame);
+                let frame = Some(self.monitor.engine_frame(frame));
                 Err(Ok(ChangeDone { frame, ..done }))
             }
             None if !has_gone && edit.since.elapsed() < ANSWER_LIMIT => {

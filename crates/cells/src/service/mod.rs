@@ -15,6 +15,7 @@
 //! | `live` | an edit that the engine of a cell makes itself |
 //! | `replaced` | other cores: a new process, with as many workers |
 //! | `work` | what commands may do with cells that do work of nodes elsewhere |
+//! | `outer` | the supervisor's graph |
 //! | `edit`, `follower`, `homes` | nodes and edges change: new processes for the cells whose parts do, and where new nodes play |
 //!
 //! # Changes
@@ -41,6 +42,7 @@ mod inside;
 mod kept;
 mod live;
 mod moves;
+mod outer;
 mod pending;
 mod replaced;
 mod served;
@@ -63,6 +65,7 @@ use crate::handed::HandedSession;
 use crate::machine::MachineFiles;
 use crate::monitor::{Monitor, Order, StartedCell};
 use crate::node::CellLinks;
+use crate::raw;
 use crate::section::{CellSpec, check_cores, read_cells, shared_cores};
 use crate::split::Split;
 use crate::status::CellStatus;
@@ -206,7 +209,8 @@ impl CellService {
             mover: Mover::default(),
             left: BTreeMap::new(),
             words: BTreeMap::new(),
-            last_words: 0,
+            // Above those of a supervisor before, whose fates are still told: it has sent fewer in that time.
+            last_words: (raw::now().0 >> 18) as u32,
             taps: ServedTaps::default(),
             is_edited,
         };

@@ -1,8 +1,9 @@
 //! [`ServedCell`]: a cell as the service knows it, its states, and what becomes of a change.
 
-use crate::inner_events::{Slot, TEXTS};
+use crate::inner_events::TEXTS;
 use crate::monitor::CellTexts;
 use crate::section::CellSpec;
+use crate::slots::Slot;
 use crate::status::CellStatus;
 use graph::{Graph, NodeId};
 use std::sync::Arc;

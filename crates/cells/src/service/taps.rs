@@ -72,6 +72,25 @@ impl CellService {
         }
     }
 
+    /// Checks whether all of these outputs can be tapped together, as far as they stay inside cells.
+    ///
+    /// # Errors
+    ///
+    /// They are too many, or have too many channels.
+    ///
+    /// Real-time: setup.
+    pub fn check_taps(&self, ports: &[(&str, &str)]) -> Result<(), String> {
+        let inside = ports
+            .iter()
+            .filter(|(node, port)| self.check_tap(node, port) == Ok(true));
+        let outputs = inside.filter_map(|(node, port)| self.output(node, port));
+        let channels: Vec<usize> = outputs.map(|it| it.channels).collect();
+        match channels.len() <= TAPS && channels.iter().sum::<usize>() <= TAP_CHANNELS {
+            true => Ok(()),
+            false => Err(too_many()),
+        }
+    }
+
     /// Taps the output `port` of a node inside a cell.
     ///
     /// # Errors
@@ -95,9 +114,7 @@ impl CellService {
         let place = taps.all.iter().position(Option::is_none);
         let place = place.or((taps.all.len() < TAPS).then_some(taps.all.len()));
         let (Some(place), true) = (place, used + channels <= TAP_CHANNELS) else {
-            return Err(format!(
-                "at most {TAPS} outputs inside cells are measured, of {TAP_CHANNELS} channels together"
-            ));
+            return Err(too_many());
         };
         taps.last = taps.last.checked_add(1).unwrap_or(1);
         let alive = Arc::new(());
@@ -215,4 +232,10 @@ impl ServedTaps {
             }
         }
     }
+}
+
+fn too_many() -> String {
+    format!(
+        "at most {TAPS} outputs that stay inside cells are measured, of {TAP_CHANNELS} channels together, for all clients"
+    )
 }

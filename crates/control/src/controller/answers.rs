@@ -10,10 +10,8 @@ use crate::target;
 use engine::{Engine, EngineError};
 use graph::{Catalogue, Graph, ParamRange};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
-
-/// Most ports inside cells that are measured.
-const MAX_INSIDE: usize = 64;
 
 impl Controller {
     /// Queries, subscriptions and saves: what changes no sound.
@@ -99,14 +97,10 @@ impl Controller {
         for port in &ports {
             cells.check_tap(port).map_err(ControlError::Cells)?;
         }
-        let is_inside = |port: &str| cells.check_tap(port) == Ok(true);
-        let count = self.subscriptions.count_ports((client, &ports), is_inside);
-        match count > MAX_INSIDE {
-            true => Err(ControlError::TooMany(format!(
-                "at most {MAX_INSIDE} outputs that stay inside cells are measured, for all clients together"
-            ))),
-            false => Ok(()),
-        }
+        let others = self.subscriptions.ports_beside(client);
+        let all: BTreeSet<&str> = ports.iter().map(String::as_str).chain(others).collect();
+        let all: Vec<&str> = all.into_iter().collect();
+        cells.check_taps(&all).map_err(ControlError::Cells)
     }
 
     pub(super) fn save(

@@ -20,7 +20,7 @@ use std::time::Instant;
 /// The service of a run, which prints what happens to the cells meanwhile.
 pub(super) struct ServedCells {
     service: Rc<RefCell<CellService>>,
-    taps: ServedTaps,
+    taps: MeasuredOutputs,
     kept: Rc<RefCell<KeptChanges>>,
     began: Instant,
 }
@@ -28,7 +28,7 @@ pub(super) struct ServedCells {
 impl ServedCells {
     pub(super) fn new(service: Rc<RefCell<CellService>>, kept: Rc<RefCell<KeptChanges>>) -> Self {
         Self {
-            taps: ServedTaps(service.clone()),
+            taps: MeasuredOutputs(service.clone()),
             service,
             kept,
             began: Instant::now(),
@@ -47,33 +47,47 @@ impl ServedCells {
 }
 
 /// The outputs inside the cells of a run, for meters.
-pub(super) struct ServedTaps(pub(super) Rc<RefCell<CellService>>);
+pub(super) struct MeasuredOutputs(pub(super) Rc<RefCell<CellService>>);
 
 /// One of them that is measured.
-struct ServedTap(Rc<RefCell<CellService>>, InnerTap);
+struct MeasuredOutput(Rc<RefCell<CellService>>, InnerTap);
 
-impl CellTap for ServedTap {
+impl CellTap for MeasuredOutput {
     fn read(&mut self, read: &mut dyn FnMut(usize, &[f32])) {
         self.0.borrow_mut().read_tap(&self.1, read);
     }
 }
 
-impl CellTaps for ServedTaps {
+impl CellTaps for MeasuredOutputs {
     fn check_tap(&self, port: &str) -> Result<bool, String> {
-        let (node, port) = port.rsplit_once('.').unwrap_or((port, "out"));
+        let (node, port) = ends(port);
         self.0.borrow().check_tap(node, port)
     }
 
-    fn add_tap(&mut self, port: &str) -> Result<Box<dyn CellTap>, String> {
-        let (node, port) = port.rsplit_once('.').unwrap_or((port, "out"));
-        let tap = self.0.borrow_mut().add_tap(node, port)?;
-        Ok(Box::new(ServedTap(self.0.clone(), tap)))
+    fn check_taps(&self, ports: &[&str]) -> Result<(), String> {
+        let ports: Vec<_> = ports.iter().map(|port| ends(port)).collect();
+        self.0.borrow().check_taps(&ports)
     }
+
+    fn add_tap(&mut self, port: &str) -> Result<Box<dyn CellTap>, String> {
+        let (node, port) = ends(port);
+        let tap = self.0.borrow_mut().add_tap(node, port)?;
+        Ok(Box::new(MeasuredOutput(self.0.clone(), tap)))
+    }
+}
+
+/// Node and output of `node.port`.
+fn ends(port: &str) -> (&str, &str) {
+    port.rsplit_once('.').unwrap_or((port, "out"))
 }
 
 impl CellTaps for ServedCells {
     fn check_tap(&self, port: &str) -> Result<bool, String> {
         self.taps.check_tap(port)
+    }
+
+    fn check_taps(&self, ports: &[&str]) -> Result<(), String> {
+        self.taps.check_taps(ports)
     }
 
     fn add_tap(&mut self, port: &str) -> Result<Box<dyn CellTap>, String> {

@@ -4,7 +4,7 @@ use super::admission::{AdmissionOptions, capacity, check_admission, costs_of, wo
 use super::drill::DrillOption;
 use super::kept::KeptChanges;
 use super::marks::FileMarks;
-use super::service::ServedTaps;
+use super::service::MeasuredOutputs;
 use super::supervisor::Supervisor;
 use super::{split_cells, valid_cells};
 use crate::failure::Failure;
@@ -286,7 +286,7 @@ impl CellStart<'_> {
         let (rate, block) = self.format;
         let service = Rc::new(RefCell::new(service));
         Supervisor {
-            taps: ServedTaps(service.clone()),
+            taps: MeasuredOutputs(service.clone()),
             service,
             kept: self.kept,
             registry,

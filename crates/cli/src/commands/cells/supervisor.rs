@@ -3,7 +3,7 @@
 use super::drill::DrillOption;
 use super::events::{end, event_texts, moved_text, silence_text};
 use super::kept::KeptChanges;
-use super::service::{ServedCells, ServedTaps, cell};
+use super::service::{MeasuredOutputs, ServedCells, cell};
 use crate::failure::Failure;
 use crate::output::messages;
 use divisi::cells::{CellService, Drill, SupervisedCallback, WorkLinks};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The cells of a run.
 pub(super) struct Supervisor {
     pub(super) service: Rc<RefCell<CellService>>,
-    pub(super) taps: ServedTaps,
+    pub(super) taps: MeasuredOutputs,
     /// Things that the next supervisor is to have.
     pub(super) kept: Rc<RefCell<KeptChanges>>,
     /// All kinds, with those of cells.
