@@ -214,6 +214,13 @@ fn a_cell_whose_policy_switches_it_says_that_it_is_not_measured() {
     let here = Folder::new();
     let windows = "policy = \"time-triggered\"\ncores = [0]\nlatency = 1\nwindows = [{ period_us = 5000, length_us = 4000 }]\n";
     here.write("s.toml", format!("{SESSION}{windows}"));
+    let refused = here.call(&format!("{LINE} --see tone --seconds 1"));
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(
+        refused.err.contains("`tone.out` stays inside its cell"),
+        "{}",
+        refused.err
+    );
     let playing = Playing::begin(&here, LINE, |_| {});
     let why = playing.send(&["subscribe loudness of tone"]).unwrap_err();
     assert!(why.contains("`tone.out` stays inside its cell"), "{why}");

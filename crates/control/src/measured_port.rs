@@ -5,6 +5,8 @@ use crate::meters::PortMeter;
 use engine::{Engine, EngineError, Tap};
 use std::time::{Duration, Instant};
 
+/// Time between two looks for where its node plays.
+const LOOK_UP: Duration = Duration::from_millis(50);
 /// A cell that sends nothing for so long, and for so many blocks, is silent.
 const SILENT_AFTER: Duration = Duration::from_millis(150);
 const SILENT_BLOCKS: u32 = 4;
@@ -13,13 +15,15 @@ const MAX_SILENCE: Duration = Duration::from_secs(5);
 /// Samples of a piece of it.
 const PIECE: usize = 1024;
 
-/// An output port, by `node.port`. It is looked up at each [`measure`](Self::measure), since edits make nodes anew and move them between
+/// An output port, by `node.port`. It is looked up again and again, since edits make nodes anew and move them between
 /// cells.
 pub struct MeasuredPort {
     name: String,
     rate_hz: f64,
     source: Option<Source>,
     meter: Option<PortMeter>,
+    /// If it stays inside a cell, and when that was looked up.
+    inside: Option<(bool, Instant)>,
 }
 
 /// The way of its samples.
@@ -37,6 +41,7 @@ impl MeasuredPort {
             rate_hz,
             source: None,
             meter: None,
+            inside: None,
         }
     }
 
@@ -54,14 +59,18 @@ impl MeasuredPort {
     ///
     /// Real-time: setup.
     pub fn measure(&mut self, engine: &mut Engine, cells: TapHost<'_>) -> bool {
-        let is_inside = (cells.as_ref()).is_some_and(|it| it.check_tap(&self.name) != Ok(false));
+        let is_inside = self.is_inside(&cells);
         if matches!(self.source, Some(Source::Cell(..))) != is_inside && !self.end(engine) {
             return true;
         }
         match (&self.source, cells) {
             (None, Some(cells)) if is_inside => match cells.add_tap(&self.name) {
                 Ok(tap) => self.source = Some(Source::Cell(tap, Instant::now())),
-                Err(_) => return false,
+                // It has just left its cell, or there are too many: it is tried again.
+                Err(_) => {
+                    self.inside = None;
+                    return true;
+                }
             },
             (None, _) => match self.tap(engine) {
                 Ok(()) => {}
@@ -75,6 +84,19 @@ impl MeasuredPort {
         let block = Duration::from_nanos(plan.block.duration(plan.rate).0);
         self.read(SILENT_AFTER.max(SILENT_BLOCKS * block));
         true
+    }
+
+    /// Returns true if it stays inside a cell. It is looked up now and then.
+    fn is_inside(&mut self, cells: &TapHost<'_>) -> bool {
+        let Some(cells) = cells else { return false };
+        match self.inside {
+            Some((is_inside, at)) if at.elapsed() < LOOK_UP => is_inside,
+            _ => {
+                let is_inside = cells.check_tap(&self.name) != Ok(false);
+                self.inside = Some((is_inside, Instant::now()));
+                is_inside
+            }
+        }
     }
 
     /// Ends its tap. Returns false where the engine is busy: to be tried again.

@@ -1,11 +1,14 @@
 //! Outputs that stay inside cells, for meters: each has one place in the memory of every process, and is ordered where its node plays.
 
 use super::CellService;
-use super::served::ServedCell;
 use crate::taps::{ReadTap, TAP_CHANNELS, TAPS, TapOrder, order_tap};
 use graph::{NodeId, PortRef, Signal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Time between two looks for where nodes play.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 /// An output inside a cell that is tapped, as long as this value lives.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub(super) struct ServedTaps {
     all: Vec<Option<ServedTap>>,
     /// Number of the last one.
     last: u16,
+    /// Time at which they were looked up.
+    ordered: Option<Instant>,
 }
 
 /// A tapped output.
@@ -29,6 +34,8 @@ struct ServedTap {
     channels: usize,
     number: u16,
     alive: Arc<()>,
+    /// Place of the cell of its node, and the order there.
+    placed: Option<(usize, TapOrder)>,
     read: ReadTap,
 }
 
@@ -124,13 +131,14 @@ impl CellService {
             channels,
             number: taps.last,
             alive: alive.clone(),
+            placed: None,
             read: ReadTap::default(),
         };
         if place == taps.all.len() {
             taps.all.push(None);
         }
         taps.all[place] = Some(tap);
-        self.order_taps();
+        self.place_taps();
         Ok(InnerTap {
             place,
             _alive: alive,
@@ -141,54 +149,59 @@ impl CellService {
     ///
     /// Real-time: setup.
     pub fn order_taps(&mut self) {
+        if self.taps.ordered.is_none_or(|it| it.elapsed() > INTERVAL) {
+            self.place_taps();
+        }
+    }
+
+    /// Looks up where the nodes of all taps play, and orders the taps there.
+    fn place_taps(&mut self) {
         self.taps.end_over();
-        let placed = self.taps.all.iter().enumerate();
-        let placed = placed.filter_map(|(place, tap)| Some((place, tap.as_ref()?)));
-        let orders = placed.filter_map(|(place, tap)| {
-            let Output { at, .. } = self.output(&tap.node, &tap.port)?;
-            Some((place, self.cell_at(at.node)?, tap.order(at)))
+        let placed = self.taps.all.iter().map(|tap| {
+            let tap = tap.as_ref()?;
+            let at = self.output(&tap.node, &tap.port)?.at;
+            Some((self.cell_at(at.node)?, tap.order(at)))
         });
-        let orders: Vec<(usize, usize, TapOrder)> = orders.collect();
+        let placed: Vec<Option<(usize, TapOrder)>> = placed.collect();
         for (at, cell) in self.cells.iter().enumerate() {
             cell.status.with_memory(|memory| {
-                let mut own = [None; TAPS];
-                for (place, _, order) in orders.iter().filter(|it| it.1 == at) {
-                    own[*place] = Some(*order);
-                }
-                for (place, order) in own.into_iter().enumerate() {
+                for place in 0..TAPS {
+                    let order = placed.get(place).copied().flatten();
+                    let order = order.filter(|it| it.0 == at).map(|it| it.1);
                     order_tap(memory.head.words(), place, order);
                 }
             });
         }
+        for (tap, placed) in self.taps.all.iter_mut().zip(placed) {
+            tap.iter_mut().for_each(|tap| tap.placed = placed);
+        }
+        self.taps.ordered = Some(Instant::now());
     }
 
     /// Passes the channels and the samples that have come of a tapped output to `read`.
     ///
     /// Real-time: setup.
     pub fn read_tap(&mut self, tap: &InnerTap, read: &mut dyn FnMut(usize, &[f32])) {
-        let served = self.taps.all.get(tap.place).and_then(Option::as_ref);
-        let found = served.and_then(|it| self.output(&it.node, &it.port));
-        let Some(Output { at, channels }) = found else {
-            return;
-        };
-        let cell = self.cell_at(at.node).map(|it| &self.cells[it]);
-        let Some(status) = cell.map(|it: &ServedCell| it.status.clone()) else {
-            return;
-        };
         let frames = self.monitor.block.count();
-        if let Some(served) = self.taps.all[tap.place].as_mut() {
-            let order = served.order(at);
-            // Relaxed: a number that tells processes apart.
-            let starts = status.starts.load(Ordering::Relaxed);
-            let blocks = (status.blocks(), frames);
-            let samples: Option<Option<Vec<f32>>> = status.with_memory(|memory| {
-                let shared = (&memory.file, memory.head.words());
-                let place = (tap.place, channels);
-                served.read.read(shared, place, (starts, order), blocks)
-            });
-            if let Some(samples) = samples.flatten() {
-                read(channels, &samples);
-            }
+        let served = self.taps.all.get_mut(tap.place).and_then(Option::as_mut);
+        let Some(served) = served else { return };
+        // A cell that has gone since has answered no such order.
+        let placed = served.placed;
+        let found = placed.and_then(|(cell, order)| Some((&self.cells.get(cell)?.status, order)));
+        let Some((status, order)) = found else {
+            return;
+        };
+        let channels = served.channels;
+        // Relaxed: a number that tells processes apart.
+        let process = status.starts.load(Ordering::Relaxed);
+        let blocks = (status.blocks(), frames);
+        let samples: Option<Option<Vec<f32>>> = status.with_memory(|memory| {
+            let shared = (&memory.file, memory.head.words());
+            let place = (tap.place, channels);
+            served.read.read(shared, place, (process, order), blocks)
+        });
+        if let Some(samples) = samples.flatten() {
+            read(channels, &samples);
         }
     }
 

@@ -240,7 +240,7 @@ impl LiveOptions {
         let timing = (scheduler.as_str(), block, info.rate);
         let tracer = self.tracing.open(&self.options, timing)?;
         let watched = match self.is_watched() {
-            true => Some(self.view_titles(&scheduler, info, (&engine, &host.graph(&engine)))?),
+            true => Some(self.view_titles(&scheduler, info, (&engine, host))?),
             false => None,
         };
         let control = self.control.open(
@@ -343,8 +343,13 @@ impl LiveOptions {
         &self,
         scheduler: &str,
         info: &DriverInfo,
-        (engine, graph): (&Engine, &Graph),
+        (engine, host): (&Engine, &mut dyn PlayHost),
     ) -> Result<ViewTitles, Failure> {
+        let seen = self.seen_ports(&host.graph(engine))?;
+        if let Some(cells) = host.taps() {
+            let refused = seen.iter().find_map(|port| cells.check_tap(port).err());
+            refused.map_or(Ok(()), |why| Err(Failure::bad_input(why)))?;
+        }
         let session = self.options.file.file_name().unwrap_or_default();
         let workers = engine.workers();
         let s = if workers == 1 { "" } else { "s" };
@@ -353,7 +358,7 @@ impl LiveOptions {
         Ok(ViewTitles {
             title: format!("divisi  {}", session.to_string_lossy()),
             description,
-            seen: self.seen_ports(graph)?,
+            seen,
         })
     }
 
