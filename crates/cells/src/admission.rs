@@ -9,28 +9,26 @@
 //! | best effort, none | its work, spread over its workers, fits the budget | its work, in any shares; with a latency of several blocks its usual work |
 //! | time-triggered | its windows give as much in the worst stretch of its budget | what its windows have in the best block, on each core |
 //! | event-triggered | the periods that its work takes fit the budget | its share of a block, in any shares |
+//!
+//! Deferred work has as many blocks as there are until its result is due (`work`). It counts where it is done, once.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `cost` | what nodes and their deferred work cost |
+//! | `work` | whether deferred work is done when it is due |
+//! | `misfit` | the reasons of a refusal |
+
+mod cost;
+mod misfit;
+mod work;
+
+pub use cost::{ComputedCosts, NodeCost, WorkCost};
+pub use misfit::Misfit;
 
 use crate::policy::{Policy, Windows};
 use crate::section::CellSpec;
 use std::collections::VecDeque;
-use std::fmt;
 use units::Nanos;
-
-/// Costs of a node in one block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NodeCost {
-    /// The worst one.
-    pub worst: Nanos,
-    /// The usual one.
-    pub usual: Nanos,
-}
-
-impl From<Nanos> for NodeCost {
-    fn from(worst: Nanos) -> Self {
-        let usual = worst;
-        Self { worst, usual }
-    }
-}
 
 /// Time that a cell needs for one block, and the cores that can give it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +39,8 @@ pub struct CellDemand {
     pub usual: Option<Nanos>,
     /// Worst cost of the dearest of its nodes, which no second core makes shorter.
     pub longest: Nanos,
+    /// Deferred work that it does, of its own nodes and of others.
+    pub work: Vec<WorkCost>,
     /// Cores that it may use; empty for all.
     pub cores: Vec<usize>,
     /// Number of its workers, at least 1.
@@ -54,14 +54,13 @@ pub struct CellDemand {
 }
 
 impl CellDemand {
-    /// Demand of the cell `spec`, whose nodes have these costs: the worst one of each, and the usual one.
+    /// Demand of the cell `spec`, which computes what has these costs.
     ///
     /// Real-time: setup.
-    pub fn new(spec: &CellSpec, costs: &[NodeCost]) -> Self {
+    pub fn new(spec: &CellSpec, costs: ComputedCosts) -> Self {
+        let usual = costs.usual();
         let rest = Self::of_rest(costs);
         let blocks = spec.latency.blocks();
-        let usual = costs.iter().map(|cost| cost.usual);
-        let usual = usual.fold(Nanos(0), Nanos::saturating_add);
         Self {
             cores: spec.cores.clone(),
             workers: spec.workers(),
@@ -80,13 +79,12 @@ impl CellDemand {
     /// Demand of the nodes in no cell. They are admitted before every cell.
     ///
     /// Real-time: setup.
-    pub fn of_rest(costs: &[NodeCost]) -> Self {
-        let worst = costs.iter().map(|cost| cost.worst);
-        let total = worst.clone().fold(Nanos(0), Nanos::saturating_add);
+    pub fn of_rest(costs: ComputedCosts) -> Self {
         Self {
-            total,
+            total: costs.worst(),
             usual: None,
-            longest: worst.max().unwrap_or_default(),
+            longest: costs.longest(),
+            work: costs.work,
             cores: Vec::new(),
             workers: 1,
             precedence: u8::MAX,
@@ -136,7 +134,14 @@ impl CellDemand {
                     .collect()
             }
             Policy::EventTriggered(server) => vec![(allowed, server.share_of(period))],
-            _ => vec![(allowed, self.usual.unwrap_or(self.total))],
+            _ => {
+                let work = self.work.iter().map(|it| match self.usual {
+                    Some(_) => it.usual_load(),
+                    None => it.load(),
+                });
+                let nodes = self.usual.unwrap_or(self.total);
+                vec![(allowed, work.fold(nodes, Nanos::saturating_add))]
+            }
         }
     }
 }
@@ -154,88 +159,10 @@ pub struct CoreCapacity {
 
 impl CoreCapacity {
     /// Time of one block that `percent` of it leaves without the reserve.
-    fn usable(&self, percent: u16) -> Nanos {
+    fn usable(&self, percent: u64) -> Nanos {
         let kept = u128::from(100 - self.reserve_percent.min(100));
         let usable = u128::from(self.period.0) * u128::from(percent) * kept / 10_000;
         Nanos(usable.min(u128::from(u64::MAX)) as u64)
-    }
-}
-
-/// Reason why a cell does not fit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Misfit {
-    /// Its result would come too late even if nothing else ran: give it latency, cores or fewer nodes.
-    TooSlow {
-        /// Time that it needs for one block at least.
-        needed: Nanos,
-        /// Time that it has.
-        budget: Nanos,
-    },
-    /// Its cores have no time left for it: give it other cores, or take something from them.
-    Overload {
-        /// Time that it needs in one block, on all of its cores together.
-        needed: Nanos,
-        /// Part of that for which there is no room.
-        excess: Nanos,
-        /// The full cores.
-        cores: Vec<usize>,
-        /// Indices of the demands that were admitted to them before.
-        others: Vec<usize>,
-    },
-    /// Its windows meet those of another: give one of them other windows or cores.
-    WindowsMeet {
-        /// Index of the other demand.
-        other: usize,
-        /// Longest time in which both are open.
-        overlap: Nanos,
-        /// A core of both.
-        core: usize,
-    },
-}
-
-impl Misfit {
-    /// Time that is missing in each block.
-    pub fn excess(&self) -> Nanos {
-        match self {
-            Self::TooSlow { needed, budget } => Nanos(needed.0.saturating_sub(budget.0)),
-            Self::Overload { excess, .. } => *excess,
-            Self::WindowsMeet { overlap, .. } => *overlap,
-        }
-    }
-
-    /// Indices of the demands that are in its way.
-    pub fn others(&self) -> &[usize] {
-        match self {
-            Self::TooSlow { .. } => &[],
-            Self::Overload { others, .. } => others,
-            Self::WindowsMeet { other, .. } => std::slice::from_ref(other),
-        }
-    }
-}
-
-impl fmt::Display for Misfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let excess = self.excess();
-        match self {
-            Self::TooSlow { needed, budget } => write!(
-                f,
-                "it needs {needed} of each block and may take {budget}: {excess} too much"
-            ),
-            Self::Overload { needed, cores, .. } => {
-                let cores: Vec<String> = cores.iter().map(usize::to_string).collect();
-                let noun = if cores.len() == 1 { "core" } else { "cores" };
-                let cores = cores.join(", ");
-                write!(
-                    f,
-                    "it needs {needed} of each block on {noun} {cores}: {excess} too much"
-                )
-            }
-            Self::WindowsMeet { core, .. } => write!(
-                f,
-                "its windows on core {core} meet those of another for {excess}"
-            ),
-        }
     }
 }
 
@@ -250,8 +177,9 @@ pub fn admit(demands: &[CellDemand], capacity: &CoreCapacity) -> Vec<(usize, Mis
     let mut shares = CoreShares::new(demands, capacity);
     let (mut refused, mut admitted) = (Vec::new(), Vec::new());
     for at in order {
-        let budget = capacity.usable(demands[at].budget_percent);
+        let budget = capacity.usable(demands[at].budget_percent.into());
         let misfit = demands[at].too_slow(budget);
+        let misfit = misfit.or_else(|| demands[at].work_too_slow(capacity));
         let misfit = misfit.or_else(|| windows_meet(at, &admitted, demands, &shares));
         let misfit = misfit.or_else(|| shares.place(at));
         match misfit {

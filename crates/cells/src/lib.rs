@@ -104,7 +104,9 @@ mod transport;
 mod word_fates;
 mod work;
 
-pub use admission::{CellDemand, CoreCapacity, Misfit, NodeCost, admit};
+pub use admission::{
+    CellDemand, ComputedCosts, CoreCapacity, Misfit, NodeCost, WorkCost, admit,
+};
 pub use begin::begin_process;
 pub use border::BorderPort;
 pub use child::{CellJob, ReadPart, run_cell};
@@ -120,7 +122,8 @@ pub use policy::{Policy, Server, TimeWindow, Windows};
 pub use section::{CellLatency, CellSpec, SECTION, extend_schema, read_cells};
 pub use service::{
     CellChange, CellInfo, CellMoved, CellService, CellState, ChangeDone, GraphGoal, InnerChange,
-    InnerTap, KeptCell, ServiceOptions, WorstCosts, cell_text, check_cores_of_machine,
+    InnerTap, KeptCell, ServiceOptions, WorkAway, WorstCosts, cell_text, check_cores_of_machine,
+    work_away,
 };
 pub use shares::MachineShares;
 pub use split::{CellPart, Split, split};

@@ -1,5 +1,6 @@
 //! Measuring a graph: every node gets its costs, and nothing outside is changed.
 
+use divisi_check::impulse_files::ImpulseFiles;
 use engine::{EngineOptions, MeasureOptions, measure_nodes};
 use graph::{Catalogue, Graph};
 use std::ops::ControlFlow;
@@ -56,6 +57,40 @@ fn every_node_is_measured_in_a_loop_too_and_no_file_is_written() {
     assert!(costs.cycle.warm.typical.0 > 0);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     std::fs::remove_dir(folder).unwrap();
+}
+
+#[test]
+fn deferred_work_is_measured_beside_its_node_however_late_it_begins() {
+    let folder = ImpulseFiles::new("measure-work");
+    let file = folder.write("hall.wav", 1, 16_000, 1);
+    let text = format!(
+        r#"
+        edges = ["mic -> pitch", "mic -> out", "mic -> hall -> out"]
+        [nodes]
+        mic = {{ kind = "input" }}
+        pitch = {{ kind = "pitch_tracker" }}
+        hall = {{ kind = "convolver", file = "{file}", partition = "14x64 7x1024 1x8192" }}
+        out = {{ kind = "sink" }}
+        "#
+    );
+    let registry = Arc::new(divisi::registry());
+    let graph = graph(&text, registry.catalogue());
+    let mut options = options(std::env::temp_dir());
+    options.limit = Duration::from_secs(20);
+    let costs = measure_nodes(&graph, registry, &options, &mut |_| ControlFlow::Continue(()));
+    let costs = costs.unwrap();
+    let node = |name: &str| costs.nodes.iter().find(|it| it.name == name).unwrap();
+    let pitch = node("pitch");
+    // 480 frames in blocks of 64.
+    assert_eq!(pitch.work.len(), 1);
+    assert!((6..=8).contains(&pitch.work[0].blocks));
+    // A search for a pitch takes far more than to keep its samples: the node alone has none of it.
+    let work = pitch.work[0].cost;
+    assert!(work.warm.typical > pitch.cost.warm.worst, "{pitch:?}");
+    // The longest level is asked for after more blocks than are measured otherwise.
+    let blocks: Vec<u64> = node("hall").work.iter().map(|it| it.blocks).collect();
+    assert!(blocks.iter().any(|it| *it > 68), "{:?}", node("hall"));
+    assert!(node("out").work.is_empty());
 }
 
 #[test]

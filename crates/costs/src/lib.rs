@@ -29,7 +29,7 @@ pub use convolution::{TunedLevel, Tuning};
 pub use file::{CostsError, CostsFile, costs_path};
 pub use machine::{
     BlockCost, ChosenSchedule, CoreLink, CoreTimings, KnownCosts, MachineCosts, MachineProbe,
-    machine_key,
+    WorkCost, machine_key,
 };
 pub use patch::PatchCosts;
 pub use shape::{StableHash, node_shape};

@@ -96,8 +96,20 @@ pub struct CoreLink {
     pub per_kib_ns: f64,
 }
 
+/// Cost of a deferred job of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkCost {
+    /// Typical time of one request, with warm caches.
+    pub ns: u64,
+    /// Longest time of one, with cold caches.
+    pub worst_ns: u64,
+    /// Fewest blocks from a request until its result is due.
+    pub blocks: u32,
+}
+
 /// Cost of one block of a node, and what it was measured on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BlockCost {
     /// Frames in the block.
@@ -109,6 +121,9 @@ pub struct BlockCost {
     /// Longest time, with cold caches, never below `ns`; `None` where it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_ns: Option<u64>,
+    /// Deferred work of the node, which the times above leave out; `None` where they contain it: a file of an earlier version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work: Option<Vec<WorkCost>>,
     /// Time of the measurement, in seconds since 1970.
     pub at_s: u64,
     /// State of the machine at that time: what a cache line took to another core, in ns. A virtual machine's cores may
@@ -216,7 +231,7 @@ fn replace(all: &mut Vec<BlockCost>, new: BlockCost) {
 /// The cost at exactly this block size and shape: costs are proportional to neither, so none is scaled.
 fn find(all: &[BlockCost], (block, shape): (Frames, u64)) -> Option<BlockCost> {
     let is_it = |one: &&BlockCost| one.block == block.0 && one.shape == shape;
-    all.iter().find(is_it).copied()
+    all.iter().find(is_it).cloned()
 }
 
 /// Key of this machine with these kernels: the processor's name, its number of cores, the kernels.

@@ -62,7 +62,7 @@ mod tests {
             at_s,
             ..BlockCost::default()
         };
-        let nodes = (0..nodes).map(|n| (n.to_string(), vec![cost]));
+        let nodes = (0..nodes).map(|n| (n.to_string(), vec![cost.clone()]));
         PatchCosts::new(&nodes.collect())
     }
 

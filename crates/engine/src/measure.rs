@@ -3,6 +3,7 @@
 //! | file | measures |
 //! |---|---|
 //! | `nodes`, `readings`, `costs` | each node: the same run on one worker again and again, every step timed |
+//! | `work` | deferred work of nodes, job by job, between the cycles of the same run |
 //! | `dry_run` | – it plays a graph with processors of its own, for `nodes` and for the choice of a scheduler |
 //! | `machine` | all of the following, as [`costs::CoreTimings`] |
 //! | `crossing` | a block of data on its way to another core |
@@ -20,8 +21,9 @@ mod nodes;
 mod pair;
 mod readings;
 mod wake;
+mod work;
 
-pub use costs::{KindCost, NodeCost, NodeCosts, StepCost, StepTimes};
+pub use costs::{KindCost, NodeCost, NodeCosts, StepCost, StepTimes, WorkCost};
 pub(crate) use dry_run::DryRun;
 pub use machine::{machine_key, measure_machine};
 pub(crate) use machine::{quick_pair, wake_after};

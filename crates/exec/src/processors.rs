@@ -246,6 +246,13 @@ impl ProcessorPool {
         runners.filter_map(JobRunner::deadline).max()
     }
 
+    /// The deferred jobs of each node that has some.
+    pub fn deferred(&self) -> impl Iterator<Item = (NodeId, &[JobRunner])> {
+        let all = (0..).zip(&self.originals);
+        let all = all.filter_map(|(node, entry)| Some((NodeId(node), &*entry.as_ref()?.runners)));
+        all.filter(|(_, runners)| !runners.is_empty())
+    }
+
     /// Sets `processor` up and inserts it for `node`. It replaces the one that was there, and its duplicates.
     ///
     /// Real-time: setup.

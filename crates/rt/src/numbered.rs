@@ -8,6 +8,12 @@
 //! Neither side waits. No number comes again as long as a reader may want the message that had it before.
 //!
 //! The words may be in the memory of another process: the reader takes as many as it has room for, whatever they hold.
+//!
+//! # A writer that comes late
+//!
+//! The number alone tells one writer's messages apart. Where a writer takes the place of another, the one before may still be in the
+//! middle of a message, and nothing that it looks at first holds it back: it may be interrupted behind the look. So the reader decides:
+//! a message begins with a [`sum`] over itself and its number, and what two writers have mixed has another one.
 
 use crate::sync::atomic::{AtomicU32, Ordering, fence};
 use std::ops::Range;
@@ -54,6 +60,29 @@ pub fn read_numbered(words: &[AtomicU32], number: &AtomicU32, wanted: u32, to: &
     number.load(Ordering::Relaxed) == wanted
 }
 
+/// Number of words of a [`sum`].
+pub const SUM_WORDS: usize = 2;
+
+/// A sum over a message and its number. Another message has the same one by chance alone, once in 2^64.
+///
+/// Real-time: hot.
+pub fn sum(number: u32, message: &[u32]) -> [u32; SUM_WORDS] {
+    /// An odd factor with many bits: of FNV-1a, in 64 bits.
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let add = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);
+    // Four beside each other: a multiplication waits for the one before.
+    let mut sums = [1_u64, 2, 3, 4].map(|seed| add(seed, number.into()));
+    let (fours, rest) = message.as_chunks::<4>();
+    for four in fours {
+        for (sum, word) in sums.iter_mut().zip(four) {
+            *sum = add(*sum, u64::from(*word));
+        }
+    }
+    let rest = rest.iter().map(|word| u64::from(*word));
+    let whole = rest.chain(sums).fold(message.len() as u64, add);
+    [whole as u32, (whole >> 32) as u32]
+}
+
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
@@ -93,6 +122,43 @@ mod loom_tests {
             writer.join().unwrap();
             assert_eq!((read(&lane, 1), read(&lane, 2)), (None, Some([10, 21])));
         });
+    }
+
+    /// Two writers, of which the first one comes late: it may be anywhere in its message when the second one begins. Gives true if what
+    /// is read with the number of the second one is always its message, among those that `is_whole`.
+    fn a_late_writer_is_found(is_whole: fn(&[u32; 3]) -> bool) {
+        loom::model(move || {
+            let lane: Arc<[AtomicU32; 4]> = Arc::new(std::array::from_fn(|_| AtomicU32::new(0)));
+            let message = |number: u32| {
+                let [low, high] = sum(number, &[10 * number]);
+                [low, high, 10 * number]
+            };
+            let write = move |lane: &[AtomicU32; 4], number: u32| {
+                let all = std::slice::from_ref(&(0..3));
+                write_numbered(&lane[1..], (&lane[0], number), &message(number), all);
+            };
+            let late = {
+                let lane = lane.clone();
+                loom::thread::spawn(move || write(&lane, 1))
+            };
+            write(&lane, 2);
+            let mut found = [0; 3];
+            if read_numbered(&lane[1..], &lane[0], 2, &mut found) && is_whole(&found) {
+                assert_eq!(found, message(2));
+            }
+            late.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_sum_tells_a_message_from_what_two_writers_have_mixed() {
+        a_late_writer_is_found(|found| found[..SUM_WORDS] == sum(2, &found[SUM_WORDS..]));
+    }
+
+    #[test]
+    #[should_panic(expected = "left")]
+    fn a_number_alone_does_not() {
+        a_late_writer_is_found(|_| true);
     }
 
     /// The work of the model, which keeps what it has heard.
@@ -145,6 +211,26 @@ mod loom_tests {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_is_another_one_for_each_word_its_place_and_the_number() {
+        let message: Vec<u32> = (0..11).collect();
+        let whole = sum(7, &message);
+        assert_eq!(whole, sum(7, &message));
+        assert_ne!(whole, sum(8, &message));
+        assert_ne!(whole, sum(7, &message[..10]));
+        for at in 0..message.len() {
+            for bit in 0..32 {
+                let mut other = message.clone();
+                other[at] ^= 1 << bit;
+                assert_ne!(whole, sum(7, &other), "{at} {bit}");
+            }
+            let mut other = message.clone();
+            other.swap(at, (at + 4) % 11);
+            assert_ne!(whole, sum(7, &other), "{at}");
+        }
+        assert_ne!(sum(0, &[]), sum(0, &[0]));
+    }
 
     #[test]
     fn a_message_is_whole_or_another_one() {

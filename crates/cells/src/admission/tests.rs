@@ -9,7 +9,10 @@ fn demand(total: u64, cores: &[usize]) -> CellDemand {
         // Only the load is under test.
         workers: usize::MAX,
         precedence: 0,
-        ..CellDemand::of_rest(&vec![Nanos(1).into(); total as usize])
+        ..CellDemand::of_rest(ComputedCosts {
+            nodes: vec![Nanos(1).into(); total as usize],
+            work: Vec::new(),
+        })
     }
 }
 
@@ -122,6 +125,7 @@ fn random_demand(random: &mut impl FnMut(u64) -> u64, cores: usize) -> CellDeman
         total,
         usual: None,
         longest: total,
+        work: Vec::new(),
         cores: named,
         workers: 1,
         precedence: 0,
@@ -216,6 +220,7 @@ fn exactly_the_sets_below_the_bound_are_accepted_under_every_policy() {
                 Misfit::TooSlow { .. } => 0,
                 Misfit::Overload { .. } => 1,
                 Misfit::WindowsMeet { .. } => 2,
+                Misfit::WorkTooSlow { .. } => unreachable!("there is no work"),
             }] += 1;
         }
         // Those that stay fit.
@@ -266,4 +271,97 @@ fn a_node_longer_than_the_budget_is_refused_on_any_number_of_cores() {
     let refused = admit(&[slow], &machine(4, 100, 0));
     let (needed, budget) = (Nanos(60), Nanos(50));
     assert_eq!(refused, [(0, Misfit::TooSlow { needed, budget })]);
+}
+
+/// A cell of so many workers that does work alone: worst cost of a request and blocks until it is due.
+fn worker(work: &[(u64, u32)], workers: usize, policy: Policy) -> CellDemand {
+    let work = work.iter().map(|(worst, blocks)| WorkCost {
+        worst: Nanos(*worst),
+        usual: Nanos(*worst),
+        blocks: *blocks,
+    });
+    CellDemand {
+        work: work.collect(),
+        workers,
+        policy,
+        cores: (0..workers).collect(),
+        ..demand(0, &[])
+    }
+}
+
+#[test]
+fn deferred_work_has_as_many_blocks_as_there_are_until_it_is_due() {
+    let best = || Policy::BestEffort;
+    let refused = |demand: CellDemand| admit(&[demand], &machine(2, 100, 10)).pop();
+    // More than a block each, and the two together less than what is left of ten.
+    assert_eq!(refused(worker(&[(450, 10), (450, 10)], 1, best())), None);
+    let why = |needed, budget, blocks| Misfit::WorkTooSlow {
+        needed: Nanos(needed),
+        budget: Nanos(budget),
+        blocks,
+    };
+    let one = refused(worker(&[(450, 10), (451, 10)], 1, best()));
+    assert_eq!(one, Some((0, why(901, 900, 10))));
+    assert_eq!(refused(worker(&[(450, 10), (451, 10)], 2, best())), None);
+    // A job is done by one worker, and the requests of a short one come again until a long one is due.
+    let long = refused(worker(&[(901, 10)], 2, best()));
+    assert_eq!(long, Some((0, why(901, 900, 10))));
+    assert_eq!(refused(worker(&[(50, 1), (400, 10)], 1, best())), None);
+    let again = refused(worker(&[(50, 1), (401, 10)], 1, best()));
+    assert_eq!(again, Some((0, why(901, 900, 10))));
+    // The blocks that it plays meanwhile.
+    let plays = |total| CellDemand {
+        total: Nanos(total),
+        longest: Nanos(total),
+        ..worker(&[(300, 10)], 1, best())
+    };
+    assert_eq!(refused(plays(60)), None);
+    assert_eq!(refused(plays(61)), Some((0, why(910, 900, 10))));
+}
+
+#[test]
+fn deferred_work_is_done_in_the_windows_and_by_the_budget_of_its_cell() {
+    let capacity = machine(1, 100, 0);
+    let window = |length| {
+        let window = TimeWindow {
+            period: Nanos(400),
+            offset: Nanos(0),
+            length: Nanos(length),
+        };
+        Policy::TimeTriggered(Windows::new(vec![window]).unwrap())
+    };
+    // A block without a window is none without time: ten blocks have two windows at least.
+    let fits = |policy| admit(&[worker(&[(200, 10)], 1, policy)], &capacity).is_empty();
+    assert!(fits(window(100)) && !fits(window(99)));
+    let server = |budget| Policy::EventTriggered(Server::new(Nanos(budget), Nanos(500)).unwrap());
+    assert!(fits(server(100)) && !fits(server(99)));
+}
+
+#[test]
+fn deferred_work_loads_the_cores_where_it_is_done_and_no_others() {
+    let node = |worst, work: &[(u64, u32)]| NodeCost {
+        work: Some(worker(work, 1, Policy::BestEffort).work),
+        ..NodeCost::from(Nanos(worst))
+    };
+    let tracker = node(5, &[(600, 10), (20, 1)]);
+    let (mut here, mut away, mut there) = <(ComputedCosts, ComputedCosts, ComputedCosts)>::default();
+    here.add_node(tracker.clone(), false);
+    away.add_node(tracker.clone(), true);
+    there.add_work(tracker);
+    assert_eq!(here.per_block(), Nanos(5 + 60 + 20));
+    // What is due in the next block may stay with the node.
+    assert_eq!(away.per_block(), Nanos(5 + 20));
+    assert_eq!(there.per_block(), Nanos(60 + 20));
+    // A cost that is stated has no parts.
+    let mut whole = ComputedCosts::default();
+    whole.add_work(Nanos(7).into());
+    assert_eq!(whole.per_block(), Nanos(7));
+    let cell = CellDemand {
+        cores: vec![0],
+        ..CellDemand::of_rest(there)
+    };
+    let other = |total| demand(total, &[0]);
+    assert!(admit(&[cell.clone(), other(20)], &machine(1, 100, 0)).is_empty());
+    let refused = admit(&[cell, other(21)], &machine(1, 100, 0));
+    assert_eq!(refused[0].1.excess(), Nanos(1));
 }

@@ -101,7 +101,7 @@ impl CellService {
             &candidates.collect::<Vec<_>>(),
             None,
             &self.options,
-            in_cells,
+            (in_cells, &self.work_away()),
         )?;
         let specs: Vec<CellSpec> = kept.iter().map(|cell| cell.spec.clone()).collect();
         let (outer, _) = self.split_with(&specs)?;

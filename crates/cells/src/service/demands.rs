@@ -1,28 +1,46 @@
 //! The needs of cells and of the rest of a session, and the order in which cells yield.
 
 use super::ServiceOptions;
-use crate::admission::{CellDemand, Misfit, NodeCost, admit};
+use crate::admission::{CellDemand, ComputedCosts, Misfit, NodeCost, admit};
 use crate::section::CellSpec;
 use std::collections::{HashMap, HashSet};
-use units::Nanos;
 
 /// Costs of nodes, by name; one that is not known counts as nothing.
 #[derive(Clone, Debug, Default)]
 pub struct WorstCosts(pub HashMap<String, NodeCost>);
 
+/// Names of nodes whose deferred work other cells do.
+pub type WorkAway<'a> = HashSet<&'a str>;
+
 impl WorstCosts {
-    /// The known costs of `nodes`.
-    pub fn all<'a>(&self, nodes: impl IntoIterator<Item = &'a String>) -> Vec<NodeCost> {
-        let nodes = nodes.into_iter();
-        nodes.filter_map(|name| self.0.get(name).copied()).collect()
+    /// The known costs of `nodes`, of which those in `away` do not do their deferred work.
+    pub fn of_nodes<'a>(
+        &self,
+        nodes: impl IntoIterator<Item = &'a String>,
+        away: &WorkAway<'_>,
+    ) -> ComputedCosts {
+        let mut computed = ComputedCosts::default();
+        for name in nodes {
+            if let Some(cost) = self.0.get(name) {
+                computed.add_node(cost.clone(), away.contains(name.as_str()));
+            }
+        }
+        computed
     }
 
-    /// The sum of the known worst costs of `nodes`.
-    pub fn sum<'a>(&self, nodes: impl IntoIterator<Item = &'a String>) -> Nanos {
-        let all = self.all(nodes);
-        let worst = all.into_iter().map(|cost| cost.worst);
-        worst.fold(Nanos(0), Nanos::saturating_add)
+    /// The known costs of what a cell computes: its nodes, and the deferred work that it does for others.
+    pub fn of_cell(&self, spec: &CellSpec, away: &WorkAway<'_>) -> ComputedCosts {
+        let mut computed = self.of_nodes(&spec.nodes, away);
+        let work = spec.work.iter().filter_map(|name| self.0.get(name));
+        work.for_each(|cost| computed.add_work(cost.clone()));
+        computed
     }
+}
+
+/// The nodes whose deferred work is done by one of these cells.
+pub fn work_away<'a>(cells: impl IntoIterator<Item = &'a CellSpec>) -> WorkAway<'a> {
+    let work = cells.into_iter().flat_map(|it| &it.work);
+    work.map(String::as_str).collect()
 }
 
 /// A cell that is to play beside others.
@@ -42,7 +60,7 @@ pub(super) fn admit_candidates(
     candidates: &[Candidate<'_>],
     changed: Option<usize>,
     options: &ServiceOptions,
-    in_cells: Vec<String>,
+    (in_cells, away): (Vec<String>, &WorkAway<'_>),
 ) -> Result<Vec<usize>, String> {
     let Some(capacity) = &options.capacity else {
         return Ok(Vec::new());
@@ -51,13 +69,13 @@ pub(super) fn admit_candidates(
         .iter()
         .map(|it| CellDemand {
             workers: it.workers,
-            ..CellDemand::new(it.spec, &options.costs.all(&it.spec.computed()))
+            ..CellDemand::new(it.spec, options.costs.of_cell(it.spec, away))
         })
         .collect();
     let in_cells: HashSet<String> = in_cells.into_iter().collect();
     let nodes = options.graph.nodes().map(|(_, node)| &node.name);
     let rest = nodes.filter(|name| !in_cells.contains(*name));
-    demands.push(CellDemand::of_rest(&options.costs.all(rest)));
+    demands.push(CellDemand::of_rest(options.costs.of_nodes(rest, away)));
     let name = |at: usize| match candidates.get(at) {
         Some(it) => format!("the cell `{}`", it.spec.name),
         None => "the rest of the session".to_owned(),

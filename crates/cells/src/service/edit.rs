@@ -15,7 +15,7 @@
 //! A node that is added plays in a cell if all that it is connected with plays there; else with the rest.
 
 use super::CellService;
-use super::demands::{Candidate, WorstCosts, admit_candidates};
+use super::demands::{Candidate, WorstCosts, admit_candidates, work_away};
 use super::follower::Follower;
 use super::inside::told;
 use super::outer::{node_of, playing, ranked, rename};
@@ -109,10 +109,11 @@ impl CellService {
         }
         let specs = || drafted.specs.iter();
         let in_cells: Vec<String> = specs().flat_map(|it| it.nodes.iter().cloned()).collect();
+        let away = work_away(specs());
         let rest = |graph: &Graph, costs: &WorstCosts| {
             let names = graph.nodes().map(|(_, node)| node.name.clone());
             let rest: Vec<String> = names.filter(|name| !in_cells.contains(name)).collect();
-            costs.sum(&rest)
+            costs.of_nodes(&rest, &away).per_block()
         };
         if rest(&drafted.graph, &self.options.costs) > rest(graph, costs) {
             let plays = self
@@ -125,7 +126,8 @@ impl CellService {
                 workers: cell.workers(),
             });
             let candidates: Vec<Candidate<'_>> = candidates.collect();
-            admit_candidates(&candidates, None, &self.options, in_cells.clone())?;
+            let elsewhere = (in_cells.clone(), &away);
+            admit_candidates(&candidates, None, &self.options, elsewhere)?;
         }
         Ok(yields)
     }

@@ -51,7 +51,7 @@ mod text;
 mod words;
 mod work;
 
-pub use demands::WorstCosts;
+pub use demands::{WorkAway, WorstCosts, work_away};
 pub use govern::CellMoved;
 pub use inside::InnerChange;
 pub use kept::KeptCell;
@@ -111,7 +111,7 @@ pub struct CellInfo {
     pub state: CellState,
     /// Its figures.
     pub status: Arc<CellStatus>,
-    /// Known worst cost of its nodes in one block.
+    /// Known worst cost of its nodes in one block, with its part of the deferred work that it does.
     pub cost: Nanos,
     /// Moves between cores that the service made by itself.
     pub moves: u32,
@@ -259,11 +259,12 @@ impl CellService {
     ///
     /// Real-time: setup.
     pub fn cells(&self) -> Vec<CellInfo> {
+        let away = self.work_away();
         let info = |cell: &ServedCell| CellInfo {
             spec: cell.spec.clone(),
             state: cell.state(),
             status: cell.status.clone(),
-            cost: self.options.costs.sum(&cell.spec.computed()),
+            cost: self.options.costs.of_cell(&cell.spec, &away).per_block(),
             moves: cell.moves,
             response: cell.response,
         };
@@ -420,9 +421,14 @@ impl CellService {
             &candidates,
             Some(changed),
             &self.options,
-            self.nodes_in_cells(Some(spec), None),
+            (self.nodes_in_cells(Some(spec), None), &self.work_away()),
         )?;
         Ok(yields.into_iter().map(|at| others[at]).collect())
+    }
+
+    /// The nodes whose deferred work cells do, also those that are stopped: no other process does it then.
+    fn work_away(&self) -> WorkAway<'_> {
+        work_away(self.cells.iter().map(|cell| &cell.spec))
     }
 
     /// Names of all nodes in cells, also in those that are stopped; with those of `added`, without those of `removed`.

@@ -8,16 +8,18 @@
 //! | side | does |
 //! |---|---|
 //! | node | stores number 0, then the request, then its number; adds to the doorbell, and wakes if somebody is asleep |
-//! | cell | reads the number, the request, the number again; works; stores number 0, the reply, the number of the request |
-//! | node, when due | reads the number, the reply, the number again: it is the reply if both are those of its request |
+//! | cell | reads the number, the request, the number again; works; stores number 0, a sum and the reply, the number of the request |
+//! | node, when due | reads the number, the sum and the reply, the number again: it is the reply if both are those of its request, and the sum is right |
 //!
 //! # What the node believes
 //!
-//! Nothing but that one comparison. Places and lengths are those that it has computed itself; no index and no length is read
+//! Nothing but these comparisons. Places and lengths are those that it has computed itself; no index and no length is read
 //! from the memory. Whatever the words of a reply are, the job checks them. It never waits but offline, and there no longer than
 //! the cell has a process or is to get one, and once in vain for each process.
 //!
-//! A lane has one writer on each side: the supervisor starts a process when the one before has ended.
+//! A lane has one writer on each side: the supervisor starts a process when the one before has ended. If one that should have ended
+//! writes nevertheless, in the middle of a reply of the next one, the sum is wrong: that reply is late. An epoch that a process
+//! compares before it writes would not hold: it may be interrupted between the two.
 
 use super::count;
 use crate::raw::now;
@@ -25,7 +27,7 @@ use crate::status::CellStatus;
 use processor::{MAX_WORK_WORDS, NodeWork, WorkChannel};
 use rt::doorbell;
 use rt::mirror::WakeWords;
-use rt::numbered::{read_numbered, write_numbered};
+use rt::numbered::{SUM_WORDS, read_numbered, sum, write_numbered};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -63,7 +65,7 @@ impl LanePlace {
                 return None;
             }
             places.push(Self { at, request, reply });
-            at += HEAD + (request + reply).next_multiple_of(LINE);
+            at += HEAD + (request + SUM_WORDS + reply).next_multiple_of(LINE);
         }
         Some((places, at))
     }
@@ -81,9 +83,14 @@ impl LanePlace {
         &words.words()[self.at + HEAD..][..self.request]
     }
 
-    /// The words of the reply.
+    /// The words of the sum and the reply.
     fn of_reply(self, words: &WakeWords) -> &[AtomicU32] {
-        &words.words()[self.at + HEAD + self.request..][..self.reply]
+        &words.words()[self.at + HEAD + self.request..][..self.summed()]
+    }
+
+    /// Number of words of the sum and the reply.
+    fn summed(self) -> usize {
+        SUM_WORDS + self.reply
     }
 }
 
@@ -115,6 +122,7 @@ pub(super) struct LaneChannel {
     /// Processes that had been started when the last wait was given up: there is none for these again.
     given_up: Option<u32>,
     request: Vec<u32>,
+    /// The sum and the reply.
     reply: Vec<u32>,
 }
 
@@ -139,7 +147,7 @@ impl LaneChannel {
             starts: u32::MAX,
             given_up: None,
             request: vec![0; place.request],
-            reply: vec![0; place.reply],
+            reply: vec![0; place.summed()],
             owner,
         })
     }
@@ -169,7 +177,9 @@ impl LaneChannel {
     fn has_come(&mut self) -> bool {
         let number = &self.words.words()[self.place.answered()];
         let words = self.place.of_reply(&self.words);
-        read_numbered(words, number, self.number, &mut self.reply)
+        let is_numbered = read_numbered(words, number, self.number, &mut self.reply);
+        let (found, reply) = self.reply.split_at(SUM_WORDS);
+        is_numbered && *found == sum(self.number, reply)
     }
 
     /// Waits for the reply, offline. A process that lets one wait end in vain is not waited for again.
@@ -225,7 +235,7 @@ impl WorkChannel for LaneChannel {
             (false, Some(_)) => &counts.late,
             (false, None) => &counts.lost,
         });
-        has_come.then_some(&self.reply)
+        has_come.then_some(&self.reply[SUM_WORDS..])
     }
 
     fn count_nonsense(&mut self) {
@@ -248,6 +258,7 @@ pub(super) struct ServedLane {
     /// Number of the last request that was done.
     done: u32,
     request: Vec<u32>,
+    /// The sum and the reply.
     reply: Vec<u32>,
 }
 
@@ -258,7 +269,7 @@ impl ServedLane {
             work,
             done: 0,
             request: vec![0; place.request],
-            reply: vec![0; place.reply],
+            reply: vec![0; place.summed()],
         }
     }
 
@@ -274,10 +285,12 @@ impl ServedLane {
             return false;
         }
         begins();
-        self.work.answer(&self.request, &mut self.reply);
+        let (head, reply) = self.reply.split_at_mut(SUM_WORDS);
+        self.work.answer(&self.request, reply);
+        head.copy_from_slice(&sum(number, reply));
         let at = self.place.answered();
         let answered = (&words.words()[at], number);
-        let all = whole(self.place.reply);
+        let all = whole(self.place.summed());
         write_numbered(self.place.of_reply(words), answered, &self.reply, &all);
         words.wake(at, 1);
         self.done = number;

@@ -25,7 +25,8 @@ Examples:
   divisi measure session.toml --seconds 10 --json -
 
 `typical` is the median time with warm caches. `worst` is the longest time in a run whose caches are swept before each
-cycle. The runs are repeated, and for each cycle the shortest time counts: so the time of other programs is left out.";
+cycle. The runs are repeated, and for each cycle the shortest time counts: so the time of other programs is left out.
+Deferred work (long levels of a convolver, trackers) has costs of its own, which those of its node leave out.";
 
 /// Measures the cost of each node and of this machine, and stores both
 #[derive(Args)]

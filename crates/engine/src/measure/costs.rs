@@ -49,9 +49,30 @@ pub struct NodeCost {
     pub name: String,
     /// Its effective kind.
     pub kind: String,
-    /// Its cost. Of a delay it is the reading half. Nodes of a loop share the cost of all its rounds in proportion to
-    /// their stated costs.
+    /// Its cost without that of its deferred work. Of a delay it is the reading half. Nodes of a loop share the cost of all its
+    /// rounds in proportion to their stated costs.
     pub cost: StepCost,
+    /// Its deferred work, by job. A job that was never asked for is left out.
+    pub work: Vec<WorkCost>,
+}
+
+/// Cost of a deferred job of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkCost {
+    /// Cost of one request.
+    pub cost: StepCost,
+    /// Fewest blocks from a request until its result is due.
+    pub blocks: u64,
+}
+
+impl WorkCost {
+    fn stored(&self) -> ::costs::WorkCost {
+        ::costs::WorkCost {
+            ns: self.cost.warm.typical.0,
+            worst_ns: self.cost.polluted.worst.0,
+            blocks: u32::try_from(self.blocks).unwrap_or(u32::MAX),
+        }
+    }
 }
 
 /// Cost of the nodes of one kind.
@@ -135,13 +156,14 @@ impl NodeCosts {
             crossing_ns: machine.crossing_ns(),
             ..BlockCost::default()
         };
-        let of = |shape: u64, cost: &StepCost| BlockCost {
+        let of = |shape: u64, cost: &StepCost, work: &[WorkCost]| BlockCost {
             shape,
             ns: cost.warm.typical.0,
             worst_ns: Some(cost.polluted.worst.0),
-            ..stamped
+            work: Some(work.iter().map(WorkCost::stored).collect()),
+            ..stamped.clone()
         };
-        let mut by_shape = BTreeMap::<(&str, u64), Vec<StepCost>>::new();
+        let mut by_shape = BTreeMap::<(&str, u64), Vec<&NodeCost>>::new();
         let mut of_nodes = Vec::with_capacity(self.nodes.len());
         for cost in &self.nodes {
             let Some(node) = graph.node(cost.node) else {
@@ -151,14 +173,26 @@ impl NodeCosts {
             by_shape
                 .entry((&cost.kind, shape))
                 .or_default()
-                .push(cost.cost);
-            of_nodes.push((cost.node, of(shape, &cost.cost)));
+                .push(cost);
+            of_nodes.push((cost.node, of(shape, &cost.cost, &cost.work)));
         }
         machine.keep_patch(patch, graph, of_nodes);
         for ((kind, shape), all) in by_shape {
-            machine.keep_kind(kind, of(shape, &median_step(&all)));
+            let steps: Vec<StepCost> = all.iter().map(|it| it.cost).collect();
+            let work = dearest_work(&all);
+            machine.keep_kind(kind, of(shape, &median_step(&steps), work));
         }
     }
+}
+
+/// The deferred work of the node that takes most for it.
+fn dearest_work<'a>(all: &[&'a NodeCost]) -> &'a [WorkCost] {
+    let total = |node: &&&NodeCost| -> u64 {
+        let work = node.work.iter();
+        work.map(|it| it.cost.polluted.worst.0 / it.blocks.max(1)).sum()
+    };
+    let dearest = all.iter().max_by_key(total);
+    dearest.map_or(&[], |node| &node.work)
 }
 
 /// Typical times of the median node, and worst times of any.

@@ -3,11 +3,12 @@
 use crate::resources::EngineResources;
 use crate::{EngineError, EngineOptions};
 use exec::{CycleInfo, Executor, SharedRuntime};
-use graph::Graph;
+use graph::{Graph, NodeId};
 use plan::{Plan, TraceRecord};
 use processor::{Mode, Registry};
 use rt::stamp;
 use rt::trace::TraceReader;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Amplitude of the noise that is played as the device's input, so that nodes have something to do.
@@ -101,6 +102,38 @@ impl DryRun {
     /// Returns true if some node has deferred work.
     pub(crate) fn has_deferred(&self) -> bool {
         self.resources.has_deferred()
+    }
+
+    /// Number of deferred jobs.
+    pub(crate) fn deferred_jobs(&self) -> usize {
+        self.resources.deferred().map(|(_, jobs)| jobs.len()).sum()
+    }
+
+    /// Does all deferred work that waits: `prepare` is called before each job. `each` gets the node, the number of the job among those
+    /// of the node, the ticks that it took, and the blocks from its request until its result is due.
+    pub(crate) fn run_deferred(
+        &self,
+        prepare: impl Fn(),
+        mut each: impl FnMut((NodeId, usize), u64, u64),
+    ) {
+        let block = u64::from(self.resources.options.block.0.max(1));
+        for (node, jobs) in self.resources.deferred() {
+            for (number, job) in jobs.iter().enumerate() {
+                let Some(deadline) = job.deadline() else {
+                    continue;
+                };
+                prepare();
+                let begin = stamp::now();
+                // A job whose piece panics never waits again, as in a cycle.
+                let all = AssertUnwindSafe(|| while job.run_piece() {});
+                if let Err(payload) = catch_unwind(all) {
+                    std::mem::forget(payload);
+                }
+                let took = stamp::now().saturating_sub(begin);
+                let due = (deadline / block + 1).saturating_sub(self.cycle);
+                each((node, number), took, due.max(1));
+            }
+        }
     }
 
     /// Number of blocks until the last deferred work that waits now is due; 0 if none waits.

@@ -2,13 +2,13 @@
 //!
 //! Each repeat begins with new processors, so cycle k of one repeat does the same work as cycle k of another. The
 //! minimum of their times is the cost of that work without disturbance. The caches are left as the cycle before left
-//! them (warm), or swept before each cycle (polluted).
+//! them (warm), or swept before each cycle (polluted). Deferred work is done between two cycles, and has costs of its own.
 
 use super::costs::{NodeCost, NodeCosts, StepCost};
 use super::dry_run::DryRun;
 use super::machine::mark_ns;
 use super::readings::Readings;
-
+use super::work::{RunRequests, WorkReadings};
 use crate::{EngineError, EngineOptions};
 use graph::{Graph, NodeId};
 use plan::{Plan, Step, StepOp};
@@ -29,6 +29,8 @@ const CYCLES: (usize, usize) = (8, 64);
 const MAX_REPEATS: u32 = 40;
 /// Number of repeats for which the cycles of a run should leave time.
 const MIN_REPEATS: u32 = 8;
+/// Largest number of cycles of a run, if some work is asked for only after so many.
+const MAX_CYCLES: usize = 1 << 14;
 /// Largest number of readings that are held.
 const MAX_READINGS: usize = 1 << 24;
 
@@ -82,9 +84,12 @@ struct NodeBench<'a> {
     options: &'a EngineOptions,
     plan: Plan,
     cycles: usize,
+    /// Longest time in which a run waits for work that was not asked for yet.
+    work_limit: Duration,
     sweep: CacheSweep,
     warm: Readings,
     polluted: Readings,
+    work: WorkReadings,
 }
 
 impl<'a> NodeBench<'a> {
@@ -109,9 +114,11 @@ impl<'a> NodeBench<'a> {
             options: &options.engine,
             plan: trial.plan,
             cycles,
+            work_limit: options.limit / 4,
             sweep,
             warm: Readings::new(steps, cycles),
             polluted: Readings::new(steps, cycles),
+            work: WorkReadings::default(),
         })
     }
 
@@ -123,24 +130,35 @@ impl<'a> NodeBench<'a> {
 
     /// Makes one run with warm caches and one with polluted ones.
     fn repeat(&mut self) -> Result<(), EngineError> {
-        for is_warm in [true, false] {
-            let mut run = DryRun::traced(self.graph, self.registry.clone(), self.options)?;
-            let readings = if is_warm {
-                &mut self.warm
-            } else {
-                &mut self.polluted
-            };
-            for number in 0..WARM_UP + self.cycles {
-                if !is_warm {
-                    self.sweep.read();
+        self.run(true)?;
+        self.run(false)
+    }
+
+    /// Makes one run. It is longer where deferred work begins late.
+    fn run(&mut self, is_warm: bool) -> Result<(), EngineError> {
+        let mut run = DryRun::traced(self.graph, self.registry.clone(), self.options)?;
+        let sweep = Some(&self.sweep).filter(|_| !is_warm);
+        let readings = match is_warm {
+            true => &mut self.warm,
+            false => &mut self.polluted,
+        };
+        let (begun, mut requests) = (Instant::now(), RunRequests::default());
+        let (all, jobs, limit) = (WARM_UP + self.cycles, run.deferred_jobs(), self.work_limit);
+        let waits = |number: usize, asked: usize| {
+            asked < jobs && number < MAX_CYCLES && begun.elapsed() < limit
+        };
+        let mut number = 0;
+        while number < all || waits(number, requests.jobs()) {
+            sweep.into_iter().for_each(CacheSweep::read);
+            run.cycle();
+            let cycle = number.checked_sub(WARM_UP).filter(|_| number < all);
+            run.records(|record| {
+                if let Some(cycle) = cycle {
+                    readings.feed(cycle, record);
                 }
-                run.cycle();
-                run.records(|record| {
-                    if let Some(cycle) = number.checked_sub(WARM_UP) {
-                        readings.feed(cycle, record);
-                    }
-                });
-            }
+            });
+            self.work.read(&run, &mut requests, sweep);
+            number += 1;
         }
         Ok(())
     }
@@ -165,6 +183,7 @@ impl<'a> NodeBench<'a> {
                 name: node.name.clone(),
                 kind: node.effective_kind().to_owned(),
                 cost,
+                work: self.work.of_node(id, scale),
             })
         });
         NodeCosts {

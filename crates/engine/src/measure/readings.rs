@@ -76,7 +76,8 @@ impl Readings {
     }
 }
 
-fn times(
+/// Times of what ran in each of `cycles` that `is_due`, in all of its readings.
+pub(super) fn times(
     cycles: &[Vec<u32>],
     scale: TickScale,
     less_ns: f64,

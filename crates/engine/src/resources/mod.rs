@@ -42,6 +42,7 @@ use nodes::NodeResources;
 pub(crate) use nodes::fade_frames;
 use plan::{DelayedEdge, FadeState, Plan, TraceRecord};
 use processor::{FileProblem, MidiPorts, MidiPortsCallback, Mode, Registry, Transport};
+use rt::deferred::JobRunner;
 use rt::trace::TraceReader;
 use rtrb::Producer;
 use std::collections::{HashMap, HashSet};
@@ -191,6 +192,11 @@ impl EngineResources {
     /// Returns true if some node has deferred work.
     pub(crate) fn has_deferred(&self) -> bool {
         self.processors.has_deferred()
+    }
+
+    /// The deferred jobs of each node that has some.
+    pub(crate) fn deferred(&self) -> impl Iterator<Item = (NodeId, &[JobRunner])> {
+        self.processors.deferred()
     }
 
     /// Frame at which the last deferred work that waits now is due; 0 if none waits.

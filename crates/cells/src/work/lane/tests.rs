@@ -139,6 +139,27 @@ fn a_process_that_never_answers_is_waited_for_once() {
 }
 
 #[test]
+fn a_reply_into_which_a_process_of_before_writes_is_late() {
+    let lanes = TestLanes::new();
+    let (words, mut served) = lanes.served();
+    let mut channel = lanes.channel(2).unwrap();
+    for is_late in [false, true] {
+        channel.ask(&whole(SIZES[2].0), &mut |words| words.fill(8));
+        assert!(served[2].serve(&words, || ()));
+        if is_late {
+            // It was interrupted in the middle of its reply, behind all that it could look at.
+            let reply = lanes.places[2].of_reply(&words);
+            reply[20].store(7, Ordering::Relaxed);
+        }
+        assert_eq!(channel.take_reply(false).is_none(), is_late);
+    }
+    // The next one is whole.
+    channel.ask(&whole(SIZES[2].0), &mut |words| words.fill(8));
+    assert!(served[2].serve(&words, || ()));
+    assert_eq!(channel.take_reply(false).unwrap(), [9; 33]);
+}
+
+#[test]
 fn the_first_request_of_a_node_is_sent_whole_over_that_of_another() {
     let lanes = TestLanes::new();
     let mut before = lanes.channel(1).unwrap();
@@ -191,7 +212,7 @@ fn offline_nobody_waits_for_a_cell_that_is_given_up() {
 fn lanes_lie_side_by_side_and_too_large_ones_are_refused() {
     let (places, count) = LanePlace::of(&SIZES).unwrap();
     for (at, place) in places.iter().enumerate() {
-        let end = place.at + HEAD + place.request + place.reply;
+        let end = place.at + HEAD + place.request + place.summed();
         let next = places.get(at + 1).map_or(count, |next| next.at);
         assert!(place.at.is_multiple_of(LINE) && end <= next, "{place:?}");
     }

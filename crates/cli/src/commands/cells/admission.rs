@@ -5,7 +5,9 @@ use crate::output::messages;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
 use clap::Args;
-use divisi::cells::{CellDemand, CellSpec, CoreCapacity, Misfit, NodeCost, WorstCosts, admit};
+use divisi::cells::{
+    CellDemand, CellSpec, CoreCapacity, Misfit, NodeCost, WorkCost, WorstCosts, admit, work_away,
+};
 use divisi::graph::{Catalogue, Diagnostic, Graph, SourceSpan};
 use divisi::prelude::Registry;
 use divisi::units::{Frames, Nanos, SampleRate};
@@ -42,9 +44,7 @@ impl AdmissionOptions {
 
 /// The known worst costs of the nodes of a session.
 pub(super) fn worst_costs(loaded: &LoadedSession, file: &Path, block: Frames) -> WorstCosts {
-    let costs = NodeCosts::of(loaded, file, block).0.into_iter();
-    let known = costs.filter_map(|(name, cost)| Some((name.to_owned(), cost?)));
-    WorstCosts(known.collect())
+    NodeCosts::of(loaded, file, block).known()
 }
 
 /// The same of other graphs of the session, for edits.
@@ -54,13 +54,7 @@ pub(super) fn costs_of(
     block: Frames,
 ) -> Box<dyn Fn(&Graph) -> WorstCosts> {
     Box::new(move |graph| {
-        let costs = NodeCosts::of_graph((graph, registry.catalogue()), &file, block);
-        let known = costs.0.into_iter();
-        WorstCosts(
-            known
-                .filter_map(|(name, cost)| Some((name.to_owned(), cost?)))
-                .collect(),
-        )
+        NodeCosts::of_graph((graph, registry.catalogue()), &file, block).known()
     })
 }
 
@@ -88,10 +82,11 @@ pub(super) fn check_admission(
     let rest: Vec<&String> = (nodes.map(|(_, node)| &node.name))
         .filter(|name| !in_cells.contains(name))
         .collect();
+    let (costs, away) = (costs.known(), work_away(cells.iter().copied()));
     let mut demands: Vec<CellDemand> = (cells.iter())
-        .map(|cell| CellDemand::new(cell, &costs.all(cell.computed().iter())))
+        .map(|cell| CellDemand::new(cell, costs.of_cell(cell, &away)))
         .collect();
-    demands.push(CellDemand::of_rest(&costs.all(rest.into_iter())));
+    demands.push(CellDemand::of_rest(costs.of_nodes(rest, &away)));
     let capacity = capacity((rate, block), reserve_percent);
     let refused = admit(&demands, &capacity);
     if refused.is_empty() {
@@ -127,9 +122,22 @@ fn help(why: &Misfit, name: impl Fn(usize) -> String) -> String {
         Misfit::WindowsMeet { other, .. } => {
             format!("give it or {} other windows or cores", name(*other))
         }
+        Misfit::WorkTooSlow { .. } => {
+            "name more `cores` for it, give some of the work to another cell, or choose a longer block"
+                .to_owned()
+        }
         Misfit::Overload { .. } => "name more `cores`, or choose a longer block".to_owned(),
         _ => "with `latency = 1` it has the whole block, with more so many blocks; a longer block or fewer nodes help too"
             .to_owned(),
+    }
+}
+
+/// The stored cost of a job.
+fn work_cost(cost: &divisi::costs::WorkCost) -> WorkCost {
+    WorkCost {
+        worst: Nanos(cost.worst_ns),
+        usual: Nanos(cost.ns),
+        blocks: cost.blocks,
     }
 }
 
@@ -151,6 +159,7 @@ impl<'a> NodeCosts<'a> {
             Some(cost) => Some(NodeCost {
                 worst: Nanos(cost.worst_ns.unwrap_or(cost.ns)),
                 usual: Nanos(cost.ns),
+                work: cost.work.as_ref().map(|all| all.iter().map(work_cost).collect()),
             }),
             None => stated.map(NodeCost::from),
         };
@@ -162,11 +171,11 @@ impl<'a> NodeCosts<'a> {
         )
     }
 
-    /// The costs of `nodes` that are known.
-    fn all<'b>(&self, nodes: impl Iterator<Item = &'b String>) -> Vec<NodeCost> {
-        nodes
-            .filter_map(|name| *self.0.get(name.as_str())?)
-            .collect()
+    /// Those that are known.
+    fn known(self) -> WorstCosts {
+        let known = self.0.into_iter();
+        let known = known.filter_map(|(name, cost)| Some((name.to_owned(), cost?)));
+        WorstCosts(known.collect())
     }
 
     /// Prints the cells that have nodes without a cost.

@@ -2,7 +2,7 @@
 
 use crate::output::table::table;
 use divisi::costs::CoreTimings;
-use divisi::engine::{NodeCosts, StepCost, StepTimes};
+use divisi::engine::{NodeCost, NodeCosts, StepCost, StepTimes};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -19,6 +19,7 @@ pub(super) fn text(name: &str, costs: &NodeCosts, timings: &CoreTimings) -> Stri
     );
     nodes(&mut out, costs);
     out.push('\n');
+    deferred(&mut out, costs);
     kinds(&mut out, costs);
     out.push('\n');
     let (typical, worst) = (costs.cycle.warm.typical, costs.cycle.polluted.worst);
@@ -48,6 +49,29 @@ fn nodes(out: &mut String, costs: &NodeCosts) {
     if all.len() > MAX_LISTED {
         let _ = writeln!(out, "… and {} more, all in --json", all.len() - MAX_LISTED);
     }
+}
+
+/// The deferred work of nodes, which their costs leave out.
+fn deferred(out: &mut String, costs: &NodeCosts) {
+    let jobs = costs.nodes.iter();
+    let mut jobs: Vec<_> = jobs
+        .flat_map(|node| node.work.iter().map(|job| (&node.name, job)))
+        .collect();
+    if jobs.is_empty() {
+        return;
+    }
+    jobs.sort_by_key(|(_, job)| std::cmp::Reverse(job.cost.polluted.worst));
+    let rows = jobs.iter().take(MAX_LISTED).map(|(name, job)| {
+        let blocks = job.blocks.to_string();
+        let [name, blocks, typical, worst] = row(name, &blocks, &job.cost);
+        [name, typical, worst, blocks]
+    });
+    let head = ["deferred work of", "typical", "worst", "due in blocks"];
+    table(out, 1, head, rows.collect());
+    if jobs.len() > MAX_LISTED {
+        let _ = writeln!(out, "… and {} more, all in --json", jobs.len() - MAX_LISTED);
+    }
+    out.push('\n');
 }
 
 fn kinds(out: &mut String, costs: &NodeCosts) {
@@ -108,7 +132,7 @@ pub(super) fn json(costs: &NodeCosts, timings: &CoreTimings) -> Value {
     let nodes = costs
         .nodes
         .iter()
-        .map(|n| json!({ "node": n.name, "kind": n.kind, "ns": cost(&n.cost) }));
+        .map(|n| json!({ "node": n.name, "kind": n.kind, "ns": cost(&n.cost), "work": work(n) }));
     let kinds = costs
         .kinds()
         .into_iter()
@@ -125,6 +149,12 @@ pub(super) fn json(costs: &NodeCosts, timings: &CoreTimings) -> Value {
         "swept_bytes": costs.swept_bytes,
         "machine": timings,
     })
+}
+
+fn work(node: &NodeCost) -> Vec<Value> {
+    let jobs = node.work.iter();
+    jobs.map(|job| json!({ "ns": cost(&job.cost), "blocks": job.blocks }))
+        .collect()
 }
 
 fn cost(cost: &StepCost) -> Value {
