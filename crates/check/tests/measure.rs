@@ -62,14 +62,14 @@ fn every_node_is_measured_in_a_loop_too_and_no_file_is_written() {
 #[test]
 fn deferred_work_is_measured_beside_its_node_however_late_it_begins() {
     let folder = ImpulseFiles::new("measure-work");
-    let file = folder.write("hall.wav", 1, 16_000, 1);
+    let file = folder.write("hall.wav", 1, 20_000, 1);
     let text = format!(
         r#"
         edges = ["mic -> pitch", "mic -> out", "mic -> hall -> out"]
         [nodes]
         mic = {{ kind = "input" }}
         pitch = {{ kind = "pitch_tracker" }}
-        hall = {{ kind = "convolver", file = "{file}", partition = "14x64 7x1024 1x8192" }}
+        hall = {{ kind = "convolver", file = "{file}", partition = "31x64 14x1024 1x8192" }}
         out = {{ kind = "sink" }}
         "#
     );
@@ -77,7 +77,9 @@ fn deferred_work_is_measured_beside_its_node_however_late_it_begins() {
     let graph = graph(&text, registry.catalogue());
     let mut options = options(std::env::temp_dir());
     options.limit = Duration::from_secs(20);
-    let costs = measure_nodes(&graph, registry, &options, &mut |_| ControlFlow::Continue(()));
+    let costs = measure_nodes(&graph, registry, &options, &mut |_| {
+        ControlFlow::Continue(())
+    });
     let costs = costs.unwrap();
     let node = |name: &str| costs.nodes.iter().find(|it| it.name == name).unwrap();
     let pitch = node("pitch");

@@ -3,9 +3,10 @@
 
 mod common;
 
+use common::Folder;
+use common::asked::{cells, param, parts, process, query, send, shape};
 use common::guarded::{Guarded, kill};
 use common::playing::wait_until;
-use common::{CallResult, Folder};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -25,36 +26,6 @@ nodes = ["low"]
 nodes = ["hum", "wide"]
 latency = 1
 "#;
-
-fn send(here: &Folder, words: &[&str]) -> Value {
-    let mut command = here.command("send --socket s");
-    let gave = CallResult::from(command.args(words).output().unwrap());
-    assert_eq!(gave.code, Some(0), "{words:?}: {}", gave.err);
-    serde_json::from_str(&gave.out).unwrap()
-}
-
-fn query(here: &Folder, what: &str) -> Value {
-    send(here, &[&format!("query {what}")])["data"][0].clone()
-}
-
-fn param(here: &Folder, node: &str, param: &str) -> Option<f64> {
-    let graph = query(here, "graph");
-    let mut nodes = graph["nodes"].as_array().unwrap().iter();
-    let node = nodes.find(|it| it["name"] == node)?;
-    node["params"][param].as_f64()
-}
-
-/// Name, state and cores of each cell, and its process.
-fn cells(here: &Folder) -> Vec<(String, Value)> {
-    let cells = query(here, "cells");
-    let cells = cells["cells"].as_array().unwrap().iter();
-    let facts = cells.map(|it| {
-        let name = it["cell"].as_str().unwrap().to_owned();
-        let facts = serde_json::json!([it["state"], it["cores"], it["nodes"], it["process"]]);
-        (name, facts)
-    });
-    facts.collect()
-}
 
 #[test]
 fn what_commands_have_changed_stays_when_a_supervisor_is_lost() {
@@ -124,32 +95,6 @@ fn what_commands_have_changed_stays_when_a_supervisor_is_lost() {
     assert_eq!(param(&here, "tone", "freq"), Some(600.0));
     let (code, printed) = playing.end();
     assert_eq!(code, Some(1), "{printed}");
-}
-
-/// Names of all nodes with their kinds, and all edges.
-fn shape(here: &Folder) -> (Vec<String>, Vec<String>) {
-    let graph = query(here, "graph");
-    let all = |key: &str, parts: [&str; 2]| {
-        let all = graph[key].as_array().unwrap().iter();
-        let mut all: Vec<String> = all
-            .map(|it| format!("{} {}", it[parts[0]], it[parts[1]]))
-            .collect();
-        all.sort();
-        all
-    };
-    (all("nodes", ["name", "kind"]), all("edges", ["from", "to"]))
-}
-
-fn process(here: &Folder, cell: &str) -> Option<u64> {
-    let all = cells(here);
-    let (_, facts) = all.iter().find(|(name, _)| name == cell)?;
-    facts[3].as_u64()
-}
-
-/// Name and nodes of each cell.
-fn parts(here: &Folder) -> Vec<(String, Value)> {
-    let all = cells(here).into_iter();
-    all.map(|(name, facts)| (name, facts[2].clone())).collect()
 }
 
 #[test]

@@ -149,6 +149,69 @@ fn a_killed_process_of_work_comes_back_while_the_rest_plays() {
     assert!(!printed.contains("panic"), "{printed}");
 }
 
+/// Gives each node of the costs file these costs in µs: its own, and each request of its work.
+fn state_costs(here: &Folder, own: u64, work: u64) {
+    let mut costs = here.json(".cache/divisi/costs.json");
+    let machines = costs["machines"].as_object_mut().unwrap();
+    let of_kinds = machines.values_mut().filter_map(|it| it.get_mut("kinds"));
+    of_kinds.for_each(|it| *it = serde_json::json!({}));
+    let patches = machines
+        .values_mut()
+        .flat_map(|it| it["patches"].as_object_mut().unwrap().values_mut());
+    for cost in patches.flat_map(|it| it.as_object_mut().unwrap().values_mut()) {
+        (cost[0]["ns"], cost[0]["worst_ns"]) = ((1000 * own).into(), (1000 * own).into());
+        for job in cost[0]["work"].as_array_mut().unwrap() {
+            (job["ns"], job["worst_ns"]) = ((1000 * work).into(), (1000 * work).into());
+        }
+    }
+    here.write(".cache/divisi/costs.json", costs.to_string());
+}
+
+#[test]
+fn measured_work_is_admitted_once_and_over_the_blocks_that_it_has() {
+    let here = Folder::new();
+    let on = |work: &str| {
+        let cell = format!("[cell.analysis]\nwork = [{work}]\ncores = [0]\n");
+        SESSION.split("[cell").next().unwrap().to_owned() + &cell
+    };
+    let all = "\"pitch\", \"strokes\", \"beat\"";
+    here.write("s.toml", on(all));
+    let told = here.well("measure s.toml --repeats 2 --seconds 0.2 --block 64 --json m.json");
+    assert!(told.out.contains("deferred work of"), "{}", told.out);
+    let measured = here.json("m.json");
+    let nodes = measured["nodes"].as_array().unwrap().iter();
+    let with_work = nodes.filter(|it| !it["work"].as_array().unwrap().is_empty());
+    let names: Vec<&str> = with_work.map(|it| it["node"].as_str().unwrap()).collect();
+    assert_eq!(names, ["pitch", "strokes", "beat"]);
+    let line = "cells s.toml --driver clock --block 64 --rate 48000 --seconds 0.2";
+    // 10 ms in blocks of 1.3: six of them, so 8 ms, of which 7.2 are not in reserve. The three take 6.6, and 0.4 in each block.
+    state_costs(&here, 10, 2200);
+    let fits = here.call(line);
+    assert!(fits.code != Some(2), "{}", fits.err);
+    state_costs(&here, 10, 2500);
+    let refused = here.call(line);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(
+        refused.err.contains(
+            "cell `analysis` does not fit: with deferred work it needs 7.5 ms of 6 blocks"
+        ),
+        "{}",
+        refused.err
+    );
+    // What the cell does is not done by the graph's nodes, which have some work left then.
+    here.write("s.toml", on("\"beat\""));
+    let fits = here.call(line);
+    assert!(fits.code != Some(2), "{}", fits.err);
+    // And nodes are heard in each block.
+    state_costs(&here, 200, 10);
+    let refused = here.call(line);
+    assert!(
+        refused.err.contains("the rest of the session does not fit"),
+        "{}",
+        refused.err
+    );
+}
+
 #[test]
 fn names_of_work_that_cannot_be_meant_are_refused_with_the_place_of_the_cell() {
     let here = Folder::new();

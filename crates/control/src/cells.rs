@@ -6,6 +6,7 @@
 //! Commands are looked up in the whole graph of the session. What is for a node inside a cell goes through the host, within
 //! the transaction of the engine: all of a request is heard with one block.
 
+use crate::history::KeptHistory;
 use crate::{Command, ControlError, Query};
 use engine::{Engine, EngineError, RampLaw, WordsFate};
 use graph::{Edit, Graph, NodeId, ParamValue};
@@ -157,6 +158,30 @@ pub trait CellHost: CellTaps {
     ///
     /// Real-time: setup.
     fn kept_snapshots(&self) -> Option<String>;
+
+    /// Keeps the steps of the history for a next supervisor: these, and no others.
+    ///
+    /// Real-time: setup.
+    fn note_history(&mut self, history: &KeptHistory);
+
+    /// What [`note_history`](Self::note_history) was told last by a supervisor before.
+    ///
+    /// Real-time: setup.
+    fn kept_history(&self) -> KeptHistory;
+
+    /// A whole graph in words that outlive this process.
+    ///
+    /// Real-time: setup.
+    fn write_graph(&self, graph: &Graph) -> String;
+
+    /// The graph in such words, with the numbers of its nodes.
+    ///
+    /// # Errors
+    ///
+    /// They are none of a graph.
+    ///
+    /// Real-time: setup.
+    fn read_graph(&self, words: &str) -> Result<Graph, String>;
 
     /// The newest values of the meters in cells, by node and name.
     ///

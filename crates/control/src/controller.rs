@@ -77,6 +77,8 @@ pub struct Controller {
     snapshots: Arc<Snapshots>,
     /// Those that the cells know.
     told_snapshots: Arc<Snapshots>,
+    /// Revision of the history that the cells know.
+    told_history: u64,
     subscriptions: Subscriptions,
     /// The transport of a server, if the engine follows it.
     followed: Option<Box<dyn FollowedTransport>>,
@@ -132,6 +134,7 @@ impl Controller {
             saved_values: 0,
             values: 0,
             told_snapshots: snapshots.clone(),
+            told_history: 0,
             snapshots,
             subscriptions: Subscriptions::default(),
             followed: None,
@@ -156,6 +159,7 @@ impl Controller {
     /// Real-time: setup.
     pub fn host_cells(&mut self, cells: Box<dyn CellHost>) {
         self.take_snapshots(cells.kept_snapshots());
+        self.take_history(&cells.kept_history());
         self.cells = Some(cells);
     }
 
@@ -233,6 +237,7 @@ impl Controller {
         }
         self.answer(engine, &mut messages);
         self.tell_snapshots();
+        self.tell_history();
         let taps = self.cells.as_deref_mut();
         let taps: TapHost<'_> = taps.map(|it| it as &mut (dyn CellTaps + 'static));
         self.subscriptions.measure(engine, taps, self.rate_hz);

@@ -1,11 +1,16 @@
 //! [`EditHistory`]: the changes that can be taken back, and those that were.
 
+mod kept;
+
+pub use kept::KeptHistory;
+
 use crate::ControlError;
 use crate::cells::{EditGoal, Host, set_params};
 use crate::loaded_state::LoadedState;
 use engine::Engine;
 use graph::{Edit, Graph, NodeId, ParamValue, edits_back};
 use processor::Registry;
+use std::cell::OnceCell;
 use std::sync::Arc;
 use text::Session;
 use text::toml::snapshots::Snapshots;
@@ -21,15 +26,23 @@ pub(crate) struct EditHistory {
     redo: Vec<UndoEntry>,
     /// Number of changes, those that go back included.
     changes: u64,
+    /// Another one whenever the lists are others.
+    revision: u64,
+    /// Number of the next entry.
+    next: u64,
 }
 
 /// A change that can be taken back: what was before it.
 pub(crate) struct UndoEntry {
+    /// Number among all entries of a history.
+    number: u64,
     change: PreviousState,
     /// The snapshots, if they changed.
     snapshots: Option<Arc<Snapshots>>,
     /// Tempo and controllers, if a session was loaded that has others.
     loaded: Option<Box<LoadedState>>,
+    /// The same in words, once they were asked for.
+    words: OnceCell<Arc<str>>,
 }
 
 /// Changes of a step of the history.
@@ -45,6 +58,8 @@ enum PreviousState {
     Graph(Box<Graph>),
     /// Back to these values: node, parameter, value.
     Params(Vec<(String, String, f64)>),
+    /// Back to the graph in these words, which a supervisor before has kept.
+    Kept(Arc<str>),
 }
 
 impl UndoEntry {
@@ -58,10 +73,16 @@ impl UndoEntry {
             true => PreviousState::Graph(Box::new(graph.clone())),
             false => PreviousState::Params(old_values(edits, (graph, engine))),
         };
+        Self::to(change)
+    }
+
+    fn to(change: PreviousState) -> Self {
         Self {
+            number: 0,
             change,
             snapshots: None,
             loaded: None,
+            words: OnceCell::new(),
         }
     }
 
@@ -94,15 +115,18 @@ impl UndoEntry {
         let kept: usize = kept.map(|snapshot| snapshot.len()).sum();
         match &self.change {
             PreviousState::Graph(graph) => graph.len() + kept,
-            PreviousState::Params(_) => 1 + kept,
+            PreviousState::Params(_) | PreviousState::Kept(_) => 1 + kept,
         }
     }
 }
 
 impl EditHistory {
     /// Keeps a change. Values of the same parameters, one after the other, are one change.
-    pub(crate) fn remember(&mut self, before: UndoEntry) {
+    pub(crate) fn remember(&mut self, mut before: UndoEntry) {
         self.changes += 1;
+        self.revision += 1;
+        before.number = self.next;
+        self.next += 1;
         self.redo.clear();
         let is_sweep = self
             .undo
@@ -123,8 +147,9 @@ impl EditHistory {
         playing: Playing<'_>,
         registry: &Registry,
     ) -> Result<Option<SteppedEntry>, ControlError> {
-        let entry = step("undo", (&mut self.undo, &mut self.redo), playing, registry)?;
-        self.changes += 1;
+        let lists = (&mut self.undo, &mut self.redo);
+        let entry = step("undo", lists, (playing, self.next), registry)?;
+        self.count_step();
         Ok(entry.map(|entry| SteppedEntry {
             entry,
             is_undo: true,
@@ -139,6 +164,13 @@ impl EditHistory {
         };
         from.push(stepped.entry);
         to.pop();
+        self.revision += 1;
+    }
+
+    fn count_step(&mut self) {
+        self.changes += 1;
+        self.revision += 1;
+        self.next += 1;
     }
 
     /// Number of changes so far, those that went back included.
@@ -152,8 +184,9 @@ impl EditHistory {
         playing: Playing<'_>,
         registry: &Registry,
     ) -> Result<Option<SteppedEntry>, ControlError> {
-        let entry = step("redo", (&mut self.redo, &mut self.undo), playing, registry)?;
-        self.changes += 1;
+        let lists = (&mut self.redo, &mut self.undo);
+        let entry = step("redo", lists, (playing, self.next), registry)?;
+        self.count_step();
         Ok(entry.map(|entry| SteppedEntry {
             entry,
             is_undo: false,
@@ -172,7 +205,7 @@ pub(crate) struct SteppedEntry {
 fn step(
     name: &'static str,
     (from, to): (&mut Vec<UndoEntry>, &mut Vec<UndoEntry>),
-    playing: Playing<'_>,
+    (playing, number): (Playing<'_>, u64),
     registry: &Registry,
 ) -> Result<Option<UndoEntry>, ControlError> {
     let entry = from.last().ok_or(ControlError::Nothing(name))?;
@@ -182,7 +215,7 @@ fn step(
         snapshots,
         session,
     } = playing;
-    let is_of_cells = cells.is_some() && matches!(entry.change, PreviousState::Graph(_));
+    let is_of_cells = cells.is_some() && !matches!(entry.change, PreviousState::Params(_));
     let now = (entry.loaded.as_ref()).map(|_| Box::new(LoadedState::new(engine, session)));
     let loaded = entry.loaded.as_ref().zip(now.as_ref());
     if let Some((loaded, now)) = loaded {
@@ -195,9 +228,10 @@ fn step(
     let before = entry.snapshots.clone();
     let snapshots = before.map(|before| std::mem::replace(snapshots, before));
     to.push(UndoEntry {
-        change,
+        number,
         snapshots,
         loaded: now,
+        ..UndoEntry::to(change)
     });
     Ok(from.pop().filter(|_| is_of_cells))
 }
@@ -229,14 +263,11 @@ fn go_back(
     registry: &Registry,
 ) -> Result<PreviousState, ControlError> {
     match entry {
-        PreviousState::Graph(graph) if cells.is_some() => {
-            let Some(cells) = cells.as_mut() else {
-                return Err(ControlError::NoCells);
-            };
-            let now = Box::new(cells.graph());
-            let begun = cells.begin_edit(EditGoal::Graph(graph.clone()));
-            begun.map_err(ControlError::Cells)?;
-            Ok(PreviousState::Graph(now))
+        PreviousState::Graph(graph) if cells.is_some() => go_by_cells(graph.clone(), cells),
+        PreviousState::Kept(words) => {
+            let host = cells.as_ref().ok_or(ControlError::NoCells)?;
+            let graph = host.read_graph(words).map_err(ControlError::Cells)?;
+            go_by_cells(Box::new(graph), cells)
         }
         PreviousState::Graph(graph) => {
             let now = Box::new(engine.graph().clone());
@@ -267,6 +298,15 @@ fn go_back(
             Ok(now)
         }
     }
+}
+
+/// Has the cells go to `graph`.
+fn go_by_cells(graph: Box<Graph>, cells: &mut Host<'_>) -> Result<PreviousState, ControlError> {
+    let cells = cells.as_mut().ok_or(ControlError::NoCells)?;
+    let now = Box::new(cells.graph());
+    let begun = cells.begin_edit(EditGoal::Graph(graph));
+    begun.map_err(ControlError::Cells)?;
+    Ok(PreviousState::Graph(now))
 }
 
 fn default_of(node: &graph::Node, key: &str, registry: &Registry) -> Option<f64> {

@@ -18,7 +18,7 @@
 //! | `words` | commands as a shell has them: `set tone.freq 800` |
 //! | `target` | `node.port` and `node.param` looked up in a graph |
 //! | `controller` | carries requests out on an engine |
-//! | `history` | undo and redo |
+//! | `history` | undo and redo, also after the loss of a supervisor |
 //! | `subscription` | what clients have asked to be sent |
 //! | `meters` | levels, loudness and spectrum of a port |
 //! | `events` | numbers and MIDI for event inputs |
@@ -66,6 +66,7 @@ pub use cells::{CellHost, CellTap, CellTaps, EditGoal, InsideEvent, TapHost};
 pub use command::{Command, PositionArg, PositionUnit, Query, Reply, Request, Topic};
 pub use controller::{Controller, LearnRequest};
 pub use error::ControlError;
+pub use history::KeptHistory;
 pub use live_controllers::controller_binding;
 pub use measured_port::MeasuredPort;
 pub use meters::{BandLevel, PortMeter};

@@ -67,8 +67,8 @@ pub use error::EngineError;
 pub use exec::{HeldLine, StateVisitor};
 pub use machine::machine_model;
 pub use measure::{
-    KindCost, MeasureOptions, NodeCost, NodeCosts, StepCost, StepTimes, WorkCost,
-    machine_key, measure_machine, measure_nodes,
+    KindCost, MeasureOptions, NodeCost, NodeCosts, StepCost, StepTimes, WorkCost, machine_key,
+    measure_machine, measure_nodes,
 };
 pub use messages::RampLaw;
 pub use options::{EngineOptions, Scheduler, TransportStart};

@@ -39,6 +39,22 @@ impl WrittenParts {
         }
     }
 
+    /// The statements in words that outlive this process, for [`Self::from_words`].
+    pub fn to_words(&self) -> [String; 3] {
+        let (lines, tables) = (self.lines.clone(), self.tables.clone());
+        [lines, tables, self.graph.to_string()]
+    }
+
+    /// The statements in words of the same program. Which nodes stand for several is not in them: a picture shows each.
+    pub fn from_words([lines, tables, graph]: [String; 3]) -> Option<Self> {
+        Some(Self {
+            lines,
+            tables,
+            nodes: Vec::new(),
+            graph: graph.parse().ok()?,
+        })
+    }
+
     /// Returns true if `graph` is the one that the statements gave.
     pub(crate) fn give(&self, graph: &Graph) -> bool {
         self.graph == fingerprint(graph)

@@ -64,7 +64,8 @@ impl ComputedCosts {
     /// Adds a node that it plays; `is_away` says if another process does its deferred work.
     pub fn add_node(&mut self, cost: NodeCost, is_away: bool) {
         let work = cost.work.iter().flatten().copied();
-        self.work.extend(work.filter(|it| !is_away || it.may_stay()));
+        self.work
+            .extend(work.filter(|it| !is_away || it.may_stay()));
         self.nodes.push(cost);
     }
 

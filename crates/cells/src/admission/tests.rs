@@ -321,19 +321,22 @@ fn deferred_work_has_as_many_blocks_as_there_are_until_it_is_due() {
 
 #[test]
 fn deferred_work_is_done_in_the_windows_and_by_the_budget_of_its_cell() {
-    let capacity = machine(1, 100, 0);
+    const UNIT: u64 = 1000;
+    let capacity = machine(1, 100 * UNIT, 0);
     let window = |length| {
         let window = TimeWindow {
-            period: Nanos(400),
+            period: Nanos(400 * UNIT),
             offset: Nanos(0),
-            length: Nanos(length),
+            length: Nanos(length * UNIT),
         };
         Policy::TimeTriggered(Windows::new(vec![window]).unwrap())
     };
     // A block without a window is none without time: ten blocks have two windows at least.
-    let fits = |policy| admit(&[worker(&[(200, 10)], 1, policy)], &capacity).is_empty();
+    let fits = |policy| admit(&[worker(&[(200 * UNIT, 10)], 1, policy)], &capacity).is_empty();
     assert!(fits(window(100)) && !fits(window(99)));
-    let server = |budget| Policy::EventTriggered(Server::new(Nanos(budget), Nanos(500)).unwrap());
+    let server = |budget| {
+        Policy::EventTriggered(Server::new(Nanos(budget * UNIT), Nanos(500 * UNIT)).unwrap())
+    };
     assert!(fits(server(100)) && !fits(server(99)));
 }
 
@@ -344,7 +347,8 @@ fn deferred_work_loads_the_cores_where_it_is_done_and_no_others() {
         ..NodeCost::from(Nanos(worst))
     };
     let tracker = node(5, &[(600, 10), (20, 1)]);
-    let (mut here, mut away, mut there) = <(ComputedCosts, ComputedCosts, ComputedCosts)>::default();
+    let (mut here, mut away, mut there) =
+        <(ComputedCosts, ComputedCosts, ComputedCosts)>::default();
     here.add_node(tracker.clone(), false);
     away.add_node(tracker.clone(), true);
     there.add_work(tracker);

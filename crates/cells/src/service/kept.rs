@@ -9,7 +9,7 @@ use crate::slots::{slot_bytes, slots_of};
 use crate::split::CellPart;
 use ::text::Session;
 use graph::{Graph, Node};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A cell, in words that outlive a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +103,36 @@ impl CellService {
         let specs = || self.cells.iter().map(|cell| cell.spec.clone());
         let handed = || self.handed(&self.options.graph, &specs().collect::<Vec<_>>());
         self.has_new_graph.then(handed)
+    }
+
+    /// Nodes that edits have taken out of cells, each with its cell.
+    ///
+    /// Real-time: setup.
+    pub fn left(&self) -> &BTreeMap<String, String> {
+        &self.left
+    }
+
+    /// Takes what [`left`](Self::left) gave to a supervisor before.
+    ///
+    /// Real-time: setup.
+    pub fn set_left(&mut self, left: BTreeMap<String, String>) {
+        self.left = left;
+    }
+
+    /// A whole graph of the session as text, with the ids of its nodes.
+    ///
+    /// Real-time: setup.
+    pub fn written(&self, graph: &Graph) -> HandedSession {
+        let session = Session {
+            sections: Vec::new(),
+            ..self.options.session.clone()
+        };
+        HandedSession::with_cells(&session, (graph, &[]), self.catalogue())
+    }
+
+    /// The session but its graph.
+    pub fn session(&self) -> &Session {
+        &self.options.session
     }
 
     /// Takes the session that its file holds by now: what a next supervisor is to go on with.

@@ -13,6 +13,7 @@ mod drill;
 mod events;
 mod host;
 mod kept;
+mod kept_history;
 mod marks;
 mod process;
 mod recordings;
@@ -131,6 +132,8 @@ impl Cells {
             let loaded = LoadedSession::read_valid_text(file, &edited.text);
             let mut loaded = loaded.map_err(|_| "they cannot be read".to_owned())?;
             loaded.session.graph = edited.place(&loaded.session.graph)?;
+            // The text is flat, and a save is not.
+            loaded.session.parts = kept.parts();
             Ok::<_, String>(loaded)
         };
         match read() {

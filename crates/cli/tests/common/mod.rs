@@ -1,6 +1,7 @@
 //! The program, called as a user calls it, in a folder of its own.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod asked;
 #[cfg(target_os = "linux")]
 pub(crate) mod guarded;
 #[cfg(target_os = "linux")]

@@ -170,10 +170,7 @@ impl NodeCosts {
                 continue;
             };
             let shape = node_shape(node, catalogue);
-            by_shape
-                .entry((&cost.kind, shape))
-                .or_default()
-                .push(cost);
+            by_shape.entry((&cost.kind, shape)).or_default().push(cost);
             of_nodes.push((cost.node, of(shape, &cost.cost, &cost.work)));
         }
         machine.keep_patch(patch, graph, of_nodes);
@@ -189,7 +186,8 @@ impl NodeCosts {
 fn dearest_work<'a>(all: &[&'a NodeCost]) -> &'a [WorkCost] {
     let total = |node: &&&NodeCost| -> u64 {
         let work = node.work.iter();
-        work.map(|it| it.cost.polluted.worst.0 / it.blocks.max(1)).sum()
+        work.map(|it| it.cost.polluted.worst.0 / it.blocks.max(1))
+            .sum()
     };
     let dearest = all.iter().max_by_key(total);
     dearest.map_or(&[], |node| &node.work)

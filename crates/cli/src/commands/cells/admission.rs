@@ -53,9 +53,7 @@ pub(super) fn costs_of(
     registry: Arc<Registry>,
     block: Frames,
 ) -> Box<dyn Fn(&Graph) -> WorstCosts> {
-    Box::new(move |graph| {
-        NodeCosts::of_graph((graph, registry.catalogue()), &file, block).known()
-    })
+    Box::new(move |graph| NodeCosts::of_graph((graph, registry.catalogue()), &file, block).known())
 }
 
 /// The time that the cores of this machine give.
@@ -159,7 +157,10 @@ impl<'a> NodeCosts<'a> {
             Some(cost) => Some(NodeCost {
                 worst: Nanos(cost.worst_ns.unwrap_or(cost.ns)),
                 usual: Nanos(cost.ns),
-                work: cost.work.as_ref().map(|all| all.iter().map(work_cost).collect()),
+                work: cost
+                    .work
+                    .as_ref()
+                    .map(|all| all.iter().map(work_cost).collect()),
             }),
             None => stated.map(NodeCost::from),
         };

@@ -10,6 +10,10 @@
 //! | `marks` | the files that the session reads, as they were at the start |
 //! | `snapshots` | all of them, saved or not, once one has changed |
 //! | `words` | messages in words that set a number: node and message, as JSON |
+//! | `history` | numbers of the steps of undo and redo, in their order |
+//! | `step NUMBER` | such a step |
+//! | `left` | nodes that edits have taken out of cells: `undo` puts them there again |
+//! | `parts` | statements of a session that uses parts, as they were written |
 //! | `param NODE.PARAM` | its value, as JSON |
 //! | `cells` | all cells, once a command or the policy service has changed one; and the session as it plays, once commands have changed nodes or edges. Both stand in one entry, so they fit each other |
 
@@ -18,6 +22,7 @@ use crate::output::messages;
 use divisi::cells::{
     CellPart, CellService, CellSpec, CellState, ChangeTable, HandedSession, KeptCell, Monitor,
 };
+use divisi::control::KeptHistory;
 use divisi::driver::{DriverConfig, DriverInfo, PortConnections};
 use divisi::graph::{Graph, NodeId, ParamValue};
 use divisi::prelude::Engine;
@@ -27,7 +32,7 @@ use std::ops::Range;
 
 /// Changes of a run.
 pub(super) struct KeptChanges {
-    table: ChangeTable,
+    pub(super) table: ChangeTable,
     has_told: bool,
 }
 
@@ -208,11 +213,7 @@ impl KeptChanges {
     /// The session as it played, if commands had changed its nodes or edges.
     pub(super) fn edited(&self) -> Option<HandedSession> {
         let kept = serde_json::from_str::<Value>(self.table.get("cells")?).ok()?;
-        let ids = kept["ids"].as_object()?.iter();
-        let ids = ids.map(|(name, id)| Some((name.clone(), NodeId(id.as_u64()?.try_into().ok()?))));
-        let mut session = HandedSession::new(kept["text"].as_str()?);
-        session.ids = ids.collect::<Option<_>>()?;
-        Some(session)
+        read_session(&kept)
     }
 
     /// Forgets the session as it played, which cannot be read, and the cells that were parts of it.
@@ -242,16 +243,8 @@ impl KeptChanges {
         let Some(session) = service.kept_session() else {
             return self.note_cells(&service.kept(), Map::new());
         };
-        let ids = session
-            .ids
-            .into_iter()
-            .map(|(name, id)| (name, json!(id.0)));
-        let ids = Value::Object(ids.collect());
-        let known = Map::from_iter([
-            ("text".to_owned(), json!(session.text)),
-            ("ids".to_owned(), ids),
-        ]);
-        self.note_cells(&service.kept(), known);
+        self.note_statements(service);
+        self.note_cells(&service.kept(), session_words(session));
         match self.table.get("cells") {
             // The text has all values: those of nodes that have gone would come back.
             Some(_) => self.forget_params(),
@@ -306,7 +299,12 @@ impl KeptChanges {
         }
     }
 
-    fn set(&mut self, key: &str, value: &str) {
+    /// Keeps a value. Where there is no room the history makes room.
+    pub(super) fn set(&mut self, key: &str, value: &str) {
+        if self.table.set(key, value) {
+            return;
+        }
+        self.note_history(&KeptHistory::default());
         if !self.table.set(key, value) {
             self.tell_lost("there are too many");
         }
@@ -319,6 +317,25 @@ impl KeptChanges {
             messages::print_note(&message);
         }
     }
+}
+
+/// A session with the ids of its nodes, as JSON.
+pub(super) fn session_words(session: HandedSession) -> Map<String, Value> {
+    let ids = session.ids.into_iter();
+    let ids = ids.map(|(name, id)| (name, json!(id.0)));
+    Map::from_iter([
+        ("text".to_owned(), json!(session.text)),
+        ("ids".to_owned(), Value::Object(ids.collect())),
+    ])
+}
+
+/// What [`session_words`] gave.
+pub(super) fn read_session(words: &Value) -> Option<HandedSession> {
+    let ids = words["ids"].as_object()?.iter();
+    let ids = ids.map(|(name, id)| Some((name.clone(), NodeId(id.as_u64()?.try_into().ok()?))));
+    let mut session = HandedSession::new(words["text"].as_str()?);
+    session.ids = ids.collect::<Option<_>>()?;
+    Some(session)
 }
 
 fn read_cell(cell: &Value) -> Option<KeptCell> {

@@ -1,11 +1,15 @@
 //! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
 
-use super::kept::KeptChanges;
+use super::kept::{KeptChanges, read_session, session_words};
+use crate::failure::Failure;
+use crate::session::load::LoadedSession;
 use divisi::cells::{
     CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, GraphGoal, InnerChange,
     InnerTap, cell_text,
 };
-use divisi::control::{CellHost, CellTap, CellTaps, Command, EditGoal, InsideEvent};
+use divisi::control::{
+    CellHost, CellTap, CellTaps, Command, EditGoal, InsideEvent, KeptHistory,
+};
 use divisi::engine::{EngineError, WordsFate};
 use divisi::graph::{NodeId, ParamValue};
 use divisi::prelude::{Engine, Graph};
@@ -13,7 +17,7 @@ use divisi::text::{Section, Session};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -22,15 +26,22 @@ pub(super) struct ServedCells {
     service: Rc<RefCell<CellService>>,
     taps: MeasuredOutputs,
     kept: Rc<RefCell<KeptChanges>>,
+    /// The session's file, whose folder has the files of its nodes.
+    file: PathBuf,
     began: Instant,
 }
 
 impl ServedCells {
-    pub(super) fn new(service: Rc<RefCell<CellService>>, kept: Rc<RefCell<KeptChanges>>) -> Self {
+    pub(super) fn new(
+        service: Rc<RefCell<CellService>>,
+        kept: Rc<RefCell<KeptChanges>>,
+        file: PathBuf,
+    ) -> Self {
         Self {
             taps: MeasuredOutputs(service.clone()),
             service,
             kept,
+            file,
             began: Instant::now(),
         }
     }
@@ -194,6 +205,28 @@ impl CellHost for ServedCells {
 
     fn kept_snapshots(&self) -> Option<String> {
         self.kept.borrow().snapshots()
+    }
+
+    fn note_history(&mut self, history: &KeptHistory) {
+        self.kept.borrow_mut().note_history(history);
+    }
+
+    fn kept_history(&self) -> KeptHistory {
+        self.kept.borrow().history()
+    }
+
+    fn write_graph(&self, graph: &Graph) -> String {
+        let session = self.service.borrow().written(graph);
+        Value::Object(session_words(session)).to_string()
+    }
+
+    fn read_graph(&self, words: &str) -> Result<Graph, String> {
+        let none = || "the step that was kept is none".to_owned();
+        let words = serde_json::from_str::<Value>(words).map_err(|_| none())?;
+        let session = read_session(&words).ok_or_else(none)?;
+        let loaded = LoadedSession::read_text(&self.file, &session.text);
+        let loaded = loaded.map_err(Failure::message)?;
+        session.place(&loaded.session.graph)
     }
 
     fn gauges(&self) -> BTreeMap<String, f32> {

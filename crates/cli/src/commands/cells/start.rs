@@ -178,6 +178,7 @@ impl CellStart<'_> {
     /// Gives the service what its predecessor knew, and keeps what its successor has to know.
     fn restore(&self, service: &mut CellService) {
         service.set_words(self.kept.borrow().words());
+        service.set_left(self.kept.borrow().left());
         if self.lost == 0 && self.loaded.includes() {
             // The next supervisor reads no included file again either.
             service.note_filed(&self.loaded.session);
@@ -288,6 +289,7 @@ impl CellStart<'_> {
         Supervisor {
             taps: MeasuredOutputs(service.clone()),
             service,
+            file: self.cells.file.to_path_buf(),
             kept: self.kept,
             registry,
             drills,

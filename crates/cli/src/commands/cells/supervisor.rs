@@ -12,6 +12,7 @@ use divisi::prelude::{Engine, EngineCallback, Graph, Registry};
 use divisi::units::Nanos;
 use serde_json::Value;
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ use std::sync::Arc;
 pub(super) struct Supervisor {
     pub(super) service: Rc<RefCell<CellService>>,
     pub(super) taps: MeasuredOutputs,
+    /// The session's file.
+    pub(super) file: PathBuf,
     /// Things that the next supervisor is to have.
     pub(super) kept: Rc<RefCell<KeptChanges>>,
     /// All kinds, with those of cells.
@@ -87,7 +90,7 @@ impl Supervisor {
 
     /// Lets commands reach the cells.
     pub(super) fn extend(&self, controller: &mut Controller) {
-        let served = ServedCells::new(self.service.clone(), self.kept.clone());
+        let served = ServedCells::new(self.service.clone(), self.kept.clone(), self.file.clone());
         controller.host_cells(Box::new(served));
     }
 

@@ -1,0 +1,194 @@
+//! Steps of undo and redo outlive a supervisor, and an edit that was under way is made or is none.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::asked::{param, parts, query, send, shape};
+use common::guarded::Guarded;
+use common::{CallResult, Folder};
+use rustix::process::Signal;
+use serde_json::Value;
+
+const SESSION: &str = r#"
+edges = ["tone -> low -> mix.in1 -> out", "hum -> wide -> mix.in2", "bell -> mix.in3"]
+[nodes]
+tone = { kind = "osc", freq = 440 }
+hum = { kind = "osc", freq = 110 }
+bell = { kind = "osc", freq = 880 }
+low = { kind = "svf", freq = 900 }
+wide = { kind = "gain", gain_db = -3 }
+mix = { kind = "mixer", in = 3 }
+out = { kind = "sink" }
+[cell.filter]
+nodes = ["low"]
+[cell.hum]
+nodes = ["hum", "wide"]
+latency = 1
+"#;
+
+const LINE: &str = "cells s.toml --driver clock --socket s --block 480 --rate 48000 --no-admission";
+
+/// All that a step may change.
+#[derive(Debug, PartialEq)]
+struct State {
+    shape: (Vec<String>, Vec<String>),
+    parts: Vec<(String, Value)>,
+    values: [Option<f64>; 3],
+    snapshots: Value,
+}
+
+fn state(here: &Folder) -> State {
+    let value = |node, name| param(here, node, name);
+    State {
+        shape: shape(here),
+        parts: parts(here),
+        values: [
+            value("tone", "freq"),
+            value("low", "freq"),
+            value("hum", "freq"),
+        ],
+        snapshots: query(here, "snapshots"),
+    }
+}
+
+/// The command, which may be refused or lost.
+fn try_send(here: &Folder, words: &[&str]) -> CallResult {
+    let mut command = here.command("send --socket s");
+    CallResult::from(command.args(words).output().unwrap())
+}
+
+#[test]
+fn steps_of_undo_and_redo_go_on_with_the_next_supervisor() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    let mut playing = Guarded::start(&here, LINE);
+    playing.line("playing by the clock");
+    let mut states = vec![state(&here)];
+    let requests: [&[&str]; 6] = [
+        &["set tone.freq 500", "set low.freq 1000"],
+        // Within a cell, which the next undo of it takes out again.
+        &[
+            "add soft gain gain_db=-6",
+            "disconnect low -> mix.in1",
+            "connect low -> soft",
+            "connect soft -> mix.in1",
+        ],
+        &["snapshot loud"],
+        // A node of a cell leaves: undo puts it there again.
+        &[
+            "disconnect wide -> mix.in2",
+            "remove wide",
+            "connect hum -> mix.in2",
+        ],
+        &["rename bell gong"],
+        &["set hum.freq 130"],
+    ];
+    for request in requests {
+        send(&here, request);
+        states.push(state(&here));
+    }
+    let lose = |playing: &mut Guarded, lost: usize| {
+        playing.signal_supervisor(Signal::KILL);
+        playing.line(&format!("the supervisor: plays on; {lost} lost"));
+    };
+    lose(&mut playing, 1);
+    assert_eq!(state(&here), states[6], "{}", playing.printed);
+    for at in (3..6).rev() {
+        send(&here, &["undo"]);
+        assert_eq!(state(&here), states[at], "{at}: {}", playing.printed);
+    }
+    // Steps of both lists, of which the supervisor has made some and has got others.
+    lose(&mut playing, 2);
+    send(&here, &["redo"]);
+    assert_eq!(state(&here), states[4], "{}", playing.printed);
+    lose(&mut playing, 3);
+    for at in (0..4).rev() {
+        send(&here, &["undo"]);
+        assert_eq!(state(&here), states[at], "{at}: {}", playing.printed);
+    }
+    let none = try_send(&here, &["undo"]);
+    assert!(
+        none.code != Some(0) && none.out.contains("undo"),
+        "{none:?}"
+    );
+    for after in &states[1..] {
+        send(&here, &["redo"]);
+        assert_eq!(state(&here), *after, "{}", playing.printed);
+    }
+    let (code, printed) = playing.end();
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(!printed.contains("lost with the supervisor"), "{printed}");
+    assert!(!printed.contains("not have all changes"), "{printed}");
+}
+
+#[test]
+fn an_edit_under_way_is_made_or_is_none_when_a_supervisor_is_lost() {
+    let here = Folder::new();
+    here.write("s.toml", SESSION);
+    let mut playing = Guarded::start(&here, LINE);
+    playing.line("playing by the clock");
+    send(&here, &["set tone.freq 500"]);
+    let before = state(&here);
+    let (mut made, mut lost) = (0, 0);
+    // Another border of a cell takes a new process, so a tenth of a second.
+    for wait_ms in [5, 30, 60, 90] {
+        let gave = std::thread::scope(|scope| {
+            let edit = scope.spawn(|| try_send(&here, &["connect tone -> wide"]));
+            std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+            playing.signal_supervisor(Signal::KILL);
+            edit.join().unwrap()
+        });
+        lost += 1;
+        playing.line(&format!("the supervisor: plays on; {lost} lost"));
+        let is_made = state(&here) != before;
+        // What was answered is kept.
+        assert!(is_made || gave.code != Some(0), "{gave:?}");
+        if is_made {
+            made += 1;
+            send(&here, &["undo"]);
+            assert_eq!(state(&here), before, "{}", playing.printed);
+        }
+        // Both cells play, by one process each.
+        let cells = query(&here, "cells");
+        for cell in cells["cells"].as_array().unwrap() {
+            assert!(
+                cell["state"] == "playing" || cell["state"] == "starting",
+                "{cell}"
+            );
+        }
+    }
+    assert!(made < 4, "none was under way");
+    send(&here, &["undo"]);
+    assert_eq!(param(&here, "tone", "freq"), Some(440.0));
+    let (_, printed) = playing.end();
+    assert!(!printed.contains("panic"), "{printed}");
+}
+
+#[test]
+fn a_save_keeps_parts_and_includes_also_with_the_next_supervisor() {
+    let here = Folder::new();
+    let part = "edges = [\"osc -> out\"]\noutputs = [\"out\"]\nnodes = { osc = { kind = \"osc\", freq = 330 } }\n";
+    here.write("part.toml", format!("[part.bell]\n{part}"));
+    let session = "include = [\"part.toml\"]\nedges = [\"high -> amp -> out\", \"deep -> out\"]\n[nodes]\nhigh = { kind = \"bell\" }\ndeep = { kind = \"drone\" }\namp = { kind = \"gain\" }\nout = { kind = \"sink\" }\n[cell.high]\nnodes = [\"high.osc\"]\n";
+    let own = part.replace("330", "55");
+    here.write("s.toml", format!("{session}[part.drone]\n{own}"));
+    let mut playing = Guarded::start(&here, LINE);
+    playing.line("playing by the clock");
+    send(&here, &["save"]);
+    let saved = String::from_utf8(here.read("s.toml")).unwrap();
+    let is_written = |text: &str| text.contains("include = [") && text.contains("[part.drone]");
+    assert!(is_written(&saved), "{saved}");
+    // An edit that is taken back, so that nodes and edges are kept in another way than the file.
+    send(&here, &["disconnect amp -> out", "connect high.osc -> out"]);
+    for lost in 1..3 {
+        playing.signal_supervisor(Signal::KILL);
+        playing.line(&format!("the supervisor: plays on; {lost} lost"));
+        if lost == 1 {
+            send(&here, &["undo"]);
+        }
+        send(&here, &["save"]);
+        let again = String::from_utf8(here.read("s.toml")).unwrap();
+        assert_eq!(again, saved, "{}", playing.printed);
+    }
+    playing.end();
+}
