@@ -65,10 +65,11 @@ fn deferred_work_is_measured_beside_its_node_however_late_it_begins() {
     let file = folder.write("hall.wav", 1, 20_000, 1);
     let text = format!(
         r#"
-        edges = ["mic -> pitch", "mic -> out", "mic -> hall -> out"]
+        edges = ["mic -> pitch", "mic -> beat", "mic -> out", "mic -> hall -> out"]
         [nodes]
         mic = {{ kind = "input" }}
         pitch = {{ kind = "pitch_tracker" }}
+        beat = {{ kind = "tempo_tracker" }}
         hall = {{ kind = "convolver", file = "{file}", partition = "31x64 14x1024 1x8192" }}
         out = {{ kind = "sink" }}
         "#
@@ -92,6 +93,9 @@ fn deferred_work_is_measured_beside_its_node_however_late_it_begins() {
     // The longest level is asked for after more blocks than are measured otherwise.
     let blocks: Vec<u64> = node("hall").work.iter().map(|it| it.blocks).collect();
     assert!(blocks.iter().any(|it| *it > 68), "{:?}", node("hall"));
+    // A tempo is looked for after seconds, and takes far more than each of the windows before.
+    let beat = node("beat").work[0].cost.polluted;
+    assert!(beat.worst.0 > 5 * beat.typical.0, "{beat:?}");
     assert!(node("out").work.is_empty());
 }
 

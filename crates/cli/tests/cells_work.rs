@@ -184,16 +184,16 @@ fn measured_work_is_admitted_once_and_over_the_blocks_that_it_has() {
     let names: Vec<&str> = with_work.map(|it| it["node"].as_str().unwrap()).collect();
     assert_eq!(names, ["pitch", "strokes", "beat"]);
     let line = "cells s.toml --driver clock --block 64 --rate 48000 --seconds 0.2";
-    // 10 ms in blocks of 1.3: six of them, so 8 ms, of which 7.2 are not in reserve. The three take 6.6, and 0.4 in each block.
-    state_costs(&here, 10, 2200);
+    // Seven blocks lie within 10 ms: 9.3 ms, of which 8.4 are not in reserve.
+    state_costs(&here, 10, 2700);
     let fits = here.call(line);
     assert!(fits.code != Some(2), "{}", fits.err);
-    state_costs(&here, 10, 2500);
+    state_costs(&here, 10, 2900);
     let refused = here.call(line);
     assert_eq!(refused.code, Some(2), "{}", refused.err);
     assert!(
         refused.err.contains(
-            "cell `analysis` does not fit: with deferred work it needs 7.5 ms of 6 blocks"
+            "cell `analysis` does not fit: with deferred work it needs 8.7 ms of 7 blocks"
         ),
         "{}",
         refused.err

@@ -104,11 +104,6 @@ impl DryRun {
         self.resources.has_deferred()
     }
 
-    /// Number of deferred jobs.
-    pub(crate) fn deferred_jobs(&self) -> usize {
-        self.resources.deferred().map(|(_, jobs)| jobs.len()).sum()
-    }
-
     /// Does all deferred work that waits: `prepare` is called before each job. `each` gets the node, the number of the job among those
     /// of the node, the ticks that it took, and the blocks from its request until its result is due.
     pub(crate) fn run_deferred(

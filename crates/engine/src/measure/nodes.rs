@@ -29,7 +29,8 @@ const CYCLES: (usize, usize) = (8, 64);
 const MAX_REPEATS: u32 = 40;
 /// Number of repeats for which the cycles of a run should leave time.
 const MIN_REPEATS: u32 = 8;
-/// Largest number of cycles of a run, if some work is asked for only after so many.
+/// Sound that a run plays if there is deferred work: long levels, and a search for a tempo, begin late. And most cycles for it.
+const WORK_SPAN_S: u64 = 5;
 const MAX_CYCLES: usize = 1 << 14;
 /// Largest number of readings that are held.
 const MAX_READINGS: usize = 1 << 24;
@@ -84,7 +85,7 @@ struct NodeBench<'a> {
     options: &'a EngineOptions,
     plan: Plan,
     cycles: usize,
-    /// Longest time in which a run waits for work that was not asked for yet.
+    /// Longest time in which a run goes on for deferred work.
     work_limit: Duration,
     sweep: CacheSweep,
     warm: Readings,
@@ -134,7 +135,7 @@ impl<'a> NodeBench<'a> {
         self.run(false)
     }
 
-    /// Makes one run. It is longer where deferred work begins late.
+    /// Makes one run. It is longer where there is deferred work.
     fn run(&mut self, is_warm: bool) -> Result<(), EngineError> {
         let mut run = DryRun::traced(self.graph, self.registry.clone(), self.options)?;
         let sweep = Some(&self.sweep).filter(|_| !is_warm);
@@ -143,15 +144,17 @@ impl<'a> NodeBench<'a> {
             false => &mut self.polluted,
         };
         let (begun, mut requests) = (Instant::now(), RunRequests::default());
-        let (all, jobs, limit) = (WARM_UP + self.cycles, run.deferred_jobs(), self.work_limit);
-        let waits = |number: usize, asked: usize| {
-            asked < jobs && number < MAX_CYCLES && begun.elapsed() < limit
+        let all = WARM_UP + self.cycles;
+        let with_work = match run.has_deferred() {
+            true => work_cycles(self.options),
+            false => 0,
         };
         let mut number = 0;
-        while number < all || waits(number, requests.jobs()) {
-            sweep.into_iter().for_each(CacheSweep::read);
+        while number < all || (number < with_work && begun.elapsed() < self.work_limit) {
+            let is_read = number < all;
+            sweep.iter().filter(|_| is_read).for_each(|it| it.read());
             run.cycle();
-            let cycle = number.checked_sub(WARM_UP).filter(|_| number < all);
+            let cycle = number.checked_sub(WARM_UP).filter(|_| is_read);
             run.records(|record| {
                 if let Some(cycle) = cycle {
                     readings.feed(cycle, record);
@@ -200,6 +203,13 @@ impl<'a> NodeBench<'a> {
             swept_bytes: self.sweep.bytes(),
         }
     }
+}
+
+/// Number of cycles of a run with deferred work.
+fn work_cycles(options: &EngineOptions) -> usize {
+    let frames = WORK_SPAN_S * u64::from(options.rate.hz());
+    let cycles = frames.div_ceil(u64::from(options.block.0.max(1)));
+    usize::try_from(cycles).map_or(MAX_CYCLES, |it| it.min(MAX_CYCLES))
 }
 
 /// Number of cycles of a run, such that several repeats fit.

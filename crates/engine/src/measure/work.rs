@@ -9,7 +9,7 @@ use rt::stamp::TickScale;
 use std::collections::BTreeMap;
 
 /// Most requests of a job whose times are held.
-const MAX_REQUESTS: usize = 64;
+const MAX_REQUESTS: usize = 512;
 
 /// A job: its node, and its number among those of the node.
 type JobKey = (NodeId, usize);
@@ -31,13 +31,6 @@ pub(super) struct WorkReadings(BTreeMap<JobKey, JobReadings>);
 /// Requests of each job so far in one run.
 #[derive(Default)]
 pub(super) struct RunRequests(BTreeMap<JobKey, usize>);
-
-impl RunRequests {
-    /// Number of jobs that had a request.
-    pub(super) fn jobs(&self) -> usize {
-        self.0.len()
-    }
-}
 
 impl WorkReadings {
     /// Does the work that waits in `run`, between two cycles: no step has a part of it. With `sweep` its caches are polluted.
