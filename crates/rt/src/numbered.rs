@@ -124,8 +124,8 @@ mod loom_tests {
         });
     }
 
-    /// Two writers, of which the first one comes late: it may be anywhere in its message when the second one begins. Gives true if what
-    /// is read with the number of the second one is always its message, among those that `is_whole`.
+    /// Two writers, of which the first one comes late: it may be anywhere in its message when the second one begins. What is read with
+    /// the number of the second one and `is_whole` is its message.
     fn a_late_writer_is_found(is_whole: fn(&[u32; 3]) -> bool) {
         loom::model(move || {
             let lane: Arc<[AtomicU32; 4]> = Arc::new(std::array::from_fn(|_| AtomicU32::new(0)));
