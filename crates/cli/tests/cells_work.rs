@@ -91,17 +91,59 @@ work = ["room"]
 cores = [0, 1]
 "#;
 
-#[test]
-fn long_levels_of_a_convolver_in_another_process_have_the_same_bits_also_over_failures() {
-    let here = Folder::new();
-    here.write("s.toml", ROOM);
-    let mut state = 7u32;
-    let room = (0..72_000).map(|at| {
+/// A room of so many frames.
+fn noise(frames: usize, seed: u32) -> Vec<u8> {
+    let mut state = seed;
+    let room = (0..frames).map(|at| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let noise = (state >> 8) as f32 / (1 << 24) as f32 - 0.5;
         0.2 * noise * (-(at as f32) / 30_000.0).exp()
     });
-    here.write("room.wav", sound(48_000, &[&room.collect::<Vec<f32>>()]));
+    sound(48_000, &[&room.collect::<Vec<f32>>()])
+}
+
+#[test]
+fn a_convolver_that_fades_between_two_responses_in_another_process_has_the_same_bits() {
+    let here = Folder::new();
+    here.write("room.wav", noise(72_000, 7));
+    here.write("hall.wav", noise(40_000, 9));
+    // It begins with either of the two, and goes to and fro: within a fade, in the middle of one, and long after one.
+    for first in [0, 1] {
+        let switched = format!(
+            r#"file = "room.wav", other = "hall.wav", fade = 0.4, which = {first} }}
+flip = {{ kind = "osc", freq = 0.9, wave = "square" }}"#
+        );
+        let session = ROOM.replace("file = \"room.wav\" }", &switched);
+        let edges = "\"flip -> room.which\", \"sung -> room";
+        here.write("s.toml", session.replace("\"sung -> room", edges));
+        for (block, drills) in [
+            (64, ""),
+            (256, "--drill tail:kill@0.7 --drill tail:kill@1.9"),
+            (64, "--drill tail:garbage@1.4 --drill tail:stop@2.51"),
+        ] {
+            let line = format!("--seconds 4 --block {block}");
+            here.well(&format!("render s.toml -o one.wav {line}"));
+            let gave = here.well(&format!("cells s.toml --render many.wav {line} {drills}"));
+            let is_same = here.read("one.wav") == here.read("many.wav");
+            assert!(is_same, "{first} {block} {drills}\n{}", gave.err);
+            assert!(all_in_time(&gave.err) > 20, "{}", gave.err);
+        }
+        // What it fades to is heard.
+        let alone = session.replace(", other = \"hall.wav\", fade = 0.4", "");
+        here.write(
+            "s.toml",
+            alone.replace(&format!("which = {first} "), "which = 0 "),
+        );
+        here.well("render s.toml -o alone.wav --seconds 4");
+        assert!(here.read("one.wav") != here.read("alone.wav"));
+    }
+}
+
+#[test]
+fn long_levels_of_a_convolver_in_another_process_have_the_same_bits_also_over_failures() {
+    let here = Folder::new();
+    here.write("s.toml", ROOM);
+    here.write("room.wav", noise(72_000, 7));
     for (block, drills) in [
         (64, ""),
         (256, ""),

@@ -122,18 +122,21 @@ impl UndoEntry {
 
 impl EditHistory {
     /// Keeps a change. Values of the same parameters, one after the other, are one change.
-    pub(crate) fn remember(&mut self, mut before: UndoEntry) {
+    pub(crate) fn remember(&mut self, before: UndoEntry) {
         self.changes += 1;
-        self.revision += 1;
-        before.number = self.next;
-        self.next += 1;
-        self.redo.clear();
         let is_sweep = self
             .undo
             .last()
             .is_some_and(|last| last.keys().is_some() && last.keys() == before.keys());
+        if is_sweep && self.redo.is_empty() {
+            return;
+        }
+        self.revision += 1;
+        self.redo.clear();
         if !is_sweep {
-            self.undo.push(before);
+            let number = self.next;
+            self.undo.push(UndoEntry { number, ..before });
+            self.next += 1;
         }
         let mut nodes: usize = self.undo.iter().map(UndoEntry::nodes).sum();
         while self.undo.len() > MAX_ENTRIES || (nodes > MAX_NODES && self.undo.len() > 1) {

@@ -4,7 +4,7 @@ use super::Convolver;
 use crate::level::FdlInfo;
 use crate::level::remote::LineWork;
 use crate::partition::Partition;
-use crate::response::exchange::Preparer;
+use crate::response::exchange::{Exchange, Preparer};
 use fft::Kernels;
 use processor::{NodeWork, WorkChannel};
 use rt::deferred::JobRunner;
@@ -83,13 +83,19 @@ impl Convolver {
         Some(stream.job.get()?.form().words())
     }
 
-    /// Has another process do the work of delay line `fdl` from now on. With `waits` its results are waited for.
+    /// Has another process do the work of delay line `fdl` from now on. With `waits` its results are waited for. `first` is the number of
+    /// the response that the convolver was made with.
     ///
     /// Real-time: setup.
-    pub(crate) fn send_away(&mut self, fdl: usize, channel: Box<dyn WorkChannel>, waits: bool) {
+    pub(crate) fn send_away(
+        &mut self,
+        fdl: usize,
+        channel: Box<dyn WorkChannel>,
+        (waits, first): (bool, usize),
+    ) {
         let stream = self.streams.get_mut(fdl);
         if let Some(line) = stream.and_then(|stream| stream.job.get()) {
-            line.send_away(channel, waits);
+            line.send_away(channel, waits, first);
         }
     }
 
@@ -102,15 +108,20 @@ impl Convolver {
         line.is_some_and(|line| line.is_away())
     }
 
-    /// The work of these delay lines, for another process.
+    /// The work of these delay lines, for another process. `spare` has the filters of another response.
     ///
     /// Real-time: setup.
-    pub(crate) fn into_line_works(self, lines: &[usize]) -> Vec<Box<dyn NodeWork>> {
+    pub(crate) fn into_line_works(
+        self,
+        lines: &[usize],
+        mut spare: Option<Box<Exchange>>,
+    ) -> Vec<Box<dyn NodeWork>> {
         let streams = self.streams.into_iter().enumerate();
         let streams = streams.filter(|(at, _)| lines.contains(at));
-        let works = streams.filter_map(|(_, mut stream)| {
+        let works = streams.filter_map(|(at, mut stream)| {
             let form = stream.job.get()?.form();
-            Some(Box::new(LineWork::new(form, stream.job)) as Box<dyn NodeWork>)
+            let other = spare.as_mut().and_then(|it| it.sets.get_mut(at)?.take());
+            Some(Box::new(LineWork::new(form, stream.job, other)) as Box<dyn NodeWork>)
         });
         works.collect()
     }

@@ -23,6 +23,15 @@ pub(super) struct Fade {
     pub(super) frame: usize,
 }
 
+/// Which of the two sets is in use, and how far a cross-fade to the other one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FilterPhase {
+    /// The set that the line was made with.
+    pub(super) is_original: bool,
+    /// Frames of the cross-fade that have passed.
+    pub(super) fade: Option<usize>,
+}
+
 impl ActiveFilters {
     pub(super) fn new(current: FilterSet) -> Self {
         Self {
@@ -70,6 +79,34 @@ impl ActiveFilters {
             && let Some(fade) = self.next.take()
         {
             self.retired = Some(std::mem::replace(&mut self.current, fade.filters));
+        }
+    }
+
+    /// Which filters are in use, and how far a cross-fade is.
+    pub(super) fn phase(&self) -> FilterPhase {
+        FilterPhase {
+            is_original: self.current.is_original(),
+            fade: self.next.as_ref().map(|fade| fade.frame),
+        }
+    }
+
+    /// Has these filters in use, and a cross-fade to the others so far. The set that is not in use comes in `spare`, or is left there;
+    /// without one nothing changes.
+    pub(super) fn set_phase(&mut self, phase: FilterPhase, spare: &mut Option<FilterSet>) {
+        let coming = self.next.take().map(|fade| fade.filters);
+        let other = coming.or_else(|| self.retired.take());
+        let Some(mut other) = other.or_else(|| spare.take()) else {
+            return;
+        };
+        if self.current.is_original() != phase.is_original {
+            std::mem::swap(&mut self.current, &mut other);
+        }
+        match phase.fade {
+            Some(frame) => {
+                let filters = other;
+                self.next = Some(Fade { filters, frame });
+            }
+            None => *spare = Some(other),
         }
     }
 

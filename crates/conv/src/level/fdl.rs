@@ -11,7 +11,7 @@
 //! period all channels side by side, so that the callback reads one short run of memory. A block of sixteen channels that
 //! are processed together is frames of sixteen samples.
 
-use super::crossfade::{ActiveFilters, blend};
+use super::crossfade::{ActiveFilters, FilterPhase, blend};
 use super::filters::FilterSet;
 use super::history::SpectrumHistory;
 use super::input::InputBuffers;
@@ -120,11 +120,12 @@ impl Fdl {
         }
     }
 
-    /// Has another process do the work from now on. With `waits` its results are waited for.
+    /// Has another process do the work from now on. With `waits` its results are waited for. `first` is the number of the response
+    /// that the line was made with.
     ///
     /// Real-time: setup.
-    pub(crate) fn send_away(&mut self, channel: Box<dyn WorkChannel>, waits: bool) {
-        let remote = RemoteLine::new(self.form(), channel, waits);
+    pub(crate) fn send_away(&mut self, channel: Box<dyn WorkChannel>, waits: bool, first: usize) {
+        let remote = RemoteLine::new(self.form(), channel, (waits, first));
         self.remote = Some(Box::new(remote));
     }
 
@@ -216,7 +217,8 @@ impl Fdl {
         period: u64,
     ) {
         if let Some(remote) = &mut self.remote {
-            return remote.ask(sound, silent, gap, period);
+            let phase = self.filters.phase();
+            return remote.ask(sound, (silent, gap), phase, period);
         }
         self.input.push(sound, silent, gap > 0, self.spec.size);
         let is_all_forgotten = self.history.advance(gap);
@@ -229,6 +231,15 @@ impl Fdl {
         } else if gap > 0 {
             self.lookahead.discard_before(period);
         }
+    }
+
+    /// Has these filters in use from the next period on; those that are not are left in `spare`.
+    ///
+    /// Real-time: hot.
+    pub(super) fn set_phase(&mut self, mut phase: FilterPhase, spare: &mut Option<FilterSet>) {
+        let last = self.spec.fade_frames;
+        phase.fade = phase.fade.map(|frame| frame.min(last));
+        self.filters.set_phase(phase, spare);
     }
 
     /// Exchanges the output of the last period for memory for the next.

@@ -1,15 +1,17 @@
 //! A delay line whose work is done in another process: [`RemoteLine`] in the node, [`LineWork`] there.
 //!
 //! ```text
-//!   request   │ period │ slot │ slot │ slot │ …       a slot: its period, frames of silence, lost periods before, sound
+//!   request   │ period │ slot │ slot │ slot │ …       a slot: its period, frames of silence, lost periods before, filters, sound
 //!   reply     │ output of the period │
 //! ```
 //!
 //! A request holds the last periods that the line needs, each in the slot of its number. The node writes one slot in each period.
 //! The other process keeps the line's spectra, and looks at the newest slot alone. One that begins anew, or has missed a period,
-//! hears all slots again: so it gives the same bits.
+//! hears all slots again: so it gives the same bits. A slot says which of two responses is in use, and how far a cross-fade is.
 
+use super::crossfade::FilterPhase;
 use super::fdl::Fdl;
+use super::filters::FilterSet;
 use fft::AlignedBuffer;
 use processor::{NodeWork, WorkChannel};
 use rt::deferred::{DeferredJob, PiecewiseJob};
@@ -18,7 +20,7 @@ use std::ops::Range;
 /// Words before the slots.
 const HEAD: usize = 2;
 /// Words of a slot before its sound.
-const SLOT_HEAD: usize = 4;
+const SLOT_HEAD: usize = 6;
 /// Samples below it make no output that is not finite, with any response.
 const MODEST: f32 = 1e15;
 
@@ -48,6 +50,25 @@ impl LineForm {
     }
 }
 
+/// The words of filters in a node that was made with response `first`: number of the response in use, and frames of the cross-fade to
+/// the other one, plus one.
+fn phase_words(phase: FilterPhase, first: usize) -> [u32; 2] {
+    let number = first as u32 ^ u32::from(!phase.is_original);
+    let fade = phase.fade.map(|frame| frame.saturating_add(1));
+    [
+        number,
+        fade.map_or(0, |it| u32::try_from(it).unwrap_or(u32::MAX)),
+    ]
+}
+
+/// The filters of such words, in a process that was made with the first response.
+fn read_phase([number, fade]: [u32; 2]) -> FilterPhase {
+    FilterPhase {
+        is_original: number == 0,
+        fade: (fade as usize).checked_sub(1),
+    }
+}
+
 fn put(words: &mut [u32], value: u64) {
     (words[0], words[1]) = (value as u32, (value >> 32) as u32);
 }
@@ -62,6 +83,8 @@ pub(super) struct RemoteLine {
     channel: Box<dyn WorkChannel>,
     /// It waits for results: offline.
     waits: bool,
+    /// Number of the response that the node was made with.
+    first: usize,
     /// The last result has not come.
     pub(super) is_missing: bool,
     /// The last period asked for, and the last one with a sample that is not modest.
@@ -70,11 +93,16 @@ pub(super) struct RemoteLine {
 }
 
 impl RemoteLine {
-    pub(super) fn new(form: LineForm, channel: Box<dyn WorkChannel>, waits: bool) -> Self {
+    pub(super) fn new(
+        form: LineForm,
+        channel: Box<dyn WorkChannel>,
+        (waits, first): (bool, usize),
+    ) -> Self {
         Self {
             form,
             channel,
             waits,
+            first,
             is_missing: false,
             period: 0,
             immodest: None,
@@ -84,7 +112,14 @@ impl RemoteLine {
     /// Asks for the output of `period`, as [`Fdl::begin`] begins it.
     ///
     /// Real-time: hot, wakes.
-    pub(super) fn ask(&mut self, sound: &[f32], silent: usize, gap: usize, period: u64) {
+    pub(super) fn ask(
+        &mut self,
+        sound: &[f32],
+        (silent, gap): (usize, usize),
+        phase: FilterPhase,
+        period: u64,
+    ) {
+        let phase = phase_words(phase, self.first);
         let slot = self.form.slot(period);
         self.period = period;
         // NaN is not modest either.
@@ -97,6 +132,7 @@ impl RemoteLine {
             put(head, period);
             head[2] = u32::try_from(silent).unwrap_or(u32::MAX);
             head[3] = u32::try_from(gap).unwrap_or(u32::MAX);
+            head[4..].copy_from_slice(&phase);
             for (word, sample) in samples.iter_mut().zip(sound) {
                 *word = sample.to_bits();
             }
@@ -133,6 +169,8 @@ pub(crate) struct LineWork {
     form: LineForm,
     /// Never started: it holds the line.
     line: DeferredJob<Fdl>,
+    /// The filters that are not in use, if there are two responses.
+    spare: Option<FilterSet>,
     sound: AlignedBuffer,
     output: AlignedBuffer,
     /// The last period that it has heard.
@@ -141,10 +179,11 @@ pub(crate) struct LineWork {
 
 impl LineWork {
     /// Real-time: setup.
-    pub(crate) fn new(form: LineForm, line: DeferredJob<Fdl>) -> Self {
+    pub(crate) fn new(form: LineForm, line: DeferredJob<Fdl>, spare: Option<FilterSet>) -> Self {
         Self {
             form,
             line,
+            spare,
             sound: AlignedBuffer::new(form.input),
             output: AlignedBuffer::new(form.output),
             last: None,
@@ -165,6 +204,7 @@ impl LineWork {
             u32::MAX => usize::MAX,
             gap => gap as usize,
         };
+        line.set_phase(read_phase([head[4], head[5]]), &mut self.spare);
         line.begin(&mut self.sound, silent, gap, period);
         while !PiecewiseJob::run_piece(line) {}
         line.take_output(&mut self.output);
@@ -230,11 +270,24 @@ mod tests {
     /// True if a reply with NaN is missing, `later` periods after an input with this sample.
     fn is_missing(sample: f32, later: u64) -> bool {
         let reply = Answers(vec![1.0_f32.to_bits(), f32::NAN.to_bits()], 0);
-        let mut line = RemoteLine::new(FORM, Box::new(reply), false);
-        line.ask(&[0.5, sample, 0.0, 0.0], 0, 0, 7);
-        (8..8 + later).for_each(|period| line.ask(&[0.5; 4], 0, 0, period));
+        let mut line = RemoteLine::new(FORM, Box::new(reply), (false, 0));
+        let phase = read_phase([0, 0]);
+        line.ask(&[0.5, sample, 0.0, 0.0], (0, 0), phase, 7);
+        (8..8 + later).for_each(|period| line.ask(&[0.5; 4], (0, 0), phase, period));
         line.take(&mut [0.0; 2]);
         line.is_missing
+    }
+
+    #[test]
+    fn words_of_filters_say_which_response_is_heard_whichever_the_node_began_with() {
+        let phase = |is_original, fade| FilterPhase { is_original, fade };
+        assert_eq!(phase_words(phase(true, None), 0), [0, 0]);
+        assert_eq!(phase_words(phase(true, Some(0)), 1), [1, 1]);
+        assert_eq!(phase_words(phase(false, Some(480)), 1), [0, 481]);
+        assert_eq!(read_phase([0, 481]), phase(true, Some(480)));
+        // Any words are some filters.
+        assert_eq!(read_phase([7, 0]), phase(false, None));
+        assert_eq!(read_phase([1, u32::MAX]).fade, Some(u32::MAX as usize - 1));
     }
 
     #[test]

@@ -13,10 +13,15 @@ pub(super) fn lines(convolver: &Convolver, block: usize) -> Vec<usize> {
     long.map(|(at, _)| at).collect()
 }
 
-/// Has lines done in another process, if one does the work of the node at `seat`. Returns those that are not.
+/// Has lines done in another process, if one does the work of the node at `seat`, which was made with response `first`. Returns those
+/// that are not.
 ///
 /// Real-time: setup.
-pub(super) fn travel(convolver: &mut Convolver, seat: &WorkSeat, setup: &Setup<'_>) -> Vec<usize> {
+pub(super) fn travel(
+    convolver: &mut Convolver,
+    (seat, first): (&WorkSeat, usize),
+    setup: &Setup<'_>,
+) -> Vec<usize> {
     let long = match setup.mode {
         Mode::DryRun => Vec::new(),
         _ => lines(convolver, setup.block.count()),
@@ -24,7 +29,8 @@ pub(super) fn travel(convolver: &mut Convolver, seat: &WorkSeat, setup: &Setup<'
     for (index, line) in long.iter().enumerate() {
         let words = convolver.line_words(*line);
         if let Some(channel) = words.and_then(|words| seat.channel(index, words)) {
-            convolver.send_away(*line, channel, setup.mode == Mode::Offline);
+            let waits = setup.mode == Mode::Offline;
+            convolver.send_away(*line, channel, (waits, first));
         }
     }
     let lines = convolver.fdls().enumerate();

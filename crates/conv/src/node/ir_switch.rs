@@ -42,6 +42,13 @@ impl IrSwitch {
         usize::from(self.is_other)
     }
 
+    /// Number of the file with which the convolver has begun.
+    ///
+    /// Real-time: setup.
+    pub(super) fn number(&self) -> usize {
+        usize::from(self.starts_with_other)
+    }
+
     /// Keeps the filters to which it can switch.
     ///
     /// Real-time: setup.
@@ -61,8 +68,11 @@ impl IrSwitch {
     /// Real-time: hot.
     pub(super) fn read_events(&mut self, block: &Block<'_>, range: Range<usize>) {
         for event in block.events().iter() {
-            if let (EventTarget::Param(index), EventBody::Value(value)) = (event.target, event.body)
-                && index == self.which
+            // What an edge drives glides: which side of the middle it is on counts at once.
+            let (EventBody::Value(value) | EventBody::Glide(value)) = event.body else {
+                continue;
+            };
+            if event.target == EventTarget::Param(self.which)
                 && range.contains(&(event.frame as usize))
                 && !value.is_nan()
             {

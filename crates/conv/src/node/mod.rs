@@ -166,7 +166,7 @@ impl ConvolverNode {
             .into_iter()
             .for_each(|note| setup.services.notify_user(note));
         let levels = adapter.convolver().partition().levels().len();
-        let seat = (self.config.responses.count() == 1).then_some(&self.config.seat);
+        let seat = (&self.config.seat, self.ir_switch.number());
         self.scheduler = self
             .config
             .work

@@ -70,13 +70,12 @@ impl SchedulerChoice {
     /// Real-time: setup.
     pub(super) fn start(
         self,
-        (convolver, seat): (&mut Convolver, Option<&WorkSeat>),
+        (convolver, seat): (&mut Convolver, (&WorkSeat, usize)),
         setup: &mut Setup<'_>,
     ) -> NodeScheduler {
         match self {
             Self::Deferred => {
-                let nowhere = WorkSeat::default();
-                for index in travel(convolver, seat.unwrap_or(&nowhere), setup) {
+                for index in travel(convolver, seat, setup) {
                     setup.services.defer(convolver.job_runner(index));
                 }
                 NodeScheduler::Deferred

@@ -9,7 +9,7 @@ use processor::{MakeError, NodeWork, WorkContext};
 ///
 /// # Errors
 ///
-/// Its parameters say that something else does it, it has a second response, or no level is long enough.
+/// Its parameters say that something else does it, or no level is long enough.
 ///
 /// Real-time: setup.
 pub(super) fn works(
@@ -20,16 +20,13 @@ pub(super) fn works(
     if !matches!(config.work, SchedulerChoice::Deferred) {
         return Err(refused("with this `work` no other process does it"));
     }
-    if config.responses.count() > 1 {
-        return Err(refused("a node with `other` does its work itself"));
-    }
     let block = context.block.count();
     let built = config.build((context.rate, block), 0);
     let built = built.map_err(|why| MakeError::param("file", why))?;
-    let convolver = built.adapter.into_convolver();
+    let (convolver, spare) = (built.adapter.into_convolver(), built.spare);
     let lines = lines(&convolver, block);
     match lines.is_empty() {
         true => Err(refused("no level is as long as two blocks")),
-        false => Ok(convolver.into_line_works(&lines)),
+        false => Ok(convolver.into_line_works(&lines, spare)),
     }
 }

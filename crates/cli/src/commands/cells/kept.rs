@@ -70,6 +70,8 @@ impl KeptChanges {
     pub(super) fn take_edits(&mut self) -> Option<String> {
         let what = self.table.get("edits")?.to_owned();
         self.table.remove("edits");
+        // They lead from what is not there.
+        self.note_history(&KeptHistory::default());
         Some(what)
     }
 
@@ -219,6 +221,7 @@ impl KeptChanges {
     /// Forgets the session as it played, which cannot be read, and the cells that were parts of it.
     pub(super) fn forget_edited(&mut self) {
         self.table.remove("cells");
+        self.note_history(&KeptHistory::default());
     }
 
     /// The cells as they were, with their keys; `None` if nothing has changed those of the session. Cells of nodes that are
