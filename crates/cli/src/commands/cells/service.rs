@@ -7,9 +7,7 @@ use divisi::cells::{
     CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, GraphGoal, InnerChange,
     InnerTap, cell_text,
 };
-use divisi::control::{
-    CellHost, CellTap, CellTaps, Command, EditGoal, InsideEvent, KeptHistory,
-};
+use divisi::control::{CellHost, CellTap, CellTaps, Command, EditGoal, InsideEvent, KeptHistory};
 use divisi::engine::{EngineError, WordsFate};
 use divisi::graph::{NodeId, ParamValue};
 use divisi::prelude::{Engine, Graph};
