@@ -7,6 +7,8 @@
 //! programs disturb little. `--block 512` lets the engine take several of Pd's blocks at once. `--alone` plays without Pd and prints a hash of what sounded: two builds that
 //! should sound alike can be compared, or with `--workers` one with itself. Then it plays on for a counter of instructions, which counts `measured` only (`valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*'`).
 //!
+//! `--fastest` plays without Pd and prints the fastest of the rounds: builds can be compared on a machine that is not at rest.
+//!
 //! A row: nanoseconds a block of 64 frames, medians of the rounds, and the median of the ratios Pd / Divisi.
 
 use divisi_benches::stats::median;
@@ -31,6 +33,8 @@ struct Call {
     workers: usize,
     /// Plays only.
     is_alone: bool,
+    /// Plays only, and tells the fastest round.
+    is_fastest: bool,
     /// Frames of a block of the engine, a multiple of 64.
     block: usize,
     patches: Vec<PathBuf>,
@@ -41,6 +45,9 @@ fn main() {
     let folder = std::env::temp_dir().join(format!("divisi-bench-pd-{}", std::process::id()));
     if call.is_alone {
         return call.play_alone();
+    }
+    if call.is_fastest {
+        return call.play_fastest();
     }
     std::fs::create_dir_all(&folder).expect("a folder for patches that end");
     let (first, second) = match call.workers {
@@ -76,6 +83,7 @@ impl Call {
             is_control: false,
             workers: 1,
             is_alone: false,
+            is_fastest: false,
             block: 64,
             patches: Vec::new(),
         };
@@ -89,6 +97,7 @@ impl Call {
                 "--block" => call.block = number().expect("--block NUMBER") as usize,
                 "--control" => call.is_control = true,
                 "--alone" => call.is_alone = true,
+                "--fastest" => call.is_fastest = true,
                 path => collect(Path::new(path), &mut call.patches),
             }
         }
@@ -110,6 +119,24 @@ impl Call {
                 let blocks = measured(&mut player, self.seconds);
                 println!("{hash:016x} {blocks} blocks {}", patch.display());
             }
+        }
+    }
+
+    /// Plays each patch in rounds, and prints what a block took in the fastest one.
+    fn play_fastest(&self) {
+        for patch in &self.patches {
+            let Some(mut player) = self.player(patch) else {
+                continue;
+            };
+            player.play(1.0);
+            let times = (0..self.rounds).map(|_| {
+                let begin = processor_time(libc::RUSAGE_SELF);
+                player.play(self.seconds);
+                processor_time(libc::RUSAGE_SELF) - begin
+            });
+            let least = times.fold(f64::INFINITY, f64::min) * 1e9 / (self.seconds * RATE / 64.0);
+            let name = patch.file_stem().unwrap_or_default().to_string_lossy();
+            println!("{name:32} {least:9.0}");
         }
     }
 

@@ -9,7 +9,7 @@
 
 use super::arithmetic::{Arithmetic, Operation};
 use super::loops::RUN;
-use super::place::SignalObject;
+use super::place::{Filling, SignalObject};
 
 /// Operations of which each one takes what the one before has found.
 pub(super) struct Chain {
@@ -144,19 +144,18 @@ impl Chain {
         }
     }
 
-    /// Fills the blocks of inlets that are numbers, where they have changed, and notes it.
+    /// Fills the blocks of inlets that are numbers, where these have changed, and notes it.
     #[inline(always)]
     pub(super) fn fill(
         &self,
         objects: &mut [SignalObject],
         blocks: &mut [Box<[f32]>],
-        has_filled: &mut bool,
+        filling: &mut Filling,
     ) {
         for (object, numbers) in &self.numbers {
             let object = &mut objects[*object];
-            if object.take_new_numbers() {
+            if object.take_numbers(filling) {
                 fill(numbers, object, blocks);
-                *has_filled = true;
             }
         }
     }

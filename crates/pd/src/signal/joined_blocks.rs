@@ -5,7 +5,7 @@
 //! row of objects for which no sample depends on where a block ends (`Object::joins`).
 
 use super::bound_step::BoundStep;
-use super::place::SignalObject;
+use super::place::{Fill, Filling, SignalObject};
 use super::shared::SharedName;
 use super::traits::Traits;
 use super::{BLOCK, RowFormat};
@@ -22,11 +22,9 @@ pub(super) struct JoinedBlocks {
     counts: Vec<usize>,
     sets: Vec<Vec<Box<[f32]>>>,
     in_use: usize,
-    /// Number of times that numbers were filled in, and the same of each set when it was last in use.
+    /// Number of times that new numbers were filled in, and the same of each set when it was last in use.
     numbers: u64,
     seen: Vec<u64>,
-    /// True until the next block, if all numbers are to be filled into the blocks in use.
-    lacks_numbers: bool,
 }
 
 impl JoinedBlocks {
@@ -37,9 +35,8 @@ impl JoinedBlocks {
             counts: Vec::new(),
             sets: Vec::new(),
             in_use: 0,
-            numbers: 1,
+            numbers: 0,
             seen: Vec::new(),
-            lacks_numbers: false,
         }
     }
 
@@ -90,25 +87,35 @@ impl JoinedBlocks {
         self.counts.last().copied().unwrap_or(1)
     }
 
-    /// Notes that numbers of boxes were filled into the blocks in use, which are new if the blocks lacked none: those of the other sets are
-    /// old then.
+    /// What is to be noted while a row computes.
+    #[inline]
+    pub(super) fn filling(&self) -> Filling {
+        Filling {
+            round: self.numbers + 1,
+            has_new: false,
+        }
+    }
+
+    /// Notes what was filled into the blocks in use: they hold all numbers now, and those of the other sets are old if some were new.
     ///
     /// Real-time: hot.
     #[inline]
-    pub(super) fn note_numbers(&mut self, were_filled: bool) {
-        let lacked = std::mem::replace(&mut self.lacks_numbers, false);
-        self.numbers += u64::from(were_filled && !lacked);
+    pub(super) fn note_numbers(&mut self, filling: &Filling) {
+        self.numbers += u64::from(filling.has_new);
+        if let Some(seen) = self.seen.get_mut(self.in_use) {
+            *seen = self.numbers;
+        }
     }
 
-    /// Lets all numbers of `objects` be filled into the blocks in use.
+    /// Lets the numbers of `objects` be filled into the blocks in use that were new since these were last in use.
     ///
     /// Real-time: hot.
-    pub(super) fn fill_in(&mut self, objects: &mut [SignalObject]) {
-        let are_new = objects.iter().any(|object| object.has_new_numbers);
-        self.numbers += u64::from(are_new);
-        self.lacks_numbers = true;
+    pub(super) fn fill_late(&self, objects: &mut [SignalObject]) {
+        let seen = self.seen.get(self.in_use).copied().unwrap_or(0);
         for object in objects {
-            object.has_new_numbers = true;
+            if object.fill == Fill::Done && object.new_in > seen {
+                object.fill = Fill::Late;
+            }
         }
     }
 
@@ -124,7 +131,6 @@ impl JoinedBlocks {
         }
         std::mem::swap(&mut self.sets[self.in_use], blocks);
         std::mem::swap(&mut self.sets[to], blocks);
-        self.seen[self.in_use] = self.numbers;
         self.in_use = to;
         (count, self.seen[to] != self.numbers)
     }

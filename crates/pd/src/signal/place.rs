@@ -8,13 +8,33 @@ use rt::claim_cell::WriteClaim;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+/// Whether blocks hold the numbers of boxes that they are filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fill {
+    Done,
+    /// A message has changed a number.
+    New,
+    /// A number has changed while blocks of another length were in use.
+    Late,
+}
+
+/// The numbers that are filled in while a row computes.
+pub(super) struct Filling {
+    /// Number of times that some were new, with this one.
+    pub round: u64,
+    /// True if some are new now.
+    pub has_new: bool,
+}
+
 /// A signal object: between two blocks it belongs to the messages, within a block to its step.
 pub(crate) struct SignalObject {
     pub object: Box<dyn Object>,
     /// Numbers at its inlets of signals, for those that nothing is connected to.
     numbers: Box<[Option<f32>]>,
-    /// True if a number has changed since the blocks of them were filled.
-    pub(super) has_new_numbers: bool,
+    /// Whether the blocks of them hold them.
+    pub(super) fill: Fill,
+    /// [`Filling::round`] in which they were new.
+    pub(super) new_in: u64,
     /// The number at the right of one that is an operation.
     pub(super) scalar: f32,
     /// Clocks that it has set in this block: number and delay in milliseconds.
@@ -31,7 +51,8 @@ impl SignalObject {
             scalar: scalar(&*object),
             object,
             numbers,
-            has_new_numbers: true,
+            fill: Fill::New,
+            new_in: 0,
             clocks: Vec::with_capacity(Self::MAX_CLOCKS),
         }
     }
@@ -48,13 +69,23 @@ impl SignalObject {
         self.numbers.get(inlet).copied().flatten().unwrap_or(0.0)
     }
 
-    /// Returns true once after a number has changed. In most blocks none has: then nothing is written.
+    /// Returns true if its numbers are to be filled into their blocks, and notes that this is done. In most blocks it is not: then nothing
+    /// is written.
     #[inline(always)]
-    pub(super) fn take_new_numbers(&mut self) -> bool {
-        if !self.has_new_numbers {
-            return false;
+    pub(super) fn take_numbers(&mut self, filling: &mut Filling) -> bool {
+        match self.fill {
+            Fill::Done => false,
+            _ => self.note_filled(filling),
         }
-        self.has_new_numbers = false;
+    }
+
+    #[cold]
+    fn note_filled(&mut self, filling: &mut Filling) -> bool {
+        if self.fill == Fill::New {
+            self.new_in = filling.round;
+            filling.has_new = true;
+        }
+        self.fill = Fill::Done;
         true
     }
 
@@ -75,13 +106,13 @@ impl SignalObject {
             Some(Some(number)) => *number = to,
             _ => return false,
         }
-        self.has_new_numbers = true;
+        self.fill = Fill::New;
         true
     }
 
     /// Gives its inlets other numbers.
     pub(crate) fn set_numbers(&mut self, numbers: Box<[Option<f32>]>) {
-        (self.numbers, self.has_new_numbers) = (numbers, true);
+        (self.numbers, self.fill) = (numbers, Fill::New);
     }
 }
 
@@ -145,8 +176,8 @@ impl ObjectPlace {
     pub(crate) fn exchange(&self, other: &Self) {
         let (mut one, mut other) = (self.write(), other.write());
         std::mem::swap(&mut *one, &mut *other);
-        one.has_new_numbers = true;
-        other.has_new_numbers = true;
+        one.fill = Fill::New;
+        other.fill = Fill::New;
     }
 
     /// A group of `count` places without objects.

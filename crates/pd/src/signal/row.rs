@@ -5,7 +5,7 @@ use super::joined_blocks::JoinedBlocks;
 use super::lanes::{Cut, Scratch, Slices};
 use super::loops::RUN;
 use super::moves::Moves;
-use super::place::{ObjectGroup, ObjectPlace};
+use super::place::{Fill, ObjectGroup, ObjectPlace};
 use super::row_blocks::RowBlocks;
 use super::row_builder::RowBuilder;
 use super::row_step::{Action, OwnBlocks, RowStep};
@@ -148,7 +148,7 @@ impl Row {
         self.frames = format.frames;
         self.joined.resize(&mut self.blocks, format);
         for object in self.objects.write().iter_mut() {
-            object.has_new_numbers = true;
+            object.fill = Fill::New;
         }
     }
 
@@ -185,7 +185,7 @@ impl Row {
         let most = joins.min().unwrap_or(1).min(most);
         let (joined, lacks_numbers) = self.joined.set(&mut self.blocks, most);
         if lacks_numbers {
-            self.joined.fill_in(&mut objects);
+            self.joined.fill_late(&mut objects);
         }
         joined
     }
@@ -246,7 +246,7 @@ impl Row {
     fn use_blocks(&mut self, count: usize) {
         let (_, lacks_numbers) = self.joined.set(&mut self.blocks, count);
         if lacks_numbers {
-            self.joined.fill_in(&mut self.objects.write());
+            self.joined.fill_late(&mut self.objects.write());
         }
     }
 
@@ -287,7 +287,7 @@ impl<const IS_BATCH: bool> WideWork for Running<'_, IS_BATCH> {
         };
         let is_in_runs = blocks[0].len() % RUN == 0;
         let cut = if IS_BATCH { Cut::Blocks } else { Cut::Whole };
-        let mut has_filled = false;
+        let mut filling = row.joined.filling();
         let mut steps = row.steps.iter();
         while let Some(step) = steps.next() {
             let at = match &step.action {
@@ -297,7 +297,7 @@ impl<const IS_BATCH: bool> WideWork for Running<'_, IS_BATCH> {
                         let (now, behind) = steps.as_slice().split_at(together);
                         steps = behind.iter();
                         for (step, at) in now.iter().zip(lanes.objects()) {
-                            step.take_numbers(&mut objects[at], blocks, &mut has_filled);
+                            step.take_numbers(&mut objects[at], blocks, &mut filling);
                         }
                         lanes.run(&mut objects, (blocks, &mut row.scratch), row.rate, cut);
                     }
@@ -308,7 +308,7 @@ impl<const IS_BATCH: bool> WideWork for Running<'_, IS_BATCH> {
                         let (now, behind) = steps.as_slice().split_at(slices.count());
                         steps = behind.iter();
                         let blocks = (&mut *blocks, row.rate);
-                        let cut = (cut, &mut has_filled);
+                        let cut = (cut, &mut filling);
                         RowStep::run_slices(slices, now, &mut objects, blocks, cut);
                     }
                     continue;
@@ -319,14 +319,14 @@ impl<const IS_BATCH: bool> WideWork for Running<'_, IS_BATCH> {
                     continue;
                 }
                 Action::Chain(chain) => {
-                    chain.fill(&mut objects, blocks, &mut has_filled);
+                    chain.fill(&mut objects, blocks, &mut filling);
                     chain.run(&objects, blocks);
                     continue;
                 }
                 Action::Perform(at) => *at,
             };
             let object = &mut objects[at];
-            step.take_numbers(object, blocks, &mut has_filled);
+            step.take_numbers(object, blocks, &mut filling);
             if IS_BATCH && step.is_cut {
                 let times = &row.batch.times[..row.batch.count];
                 let blocks = (&mut *blocks, &mut row.batch.own);
@@ -345,6 +345,6 @@ impl<const IS_BATCH: bool> WideWork for Running<'_, IS_BATCH> {
                 _ => step.perform_all(object, blocks, &mut row.taken, surroundings),
             }
         }
-        row.joined.note_numbers(has_filled);
+        row.joined.note_numbers(&filling);
     }
 }

@@ -3,7 +3,7 @@
 use super::BLOCK;
 use super::chain::Chain;
 use super::lanes::{Cut, LanePlace, SideBySide, Slices};
-use super::place::{ObjectPlace, SignalObject};
+use super::place::{Filling, ObjectPlace, SignalObject};
 use super::recursion::RecursionKind;
 use super::shared::Grants;
 use super::world::{Inlets, SignalWorld, Surroundings};
@@ -114,12 +114,12 @@ impl RowStep {
         steps: &[Self],
         objects: &mut [SignalObject],
         (blocks, rate): (&mut [Box<[f32]>], f32),
-        (cut, has_filled): (Cut, &mut bool),
+        (cut, filling): (Cut, &mut Filling),
     ) {
         for step in steps {
             match &step.action {
-                Action::Chain(chain) => chain.fill(objects, blocks, has_filled),
-                Action::Perform(at) => step.take_numbers(&mut objects[*at], blocks, has_filled),
+                Action::Chain(chain) => chain.fill(objects, blocks, filling),
+                Action::Perform(at) => step.take_numbers(&mut objects[*at], blocks, filling),
                 _ => {}
             }
         }
@@ -136,21 +136,15 @@ impl RowStep {
         &self,
         object: &mut SignalObject,
         blocks: &mut [Box<[f32]>],
-        has_filled: &mut bool,
+        filling: &mut Filling,
     ) {
-        if object.take_new_numbers() {
-            self.fill_numbers(object, blocks, has_filled);
+        if object.take_numbers(filling) {
+            self.fill_numbers(object, blocks);
         }
     }
 
     #[cold]
-    fn fill_numbers(
-        &self,
-        object: &SignalObject,
-        blocks: &mut [Box<[f32]>],
-        has_filled: &mut bool,
-    ) {
-        *has_filled = true;
+    fn fill_numbers(&self, object: &SignalObject, blocks: &mut [Box<[f32]>]) {
         for (inlet, to) in &self.numbers {
             blocks[*to as usize].fill(object.number(*inlet));
         }

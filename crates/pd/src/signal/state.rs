@@ -1,7 +1,7 @@
 //! State of a patch: that of its messages and objects, and of what its signals share.
 
 use super::message_step::MessageStep;
-use super::place::SignalObject;
+use super::place::{Fill, SignalObject};
 use super::shared::{SharedCell, SharedName, SharedSamples};
 use crate::control::is_now;
 use crate::load::LoadedPatch;
@@ -289,7 +289,7 @@ impl SignalObject {
     pub(crate) fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
         self.own_numbers_mut()
             .try_for_each(|number| number.load(state))?;
-        self.has_new_numbers = true;
+        self.fill = Fill::New;
         let count = state.len()?;
         self.clocks.clear();
         if count > self.clocks.capacity() {

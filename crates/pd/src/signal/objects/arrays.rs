@@ -1,8 +1,8 @@
 //! Reading and writing arrays (`d_array.c`).
 
 use super::cubic::{CubicRun, RUN, floor, index};
-use super::phases::{UNIT, fraction, whole, wrapped};
 use super::ramps::is_odd;
+use super::table_oscillator::TableOscillator;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
 use crate::signal::{Accesses, Inlets, SharedName, SignalWorld};
 use crate::state::held;
@@ -13,7 +13,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
         "tabread~" => Box::new(Read { name }),
         "tabread4~" => Box::new(Read4 { name, onset: 0.0 }),
-        "tabosc4~" => Box::new(Oscillator { name, phase: 0.0 }),
+        "tabosc4~" => Box::new(TableOscillator::new(name)),
         "tabwrite~" => Box::new(Write { name, at: None }),
         "tabplay~" => Box::new(Play {
             name,
@@ -27,7 +27,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 }
 
 /// `set NAME`.
-fn set(message: Message<'_>, name: &mut Symbol) -> Handled {
+pub(super) fn set(message: Message<'_>, name: &mut Symbol) -> Handled {
     match (message.selector, message.values) {
         (words::SET, [Value::Symbol(symbol), ..]) => *name = *symbol,
         _ => return Handled::No,
@@ -158,64 +158,6 @@ impl WideWork for ReadFour<'_> {
         let mut run = CubicRun::new();
         indices.find(&mut run);
         run.read_wide::<false>(points, to);
-    }
-}
-
-/// An oscillator over an array of a power of two and three points.
-struct Oscillator {
-    name: Symbol,
-    /// In periods.
-    phase: f64,
-}
-
-impl Object for Oscillator {
-    held!(name, phase);
-
-    fn accesses(&self, list: &mut Accesses) {
-        list.reads(SharedName::Array(self.name)).is_renamed();
-    }
-
-    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        set(message, &mut self.name)
-    }
-
-    fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(Value::Float(number)) => self.phase = f64::from(*number),
-            _ => return Handled::No,
-        }
-        Handled::Yes
-    }
-
-    fn perform(
-        &mut self,
-        inlets: &Inlets<'_>,
-        outlets: &mut [Box<[f32]>],
-        world: &mut SignalWorld<'_>,
-    ) {
-        let array = world.read(SharedName::Array(self.name));
-        let points = array.as_deref().map_or(&[][..], |array| &array.samples);
-        let count = points.len().saturating_sub(3);
-        if !count.is_power_of_two() {
-            return outlets[0].fill(0.0);
-        }
-        #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-        let length = count as f32;
-        let step = length / world.rate();
-        let mut phase = f64::from(length) * self.phase + UNIT;
-        let runs = inlets.get(0).chunks(RUN);
-        for (to, frequencies) in outlets[0].chunks_mut(RUN).zip(runs) {
-            let mut run = CubicRun::new();
-            for ((first, part), frequency) in run.places().zip(frequencies) {
-                #[expect(clippy::cast_possible_truncation, reason = "an index of the array")]
-                let index = (whole(phase) & (count - 1)) as u32;
-                (*first, *part) = (index, fraction(phase));
-                phase += f64::from(frequency * step);
-            }
-            run.read::<false>(points, to);
-        }
-        let period = UNIT * f64::from(length);
-        self.phase = wrapped(phase + (period - UNIT), period) / f64::from(length);
     }
 }
 

@@ -126,23 +126,32 @@ impl Object for ComplexFilter {
         (self.re, self.im) = (self.kind.kept(re), self.kind.kept(im));
     }
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
         outlets: &mut [Box<[f32]>],
-        _: &mut SignalWorld<'_>,
+        world: &mut SignalWorld<'_>,
     ) {
         let [to_re, to_im] = outlets else {
             return;
         };
         let inlets = [0, 1, 2, 3].map(|at| inlets.get(at).chunks(RUN));
         let [mut re, mut im, mut c_re, mut c_im] = inlets;
+        // The blocks of a batch are runs.
+        let is_batch = to_re.len() > world.frames();
         let outputs = to_re.chunks_mut(RUN).zip(to_im.chunks_mut(RUN));
         for to in outputs {
             if let (Some(re), Some(im), Some(c_re), Some(c_im)) =
                 (re.next(), im.next(), c_re.next(), c_im.next())
             {
                 self.run(to, [re, im, c_re, c_im]);
+            }
+            if is_batch {
+                self.set_recursion([self.re, self.im]);
             }
         }
         self.set_recursion([self.re, self.im]);

@@ -6,8 +6,10 @@
 //! | `extra` | small classes of Pd's `extra`, and `print~` |
 //! | `fourier` | spectra: `fft~`, `rfft~`, their inverses, `framp~` |
 //! | `functions` | exponential, logarithm and roots |
-//! | `oscillators` | `osc~`, `phasor~`, `cos~`, `noise~` |
-//! | `phases` | phases added up, and the table of a cosine |
+//! | `oscillators` | `osc~`, `phasor~`, `cos~` |
+//! | `noise` | `noise~` |
+//! | `phases`, `cosine_table` | phases added up, and the table of a cosine |
+//! | `even_sums` | sums of equal steps, all at once |
 //! | `ramps` | messages to signals: `line~`, `vline~`, `sig~` |
 //! | `detectors` | signals to messages: `snapshot~`, `env~`, `threshold~` |
 //! | `bonk`, `pique` | `bonk~`: attacks; `pique`: peaks of a spectrum in arrays |
@@ -17,7 +19,7 @@
 //! | `cubic` | four points to a sample between them |
 //! | `delays` | `delwrite~` and its readers |
 //! | `expr` | `expr~`, `fexpr~` |
-//! | `arrays` | reading and writing arrays |
+//! | `arrays`, `table_oscillator` | reading and writing arrays |
 //! | `buses` | `dac~`, `adc~`, `send~`, `throw~` and their other ends |
 
 mod arithmetic;
@@ -25,21 +27,25 @@ mod arrays;
 mod bonk;
 mod buses;
 mod complex;
+mod cosine_table;
 mod cubic;
 mod delays;
 mod detectors;
+mod even_sums;
 mod expr;
 mod extra;
 mod fiddle;
 mod filters;
 mod fourier;
 mod functions;
+mod noise;
 mod oscillators;
 mod phases;
 mod pique;
 mod poles;
 mod ramps;
 mod sigmund;
+mod table_oscillator;
 
 use crate::control::{Making, Object, Value};
 pub(super) use delays::FIRST_OF_LINE;
@@ -62,6 +68,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| bonk::make(making))
         .or_else(|| pique::make(making))
         .or_else(|| oscillators::make(making))
+        .or_else(|| noise::make(making))
         .or_else(|| ramps::make(making))
         .or_else(|| detectors::make(making))
         .or_else(|| matches!(making.class, "block~" | "switch~").then(|| Box::new(BlockBox) as _))

@@ -1,29 +1,19 @@
-//! `osc~`, `phasor~`, `cos~`, `noise~` (`d_osc.c`).
+//! `osc~`, `phasor~`, `cos~` (`d_osc.c`).
 
+use super::cosine_table::CosineTable;
 use super::phases::{
-    CosineTable, UNIT, add_up, even_fractions, fraction, fractions, whole_step, with_fraction,
-    wrapped,
+    UNIT, add_up, even_fractions, fraction, fractions, whole_step, with_fraction, wrapped,
 };
 use crate::control::{Context, Handled, Making, Message, Object, Value};
-use crate::signal::loops::{RUN, block_by_block, each_in_turn, map_by_table};
+use crate::signal::loops::{RUN, block_by_block, map_by_table};
 use crate::signal::{Inlets, SignalWorld};
 use crate::state::held;
-use rt::vectors::{WideWork, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
         "osc~" => Box::new(Oscillator { phase: 0.0 }),
         "phasor~" => Box::new(Phasor { phase: 0.0 }),
         "cos~" => Box::new(Cosine),
-        "noise~" => {
-            let seed = &mut making.globals.seeds.1;
-            if *seed == 0 {
-                *seed = 307;
-            }
-            *seed = seed.wrapping_mul(1319);
-            let state = seed.cast_signed();
-            Box::new(Noise { state })
-        }
         _ => return None,
     })
 }
@@ -210,58 +200,5 @@ impl Object for Cosine {
         map_by_table(&mut outlets[0], inlets.get(0), |x| {
             table.cosine((f64::from(x * 512.0) + UNIT).to_bits())
         });
-    }
-}
-
-struct Noise {
-    state: i32,
-}
-
-/// Samples of states of `noise~`.
-struct Whitened<'r>(&'r [i32; RUN], &'r mut [f32]);
-
-impl WideWork for Whitened<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (to, state) in self.1.iter_mut().zip(self.0) {
-            #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
-            let whole = ((state & 0x7fff_ffff) - 0x4000_0000) as f32;
-            *to = whole * (1.0 / 1_073_741_824.0);
-        }
-    }
-}
-
-impl Object for Noise {
-    held!(state);
-
-    fn may_batch(&self) -> bool {
-        true
-    }
-
-    fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], _: &mut SignalWorld<'_>) {
-        for to in outlets[0].chunks_mut(RUN) {
-            let mut states = [0; RUN];
-            each_in_turn(&mut states, |_: i32| {
-                let now = self.state;
-                self.state = now.wrapping_mul(435_898_247).wrapping_add(382_842_987);
-                now
-            });
-            // A shorter run takes back what it does not use.
-            if let Some(next) = states.get(to.len()) {
-                self.state = *next;
-            }
-            widest(Whitened(&states, to));
-        }
-    }
-
-    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        #[expect(clippy::cast_possible_truncation, reason = "any bits are a seed")]
-        match message.values.first() {
-            Some(Value::Float(seed)) => self.state = *seed as i32,
-            _ => return Handled::No,
-        }
-        Handled::Yes
     }
 }

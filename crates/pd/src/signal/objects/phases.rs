@@ -1,124 +1,13 @@
-//! Phases as Pd adds them up, and its table of a cosine (`d_osc.c`).
+//! Phases as Pd adds them up (`d_osc.c`).
 //!
 //! Phases are doubles to which 3·2¹⁹ is added, so that the lower half of their bits is the fraction: that bounds the resolution to
 //! 2⁻³², and the sound depends on it.
 
-use crate::constants::PI;
 use crate::signal::loops::{RUN, each_in_turn};
-use rt::vectors::{WideWork, in_eights, widest};
-use std::sync::LazyLock;
+use rt::vectors::{WideWork, widest};
 
 /// Offset of a phase.
 pub(super) const UNIT: f64 = 1_572_864.0;
-/// Points of the cosine table.
-const POINTS: usize = 512;
-
-/// Points that the C library under Pd rounds to the float beside the nearest one; true where that is larger.
-const ROUNDED_OTHERWISE: [(usize, bool); 5] = [
-    (89, false),
-    (97, true),
-    (155, true),
-    (427, false),
-    (428, false),
-];
-
-/// One period of a cosine and one point more, as Pd computes it: the phase is summed up in floats, and pi is 3.14159.
-static COSINE: LazyLock<CosineTable> = LazyLock::new(|| {
-    let step = narrow(2.0 * PI / 512.0);
-    let mut phase = 0.0_f32;
-    let mut points = [0.0; POINTS + 1];
-    for point in &mut points {
-        *point = narrow(libm::cos(f64::from(phase)));
-        phase += step;
-    }
-    for (at, up) in ROUNDED_OTHERWISE {
-        let bits = points[at].to_bits();
-        points[at] = f32::from_bits(if up { bits + 1 } else { bits - 1 });
-    }
-    CosineTable(std::array::from_fn(|at| {
-        [points[at], (points[at + 1] - points[at]) * PER_BIT]
-    }))
-});
-
-/// The table of `osc~`, `cos~` and `vcf~`, read between its points by a line: each point, and the way to the next one for each unit of a
-/// fraction's bits. A power of two only moves the exponent, so the sound is the same.
-pub(super) struct CosineTable([[f32; 2]; POINTS]);
-
-impl CosineTable {
-    /// The table of this process.
-    pub(super) fn get() -> &'static Self {
-        &COSINE
-    }
-
-    /// The cosine at the bits of a phase in points of the table, to which [`UNIT`] was added. What lies above them is left out.
-    #[inline(always)]
-    pub(super) fn cosine(&self, bits: u64) -> f32 {
-        self.between((bits >> 32) as usize, rounded(bits))
-    }
-
-    /// The cosines at the bits of phases, as [`cosine`](Self::cosine).
-    pub(super) fn cosines(&self, phases: &PhaseRun, to: &mut [f32; RUN]) {
-        in_eights(Cosines(self, phases, to));
-    }
-
-    /// The cosines at phases from `phase` on, each a [`whole_step`] behind the one before. Gives the next phase.
-    pub(super) fn even_cosines(&self, phase: f64, step: u64, to: &mut [f32; RUN]) -> f64 {
-        in_eights(EvenCosines(self, (phase.to_bits(), step), to));
-        behind(phase, step)
-    }
-
-    /// The cosine, and the sine: the cosine a quarter of a period before.
-    #[inline(always)]
-    pub(super) fn cosine_and_sine(&self, phase: f64) -> (f32, f32) {
-        let (point, part) = (whole(phase), rounded(phase.to_bits()));
-        let before = point.wrapping_sub(POINTS / 4);
-        (self.between(point, part), self.between(before, part))
-    }
-
-    #[inline(always)]
-    fn between(&self, point: usize, part: f32) -> f32 {
-        let [value, way] = self.0[point & (POINTS - 1)];
-        value + part * way
-    }
-}
-
-/// The loop of [`CosineTable::cosines`].
-struct Cosines<'r>(&'r CosineTable, &'r PhaseRun, &'r mut [f32; RUN]);
-
-impl WideWork for Cosines<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (to, bits) in self.2.iter_mut().zip(self.1) {
-            *to = self.0.cosine(*bits);
-        }
-    }
-}
-
-/// The loop of [`CosineTable::even_cosines`].
-struct EvenCosines<'r>(&'r CosineTable, (u64, u64), &'r mut [f32; RUN]);
-
-impl WideWork for EvenCosines<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let (mut bits, step) = self.1;
-        // The point, and the period that wraps around, in the highest bits: they need no mask.
-        let (mut place, place_step) = (bits << PERIOD_SHIFT, step << PERIOD_SHIFT);
-        for to in self.2 {
-            let [value, way] = self.0.0[(place >> (32 + PERIOD_SHIFT)) as usize];
-            *to = value + rounded(bits) * way;
-            bits = bits.wrapping_add(step);
-            place = place.wrapping_add(place_step);
-        }
-    }
-}
-
-/// Bits above those of a phase within its period: 9 for the point, 32 for the fraction.
-const PERIOD_SHIFT: u32 = 64 - 32 - POINTS.ilog2();
-
 /// Phases of a run, in the bits of doubles to which [`UNIT`] was added.
 pub(super) type PhaseRun = [u64; RUN];
 
@@ -158,9 +47,20 @@ pub(super) fn whole_step(phase: f64, frequency: f32, step: f32) -> Option<u64> {
 
 /// The phase behind a run of whole steps.
 #[inline(always)]
-fn behind(phase: f64, whole_step: u64) -> f64 {
+pub(super) fn behind(phase: f64, whole_step: u64) -> f64 {
     let moved = whole_step.wrapping_mul(RUN as u64);
     f64::from_bits(phase.to_bits().wrapping_add(moved))
+}
+
+/// Phases of a run from `phase` on, each a [`whole_step`] behind the one before. Gives the next phase.
+#[inline(always)]
+pub(super) fn even_phases(phases: &mut PhaseRun, phase: f64, step: u64) -> f64 {
+    let mut bits = phase.to_bits();
+    for to in phases {
+        *to = bits;
+        bits = bits.wrapping_add(step);
+    }
+    behind(phase, step)
 }
 
 #[inline(never)]
@@ -266,12 +166,12 @@ impl WideWork for EvenFractions<'_> {
 /// Units of a fraction in its bits: 2³².
 const UNITS: f64 = 4_294_967_296.0;
 /// Worth of one of them.
-const PER_BIT: f32 = 1.0 / 4_294_967_296.0;
+pub(super) const PER_BIT: f32 = 1.0 / 4_294_967_296.0;
 
 /// The fraction of a phase, in its bits, as a float that is rounded once.
 #[expect(clippy::cast_precision_loss, reason = "Pd's signals are floats")]
 #[inline(always)]
-fn rounded(bits: u64) -> f32 {
+pub(super) fn rounded(bits: u64) -> f32 {
     lower(bits) as f32
 }
 
@@ -303,12 +203,6 @@ pub(super) fn with_fraction(phase: f64, unit: f64) -> f64 {
     f64::from_bits((unit.to_bits() & !0xffff_ffff) | (phase.to_bits() & 0xffff_ffff))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "Pd's signals are floats")]
-#[inline(always)]
-fn narrow(x: f64) -> f32 {
-    x as f32
-}
-
 /// Keeps the phase's fraction and drops whole numbers.
 pub(super) fn wrapped(phase: f64, unit: f64) -> f64 {
     with_fraction(phase, unit) - unit
@@ -317,6 +211,10 @@ pub(super) fn wrapped(phase: f64, unit: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn narrow(x: f64) -> f32 {
+        x as f32
+    }
 
     /// Phases that are added up in doubles.
     fn slowly(phase: f64, frequencies: &[f32; RUN], step: f32) -> (PhaseRun, u64) {

@@ -1,8 +1,9 @@
 //! Poles and zeros: `vcf~`, `rpole~`, `cpole~` and their like (`d_filter.c`).
 
 use super::complex::ComplexFilter;
+use super::cosine_table::CosineTable;
 use super::filters::{kept, set};
-use super::phases::{CosineTable, UNIT};
+use super::phases::UNIT;
 use crate::constants::CIRCLE;
 use crate::control::{Context, Handled, Making, Message, Object, words};
 use crate::signal::loops::{RUN, zip_in_turn};
@@ -274,6 +275,29 @@ struct RealFilter {
     last: f32,
 }
 
+impl RealFilter {
+    /// Computes a block.
+    fn block(&mut self, to: &mut [f32], (x, coefficients): (&[f32], &[f32])) {
+        let mut last = self.last;
+        match self.kind {
+            Raw::Pole => zip_in_turn(to, (x, coefficients), |x, coefficient| {
+                last = x + coefficient * last;
+                last
+            }),
+            Raw::Zero => widest(RealZero(to, (x, coefficients), last, |x, before, c| {
+                x - c * before
+            })),
+            Raw::ReversedZero => widest(RealZero(to, (x, coefficients), last, |x, before, c| {
+                before - c * x
+            })),
+        }
+        if !matches!(self.kind, Raw::Pole) {
+            last = x.last().copied().unwrap_or(last);
+        }
+        self.last = self.kind.kept(last);
+    }
+}
+
 impl Object for RealFilter {
     held!(last; not kind);
 
@@ -294,30 +318,21 @@ impl Object for RealFilter {
         self.last = self.kind.kept(last);
     }
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn perform(
         &mut self,
         inlets: &Inlets<'_>,
         outlets: &mut [Box<[f32]>],
-        _: &mut SignalWorld<'_>,
+        world: &mut SignalWorld<'_>,
     ) {
-        let (to, x, coefficients) = (&mut *outlets[0], inlets.get(0), inlets.get(1));
-        let mut last = self.last;
-        match self.kind {
-            Raw::Pole => zip_in_turn(to, (x, coefficients), |x, coefficient| {
-                last = x + coefficient * last;
-                last
-            }),
-            Raw::Zero => widest(RealZero(to, (x, coefficients), last, |x, before, c| {
-                x - c * before
-            })),
-            Raw::ReversedZero => widest(RealZero(to, (x, coefficients), last, |x, before, c| {
-                before - c * x
-            })),
+        let frames = world.frames();
+        let signals = (inlets.get(0).chunks(frames)).zip(inlets.get(1).chunks(frames));
+        for (to, signals) in outlets[0].chunks_mut(frames).zip(signals) {
+            self.block(to, signals);
         }
-        if !matches!(self.kind, Raw::Pole) {
-            last = x.last().copied().unwrap_or(last);
-        }
-        self.last = self.kind.kept(last);
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {

@@ -1,7 +1,7 @@
 //! Messages to signals: `sig~`, `line~`, `vline~`; and `samplerate~` (`d_ctl.c`).
 
+use super::even_sums;
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
-use crate::signal::loops::each_in_turn;
 use crate::signal::{Inlets, RowFormat, SignalWorld};
 use crate::state::held;
 
@@ -142,12 +142,7 @@ impl Line {
             self.begin_ramp(to.len() as f32, rate);
         }
         if self.blocks_left > 0 {
-            let mut x = self.value;
-            each_in_turn(to, |_| {
-                let now = x;
-                x += self.step;
-                now
-            });
+            even_sums::write(to, self.value, self.step);
             self.value += self.big_step;
             self.blocks_left -= 1;
         } else {
@@ -262,15 +257,52 @@ impl SampleLine {
         !begins && self.end > time
     }
 
+    /// Computes samples, and takes what begins and ends between them.
+    fn run(&mut self, mut to: &mut [f32], mut time: f64, ms_per_sample: f64) {
+        while !to.is_empty() {
+            let quiet = self.run_quietly(to, &mut time, ms_per_sample);
+            let Some((to_here, behind)) = to[quiet..].split_first_mut() else {
+                return;
+            };
+            let next = time + ms_per_sample;
+            let mut value = self.value;
+            self.begin_segments(next, &mut value, ms_per_sample);
+            if self.end <= next {
+                value = self.target;
+                (self.step, self.end) = (0.0, 1e20);
+            }
+            *to_here = narrow(value);
+            (self.value, time) = (value + self.step, next);
+            to = behind;
+        }
+    }
+
+    /// Computes the samples up to one at which something begins or ends. Gives their number.
+    #[inline(always)]
+    fn run_quietly(&mut self, to: &mut [f32], time: &mut f64, ms_per_sample: f64) -> usize {
+        let begin = self.waiting.front().map_or(f64::INFINITY, |it| it.begin);
+        let (end, step) = (self.end, self.step);
+        let (mut value, mut now) = (self.value, *time);
+        let mut count = 0;
+        for to in to {
+            let next = now + ms_per_sample;
+            if begin < next || end <= next {
+                break;
+            }
+            *to = narrow(value);
+            (value, now) = (value + step, next);
+            count += 1;
+        }
+        (self.value, *time) = (value, now);
+        count
+    }
+
     /// Goes on as before.
     fn go_on(&mut self, to: &mut [f32]) {
         if self.step == 0.0 && (self.value + 0.0).to_bits() == self.value.to_bits() {
             return to.fill(narrow(self.value));
         }
-        for to in to {
-            *to = narrow(self.value);
-            self.value += self.step;
-        }
+        self.value = even_sums::write_doubles(to, self.value, self.step);
     }
 }
 
@@ -337,23 +369,11 @@ impl Object for SampleLine {
             self.last_now = now;
             self.next_block = now - frames.max(64.0) * ms_per_sample;
         }
-        let mut time = self.next_block;
+        let time = self.next_block;
         self.next_block = time + frames * ms_per_sample;
         if self.is_steady_before(time + (frames + 1.0) * ms_per_sample) {
             return self.go_on(&mut outlets[0]);
         }
-        let mut value = self.value;
-        for to in &mut outlets[0] {
-            let next = time + ms_per_sample;
-            self.begin_segments(next, &mut value, ms_per_sample);
-            if self.end <= next {
-                value = self.target;
-                (self.step, self.end) = (0.0, 1e20);
-            }
-            *to = narrow(value);
-            value += self.step;
-            time = next;
-        }
-        self.value = value;
+        self.run(&mut outlets[0], time, ms_per_sample);
     }
 }
