@@ -86,8 +86,8 @@ pub(crate) const BLOCK: usize = 64;
 /// Blocks of a batch, at most.
 pub(crate) const MAX_BATCH: usize = 8;
 
-/// Blocks of a batch that are worth it: the first one fills blocks of another length with the numbers of boxes.
-pub(crate) const LEAST_BATCH: usize = 3;
+/// Blocks of a batch that are worth it.
+pub(crate) const LEAST_BATCH: usize = 2;
 
 /// Logical times at the ends of the blocks of a batch.
 pub(crate) type BatchTimes = [f64; MAX_BATCH];

@@ -38,6 +38,11 @@ impl RecursionKind {
         )
     }
 
+    /// Returns true if what is too small or too large becomes silence at the end of a block.
+    pub(super) fn drops_odd_states(self) -> bool {
+        self.waits() && self != Self::Biquad
+    }
+
     /// Returns true if it may be computed in slices.
     pub(super) fn is_sliced(self) -> bool {
         self != Self::FollowedPole

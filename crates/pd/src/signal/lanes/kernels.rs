@@ -1,8 +1,8 @@
 //! The recursions of filters, a sample of each lane at a time (`objects/filters` says what they are).
 
 use super::super::loops::RUN;
-use super::super::objects::{PoleDesign, Poles, is_odd};
-use super::super::recursion::Recursion;
+use super::super::objects::{PoleDesign, Poles, is_odd, kept};
+use super::super::recursion::{Recursion, RecursionKind};
 use super::Inlets;
 use super::transpose::side_by_side;
 
@@ -46,6 +46,14 @@ impl<const L: usize> Numbers<L> {
             for ((to, from), passes) in to.iter_mut().zip(from).zip(self.passes) {
                 *to = if passes { *from } else { *to };
             }
+        }
+    }
+
+    /// Ends a block of a batch: its state becomes what the object would go on from.
+    #[inline(always)]
+    pub(super) fn end_block(&mut self, kind: RecursionKind) {
+        if kind.drops_odd_states() {
+            self.state = self.state.map(|lanes| each(|at| kept(lanes[at])));
         }
     }
 

@@ -21,7 +21,6 @@ use super::recursion::{LANES, RecursionKind};
 use kernels::{Kernel, Numbers};
 use rt::vectors::{WideWork, in_eights};
 pub(super) use slices::{Sliced, Slices};
-use std::ops::Range;
 use transpose::apart;
 
 /// Where recursions of a row keep their states, between which they wait for no more than the sample before.
@@ -125,18 +124,10 @@ impl SideBySide {
         rate: f32,
         cut: Cut,
     ) {
-        let runs = blocks[0].len() / RUN;
-        let parts = match cut {
-            Cut::Whole => runs,
-            Cut::Blocks => BLOCK / RUN,
-        };
-        for first in (0..runs).step_by(parts) {
-            let runs = first..first + parts;
-            match self.places.len() {
-                0..=2 => self.run_in::<2>(objects, (blocks, scratch), rate, (runs, cut)),
-                3..=4 => self.run_in::<4>(objects, (blocks, scratch), rate, (runs, cut)),
-                _ => self.run_in::<LANES>(objects, (blocks, scratch), rate, (runs, cut)),
-            }
+        match self.places.len() {
+            0..=2 => self.run_in::<2>(objects, (blocks, scratch), rate, cut),
+            3..=4 => self.run_in::<4>(objects, (blocks, scratch), rate, cut),
+            _ => self.run_in::<LANES>(objects, (blocks, scratch), rate, cut),
         }
     }
 
@@ -145,7 +136,7 @@ impl SideBySide {
         objects: &mut [SignalObject],
         (blocks, scratch): (&mut [Box<[f32]>], &mut Scratch),
         rate: f32,
-        runs: (Range<usize>, Cut),
+        cut: Cut,
     ) {
         let mut numbers = Numbers::<L>::new();
         for (lane, place) in self.places.iter().enumerate() {
@@ -155,7 +146,7 @@ impl SideBySide {
                 numbers.set(lane, &found);
             }
         }
-        let parts = (self, blocks, scratch, &mut numbers, runs);
+        let parts = (self, blocks, scratch, &mut numbers, cut);
         match self.kind {
             RecursionKind::LowPass => in_eights(Running(parts, kernels::LowPass)),
             RecursionKind::HighPass => in_eights(Running(parts, kernels::HighPass)),
@@ -185,7 +176,7 @@ type Parts<'r, const L: usize> = (
     &'r mut [Box<[f32]>],
     &'r mut Scratch,
     &'r mut Numbers<L>,
-    (Range<usize>, Cut),
+    Cut,
 );
 
 /// Recursions that compute a block.
@@ -196,7 +187,8 @@ impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L
 
     #[inline(always)]
     fn run(self) {
-        let (lanes, blocks, scratch, numbers, (runs, cut)) = self.0;
+        let (lanes, blocks, scratch, numbers, cut) = self.0;
+        let runs = blocks[0].len() / RUN;
         let places = &lanes.places[..];
         let signals = scratch.signals.as_chunks_mut::<L>().0;
         let Some(signals) = signals.as_chunks_mut::<RUN>().0.first_chunk_mut::<S>() else {
@@ -207,8 +199,8 @@ impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L
             return;
         };
         // What is handed on in the scratch is one run.
-        let is_linked = runs.len() == 1 && cut == Cut::Whole;
-        for run in runs {
+        let is_linked = runs == 1 && cut == Cut::Whole;
+        for run in 0..runs {
             let inlets = Inlets {
                 places,
                 blocks,
@@ -221,6 +213,9 @@ impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L
             K::run(numbers, signals);
             if let Some(kept) = &kept {
                 numbers.pass(kept, &mut signals[0]);
+            }
+            if cut == Cut::Blocks && (run + 1) % (BLOCK / RUN) == 0 {
+                numbers.end_block(lanes.kind);
             }
             if is_linked && lanes.is_followed {
                 continue;

@@ -19,7 +19,6 @@ use crate::signal::place::SignalObject;
 use crate::signal::recursion::{Recursion, RecursionKind};
 use rt::vectors::{WideWork, in_eights};
 use std::marker::PhantomData;
-use std::ops::Range;
 
 /// Frames of a slice.
 const SLICE: usize = 32;
@@ -89,25 +88,6 @@ impl Slices {
         (blocks, rate): (&mut [Box<[f32]>], f32),
         cut: Cut,
     ) {
-        let slices = blocks[0].len() / SLICE;
-        let parts = match cut {
-            Cut::Whole => slices,
-            Cut::Blocks => BLOCK / SLICE,
-        };
-        for first in (0..slices).step_by(parts) {
-            self.run_some(&chain, objects, (blocks, rate), first..first + parts);
-        }
-    }
-
-    /// Computes some slices, and keeps the states behind them.
-    #[inline(always)]
-    fn run_some<'c>(
-        &self,
-        chain: &impl Fn(usize) -> Option<&'c Chain>,
-        objects: &mut [SignalObject],
-        (blocks, rate): (&mut [Box<[f32]>], f32),
-        slices: Range<usize>,
-    ) {
         let mut numbers = [const { Numbers::<1>::new() }; MOST];
         for (step, numbers) in self.0.iter().zip(&mut numbers) {
             if let Sliced::Filter(_, place) = step
@@ -116,7 +96,7 @@ impl Slices {
                 numbers.set(0, &found);
             }
         }
-        for slice in slices {
+        for slice in 0..blocks[0].len() / SLICE {
             for (at, (step, numbers)) in self.0.iter().zip(&mut numbers).enumerate() {
                 match step {
                     Sliced::Filter(kind, place) => {
@@ -129,11 +109,24 @@ impl Slices {
                     }
                 }
             }
+            if cut == Cut::Blocks && (slice + 1) % (BLOCK / SLICE) == 0 {
+                self.end_block(&mut numbers);
+            }
         }
         for (step, numbers) in self.0.iter().zip(&numbers) {
             if let Sliced::Filter(_, place) = step {
                 let object = &mut objects[place.object].object;
                 object.set_recursion(numbers.state(0));
+            }
+        }
+    }
+
+    /// Ends a block of a batch.
+    #[inline(always)]
+    fn end_block(&self, numbers: &mut [Numbers<1>]) {
+        for (step, numbers) in self.0.iter().zip(numbers) {
+            if let Sliced::Filter(kind, _) = step {
+                numbers.end_block(*kind);
             }
         }
     }

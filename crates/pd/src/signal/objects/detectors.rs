@@ -36,6 +36,10 @@ struct Snapshot {
 impl Object for Snapshot {
     held!(value);
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         context.send_float(0, self.value);
         Handled::Yes

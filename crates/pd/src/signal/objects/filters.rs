@@ -66,7 +66,7 @@ impl LowPass {
 
 /// State that stays behind a block.
 #[inline(always)]
-pub(super) fn kept(state: f32) -> f32 {
+pub(in super::super) fn kept(state: f32) -> f32 {
     if is_odd(state) { 0.0 } else { state }
 }
 

@@ -49,6 +49,7 @@ mod table_oscillator;
 
 use crate::control::{Making, Object, Value};
 pub(super) use delays::FIRST_OF_LINE;
+pub(super) use filters::kept;
 pub(super) use poles::{PoleDesign, Poles};
 pub(super) use ramps::is_odd;
 
