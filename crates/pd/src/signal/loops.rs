@@ -61,6 +61,26 @@ fn each_block(
     }
 }
 
+/// The number that a run of a signal is, if it is one all along.
+#[inline(always)]
+pub(super) fn only_number(run: &[f32; RUN]) -> Option<f32> {
+    widest(Differences(run)).then_some(run[0])
+}
+
+/// Finds out whether all samples of a run have the same bits.
+struct Differences<'s>(&'s [f32; RUN]);
+
+impl WideWork for Differences<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let first = self.0[0].to_bits();
+        let bits = self.0.iter().map(|x| x.to_bits() ^ first);
+        bits.fold(0, |all, bits| all | bits) == 0
+    }
+}
+
 /// Adds a signal to another.
 #[inline(always)]
 pub(super) fn add_each(to: &mut [f32], from: &[f32]) {
@@ -255,5 +275,21 @@ pub(super) fn each_in_turn<T: Copy>(samples: &mut [T], mut function: impl FnMut(
     }
     for sample in rest {
         *sample = function(*sample);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_a_number_if_no_sample_has_other_bits() {
+        let mut run = [-0.0; RUN];
+        assert_eq!(only_number(&run).map(f32::to_bits), Some(1 << 31));
+        for at in [0, 1, 17, RUN - 1] {
+            run[at] = 0.0;
+            assert_eq!(only_number(&run), None, "{at}");
+            run[at] = -0.0;
+        }
     }
 }

@@ -26,16 +26,6 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             last: 0.0,
             before: 0.0,
         }),
-        "biquad~" => {
-            let mut filter = Biquad {
-                coefficients: [0.0; 5],
-                last: 0.0,
-                before: 0.0,
-            };
-            let numbers: Vec<f32> = making.values.iter().map(|value| value.number()).collect();
-            filter.set(&numbers);
-            Box::new(filter)
-        }
         "slop~" => Box::new(BoundedLowPass { last: 0.0 }),
         _ => return None,
     })
@@ -326,90 +316,6 @@ impl Object for BandPass {
                 &mut self.q
             },
         )
-    }
-}
-
-struct Biquad {
-    /// Two for what was, three for what comes.
-    coefficients: [f32; 5],
-    last: f32,
-    before: f32,
-}
-
-impl Biquad {
-    /// Sets the coefficients; an unstable filter becomes silent.
-    fn set(&mut self, numbers: &[f32]) {
-        let number = |at: usize| numbers.get(at).copied().unwrap_or(0.0);
-        let (a, b) = (number(0), number(1));
-        let discriminant = a * a + 4.0 * b;
-        let is_stable = if discriminant < 0.0 {
-            b >= -1.0
-        } else {
-            (-2.0..=2.0).contains(&a) && 1.0 - a - b >= 0.0 && 1.0 + a - b >= 0.0
-        };
-        self.coefficients = match is_stable {
-            true => [0, 1, 2, 3, 4].map(number),
-            false => [0.0; 5],
-        };
-    }
-}
-
-impl Object for Biquad {
-    held!(coefficients, last, before);
-
-    fn may_batch(&self) -> bool {
-        true
-    }
-
-    fn recursion(&self, _: f32, _: Option<f32>) -> Option<Recursion> {
-        Some(Recursion {
-            kind: RecursionKind::Biquad,
-            coefficients: self.coefficients,
-            state: [self.last, self.before],
-            passes: false,
-        })
-    }
-
-    fn set_recursion(&mut self, [last, before]: [f32; 2]) {
-        (self.last, self.before) = (last, before);
-    }
-
-    fn list(&mut self, values: &[Value], _: &mut Context<'_>) -> Handled {
-        let mut numbers = [0.0; 5];
-        for (number, value) in numbers.iter_mut().zip(values) {
-            *number = value.number();
-        }
-        self.set(&numbers);
-        Handled::Yes
-    }
-
-    fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.selector {
-            words::SET | words::CLEAR => {
-                let number = |at: usize| message.values.get(at).map_or(0.0, |value| value.number());
-                (self.last, self.before) = (number(0), number(1));
-            }
-            _ => return Handled::No,
-        }
-        Handled::Yes
-    }
-
-    fn perform(
-        &mut self,
-        inlets: &Inlets<'_>,
-        outlets: &mut [Box<[f32]>],
-        _: &mut SignalWorld<'_>,
-    ) {
-        let [fb1, fb2, ff1, ff2, ff3] = self.coefficients;
-        let (mut last, mut before) = (self.last, self.before);
-        map_in_turn(&mut outlets[0], inlets.get(0), |x| {
-            let new = x + fb1 * last + fb2 * before;
-            let new = if is_odd(new) { 0.0 } else { new };
-            let out = ff1 * new + ff2 * last + ff3 * before;
-            (before, last) = (last, new);
-            out
-        });
-        (self.last, self.before) = (last, before);
     }
 }
 

@@ -14,7 +14,7 @@
 //! | `detectors` | signals to messages: `snapshot~`, `env~`, `threshold~` |
 //! | `bonk`, `pique` | `bonk~`: attacks; `pique`: peaks of a spectrum in arrays |
 //! | `fiddle`, `sigmund` | `fiddle~`, `sigmund~`: pitches and sinusoids |
-//! | `filters` | `lop~`, `hip~`, `bp~`, `biquad~`, `slop~` |
+//! | `filters`, `biquad` | `lop~`, `hip~`, `bp~`, `slop~`; `biquad~` |
 //! | `poles`, `complex` | `vcf~`, one pole and one zero, real or complex |
 //! | `cubic` | four points to a sample between them |
 //! | `delays` | `delwrite~` and its readers |
@@ -24,6 +24,7 @@
 
 mod arithmetic;
 mod arrays;
+mod biquad;
 mod bonk;
 mod buses;
 mod complex;
@@ -48,10 +49,10 @@ mod sigmund;
 mod table_oscillator;
 
 use crate::control::{Making, Object, Value};
+pub(super) use biquad::filter_each;
 pub(super) use delays::FIRST_OF_LINE;
 pub(super) use filters::kept;
 pub(super) use poles::{PoleDesign, Poles};
-pub(super) use ramps::is_odd;
 
 /// Makes an object of a class; `None` if there is no such signal object here yet.
 pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -61,6 +62,7 @@ pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| delays::make(making))
         .or_else(|| expr::make(making))
         .or_else(|| filters::make(making))
+        .or_else(|| biquad::make(making))
         .or_else(|| poles::make(making))
         .or_else(|| extra::make(making))
         .or_else(|| fourier::make(making))

@@ -5,7 +5,7 @@ use super::phases::{
     UNIT, add_up, even_fractions, fraction, fractions, whole_step, with_fraction, wrapped,
 };
 use crate::control::{Context, Handled, Making, Message, Object, Value};
-use crate::signal::loops::{RUN, block_by_block, map_by_table};
+use crate::signal::loops::{RUN, block_by_block, map_by_table, only_number};
 use crate::signal::{Inlets, SignalWorld};
 use crate::state::held;
 
@@ -39,6 +39,7 @@ impl Oscillator {
         let (runs, rest) = to.as_chunks_mut::<RUN>();
         let (from_runs, from_rest) = frequencies.as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
+            let number = number.or_else(|| only_number(frequencies));
             phase = match number.and_then(|frequency| whole_step(phase, frequency, step)) {
                 Some(step) => table.even_cosines(phase, step, to),
                 None => {
@@ -105,6 +106,7 @@ impl Phasor {
         let (from_runs, from_rest) = frequencies.as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
             let start = with_fraction(phase, UNIT);
+            let number = number.or_else(|| only_number(frequencies));
             let whole_step = number.and_then(|frequency| whole_step(start, frequency, step));
             phase = match whole_step {
                 Some(step) => even_fractions(start, step, to),

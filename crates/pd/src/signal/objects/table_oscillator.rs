@@ -4,7 +4,7 @@ use super::arrays::set;
 use super::cubic::{CubicRun, RUN};
 use super::phases::{PhaseRun, UNIT, add_up, even_phases, fraction, whole, whole_step, wrapped};
 use crate::control::{Context, Handled, Message, Object, Symbol, Value};
-use crate::signal::loops::block_by_block;
+use crate::signal::loops::{block_by_block, only_number};
 use crate::signal::{Accesses, Inlets, SharedName, SignalWorld};
 use crate::state::held;
 use rt::vectors::{WideWork, widest};
@@ -28,6 +28,7 @@ impl TableOscillator {
         let (runs, rest) = to.as_chunks_mut::<RUN>();
         let (from_runs, from_rest) = frequencies.as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
+            let number = number.or_else(|| only_number(frequencies));
             let mut phases = [0; RUN];
             phase = match number.and_then(|frequency| whole_step(phase, frequency, step)) {
                 Some(step) => even_phases(&mut phases, phase, step),
