@@ -156,24 +156,76 @@ mod tests {
         assert_eq!(batch(&writes.replace("loadbang", "inlet")), 8);
     }
 
+    /// Plays so many blocks in batches. Gives their sound.
+    fn played(
+        (messages, row, outputs): &mut (MessageStep, Row, Box<[SharedCell]>),
+        count: usize,
+    ) -> Vec<u32> {
+        let mut ends = [0.0; MAX_BATCH];
+        let quiet = messages.quiet_blocks(&mut ends[..count]);
+        assert_eq!((quiet, row.batch(count)), (count, count));
+        messages.begin_batch(&ends[..count], |_, _| {});
+        row.run_batch(&ends[..count]);
+        let mut block = vec![0.0; count * super::super::BLOCK];
+        outputs[0].write().take_block(&mut block);
+        messages.run(|_, _| {});
+        block.into_iter().map(f32::to_bits).collect()
+    }
+
+    #[test]
+    fn a_number_that_changes_reaches_batches_of_each_length() {
+        let lines = "#X obj 0 0 r hz;\n#X obj 0 0 osc~ 100;\n#X obj 0 0 osc~ 440;\n#X obj 0 0 *~;\n#X obj 0 0 dac~ 1;\n#X connect 0 0 1 0;\n\
+             #X connect 0 0 3 1;\n#X connect 1 0 3 0;\n#X connect 2 0 4 0;\n#X connect 3 0 4 0;\n";
+        let mut both = [ready(lines), ready(lines)];
+        for (hz, count) in [
+            (100, 3),
+            (200, 1),
+            (200, 3),
+            (300, 2),
+            (300, 3),
+            (300, 2),
+            (400, 8),
+            (400, 1),
+        ] {
+            for (messages, ..) in &mut both {
+                let name = messages.machine().symbol("hz");
+                messages.machine().send_number(0, name, hz as f32);
+            }
+            let [blocks, batches] = &mut both;
+            let expected = Vec::from_iter((0..count).flat_map(|_| played(blocks, 1)));
+            assert_eq!(played(batches, count), expected, "{hz} {count}");
+            assert!(expected.iter().any(|x| *x != 0));
+        }
+    }
+
     #[test]
     fn a_batch_has_the_sound_of_its_blocks() {
-        let lines = "#X obj 0 0 osc~ 440;\n#X obj 0 0 tabsend~ t;\n#X obj 0 0 table t 64;\n#X obj 0 0 vline~;\n#X msg 0 0 1 3 \\, 0 4 5;\n\
+        compare(
+            "#X obj 0 0 osc~ 440;\n#X obj 0 0 tabsend~ t;\n#X obj 0 0 table t 64;\n#X obj 0 0 vline~;\n#X msg 0 0 1 3 \\, 0 4 5;\n\
              #X obj 0 0 *~;\n#X obj 0 0 lop~ 300;\n#X obj 0 0 dac~ 1;\n#X obj 0 0 loadbang;\n#X connect 0 0 1 0;\n#X connect 8 0 4 0;\n\
-             #X connect 4 0 3 0;\n#X connect 0 0 5 0;\n#X connect 3 0 5 1;\n#X connect 5 0 6 0;\n#X connect 6 0 7 0;\n";
+             #X connect 4 0 3 0;\n#X connect 0 0 5 0;\n#X connect 3 0 5 1;\n#X connect 5 0 6 0;\n#X connect 6 0 7 0;\n",
+        );
+    }
+
+    #[test]
+    fn filters_in_a_batch_drop_what_is_too_small_behind_each_block() {
+        // A pulse, then silence: in lanes, in slices, and each by itself.
+        compare(
+            "#X obj 0 0 loadbang;\n#X msg 0 0 1 \\, 0 1;\n#X obj 0 0 vline~;\n#X obj 0 0 rpole~ 0.8;\n#X obj 0 0 cpole~ 0.5 0.3;\n#X obj 0 0 lop~ 3000;\n\
+             #X obj 0 0 hip~ 5000;\n#X obj 0 0 hip~ 6000;\n#X obj 0 0 biquad~ 0.5 -0.2 1 0.3 0.1;\n#X obj 0 0 czero~ 0.1 0.2;\n#X obj 0 0 dac~ 1;\n\
+             #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n#X connect 2 0 4 0;\n#X connect 4 0 5 0;\n#X connect 4 1 9 0;\n\
+             #X connect 2 0 6 0;\n#X connect 2 0 7 0;\n#X connect 2 0 8 0;\n#X connect 3 0 10 0;\n#X connect 5 0 10 0;\n#X connect 6 0 10 0;\n\
+             #X connect 7 0 10 0;\n#X connect 8 0 10 0;\n#X connect 9 0 10 0;\n",
+        );
+    }
+
+    /// Compares the sound of eight blocks with that of two batches.
+    fn compare(lines: &str) {
         let mut sound = [Vec::new(), Vec::new()];
         for (counts, sound) in [[1; 8].as_slice(), &[3, 5]].into_iter().zip(&mut sound) {
-            let (mut messages, mut row, outputs) = ready(lines);
+            let mut patch = ready(lines);
             for count in counts {
-                let mut ends = [0.0; MAX_BATCH];
-                let quiet = messages.quiet_blocks(&mut ends[..*count]);
-                assert_eq!((quiet, row.batch(*count)), (*count, *count));
-                messages.begin_batch(&ends[..*count], |_, _| {});
-                row.run_batch(&ends[..*count]);
-                let mut block = vec![0.0; count * super::super::BLOCK];
-                outputs[0].write().take_block(&mut block);
-                sound.extend(block.iter().map(|x| x.to_bits()));
-                messages.run(|_, _| {});
+                sound.extend(played(&mut patch, *count));
             }
         }
         let [blocks, batches] = sound;
