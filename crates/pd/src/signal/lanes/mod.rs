@@ -214,7 +214,8 @@ impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L
             if let Some(kept) = &kept {
                 numbers.pass(kept, &mut signals[0]);
             }
-            if cut == Cut::Blocks && (run + 1) % (BLOCK / RUN) == 0 {
+            if cut == Cut::Blocks {
+                const { assert!(RUN == BLOCK) };
                 numbers.end_block(lanes.kind);
             }
             if is_linked && lanes.is_followed {
