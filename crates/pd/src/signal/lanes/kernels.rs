@@ -1,7 +1,7 @@
 //! The recursions of filters, a sample of each lane at a time (`objects/filters` says what they are).
 
 use super::super::loops::RUN;
-use super::super::objects::{PoleDesign, Poles, filter_each, kept};
+use super::super::objects::{PoleDesign, Poles, filter_each, is_odd, kept};
 use super::super::recursion::{Recursion, RecursionKind};
 use super::Inlets;
 use super::transpose::side_by_side;
@@ -210,34 +210,25 @@ impl Kernel<1> for Biquad {
     const INLETS: usize = 1;
     const OUTLETS: usize = 1;
 
-    /// A sample alone, as of a run.
     #[inline(always)]
     fn step<const L: usize>(
         numbers: &Numbers<L>,
-        state: &mut [Lane<L>; 2],
-        from: [Lane<L>; 1],
+        [last, before]: &mut [Lane<L>; 2],
+        [x]: [Lane<L>; 1],
     ) -> [Lane<L>; 1] {
-        let mut to = from;
-        filter_each(&numbers.coefficients, state, &mut to);
-        to
+        let [fb1, fb2, ff1, ff2, ff3] = &numbers.coefficients;
+        let new: Lane<L> = each(|at| {
+            let new = x[at] + fb1[at] * last[at] + fb2[at] * before[at];
+            if is_odd(new) { 0.0 } else { new }
+        });
+        let to = each(|at| ff1[at] * new[at] + ff2[at] * last[at] + ff3[at] * before[at]);
+        (*before, *last) = (*last, new);
+        [to]
     }
 
     #[inline(always)]
     fn run<const L: usize>(numbers: &mut Numbers<L>, [signal]: &mut [[Lane<L>; RUN]; 1]) {
         filter_each(&numbers.coefficients, &mut numbers.state, signal);
-    }
-
-    #[inline(always)]
-    fn run_alone<const FRAMES: usize>(
-        numbers: &mut Numbers<1>,
-        [from]: [&[f32; FRAMES]; 1],
-        [to, _]: [&mut [f32; FRAMES]; 2],
-    ) {
-        *to = *from;
-        if let Ok(samples) = to.as_chunks_mut().0.try_into() {
-            let samples: &mut [Lane<1>; FRAMES] = samples;
-            filter_each(&numbers.coefficients, &mut numbers.state, samples);
-        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! `biquad~` (`d_filter.c`).
 //!
-//! A state that is too small or too large becomes silence, before the next sample is computed from it. States hardly ever are: all of a run
-//! are computed without the question, which then takes no time between two samples. If the answer is yes for one, they are computed again.
+//! A state that is too small or too large becomes silence, before the next sample is computed from it. States hardly ever are. A filter alone
+//! finds a branch that is foreseen. Lanes know none: they compute all states of a run without the question, which then takes no time between
+//! two samples. If the answer is yes for one, they are computed again.
 
 use super::ramps::is_odd;
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
-use crate::signal::loops::RUN;
+use crate::signal::loops::map_in_turn;
 use crate::signal::{Inlets, Recursion, RecursionKind, SignalWorld};
 use crate::state::held;
-use rt::vectors::{WideWork, in_eights};
 
 pub(super) fn make(making: &Making<'_>) -> Option<Box<dyn Object>> {
     if making.class != "biquad~" {
@@ -113,22 +113,6 @@ struct Biquad {
     before: f32,
 }
 
-/// A run of one filter.
-struct Alone<'r>(
-    &'r Coefficients<1>,
-    &'r mut [Lane<1>; 2],
-    &'r mut [Lane<1>; RUN],
-);
-
-impl WideWork for Alone<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        filter_each(self.0, self.1, self.2);
-    }
-}
-
 impl Biquad {
     /// Sets the coefficients; an unstable filter becomes silent.
     fn set(&mut self, numbers: &[f32]) {
@@ -193,22 +177,23 @@ impl Object for Biquad {
         outlets: &mut [Box<[f32]>],
         _: &mut SignalWorld<'_>,
     ) {
-        let coefficients = self.coefficients.map(|number| [number]);
-        let mut state = [[self.last], [self.before]];
-        outlets[0].copy_from_slice(inlets.get(0));
-        let samples = outlets[0].as_chunks_mut().0;
-        let (runs, rest) = samples.as_chunks_mut::<RUN>();
-        for run in runs {
-            in_eights(Alone(&coefficients, &mut state, run));
-        }
-        filter_in_turn(&coefficients, &mut state, rest);
-        [[self.last], [self.before]] = state;
+        let [fb1, fb2, ff1, ff2, ff3] = self.coefficients;
+        let (mut last, mut before) = (self.last, self.before);
+        map_in_turn(&mut outlets[0], inlets.get(0), |x| {
+            let new = x + fb1 * last + fb2 * before;
+            let new = if is_odd(new) { 0.0 } else { new };
+            let out = ff1 * new + ff2 * last + ff3 * before;
+            (before, last) = (last, new);
+            out
+        });
+        (self.last, self.before) = (last, before);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::signal::loops::RUN;
 
     /// Samples of lanes, of all sizes: silence, what is too small and too large, and numbers that are none.
     fn samples(part: usize) -> [Lane<2>; RUN] {

@@ -53,6 +53,7 @@ pub(super) use biquad::filter_each;
 pub(super) use delays::FIRST_OF_LINE;
 pub(super) use filters::kept;
 pub(super) use poles::{PoleDesign, Poles};
+pub(super) use ramps::is_odd;
 
 /// Makes an object of a class; `None` if there is no such signal object here yet.
 pub(crate) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
