@@ -21,7 +21,7 @@ use rt::vectors::{WideWork, in_eights};
 use std::marker::PhantomData;
 
 /// Frames of a slice.
-const SLICE: usize = 16;
+const SLICE: usize = 32;
 /// Steps that are computed in slices together, at most.
 const MOST: usize = 16;
 
