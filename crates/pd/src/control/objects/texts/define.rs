@@ -1,7 +1,8 @@
 //! `text define`: a text of a patch.
 
 use super::super::Making;
-use super::{TextFile, restored, send_pointer};
+use super::file::TextFile;
+use super::shared::{restored, send_pointer};
 use crate::control::data::{Datum, Place};
 use crate::control::globals::Globals;
 use crate::control::jobs::JobResult;

@@ -2,7 +2,7 @@
 
 use super::super::Making;
 use super::super::sources::DataSource;
-use super::{find, rename};
+use super::shared::{find, rename};
 use crate::control::object::{Context, Handled, Object};
 use crate::control::text::TextWord;
 use crate::control::value::{Message, Value};

@@ -2,7 +2,7 @@
 
 use super::super::Making;
 use super::super::sources::DataSource;
-use super::find;
+use super::shared::find;
 use crate::control::object::{Context, Handled, Object};
 use crate::control::symbol::{Symbol, words};
 use crate::control::text::{TextWord, line_of};

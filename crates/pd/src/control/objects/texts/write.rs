@@ -2,7 +2,7 @@
 
 use super::super::glue::to_number;
 use super::super::sources::DataSource;
-use super::{find, line_number, rename, restored};
+use super::shared::{find, line_number, rename, restored};
 use crate::control::object::{Context, Handled, Object};
 use crate::control::text::{TextWord, line_of};
 use crate::control::value::{Message, Value};
