@@ -1,4 +1,4 @@
-//! Filters: one-pole, biquad and state-variable filters on a shared processor (`kernel.rs`), FIR filters, and filters that are
+//! Filters: one-pole, biquad and state-variable filters on a shared processor (`filter.rs`), FIR filters, and filters that are
 //! kernels of the library (`crate::kernel`).
 
 pub(crate) mod allpass;
@@ -9,6 +9,7 @@ mod dc;
 mod driven;
 mod eq;
 pub(crate) mod eq_band;
+mod filter;
 mod fir;
 mod groups;
 mod hilbert;

@@ -1,5 +1,6 @@
 //! Arithmetic of single samples, and what makers of units share.
 
+use crate::kernel::Samples;
 use graph::Node;
 
 /// `x` held within the range of finite samples, with -0.0 as +0.0; NaN stays NaN. So the sum of two samples of
@@ -20,6 +21,27 @@ pub(crate) fn to_sample(x: f64) -> f32 {
     clamp_sample(x as f32)
 }
 
+/// Copies samples, those of a whole step in one piece: a length that the compiler knows takes a few vectors and no call.
+///
+/// # Panics
+///
+/// `to` is not as long as `from`.
+///
+/// Real-time: hot.
+#[inline(always)]
+pub(crate) fn copy_samples(from: &[f32], to: &mut [f32]) {
+    let whole = <&mut Samples>::try_from(&mut *to);
+    if let (Ok(from), Ok(to)) = (<&Samples>::try_from(from), whole) {
+        // In four pieces: as one it would be made one call with what follows.
+        let (from, to) = (from.as_chunks::<16>().0, to.as_chunks_mut::<16>().0);
+        if let ([a, b, c, d], [to_a, to_b, to_c, to_d]) = (from, to) {
+            (*to_a, *to_b, *to_c, *to_d) = (*a, *b, *c, *d);
+        }
+    } else if !(from.is_empty() && to.is_empty()) {
+        to.copy_from_slice(from);
+    }
+}
+
 /// 10^(`db` / 20), the gain as a factor; 0 from [`SILENT_DB`] down.
 ///
 /// Real-time: hot.
@@ -37,4 +59,20 @@ pub(crate) const SILENT_DB: f64 = -120.0;
 /// Number of channels of the ports that follow `node`: 1 to 256.
 pub(crate) fn channel_count(node: &Node) -> usize {
     node.channels.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_samples_are_copied_as_there_are() {
+        let from: Vec<f32> = (0..100u8).map(f32::from).collect();
+        for count in [0, 1, 63, 64, 65, 100] {
+            let mut to = vec![-1.0; 100];
+            copy_samples(&from[..count], &mut to[..count]);
+            assert_eq!(to[..count], from[..count]);
+            assert!(to[count..].iter().all(|x| *x == -1.0), "{count}");
+        }
+    }
 }

@@ -177,37 +177,8 @@ impl LookAhead {
         delayed
     }
 
-    /// As [`delay`](Self::delay) for frames in a row from `at` on, no more than the delay has.
-    ///
-    /// Real-time: hot.
-    #[inline(always)]
-    pub(super) fn delay_run(
-        self,
-        memory: &mut crate::kernel::Memory,
-        at: u64,
-        channel: usize,
-        samples: &mut [f64],
-    ) {
-        if self.frames == 0 {
-            return;
-        }
-        let first = channel * self.frames;
-        let place = (at % self.frames as u64) as usize;
-        let (head, rest) = samples.split_at_mut(samples.len().min(self.frames - place));
-        for (from, samples) in [(first + place, head), (first, rest)] {
-            let mut entering = [0f32; crate::kernel::FRAMES];
-            for (to, x) in entering.iter_mut().zip(&*samples) {
-                *to = crate::kernel::line_sample(*x);
-            }
-            let late = memory.samples(from..from + samples.len());
-            for (x, late) in samples.iter_mut().zip(late) {
-                *x = f64::from(*late);
-            }
-            memory.write_samples(from, &entering[..samples.len()]);
-        }
-    }
-
-    /// As [`delay_run`](Self::delay_run), where each sample that enters is from [`line_sample`](crate::kernel::line_sample).
+    /// As [`delay`](Self::delay) for frames in a row from `at` on, no more than the delay has. Each sample that enters is from
+    /// [`line_sample`](crate::kernel::line_sample).
     ///
     /// Real-time: hot.
     #[inline(always)]

@@ -27,11 +27,11 @@ use self::reductions::Reductions;
 use crate::dynamics::detector::{LookAhead, decibels, gain_of, level_db, seconds};
 use crate::dynamics::points::{Points, TAPS};
 use crate::kernel::{
-    FRAMES, FrameValues, History, KernelNode, LaneIo, Memory, MemorySize, UnitKernel, decay_factor,
-    line_sample,
+    FRAMES, FrameValues, History, KernelNode, LaneIo, Memory, MemorySize, Samples, UnitKernel,
+    decay_factor, line_sample,
 };
 use crate::param::{ParamSpec, channels};
-use crate::sample::to_sample;
+use crate::sample::{copy_samples, to_sample};
 use graph::{Kind, KindPicture};
 use processor::{Gauge, MakeContext, MakeError, Processor, SetupServices, Tail};
 use std::ops::{Neg, Range};
@@ -132,27 +132,25 @@ impl Limiter {
         }
     }
 
-    /// Takes the frames of a channel, with the gain before it, into its history, and raises `peaks` to the largest points of each
-    /// frame.
+    /// Takes the frames of a channel into its history, and raises `peaks` to the largest points of each frame.
     #[inline(always)]
     fn take(
         &self,
         memory: &mut Memory,
         (at, channel): (u64, usize),
-        samples: &Row,
-        peaks: Option<&mut [f32; FRAMES]>,
+        entering: &Samples,
+        peaks: Option<&mut Samples>,
         count: usize,
     ) {
         let history = self.history(channel);
-        let mut recent = [0f32; TAPS + FRAMES];
-        recent[..TAPS].copy_from_slice(history.recent(memory, at.wrapping_sub(1)));
-        for (to, x) in recent[TAPS..].iter_mut().zip(samples) {
-            *to = line_sample(*x);
-        }
-        history.push_run(memory, at, &recent[TAPS..TAPS + count]);
         if let Some(peaks) = peaks {
+            let mut recent = [0f32; TAPS + FRAMES];
+            let (before, new) = recent.split_at_mut(TAPS);
+            copy_samples(history.recent(memory, at.wrapping_sub(1)), before);
+            copy_samples(entering, new);
             self.points.raise(&recent, peaks, count);
         }
+        history.push_run(memory, at, &entering[..count]);
     }
 }
 
@@ -183,46 +181,56 @@ impl Limiter {
         let rows = LimiterRows::new(values);
         let mut peaks = [0f32; FRAMES];
         for c in 0..io.output(0).len() {
-            let mut samples = [0.0; FRAMES];
-            let input = &io.input(0)[c][frames.clone()];
-            for ((y, x), gain) in samples.iter_mut().zip(input).zip(&rows.gain) {
-                *y = f64::from(*x) * gain;
+            let (input, output) = io.both((0, c), (0, c));
+            // As many frames as there can be, for vectors of a known number; those that are not there are zeros and stay behind.
+            let mut entering = [0f32; FRAMES];
+            copy_samples(&input[frames.clone()], &mut entering[..count]);
+            for (x, gain) in entering.iter_mut().zip(&rows.gain) {
+                *x = line_sample(f64::from(*x) * gain);
             }
             let peaks = (!is_far_below).then_some(&mut peaks);
-            self.take(memory, (at, c), &samples, peaks, count);
-            self.sound.delay_run(memory, at, c, &mut samples[..count]);
-            let output = &mut io.output(0)[c][frames.clone()];
-            for (y, x) in output.iter_mut().zip(samples) {
-                *y = to_sample(x);
-            }
+            self.take(memory, (at, c), &entering, peaks, count);
+            let late = &mut output[frames.clone()];
+            self.sound
+                .pass_run(memory, (at, c), &entering[..count], late);
         }
         memory.counts[0] = at.wrapping_add(count as u64);
-        if at_rest {
-            // Nothing is reduced, and the rings are zeros: only the ceiling may have come down.
-            for c in 0..io.output(0).len() {
-                let output = &mut io.output(0)[c][frames.clone()];
-                for (y, ceiling) in output.iter_mut().zip(&rows.ceiling) {
-                    *y = to_sample(within(f64::from(*y), *ceiling));
-                }
-            }
-            return;
+        // Where nothing is reduced and the rings are zeros, only the ceiling may have come down.
+        let mut reductions = [0.0; FRAMES];
+        if !at_rest {
+            self.reduce(memory, at, (&peaks, count), &rows, &mut reductions);
         }
-        let mut left = [0.0; FRAMES];
-        for ((left, peak), ceiling) in left.iter_mut().zip(peaks).zip(&rows.ceiling) {
-            let (aim, peak) = (ceiling * AIM, f64::from(peak));
-            *left = if peak > aim { 1.0 - aim / peak } else { 0.0 };
-        }
-        self.reductions()
-            .hold_largest(memory, at, &mut left[..count]);
-        self.reductions()
-            .smooth(memory, at, &mut left[..count], &rows.release);
         for c in 0..io.output(0).len() {
             let output = &mut io.output(0)[c][frames.clone()];
-            for ((y, left), ceiling) in output.iter_mut().zip(left).zip(&rows.ceiling) {
-                let left = 1.0 - left.clamp(0.0, 1.0);
+            let mut samples = [0f32; FRAMES];
+            copy_samples(output, &mut samples[..count]);
+            let values = reductions.iter().zip(&rows.ceiling);
+            for (y, (reduction, ceiling)) in samples.iter_mut().zip(values) {
+                let left = 1.0 - reduction.clamp(0.0, 1.0);
                 *y = to_sample(within(f64::from(*y) * left, *ceiling));
             }
+            copy_samples(&samples[..count], output);
         }
+    }
+
+    /// The reductions of the first `count` frames, which have these peaks.
+    #[inline(always)]
+    fn reduce(
+        &self,
+        memory: &mut Memory,
+        at: u64,
+        (peaks, count): (&Samples, usize),
+        rows: &LimiterRows,
+        reductions: &mut Row,
+    ) {
+        let ceilings = peaks.iter().zip(&rows.ceiling);
+        for (reduction, (peak, ceiling)) in reductions.iter_mut().zip(ceilings) {
+            let (aim, peak) = (ceiling * AIM, f64::from(*peak));
+            *reduction = if peak > aim { 1.0 - aim / peak } else { 0.0 };
+        }
+        let (rings, reductions) = (self.reductions(), &mut reductions[..count]);
+        rings.hold_largest(memory, at, reductions);
+        rings.smooth(memory, at, reductions, &rows.release);
     }
 }
 
@@ -304,7 +312,10 @@ impl UnitKernel for Limiter {
 
     fn show(&self, memory: &Memory) {
         let mean = self.reductions().mean(memory);
-        self.shown.set(-level_db(1.0 - mean.clamp(0.0, 1.0)) as f32);
+        self.shown.set(match mean > 0.0 {
+            true => -level_db(1.0 - mean.clamp(0.0, 1.0)) as f32,
+            false => 0.0,
+        });
     }
 }
 

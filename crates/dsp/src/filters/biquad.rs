@@ -22,15 +22,14 @@
 //! | ports | `in`, `out`, as wide as `channels` says |
 //! | parameters | `freq` 1 Hz to 0.49 of the rate, `q` 0.05 to 100, `gain_db` -60 to 40 dB for peak and shelves, `mode` |
 //! | latency | none |
-//! | tail | until the slower pole has decayed, see `kernel.rs` |
+//! | tail | until the slower pole has decayed, see `filter.rs` |
 //! | driven | `freq`, `q` and `gain_db` at audio rate |
 
 use crate::filters::driven::{CoefficientFrames, DrivenKernel, FRAMES, ParamFrames, half_angle};
 use crate::filters::eq_band::{EqShelf, peak_weights};
+use crate::filters::filter::Filter;
 use crate::filters::groups::Transition;
-use crate::filters::kernel::{
-    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, coefficients,
-};
+use crate::filters::kernel::{CoefficientArray, FREQ, FilterKernel, FilterParams, coefficients};
 use crate::filters::lanes::Number;
 use crate::filters::svf::{Q, transition};
 use crate::kernel::pole_radius;

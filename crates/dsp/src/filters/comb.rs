@@ -95,23 +95,14 @@ impl Comb {
     ) {
         let (at, count) = (memory.counts[0], input.len());
         let SplitDelay { whole, share } = values.delay;
+        if (values.blend, values.forward, values.damp, share) == (1.0, 0.0, 0.0, 0.0) {
+            self.process_plain(values, input, output, memory);
+            return;
+        }
         // The older of the two samples of each frame; the newer one is that of the frame behind.
         let mut heard = [0f32; FRAMES + 1];
         let heard = &mut heard[..count + 1];
         self.ring.read_run(memory, at, whole + 1, heard);
-        let plain = (values.blend, values.forward, values.damp) == (1.0, 0.0, 0.0);
-        if plain && share == 0.0 {
-            let mut line = [0f32; FRAMES];
-            let frames = input.iter().zip(&heard[1..]);
-            for ((line, y), (x, heard)) in line.iter_mut().zip(output).zip(frames) {
-                let w = f64::from(*x) + values.feedback * f64::from(*heard);
-                (*line, *y) = (line_sample(w), to_sample(w));
-            }
-            self.ring.write_run(memory, at, &line[..count]);
-            memory.counts[0] = at.wrapping_add(count as u64);
-            memory.numbers[0] = f64::from(heard[count]);
-            return;
-        }
         let mut delayed = [0f64; FRAMES];
         let delayed = &mut delayed[..count];
         let pairs = heard.windows(2).map(|pair| [pair[0], pair[1]]);
@@ -156,6 +147,31 @@ impl Comb {
     }
 }
 
+impl Comb {
+    /// Processes frames of a plain loop: a delay of whole frames and its gain. Nothing else is left to multiply.
+    #[inline(always)]
+    fn process_plain(
+        &self,
+        values: &CombValues,
+        input: &[f32],
+        output: &mut [f32],
+        memory: &mut Memory,
+    ) {
+        let (at, count) = (memory.counts[0], input.len());
+        let (mut line, mut heard) = ([0f32; FRAMES], [0f32; FRAMES]);
+        let (line, heard) = (&mut line[..count], &mut heard[..count]);
+        self.ring.read_run(memory, at, values.delay.whole, heard);
+        let frames = input.iter().zip(&*heard);
+        for ((line, y), (x, heard)) in line.iter_mut().zip(output).zip(frames) {
+            let w = f64::from(*x) + values.feedback * f64::from(*heard);
+            (*line, *y) = (line_sample(w), to_sample(w));
+        }
+        self.ring.write_run(memory, at, line);
+        memory.counts[0] = at.wrapping_add(count as u64);
+        memory.numbers[0] = f64::from(heard[count - 1]);
+    }
+}
+
 impl UnitKernel for Comb {
     type Values = CombValues;
     const PARAMS: &'static [ParamSpec] = &[FREQ, FEEDBACK, FORWARD, BLEND, DAMP];
@@ -192,6 +208,11 @@ impl UnitKernel for Comb {
         if let Some(constant) = values.constant()
             && constant.delay.whole >= MIN_RUN
         {
+            // A whole step in a call of its own: the compiler knows its length.
+            if values.len() == FRAMES && constant.delay.whole >= FRAMES {
+                self.process_run(constant, input, output, memory);
+                return;
+            }
             let run = constant.delay.whole.min(FRAMES);
             let (input, output) = (&input[..values.len()], &mut output[..values.len()]);
             for (input, output) in input.chunks(run).zip(output.chunks_mut(run)) {

@@ -13,7 +13,7 @@
 use super::driven::FRAMES;
 use super::kernel::{FilterKernel, FilterState};
 use super::lanes::{Eight, LANES, Number};
-use crate::sample::to_sample;
+use crate::sample::{copy_samples, to_sample};
 use rt::vectors::WideWork;
 
 /// Frames of a group.
@@ -230,7 +230,8 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> GroupWork<'_, K, OUTS> {
         for port in 0..OUTS {
             if self.is_read[port] {
                 let samples = self.port(port, &states, &inputs);
-                self.outputs[port][range.clone()].copy_from_slice(&samples[..range.len()]);
+                let output = &mut self.outputs[port][range.clone()];
+                copy_samples(&samples[..range.len()], output);
             }
         }
     }
@@ -288,11 +289,20 @@ fn follow(
 /// Samples in the order of time to rows.
 #[inline(always)]
 fn rows_of(samples: &[f32]) -> Rows {
-    let mut all = [[0f32; GROUP]; LANES];
-    all.as_flattened_mut()[..samples.len()].copy_from_slice(samples);
+    let mut few = [0f32; FRAMES];
+    // Where they lie, if there are as many: what was just copied can be read in pieces of the same place only, or is waited for.
+    let all = match <&[f32; FRAMES]>::try_from(samples) {
+        Ok(all) => all,
+        Err(_) => {
+            few[..samples.len()].copy_from_slice(samples);
+            &few
+        }
+    };
     let mut rows = [Eight::of(0.0); GROUP];
+    let [a, b, c, d, e, f, g, h] = all.as_chunks::<GROUP>().0 else {
+        return rows;
+    };
     for (k, row) in rows.iter_mut().enumerate() {
-        let [a, b, c, d, e, f, g, h] = &all;
         *row = Eight([a[k], b[k], c[k], d[k], e[k], f[k], g[k], h[k]].map(f64::from));
     }
     rows

@@ -13,14 +13,13 @@
 //! | ports | `in`, `out`, as wide as `channels` says |
 //! | parameters | `freq` 1 Hz to 0.49 of the rate, `mode` |
 //! | latency | none |
-//! | tail | until the pole has decayed, see `kernel.rs` |
+//! | tail | until the pole has decayed, see `filter.rs` |
 //! | driven | `freq` at audio rate |
 
 use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_angle};
+use crate::filters::filter::Filter;
 use crate::filters::groups::Transition;
-use crate::filters::kernel::{
-    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, coefficients,
-};
+use crate::filters::kernel::{CoefficientArray, FREQ, FilterKernel, FilterParams, coefficients};
 use crate::filters::lanes::Number;
 use crate::param::{ParamSpec, channels};
 use graph::{Kind, Param};

@@ -18,14 +18,13 @@
 //! | ports | `in`; `low`, `band`, `high`; as wide as `channels` says |
 //! | parameters | `freq` 1 Hz to 0.49 of the rate, `q` 0.05 to 100 |
 //! | latency | none |
-//! | tail | until the slower pole has decayed, see `kernel.rs` |
+//! | tail | until the slower pole has decayed, see `filter.rs` |
 //! | driven | `freq` and `q` at audio rate |
 
 use crate::filters::driven::{CoefficientFrames, DrivenKernel, ParamFrames, half_angle};
+use crate::filters::filter::Filter;
 use crate::filters::groups::Transition;
-use crate::filters::kernel::{
-    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, coefficients,
-};
+use crate::filters::kernel::{CoefficientArray, FREQ, FilterKernel, FilterParams, coefficients};
 use crate::filters::lanes::Number;
 use crate::kernel::pole_radius;
 use crate::param::{ParamSpec, channels};

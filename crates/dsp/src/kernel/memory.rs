@@ -1,6 +1,7 @@
 //! [`Memory`]: the state of one lane of a unit, which can be saved, loaded, cleaned and found silent.
 
 use super::SILENT_STATE;
+use crate::sample::copy_samples;
 use crate::state::{self, StateWords};
 use processor::StateError;
 use std::ops::Range;
@@ -101,9 +102,18 @@ impl Memory {
     /// Real-time: hot.
     #[inline(always)]
     pub(crate) fn write_samples(&mut self, first: usize, from: &[f32]) {
-        // One test for all: no sample of a line is -0.0.
-        self.has_written |= from.iter().fold(0, |bits, x| bits | x.to_bits()) != 0;
-        self.line[first..first + from.len()].copy_from_slice(from);
+        let to = &mut self.line[first..first + from.len()];
+        if self.has_written {
+            copy_samples(from, to);
+            return;
+        }
+        // No sample of a line is -0.0.
+        let mut bits = 0;
+        for (to, x) in to.iter_mut().zip(from) {
+            *to = *x;
+            bits |= x.to_bits();
+        }
+        self.has_written = bits != 0;
     }
 
     /// Notes that `frames` frames have passed.

@@ -13,6 +13,7 @@
 //! same bits for a parameter that is set, glides or is driven.
 
 mod bank;
+mod channels;
 mod frame_values;
 mod memory;
 mod node;

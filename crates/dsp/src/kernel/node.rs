@@ -1,11 +1,11 @@
 //! [`KernelNode`]: the processor of any [`UnitKernel`].
 
 use super::bank::{Lane, run_bank};
+use super::channels::Channels;
 use super::{FRAMES, FrameValues, LaneIo, Memory, Samples, UnitKernel};
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
-use graph::{Port, Signal};
 use processor::{
     BankKind, Block, Event, MAX_BANK, MakeContext, MakeError, ProcessStatus, Processor, Setup,
     StateError, Tail,
@@ -37,50 +37,21 @@ pub(crate) struct KernelNode<K: UnitKernel> {
     wide: Wide,
 }
 
-/// The frames of a step in one lane.
-struct LaneWork<'a, 'io, K: UnitKernel> {
-    kernel: &'a K,
-    values: FrameValues<'a, K::Values>,
-    io: &'a mut LaneIo<'io>,
-    memory: &'a mut Memory,
+/// The frames of a step, with the copies of what comes in and goes out.
+struct StepWork<'a, 'b, K: UnitKernel> {
+    node: &'a mut KernelNode<K>,
+    block: &'a mut Block<'b>,
+    range: Range<usize>,
 }
 
-impl<K: UnitKernel> WideWork for LaneWork<'_, '_, K> {
+impl<K: UnitKernel> WideWork for StepWork<'_, '_, K> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.kernel.process(self.values, self.io, self.memory);
-    }
-}
-
-/// The samples of a step on all channels of some ports.
-struct Channels {
-    /// First channel and number of channels of each port.
-    ports: Box<[(usize, usize)]>,
-    samples: Box<[Samples]>,
-}
-
-impl Channels {
-    fn new(ports: &[Port]) -> Self {
-        let mut count = 0;
-        let port = |port: &Port| {
-            let width = match port.signal {
-                Signal::Audio(channels) => channels.count(),
-                Signal::Control | Signal::Event => 0,
-            };
-            count += width;
-            (count - width, width)
-        };
-        let ports = ports.iter().map(port).collect();
-        Self {
-            ports,
-            samples: vec![[0.0; FRAMES]; count].into(),
-        }
-    }
-
-    fn max_width(&self) -> usize {
-        self.ports.iter().map(|port| port.1).max().unwrap_or(0)
+        self.node.inputs.read(self.block, &self.range);
+        self.node.process_lanes(self.range.len());
+        self.node.outputs.write(self.block, &self.range);
     }
 }
 
@@ -192,14 +163,15 @@ impl<K: UnitKernel> KernelNode<K> {
 
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         self.fill_values(block, &range);
-        let count = range.len();
-        for (port, (first, width)) in self.inputs.ports.iter().enumerate() {
-            let input = block.input(port);
-            for c in 0..*width {
-                let to = &mut self.inputs.samples[first + c];
-                to[..count].copy_from_slice(&input.channel(c)[range.clone()]);
-            }
-        }
+        self.wide.run(StepWork {
+            node: self,
+            block,
+            range,
+        });
+    }
+
+    #[inline(always)]
+    fn process_lanes(&mut self, count: usize) {
         for (lane, memory) in self.lanes.iter_mut().enumerate() {
             let mut io = LaneIo {
                 inputs: &self.inputs.samples,
@@ -207,20 +179,9 @@ impl<K: UnitKernel> KernelNode<K> {
                 ports: [&self.inputs.ports, &self.outputs.ports],
                 lane: (!K::LINKED).then_some(lane),
             };
-            self.wide.run(LaneWork {
-                kernel: &self.kernel,
-                values: FrameValues::new(&self.values, count),
-                io: &mut io,
-                memory,
-            });
+            let values = FrameValues::new(&self.values, count);
+            self.kernel.process(values, &mut io, memory);
             memory.advance(count);
-        }
-        for (port, (first, width)) in self.outputs.ports.iter().enumerate() {
-            let mut output = block.output(port);
-            for c in 0..*width {
-                let from = &self.outputs.samples[first + c];
-                output.channel(c)[range.clone()].copy_from_slice(&from[..count]);
-            }
         }
     }
 
@@ -375,6 +336,25 @@ impl<K: UnitKernel> Processor for KernelNode<K> {
             lane.load(words.from(first + index * of_lane));
         }
         Ok(())
+    }
+}
+
+/// The frames of a step in one lane.
+#[cfg(test)]
+struct LaneWork<'a, 'io, K: UnitKernel> {
+    kernel: &'a K,
+    values: FrameValues<'a, K::Values>,
+    io: &'a mut LaneIo<'io>,
+    memory: &'a mut Memory,
+}
+
+#[cfg(test)]
+impl<K: UnitKernel> WideWork for LaneWork<'_, '_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.kernel.process(self.values, self.io, self.memory);
     }
 }
 

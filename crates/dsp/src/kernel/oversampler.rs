@@ -94,7 +94,9 @@ impl History {
         let (head, rest) = samples.split_at(samples.len().min(self.taps - from));
         for copy in [self.first, self.first + self.taps] {
             memory.write_samples(copy + from, head);
-            memory.write_samples(copy, rest);
+            if !rest.is_empty() {
+                memory.write_samples(copy, rest);
+            }
         }
     }
 

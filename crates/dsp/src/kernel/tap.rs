@@ -1,6 +1,7 @@
 //! [`DelayRing`]: a ring in the line of a [`Memory`], read between frames; [`DelayLoop`]: one of a fixed length.
 
 use super::{FRAMES, Memory};
+use crate::sample::copy_samples;
 use crate::whole::{below, wrapped};
 
 /// A ring of samples in a memory's line.
@@ -37,8 +38,8 @@ impl DelayLoop {
     pub(crate) fn read_run(self, memory: &Memory, at: u64, to: &mut [f32]) {
         let (from, count) = self.places(at, to.len());
         let (head, rest) = to.split_at_mut(count);
-        head.copy_from_slice(memory.samples(from..from + head.len()));
-        rest.copy_from_slice(memory.samples(self.first..self.first + rest.len()));
+        copy_samples(memory.samples(from..from + head.len()), head);
+        copy_samples(memory.samples(self.first..self.first + rest.len()), rest);
     }
 
     /// Writes the samples of the frames from `at` on, each from [`line_sample`](super::line_sample).
@@ -100,8 +101,8 @@ impl DelayRing {
         let from = (at as usize).wrapping_sub(delay) & (self.length - 1);
         let ring = memory.samples(self.first..self.end());
         let (head, rest) = to.split_at_mut(to.len().min(self.length - from));
-        head.copy_from_slice(&ring[from..from + head.len()]);
-        rest.copy_from_slice(&ring[..rest.len()]);
+        copy_samples(&ring[from..from + head.len()], head);
+        copy_samples(&ring[..rest.len()], rest);
     }
 
     /// Writes the samples of the frames from `at` on, each from [`line_sample`](super::line_sample).

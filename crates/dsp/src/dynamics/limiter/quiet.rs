@@ -2,8 +2,8 @@
 //! passed on in narrow numbers.
 
 use super::{AIM, Limiter, LimiterValues, within};
-use crate::kernel::{FRAMES, FrameValues, LaneIo, Memory, line_sample};
-use crate::sample::clamp_sample;
+use crate::kernel::{FRAMES, FrameValues, LaneIo, Memory, Samples, line_sample};
+use crate::sample::{clamp_sample, copy_samples};
 use std::ops::Range;
 
 impl Limiter {
@@ -50,16 +50,20 @@ impl Limiter {
         let ceiling = values.ceiling as f32;
         for c in 0..io.output(0).len() {
             let (input, output) = io.both((0, c), (0, c));
-            let mut entering = [0f32; FRAMES];
-            for (to, x) in entering.iter_mut().zip(&input[frames.clone()]) {
-                *to = line_sample(f64::from(*x) * values.gain);
+            // As many frames as there can be, for vectors of a known number; those that are not there stay behind.
+            let (mut entering, mut late) = ([0f32; FRAMES], [0f32; FRAMES]);
+            copy_samples(&input[frames.clone()], &mut entering[..count]);
+            for x in &mut entering {
+                *x = line_sample(f64::from(*x) * values.gain);
             }
-            let (entering, output) = (&entering[..count], &mut output[frames.clone()]);
+            let entering = &entering[..count];
             self.history(c).push_run(memory, at, entering);
-            self.sound.pass_run(memory, (at, c), entering, output);
-            for y in output {
+            self.sound
+                .pass_run(memory, (at, c), entering, &mut late[..count]);
+            for y in &mut late {
                 *y = within(clamp_sample(*y), ceiling);
             }
+            copy_samples(&late[..count], &mut output[frames.clone()]);
         }
         memory.counts[0] = at.wrapping_add(count as u64);
     }
@@ -68,7 +72,18 @@ impl Limiter {
 /// The largest magnitude of samples; infinite if one is no number. As bits they are compared in vectors.
 #[inline(always)]
 fn loudest(samples: &[f32]) -> f64 {
-    let bits = samples.iter().fold(0, |max, x| x.abs().to_bits().max(max));
+    let mut bits = 0;
+    // Written twice: those of a whole step are known to be as many.
+    match <&Samples>::try_from(samples) {
+        Ok(all) => all.iter().for_each(
+            #[inline(always)]
+            |x| bits = x.abs().to_bits().max(bits),
+        ),
+        Err(_) => samples.iter().for_each(
+            #[inline(always)]
+            |x| bits = x.abs().to_bits().max(bits),
+        ),
+    }
     f64::from(f32::from_bits(bits.min(f32::INFINITY.to_bits())))
 }
 
