@@ -1,6 +1,6 @@
 //! [`Memory`]: the state of one lane of a unit, which can be saved, loaded, cleaned and found silent.
 
-use super::SILENT_STATE;
+use super::{SILENT_STATE, Samples};
 use crate::sample::copy_samples;
 use crate::state::{self, StateWords};
 use processor::StateError;
@@ -48,6 +48,17 @@ pub(crate) fn line_sample(x: f64) -> f32 {
     } else {
         0.0
     }
+}
+
+/// Copies samples of which none is -0.0. Returns true if one is not 0.
+#[inline(always)]
+fn copy_sounding(from: &[f32], to: &mut [f32]) -> bool {
+    let mut bits = 0;
+    for (to, x) in to.iter_mut().zip(from) {
+        *to = *x;
+        bits |= x.to_bits();
+    }
+    bits != 0
 }
 
 impl Memory {
@@ -107,13 +118,12 @@ impl Memory {
             copy_samples(from, to);
             return;
         }
-        // No sample of a line is -0.0.
-        let mut bits = 0;
-        for (to, x) in to.iter_mut().zip(from) {
-            *to = *x;
-            bits |= x.to_bits();
-        }
-        self.has_written = bits != 0;
+        // Samples of a whole step are known to be as many.
+        let whole = <&mut Samples>::try_from(&mut *to);
+        self.has_written = match (<&Samples>::try_from(from), whole) {
+            (Ok(from), Ok(to)) => copy_sounding(from, to),
+            _ => copy_sounding(from, to),
+        };
     }
 
     /// Notes that `frames` frames have passed.
