@@ -290,6 +290,10 @@ impl UnitKernel for Limiter {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
+        if values.len() <= self.window {
+            self.process_run(values, io, memory, 0..values.len());
+            return;
+        }
         // Not in one piece where the window is shorter: at a low rate.
         let run = self.window.clamp(1, FRAMES);
         for first in (0..values.len()).step_by(run) {

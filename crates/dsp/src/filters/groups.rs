@@ -13,7 +13,7 @@
 use super::driven::FRAMES;
 use super::kernel::{FilterKernel, FilterState};
 use super::lanes::{Eight, LANES, Number};
-use crate::sample::{copy_samples, to_sample};
+use crate::sample::to_sample;
 use rt::vectors::WideWork;
 
 /// Frames of a group.
@@ -165,6 +165,10 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> WideWork for GroupWork<'_, K, OUT
     #[inline(always)]
     fn run(mut self) {
         let count = self.input.len();
+        if self.first == 0 && count == FRAMES {
+            // Compiled by itself, for a number of groups that the compiler knows.
+            return self.groups(0, LANES);
+        }
         let head = ((GROUP - self.first) % GROUP).min(count);
         if head > 0 {
             self.frames(self.first, 0, head);
@@ -231,7 +235,11 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> GroupWork<'_, K, OUTS> {
             if self.is_read[port] {
                 let samples = self.port(port, &states, &inputs);
                 let output = &mut self.outputs[port][range.clone()];
-                copy_samples(&samples[..range.len()], output);
+                // Put where they belong at once, if there are as many.
+                match <&mut [f32; FRAMES]>::try_from(&mut *output) {
+                    Ok(output) => *output = samples,
+                    Err(_) => output.copy_from_slice(&samples[..range.len()]),
+                }
             }
         }
     }

@@ -37,21 +37,26 @@ pub(crate) struct KernelNode<K: UnitKernel> {
     wide: Wide,
 }
 
-/// The frames of a step, with the copies of what comes in and goes out.
-struct StepWork<'a, 'b, K: UnitKernel> {
+/// The frames of a step, with the copies of what comes in and goes out. Those of a whole one are compiled by themselves: the compiler
+/// knows their number, and leaves out what shorter ones need.
+struct StepWork<'a, 'b, K: UnitKernel, const WHOLE: bool> {
     node: &'a mut KernelNode<K>,
     block: &'a mut Block<'b>,
     range: Range<usize>,
 }
 
-impl<K: UnitKernel> WideWork for StepWork<'_, '_, K> {
+impl<K: UnitKernel, const WHOLE: bool> WideWork for StepWork<'_, '_, K, WHOLE> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.node.inputs.read(self.block, &self.range);
-        self.node.process_lanes(self.range.len());
-        self.node.outputs.write(self.block, &self.range);
+        let range = match WHOLE {
+            true => 0..FRAMES,
+            false => self.range,
+        };
+        self.node.inputs.read(self.block, &range);
+        self.node.process_lanes(range.len());
+        self.node.outputs.write(self.block, &range);
     }
 }
 
@@ -163,11 +168,11 @@ impl<K: UnitKernel> KernelNode<K> {
 
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         self.fill_values(block, &range);
-        self.wide.run(StepWork {
-            node: self,
-            block,
-            range,
-        });
+        let (wide, node) = (self.wide, self);
+        match range == (0..FRAMES) {
+            true => wide.run(StepWork::<K, true> { node, block, range }),
+            false => wide.run(StepWork::<K, false> { node, block, range }),
+        }
     }
 
     #[inline(always)]
