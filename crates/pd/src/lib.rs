@@ -34,7 +34,7 @@ mod signal;
 mod state;
 
 pub use class::{PortKind, Ports, class_names};
-pub use control::{Machine, NotYet, SILENT_CLASSES};
+pub use control::{DRAWING_CLASSES, Machine, NotYet, SILENT_CLASSES};
 pub use disk::{allow_writing, lost_writes, protect_from_writing};
 pub use drawing::{Drawn, DrawnForm, drawn_data};
 pub use file::*;

@@ -2,7 +2,7 @@
 //!
 //! `UPDATE_DOCS=1 cargo test -p divisi-pd --test class_table` writes it.
 
-use divisi_pd::{Machine, SILENT_CLASSES, SearchPath, class_names, load_patch};
+use divisi_pd::{DRAWING_CLASSES, Machine, SILENT_CLASSES, SearchPath, class_names, load_patch};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -144,17 +144,6 @@ const MIDI: &[&str] = &[
 ];
 const MIDI_REMARK: &str = "one port of 16 channels; see pd.md";
 
-/// Classes that draw scalars.
-const DRAWS: &[&str] = &[
-    "drawpolygon",
-    "drawcurve",
-    "filledpolygon",
-    "filledcurve",
-    "drawnumber",
-    "drawsymbol",
-    "drawtext",
-    "plot",
-];
 const DRAWS_REMARK: &str =
     "drawn by `divisi draw` as it is saved; takes every message and sends nothing";
 
@@ -208,7 +197,7 @@ fn table() -> String {
             _ if is_missing => ("not yet", ""),
             _ if *class == "declare" => ("differs", DECLARE),
             _ if MIDI.contains(class) => ("differs", MIDI_REMARK),
-            _ if DRAWS.contains(class) => ("differs", DRAWS_REMARK),
+            _ if DRAWING_CLASSES.contains(class) => ("differs", DRAWS_REMARK),
             _ if SILENT_CLASSES.contains(class) => ("differs", SILENT),
             Some((_, how)) => ("differs", *how),
             None => ("done", ""),
@@ -254,7 +243,7 @@ fn what_differs_is_built_and_named_once() {
         assert!(names.contains(class), "{class}");
         assert!(!SILENT_CLASSES.contains(class), "{class}");
     }
-    for class in SILENT_CLASSES {
+    for class in SILENT_CLASSES.iter().chain(DRAWING_CLASSES) {
         assert!(names.contains(class), "{class}");
     }
 }

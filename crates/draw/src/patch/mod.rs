@@ -108,7 +108,7 @@ pub struct PatchDrawing {
     pub points: Vec<(f64, f64)>,
     /// Red, green and blue of the line or of the words.
     pub color: [u8; 3],
-    /// What it is.
+    /// Its form.
     pub form: PatchDrawingForm,
 }
 

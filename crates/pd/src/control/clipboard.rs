@@ -1,6 +1,6 @@
 //! Copies of boxes that messages to canvases make: `copy`, `paste` and `duplicate`.
 //!
-//! What is copied are the words of the boxes, so that a copy has arguments, `$0` and files of its own. It needs the boxes as they stand,
+//! Words of boxes are copied, so that a copy has arguments, `$0` and files of its own. It needs the boxes as they stand,
 //! which a patch has whose messages may change signals.
 
 use super::canvases::CanvasId;
@@ -12,7 +12,7 @@ use super::selection::Selection;
 use crate::load::{CopySize, MAX_PATCH_BOXES, MAX_PATCH_CANVASES, box_of};
 use std::collections::HashSet;
 
-/// How far right and down of a box its copy stands, in pixels.
+/// Pixels from a box to its copy, right and down.
 const OFFSET: f32 = 10.0;
 /// Words, and points of arrays, of all copies that are made, at most: a copy keeps its own.
 const MAX_WORDS: usize = 1 << 24;

@@ -98,7 +98,7 @@ pub(crate) use jobs::{Job, JobResult};
 pub use machine::Machine;
 pub(crate) use net::NetService;
 pub(crate) use object::{Context, Handled, Object};
-pub use objects::SILENT_CLASSES;
+pub use objects::{DRAWING_CLASSES, SILENT_CLASSES};
 pub(crate) use objects::{Making, expr, unary};
 pub(crate) use placed_box::PlacedBox;
 pub(crate) use pointer::Pointer;

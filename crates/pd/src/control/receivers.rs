@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::state::{Held, StateReader, StateWriter};
 
-    /// What is read of `written` where there were `before`.
+    /// Receivers after `written` was read where there were `before`.
     fn read(before: Receivers, written: &Receivers) -> Option<Receivers> {
         let mut bytes = Vec::new();
         written.save(&mut StateWriter::new(&mut bytes, usize::MAX));

@@ -2,7 +2,7 @@
 
 use crate::file::{Coordinates, Position};
 
-/// Where the units of a canvas lie in a window.
+/// Places of the units of a canvas in a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axes {
     x: Axis,

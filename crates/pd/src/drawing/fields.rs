@@ -16,7 +16,7 @@ pub(super) enum FieldNumber {
 }
 
 impl FieldNumber {
-    /// What a word says.
+    /// The number that a word states.
     pub(super) fn of(word: &Atom, store: &mut Store) -> Self {
         let text = match word {
             Atom::Float(number) => return Self::Constant(*number),
@@ -63,7 +63,7 @@ impl FieldNumber {
         f64::from(self.scaled(number))
     }
 
-    /// Where the range draws a number.
+    /// The place at which the range draws a number.
     pub(super) fn scaled(self, number: f32) -> f32 {
         match self {
             Self::Field { range, .. } if range[0] != range[1] => {

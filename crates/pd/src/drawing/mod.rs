@@ -25,7 +25,7 @@ pub struct Drawn {
     pub points: Vec<(f64, f64)>,
     /// Red, green and blue of the line or of the words.
     pub color: [u8; 3],
-    /// What it is.
+    /// Its form.
     pub form: DrawnForm,
 }
 

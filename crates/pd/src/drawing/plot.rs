@@ -11,7 +11,7 @@ const MAX_POINTS: usize = 1000;
 /// Points that are drawn one by one, as in Pd.
 const MAX_MARKS: usize = 2000;
 
-/// How an array is drawn.
+/// An array, and the lines that it is drawn with.
 struct Plot {
     array: u32,
     color: [u8; 3],
@@ -71,7 +71,7 @@ impl Painter {
         }
     }
 
-    /// What a box says of an array; `None` if there is none, or if it is not visible.
+    /// An array as a box says it is drawn; `None` if there is none, or if it is not visible.
     fn plot(&mut self, words: &[Atom], place: Place) -> Option<Plot> {
         let (flags, words) = self.plot_flags(words);
         let (name, mut words) = words.split_first()?;
@@ -147,7 +147,7 @@ impl Painter {
         (found, words)
     }
 
-    /// Where the elements are, in units of the canvas.
+    /// Places of the elements, in units of the canvas.
     fn spots(&mut self, plot: &Plot, base: [f64; 2]) -> Vec<Spot> {
         let mut spots = Vec::new();
         for at in 0..self.store.length(plot.array) {

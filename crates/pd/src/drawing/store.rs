@@ -2,8 +2,8 @@
 
 use super::axes::Axes;
 use crate::control::{
-    Arrays, Beside, Data, Datum, FieldKind, ObjectId, Place, Symbol, Symbols, TextWord, Texts,
-    Value, fields_of,
+    Arrays, Beside, DRAWING_CLASSES, Data, Datum, FieldKind, ObjectId, Place, Symbol, Symbols,
+    TextWord, Texts, Value, fields_of,
 };
 use crate::file::Atom;
 use crate::load::{Instance, LoadedObject, ObjectBody};
@@ -30,18 +30,6 @@ pub(super) struct Drawer {
     pub(super) class: Box<str>,
     pub(super) arguments: Vec<Atom>,
 }
-
-/// Classes that draw.
-const CLASSES: [&str; 8] = [
-    "drawpolygon",
-    "drawcurve",
-    "filledpolygon",
-    "filledcurve",
-    "drawnumber",
-    "drawsymbol",
-    "drawtext",
-    "plot",
-];
 
 impl Store {
     /// Reads the patch around `shown`, of which the scalars are kept.
@@ -184,7 +172,7 @@ impl Store {
 
 fn drawer(object: &LoadedObject) -> Option<Drawer> {
     match &object.body {
-        ObjectBody::Class(class) if CLASSES.contains(&&**class) => Some(Drawer {
+        ObjectBody::Class(class) if DRAWING_CLASSES.contains(&&**class) => Some(Drawer {
             class: class.clone(),
             arguments: object.arguments.clone(),
         }),

@@ -111,7 +111,7 @@ pub struct LoadedObject {
     /// stands for what is received.
     pub arguments: Vec<Atom>,
     /// The words of an object box and of a subpatch as they are written: with `r` for `receive`, and `$1` for an argument.
-    /// Where names of other boxes have dollars: of a box of the GUI the names to send to, to receive under and to show, of an array its name.
+    /// Of other boxes names with dollars: of a box of the GUI the names to send to, to receive under and to show, of an array its name.
     pub written: Vec<Atom>,
     /// Inlets and outlets.
     pub ports: Ports,

@@ -38,7 +38,7 @@ pub(crate) struct Row {
     scratch: Scratch,
 }
 
-/// What a row needs to compute batches of blocks.
+/// Needs of a row that computes batches of blocks.
 struct Batch {
     /// True if the row may.
     may_batch: bool,

@@ -54,7 +54,7 @@ impl OrderedSteps {
     }
 }
 
-/// Which steps of an order are computed together. Two that come right behind one filter are not: with it they are computed in slices.
+/// Steps of an order that are computed together. Two that come right behind one filter are not: with it they are computed in slices.
 fn together(
     order: &[Vec<usize>],
     kinds: &[Option<RecursionKind>],

@@ -27,18 +27,30 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "loadbang" => Box::new(Loadbang),
         // The builder does what they say.
         "struct" | "namecanvas" => Box::new(Mute),
-        class if SILENT_CLASSES.contains(&class) => Box::new(Mute),
+        class if is_silent(class) => Box::new(Mute),
         _ => return None,
     })
 }
 
 /// Classes that take everything and send nothing: what only the host's screen and devices could answer.
-#[rustfmt::skip]
 pub const SILENT_CLASSES: &[&str] = &[
-    "openpanel", "savepanel", "key", "keyup", "keyname",
+    "openpanel",
+    "savepanel",
+    "key",
+    "keyup",
+    "keyname",
     "declare",
+];
+
+/// Classes that draw scalars, and take everything as those of [`SILENT_CLASSES`].
+#[rustfmt::skip]
+pub const DRAWING_CLASSES: &[&str] = &[
     "drawcurve", "filledcurve", "drawpolygon", "filledpolygon", "plot", "drawnumber", "drawsymbol", "drawtext",
 ];
+
+fn is_silent(class: &str) -> bool {
+    SILENT_CLASSES.contains(&class) || DRAWING_CLASSES.contains(&class)
+}
 
 /// Takes everything, sends nothing.
 struct Mute;

@@ -68,7 +68,7 @@ mod time;
 pub(super) use boxes::{MessageBox, Passage, SignalInlet};
 pub(super) use canvas::CanvasReceiver;
 pub(super) use clones::{Collector, Distributor, Numbered};
-pub use glue::SILENT_CLASSES;
+pub use glue::{DRAWING_CLASSES, SILENT_CLASSES};
 pub(super) use gui::GuiBox;
 pub(crate) use math::unary;
 pub(super) use tables::ArrayBox;

@@ -23,7 +23,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 
 /// Shortest and longest window.
 const POINTS: std::ops::RangeInclusive<usize> = 128..=8192;
-/// HalfWindow of which nothing is said.
+/// Samples of a window where nothing is said of them.
 const DEFAULT_POINTS: usize = 1024;
 /// Most peaks.
 const MAX_PEAKS: f32 = 100.0;
