@@ -1,9 +1,11 @@
-//! Messages on their way: the stack, one piece of work after the other, and Pd's rules for messages without a method.
+//! Messages on their way: the stack, and one piece of work after the other.
 
 use super::globals::Globals;
 use super::machine::{MAX_MESSAGES, Machine};
 use super::object::{Context, Handled, Object};
 use super::receivers::Passed;
+use super::rules::to_left_inlet;
+use super::slot::ObjectSlot;
 use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
 use super::wire::{ObjectId, Wire};
@@ -17,14 +19,7 @@ impl Machine {
     pub(super) fn run(&mut self) {
         while let Some(entry) = self.stack.pop() {
             if self.left == 0 {
-                self.stack.clear();
-                self.values.clear();
-                return self.globals.console.line(|line| {
-                    write!(
-                        line,
-                        "error: more than {MAX_MESSAGES} messages in one tick: the rest is left out"
-                    )
-                });
+                return self.leave_rest();
             }
             self.left -= 1;
             self.values.truncate(entry.keep as usize);
@@ -33,23 +28,53 @@ impl Machine {
         self.values.clear();
     }
 
+    /// Forgets what waits, and says so.
+    #[cold]
+    fn leave_rest(&mut self) {
+        self.stack.clear();
+        self.values.clear();
+        self.globals.console.line(|line| {
+            write!(
+                line,
+                "error: more than {MAX_MESSAGES} messages in one tick: the rest is left out"
+            )
+        });
+    }
+
     /// Does one piece of work.
+    #[inline]
     pub(super) fn step(&mut self, entry: Entry) {
-        let depth = entry.depth;
         match entry.work {
+            Work::Number {
+                object,
+                outlet,
+                next,
+                number,
+            } => {
+                let Some((wire, is_last)) = self.connection(object, outlet, next) else {
+                    return;
+                };
+                if !is_last {
+                    let work = Work::Number {
+                        object,
+                        outlet,
+                        next: next + 1,
+                        number,
+                    };
+                    self.stack.push(Entry { work, ..entry });
+                }
+                self.deliver_number(wire, number, entry.depth);
+            }
             Work::Outlet {
                 object,
                 outlet,
                 next,
                 message,
             } => {
-                let wires = self.wires[object.0 as usize].get(outlet as usize);
-                let Some((wire, rest)) = wires.and_then(|w| w.get(next as usize..)?.split_first())
-                else {
+                let Some((wire, is_last)) = self.connection(object, outlet, next) else {
                     return;
                 };
-                let wire = *wire;
-                if !rest.is_empty() {
+                if !is_last {
                     let work = Work::Outlet {
                         object,
                         outlet,
@@ -58,43 +83,31 @@ impl Machine {
                     };
                     self.stack.push(Entry { work, ..entry });
                 }
-                self.deliver(wire, message, depth);
+                self.deliver(wire, message, entry.depth);
             }
-            Work::Receivers {
-                name,
-                passed,
-                message,
-                only,
-                is_loud,
-                follows,
-            } => {
-                let is_first = passed == Passed::NONE;
-                let is_value = is_first && self.set_value(name, message);
-                let Some((object, after)) = self.globals.receivers.next(name, passed) else {
-                    if is_first && name == words::PD {
-                        self.tell_pd(message);
-                    } else if is_first && is_loud && !is_value {
-                        self.globals.report_no_receiver(name);
-                    }
-                    return;
-                };
-                if is_first && is_loud && !is_value && after.is_last() {
-                    self.direct_to(object, name);
-                }
-                let work = Work::Receivers {
-                    name,
-                    passed: after,
-                    message,
-                    only,
-                    is_loud,
-                    follows,
-                };
-                self.stack.push(Entry { work, ..entry });
-                if only.is_some_and(|patch| patch != self.patches.of(object)) {
-                    return;
-                }
-                self.deliver(Wire { object, inlet: 0 }, message, depth);
-            }
+            _ => self.step_aside(entry),
+        }
+    }
+
+    /// The connection of an outlet at `next`, and true if it is the last one.
+    #[inline]
+    pub(super) fn connection(
+        &self,
+        object: ObjectId,
+        outlet: u32,
+        next: u32,
+    ) -> Option<(Wire, bool)> {
+        let wires = self.wires[object.0 as usize].get(outlet as usize)?;
+        let wire = wires.get(next as usize)?;
+        Some((*wire, wires.len() == next as usize + 1))
+    }
+
+    /// Does a piece of work that goes along no connection.
+    fn step_aside(&mut self, entry: Entry) {
+        let depth = entry.depth;
+        match entry.work {
+            Work::Number { .. } | Work::Outlet { .. } => {}
+            Work::Receivers { .. } => self.step_receivers(entry),
             Work::Object { object, message } => {
                 self.deliver(Wire { object, inlet: 0 }, message, depth);
             }
@@ -112,6 +125,47 @@ impl Machine {
                 });
             }
         }
+    }
+
+    /// Gives a message to the next object that receives under a name.
+    fn step_receivers(&mut self, entry: Entry) {
+        let Work::Receivers {
+            name,
+            passed,
+            message,
+            only,
+            is_loud,
+            follows,
+        } = entry.work
+        else {
+            return;
+        };
+        let is_first = passed == Passed::NONE;
+        let is_value = is_first && self.set_value(name, message);
+        let Some((object, after)) = self.globals.receivers.next(name, passed) else {
+            if is_first && name == words::PD {
+                self.tell_pd(message);
+            } else if is_first && is_loud && !is_value {
+                self.globals.report_no_receiver(name);
+            }
+            return;
+        };
+        if is_first && is_loud && !is_value && after.is_last() {
+            self.direct_to(object, name);
+        }
+        let work = Work::Receivers {
+            name,
+            passed: after,
+            message,
+            only,
+            is_loud,
+            follows,
+        };
+        self.stack.push(Entry { work, ..entry });
+        if only.is_some_and(|patch| patch != self.patches.of(object)) {
+            return;
+        }
+        self.deliver(Wire { object, inlet: 0 }, message, entry.depth);
     }
 
     /// Lets the messages that follow one to a name go to the only object that received it: Pd looks for a name once.
@@ -163,30 +217,49 @@ impl Machine {
         }
     }
 
+    /// Delivers a number.
+    #[inline]
+    fn deliver_number(&mut self, wire: Wire, number: f32, depth: u32) {
+        if depth > MAX_DEPTH {
+            return self.report_depth(wire);
+        }
+        let handled = self.call_slot(wire.object, depth, |slot, context| {
+            slot.take_number(wire.inlet as usize, number, context)
+        });
+        self.end_delivery(handled, wire, words::FLOAT, depth);
+    }
+
+    /// Delivers a message, which the object may change while it reads it.
     pub(super) fn deliver(&mut self, wire: Wire, stored: Stored, depth: u32) {
         if depth > MAX_DEPTH {
-            let class = &self.classes[wire.object.0 as usize];
-            return self
-                .globals
-                .console
-                .line(|line| write!(line, "error: {class}: stack overflow"));
+            return self.report_depth(wire);
         }
         let selector = stored.selector;
         match self.values[stored.from as usize..stored.to as usize] {
+            [] => {
+                let values = &[];
+                self.hand_over(wire, Message { selector, values }, depth);
+            }
+            [Value::Float(number)] if selector == words::FLOAT => {
+                self.deliver_number(wire, number, depth);
+            }
+            [Value::Float(number)]
+                if selector == words::LIST
+                    && self.objects[wire.object.0 as usize]
+                        .set_number(wire.inlet as usize, number) => {}
             [value] => {
-                if let (words::FLOAT | words::LIST, Value::Float(number)) = (selector, value)
-                    && self.objects[wire.object.0 as usize].set_number(wire.inlet as usize, number)
-                {
-                    return;
-                }
                 let values = &[value];
+                self.hand_over(wire, Message { selector, values }, depth);
+            }
+            [one, two] => {
+                let values = &[one, two];
                 self.hand_over(wire, Message { selector, values }, depth);
             }
             _ => self.deliver_words(wire, stored, depth),
         }
     }
 
-    /// Delivers a message of no or several values, which the object may change while it reads them.
+    /// Delivers a message of several values.
     fn deliver_words(&mut self, wire: Wire, stored: Stored, depth: u32) {
         let selector = stored.selector;
         let mut delivered = std::mem::take(&mut self.delivered);
@@ -198,22 +271,34 @@ impl Machine {
     }
 
     /// Lets an object handle a message.
-    #[inline]
     fn hand_over(&mut self, wire: Wire, message: Message<'_>, depth: u32) {
         let inlet = wire.inlet as usize;
-        let mut handled = Handled::Yes;
-        self.call(wire.object, depth, |object, context| {
-            handled = match inlet {
-                0 => to_left_inlet(object, message, context),
-                inlet => object.cold(inlet, message, context),
-            };
+        let handled = self.call(wire.object, depth, |object, context| match inlet {
+            0 => to_left_inlet(object, message, context),
+            inlet => object.cold(inlet, message, context),
         });
-        if handled == Handled::No {
-            self.report_refused(wire, message.selector);
+        self.end_delivery(handled, wire, message.selector, depth);
+    }
+
+    /// Says what was not understood, and begins a change of the patch that the object has asked for.
+    #[inline]
+    fn end_delivery(&mut self, handled: Option<Handled>, wire: Wire, selector: Symbol, depth: u32) {
+        if handled == Some(Handled::No) {
+            self.report_refused(wire, selector);
         }
-        if let Some(edit) = self.globals.edit.take() {
+        if self.globals.edit.is_some()
+            && let Some(edit) = self.globals.edit.take()
+        {
             self.edit_or_wait(edit, depth);
         }
+    }
+
+    /// Says that too many messages have caused each other.
+    #[cold]
+    fn report_depth(&mut self, wire: Wire) {
+        let class = &self.classes[wire.object.0 as usize];
+        let console = &mut self.globals.console;
+        console.line(|line| write!(line, "error: {class}: stack overflow"));
     }
 
     /// Says that an object has no method for a message.
@@ -230,95 +315,64 @@ impl Machine {
         });
     }
 
-    /// Calls a method of an object, then puts what it sent on the stack, so that the first is taken first.
-    pub(super) fn call(
+    /// Calls a method of an object, then orders what it sent on the stack, so that the first is taken first. `None` if its patch is closed.
+    pub(super) fn call<R>(
         &mut self,
         id: ObjectId,
         depth: u32,
-        method: impl FnOnce(&mut dyn Object, &mut Context<'_>),
-    ) {
-        if self.patches.are_several() {
-            let patch = self.patches.of(id);
-            if self.patches.is_closed(patch) {
-                return;
-            }
-            self.globals.console.patch = patch;
-            self.globals.midi_output.patch = patch;
+        method: impl FnOnce(&mut dyn Object, &mut Context<'_>) -> R,
+    ) -> Option<R> {
+        self.call_slot(id, depth, |slot, context| {
+            slot.with(|object| method(object, context))
+        })
+    }
+
+    /// As [`call`](Self::call), with the place of the object.
+    #[inline(always)]
+    fn call_slot<R>(
+        &mut self,
+        id: ObjectId,
+        depth: u32,
+        method: impl FnOnce(&mut ObjectSlot, &mut Context<'_>) -> R,
+    ) -> Option<R> {
+        if self.patches.are_several() && !self.enter_patch_of(id) {
+            return None;
         }
+        let below = self.stack.len();
         let mut context = Context {
             object: id,
-            sent: &mut self.sent,
+            stack: &mut self.stack,
             values: &mut self.values,
             globals: &mut self.globals,
             depth,
         };
-        self.objects[id.0 as usize].with(|object| method(object, &mut context));
-        let keep = u32::try_from(self.values.len()).expect("fewer values than memory");
-        while let Some(entry) = self.sent.pop() {
-            self.stack.push(Entry { keep, ..entry });
+        let result = method(&mut self.objects[id.0 as usize], &mut context);
+        self.order_sent(below);
+        Some(result)
+    }
+
+    /// Lets lines and MIDI count for the patch of an object; false if that is closed.
+    fn enter_patch_of(&mut self, id: ObjectId) -> bool {
+        let patch = self.patches.of(id);
+        if self.patches.is_closed(patch) {
+            return false;
         }
+        self.globals.console.patch = patch;
+        self.globals.midi_output.patch = patch;
+        true
     }
-}
 
-/// Pd's rules for messages that a class has no method of its own for (`m_class.c`).
-fn to_left_inlet(
-    object: &mut dyn Object,
-    message: Message<'_>,
-    context: &mut Context<'_>,
-) -> Handled {
-    let exact = match (message.selector, message.values) {
-        (words::BANG, _) => object.bang(context),
-        (words::FLOAT, [Value::Float(number), ..]) => object.float(*number, context),
-        (words::FLOAT, []) => object.float(0.0, context),
-        (words::FLOAT, [Value::Symbol(_) | Value::Pointer(_), ..]) => return Handled::No,
-        (words::SYMBOL, [Value::Symbol(symbol), ..]) => object.symbol(*symbol, context),
-        (words::SYMBOL, _) => object.symbol(words::EMPTY, context),
-        (words::LIST, values) => return to_list(object, values, context),
-        (words::POINTER, [Value::Pointer(pointer)]) => object.pointer(*pointer, context),
-        _ => return object.anything(message, context),
-    };
-    if exact == Handled::Yes {
-        return exact;
-    }
-    match object.list(message.values, context) {
-        Handled::Yes => Handled::Yes,
-        Handled::No => object.anything(message, context),
-    }
-}
-
-/// A list: for its own method, else as the value that it is, else spread over the inlets, the left one last.
-fn to_list(object: &mut dyn Object, values: &[Value], context: &mut Context<'_>) -> Handled {
-    if object.list(values, context) == Handled::Yes {
-        return Handled::Yes;
-    }
-    let short = match values {
-        [] => object.bang(context),
-        [Value::Float(number)] => object.float(*number, context),
-        [Value::Symbol(symbol)] => object.symbol(*symbol, context),
-        [Value::Pointer(pointer)] => object.pointer(*pointer, context),
-        _ => Handled::No,
-    };
-    if short == Handled::Yes {
-        return short;
-    }
-    let message = Message {
-        selector: words::LIST,
-        values,
-    };
-    if object.anything(message, context) == Handled::Yes {
-        return Handled::Yes;
-    }
-    for (inlet, value) in values.iter().enumerate().skip(1) {
-        object.cold(
-            inlet,
-            Message::of_list(std::slice::from_ref(value)),
-            context,
-        );
-    }
-    match values.first() {
-        Some(Value::Float(number)) => object.float(*number, context),
-        Some(Value::Symbol(symbol)) => object.symbol(*symbol, context),
-        Some(Value::Pointer(pointer)) => object.pointer(*pointer, context),
-        None => Handled::No,
+    /// Orders what was sent, above `below`, so that the first is taken first.
+    #[inline]
+    fn order_sent(&mut self, below: usize) {
+        let keep = u32::try_from(self.values.len()).expect("fewer values than memory");
+        match self.stack.get_mut(below..).unwrap_or_default() {
+            [] => {}
+            [one] => one.keep = keep,
+            several => {
+                several.reverse();
+                several.iter_mut().for_each(|entry| entry.keep = keep);
+            }
+        }
     }
 }

@@ -158,18 +158,23 @@ impl Machine {
                     None => return name != words::PD,
                 }
             }
-            Some(Work::Outlet {
-                object,
-                outlet,
-                next,
-                ..
-            }) => {
-                let wires = self.wires[object.0 as usize].get(outlet as usize);
-                match wires.and_then(|wires| wires.get(next as usize)) {
-                    Some(wire) => wire.object,
-                    None => return true,
+            Some(
+                Work::Number {
+                    object,
+                    outlet,
+                    next,
+                    ..
                 }
-            }
+                | Work::Outlet {
+                    object,
+                    outlet,
+                    next,
+                    ..
+                },
+            ) => match self.connection(object, outlet, next) {
+                Some((wire, _)) => wire.object,
+                None => return true,
+            },
             Some(
                 Work::Resume { object, .. } | Work::Load { object } | Work::Object { object, .. },
             ) => object,

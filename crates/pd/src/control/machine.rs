@@ -34,7 +34,6 @@ pub struct Machine {
     pub(super) globals: Globals,
     pub(super) stack: Vec<Entry>,
     pub(super) values: Vec<Value>,
-    pub(super) sent: Vec<Entry>,
     /// Values of the message that is being delivered.
     pub(super) delivered: Vec<Value>,
     /// Messages that may still be delivered until the end of this tick: by clocks, and by what came from outside before it.
@@ -73,7 +72,6 @@ impl Machine {
             },
             stack: Vec::with_capacity(4096),
             values: Vec::with_capacity(4096),
-            sent: Vec::with_capacity(256),
             delivered: Vec::with_capacity(256),
             left: MAX_MESSAGES,
             midi_parsers: vec![MidiParser::default()],
@@ -124,7 +122,13 @@ impl Machine {
     /// the next one are removed.
     fn pass_over(&mut self, gone: impl Fn(ObjectId, usize, usize) -> usize) {
         for entry in self.stack.iter_mut().chain(self.chains.entries()) {
-            if let Work::Outlet {
+            if let Work::Number {
+                object,
+                outlet,
+                next,
+                ..
+            }
+            | Work::Outlet {
                 object,
                 outlet,
                 next,

@@ -75,6 +75,7 @@ mod placed_box;
 mod pointer;
 mod receivers;
 mod results;
+mod rules;
 mod select;
 mod selection;
 mod signal_objects;

@@ -178,8 +178,8 @@ pub(crate) trait Object: Send + Sync {
 /// Surroundings of an object while it handles a message.
 pub(crate) struct Context<'m> {
     pub(super) object: ObjectId,
-    /// Messages that it sends, in order.
-    pub(super) sent: &'m mut Vec<Entry>,
+    /// The stack, with the messages that it sends on top, in order until the handler ends.
+    pub(super) stack: &'m mut Vec<Entry>,
     /// Words of what it sends.
     pub(super) values: &'m mut Vec<Value>,
     pub(super) globals: &'m mut Globals,
@@ -191,6 +191,9 @@ impl Context<'_> {
     ///
     /// Real-time: hot, as long as no longer chain of messages than ever before is under way.
     pub(crate) fn send(&mut self, outlet: usize, message: Message<'_>) {
+        if let (words::FLOAT, [Value::Float(number)]) = (message.selector, message.values) {
+            return self.send_float(outlet, *number);
+        }
         let message = store(self.values, message);
         self.send_stored(outlet, message);
     }
@@ -211,30 +214,32 @@ impl Context<'_> {
 
     /// Sends a bang.
     pub(crate) fn send_bang(&mut self, outlet: usize) {
-        self.send(
-            outlet,
-            Message {
-                selector: words::BANG,
-                values: &[],
-            },
-        );
+        let at = u32::try_from(self.values.len()).expect("fewer values than memory");
+        let (selector, from, to) = (words::BANG, at, at);
+        self.send_stored(outlet, Stored { selector, from, to });
     }
 
     /// Sends a number.
     pub(crate) fn send_float(&mut self, outlet: usize, number: f32) {
-        let values = [Value::Float(number)];
-        self.send(
-            outlet,
-            Message {
-                selector: words::FLOAT,
-                values: &values,
+        let outlet = u32::try_from(outlet).expect("a box has few outlets");
+        let object = self.object;
+        self.push(
+            Work::Number {
+                object,
+                outlet,
+                next: 0,
+                number,
             },
+            self.depth + 1,
         );
     }
 
     /// Sends a number or a symbol.
     pub(crate) fn send_value(&mut self, outlet: usize, value: Value) {
-        self.send(outlet, Message::of_list(&[value]));
+        match value {
+            Value::Float(number) => self.send_float(outlet, number),
+            value => self.send(outlet, Message::of_list(&[value])),
+        }
     }
 
     /// Sends a list, also where it is short: `list` with one value is a number or a symbol, an empty one a bang.
@@ -317,8 +322,9 @@ impl Context<'_> {
         );
     }
 
+    #[inline]
     fn push(&mut self, work: Work, depth: u32) {
-        self.sent.push(Entry {
+        self.stack.push(Entry {
             work,
             keep: 0,
             depth,

@@ -4,7 +4,8 @@
 //! before. Both claim it, so that a mistake in the order of steps is a panic and never a wrong sample.
 
 use super::globals::Globals;
-use super::object::Object;
+use super::object::{Context, Handled, Object};
+use super::rules::number_to_inlet;
 use super::wire::ObjectId;
 use crate::signal::ObjectPlace;
 
@@ -53,9 +54,29 @@ impl ObjectSlot {
         }
     }
 
+    /// Gives the object a number.
+    #[inline]
+    pub(super) fn take_number(
+        &mut self,
+        inlet: usize,
+        number: f32,
+        context: &mut Context<'_>,
+    ) -> Handled {
+        match self {
+            Self::Control(object) => number_to_inlet(&mut **object, inlet, number, context),
+            Self::Signal(place) => {
+                let mut claim = place.write();
+                match claim.set_number(inlet, number) {
+                    true => Handled::Yes,
+                    false => claim.call(|object| number_to_inlet(object, inlet, number, context)),
+                }
+            }
+        }
+    }
+
     /// Calls `method` with the object.
     #[inline]
-    pub(super) fn with(&mut self, method: impl FnOnce(&mut dyn Object)) {
+    pub(super) fn with<R>(&mut self, method: impl FnOnce(&mut dyn Object) -> R) -> R {
         match self {
             Self::Control(object) => method(&mut **object),
             Self::Signal(place) => place.write().call(method),

@@ -18,6 +18,13 @@ pub(super) struct Entry {
 /// One kind of work.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
+    /// A number to the connections of an outlet, from `next` on. Most messages are this.
+    Number {
+        object: ObjectId,
+        outlet: u32,
+        next: u32,
+        number: f32,
+    },
     /// A message to the connections of an outlet, from `next` on.
     Outlet {
         object: ObjectId,

@@ -87,6 +87,26 @@ pub(super) fn add_each(to: &mut [f32], from: &[f32]) {
     widest(Sum { to, from });
 }
 
+/// Moves the whole runs of a signal, and leaves silence.
+pub(super) fn move_runs(to: &mut [f32], from: &mut [f32]) {
+    widest(MoveRuns(to.as_chunks_mut().0, from.as_chunks_mut().0));
+}
+
+/// The loop of [`move_runs`].
+struct MoveRuns<'s>(&'s mut [[f32; RUN]], &'s mut [[f32; RUN]]);
+
+impl WideWork for MoveRuns<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (to, from) in self.0.iter_mut().zip(self.1) {
+            *to = *from;
+            *from = [0.0; RUN];
+        }
+    }
+}
+
 /// As [`map_each`], of a loop that is already compiled for wide vectors.
 pub(super) struct Map<'s, F> {
     pub to: &'s mut [f32],

@@ -59,9 +59,10 @@ impl SignalObject {
 
     /// Calls a method of the object for a message.
     #[inline]
-    pub(crate) fn call(&mut self, method: impl FnOnce(&mut dyn Object)) {
-        method(&mut *self.object);
+    pub(crate) fn call<R>(&mut self, method: impl FnOnce(&mut dyn Object) -> R) -> R {
+        let result = method(&mut *self.object);
         self.scalar = scalar(&*self.object);
+        result
     }
 
     /// The number at an inlet.

@@ -4,6 +4,7 @@
 //! things ([`Grants`]): what it did not declare it cannot reach.
 
 use super::claimed::Claimed;
+use super::loops::move_runs;
 use super::{BLOCK, MAX_BATCH};
 use crate::control::Symbol;
 use rt::claim_cell::{ReadClaim, WriteClaim};
@@ -84,12 +85,7 @@ impl SharedSamples {
     /// Real-time: hot.
     #[inline]
     pub(crate) fn take_block(&mut self, to: &mut [f32]) {
-        let to = to.as_chunks_mut::<BLOCK>().0;
-        let from = self.samples.as_chunks_mut().0;
-        for (to, from) in to.iter_mut().zip(from) {
-            *to = *from;
-            *from = [0.0; BLOCK];
-        }
+        move_runs(to, &mut self.samples);
     }
 }
 

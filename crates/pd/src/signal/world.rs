@@ -107,9 +107,10 @@ impl BlockTime {
         self.others.store(count - 1, Ordering::Relaxed);
     }
 
-    /// Returns true in the last block of a batch.
+    /// Returns true in the last block of a batch, and where an object computes all of them at once.
     fn is_last(&self) -> bool {
-        self.part.load(Ordering::Relaxed) == self.others.load(Ordering::Relaxed)
+        let part = self.part.load(Ordering::Relaxed);
+        part == 0 || part == self.others.load(Ordering::Relaxed)
     }
 
     /// Number of blocks that have begun, and logical time.

@@ -87,6 +87,20 @@ impl MessageBox {
 
     /// Sends every message of the box.
     fn run(&mut self, arguments: &[Value], context: &mut Context<'_>) -> Handled {
+        let separates = |word: &Word| matches!(word, Word::Comma | Word::Semicolon);
+        if self.words.is_empty() || self.words.iter().any(separates) {
+            return self.run_parts(arguments, context);
+        }
+        self.line.clear();
+        for word in &self.words {
+            self.line.push(expand(word, arguments, context));
+        }
+        context.send(0, Message::of_words(&self.line));
+        Handled::Yes
+    }
+
+    /// Sends the messages between `,` and `;`.
+    fn run_parts(&mut self, arguments: &[Value], context: &mut Context<'_>) -> Handled {
         // Messages before the first `;` go to the outlet, each one behind it to the name that begins it.
         let parts = self.words.split(|word| *word == Word::Semicolon);
         for (part, words) in parts.enumerate() {
@@ -199,6 +213,10 @@ impl Object for MessageBox {
 
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.run(&[], context)
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        self.run(&[Value::Float(number)], context)
     }
 
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {

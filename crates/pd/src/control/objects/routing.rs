@@ -98,6 +98,11 @@ impl Object for Trigger {
         )
     }
 
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        let (selector, values) = (words::FLOAT, &[Value::Float(number)][..]);
+        self.send(Message { selector, values }, context)
+    }
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         self.send(Message::of_list(values), context)
     }
@@ -141,6 +146,19 @@ impl Object for Route {
 
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
         self.list(&[], context)
+    }
+
+    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
+        let case = match self.cases[0] {
+            Value::Float(_) => Value::Float(number),
+            _ => Value::Symbol(words::FLOAT),
+        };
+        match self.cases.iter().position(|it| *it == case) {
+            Some(outlet) if matches!(case, Value::Float(_)) => context.send_bang(outlet),
+            Some(outlet) => context.send_float(outlet, number),
+            None => context.send_float(self.cases.len(), number),
+        }
+        Handled::Yes
     }
 
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {

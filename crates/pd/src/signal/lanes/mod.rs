@@ -23,7 +23,7 @@ use rt::vectors::{WideWork, in_eights};
 pub(super) use slices::{Sliced, Slices};
 use transpose::apart;
 
-/// Places at which recursions of a row keep their states, between which they wait for no more than the sample before.
+/// Where recursions of a row keep their states, between which they wait for no more than the sample before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
     /// Behind all that there is.

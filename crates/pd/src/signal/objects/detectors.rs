@@ -155,6 +155,21 @@ impl Envelope {
     }
 }
 
+/// Writes the squares of a signal, that of its last sample first.
+fn square_backwards(squares: &mut [f32], signal: &[f32]) {
+    let (fours, rest) = signal.as_chunks::<4>();
+    let backwards = fours.iter().rev();
+    for (to, [a, b, c, d]) in squares.as_chunks_mut().0.iter_mut().zip(backwards) {
+        *to = [d * d, c * c, b * b, a * a];
+    }
+    if !rest.is_empty() {
+        // A block of one frame or of two.
+        for (to, x) in squares.iter_mut().zip(signal.iter().rev()) {
+            *to = x * x;
+        }
+    }
+}
+
 /// Sum of squares, each times its weight. Four sums run side by side, as in Pd, which is built with vectors.
 fn weighted_power(weights: &[f32], squares: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 4];
@@ -180,6 +195,10 @@ impl Object for Envelope {
         list.sets_clocks();
     }
 
+    fn may_batch(&self) -> bool {
+        true
+    }
+
     fn joins(&self, world: &SignalWorld<'_>) -> usize {
         // Up to the block with which a period ends.
         self.phase / world.frames() + 1
@@ -196,10 +215,16 @@ impl Object for Envelope {
     }
 
     fn perform(&mut self, inlets: &Inlets<'_>, _: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
-        let signal = inlets.get(0);
-        for (square, x) in self.squares.iter_mut().zip(signal.iter().rev()) {
-            *square = x * x;
+        for block in inlets.get(0).chunks(world.frames()) {
+            self.take_block(block, world);
         }
+    }
+}
+
+impl Envelope {
+    /// Adds a block to the sums; with the last one of a period the result is there.
+    fn take_block(&mut self, signal: &[f32], world: &mut SignalWorld<'_>) {
+        square_backwards(&mut self.squares, signal);
         let windows = (self.phase..self.points).step_by(self.period);
         for (sum, at) in self.sums.iter_mut().zip(windows) {
             *sum += weighted_power(&self.window[at..], &self.squares);

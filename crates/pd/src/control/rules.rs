@@ -1,0 +1,100 @@
+//! Rules of Pd for messages that a class has no method of its own for (`m_class.c`).
+
+use super::object::{Context, Handled, Object};
+use super::symbol::words;
+use super::value::{Message, Value};
+
+/// Gives an object a number.
+#[inline]
+pub(super) fn number_to_inlet(
+    object: &mut dyn Object,
+    inlet: usize,
+    number: f32,
+    context: &mut Context<'_>,
+) -> Handled {
+    if inlet == 0 && object.float(number, context) == Handled::Yes {
+        return Handled::Yes;
+    }
+    number_as_words(object, inlet, number, context)
+}
+
+/// Gives an object that has no method for a number the words of it.
+fn number_as_words(
+    object: &mut dyn Object,
+    inlet: usize,
+    number: f32,
+    context: &mut Context<'_>,
+) -> Handled {
+    let (selector, values) = (words::FLOAT, &[Value::Float(number)][..]);
+    let message = Message { selector, values };
+    if inlet > 0 {
+        return object.cold(inlet, message, context);
+    }
+    match object.list(values, context) {
+        Handled::Yes => Handled::Yes,
+        Handled::No => object.anything(message, context),
+    }
+}
+
+/// Gives an object a message at its left inlet.
+pub(super) fn to_left_inlet(
+    object: &mut dyn Object,
+    message: Message<'_>,
+    context: &mut Context<'_>,
+) -> Handled {
+    let exact = match (message.selector, message.values) {
+        (words::BANG, _) => object.bang(context),
+        (words::FLOAT, [Value::Float(number), ..]) => object.float(*number, context),
+        (words::FLOAT, []) => object.float(0.0, context),
+        (words::FLOAT, [Value::Symbol(_) | Value::Pointer(_), ..]) => return Handled::No,
+        (words::SYMBOL, [Value::Symbol(symbol), ..]) => object.symbol(*symbol, context),
+        (words::SYMBOL, _) => object.symbol(words::EMPTY, context),
+        (words::LIST, values) => return to_list(object, values, context),
+        (words::POINTER, [Value::Pointer(pointer)]) => object.pointer(*pointer, context),
+        _ => return object.anything(message, context),
+    };
+    if exact == Handled::Yes {
+        return exact;
+    }
+    match object.list(message.values, context) {
+        Handled::Yes => Handled::Yes,
+        Handled::No => object.anything(message, context),
+    }
+}
+
+/// A list: for its own method, else as the value that it is, else spread over the inlets, the left one last.
+fn to_list(object: &mut dyn Object, values: &[Value], context: &mut Context<'_>) -> Handled {
+    if object.list(values, context) == Handled::Yes {
+        return Handled::Yes;
+    }
+    let short = match values {
+        [] => object.bang(context),
+        [Value::Float(number)] => object.float(*number, context),
+        [Value::Symbol(symbol)] => object.symbol(*symbol, context),
+        [Value::Pointer(pointer)] => object.pointer(*pointer, context),
+        _ => Handled::No,
+    };
+    if short == Handled::Yes {
+        return short;
+    }
+    let message = Message {
+        selector: words::LIST,
+        values,
+    };
+    if object.anything(message, context) == Handled::Yes {
+        return Handled::Yes;
+    }
+    for (inlet, value) in values.iter().enumerate().skip(1) {
+        object.cold(
+            inlet,
+            Message::of_list(std::slice::from_ref(value)),
+            context,
+        );
+    }
+    match values.first() {
+        Some(Value::Float(number)) => object.float(*number, context),
+        Some(Value::Symbol(symbol)) => object.symbol(*symbol, context),
+        Some(Value::Pointer(pointer)) => object.pointer(*pointer, context),
+        None => Handled::No,
+    }
+}
