@@ -15,7 +15,8 @@ use super::work::{Entry, Stored, Work};
 const MAX_DEPTH: u32 = 1000;
 
 impl Machine {
-    /// Works until no message waits.
+    /// Works until no message waits. What most messages need is one loop; the rest are calls.
+    #[inline(never)]
     pub(super) fn run(&mut self) {
         while let Some(entry) = self.stack.pop() {
             if self.left == 0 {
@@ -42,7 +43,7 @@ impl Machine {
     }
 
     /// Does one piece of work.
-    #[inline]
+    #[inline(always)]
     pub(super) fn step(&mut self, entry: Entry) {
         match entry.work {
             Work::Number {
@@ -90,7 +91,7 @@ impl Machine {
     }
 
     /// The connection of an outlet at `next`, and true if it is the last one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn connection(
         &self,
         object: ObjectId,
@@ -103,6 +104,7 @@ impl Machine {
     }
 
     /// Does a piece of work that goes along no connection.
+    #[inline(never)]
     fn step_aside(&mut self, entry: Entry) {
         let depth = entry.depth;
         match entry.work {
@@ -218,7 +220,7 @@ impl Machine {
     }
 
     /// Delivers a number.
-    #[inline]
+    #[inline(always)]
     fn deliver_number(&mut self, wire: Wire, number: f32, depth: u32) {
         if depth > MAX_DEPTH {
             return self.report_depth(wire);
@@ -230,6 +232,7 @@ impl Machine {
     }
 
     /// Delivers a message, which the object may change while it reads it.
+    #[inline(never)]
     pub(super) fn deliver(&mut self, wire: Wire, stored: Stored, depth: u32) {
         if depth > MAX_DEPTH {
             return self.report_depth(wire);
@@ -281,14 +284,19 @@ impl Machine {
     }
 
     /// Says what was not understood, and begins a change of the patch that the object has asked for.
-    #[inline]
+    #[inline(always)]
     fn end_delivery(&mut self, handled: Option<Handled>, wire: Wire, selector: Symbol, depth: u32) {
         if handled == Some(Handled::No) {
             self.report_refused(wire, selector);
         }
-        if self.globals.edit.is_some()
-            && let Some(edit) = self.globals.edit.take()
-        {
+        if self.globals.edit.is_some() {
+            self.begin_edit(depth);
+        }
+    }
+
+    #[cold]
+    fn begin_edit(&mut self, depth: u32) {
+        if let Some(edit) = self.globals.edit.take() {
             self.edit_or_wait(edit, depth);
         }
     }
@@ -352,6 +360,7 @@ impl Machine {
     }
 
     /// Lets lines and MIDI count for the patch of an object; false if that is closed.
+    #[inline(never)]
     fn enter_patch_of(&mut self, id: ObjectId) -> bool {
         let patch = self.patches.of(id);
         if self.patches.is_closed(patch) {
@@ -363,16 +372,20 @@ impl Machine {
     }
 
     /// Orders what was sent, above `below`, so that the first is taken first.
-    #[inline]
+    #[inline(always)]
     fn order_sent(&mut self, below: usize) {
         let keep = u32::try_from(self.values.len()).expect("fewer values than memory");
         match self.stack.get_mut(below..).unwrap_or_default() {
             [] => {}
             [one] => one.keep = keep,
-            several => {
-                several.reverse();
-                several.iter_mut().for_each(|entry| entry.keep = keep);
-            }
+            several => reverse(several, keep),
         }
     }
+}
+
+/// Lets the first of several that were sent be on top.
+#[inline(never)]
+fn reverse(sent: &mut [Entry], keep: u32) {
+    sent.reverse();
+    sent.iter_mut().for_each(|entry| entry.keep = keep);
 }

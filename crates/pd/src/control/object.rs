@@ -220,6 +220,7 @@ impl Context<'_> {
     }
 
     /// Sends a number.
+    #[inline]
     pub(crate) fn send_float(&mut self, outlet: usize, number: f32) {
         let outlet = u32::try_from(outlet).expect("a box has few outlets");
         let object = self.object;

@@ -5,7 +5,7 @@ use super::symbol::words;
 use super::value::{Message, Value};
 
 /// Gives an object a number.
-#[inline]
+#[inline(always)]
 pub(super) fn number_to_inlet(
     object: &mut dyn Object,
     inlet: usize,
@@ -19,6 +19,7 @@ pub(super) fn number_to_inlet(
 }
 
 /// Gives an object that has no method for a number the words of it.
+#[inline(never)]
 fn number_as_words(
     object: &mut dyn Object,
     inlet: usize,

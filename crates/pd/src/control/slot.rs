@@ -55,7 +55,7 @@ impl ObjectSlot {
     }
 
     /// Gives the object a number.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_number(
         &mut self,
         inlet: usize,
@@ -64,13 +64,7 @@ impl ObjectSlot {
     ) -> Handled {
         match self {
             Self::Control(object) => number_to_inlet(&mut **object, inlet, number, context),
-            Self::Signal(place) => {
-                let mut claim = place.write();
-                match claim.set_number(inlet, number) {
-                    true => Handled::Yes,
-                    false => claim.call(|object| number_to_inlet(object, inlet, number, context)),
-                }
-            }
+            Self::Signal(place) => give_number(place, inlet, number, context),
         }
     }
 
@@ -81,5 +75,20 @@ impl ObjectSlot {
             Self::Control(object) => method(&mut **object),
             Self::Signal(place) => place.write().call(method),
         }
+    }
+}
+
+/// Gives an object of signals a number.
+#[inline(never)]
+fn give_number(
+    place: &ObjectPlace,
+    inlet: usize,
+    number: f32,
+    context: &mut Context<'_>,
+) -> Handled {
+    let mut claim = place.write();
+    match claim.set_number(inlet, number) {
+        true => Handled::Yes,
+        false => claim.call(|object| number_to_inlet(object, inlet, number, context)),
     }
 }

@@ -65,7 +65,11 @@ pub(super) struct Stored {
 pub(super) fn store(values: &mut Vec<Value>, message: Message<'_>) -> Stored {
     let clamp = |n: usize| u32::try_from(n).expect("fewer values than memory");
     let from = clamp(values.len());
-    values.extend_from_slice(message.values);
+    match message.values {
+        [] => {}
+        [value] => values.push(*value),
+        several => values.extend_from_slice(several),
+    }
     Stored {
         selector: message.selector,
         from,

@@ -170,18 +170,25 @@ fn square_backwards(squares: &mut [f32], signal: &[f32]) {
     }
 }
 
-/// Sum of squares, each times its weight. Four sums run side by side, as in Pd, which is built with vectors.
+/// Sum of squares, each times its weight.
 fn weighted_power(weights: &[f32], squares: &[f32]) -> f32 {
-    let mut sums = [0.0_f32; 4];
-    let (fours, rest) = squares.as_chunks::<4>();
-    for (weights, squares) in weights.as_chunks::<4>().0.iter().zip(fours) {
+    let (fours, rest) = squares.as_chunks();
+    let sums = sums_of_fours(weights.as_chunks().0, fours);
+    let later = weights.iter().skip(squares.len() - rest.len());
+    let rest: f32 = later.zip(rest).map(|(weight, x)| weight * x).sum();
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+}
+
+/// Four sums side by side, as in Pd, which is built with vectors. A function of its own, so that they stay in one vector.
+#[inline(never)]
+fn sums_of_fours(weights: &[[f32; 4]], squares: &[[f32; 4]]) -> [f32; 4] {
+    let mut sums = [0.0; 4];
+    for (weights, squares) in weights.iter().zip(squares) {
         for (sum, (weight, square)) in sums.iter_mut().zip(weights.iter().zip(squares)) {
             *sum += weight * square;
         }
     }
-    let later = weights.iter().skip(squares.len() - rest.len());
-    let rest: f32 = later.zip(rest).map(|(weight, x)| weight * x).sum();
-    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+    sums
 }
 
 impl Object for Envelope {

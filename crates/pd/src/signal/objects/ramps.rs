@@ -97,6 +97,16 @@ impl Object for Line {
         Handled::Yes
     }
 
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        match values {
+            [Value::Float(target), Value::Float(ms)] => {
+                self.next_ms = *ms;
+                self.float(*target, context)
+            }
+            _ => Handled::No,
+        }
+    }
+
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         match message.values.first() {
             Some(Value::Float(ms)) => self.next_ms = *ms,
@@ -348,6 +358,16 @@ impl Object for SampleLine {
         }
         self.stop();
         Handled::Yes
+    }
+
+    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+        match values {
+            [Value::Float(target), Value::Float(ms)] => {
+                self.next_ms = *ms;
+                self.float(*target, context)
+            }
+            _ => Handled::No,
+        }
     }
 
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
