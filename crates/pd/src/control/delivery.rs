@@ -18,13 +18,12 @@ impl Machine {
     /// Works until no message waits. What most messages need is one loop; the rest are calls.
     #[inline(never)]
     pub(super) fn run(&mut self) {
-        while let Some(entry) = self.stack.pop() {
+        while !self.stack.is_empty() {
             if self.left == 0 {
                 return self.leave_rest();
             }
             self.left -= 1;
-            self.values.truncate(entry.keep as usize);
-            self.step(entry);
+            self.step();
         }
         self.values.clear();
     }
@@ -42,29 +41,28 @@ impl Machine {
         });
     }
 
-    /// Does one piece of work.
+    /// Does the piece of work on top of the stack. Its fields are read one by one: a copy of the whole waits for those that were just
+    /// written.
     #[inline(always)]
-    pub(super) fn step(&mut self, entry: Entry) {
-        match entry.work {
+    pub(super) fn step(&mut self) {
+        let Some(top) = self.stack.last_mut() else {
+            return;
+        };
+        self.values.truncate(top.keep as usize);
+        let depth = top.depth;
+        match &mut top.work {
             Work::Number {
                 object,
                 outlet,
                 next,
                 number,
             } => {
-                let Some((wire, is_last)) = self.connection(object, outlet, next) else {
-                    return;
-                };
-                if !is_last {
-                    let work = Work::Number {
-                        object,
-                        outlet,
-                        next: next + 1,
-                        number,
-                    };
-                    self.stack.push(Entry { work, ..entry });
+                let number = *number;
+                let found = connection(&self.wires, (*object, *outlet), next);
+                self.end_step(found);
+                if let Some((wire, _)) = found {
+                    self.deliver_number(wire, number, depth);
                 }
-                self.deliver_number(wire, number, entry.depth);
             }
             Work::Outlet {
                 object,
@@ -72,35 +70,27 @@ impl Machine {
                 next,
                 message,
             } => {
-                let Some((wire, is_last)) = self.connection(object, outlet, next) else {
-                    return;
-                };
-                if !is_last {
-                    let work = Work::Outlet {
-                        object,
-                        outlet,
-                        next: next + 1,
-                        message,
-                    };
-                    self.stack.push(Entry { work, ..entry });
+                let message = *message;
+                let found = connection(&self.wires, (*object, *outlet), next);
+                self.end_step(found);
+                if let Some((wire, _)) = found {
+                    self.deliver(wire, message, depth);
                 }
-                self.deliver(wire, message, entry.depth);
             }
-            _ => self.step_aside(entry),
+            _ => {
+                let entry = *top;
+                self.end_step(None);
+                self.step_aside(entry);
+            }
         }
     }
 
-    /// The connection of an outlet at `next`, and true if it is the last one.
+    /// Takes work from the stack, unless another connection waits.
     #[inline(always)]
-    pub(super) fn connection(
-        &self,
-        object: ObjectId,
-        outlet: u32,
-        next: u32,
-    ) -> Option<(Wire, bool)> {
-        let wires = self.wires[object.0 as usize].get(outlet as usize)?;
-        let wire = wires.get(next as usize)?;
-        Some((*wire, wires.len() == next as usize + 1))
+    fn end_step(&mut self, found: Option<(Wire, bool)>) {
+        if !matches!(found, Some((_, false))) {
+            self.stack.truncate(self.stack.len().saturating_sub(1));
+        }
     }
 
     /// Does a piece of work that goes along no connection.
@@ -388,4 +378,17 @@ impl Machine {
 fn reverse(sent: &mut [Entry], keep: u32) {
     sent.reverse();
     sent.iter_mut().for_each(|entry| entry.keep = keep);
+}
+
+/// The connection of an outlet at `next`, which moves on, and true if it is the last one.
+#[inline(always)]
+fn connection(
+    wires: &[Vec<Vec<Wire>>],
+    (object, outlet): (ObjectId, u32),
+    next: &mut u32,
+) -> Option<(Wire, bool)> {
+    let wires = wires[object.0 as usize].get(outlet as usize)?;
+    let wire = *wires.get(*next as usize)?;
+    *next += 1;
+    Some((wire, wires.len() == *next as usize))
 }

@@ -77,13 +77,9 @@ impl Machine {
                 self.globals.keep_edit(edit);
             }
             let mut left = MAX_STEPS;
-            while left > 0
-                && self.goes_on_here()
-                && let Some(entry) = self.stack.pop()
-            {
+            while left > 0 && !self.stack.is_empty() && self.goes_on_here() {
                 left -= 1;
-                self.values.truncate(entry.keep as usize);
-                self.step(entry);
+                self.step();
             }
             std::mem::swap(&mut self.stack, &mut chain.stack);
             std::mem::swap(&mut self.values, &mut chain.values);
@@ -171,10 +167,13 @@ impl Machine {
                     next,
                     ..
                 },
-            ) => match self.connection(object, outlet, next) {
-                Some((wire, _)) => wire.object,
-                None => return true,
-            },
+            ) => {
+                let wires = self.wires[object.0 as usize].get(outlet as usize);
+                match wires.and_then(|wires| wires.get(next as usize)) {
+                    Some(wire) => wire.object,
+                    None => return true,
+                }
+            }
             Some(
                 Work::Resume { object, .. } | Work::Load { object } | Work::Object { object, .. },
             ) => object,
