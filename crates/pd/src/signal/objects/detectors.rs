@@ -232,15 +232,22 @@ impl Envelope {
     /// Adds a block to the sums; with the last one of a period the result is there.
     fn take_block(&mut self, signal: &[f32], world: &mut SignalWorld<'_>) {
         square_backwards(&mut self.squares, signal);
-        let windows = (self.phase..self.points).step_by(self.period);
-        for (sum, at) in self.sums.iter_mut().zip(windows) {
+        let mut at = self.phase;
+        for sum in &mut self.sums {
+            if at >= self.points {
+                break;
+            }
             *sum += weighted_power(&self.window[at..], &self.squares);
+            at += self.period;
         }
         match self.phase.checked_sub(signal.len()) {
             Some(phase) if self.phase > 0 => self.phase = phase,
             _ => {
                 self.result = self.sums[0];
-                self.sums.rotate_left(1);
+                // They are few: a loop in place of a call.
+                for at in 1..self.sums.len() {
+                    self.sums[at - 1] = self.sums[at];
+                }
                 if let Some(last) = self.sums.last_mut() {
                     *last = 0.0;
                 }
@@ -375,5 +382,34 @@ impl Object for SampleHold {
             _ => return Handled::No,
         }
         Handled::Yes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn power_is_summed_backwards_in_four_sums() {
+        for frames in [1, 2, 4, 64, 128] {
+            #[expect(clippy::cast_precision_loss, reason = "small")]
+            let numbers = |factor: f32| -> Vec<f32> {
+                (0..frames).map(|at| (at as f32 * factor).sin()).collect()
+            };
+            let (signal, weights) = (numbers(0.7), numbers(0.3));
+            let mut squares = vec![0.0; frames];
+            square_backwards(&mut squares, &signal);
+            let expected = signal.iter().rev().map(|x| x * x);
+            assert!(squares.iter().copied().eq(expected), "{frames}");
+            let (mut sums, mut rest) = ([0.0_f32; 4], 0.0);
+            for (at, (weight, square)) in weights.iter().zip(&squares).enumerate() {
+                match at < frames / 4 * 4 {
+                    true => sums[at % 4] += weight * square,
+                    false => rest += weight * square,
+                }
+            }
+            let sum = (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest;
+            assert_eq!(weighted_power(&weights, &squares), sum, "{frames}");
+        }
     }
 }
