@@ -34,6 +34,7 @@
 //! | `net` | sockets of objects |
 //! | `machine` | objects, wires, and one tick |
 //! | `delivery` | the stack of messages |
+//! | `rules` | messages that a class has no method for |
 //! | `outside` | what comes from outside, and what goes there |
 //! | `results` | results of what objects have asked for |
 //! | `signal_objects` | objects of signals, which steps share |
