@@ -131,6 +131,30 @@ fn an_output_inside_a_cell_is_measured_through_restarts_and_edits() {
 }
 
 #[test]
+fn a_node_that_gets_other_channels_is_measured_on() {
+    let here = Folder::new();
+    let session = SESSION
+        .replace("out\"]", "out\", \"tone -> side\"]")
+        .replace("out = {", "side = { kind = \"gain\" }\nout = {")
+        .replace("\"amp\"]", "\"amp\", \"side\"]");
+    here.write("s.toml", session);
+    let playing = Playing::begin(&here, LINE, |_| {});
+    let mut client = Subscriber::new(&here);
+    client.send(&["meters"], &["side".to_owned()]);
+    client.await_port("side.out", is_at(-20.0));
+    for (edits, channels, level) in [
+        ("replace side gain channels=2", 2, -20.0),
+        ("replace side gain gain_db=-12", 1, -32.0),
+    ] {
+        playing.send(&[edits]).unwrap();
+        client.await_port("side.out", |port| {
+            let peaks = port["peak_db"].as_array();
+            peaks.is_some_and(|it| it.len() == channels) && is_at(level)(port)
+        });
+    }
+}
+
+#[test]
 fn a_cell_that_is_tapped_keeps_its_checkpoints_and_its_bits() {
     let here = Folder::new();
     let session = SESSION.replace(

@@ -31,6 +31,7 @@ pub(super) struct ServedTaps {
 struct ServedTap {
     node: String,
     port: String,
+    /// Those of its node by now; 0 where there is no room for them.
     channels: usize,
     number: u16,
     alive: Arc<()>,
@@ -112,24 +113,19 @@ impl CellService {
         };
         let taps = &mut self.taps;
         taps.end_over();
-        let used = taps
-            .all
-            .iter()
-            .flatten()
-            .map(|it| it.channels)
-            .sum::<usize>();
+        let used = taps.channels();
         let place = taps.all.iter().position(Option::is_none);
         let place = place.or((taps.all.len() < TAPS).then_some(taps.all.len()));
         let (Some(place), true) = (place, used + channels <= TAP_CHANNELS) else {
             return Err(too_many());
         };
-        taps.last = taps.last.checked_add(1).unwrap_or(1);
+        let number = taps.next_number();
         let alive = Arc::new(());
         let tap = ServedTap {
             node: node.to_owned(),
             port: port.to_owned(),
             channels,
-            number: taps.last,
+            number,
             alive: alive.clone(),
             placed: None,
             read: ReadTap::default(),
@@ -157,9 +153,19 @@ impl CellService {
     /// Looks up where the nodes of all taps play, and orders the taps there.
     fn place_taps(&mut self) {
         self.taps.end_over();
-        let placed = self.taps.all.iter().map(|tap| {
+        let outputs = self.taps.all.iter().map(|tap| {
             let tap = tap.as_ref()?;
-            let at = self.output(&tap.node, &tap.port)?.at;
+            self.output(&tap.node, &tap.port)
+        });
+        let outputs: Vec<Option<Output>> = outputs.collect();
+        for (place, output) in outputs.iter().enumerate() {
+            if let Some(output) = output {
+                self.taps.widen(place, output.channels);
+            }
+        }
+        let placed = self.taps.all.iter().zip(outputs).map(|(tap, output)| {
+            let tap = tap.as_ref().filter(|it| it.channels > 0)?;
+            let at = output?.at;
             Some((self.cell_at(at.node)?, tap.order(at)))
         });
         let placed: Vec<Option<(usize, TapOrder)>> = placed.collect();
@@ -237,6 +243,33 @@ impl ServedTap {
 }
 
 impl ServedTaps {
+    /// Channels of all.
+    fn channels(&self) -> usize {
+        self.all.iter().flatten().map(|it| it.channels).sum()
+    }
+
+    fn next_number(&mut self) -> u16 {
+        self.last = self.last.checked_add(1).unwrap_or(1);
+        self.last
+    }
+
+    /// Gives the tap at `place` so many channels, as its node has by now: another order. It has none until there is room.
+    fn widen(&mut self, place: usize, channels: usize) {
+        let now = |taps: &Self| Some(taps.all.get(place)?.as_ref()?.channels);
+        let Some(before) = now(self).filter(|it| *it != channels) else {
+            return;
+        };
+        let has_room = self.channels() - before + channels <= TAP_CHANNELS;
+        let channels = if has_room { channels } else { 0 };
+        if channels == before {
+            return;
+        }
+        let number = self.next_number();
+        if let Some(Some(tap)) = self.all.get_mut(place) {
+            (tap.channels, tap.number) = (channels, number);
+        }
+    }
+
     /// Frees the places of those that nobody has any more.
     fn end_over(&mut self) {
         for place in &mut self.all {
@@ -251,4 +284,43 @@ fn too_many() -> String {
     format!(
         "at most {TAPS} outputs that stay inside cells are measured, of {TAP_CHANNELS} channels together, for all clients"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tap_has_the_channels_of_its_node_as_far_as_there_is_room() {
+        let tap = |number| ServedTap {
+            node: "a".to_owned(),
+            port: "out".to_owned(),
+            channels: 1,
+            number,
+            alive: Arc::new(()),
+            placed: None,
+            read: ReadTap::default(),
+        };
+        let mut taps = ServedTaps {
+            all: vec![Some(tap(1)), None, Some(tap(2))],
+            last: 2,
+            ..ServedTaps::default()
+        };
+        let steps = [
+            (0, 1, 1, 1),
+            (0, 2, 2, 3),
+            (0, TAP_CHANNELS, 0, 4),
+            (0, TAP_CHANNELS, 0, 4),
+            (2, 0, 0, 5),
+            (0, TAP_CHANNELS, TAP_CHANNELS, 6),
+        ];
+        for (place, channels, expected, number) in steps {
+            taps.widen(place, channels);
+            let tap = taps.all[place].as_ref().unwrap();
+            assert_eq!((tap.channels, tap.number), (expected, number));
+        }
+        taps.widen(1, 2);
+        assert!(taps.all[1].is_none());
+        assert_eq!(taps.channels(), TAP_CHANNELS);
+    }
 }
