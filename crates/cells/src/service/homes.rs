@@ -25,7 +25,7 @@ impl CellService {
             let back = self
                 .left
                 .iter()
-                .filter(|(_, home)| is_known && **home == cell.spec.name);
+                .filter(|(_, home)| is_known && *home == cell.spec.name);
             let back = back.filter_map(|(name, _)| graph.find(name));
             let back = back.filter(|id| before.node(*id).is_none());
             let kept: Vec<NodeId> = kept.chain(back).collect();

@@ -9,7 +9,7 @@ use crate::slots::{slot_bytes, slots_of};
 use crate::split::CellPart;
 use ::text::Session;
 use graph::{Graph, Node};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A cell, in words that outlive a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,17 +105,17 @@ impl CellService {
         self.has_new_graph.then(handed)
     }
 
-    /// Nodes that edits have taken out of cells, each with its cell.
+    /// Nodes that edits have taken out of cells, each with its cell: the last ones.
     ///
     /// Real-time: setup.
-    pub fn left(&self) -> &BTreeMap<String, String> {
+    pub fn left(&self) -> &[(String, String)] {
         &self.left
     }
 
     /// Takes what [`left`](Self::left) gave to a supervisor before.
     ///
     /// Real-time: setup.
-    pub fn set_left(&mut self, left: BTreeMap<String, String>) {
+    pub fn set_left(&mut self, left: Vec<(String, String)>) {
         self.left = left;
     }
 

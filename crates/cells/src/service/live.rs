@@ -22,6 +22,7 @@ use crate::slots::grown;
 use crate::split::Split;
 use graph::{Catalogue, Graph, NodeId, edits_between};
 use rt::mirror::SharedWords;
+use std::collections::HashSet;
 use std::fs::File;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -30,6 +31,8 @@ use std::time::{Duration, Instant};
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
 /// Longest time until the process answers.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+/// Most nodes that have left cells: the last ones.
+const MAX_LEFT: usize = 4096;
 
 impl CellService {
     /// Asks the only cell whose part changes for the edit, if that can be one of its own. Gives what there is to wait for.
@@ -148,20 +151,31 @@ impl CellService {
 
     /// Nodes and edges are these from now on.
     pub(super) fn take_graph(&mut self, graph: Graph, specs: Vec<CellSpec>) {
+        let mut gone = Vec::new();
         for (cell, spec) in self.cells.iter_mut().zip(specs) {
-            let gone = cell
-                .spec
-                .nodes
-                .iter()
-                .filter(|name| graph.find(name).is_none());
-            let gone = gone.map(|node| (node.clone(), cell.spec.name.clone()));
-            self.left.extend(gone);
+            let nodes = cell.spec.nodes.iter();
+            let nodes = nodes.filter(|name| graph.find(name).is_none());
+            gone.extend(nodes.map(|node| (node.clone(), cell.spec.name.clone())));
             (cell.spec.nodes, cell.spec.keys) = (spec.nodes, spec.keys);
             cell.spec.work = spec.work;
         }
+        let nodes = self.cells.iter().flat_map(|cell| &cell.spec.nodes);
+        note_left(&mut self.left, gone, &nodes.map(String::as_str).collect());
         self.options.graph = graph;
         (self.is_edited, self.has_new_graph) = (true, true);
     }
+}
+
+/// Notes nodes that have gone from cells, behind those before: none that is in a cell by now.
+fn note_left(
+    left: &mut Vec<(String, String)>,
+    gone: Vec<(String, String)>,
+    others: &HashSet<&str>,
+) {
+    let again: HashSet<&str> = gone.iter().map(|it| it.0.as_str()).collect();
+    left.retain(|(name, _)| !others.contains(name.as_str()) && !again.contains(name.as_str()));
+    left.extend(gone);
+    left.drain(..left.len().saturating_sub(MAX_LEFT));
 }
 
 /// The place of the only part that changes, if all around it stays.
@@ -193,4 +207,26 @@ fn keeps_values(before: &Graph, after: &Graph, catalogue: &Catalogue) -> bool {
         let other = after.node(id);
         live.all(|param| node.number(param.name) == other.and_then(|it| it.number(param.name)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_that_have_left_cells_are_the_last_ones_and_in_none() {
+        let gone = |name: String, cell: &str| (name, cell.to_owned());
+        let mut left = Vec::new();
+        for number in 0..MAX_LEFT + 10 {
+            let gone = vec![gone(format!("n{number}"), "a")];
+            note_left(&mut left, gone, &HashSet::new());
+        }
+        assert_eq!(left.len(), MAX_LEFT);
+        assert_eq!(left.first().unwrap().0, "n10");
+        // One comes back, another one leaves another cell.
+        let other = gone("n11".to_owned(), "b");
+        note_left(&mut left, vec![other.clone()], &HashSet::from(["n10"]));
+        assert_eq!(left.len(), MAX_LEFT - 1);
+        assert_eq!((&left[0].0[..], left.last()), ("n12", Some(&other)));
+    }
 }

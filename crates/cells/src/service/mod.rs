@@ -158,7 +158,7 @@ pub struct CellService {
     pending: Option<Pending>,
     mover: Mover,
     /// Nodes that edits have taken out of cells, each with its cell: an edit that is undone puts them there again.
-    left: BTreeMap<String, String>,
+    left: Vec<(String, String)>,
     /// The newest message to each node and name that sets a number.
     words: BTreeMap<(NodeId, String), String>,
     /// Number of the last message in words.
@@ -207,7 +207,7 @@ impl CellService {
             next_index,
             pending: None,
             mover: Mover::default(),
-            left: BTreeMap::new(),
+            left: Vec::new(),
             words: BTreeMap::new(),
             // Above those of a supervisor before, whose fates are still told: it has sent fewer in that time.
             last_words: (raw::now().0 >> 18) as u32,

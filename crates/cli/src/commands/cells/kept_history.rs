@@ -5,7 +5,7 @@ use divisi::cells::CellService;
 use divisi::control::KeptHistory;
 use divisi::text::WrittenParts;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 const HISTORY: &str = "history";
@@ -74,7 +74,7 @@ impl KeptChanges {
     }
 
     /// The cells that nodes have left.
-    pub(super) fn left(&self) -> BTreeMap<String, String> {
+    pub(super) fn left(&self) -> Vec<(String, String)> {
         let left = self.table.get(LEFT);
         let left = left.and_then(|text| serde_json::from_str(text).ok());
         left.unwrap_or_default()
