@@ -102,6 +102,14 @@ pub(crate) fn answer_tap(head: &[AtomicU64], place: usize, number: u16, channels
     }
 }
 
+/// Answers no order any more.
+///
+/// Real-time: setup.
+pub(crate) fn clear_answer(head: &[AtomicU64], place: usize) {
+    // No order has this number.
+    answer_tap(head, place, 0, 0);
+}
+
 /// Samples of a circle of so many channels: whole frames.
 fn capacity(channels: usize) -> usize {
     SAMPLES / channels * channels
@@ -283,6 +291,8 @@ mod tests {
         assert_eq!(found.len(), capacity(3) / 2 / 3 * 3);
         order_tap(head, 5, None);
         assert_eq!(ordered_tap(head, 5), None);
+        clear_answer(head, 5);
+        assert_eq!(read(&mut late, 4001), None, "it is tapped no more");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! [`CellTaps`]: the outputs of a cell's engine that are tapped, as the thread of edits has them.
 
-use crate::taps::{TAP_CHANNELS, TAPS, TapOrder, answer_tap, circles, ordered_tap, write_samples};
+use crate::taps::{
+    TAP_CHANNELS, TAPS, TapOrder, answer_tap, circles, clear_answer, ordered_tap, write_samples,
+};
 use engine::{Engine, EngineError, Tap};
 use std::fs::File;
 use std::sync::atomic::AtomicU64;
@@ -69,6 +71,7 @@ impl CellTaps {
         let there = &mut self.all[place];
         if let Some(tap) = &there.tap {
             engine.remove_tap(tap)?;
+            clear_answer(head, place);
             *there = TappedPlace::default();
         } else if let Some(order) = order {
             let tap = match tap(engine, order) {
@@ -87,6 +90,7 @@ impl CellTaps {
                 count: 0,
             };
         } else {
+            clear_answer(head, place);
             there.order = None;
         }
         Ok(())

@@ -211,7 +211,7 @@ impl CellService {
             words: BTreeMap::new(),
             // Above those of a supervisor before, whose fates are still told: it has sent fewer in that time.
             last_words: (raw::now().0 >> 18) as u32,
-            taps: ServedTaps::default(),
+            taps: ServedTaps::new(),
             is_edited,
         };
         service.tell_links();

@@ -1,6 +1,7 @@
 //! Outputs that stay inside cells, for meters: each has one place in the memory of every process, and is ordered where its node plays.
 
 use super::CellService;
+use crate::raw;
 use crate::taps::{ReadTap, TAP_CHANNELS, TAPS, TapOrder, order_tap};
 use graph::{NodeId, PortRef, Signal};
 use std::sync::Arc;
@@ -243,6 +244,14 @@ impl ServedTap {
 }
 
 impl ServedTaps {
+    pub(super) fn new() -> Self {
+        Self {
+            // Other numbers than those of a supervisor before, which its processes have answered: it has ordered fewer in that time.
+            last: (raw::now().0 >> 24) as u16,
+            ..Self::default()
+        }
+    }
+
     /// Channels of all.
     fn channels(&self) -> usize {
         self.all.iter().flatten().map(|it| it.channels).sum()
