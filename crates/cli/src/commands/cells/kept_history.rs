@@ -25,18 +25,27 @@ impl KeptChanges {
             kept.reverse();
             kept
         };
-        let (undo, redo) = (keep(&history.undo), keep(&history.redo));
-        let numbers: HashSet<String> = undo.iter().chain(&redo).map(u64::to_string).collect();
-        // The order comes last, so a step that it names is there.
-        let order = json!({ "undo": undo, "redo": redo }).to_string();
-        if !self.table.set(HISTORY, &order) {
-            return;
+        let (mut undo, mut redo) = (keep(&history.undo), keep(&history.redo));
+        loop {
+            // The order comes last, so a step that it names is there.
+            let order = json!({ "undo": undo, "redo": redo }).to_string();
+            let is_kept = self.table.set(HISTORY, &order);
+            let has_more_room = self.remove_others([&undo, &redo]);
+            if is_kept || !(has_more_room || drop_oldest(&mut undo, &mut redo)) {
+                return;
+            }
         }
+    }
+
+    /// Removes all steps but these. Returns true if there were any.
+    fn remove_others(&mut self, numbers: [&Vec<u64>; 2]) -> bool {
+        let numbers: HashSet<String> = numbers.into_iter().flatten().map(u64::to_string).collect();
         let old = self.table.all(STEP).map(|(number, _)| number.to_owned());
         let old: Vec<String> = old.filter(|number| !numbers.contains(number)).collect();
-        for number in old {
+        for number in &old {
             self.table.remove(&format!("{STEP}{number}"));
         }
+        !old.is_empty()
     }
 
     /// The steps that a supervisor before has kept.
@@ -81,6 +90,14 @@ impl KeptChanges {
     }
 }
 
+/// Drops the step that is wanted last. Returns false if there is none.
+fn drop_oldest(undo: &mut Vec<u64>, redo: &mut Vec<u64>) -> bool {
+    let steps = if undo.is_empty() { redo } else { undo };
+    let has_any = !steps.is_empty();
+    steps.drain(..usize::from(has_any));
+    has_any
+}
+
 fn key(number: u64) -> String {
     format!("{STEP}{number}")
 }
@@ -123,5 +140,32 @@ mod tests {
         kept.note_session(&"s".repeat(1 << 21));
         assert_eq!(kept.session().map(str::len), Some(1 << 21));
         assert_eq!(kept.history(), KeptHistory::default());
+    }
+
+    #[test]
+    fn steps_make_room_for_their_order() {
+        let history = KeptHistory {
+            undo: steps(&[1, 2, 3], 100),
+            redo: steps(&[4], 100),
+        };
+        let numbers = |steps: &Steps| -> Vec<u64> { steps.iter().map(|it| it.0).collect() };
+        let mut lens = Vec::new();
+        // All bytes of a table but so many.
+        for left in (0..600).step_by(5) {
+            let mut kept = KeptChanges::new(ChangeTable::default());
+            assert!(kept.table.set("else", &"e".repeat((4 << 20) - 4 - left)));
+            kept.note_history(&history);
+            let found = kept.history();
+            let found = [numbers(&found.undo), numbers(&found.redo)];
+            let count = found[0].len() + found[1].len();
+            assert_eq!(kept.table.all(STEP).count(), count, "{left}: without order");
+            assert!(numbers(&history.undo).ends_with(&found[0]), "{found:?}");
+            lens.push(count);
+        }
+        assert_eq!((lens[0], lens.last()), (0, Some(&4)));
+        assert!(
+            lens.is_sorted() && (1..4).all(|it| lens.contains(&it)),
+            "{lens:?}"
+        );
     }
 }
