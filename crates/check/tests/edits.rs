@@ -255,6 +255,28 @@ fn a_change_of_the_number_of_equal_edges_does_not_click() {
 }
 
 #[test]
+fn taps_that_come_and_go_take_one_id_which_no_node_gets() {
+    let _shared = ALONE.read().unwrap_or_else(PoisonError::into_inner);
+    let text = "i = { kind: \"input\", }; g = { kind: \"gain\", gain: \"-0.5\", }; s = { kind: \"sink\", };
+        i.1 -> g.1 -> s.1;";
+    let mut playing = Playing::of(text);
+    let bound = playing.engine.graph().id_bound();
+    let mut heard = 0;
+    for _ in 0..5 {
+        let mut tap = playing.engine.add_tap("g", "out").unwrap();
+        playing.play(SETTLED);
+        tap.read(|samples| heard += samples.iter().filter(|x| **x != 0.0).count());
+        playing.engine.remove_tap(&tap).unwrap();
+        playing.play(SETTLED);
+    }
+    assert!(heard > 5 * BLOCK, "{heard}");
+    assert_eq!(playing.engine.graph().id_bound(), bound + 1);
+    let place = || Edit::Place(NodeId(bound as u32), gain("late".to_owned(), 0.5));
+    assert!(playing.engine.edit([place()]).is_err());
+    playing.assert_as_afresh();
+}
+
+#[test]
 fn an_edit_that_turns_a_chain_round_fades_in_two_steps() {
     let _shared = ALONE.read().unwrap_or_else(PoisonError::into_inner);
     let text = "i = { kind: \"input\", }; a = { kind: \"gain\", gain: 0.5, }; b = { kind: \"gain\", gain: \"-0.5\", };

@@ -257,8 +257,8 @@ pub enum KindPicture {
     Waveform,
     /// The level of its outputs over frequency, for an impulse at its first input.
     Response,
-    /// Output over input, for a slow ramp at its first input.
-    Transfer,
+    /// Output over input, for a slow ramp at its first input between these two.
+    Transfer(i32, i32),
     /// Level of the output over level of the input, for a sine of 1 kHz.
     Levels,
     /// Its outputs over time, for a step up and down at its first input and pulses at its second.

@@ -6,8 +6,10 @@ use super::window::{font_of, shape};
 use divisi::draw::{PatchBoxShape, PatchFont, PatchShape};
 use divisi::pd::{ArrayData, Coordinates, Instance, LoadedObject, ObjectBody};
 
-/// Most points of an array that are read.
-const MAX_POINTS: usize = 1 << 20;
+/// Most points of an array that are drawn: one for each pixel of a wide face.
+const MAX_POINTS: usize = 4096;
+/// Most boxes of a face that are kept, as many as a picture draws.
+const MAX_BOXES: usize = 20_000;
 
 /// What a canvas shows of itself, and its width and height; `None` if it shows nothing. `font` is that of the canvas around.
 pub(super) fn face(inner: &Instance, font: PatchFont) -> Option<(PatchShape, (f64, f64))> {
@@ -16,7 +18,7 @@ pub(super) fn face(inner: &Instance, font: PatchFont) -> Option<(PatchShape, (f6
     let font = font_of(inner).unwrap_or(font);
     let mut boxes = Vec::new();
     let mut arrays = 0;
-    for object in &inner.objects {
+    for object in inner.objects.iter().take(MAX_BOXES) {
         if let ObjectBody::Array(array) = &object.body {
             let label_at = (2.0, -0.5 * font.height * f64::from(2 * arrays + 1));
             boxes.push(array_shape(array, &shown, (size, label_at)));
@@ -68,13 +70,15 @@ fn array_shape(
     shown: &Coordinates,
     (size, label_at): ((f64, f64), (f64, f64)),
 ) -> PatchBoxShape {
-    let mut points = array.points.clone();
-    points.resize(array.size.min(MAX_POINTS), 0.0);
     let [left, top, right, bottom] = shown.bounds.map(f64::from);
+    let columns = (size.0.max(1.0) as usize).min(MAX_POINTS);
+    let step = array.size.div_ceil(columns).max(1);
+    let point = |at: usize| array.points.get(at).copied().unwrap_or(0.0);
+    let points = (0..array.size).step_by(step).map(point).collect();
     PatchBoxShape {
         shape: PatchShape::Array {
             points,
-            columns: [left, right],
+            columns: [left, right].map(|column| column / step as f64),
             levels: [top, bottom],
         },
         at: (0.0, 0.0),

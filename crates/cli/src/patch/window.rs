@@ -130,7 +130,8 @@ fn canvas_shape(
         ObjectBody::Subpatch(_) => format!("pd {}", inner.name),
         _ => joined(&object.written),
     };
-    let is_graph = object.arguments.first() == Some(&Atom::symbol("graph"));
+    let is_subpatch = matches!(object.body, ObjectBody::Subpatch(_));
+    let is_graph = is_subpatch && object.arguments.first() == Some(&Atom::symbol("graph"));
     let hides = is_graph || inner.coordinates.is_some_and(|it| it.shown == 2);
     match face(inner, font) {
         None => (PatchShape::Object, words, None),

@@ -5,9 +5,6 @@ use super::{PatchBoxShape, PatchFont, PatchShape};
 use crate::picture::color::{self, BoxColors};
 use crate::picture::{Picture, Point, Stroke, Style, regular};
 
-/// Most points of an array that are drawn.
-const MAX_POINTS: usize = 4096;
-
 /// A rectangle: its top left corner, and width and height.
 type Area = (Point, (f64, f64));
 
@@ -204,12 +201,11 @@ fn draw_points(
             0.0
         }
     };
-    let step = points.len().div_ceil(MAX_POINTS).max(1);
     let place = |(at, y): (usize, &f32)| {
         let x = left + width * share(at as f64, columns);
         (x, top + height * share(f64::from(*y), levels))
     };
-    let line: Vec<Point> = points.iter().enumerate().step_by(step).map(place).collect();
+    let line: Vec<Point> = points.iter().enumerate().map(place).collect();
     if line.len() > 1 {
         picture.polyline(&line, Style::stroke(Stroke::solid(color::TEXT, 1.0)));
     }

@@ -38,7 +38,7 @@ pub(crate) fn kind() -> Kind {
     Kind {
         params,
         typical_ns: 500,
-        picture: KindPicture::Transfer,
+        picture: KindPicture::Transfer(-2, 2),
         ..Kind::effect("crush", "Fewer bits and fewer samples.")
     }
 }

@@ -97,7 +97,7 @@ fn kind_of(name: &'static str, summary: &'static str, modes: &'static [&'static 
         params,
         typical_ns: 9000,
         duplicable: false,
-        picture: KindPicture::Transfer,
+        picture: KindPicture::Transfer(-2, 2),
         ..Kind::effect(name, summary)
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn kind() -> Kind {
             channels(),
         ],
         typical_ns: 70,
-        picture: graph::KindPicture::Transfer,
+        picture: graph::KindPicture::Transfer(-2, 2),
         ..Kind::effect("shape", "A wave shaper: soft or hard clip.")
     }
 }

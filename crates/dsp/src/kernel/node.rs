@@ -37,8 +37,8 @@ pub(crate) struct KernelNode<K: UnitKernel> {
     wide: Wide,
 }
 
-/// The frames of a step, with the copies of what comes in and goes out. Those of a whole one are compiled by themselves: the compiler
-/// knows their number, and leaves out what shorter ones need.
+/// The frames of a step, with the copies of what comes in and goes out. Those of a whole one at the begin of a block are compiled by
+/// themselves: the compiler knows their number, and leaves out what shorter ones need.
 struct StepWork<'a, 'b, K: UnitKernel, const WHOLE: bool> {
     node: &'a mut KernelNode<K>,
     block: &'a mut Block<'b>,

@@ -90,7 +90,7 @@ pub(crate) fn kind() -> Kind {
             channels(),
         ],
         typical_ns: 300,
-        picture: graph::KindPicture::Transfer,
+        picture: graph::KindPicture::Transfer(-2, 2),
         ..Kind::effect(
             "math",
             "An operation on a signal and a number, or on two signals.",

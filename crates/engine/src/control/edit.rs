@@ -28,7 +28,7 @@ use super::transition::{Reversal, Transition};
 use crate::EngineError;
 use crate::messages::EventMessage;
 use crate::resources::{fade, fade_frames};
-use graph::{BuildError, Edit, Graph, GraphBuilder, Node, NodeId, ParamValue};
+use graph::{BuildError, Edit, EditError, Graph, GraphBuilder, Node, NodeId, ParamValue};
 use plan::{DelayedEdge, PreviousDelays, PreviousStages};
 use processor::{Event, EventBody};
 use report::StepNames;
@@ -80,6 +80,12 @@ impl Engine {
         let (mut events, mut added) = (Vec::new(), Vec::new());
         let mut needs_swap = false;
         for edit in edits {
+            if let Edit::Place(id, node) = &edit
+                && self.tap_ids.contains(id)
+            {
+                // It would get the processor of the tap.
+                return Err(EngineError::Edit(EditError::NameTaken(node.name.clone())));
+            }
             let is_set = matches!(&edit, Edit::Set(id, ..) if self.graph.node(*id).is_some());
             needs_swap |= !is_set;
             if let Edit::Set(id, name, value) = &edit

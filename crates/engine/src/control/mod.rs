@@ -90,6 +90,8 @@ pub struct Engine {
     transport_loop: Option<std::ops::Range<u64>>,
     transaction: Transaction,
     taps: Vec<TapSpec>,
+    /// Ids that taps have, or had: no other node gets one of them.
+    tap_ids: Vec<NodeId>,
     quarantined: Vec<String>,
     refused: Vec<String>,
     /// The priorities of the callback and of the workers have been compared.
@@ -143,6 +145,7 @@ impl Engine {
             transport_loop: None,
             transaction: Transaction::default(),
             taps: Vec::new(),
+            tap_ids: Vec::new(),
             quarantined: Vec::new(),
             refused: Vec::new(),
             has_compared_priorities: false,

@@ -10,7 +10,7 @@ use super::Engine;
 use super::tap::{Tap, TapSpec};
 use crate::EngineError;
 use crate::resources::tap as tap_node;
-use graph::{Edge, Graph, PortRef, Signal, SourceSpan};
+use graph::{Edge, Graph, NodeId, PortRef, Signal, SourceSpan};
 use std::borrow::Cow;
 
 impl Engine {
@@ -44,7 +44,7 @@ impl Engine {
             return Err(EngineError::NoParam(format!("{node}.{port}")));
         };
         self.check_not_busy()?;
-        let (id, channels) = (self.graph.reserve_id(), width.count().max(1));
+        let (id, channels) = (self.tap_id(), width.count().max(1));
         let (producer, ring) = rt::ring::ring(frames.max(1) * channels);
         let spec = TapSpec {
             id,
@@ -57,8 +57,9 @@ impl Engine {
         match self.swap_taps() {
             Ok(()) => Ok(Tap { id, channels, ring }),
             Err(error) => {
-                self.taps.pop();
-                self.resources.remove_tap(id);
+                if let Some(spec) = self.taps.pop() {
+                    self.resources.remove_tap(id, &spec.name());
+                }
                 Err(error)
             }
         }
@@ -73,10 +74,26 @@ impl Engine {
     /// Real-time: setup.
     pub fn remove_tap(&mut self, tap: &Tap) -> Result<(), EngineError> {
         self.check_not_busy()?;
-        self.taps.retain(|spec| spec.id != tap.id);
-        // Freed after the swap.
-        self.resources.remove_tap(tap.id);
+        if let Some(at) = self.taps.iter().position(|spec| spec.id == tap.id) {
+            let spec = self.taps.remove(at);
+            // Freed after the swap.
+            self.resources.remove_tap(tap.id, &spec.name());
+        }
         self.swap_taps()
+    }
+
+    /// The id of a tap that is gone, or a new one.
+    fn tap_id(&mut self) -> NodeId {
+        let is_free = |id: &&NodeId| {
+            let is_tap = self.taps.iter().any(|spec| spec.id == **id);
+            !is_tap && !self.resources.has_processor(**id)
+        };
+        if let Some(id) = self.tap_ids.iter().find(is_free) {
+            return *id;
+        }
+        let id = self.graph.reserve_id();
+        self.tap_ids.push(id);
+        id
     }
 
     fn check_not_busy(&mut self) -> Result<(), EngineError> {

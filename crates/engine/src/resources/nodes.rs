@@ -161,8 +161,19 @@ impl EngineResources {
     }
 
     /// Lets the processor of a node that taps go, once no plan has it.
-    pub(crate) fn remove_tap(&mut self, id: NodeId) {
+    pub(crate) fn remove_tap(&mut self, id: NodeId, name: &str) {
         self.taps.remove(&id);
+        let mut rings = self
+            .tap_rings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // There still if no processor was made for it.
+        rings.remove(name);
+    }
+
+    /// Returns true if a node of this id has a processor, in a plan or not yet let go.
+    pub(crate) fn has_processor(&self, id: NodeId) -> bool {
+        self.nodes.contains_key(&id)
     }
 
     /// Returns true if some node delays its sound.

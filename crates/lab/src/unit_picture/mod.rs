@@ -41,7 +41,7 @@ pub fn unit_picture(
 fn plot_of(bench: &UnitBench) -> Result<LinePlot, UnitPictureError> {
     match bench.picture {
         KindPicture::Response => bench.response(),
-        KindPicture::Transfer => bench.transfer(),
+        KindPicture::Transfer(from, to) => bench.transfer((from, to)),
         KindPicture::Levels => bench.levels(),
         KindPicture::Step => bench.step(),
         KindPicture::Strokes => bench.strokes(),
@@ -78,8 +78,11 @@ mod tests {
         };
         let low = values(bench("svf", &[("freq", "1000")]).response().unwrap(), 0);
         assert!(near(&low, 50.0).abs() < 0.1 && (near(&low, 1000.0) + 3.0).abs() < 0.2);
-        let clip = values(bench("shape", &[("mode", "clip")]).transfer().unwrap(), 0);
+        let clip = bench("shape", &[("mode", "clip")]);
+        let clip = values(clip.transfer((-2, 2)).unwrap(), 0);
         assert!((near(&clip, 0.5) - 0.5).abs() < 0.01 && near(&clip, 1.9) == 1.0);
+        let notes = values(plot_of(&bench("mtof~", &[])).unwrap(), 0);
+        assert!((near(&notes, 69.0) - 440.0).abs() < 0.5);
         let gain = values(bench("gain", &[("gain_db", "-6")]).levels().unwrap(), 0);
         assert!((near(&gain, -12.0) + 18.0).abs() < 0.05);
         let slew = values(bench("slew", &[("rise", "0.1")]).step().unwrap(), 0);
@@ -116,6 +119,7 @@ mod tests {
         assert_eq!(osc.title, "osc, freq = 440");
         assert_eq!(bench("osc", &[("freq", "100")]).title, "osc, freq = 100");
     }
+
     #[test]
     fn every_kind_that_sounds_without_a_file_has_a_picture() {
         let registry = Arc::new(divisi::registry());

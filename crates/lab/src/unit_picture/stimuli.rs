@@ -61,8 +61,10 @@ impl UnitBench {
     }
 
     /// Output over input, for a ramp from -2 to 2 in four seconds, after one second at its begin.
-    pub(super) fn transfer(&self) -> Result<LinePlot, UnitPictureError> {
-        let ramp = |frame: usize| (frame as f64 / RATE - 3.0).clamp(-2.0, 2.0) as f32;
+    pub(super) fn transfer(&self, (from, to): (i32, i32)) -> Result<LinePlot, UnitPictureError> {
+        let (from, to) = (f64::from(from), f64::from(to));
+        let share = |frame: usize| (frame as f64 / RATE / 4.0 - 0.25).clamp(0.0, 1.0);
+        let ramp = |frame: usize| (from + (to - from) * share(frame)) as f32;
         let frames = (5.0 * RATE) as usize;
         let heard = self.play(
             frames,

@@ -2,7 +2,7 @@
 
 use super::class_unit::ClassUnit;
 use super::kind::BLOCK_FRAMES;
-use graph::{Kind, Param, PortSpec};
+use graph::{Kind, KindPicture, Param, PortSpec};
 use processor::{MakeContext, MakeError, Processor, Registry};
 
 /// How a parameter reaches its inlet.
@@ -37,6 +37,7 @@ pub(super) struct ClassKind {
     pub(super) inputs: &'static [&'static str],
     pub(super) outputs: &'static [&'static str],
     pub(super) params: &'static [ClassParam],
+    picture: KindPicture,
 }
 
 const fn param(
@@ -55,9 +56,17 @@ const fn param(
     }
 }
 
-/// A class that makes one signal of another.
-const fn function(class: &'static str, summary: &'static str) -> ClassKind {
-    filter(class, summary, &[])
+/// A class that makes a number of each number of a signal; its picture shows those of a range.
+const fn function(
+    class: &'static str,
+    summary: &'static str,
+    (from, to): (i32, i32),
+    params: &'static [ClassParam],
+) -> ClassKind {
+    ClassKind {
+        picture: KindPicture::Transfer(from, to),
+        ..filter(class, summary, params)
+    }
 }
 
 const fn filter(
@@ -71,6 +80,7 @@ const fn filter(
         inputs: &["in"],
         outputs: &["out"],
         params,
+        picture: KindPicture::ByPorts,
     }
 }
 
@@ -85,6 +95,7 @@ const fn source(
         inputs: &[],
         outputs: &["out"],
         params,
+        picture: KindPicture::ByPorts,
     }
 }
 
@@ -117,6 +128,7 @@ const fn complex(class: &'static str, summary: &'static str) -> ClassKind {
         inputs: &["re", "im"],
         outputs: &["re", "im"],
         params: COMPLEX,
+        picture: KindPicture::ByPorts,
     }
 }
 
@@ -132,7 +144,7 @@ pub(super) const KINDS: &[ClassKind] = &[
     source("noise~", "White noise, as Pd's noise~ makes it.", &[
         param("seed", Selector("seed"), 0.0, "", "Begin of its row of numbers; without it that of a patch's first noise~."),
     ]),
-    function("cos~", "A cosine of its input, in cycles, as Pd's cos~ makes it."),
+    function("cos~", "A cosine of its input, in cycles, as Pd's cos~ makes it.", (-2, 2), &[]),
     filter("lop~", "A low-pass filter of one pole, as Pd's lop~ makes it.", &[
         param("freq", Message(1), 1000.0, "Hz", "Frequency at which it bends."),
     ]),
@@ -152,6 +164,7 @@ pub(super) const KINDS: &[ClassKind] = &[
             param("freq", Signal(1), 1000.0, "Hz", "Frequency of its peak."),
             param("q", Message(2), 1.0, "", "Resonance."),
         ],
+        picture: KindPicture::ByPorts,
     },
     filter("bob~", "A ladder filter, as Pd's bob~ makes it.", &[
         param("freq", Signal(1), 1000.0, "Hz", "Frequency at which it bends."),
@@ -183,31 +196,32 @@ pub(super) const KINDS: &[ClassKind] = &[
         inputs: &["in", "control"],
         outputs: &["out"],
         params: &[],
+        picture: KindPicture::Step,
     },
-    filter("clip~", "Holds a signal between two bounds, as Pd's clip~ does.", &[
+    function("clip~", "Holds a signal between two bounds, as Pd's clip~ does.", (-2, 2), &[
         param("low", Message(1), -1.0, "", "Lower bound."),
         param("high", Message(2), 1.0, "", "Upper bound."),
     ]),
-    filter("pow~", "A signal to a power, as Pd's pow~ makes it.", &[
+    function("pow~", "A signal to a power, as Pd's pow~ makes it.", (-2, 2), &[
         param("exponent", Signal(1), 1.0, "", "The power."),
     ]),
-    filter("log~", "The logarithm, as Pd's log~ makes it.", &[
+    function("log~", "The logarithm, as Pd's log~ makes it.", (0, 4), &[
         param("base", Signal(1), 0.0, "", "Its base; the natural one where this is not above 0."),
     ]),
     filter("lrshift~", "Moves the samples within each 64 frames, as Pd's lrshift~ does.", &[
         param("shift", Argument, 0.0, "", "Frames to the left; below 0 to the right."),
     ]),
-    function("wrap~", "What a signal has behind the point, as Pd's wrap~ gives it."),
-    function("abs~", "A signal without its sign, as Pd's abs~ gives it."),
-    function("sqrt~", "The square root, as Pd's sqrt~ makes it."),
-    function("rsqrt~", "One over the square root, as Pd's rsqrt~ makes it."),
-    function("exp~", "The exponential, as Pd's exp~ makes it."),
-    function("mtof~", "Notes to hertz, as Pd's mtof~ makes it."),
-    function("ftom~", "Hertz to notes, as Pd's ftom~ makes it."),
-    function("dbtorms~", "Decibels, of which 100 are full, to a level, as Pd's dbtorms~ makes it."),
-    function("rmstodb~", "A level to decibels, of which 100 are full, as Pd's rmstodb~ makes it."),
-    function("dbtopow~", "Decibels, of which 100 are full, to a power, as Pd's dbtopow~ makes it."),
-    function("powtodb~", "A power to decibels, of which 100 are full, as Pd's powtodb~ makes it."),
+    function("wrap~", "What a signal has behind the point, as Pd's wrap~ gives it.", (-2, 2), &[]),
+    function("abs~", "A signal without its sign, as Pd's abs~ gives it.", (-2, 2), &[]),
+    function("sqrt~", "The square root, as Pd's sqrt~ makes it.", (-2, 2), &[]),
+    function("rsqrt~", "One over the square root, as Pd's rsqrt~ makes it.", (0, 4), &[]),
+    function("exp~", "The exponential, as Pd's exp~ makes it.", (-2, 2), &[]),
+    function("mtof~", "Notes to hertz, as Pd's mtof~ makes it.", (0, 127), &[]),
+    function("ftom~", "Hertz to notes, as Pd's ftom~ makes it.", (0, 4000), &[]),
+    function("dbtorms~", "Decibels, of which 100 are full, to a level, as Pd's dbtorms~ makes it.", (0, 120), &[]),
+    function("rmstodb~", "A level to decibels, of which 100 are full, as Pd's rmstodb~ makes it.", (0, 2), &[]),
+    function("dbtopow~", "Decibels, of which 100 are full, to a power, as Pd's dbtopow~ makes it.", (0, 120), &[]),
+    function("powtodb~", "A power to decibels, of which 100 are full, as Pd's powtodb~ makes it.", (0, 2), &[]),
 ];
 
 /// Adds them to a registry.
@@ -227,6 +241,7 @@ impl ClassKind {
             duplicable: false,
             min_block: BLOCK_FRAMES,
             typical_ns: 500,
+            picture: self.picture,
             ..Kind::new(self.class, self.summary)
         }
     }
