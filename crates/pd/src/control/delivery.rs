@@ -4,7 +4,6 @@ use super::globals::Globals;
 use super::machine::{MAX_MESSAGES, Machine};
 use super::object::{Context, Handled, Object};
 use super::receivers::Passed;
-use super::rules::to_left_inlet;
 use super::slot::ObjectSlot;
 use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
@@ -265,10 +264,9 @@ impl Machine {
 
     /// Lets an object handle a message.
     fn hand_over(&mut self, wire: Wire, message: Message<'_>, depth: u32) {
-        let inlet = wire.inlet as usize;
-        let handled = self.call(wire.object, depth, |object, context| match inlet {
-            0 => to_left_inlet(object, message, context),
-            inlet => object.cold(inlet, message, context),
+        let inlets = self.inlets[wire.object.0 as usize] as usize;
+        let handled = self.call_slot(wire.object, depth, |slot, context| {
+            slot.take_message((wire.inlet as usize, inlets), message, context)
         });
         self.end_delivery(handled, wire, message.selector, depth);
     }

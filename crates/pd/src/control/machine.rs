@@ -28,6 +28,8 @@ pub struct Machine {
     pub(super) changes: u64,
     /// Class of each object, for messages.
     pub(super) classes: Vec<Box<str>>,
+    /// Number of inlets of each object: a list is spread over so many.
+    pub(super) inlets: Vec<u32>,
     /// Connections of each outlet of each object.
     pub(super) wires: Vec<Vec<Vec<Wire>>>,
     pub(super) loadbangs: Vec<ObjectId>,
@@ -62,6 +64,7 @@ impl Machine {
             objects: Vec::new(),
             changes: 0,
             classes: Vec::new(),
+            inlets: Vec::new(),
             wires: Vec::new(),
             loadbangs: Vec::new(),
             globals: {
@@ -86,14 +89,20 @@ impl Machine {
         }
     }
 
-    /// Adds an object.
+    /// Adds an object with one inlet.
     pub(super) fn add(&mut self, class: &str, object: Box<dyn Object>) -> ObjectId {
         let id = ObjectId(u32::try_from(self.objects.len()).expect("boxes are bounded"));
         self.changes += 1;
         self.objects.push(ObjectSlot::Control(object));
         self.classes.push(class.into());
+        self.inlets.push(1);
         self.wires.push(Vec::new());
         id
+    }
+
+    /// Gives an object the inlets of its box.
+    pub(super) fn set_inlets(&mut self, id: ObjectId, count: usize) {
+        self.inlets[id.0 as usize] = u32::try_from(count).expect("a box has few inlets");
     }
 
     /// Number of objects.

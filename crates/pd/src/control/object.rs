@@ -24,7 +24,7 @@ pub(crate) enum Handled {
 }
 
 /// A control object. What it has no method for is turned into another message, as Pd does: a float for an object that
-/// takes lists is a list of one; a list for one that does not goes to its inlets one by one.
+/// takes lists is a list of one; a list for one that does not goes to its inlets one by one, as far as the box has some.
 #[expect(unused_variables, reason = "names of defaults are documentation")]
 pub(crate) trait Object: Send + Sync {
     /// `bang` at the left inlet.

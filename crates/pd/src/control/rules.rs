@@ -37,8 +37,31 @@ fn number_as_words(
     }
 }
 
-/// Gives an object a message at its left inlet.
-pub(super) fn to_left_inlet(
+/// Gives an object a message. `set` sets the number at an inlet of signals, of `inlets` that the box has; false if it is none.
+pub(super) fn message_to_inlet(
+    object: &mut dyn Object,
+    set: &mut dyn FnMut(usize, f32) -> bool,
+    (inlet, inlets): (usize, usize),
+    message: Message<'_>,
+    context: &mut Context<'_>,
+) -> Handled {
+    let number = match (message.selector, message.values) {
+        (words::FLOAT, []) => Some(0.0),
+        (words::FLOAT, [Value::Float(number), ..]) => Some(*number),
+        _ => None,
+    };
+    if number.is_some_and(|number| set(inlet, number)) {
+        return Handled::Yes;
+    }
+    match (inlet, message.selector) {
+        (0, words::LIST) => to_list(object, set, inlets, message.values, context),
+        (0, _) => to_left_inlet(object, message, context),
+        _ => object.cold(inlet, message, context),
+    }
+}
+
+/// Gives an object a message that is no list at its left inlet.
+fn to_left_inlet(
     object: &mut dyn Object,
     message: Message<'_>,
     context: &mut Context<'_>,
@@ -50,7 +73,6 @@ pub(super) fn to_left_inlet(
         (words::FLOAT, [Value::Symbol(_) | Value::Pointer(_), ..]) => return Handled::No,
         (words::SYMBOL, [Value::Symbol(symbol), ..]) => object.symbol(*symbol, context),
         (words::SYMBOL, _) => object.symbol(words::EMPTY, context),
-        (words::LIST, values) => return to_list(object, values, context),
         (words::POINTER, [Value::Pointer(pointer)]) => object.pointer(*pointer, context),
         _ => return object.anything(message, context),
     };
@@ -64,7 +86,14 @@ pub(super) fn to_left_inlet(
 }
 
 /// A list: for its own method, else as the value that it is, else spread over the inlets, the left one last.
-fn to_list(object: &mut dyn Object, values: &[Value], context: &mut Context<'_>) -> Handled {
+/// Words behind the last inlet are left out.
+fn to_list(
+    object: &mut dyn Object,
+    set: &mut dyn FnMut(usize, f32) -> bool,
+    inlets: usize,
+    values: &[Value],
+    context: &mut Context<'_>,
+) -> Handled {
     if object.list(values, context) == Handled::Yes {
         return Handled::Yes;
     }
@@ -85,14 +114,14 @@ fn to_list(object: &mut dyn Object, values: &[Value], context: &mut Context<'_>)
     if object.anything(message, context) == Handled::Yes {
         return Handled::Yes;
     }
-    for (inlet, value) in values.iter().enumerate().skip(1) {
-        object.cold(
-            inlet,
-            Message::of_list(std::slice::from_ref(value)),
-            context,
-        );
+    for (inlet, value) in values.iter().enumerate().take(inlets).skip(1) {
+        if !matches!(value, Value::Float(number) if set(inlet, *number)) {
+            let message = Message::of_list(std::slice::from_ref(value));
+            object.cold(inlet, message, context);
+        }
     }
     match values.first() {
+        Some(Value::Float(number)) if set(0, *number) => Handled::Yes,
         Some(Value::Float(number)) => object.float(*number, context),
         Some(Value::Symbol(symbol)) => object.symbol(*symbol, context),
         Some(Value::Pointer(pointer)) => object.pointer(*pointer, context),

@@ -5,7 +5,8 @@
 
 use super::globals::Globals;
 use super::object::{Context, Handled, Object};
-use super::rules::number_to_inlet;
+use super::rules::{message_to_inlet, number_to_inlet};
+use super::value::Message;
 use super::wire::ObjectId;
 use crate::signal::ObjectPlace;
 
@@ -65,6 +66,25 @@ impl ObjectSlot {
         match self {
             Self::Control(object) => number_to_inlet(&mut **object, inlet, number, context),
             Self::Signal(place) => give_number(place, inlet, number, context),
+        }
+    }
+
+    /// Gives the object a message at an inlet, of `inlets` that its box has.
+    #[inline]
+    pub(super) fn take_message(
+        &mut self,
+        (inlet, inlets): (usize, usize),
+        message: Message<'_>,
+        context: &mut Context<'_>,
+    ) -> Handled {
+        let at = (inlet, inlets);
+        match self {
+            Self::Control(object) => {
+                message_to_inlet(&mut **object, &mut |_, _| false, at, message, context)
+            }
+            Self::Signal(place) => place.write().call_with_numbers(|object, set| {
+                message_to_inlet(object, set, at, message, context)
+            }),
         }
     }
 

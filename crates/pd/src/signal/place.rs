@@ -65,6 +65,18 @@ impl SignalObject {
         result
     }
 
+    /// As [`call`](Self::call), with what sets the number at an inlet; that gives false if the inlet has none.
+    pub(crate) fn call_with_numbers<R>(
+        &mut self,
+        method: impl FnOnce(&mut dyn Object, &mut dyn FnMut(usize, f32) -> bool) -> R,
+    ) -> R {
+        let (numbers, fill) = (&mut self.numbers, &mut self.fill);
+        let mut set = |inlet, to| set_number(numbers, fill, inlet, to);
+        let result = method(&mut *self.object, &mut set);
+        self.scalar = scalar(&*self.object);
+        result
+    }
+
     /// The number at an inlet.
     pub(super) fn number(&self, inlet: usize) -> f32 {
         self.numbers.get(inlet).copied().flatten().unwrap_or(0.0)
@@ -103,18 +115,24 @@ impl SignalObject {
     /// Sets the number at an inlet; false if it has none.
     #[inline]
     pub(crate) fn set_number(&mut self, inlet: usize, to: f32) -> bool {
-        match self.numbers.get_mut(inlet) {
-            Some(Some(number)) => *number = to,
-            _ => return false,
-        }
-        self.fill = Fill::New;
-        true
+        set_number(&mut self.numbers, &mut self.fill, inlet, to)
     }
 
     /// Gives its inlets other numbers.
     pub(crate) fn set_numbers(&mut self, numbers: Box<[Option<f32>]>) {
         (self.numbers, self.fill) = (numbers, Fill::New);
     }
+}
+
+/// Sets one of the numbers at inlets; false if the inlet has none.
+#[inline]
+fn set_number(numbers: &mut [Option<f32>], fill: &mut Fill, inlet: usize, to: f32) -> bool {
+    match numbers.get_mut(inlet) {
+        Some(Some(number)) => *number = to,
+        _ => return false,
+    }
+    *fill = Fill::New;
+    true
 }
 
 /// The number at the right of an object that is an operation; 0 of another one.

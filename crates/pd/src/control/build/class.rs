@@ -97,6 +97,7 @@ impl Builder<'_> {
             return self.not_built(class, object);
         };
         let id = self.machine.add(class, made);
+        self.machine.set_inlets(id, object.ports.inlets.len());
         if class.ends_with('~') {
             let inlets = object.ports.inlets.iter().enumerate();
             let signals = inlets.map(|(at, kind)| {

@@ -253,6 +253,7 @@ impl<'m> Builder<'m> {
                 let gui_box = Box::new(GuiBox::new(gui, send, receive));
                 let shown = gui_box.shown().clone();
                 let id = self.machine.add(gui.kind.class(), gui_box);
+                self.machine.set_inlets(id, object.ports.inlets.len());
                 if let Some(names) = &mut self.names {
                     let received = gui.receive.as_ref().map(ToString::to_string);
                     names.add(gui, received.as_deref(), id, &shown);
