@@ -22,7 +22,7 @@ mod cost;
 mod misfit;
 mod work;
 
-pub use cost::{ComputedCosts, NodeCost, WorkCost};
+pub use cost::{ComputedCosts, JobCost, NodeCost};
 pub use misfit::Misfit;
 
 use crate::policy::{Policy, Windows};
@@ -40,7 +40,7 @@ pub struct CellDemand {
     /// Worst cost of the dearest of its nodes, which no second core makes shorter.
     pub longest: Nanos,
     /// Deferred work that it does, of its own nodes and of others.
-    pub work: Vec<WorkCost>,
+    pub work: Vec<JobCost>,
     /// Cores that it may use; empty for all.
     pub cores: Vec<usize>,
     /// Number of its workers, at least 1.

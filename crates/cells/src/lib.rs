@@ -104,7 +104,7 @@ mod transport;
 mod word_fates;
 mod work;
 
-pub use admission::{CellDemand, ComputedCosts, CoreCapacity, Misfit, NodeCost, WorkCost, admit};
+pub use admission::{CellDemand, ComputedCosts, CoreCapacity, JobCost, Misfit, NodeCost, admit};
 pub use begin::begin_process;
 pub use border::BorderPort;
 pub use child::{CellJob, ReadPart, run_cell};

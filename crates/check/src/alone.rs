@@ -69,7 +69,7 @@ pub fn gains((free, waiting): (usize, usize), gain_db: impl Fn(usize) -> u32) ->
 
 /// Changes of the first parameters of nodes by chance, which come at the same frames in blocks of any size.
 pub struct Changes {
-    /// What begins the names of the nodes; numbers below 24 end them.
+    /// First letter of the names of the nodes; numbers below 24 follow it.
     pub name: char,
     /// A value by chance.
     pub value: fn(&mut Rng) -> f32,

@@ -1,4 +1,4 @@
-//! What the program makes of patches, whichever options it has: the sound that the tests of `divisi-pd` compare with Pd's.
+//! Patches rendered by the program with any options: the sound that the tests of `divisi-pd` compare with Pd's.
 
 mod common;
 

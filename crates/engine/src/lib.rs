@@ -67,7 +67,7 @@ pub use error::EngineError;
 pub use exec::{HeldLine, StateVisitor};
 pub use machine::machine_model;
 pub use measure::{
-    KindCost, MeasureOptions, NodeCost, NodeCosts, StepCost, StepTimes, WorkCost, machine_key,
+    KindCost, MeasureOptions, MeasuredWork, NodeCost, NodeCosts, StepCost, StepTimes, machine_key,
     measure_machine, measure_nodes,
 };
 pub use messages::RampLaw;

@@ -23,7 +23,7 @@ mod readings;
 mod wake;
 mod work;
 
-pub use costs::{KindCost, NodeCost, NodeCosts, StepCost, StepTimes, WorkCost};
+pub use costs::{KindCost, MeasuredWork, NodeCost, NodeCosts, StepCost, StepTimes};
 pub(crate) use dry_run::DryRun;
 pub use machine::{machine_key, measure_machine};
 pub(crate) use machine::{quick_pair, wake_after};

@@ -10,12 +10,12 @@ pub struct NodeCost {
     /// The usual one.
     pub usual: Nanos,
     /// Its deferred work, which the two leave out; `None` where they contain it.
-    pub work: Option<Vec<WorkCost>>,
+    pub work: Option<Vec<JobCost>>,
 }
 
 /// Costs of a job of deferred work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WorkCost {
+pub struct JobCost {
     /// The worst one of a request.
     pub worst: Nanos,
     /// The usual one.
@@ -24,7 +24,7 @@ pub struct WorkCost {
     pub blocks: u32,
 }
 
-impl WorkCost {
+impl JobCost {
     /// Part of one block that it takes, with its worst cost.
     pub fn load(&self) -> Nanos {
         Nanos(self.worst.0.div_ceil(u64::from(self.blocks.max(1))))
@@ -57,7 +57,7 @@ pub struct ComputedCosts {
     /// Of its nodes.
     pub nodes: Vec<NodeCost>,
     /// Of deferred work.
-    pub work: Vec<WorkCost>,
+    pub work: Vec<JobCost>,
 }
 
 impl ComputedCosts {
@@ -95,7 +95,7 @@ impl ComputedCosts {
 
     /// The worst costs in one block, with the part of the deferred work that falls to it.
     pub fn per_block(&self) -> Nanos {
-        let work = sum(self.work.iter().map(WorkCost::load));
+        let work = sum(self.work.iter().map(JobCost::load));
         self.worst().saturating_add(work)
     }
 }

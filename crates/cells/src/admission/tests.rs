@@ -275,7 +275,7 @@ fn a_node_longer_than_the_budget_is_refused_on_any_number_of_cores() {
 
 /// A cell of so many workers that does work alone: worst cost of a request and blocks until it is due.
 fn worker(work: &[(u64, u32)], workers: usize, policy: Policy) -> CellDemand {
-    let work = work.iter().map(|(worst, blocks)| WorkCost {
+    let work = work.iter().map(|(worst, blocks)| JobCost {
         worst: Nanos(*worst),
         usual: Nanos(*worst),
         blocks: *blocks,

@@ -1,4 +1,4 @@
-//! What a subpatch or an abstraction shows of itself on the canvas around it: its controls, arrays and comments.
+//! Faces: controls, arrays and comments that a subpatch or an abstraction shows on the canvas around it.
 //!
 //! As Pd does, boxes that do not lie wholly inside are left out, and so are objects and messages.
 
@@ -8,27 +8,30 @@ use divisi::pd::{ArrayData, Coordinates, Instance, LoadedObject, ObjectBody};
 
 /// Most points of an array that are drawn: one for each pixel of a wide face.
 const MAX_POINTS: usize = 4096;
-/// Most boxes of a face that are kept, as many as a picture draws.
-const MAX_BOXES: usize = 20_000;
 
-/// What a canvas shows of itself, and its width and height; `None` if it shows nothing. `font` is that of the canvas around.
-pub(super) fn face(inner: &Instance, font: PatchFont) -> Option<(PatchShape, (f64, f64))> {
+/// The face of a canvas, and its width and height; `None` if it shows nothing. `font` is that of the canvas around; `points` of arrays are
+/// left to be drawn.
+pub(super) fn face(
+    inner: &Instance,
+    font: PatchFont,
+    points: &mut usize,
+) -> Option<(PatchShape, (f64, f64))> {
     let shown = inner.coordinates.filter(|it| it.shown > 0)?;
     let size = (f64::from(shown.size[0]), f64::from(shown.size[1]));
     let font = font_of(inner).unwrap_or(font);
     let mut boxes = Vec::new();
     let mut arrays = 0;
-    for object in inner.objects.iter().take(MAX_BOXES) {
+    for object in &inner.objects {
         if let ObjectBody::Array(array) = &object.body {
             let label_at = (2.0, -0.5 * font.height * f64::from(2 * arrays + 1));
-            boxes.push(array_shape(array, &shown, (size, label_at)));
+            boxes.push(array_shape(array, &shown, (size, label_at), points));
             arrays += 1;
         } else if is_shown(object, &shown) {
             let at = place(object, &shown, inner.window);
             let one = PatchBoxShape {
                 at,
                 ports: (0, 0),
-                ..shape(object, font)
+                ..shape(object, font, points)
             };
             boxes.extend(is_inside(&one, &shown, font).then_some(one));
         }
@@ -69,16 +72,22 @@ fn array_shape(
     array: &ArrayData,
     shown: &Coordinates,
     (size, label_at): ((f64, f64), (f64, f64)),
+    left: &mut usize,
 ) -> PatchBoxShape {
-    let [left, top, right, bottom] = shown.bounds.map(f64::from);
+    let [first, top, last, bottom] = shown.bounds.map(f64::from);
     let columns = (size.0.max(1.0) as usize).min(MAX_POINTS);
     let step = array.size.div_ceil(columns).max(1);
     let point = |at: usize| array.points.get(at).copied().unwrap_or(0.0);
-    let points = (0..array.size).step_by(step).map(point).collect();
+    let points: Vec<f32> = (0..array.size)
+        .step_by(step)
+        .take(*left)
+        .map(point)
+        .collect();
+    *left -= points.len();
     PatchBoxShape {
         shape: PatchShape::Array {
             points,
-            columns: [left, right].map(|column| column / step as f64),
+            columns: [first, last].map(|column| column / step as f64),
             levels: [top, bottom],
         },
         at: (0.0, 0.0),

@@ -11,6 +11,8 @@ use divisi::pd::{
 
 /// Letters of a line, where a box states no width.
 const BOX_LETTERS: f32 = 60.0;
+/// Most points of all arrays of a picture.
+const MAX_POINTS: usize = 1 << 20;
 
 /// The window of a canvas of a patch: the outermost one, or the first one of a name, with or without `pd-` before it. `None` if there is
 /// none of that name.
@@ -33,9 +35,11 @@ pub(crate) fn window(patch: &LoadedPatch, canvas: Option<&str>) -> Option<PatchW
             is_signal: kind == Some(&PortKind::Signal),
         }
     };
+    let mut points = MAX_POINTS;
+    let boxes = root.objects.iter().map(|it| shape(it, font, &mut points));
     Some(PatchWindow {
         title: format!("the patch {}", root.name),
-        boxes: root.objects.iter().map(|it| shape(it, font)).collect(),
+        boxes: boxes.collect(),
         cords: root.connections.iter().map(cord).collect(),
         drawings: drawn_data(patch, root).into_iter().map(drawing).collect(),
         font,
@@ -78,7 +82,8 @@ fn drawing(drawn: Drawn) -> PatchDrawing {
     }
 }
 
-pub(super) fn shape(object: &LoadedObject, font: PatchFont) -> PatchBoxShape {
+/// A box, with what it shows of its inside; `points` of arrays are left to be drawn.
+pub(super) fn shape(object: &LoadedObject, font: PatchFont, points: &mut usize) -> PatchBoxShape {
     let words = || joined(&object.arguments);
     let written = || joined(&object.written);
     let (shape, text, mut size) = match &object.body {
@@ -87,7 +92,7 @@ pub(super) fn shape(object: &LoadedObject, font: PatchFont) -> PatchBoxShape {
         ObjectBody::Gui(gui) => gui_shape(gui, font),
         ObjectBody::Comment => (PatchShape::Comment, words(), None),
         ObjectBody::Subpatch(inner) | ObjectBody::Abstraction(inner) => {
-            canvas_shape(inner, object, font)
+            canvas_shape(inner, object, font, points)
         }
         ObjectBody::Array(array) => (PatchShape::Comment, format!("array {}", array.name), None),
         ObjectBody::Scalar => (PatchShape::Comment, String::new(), None),
@@ -125,6 +130,7 @@ fn canvas_shape(
     inner: &Instance,
     object: &LoadedObject,
     font: PatchFont,
+    points: &mut usize,
 ) -> (PatchShape, String, Option<(f64, f64)>) {
     let words = match &object.body {
         ObjectBody::Subpatch(_) => format!("pd {}", inner.name),
@@ -133,7 +139,7 @@ fn canvas_shape(
     let is_subpatch = matches!(object.body, ObjectBody::Subpatch(_));
     let is_graph = is_subpatch && object.arguments.first() == Some(&Atom::symbol("graph"));
     let hides = is_graph || inner.coordinates.is_some_and(|it| it.shown == 2);
-    match face(inner, font) {
+    match face(inner, font, points) {
         None => (PatchShape::Object, words, None),
         Some((face, size)) if hides => (face, String::new(), Some(size)),
         Some((face, size)) => (face, words, Some(size)),

@@ -51,7 +51,7 @@ pub enum PatchShape {
     },
     /// A meter.
     Control,
-    /// What a subpatch shows of itself.
+    /// The face of a subpatch: its boxes that are shown outside.
     Face {
         /// Its boxes, whose places are from its top left corner.
         boxes: Vec<PatchBoxShape>,

@@ -37,8 +37,8 @@ pub(crate) struct KernelNode<K: UnitKernel> {
     wide: Wide,
 }
 
-/// The frames of a step, with the copies of what comes in and goes out. Those of a whole one at the begin of a block are compiled by
-/// themselves: the compiler knows their number, and leaves out what shorter ones need.
+/// The frames of a step, with the copies of what comes in and goes out. Those of a whole one are compiled by themselves: the compiler
+/// knows their number, and leaves out what shorter ones need.
 struct StepWork<'a, 'b, K: UnitKernel, const WHOLE: bool> {
     node: &'a mut KernelNode<K>,
     block: &'a mut Block<'b>,
@@ -50,8 +50,9 @@ impl<K: UnitKernel, const WHOLE: bool> WideWork for StepWork<'_, '_, K, WHOLE> {
 
     #[inline(always)]
     fn run(self) {
+        let first = self.range.start;
         let range = match WHOLE {
-            true => 0..FRAMES,
+            true => first..first + FRAMES,
             false => self.range,
         };
         self.node.inputs.read(self.block, &range);
@@ -169,7 +170,7 @@ impl<K: UnitKernel> KernelNode<K> {
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         self.fill_values(block, &range);
         let (wide, node) = (self.wide, self);
-        match range == (0..FRAMES) {
+        match range.len() == FRAMES {
             true => wide.run(StepWork::<K, true> { node, block, range }),
             false => wide.run(StepWork::<K, false> { node, block, range }),
         }

@@ -53,19 +53,19 @@ pub struct NodeCost {
     /// rounds in proportion to their stated costs.
     pub cost: StepCost,
     /// Its deferred work, by job. A job that was never asked for is left out.
-    pub work: Vec<WorkCost>,
+    pub work: Vec<MeasuredWork>,
 }
 
 /// Cost of a deferred job of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WorkCost {
+pub struct MeasuredWork {
     /// Cost of one request.
     pub cost: StepCost,
     /// Fewest blocks from a request until its result is due.
     pub blocks: u64,
 }
 
-impl WorkCost {
+impl MeasuredWork {
     fn stored(&self) -> ::costs::WorkCost {
         ::costs::WorkCost {
             ns: self.cost.warm.typical.0,
@@ -156,11 +156,11 @@ impl NodeCosts {
             crossing_ns: machine.crossing_ns(),
             ..BlockCost::default()
         };
-        let of = |shape: u64, cost: &StepCost, work: &[WorkCost]| BlockCost {
+        let of = |shape: u64, cost: &StepCost, work: &[MeasuredWork]| BlockCost {
             shape,
             ns: cost.warm.typical.0,
             worst_ns: Some(cost.polluted.worst.0),
-            work: Some(work.iter().map(WorkCost::stored).collect()),
+            work: Some(work.iter().map(MeasuredWork::stored).collect()),
             ..stamped.clone()
         };
         let mut by_shape = BTreeMap::<(&str, u64), Vec<&NodeCost>>::new();
@@ -183,7 +183,7 @@ impl NodeCosts {
 }
 
 /// The deferred work of the node that takes most for it.
-fn dearest_work<'a>(all: &[&'a NodeCost]) -> &'a [WorkCost] {
+fn dearest_work<'a>(all: &[&'a NodeCost]) -> &'a [MeasuredWork] {
     let total = |node: &&&NodeCost| -> u64 {
         let work = node.work.iter();
         work.map(|it| it.cost.polluted.worst.0 / it.blocks.max(1))

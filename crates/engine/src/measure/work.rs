@@ -1,6 +1,6 @@
 //! [`WorkReadings`]: the times of deferred work, job by job, from many repeats of one run.
 
-use super::costs::{StepCost, WorkCost};
+use super::costs::{MeasuredWork, StepCost};
 use super::dry_run::DryRun;
 use super::readings::times;
 use graph::NodeId;
@@ -65,11 +65,11 @@ impl WorkReadings {
     }
 
     /// The costs of the jobs of `node`.
-    pub(super) fn of_node(&self, node: NodeId, scale: TickScale) -> Vec<WorkCost> {
+    pub(super) fn of_node(&self, node: NodeId, scale: TickScale) -> Vec<MeasuredWork> {
         let jobs = self.0.range((node, 0)..=(node, usize::MAX));
         let costs = jobs.map(|(_, job)| {
             let of = |all: &[Vec<u32>]| times(all, scale, 0.0, |_| true);
-            WorkCost {
+            MeasuredWork {
                 cost: StepCost::new(of(&job.warm), of(&job.polluted)),
                 blocks: job.blocks,
             }

@@ -6,7 +6,7 @@ use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
 use clap::Args;
 use divisi::cells::{
-    CellDemand, CellSpec, CoreCapacity, Misfit, NodeCost, WorkCost, WorstCosts, admit, work_away,
+    CellDemand, CellSpec, CoreCapacity, JobCost, Misfit, NodeCost, WorstCosts, admit, work_away,
 };
 use divisi::graph::{Catalogue, Diagnostic, Graph, SourceSpan};
 use divisi::prelude::Registry;
@@ -131,8 +131,8 @@ fn help(why: &Misfit, name: impl Fn(usize) -> String) -> String {
 }
 
 /// The stored cost of a job.
-fn work_cost(cost: &divisi::costs::WorkCost) -> WorkCost {
-    WorkCost {
+fn job_cost(cost: &divisi::costs::WorkCost) -> JobCost {
+    JobCost {
         worst: Nanos(cost.worst_ns),
         usual: Nanos(cost.ns),
         blocks: cost.blocks,
@@ -160,7 +160,7 @@ impl<'a> NodeCosts<'a> {
                 work: cost
                     .work
                     .as_ref()
-                    .map(|all| all.iter().map(work_cost).collect()),
+                    .map(|all| all.iter().map(job_cost).collect()),
             }),
             None => stated.map(NodeCost::from),
         };
