@@ -67,7 +67,7 @@ pub const SUM_WORDS: usize = 2;
 ///
 /// Real-time: hot.
 pub fn sum(number: u32, message: &[u32]) -> [u32; SUM_WORDS] {
-    /// An odd factor with many bits: of FNV-1a, in 64 bits.
+    /// An odd factor with many bits: 2^64 over the golden ratio, as SplitMix64 has it.
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let add = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);
     // Four beside each other: a multiplication waits for the one before.
