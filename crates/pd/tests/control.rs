@@ -111,3 +111,17 @@ fn names_that_nothing_receives_are_said_as_in_pd() {
     let errors = found.iter().filter(|line| line.ends_with("no such object"));
     assert_eq!(errors.count(), 4, "{found:?}");
 }
+
+#[test]
+fn lists_that_nothing_takes_are_refused_as_in_pd() {
+    let patch = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages/refused-lists.pd");
+    let Some(expected) = all_of_pd(&patch, 20) else {
+        println!("SKIPPED: needs puredata-core");
+        return;
+    };
+    let refused = |line: &&str| line.starts_with("error");
+    let found = all_here(&patch, 20);
+    let found: Vec<_> = found.iter().map(String::as_str).filter(refused).collect();
+    assert_eq!(found, expected.lines().filter(refused).collect::<Vec<_>>());
+    assert_eq!(found.len(), 7, "{found:?}");
+}

@@ -57,7 +57,8 @@ impl Machine {
                 number,
             } => {
                 let number = *number;
-                let found = connection(&self.wires, (*object, *outlet), next);
+                let at = (*object, *outlet);
+                let found = connection((&self.wires, self.connects), at, next);
                 self.end_step(found);
                 if let Some((wire, _)) = found {
                     self.deliver_number(wire, number, depth);
@@ -70,7 +71,8 @@ impl Machine {
                 message,
             } => {
                 let message = *message;
-                let found = connection(&self.wires, (*object, *outlet), next);
+                let at = (*object, *outlet);
+                let found = connection((&self.wires, self.connects), at, next);
                 self.end_step(found);
                 if let Some((wire, _)) = found {
                     self.deliver(wire, message, depth);
@@ -217,7 +219,8 @@ impl Machine {
         let handled = self.call_slot(wire.object, depth, |slot, context| {
             slot.take_number(wire.inlet as usize, number, context)
         });
-        self.end_delivery(handled, wire, words::FLOAT, depth);
+        let (selector, values) = (words::FLOAT, &[][..]);
+        self.end_delivery(handled, wire, Message { selector, values }, depth);
     }
 
     /// Delivers a message, which the object may change while it reads it.
@@ -235,10 +238,6 @@ impl Machine {
             [Value::Float(number)] if selector == words::FLOAT => {
                 self.deliver_number(wire, number, depth);
             }
-            [Value::Float(number)]
-                if selector == words::LIST
-                    && self.objects[wire.object.0 as usize]
-                        .set_number(wire.inlet as usize, number) => {}
             [value] => {
                 let values = &[value];
                 self.hand_over(wire, Message { selector, values }, depth);
@@ -268,14 +267,20 @@ impl Machine {
         let handled = self.call_slot(wire.object, depth, |slot, context| {
             slot.take_message((wire.inlet as usize, inlets), message, context)
         });
-        self.end_delivery(handled, wire, message.selector, depth);
+        self.end_delivery(handled, wire, message, depth);
     }
 
     /// Says what was not understood, and begins a change of the patch that the object has asked for.
     #[inline(always)]
-    fn end_delivery(&mut self, handled: Option<Handled>, wire: Wire, selector: Symbol, depth: u32) {
+    fn end_delivery(
+        &mut self,
+        handled: Option<Handled>,
+        wire: Wire,
+        message: Message<'_>,
+        depth: u32,
+    ) {
         if handled == Some(Handled::No) {
-            self.report_refused(wire, selector);
+            self.report_refused(wire, message);
         }
         if self.globals.edit.is_some() {
             self.begin_edit(depth);
@@ -299,12 +304,12 @@ impl Machine {
 
     /// Says that an object has no method for a message.
     #[cold]
-    fn report_refused(&mut self, wire: Wire, selector: Symbol) {
+    fn report_refused(&mut self, wire: Wire, message: Message<'_>) {
         let class = &self.classes[wire.object.0 as usize];
         let Globals {
             console, symbols, ..
         } = &mut self.globals;
-        let selector = symbols.text(selector);
+        let selector = symbols.text(refused(wire.inlet, message));
         console.line(|line| match wire.inlet {
             0 => write!(line, "error: {class}: no method for '{selector}'"),
             _ => write!(line, "error: inlet: expected 'float' but got '{selector}'"),
@@ -378,15 +383,28 @@ fn reverse(sent: &mut [Entry], keep: u32) {
     sent.iter_mut().for_each(|entry| entry.keep = keep);
 }
 
-/// The connection of an outlet at `next`, which moves on, and true if it is the last one.
+/// Selector that Pd names where nothing takes a message: of a list the kind of its first word, which was tried last.
+fn refused(inlet: u32, Message { selector, values }: Message<'_>) -> Symbol {
+    let tried = match inlet {
+        0 => &values[..values.len().min(1)],
+        _ => values,
+    };
+    match selector {
+        words::LIST => Message::of_list(tried).selector,
+        _ => selector,
+    }
+}
+
+/// The connection of an outlet at `next`, which moves on, and true if it is the last one: where messages connect boxes, that is known
+/// when all that it causes has ended.
 #[inline(always)]
 fn connection(
-    wires: &[Vec<Vec<Wire>>],
+    (wires, connects): (&[Vec<Vec<Wire>>], bool),
     (object, outlet): (ObjectId, u32),
     next: &mut u32,
 ) -> Option<(Wire, bool)> {
     let wires = wires[object.0 as usize].get(outlet as usize)?;
     let wire = *wires.get(*next as usize)?;
     *next += 1;
-    Some((wire, wires.len() == *next as usize))
+    Some((wire, wires.len() + usize::from(connects) == *next as usize))
 }

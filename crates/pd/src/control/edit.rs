@@ -194,7 +194,10 @@ impl Machine {
             }
         }
         match connects {
-            true => self.connect(object, port, wire),
+            true => {
+                self.connects = true;
+                self.connect(object, port, wire);
+            }
             false if self.disconnect(object, port, wire) => {}
             false => return Err("there is no such connection".to_owned()),
         }

@@ -45,6 +45,16 @@ pub(super) fn may_change(root: &Instance) -> bool {
     names && changes
 }
 
+/// Returns true if the word `connect` stands in a box.
+pub(super) fn may_connect(root: &Instance) -> bool {
+    let mut connects = false;
+    look_at(root, &mut |object| {
+        let mut words = object.arguments.iter();
+        connects |= words.any(|word| matches!(word, Atom::Symbol(text) if &**text == "connect"));
+    });
+    connects
+}
+
 fn look_at(instance: &Instance, look: &mut impl FnMut(&LoadedObject)) {
     for object in &instance.objects {
         look(object);

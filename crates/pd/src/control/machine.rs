@@ -33,6 +33,8 @@ pub struct Machine {
     /// Connections of each outlet of each object.
     pub(super) wires: Vec<Vec<Vec<Wire>>>,
     pub(super) loadbangs: Vec<ObjectId>,
+    /// True where messages may connect boxes: what an outlet sends then goes on along a connection that it makes itself, as in Pd.
+    pub(super) connects: bool,
     pub(super) globals: Globals,
     pub(super) stack: Vec<Entry>,
     pub(super) values: Vec<Value>,
@@ -67,6 +69,7 @@ impl Machine {
             inlets: Vec::new(),
             wires: Vec::new(),
             loadbangs: Vec::new(),
+            connects: false,
             globals: {
                 let mut globals = Globals::new(rate);
                 let Globals { data, symbols, .. } = &mut globals;

@@ -5,7 +5,7 @@
 //! object may receive a message while it is sending one (a counter does):
 //!
 //! ```text
-//!   deliver ──▶ Object::message ──▶ outputs, in the order in which they were sent
+//!   deliver ──▶ Object::float … ──▶ outputs, in the order in which they were sent
 //!      ▲                                 │ pushed in reverse
 //!      └────────── stack ◀───────────────┘
 //! ```

@@ -1,7 +1,7 @@
 //! Rules of Pd for messages that a class has no method of its own for (`m_class.c`).
 
 use super::object::{Context, Handled, Object};
-use super::symbol::words;
+use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
 
 /// Gives an object a number.
@@ -47,7 +47,9 @@ pub(super) fn message_to_inlet(
 ) -> Handled {
     let number = match (message.selector, message.values) {
         (words::FLOAT, []) => Some(0.0),
-        (words::FLOAT, [Value::Float(number), ..]) => Some(*number),
+        (words::FLOAT, [Value::Float(number), ..]) | (words::LIST, [Value::Float(number)]) => {
+            Some(*number)
+        }
         _ => None,
     };
     if number.is_some_and(|number| set(inlet, number)) {
@@ -117,7 +119,9 @@ fn to_list(
     for (inlet, value) in values.iter().enumerate().take(inlets).skip(1) {
         if !matches!(value, Value::Float(number) if set(inlet, *number)) {
             let message = Message::of_list(std::slice::from_ref(value));
-            object.cold(inlet, message, context);
+            if object.cold(inlet, message, context) == Handled::No {
+                report_refused(message.selector, context);
+            }
         }
     }
     match values.first() {
@@ -127,4 +131,13 @@ fn to_list(
         Some(Value::Pointer(pointer)) => object.pointer(*pointer, context),
         None => Handled::No,
     }
+}
+
+/// Says that an inlet does not take a word of a list.
+#[cold]
+fn report_refused(got: Symbol, context: &mut Context<'_>) {
+    context.print_with(|symbols, line| {
+        let got = symbols.text(got);
+        write!(line, "error: inlet: expected 'float' but got '{got}'")
+    });
 }

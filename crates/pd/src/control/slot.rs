@@ -46,15 +46,6 @@ impl ObjectSlot {
         *self = Self::Control(Box::new(Nothing));
     }
 
-    /// Sets the number at an inlet of signals; false if it is none.
-    #[inline]
-    pub(super) fn set_number(&self, inlet: usize, to: f32) -> bool {
-        match self {
-            Self::Signal(place) => place.write().set_number(inlet, to),
-            Self::Control(_) => false,
-        }
-    }
-
     /// Gives the object a number.
     #[inline(always)]
     pub(super) fn take_number(

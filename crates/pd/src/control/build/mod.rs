@@ -13,7 +13,7 @@ mod data;
 
 use super::built::{Built, BuiltBox};
 use super::canvases::{CanvasBox, CanvasId, CanvasState};
-use super::layout::{Layout, may_change};
+use super::layout::{Layout, may_change, may_connect};
 use super::machine::Machine;
 use super::objects::{CanvasReceiver, Collector, Distributor, GuiBox, MessageBox, Numbered};
 use super::placed_box::BoxNames;
@@ -85,6 +85,7 @@ impl Machine {
         not_yet.append(&mut builder.not_yet);
         let names = builder.names.take().unwrap_or_default();
         self.canvases.loaders.push(Some(loader));
+        self.connects |= may_connect(&patch.root);
         let changes = is_alone && may_change(&patch.root);
         self.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
         let received = self.received_from(first);
