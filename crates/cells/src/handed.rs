@@ -263,7 +263,8 @@ pub(crate) fn read(file: &File) -> Option<(HandedSession, u64)> {
 
 impl CellPart {
     /// A number of its nodes, edges and border: another part has another one. An input that drives a parameter is known by
-    /// what it does, not by its place: one whose edge was removed stays in a graph, and is not in the text of it.
+    /// what it does, not by its place: one whose edge was removed stays in a graph, and is not in the text of it. The order of
+    /// keys counts as little: a text has that of the kind.
     ///
     /// Real-time: setup.
     pub fn number(&self) -> u64 {
@@ -280,7 +281,9 @@ impl CellPart {
                 node.output_channels,
             );
             let runs = (node.every, node.enabled, node.bypassed);
-            let kind = (&node.name, &node.kind, &node.stand_in, &node.params);
+            let mut params: Vec<_> = node.params.iter().collect();
+            params.sort_by_key(|(name, _)| name);
+            let kind = (&node.name, &node.kind, &node.stand_in, params);
             // A `String` takes whatever is written.
             let _ = writeln!(text, "{} {kind:?} {ports:?} {runs:?}", id.0);
         }

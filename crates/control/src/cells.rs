@@ -164,7 +164,7 @@ pub trait CellHost: CellTaps {
     /// Real-time: setup.
     fn note_history(&mut self, history: &KeptHistory);
 
-    /// What [`note_history`](Self::note_history) was told last by a supervisor before.
+    /// Steps that [`note_history`](Self::note_history) was told last by a supervisor before.
     ///
     /// Real-time: setup.
     fn kept_history(&self) -> KeptHistory;

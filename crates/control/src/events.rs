@@ -21,8 +21,10 @@ enum Body {
     Words(String),
 }
 
-/// Blocks beside a second for which a reply waits for a message to a node in a cell.
+/// Blocks beside a second for which a reply waits for a message to a node in a cell, and hundredths of a second: its process tells a
+/// fate every few milliseconds, and the supervisor looks as often.
 const WAITING_BLOCKS: u64 = 4;
+const WAITING_HUNDREDTHS: u64 = 5;
 
 /// A message in words on its way.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ pub(crate) struct SentWords {
     /// Name under which it is received.
     receiver: String,
     node: String,
-    /// What was told of it.
+    /// Fate that was told.
     fate: WordsFate,
 }
 
@@ -54,7 +56,7 @@ impl SentWords {
         }
     }
 
-    /// What has become of it. It is kept: a cell remembers the last messages only.
+    /// Gives what has become of it. This is kept: a cell remembers the last messages only.
     pub(crate) fn fate(&mut self, engine: &mut Engine, cells: Option<&dyn CellHost>) -> WordsFate {
         if self.fate != WordsFate::Waits {
             return self.fate;
@@ -202,7 +204,9 @@ impl NodeEvent {
             Body::Words(text) => {
                 let number = cells.send_words(self.node, text)?;
                 let (rate, block) = (engine.plan().rate.hz(), engine.plan().block.0);
-                let patience = u64::from(rate) + WAITING_BLOCKS * u64::from(block);
+                let rate = u64::from(rate);
+                let beside = WAITING_BLOCKS * u64::from(block) + WAITING_HUNDREDTHS * rate / 100;
+                let patience = rate + beside;
                 let ticket = Ticket::Cell(self.node, number, engine.position() + patience);
                 return Ok(Some(SentWords::new(ticket, text, cells.name(self.node))));
             }

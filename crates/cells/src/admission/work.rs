@@ -8,7 +8,7 @@ use crate::policy::Policy;
 use units::Nanos;
 
 impl CellDemand {
-    /// What it needs until the result of deferred work is due, if that is too much.
+    /// Need until the result of deferred work is due, if that is too much.
     pub(super) fn work_too_slow(&self, capacity: &CoreCapacity) -> Option<Misfit> {
         self.work.iter().find_map(|job| {
             let blocks = job.blocks.max(1);

@@ -7,7 +7,7 @@
 
 use super::editor::Renewal;
 use crate::inner_events::InnerText;
-use crate::word_fates::tell_fate;
+use crate::word_fates::{FATES, tell_fate};
 use engine::{Engine, WordsFate, WordsTicket};
 use graph::NodeId;
 use std::collections::VecDeque;
@@ -66,24 +66,54 @@ pub(super) struct EngineSeat {
 /// The number of a message in words, and by which the engine knows it.
 type SentText = (u32, WordsTicket);
 
-/// What becomes of messages in words that the engine has got.
+/// Fates of messages in words that the engine has got.
 pub(super) struct WordFates {
     sent: rtrb::Consumer<SentText>,
+    /// Messages whose fates are not known yet.
+    waiting: WaitingTexts<WordsTicket>,
 }
 
 impl WordFates {
-    /// Tells the fates that are known by now, in the order of the messages. Frames are `offset` behind those of the engine.
+    fn new(sent: rtrb::Consumer<SentText>) -> Self {
+        let waiting = WaitingTexts(Vec::with_capacity(UNKNOWN));
+        Self { sent, waiting }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.waiting.0.is_empty()
+    }
+
+    /// Tells the fates that are known by now. Frames are `offset` behind those of the engine.
     pub(super) fn tell(&mut self, engine: &mut Engine, offset: u64, head: &[AtomicU64]) {
-        while let Ok((number, ticket)) = self.sent.peek() {
-            let fate = match engine.words_fate(ticket) {
-                WordsFate::Waits => return,
-                WordsFate::Received(frame) => WordsFate::Received(frame.wrapping_add(offset)),
-                WordsFate::Unheard(frame) => WordsFate::Unheard(frame.wrapping_add(offset)),
-                WordsFate::Unknown => WordsFate::Unknown,
-            };
-            tell_fate(head, *number, fate);
-            let _ = self.sent.pop();
+        while self.waiting.0.len() < UNKNOWN
+            && let Ok(sent) = self.sent.pop()
+        {
+            self.waiting.0.push(sent);
         }
+        let fate = |ticket: &WordsTicket| match engine.words_fate(ticket) {
+            WordsFate::Received(frame) => WordsFate::Received(frame.wrapping_add(offset)),
+            WordsFate::Unheard(frame) => WordsFate::Unheard(frame.wrapping_add(offset)),
+            fate => fate,
+        };
+        self.waiting.tell(fate, head);
+    }
+}
+
+/// Numbers of messages that wait, in their order, and by what the engine knows each.
+struct WaitingTexts<T>(Vec<(u32, T)>);
+
+impl<T> WaitingTexts<T> {
+    /// Tells the fates that are known; the other messages wait on. One whose place a later message has is told no more.
+    fn tell(&mut self, mut fate: impl FnMut(&T) -> WordsFate, head: &[AtomicU64]) {
+        let last = self.0.last().map_or(0, |it| it.0);
+        self.0.retain(|(number, ticket)| {
+            if last.wrapping_sub(*number) as usize >= FATES {
+                return false;
+            }
+            let fate = fate(ticket);
+            tell_fate(head, *number, fate);
+            fate == WordsFate::Waits
+        });
     }
 }
 
@@ -115,7 +145,7 @@ impl EngineSeat {
             shared,
             renewals,
             retired: to_drop,
-            fates: WordFates { sent: to_tell },
+            fates: WordFates::new(to_tell),
         };
         (seat, ends)
     }
@@ -134,7 +164,7 @@ impl EngineSeat {
 
     /// Tells the fates of messages in words, where no other thread does.
     pub(super) fn tell_fates(&mut self, head: &[AtomicU64]) {
-        if let Some(fates) = self.fates.as_mut().filter(|it| !it.sent.is_empty()) {
+        if let Some(fates) = self.fates.as_mut().filter(|it| !it.is_empty()) {
             // Relaxed: stored by this thread.
             let offset = self.shared.offset.load(Ordering::Relaxed);
             fates.tell(&mut self.shared.lock(), offset, head);
@@ -170,5 +200,35 @@ impl EngineSeat {
     pub(super) fn is_changing(&self) -> bool {
         // pairs with the stores in `Editor`: the graph of the edit is taken after it.
         self.shared.is_changing.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::FIRST_BUFFER;
+    use crate::word_fates::told_fate;
+
+    #[test]
+    fn a_message_that_waits_holds_no_other_back_and_takes_no_place() {
+        let head: Vec<AtomicU64> = (0..FIRST_BUFFER).map(|_| AtomicU64::new(0)).collect();
+        let mut waiting = WaitingTexts((1..=4).map(|number| (number, number)).collect());
+        let known = |number: &u32| match number % 2 {
+            0 => WordsFate::Received(64 * u64::from(*number)),
+            _ => WordsFate::Waits,
+        };
+        waiting.tell(known, &head);
+        assert_eq!(told_fate(&head, 2), WordsFate::Received(128));
+        assert_eq!(told_fate(&head, 4), WordsFate::Received(256));
+        assert_eq!(told_fate(&head, 1), WordsFate::Waits);
+        waiting.tell(|_| WordsFate::Unheard(7), &head);
+        assert_eq!(told_fate(&head, 3), WordsFate::Unheard(7));
+        assert!(waiting.0.is_empty());
+        // One of another block of places has that of the first.
+        let later = FATES as u32 + 1;
+        waiting.0.extend([(1, 1), (later, later)]);
+        waiting.tell(|_| WordsFate::Unheard(9), &head);
+        assert_eq!(told_fate(&head, later), WordsFate::Unheard(9));
+        assert!(waiting.0.is_empty());
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct CellTaps {
     all: Vec<TappedPlace>,
 }
 
-/// What is tapped for one place of the memory.
+/// Tap of one place of the memory.
 #[derive(Default)]
 struct TappedPlace {
     order: Option<TapOrder>,

@@ -18,7 +18,7 @@
 //! the cell has a process or is to get one, and once in vain for each process.
 //!
 //! A lane has one writer on each side: the supervisor starts a process when the one before has ended. If one that should have ended
-//! writes nevertheless, in the middle of a reply of the next one, the sum is wrong: that reply is late. An epoch that a process
+//! writes nevertheless, in the middle of a reply of the next one, the sum is wrong: that reply is late; offline the node asks again. An epoch that a process
 //! compares before it writes would not hold: it may be interrupted between the two.
 
 use super::count;
@@ -110,6 +110,15 @@ pub(super) struct LaneOwner {
     number: AtomicU32,
 }
 
+/// Reply to the last request, as far as it is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LaneReply {
+    Waits,
+    /// Its number is right, its sum is not.
+    Damaged,
+    Whole,
+}
+
 /// The node's end.
 pub(super) struct LaneChannel {
     words: Arc<WakeWords>,
@@ -174,12 +183,21 @@ impl LaneChannel {
             || self.status.starts.load(Ordering::Relaxed) != self.starts
     }
 
-    fn has_come(&mut self) -> bool {
+    fn look(&mut self) -> LaneReply {
         let number = &self.words.words()[self.place.answered()];
         let words = self.place.of_reply(&self.words);
         let is_numbered = read_numbered(words, number, self.number, &mut self.reply);
         let (found, reply) = self.reply.split_at(SUM_WORDS);
-        is_numbered && *found == sum(self.number, reply)
+        match (is_numbered, *found == sum(self.number, reply)) {
+            (false, _) => LaneReply::Waits,
+            (true, false) => LaneReply::Damaged,
+            (true, true) => LaneReply::Whole,
+        }
+    }
+
+    /// Gives the next request its number: 0 is none.
+    fn count_on(&mut self) {
+        self.number = self.number.wrapping_add(1).max(1);
     }
 
     /// Waits for the reply, offline. A process that lets one wait end in vain is not waited for again.
@@ -192,7 +210,8 @@ impl LaneChannel {
             }
             let at = self.place.answered();
             let seen = self.words.words()[at].load(Ordering::Relaxed);
-            if self.has_come() {
+            let found = self.look();
+            if found == LaneReply::Whole {
                 return true;
             }
             // Relaxed: flags.
@@ -203,7 +222,11 @@ impl LaneChannel {
                 self.given_up = Some(starts);
                 return false;
             }
-            if self.is_overwritten(self.number) {
+            if found == LaneReply::Damaged {
+                // The process has done the request of this number, and does it again by another one only.
+                self.count_on();
+                self.send(&whole(self.place.request));
+            } else if self.is_overwritten(self.number) {
                 self.send(&whole(self.place.request));
             }
             self.words.sleep(at, seen, OFFLINE_WAIT);
@@ -215,8 +238,7 @@ impl WorkChannel for LaneChannel {
     fn ask(&mut self, parts: &[Range<usize>], write: &mut dyn FnMut(&mut [u32])) {
         write(&mut self.request);
         let before = self.number;
-        // 0 is no number.
-        self.number = self.number.wrapping_add(1).max(1);
+        self.count_on();
         // Another process may have written anything into what the last one was sent.
         match self.is_overwritten(before) {
             true => self.send(&whole(self.place.request)),
@@ -225,7 +247,7 @@ impl WorkChannel for LaneChannel {
     }
 
     fn take_reply(&mut self, waits: bool) -> Option<&[u32]> {
-        let has_come = self.has_come() || (waits && self.wait(OFFLINE_LIMIT));
+        let has_come = self.look() == LaneReply::Whole || (waits && self.wait(OFFLINE_LIMIT));
         let counts = &self.status.work;
         if !has_come && self.status.stopped.load(Ordering::Relaxed) {
             return None;

@@ -1,4 +1,4 @@
-//! What a session of cells that plays answers at its socket `s`.
+//! Answers of a session of cells that plays, at its socket `s`.
 
 use super::{CallResult, Folder};
 use serde_json::Value;

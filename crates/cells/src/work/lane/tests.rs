@@ -160,6 +160,26 @@ fn a_reply_into_which_a_process_of_before_writes_is_late() {
 }
 
 #[test]
+fn offline_a_damaged_reply_is_asked_for_again() {
+    let lanes = TestLanes::new();
+    let (words, mut served) = lanes.served();
+    let mut channel = lanes.channel(2).unwrap();
+    channel.ask(&whole(SIZES[2].0), &mut |words| words.fill(8));
+    assert!(served[2].serve(&words, || ()));
+    lanes.places[2].of_reply(&words)[20].store(7, Ordering::Relaxed);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let began = now();
+            while !served[2].serve(&words, || ()) && now().0 - began.0 < 10_000_000_000 {
+                std::thread::yield_now();
+            }
+        });
+        assert!(channel.wait(Nanos(10_000_000_000)), "it is not asked for");
+    });
+    assert_eq!(channel.take_reply(true).unwrap(), [9; 33]);
+}
+
+#[test]
 fn the_first_request_of_a_node_is_sent_whole_over_that_of_another() {
     let lanes = TestLanes::new();
     let mut before = lanes.channel(1).unwrap();

@@ -332,7 +332,7 @@ pub(super) fn session_words(session: HandedSession) -> Map<String, Value> {
     ])
 }
 
-/// What [`session_words`] gave.
+/// Reads what [`session_words`] gave.
 pub(super) fn read_session(words: &Value) -> Option<HandedSession> {
     let ids = words["ids"].as_object()?.iter();
     let ids = ids.map(|(name, id)| Some((name.clone(), NodeId(id.as_u64()?.try_into().ok()?))));
