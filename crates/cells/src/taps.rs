@@ -102,6 +102,15 @@ pub(crate) fn answer_tap(head: &[AtomicU64], place: usize, number: u16, channels
     }
 }
 
+/// Returns true if the process has answered the order at `place` that it cannot tap that output.
+///
+/// Real-time: setup.
+pub(crate) fn is_refused(head: &[AtomicU64], place: usize, order: TapOrder) -> bool {
+    // Relaxed: the word is all.
+    let answer = word(head, place, ANSWER).map(|it| it.load(Ordering::Relaxed));
+    answer == Some(u64::from(order.number) << 32)
+}
+
 /// Answers no order any more.
 ///
 /// Real-time: setup.
@@ -265,7 +274,12 @@ mod tests {
             tap.read((file, head), (5, 3), (1, order(9)), (blocks, BLOCK))
         };
         assert_eq!(read(&mut tap, 0), None, "it is not answered");
+        assert!(!is_refused(head, 5, order(9)));
+        answer_tap(head, 5, 9, 0);
+        assert_eq!(read(&mut tap, 0), None, "it is refused");
+        assert!(is_refused(head, 5, order(9)) && !is_refused(head, 5, order(8)));
         answer_tap(head, 5, 9, 3);
+        assert!(!is_refused(head, 5, order(9)));
         assert_eq!(read(&mut tap, 0), Some(Vec::new()));
         let (mut count, mut expected) = (0, 0);
         for block in 1..2000 {

@@ -222,6 +222,14 @@ fn too_many_outputs_inside_cells_are_refused_and_a_port_is_shown_by_its_name() {
         why.contains("at most 64 outputs that stay inside cells"),
         "{why}"
     );
+    // `--see` has a place too.
+    second.send(&["meters"], &ports(30..64));
+    let refused = second.next();
+    let why = refused["error"].as_str().unwrap();
+    assert!(
+        why.contains("for all clients and `--see`"),
+        "{why}"
+    );
     second.send(&["meters"], &ports(30..63));
     second.await_port("n62.out", is_at(-20.0));
     // What leaves the cell is measured by the engine, as ever.
@@ -231,27 +239,42 @@ fn too_many_outputs_inside_cells_are_refused_and_a_port_is_shown_by_its_name() {
     let errors = BufReader::new(playing.child.stderr.take().unwrap());
     let mut lines = errors.lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("tone.out -20.0 dB, most around 400 Hz")));
-}
-
-#[test]
-fn a_cell_whose_policy_switches_it_says_that_it_is_not_measured() {
-    let here = Folder::new();
-    let windows = "policy = \"time-triggered\"\ncores = [0]\nlatency = 1\nwindows = [{ period_us = 5000, length_us = 4000 }]\n";
-    here.write("s.toml", format!("{SESSION}{windows}"));
-    let refused = here.call(&format!("{LINE} --see tone --seconds 1"));
+    drop(playing);
+    let seen: String = (0..65).map(|number| format!(" --see n{number}")).collect();
+    let refused = here.call(&format!("{LINE}{seen} --seconds 1"));
     assert_eq!(refused.code, Some(2), "{}", refused.err);
     assert!(
-        refused.err.contains("`tone.out` stays inside its cell"),
+        refused.err.contains("at most 64 outputs that stay inside cells"),
         "{}",
         refused.err
     );
-    let playing = Playing::begin(&here, LINE, |_| {});
-    let why = playing.send(&["subscribe loudness of tone"]).unwrap_err();
-    assert!(why.contains("`tone.out` stays inside its cell"), "{why}");
-    assert!(why.contains("time-triggered"), "{why}");
-    let mut client = Subscriber::new(&here);
-    client.send(&["meters"], &["amp".to_owned()]);
-    client.await_port("amp.out", |port| port["peak_db"][0].is_number());
+}
+
+#[test]
+fn an_output_inside_a_cell_is_measured_under_every_policy() {
+    let windows = "time-triggered\"\ncores = [0]\nwindows = [{ period_us = 5000, length_us = 4000 }]";
+    let server = "event-triggered\"\nbudget_us = 4000\nperiod_us = 5000";
+    for policy in [windows, server] {
+        let here = Folder::new();
+        let keys = format!("latency = 1\npolicy = \"{policy}\n");
+        here.write("s.toml", format!("{SESSION}{keys}"));
+        let line = format!("{LINE} --block 512 --see tone");
+        let mut playing = Playing::begin(&here, &line, |_| {});
+        let mut client = Subscriber::new(&here);
+        client.send(&["meters"], &["tone".to_owned(), "amp".to_owned()]);
+        client.await_port("tone.out", is_at(-20.0));
+        client.await_port("amp.out", |port| port["peak_db"][0].is_number());
+        let first = process(&playing);
+        playing
+            .send(&["add low svf", "connect tone -> low"])
+            .unwrap();
+        assert_ne!(process(&playing), first, "edits start a process");
+        playing.send(&["set tone.volume 0.2"]).unwrap();
+        client.await_port("tone.out", is_at(-14.0));
+        let errors = BufReader::new(playing.child.stderr.take().unwrap());
+        let mut lines = errors.lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.contains("tone.out -14.0 dB, most around 400 Hz")));
+    }
 }
 
 /// A patch that receives its level by name.

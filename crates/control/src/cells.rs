@@ -23,14 +23,19 @@ pub(crate) const CELL_SECTION: &str = "cell";
 pub trait CellTaps {
     /// Returns true if the output stays inside a cell: the engine has no port of that name, or one that is silent.
     ///
+    /// Real-time: setup.
+    fn stays_inside(&self, port: &str) -> bool;
+
+    /// Keeps places for outputs that are measured as long as the session plays, as far as they stay inside cells.
+    ///
     /// # Errors
     ///
-    /// It does, and its cell lets nobody measure it.
+    /// As for [`check_taps`](Self::check_taps).
     ///
     /// Real-time: setup.
-    fn check_tap(&self, port: &str) -> Result<bool, String>;
+    fn hold_taps(&mut self, ports: &[&str]) -> Result<(), String>;
 
-    /// Checks whether all of these can be measured together, of which some stay inside cells.
+    /// Checks whether all of these can be measured beside those that are held. Some of them stay inside cells.
     ///
     /// # Errors
     ///

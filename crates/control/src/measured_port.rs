@@ -92,7 +92,7 @@ impl MeasuredPort {
         match self.inside {
             Some((is_inside, at)) if at.elapsed() < LOOK_UP => is_inside,
             _ => {
-                let is_inside = cells.check_tap(&self.name) != Ok(false);
+                let is_inside = cells.stays_inside(&self.name);
                 self.inside = Some((is_inside, Instant::now()));
                 is_inside
             }

@@ -18,6 +18,7 @@ use crate::gauges::{ShownGauges, show_names};
 use crate::handed::read;
 use crate::keeper::NextPlaces;
 use crate::live_edit::{answer, asked};
+use crate::policy::EDITS;
 use crate::slots::Slot;
 use crate::split::CellPart;
 use engine::EngineError;
@@ -33,6 +34,8 @@ use std::time::{Duration, Instant};
 
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_millis(5);
+/// The same where the thread takes of the time that a policy gives its cell.
+const SHARED_INTERVAL: Duration = Duration::from_millis(20);
 /// Longest time until the engine takes an edit, and until it is heard.
 const LIMIT: Duration = Duration::from_secs(5);
 /// Outputs that are tapped, or no more, before checkpoints go on.
@@ -52,7 +55,8 @@ pub(super) struct Editor {
     pub(super) ends: EditorEnds,
     /// The part that plays.
     pub(super) part: CellPart,
-    pub(super) read_part: ReadPart,
+    /// None, if it takes no edits: each of them starts a process.
+    pub(super) read_part: Option<ReadPart>,
     pub(super) registry: Arc<Registry>,
     pub(super) memory: File,
     pub(super) head: SharedWords,
@@ -86,7 +90,7 @@ impl Editor {
     pub(super) fn start(self) -> Result<EditorThread, String> {
         let shared = self.ends.shared.clone();
         let (begun, wait) = mpsc::channel();
-        let thread = std::thread::Builder::new().name("divisi-edits".into());
+        let thread = std::thread::Builder::new().name(EDITS.into());
         let thread = thread.spawn(move || {
             drop(std::hint::black_box(vec![1u8; FIRST_BYTES]));
             let _ = begun.send(());
@@ -114,7 +118,10 @@ impl Editor {
             if self.taps.are_others(self.head.words()) {
                 self.tap();
             }
-            std::thread::sleep(INTERVAL);
+            std::thread::sleep(match self.read_part {
+                Some(_) => INTERVAL,
+                None => SHARED_INTERVAL,
+            });
         }
     }
 
@@ -162,11 +169,12 @@ impl Editor {
 
     /// Makes the edit that the supervisor has left. Gives the frame from which on it is heard.
     fn edit(&mut self) -> Result<u64, String> {
+        let read_part = self.read_part.as_ref().ok_or("its policy allows no edits")?;
         if !self.is_renewable {
             return Err("it holds long delay lines".to_owned());
         }
         let (handed, number) = read(&self.memory).ok_or("its supervisor has left no session")?;
-        let mut part = (self.read_part)(&handed)?;
+        let mut part = read_part(&handed)?;
         handed.number_targets(&mut part);
         if part.number() != number {
             return Err("it reads another session than its supervisor".to_owned());

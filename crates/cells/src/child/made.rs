@@ -94,8 +94,9 @@ impl Cell {
         let ports = part.inputs.iter().map(BorderPort::channels).collect();
         let (slots, outputs) = (part.slots.clone(), part.outputs.clone());
         let (mut seat, ends) = EngineSeat::new(engine);
-        let editor = match job.read_part {
-            Some(read_part) => {
+        let read_part = job.read_part;
+        let editor = match read_part.is_some() || (is_live && job.isolation.is_switched) {
+            true => {
                 let editor = Editor {
                     taps: CellTaps::new(&memory)?,
                     head: open_head(&memory)?,
@@ -109,7 +110,7 @@ impl Cell {
                 };
                 Some(editor.start()?)
             }
-            None => {
+            false => {
                 seat.do_without(ends);
                 None
             }

@@ -6,10 +6,13 @@
 //! | event-triggered, SCHED_DEADLINE | – | asks the kernel for the server once |
 //! | event-triggered, without it | gets no blocks while it is throttled | keeps the account; throttled, its threads are behind every other one |
 //!
+//! The thread that edits and measures counts too, and is behind every other one with the rest; at other times it is as one of an ordinary
+//! program, so it never holds a block up. With SCHED_DEADLINE it always has what nobody else wants.
+//!
 //! So a cell that keeps to its rule is not disturbed, and one that does not takes only what nobody else wants.
 
 use super::server::Account;
-use super::threads::{Class, set_class};
+use super::threads::{Class, EDITS, set_class, set_thread_class, threads_named};
 use super::{Policy, Windows};
 use crate::raw;
 use crate::status::CellStatus;
@@ -30,6 +33,8 @@ enum Rule {
 pub(crate) struct Enforcer {
     process: i32,
     rule: Rule,
+    /// Threads that edit and measure.
+    ordinary: Vec<i32>,
     /// Class while it may run.
     class: Class,
     may_run: bool,
@@ -49,12 +54,17 @@ impl Enforcer {
         let process = process as i32;
         let class = Class::At(policy.priority(precedence));
         let used = raw::process_time(process).unwrap_or_default();
+        let ordinary = threads_named(process, EDITS);
         let mut refused = None;
         let rule = match policy {
             Policy::TimeTriggered(windows) if is_live => Rule::Windows(windows.clone()),
             Policy::EventTriggered(server) if is_live => {
                 match raw::set_deadline(process, server.budget, server.period) {
-                    Ok(()) => Rule::None,
+                    Ok(()) => {
+                        // The kernel keeps no account of them: they have what nobody else wants. A refusal leaves them ordinary.
+                        ordinary.iter().for_each(|it| drop(set_thread_class(*it, Class::Idle)));
+                        Rule::None
+                    }
                     Err(error) => {
                         refused = Some(format!(
                             "no SCHED_DEADLINE: {error}: the kernel grants it with CAP_SYS_NICE to cells without `cores`; \
@@ -69,6 +79,7 @@ impl Enforcer {
         let enforcer = Self {
             process,
             rule,
+            ordinary,
             class,
             may_run: true,
             used,
@@ -103,7 +114,7 @@ impl Enforcer {
             true => self.class,
             false => Class::Idle,
         };
-        let set = set_class(self.process, class);
+        let set = set_class(self.process, class, &self.ordinary);
         let refused = set
             .err()
             .filter(|_| !std::mem::replace(&mut self.has_told, true));
@@ -177,7 +188,7 @@ mod tests {
     fn held(name: &str, policy: &Policy, (cell, neighbour): (Spinner, Spinner)) -> Option<Used> {
         let status = CellStatus::default();
         let process = cell.0.id();
-        if let Err(error) = set_class(process as i32, Class::At(policy.priority(0))) {
+        if let Err(error) = set_class(process as i32, Class::At(policy.priority(0)), &[]) {
             println!("SKIPPED {name}: no real-time priority: {error}");
             return None;
         }
@@ -251,7 +262,7 @@ mod tests {
         };
         signal("-STOP");
         let (mut enforcer, _) = Enforcer::begin(cell.0.id(), (&policy, 0), true);
-        if set_class(cell.0.id() as i32, enforcer.class).is_err() {
+        if set_class(cell.0.id() as i32, enforcer.class, &[]).is_err() {
             println!("SKIPPED {name}: no real-time priority");
             return;
         }
@@ -301,7 +312,7 @@ mod tests {
         ];
         let mut held = Vec::new();
         for (cell, policy) in &cells {
-            if let Err(error) = set_class(cell.0.id() as i32, Class::At(policy.priority(0))) {
+            if let Err(error) = set_class(cell.0.id() as i32, Class::At(policy.priority(0)), &[]) {
                 println!("SKIPPED {name}: no real-time priority: {error}");
                 return;
             }

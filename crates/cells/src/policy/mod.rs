@@ -13,7 +13,7 @@ mod threads;
 mod windows;
 
 pub use server::Server;
-pub(crate) use threads::place_threads;
+pub(crate) use threads::{EDITS, place_threads};
 pub use windows::{TimeWindow, Windows};
 
 use workers::Priority;

@@ -15,14 +15,51 @@ pub(crate) enum Class {
     At(Priority),
 }
 
-/// Puts all threads of `process` into a class.
+/// Name of the threads of a cell that edit and measure: they run at ordinary priority, where the others have a higher one.
+pub(crate) const EDITS: &str = "divisi-edits";
+
+/// The threads of `process` that have this name. One that takes it without a reason has a lower priority by it.
+///
+/// Real-time: setup.
+pub(crate) fn threads_named(process: i32, name: &str) -> Vec<i32> {
+    let mut found = Vec::new();
+    let has_name = |thread: i32| {
+        let path = format!("/proc/{process}/task/{thread}/comm");
+        std::fs::read_to_string(path).is_ok_and(|it| it.trim_end() == name)
+    };
+    // Without it there are none that are told apart.
+    let _ = each_thread(process, |thread| {
+        found.extend(has_name(thread).then_some(thread));
+        Ok(())
+    });
+    found
+}
+
+/// Puts all threads of `process` into a class, and those of `ordinary` into none above that of ordinary programs.
 ///
 /// # Errors
 ///
 /// The system refuses it for one of them.
 ///
 /// Real-time: setup.
-pub(crate) fn set_class(process: i32, class: Class) -> io::Result<()> {
+pub(crate) fn set_class(process: i32, class: Class, ordinary: &[i32]) -> io::Result<()> {
+    each_thread(process, |thread| {
+        let class = match class {
+            Class::At(_) if ordinary.contains(&thread) => Class::At(Priority::Ordinary),
+            class => class,
+        };
+        set_thread_class(thread, class)
+    })
+}
+
+/// Puts one thread into a class.
+///
+/// # Errors
+///
+/// The system refuses it.
+///
+/// Real-time: setup.
+pub(crate) fn set_thread_class(thread: i32, class: Class) -> io::Result<()> {
     let (policy, level) = match class {
         Class::Idle => (libc::SCHED_IDLE, 0),
         Class::At(Priority::RealTime(level)) => (libc::SCHED_FIFO, i32::from(level)),
@@ -30,7 +67,7 @@ pub(crate) fn set_class(process: i32, class: Class) -> io::Result<()> {
     };
     // Only a privileged process may take this flag back.
     let policy = policy | libc::SCHED_RESET_ON_FORK;
-    each_thread(process, |thread| raw::set_scheduler(thread, policy, level))
+    raw::set_scheduler(thread, policy, level)
 }
 
 /// Keeps all threads of `process` on `cores`; on all of the machine's, if there are none.
@@ -55,7 +92,7 @@ pub(crate) fn place_threads(process: i32, cores: &[usize]) -> io::Result<()> {
 }
 
 /// Calls `change` with the number of each thread. Those that end meanwhile are passed over.
-fn each_thread(process: i32, change: impl Fn(i32) -> io::Result<()>) -> io::Result<()> {
+fn each_thread(process: i32, mut change: impl FnMut(i32) -> io::Result<()>) -> io::Result<()> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task"))?;
     for task in tasks {
         let name = task?.file_name();
@@ -98,7 +135,9 @@ mod tests {
     fn all_threads_of_a_process_change_their_class_together() {
         if std::env::var_os(IS_SWITCHED).is_some() {
             let wait = || std::thread::sleep(Duration::from_secs(60));
-            let threads: Vec<_> = (0..THREADS).map(|_| std::thread::spawn(wait)).collect();
+            let mut threads: Vec<_> = (0..THREADS).map(|_| std::thread::spawn(wait)).collect();
+            let edits = std::thread::Builder::new().name(EDITS.to_owned());
+            threads.push(edits.spawn(wait).unwrap());
             threads.into_iter().for_each(|it| it.join().unwrap());
             return;
         }
@@ -106,12 +145,16 @@ mod tests {
         command.args(["--exact", NAME]).env(IS_SWITCHED, "1");
         let mut child = command.stdout(Stdio::null()).spawn().unwrap();
         let process = child.id();
-        while classes(process).len() < THREADS + 1 {
+        let edits = || threads_named(process as i32, EDITS);
+        while classes(process).len() < THREADS + 2 || edits().len() != 1 {
             assert!(child.try_wait().unwrap().is_none());
             std::thread::sleep(Duration::from_millis(5));
         }
         let set = [Class::Idle, Class::At(Priority::RealTime(50)), Class::Idle];
-        let found = set.map(|class| set_class(process as i32, class).map(|()| classes(process)));
+        let ordinary = edits();
+        let found = set.map(|class| {
+            set_class(process as i32, class, &ordinary).map(|()| classes(process))
+        });
         let wanted = [libc::SCHED_IDLE, libc::SCHED_FIFO, libc::SCHED_IDLE];
         child.kill().unwrap();
         child.wait().unwrap();
@@ -119,8 +162,13 @@ mod tests {
             match found {
                 Err(error) => println!("SKIPPED {NAME}: {error}"),
                 Ok(all) => {
-                    let is_wanted = |it: &i32| *it & 0xff == wanted;
-                    assert!(all.len() > THREADS && all.iter().all(is_wanted), "{all:?}");
+                    let others = all.iter().filter(|it| **it & 0xff != wanted);
+                    let others: Vec<i32> = others.map(|it| *it & 0xff).collect();
+                    assert_eq!(all.len(), THREADS + 2);
+                    match wanted {
+                        libc::SCHED_FIFO => assert_eq!(others, [libc::SCHED_OTHER], "{all:?}"),
+                        _ => assert!(others.is_empty(), "{all:?}"),
+                    }
                 }
             }
         }

@@ -2,7 +2,8 @@
 
 use super::CellService;
 use crate::raw;
-use crate::taps::{ReadTap, TAP_CHANNELS, TAPS, TapOrder, order_tap};
+use crate::status::ProcessMemory;
+use crate::taps::{ReadTap, TAP_CHANNELS, TAPS, TapOrder, is_refused, order_tap};
 use graph::{NodeId, PortRef, Signal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,6 +23,8 @@ pub struct InnerTap {
 #[derive(Default)]
 pub(super) struct ServedTaps {
     all: Vec<Option<ServedTap>>,
+    /// Node and output of those that have a place as long as the session plays.
+    held: Vec<(String, String)>,
     /// Number of the last one.
     last: u16,
     /// Time at which they were looked up.
@@ -39,6 +42,8 @@ struct ServedTap {
     /// Place of the cell of its node, and the order there.
     placed: Option<(usize, TapOrder)>,
     read: ReadTap,
+    /// It was told that its process cannot tap it.
+    has_told: bool,
 }
 
 impl ServedTap {
@@ -56,32 +61,35 @@ struct Output {
 impl CellService {
     /// Returns true if the output `port` of a node stays inside a cell.
     ///
-    /// # Errors
-    ///
-    /// It does, and the policy of its cell lets no other thread run there.
-    ///
     /// Real-time: setup.
-    pub fn check_tap(&self, node: &str, port: &str) -> Result<bool, String> {
+    pub fn stays_inside(&self, node: &str, port: &str) -> bool {
         let Some(Output { at, .. }) = self.output(node, port) else {
-            return Ok(false);
+            return false;
         };
         let graph = &self.options.graph;
         let cell = self.cells.iter().find(|cell| cell.has(graph, at.node));
-        let Some(cell) = cell else { return Ok(false) };
-        let mut readers = graph.edges().iter().filter(|edge| edge.from == at);
-        if readers.any(|edge| !cell.has(graph, edge.to.node)) {
-            return Ok(false);
-        }
-        match cell.spec.policy.is_switched() {
-            true => Err(format!(
-                "`{node}.{port}` stays inside its cell, where the policy `{}` lets no other thread run: what leaves the cell can be measured",
-                cell.spec.policy.name()
-            )),
-            false => Ok(true),
-        }
+        let readers = graph.edges().iter().filter(|edge| edge.from == at);
+        let mut readers = readers.map(|edge| edge.to.node);
+        cell.is_some_and(|cell| readers.all(|it| cell.has(graph, it)))
     }
 
-    /// Checks whether all of these outputs can be tapped together, as far as they stay inside cells.
+    /// Keeps places for outputs that are tapped as long as the session plays, as far as they stay inside cells.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::check_taps`].
+    ///
+    /// Real-time: setup.
+    pub fn hold_taps(&mut self, ports: &[(&str, &str)]) -> Result<(), String> {
+        self.taps.held.clear();
+        self.check_taps(ports)?;
+        let owned = |(node, port): &(&str, &str)| ((*node).to_owned(), (*port).to_owned());
+        self.taps.held = ports.iter().map(owned).collect();
+        Ok(())
+    }
+
+    /// Checks whether all of these outputs can be tapped together and beside those that are held, as far as they stay inside cells.
+    /// One that is held and asked for takes two places.
     ///
     /// # Errors
     ///
@@ -89,9 +97,10 @@ impl CellService {
     ///
     /// Real-time: setup.
     pub fn check_taps(&self, ports: &[(&str, &str)]) -> Result<(), String> {
-        let inside = ports
-            .iter()
-            .filter(|(node, port)| self.check_tap(node, port) == Ok(true));
+        let held = self.taps.held.iter();
+        let held = held.map(|(node, port)| (node.as_str(), port.as_str()));
+        let all = ports.iter().copied().chain(held);
+        let inside = all.filter(|(node, port)| self.stays_inside(node, port));
         let outputs = inside.filter_map(|(node, port)| self.output(node, port));
         let channels: Vec<usize> = outputs.map(|it| it.channels).collect();
         match channels.len() <= TAPS && channels.iter().sum::<usize>() <= TAP_CHANNELS {
@@ -109,7 +118,7 @@ impl CellService {
     /// Real-time: setup.
     pub fn add_tap(&mut self, node: &str, port: &str) -> Result<InnerTap, String> {
         let output = self.output(node, port).filter(|it| it.channels > 0);
-        let (Some(Output { channels, .. }), true) = (output, self.check_tap(node, port)?) else {
+        let (Some(Output { channels, .. }), true) = (output, self.stays_inside(node, port)) else {
             return Err(format!("`{node}.{port}` is not inside a cell"));
         };
         let taps = &mut self.taps;
@@ -130,6 +139,7 @@ impl CellService {
             alive: alive.clone(),
             placed: None,
             read: ReadTap::default(),
+            has_told: false,
         };
         if place == taps.all.len() {
             taps.all.push(None);
@@ -142,13 +152,25 @@ impl CellService {
         })
     }
 
-    /// Has the process of each cell tap what is wanted of its nodes. To be called every few milliseconds: processes come and go.
+    /// Has the process of each cell tap what is wanted of its nodes. To be called every few milliseconds: processes come and go. Gives
+    /// the outputs that cannot be tapped, each once.
     ///
     /// Real-time: setup.
-    pub fn order_taps(&mut self) {
-        if self.taps.ordered.is_none_or(|it| it.elapsed() > INTERVAL) {
-            self.place_taps();
+    pub fn order_taps(&mut self) -> Vec<String> {
+        if self.taps.ordered.is_some_and(|it| it.elapsed() <= INTERVAL) {
+            return Vec::new();
         }
+        self.place_taps();
+        let cells = &self.cells;
+        let refused = (0..).zip(&mut self.taps.all).filter_map(|(place, tap)| {
+            let tap = tap.as_mut()?;
+            let (cell, order) = tap.placed?;
+            let refuses = |memory: &ProcessMemory| is_refused(memory.head.words(), place, order);
+            let cell = cells.get(cell)?;
+            let is_refused = cell.status.with_memory(refuses) == Some(true);
+            (is_refused && !std::mem::replace(&mut tap.has_told, true)).then(|| tap.refusal(&cell.spec.name))
+        });
+        refused.collect()
     }
 
     /// Looks up where the nodes of all taps play, and orders the taps there.
@@ -234,6 +256,13 @@ impl CellService {
 }
 
 impl ServedTap {
+    fn refusal(&self, cell: &str) -> String {
+        format!(
+            "`{}.{}` is not measured: the cell `{cell}` has no memory for it: a larger `memory_mib` gives some",
+            self.node, self.port
+        )
+    }
+
     fn order(&self, at: PortRef) -> TapOrder {
         TapOrder {
             node: at.node,
@@ -275,7 +304,7 @@ impl ServedTaps {
         }
         let number = self.next_number();
         if let Some(Some(tap)) = self.all.get_mut(place) {
-            (tap.channels, tap.number) = (channels, number);
+            (tap.channels, tap.number, tap.has_told) = (channels, number, false);
         }
     }
 
@@ -291,7 +320,7 @@ impl ServedTaps {
 
 fn too_many() -> String {
     format!(
-        "at most {TAPS} outputs that stay inside cells are measured, of {TAP_CHANNELS} channels together, for all clients"
+        "at most {TAPS} outputs that stay inside cells are measured, of {TAP_CHANNELS} channels together, for all clients and `--see`"
     )
 }
 
@@ -309,6 +338,7 @@ mod tests {
             alive: Arc::new(()),
             placed: None,
             read: ReadTap::default(),
+            has_told: false,
         };
         let mut taps = ServedTaps {
             all: vec![Some(tap(1)), None, Some(tap(2))],

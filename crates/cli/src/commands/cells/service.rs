@@ -68,9 +68,14 @@ impl CellTap for MeasuredOutput {
 }
 
 impl CellTaps for MeasuredOutputs {
-    fn check_tap(&self, port: &str) -> Result<bool, String> {
+    fn stays_inside(&self, port: &str) -> bool {
         let (node, port) = ends(port);
-        self.0.borrow().check_tap(node, port)
+        self.0.borrow().stays_inside(node, port)
+    }
+
+    fn hold_taps(&mut self, ports: &[&str]) -> Result<(), String> {
+        let ports: Vec<_> = ports.iter().map(|port| ends(port)).collect();
+        self.0.borrow_mut().hold_taps(&ports)
     }
 
     fn check_taps(&self, ports: &[&str]) -> Result<(), String> {
@@ -91,8 +96,12 @@ fn ends(port: &str) -> (&str, &str) {
 }
 
 impl CellTaps for ServedCells {
-    fn check_tap(&self, port: &str) -> Result<bool, String> {
-        self.taps.check_tap(port)
+    fn stays_inside(&self, port: &str) -> bool {
+        self.taps.stays_inside(port)
+    }
+
+    fn hold_taps(&mut self, ports: &[&str]) -> Result<(), String> {
+        self.taps.hold_taps(ports)
     }
 
     fn check_taps(&self, ports: &[&str]) -> Result<(), String> {

@@ -61,7 +61,7 @@ impl Supervisor {
     pub(super) fn news(&mut self) -> Vec<String> {
         let mut lines = event_texts(self.service.borrow().monitor());
         self.service.borrow_mut().retell_words();
-        self.service.borrow_mut().order_taps();
+        lines.extend(self.service.borrow_mut().order_taps());
         let moved = self.service.borrow_mut().govern();
         if moved.is_some() {
             let service = self.service.borrow();

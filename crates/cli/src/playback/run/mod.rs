@@ -347,8 +347,8 @@ impl LiveOptions {
     ) -> Result<ViewTitles, Failure> {
         let seen = self.seen_ports(&host.graph(engine))?;
         if let Some(cells) = host.taps() {
-            let refused = seen.iter().find_map(|port| cells.check_tap(port).err());
-            refused.map_or(Ok(()), |why| Err(Failure::bad_input(why)))?;
+            let ports: Vec<&str> = seen.iter().map(String::as_str).collect();
+            cells.hold_taps(&ports).map_err(Failure::bad_input)?;
         }
         let session = self.options.file.file_name().unwrap_or_default();
         let workers = engine.workers();
