@@ -273,18 +273,6 @@ nodes = ["tone"]
     }
 }
 
-/// A patch that receives its level by name.
-const PATCH: &str = "#N canvas 0 0 450 300 12;
-#X obj 50 50 adc~ 1;
-#X obj 120 50 r level;
-#X obj 50 90 *~ 1;
-#X obj 50 130 dac~ 1;
-#X obj 200 50 hsl 128 15 0 1 0 0 empty part empty -2 -8 0 10 -1 -1 -1 0 1;
-#X connect 0 0 2 0;
-#X connect 1 0 2 1;
-#X connect 2 0 3 0;
-";
-
 const PATCH_SESSION: &str = r#"
 edges = ["tone -> patch.in1", "patch.out1 -> out", "patch.out1 -> take"]
 [nodes]
@@ -299,7 +287,10 @@ nodes = ["patch"]
 #[test]
 fn what_a_patch_in_a_cell_receives_by_name_is_set() {
     let here = Folder::new();
-    here.write("level.pd", PATCH);
+    // With a slider beside it.
+    let slider = "#X obj 200 50 hsl 128 15 0 1 0 0 empty part empty -2 -8 0 10 -1 -1 -1 0 1;\n#X connect 0 0 2 0;";
+    let patch = patch_cell::LEVEL.replace("#X connect 0 0 2 0;", slider);
+    here.write("level.pd", patch);
     let playing = run_session(&here, "cells --driver clock", PATCH_SESSION);
     let graph = playing.graph();
     let mut nodes = graph["nodes"].as_array().unwrap().iter();
@@ -395,7 +386,7 @@ impl Lines {
 fn a_new_process_is_told_what_messages_have_set() {
     let here = Folder::new();
     // Silent until a message says its level.
-    here.write("level.pd", PATCH.replace("*~ 1", "*~ 0"));
+    here.write("level.pd", patch_cell::LEVEL.replace("*~ 1", "*~ 0"));
     let session = PATCH_SESSION
         .replace("patch.out1 -> out", "patch.out1 -> follow -> out")
         .replace(

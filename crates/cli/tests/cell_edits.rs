@@ -265,6 +265,12 @@ fn a_cell_that_was_edited_by_its_own_engine_is_set_restarted_refused_and_saved()
     playing.send(&["undo"]).unwrap();
     assert!(playing.names().contains(&"unit".to_owned()));
     playing.send(&["redo"]).unwrap();
+    // Keys in whatever order, and the node as it was.
+    for keys in ["svf q=2 freq=700", "gain channels=1 gain_db=-20"] {
+        let replace = format!("replace unit {keys}");
+        let replaced = playing.send(&[&replace]).unwrap();
+        assert_eq!(replaced["data"][0]["note"], Value::Null, "{replaced}");
+    }
     playing.send(&["bypass amp"]).unwrap();
     assert_eq!(
         process(&playing, "tone"),

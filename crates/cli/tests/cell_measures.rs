@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::patch_cell::LEVEL;
 use common::playing::{Playing, wait_until};
 use common::{Folder, wav};
 use serde_json::{Value, json};
@@ -226,10 +227,7 @@ fn too_many_outputs_inside_cells_are_refused_and_a_port_is_shown_by_its_name() {
     second.send(&["meters"], &ports(30..64));
     let refused = second.next();
     let why = refused["error"].as_str().unwrap();
-    assert!(
-        why.contains("for all clients and `--see`"),
-        "{why}"
-    );
+    assert!(why.contains("for all clients and `--see`"), "{why}");
     second.send(&["meters"], &ports(30..63));
     second.await_port("n62.out", is_at(-20.0));
     // What leaves the cell is measured by the engine, as ever.
@@ -244,7 +242,9 @@ fn too_many_outputs_inside_cells_are_refused_and_a_port_is_shown_by_its_name() {
     let refused = here.call(&format!("{LINE}{seen} --seconds 1"));
     assert_eq!(refused.code, Some(2), "{}", refused.err);
     assert!(
-        refused.err.contains("at most 64 outputs that stay inside cells"),
+        refused
+            .err
+            .contains("at most 64 outputs that stay inside cells"),
         "{}",
         refused.err
     );
@@ -252,7 +252,8 @@ fn too_many_outputs_inside_cells_are_refused_and_a_port_is_shown_by_its_name() {
 
 #[test]
 fn an_output_inside_a_cell_is_measured_under_every_policy() {
-    let windows = "time-triggered\"\ncores = [0]\nwindows = [{ period_us = 5000, length_us = 4000 }]";
+    let windows =
+        "time-triggered\"\ncores = [0]\nwindows = [{ period_us = 5000, length_us = 4000 }]";
     let server = "event-triggered\"\nbudget_us = 4000\nperiod_us = 5000";
     for policy in [windows, server] {
         let here = Folder::new();
@@ -277,21 +278,10 @@ fn an_output_inside_a_cell_is_measured_under_every_policy() {
     }
 }
 
-/// A patch that receives its level by name.
-const PATCH: &str = "#N canvas 0 0 450 300 12;
-#X obj 50 50 adc~ 1;
-#X obj 120 50 r level;
-#X obj 50 90 *~ 1;
-#X obj 50 130 dac~ 1;
-#X connect 0 0 2 0;
-#X connect 1 0 2 1;
-#X connect 2 0 3 0;
-";
-
 #[test]
 fn a_message_to_a_patch_in_a_cell_tells_its_frame_and_that_nothing_receives_it() {
     let here = Folder::new();
-    here.write("level.pd", PATCH);
+    here.write("level.pd", LEVEL);
     let session = r#"
 edges = ["tone -> patch.in1", "patch.out1 -> out", "patch.out1 -> take"]
 [nodes]
@@ -347,19 +337,39 @@ take = { kind = "recorder", file = "take.wav" }
 out = { kind = "sink" }
 "#;
     let cell = "[cell.other]\nnodes = [\"four\"]\n";
-    let whole = format!("{session}{cell}").replace("take.wav", "whole.wav");
-    here.write("s.toml", whole);
-    here.well("render s.toml -o o.wav --rate 48000 --block 4096 --seconds 5");
-    let expected = wav(&here.read("whole.wav")).1;
+    // The sound of one process.
+    let rendered = |name: &str, text: &str| {
+        here.write("s.toml", text.replace("take.wav", name));
+        here.well("render s.toml -o o.wav --rate 48000 --block 4096 --seconds 6");
+        wav(&here.read(name)).1
+    };
+    // A node that replaces another is the last one, also of its sums.
+    let moved = |node: &str, text: &str| {
+        let is_node = |line: &&str| line.starts_with(node);
+        let line = text.lines().find(is_node).unwrap();
+        let others: Vec<&str> = text.lines().filter(|it| !is_node(it)).collect();
+        others
+            .join("\n")
+            .replace("[cell", &format!("{line}\n[cell"))
+    };
+    let text = format!("{session}{cell}");
+    let mix_last = moved("mix =", &text);
+    let both_last = moved("first =", &mix_last);
+    let texts = [&text, &text, &text, &mix_last, &both_last];
+    let names = ["1.wav", "2.wav", "3.wav", "4.wav", "5.wav"];
+    let expected = [0, 1, 2, 3, 4].map(|at: usize| rendered(names[at], texts[at]));
+    assert!((2..4).all(|at| expected[at] != expected[at + 1]));
     let mut told = String::new();
     for _ in 0..4 {
-        here.write("s.toml", format!("{session}{cell}"));
-        let line = format!("{LINE} --block 4096 --seconds 5");
+        here.write("s.toml", &text);
+        let line = format!("{LINE} --block 4096 --seconds 6");
         let mut playing = Playing::begin(&here, &line, |_| {});
         let frames = [
             "add_cell some of first mix",
             "remove_cell some",
             "add_cell some of first",
+            "replace mix gain gain_db=-2",
+            "replace first gain gain_db=-1",
         ]
         .map(|command| {
             let reply = playing.send(&[command]).unwrap();
@@ -374,8 +384,8 @@ out = { kind = "sink" }
             continue;
         }
         let sound = wav(&here.read("take.wav")).1;
-        let ends = [frames[1], frames[2], sound.len()];
-        for (begin, end) in frames.into_iter().zip(ends) {
+        let ends = [frames[1], frames[2], frames[3], frames[4], sound.len()];
+        for ((begin, end), expected) in frames.into_iter().zip(ends).zip(&expected) {
             // Behind the fade, which takes some blocks.
             let range = begin + 3 * 4096..end.min(expected.len());
             assert!(range.len() > 4096, "{frames:?}");
@@ -392,7 +402,7 @@ out = { kind = "sink" }
 #[test]
 fn the_next_supervisor_measures_the_same_process_and_tells_frames_of_its_own() {
     let here = Folder::new();
-    here.write("level.pd", PATCH);
+    here.write("level.pd", LEVEL);
     let session = r#"
 edges = ["tone -> patch.in1", "patch.out1 -> out"]
 [nodes]

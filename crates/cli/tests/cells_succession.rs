@@ -7,25 +7,9 @@ use common::Folder;
 use common::asked::{cells, param, parts, process, query, send, shape};
 use common::guarded::{Guarded, kill};
 use common::playing::wait_until;
+use common::two_cells::SESSION;
 use rustix::process::Signal;
 use serde_json::Value;
-
-const SESSION: &str = r#"
-edges = ["tone -> low -> mix.in1 -> out", "hum -> wide -> mix.in2", "bell -> mix.in3"]
-[nodes]
-tone = { kind = "osc", freq = 440 }
-hum = { kind = "osc", freq = 110 }
-bell = { kind = "osc", freq = 880 }
-low = { kind = "svf", freq = 900 }
-wide = { kind = "gain", gain_db = -3 }
-mix = { kind = "mixer", in = 3 }
-out = { kind = "sink" }
-[cell.filter]
-nodes = ["low"]
-[cell.hum]
-nodes = ["hum", "wide"]
-latency = 1
-"#;
 
 #[test]
 fn what_commands_have_changed_stays_when_a_supervisor_is_lost() {

@@ -5,26 +5,11 @@ mod common;
 
 use common::asked::{param, parts, query, send, shape};
 use common::guarded::Guarded;
+use common::patch_cell::LEVEL;
+use common::two_cells::SESSION;
 use common::{CallResult, Folder};
 use rustix::process::Signal;
 use serde_json::Value;
-
-const SESSION: &str = r#"
-edges = ["tone -> low -> mix.in1 -> out", "hum -> wide -> mix.in2", "bell -> mix.in3"]
-[nodes]
-tone = { kind = "osc", freq = 440 }
-hum = { kind = "osc", freq = 110 }
-bell = { kind = "osc", freq = 880 }
-low = { kind = "svf", freq = 900 }
-wide = { kind = "gain", gain_db = -3 }
-mix = { kind = "mixer", in = 3 }
-out = { kind = "sink" }
-[cell.filter]
-nodes = ["low"]
-[cell.hum]
-nodes = ["hum", "wide"]
-latency = 1
-"#;
 
 const LINE: &str = "cells s.toml --driver clock --socket s --block 480 --rate 48000 --no-admission";
 
@@ -119,6 +104,41 @@ fn steps_of_undo_and_redo_go_on_with_the_next_supervisor() {
     assert_eq!(code, Some(1), "{printed}");
     assert!(!printed.contains("lost with the supervisor"), "{printed}");
     assert!(!printed.contains("not have all changes"), "{printed}");
+}
+
+#[test]
+fn a_step_whose_files_are_gone_is_dropped_after_a_loss() {
+    let here = Folder::new();
+    let session = SESSION.replace(
+        "bell = { kind = \"osc\", freq = 880 }",
+        "bell = { kind = \"pd\", file = \"level.pd\", in = 0, out = 1 }",
+    );
+    here.write("s.toml", session.replace("\"bell ->", "\"bell.out1 ->"));
+    here.write("level.pd", LEVEL);
+    let mut playing = Guarded::start(&here, LINE);
+    playing.line("playing by the clock");
+    send(&here, &["set tone.freq 500"]);
+    send(&here, &["rename low filter"]);
+    send(&here, &["set hum.freq 130"]);
+    playing.signal_supervisor(Signal::KILL);
+    playing.line("the supervisor: plays on; 1 lost");
+    std::fs::remove_file(here.path("level.pd")).unwrap();
+    let played = shape(&here);
+    send(&here, &["undo"]);
+    assert_eq!(param(&here, "hum", "freq"), Some(110.0));
+    let lost = try_send(&here, &["undo"]);
+    assert!(lost.code != Some(0), "{lost:?}");
+    let why = "have mistakes by now: this step and all behind it are dropped";
+    assert!(lost.err.contains(why), "{lost:?}");
+    assert_eq!(shape(&here), played);
+    let none = try_send(&here, &["undo"]);
+    assert!(none.err.contains("nothing to undo"), "{none:?}");
+    // What was taken back can be made again, and what is new taken back.
+    send(&here, &["redo"]);
+    assert_eq!(param(&here, "hum", "freq"), Some(130.0));
+    send(&here, &["undo"]);
+    assert_eq!(param(&here, "hum", "freq"), Some(110.0));
+    playing.end();
 }
 
 #[test]

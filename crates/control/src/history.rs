@@ -151,7 +151,8 @@ impl EditHistory {
         registry: &Registry,
     ) -> Result<Option<SteppedEntry>, ControlError> {
         let lists = (&mut self.undo, &mut self.redo);
-        let entry = step("undo", lists, (playing, self.next), registry)?;
+        let entry = step("undo", lists, (playing, self.next), registry);
+        let entry = entry.inspect_err(|error| self.drop_lost(error, true))?;
         self.count_step();
         Ok(entry.map(|entry| SteppedEntry {
             entry,
@@ -168,6 +169,19 @@ impl EditHistory {
         from.push(stepped.entry);
         to.pop();
         self.revision += 1;
+    }
+
+    /// Drops the steps that lead through one that cannot be read.
+    fn drop_lost(&mut self, error: &ControlError, is_undo: bool) {
+        if let ControlError::LostStep(_) = error {
+            let lost = if is_undo {
+                &mut self.undo
+            } else {
+                &mut self.redo
+            };
+            lost.clear();
+            self.revision += 1;
+        }
     }
 
     fn count_step(&mut self) {
@@ -188,7 +202,8 @@ impl EditHistory {
         registry: &Registry,
     ) -> Result<Option<SteppedEntry>, ControlError> {
         let lists = (&mut self.redo, &mut self.undo);
-        let entry = step("redo", lists, (playing, self.next), registry)?;
+        let entry = step("redo", lists, (playing, self.next), registry);
+        let entry = entry.inspect_err(|error| self.drop_lost(error, false))?;
         self.count_step();
         Ok(entry.map(|entry| SteppedEntry {
             entry,
@@ -269,7 +284,7 @@ fn go_back(
         PreviousState::Graph(graph) if cells.is_some() => go_by_cells(graph.clone(), cells),
         PreviousState::Kept(words) => {
             let host = cells.as_ref().ok_or(ControlError::NoCells)?;
-            let graph = host.read_graph(words).map_err(ControlError::Cells)?;
+            let graph = host.read_graph(words).map_err(ControlError::LostStep)?;
             go_by_cells(Box::new(graph), cells)
         }
         PreviousState::Graph(graph) => {

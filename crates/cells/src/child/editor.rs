@@ -169,7 +169,10 @@ impl Editor {
 
     /// Makes the edit that the supervisor has left. Gives the frame from which on it is heard.
     fn edit(&mut self) -> Result<u64, String> {
-        let read_part = self.read_part.as_ref().ok_or("its policy allows no edits")?;
+        let read_part = self
+            .read_part
+            .as_ref()
+            .ok_or("its policy allows no edits")?;
         if !self.is_renewable {
             return Err("it holds long delay lines".to_owned());
         }

@@ -62,7 +62,9 @@ impl Enforcer {
                 match raw::set_deadline(process, server.budget, server.period) {
                     Ok(()) => {
                         // The kernel keeps no account of them: they have what nobody else wants. A refusal leaves them ordinary.
-                        ordinary.iter().for_each(|it| drop(set_thread_class(*it, Class::Idle)));
+                        ordinary
+                            .iter()
+                            .for_each(|it| drop(set_thread_class(*it, Class::Idle)));
                         Rule::None
                     }
                     Err(error) => {

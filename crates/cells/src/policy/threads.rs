@@ -152,9 +152,8 @@ mod tests {
         }
         let set = [Class::Idle, Class::At(Priority::RealTime(50)), Class::Idle];
         let ordinary = edits();
-        let found = set.map(|class| {
-            set_class(process as i32, class, &ordinary).map(|()| classes(process))
-        });
+        let found =
+            set.map(|class| set_class(process as i32, class, &ordinary).map(|()| classes(process)));
         let wanted = [libc::SCHED_IDLE, libc::SCHED_FIFO, libc::SCHED_IDLE];
         child.kill().unwrap();
         child.wait().unwrap();

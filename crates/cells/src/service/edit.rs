@@ -18,7 +18,7 @@ use super::CellService;
 use super::demands::{Candidate, WorstCosts, admit_candidates, work_away};
 use super::follower::Follower;
 use super::inside::told;
-use super::outer::{node_of, playing, ranked, rename};
+use super::outer::{edits_to, node_of, playing, ranked, rename};
 use super::pending::{EditState, GraphEdit, GraphGoal, Pending, Reason};
 use super::served::{ChangeDone, ServedCell};
 use crate::checkpoint::CheckpointMemory;
@@ -26,7 +26,7 @@ use crate::monitor::{NewCell, Order};
 use crate::section::CellSpec;
 use crate::split::{CellPart, Split, split, unused_name};
 use engine::{Engine, EngineError};
-use graph::{Diagnostic, Edge, Edit, Graph, Node, PortRef, edits_back, edits_between, error_chain};
+use graph::{Diagnostic, Edge, Edit, Graph, Node, PortRef, edits_back, error_chain};
 use std::os::fd::AsRawFd;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -416,7 +416,8 @@ impl CellService {
                 other.params.clone_from(&node.params);
             }
         }
-        let edits = edits_between(engine.graph(), &outer, self.catalogue());
+        let whole = (&self.options.graph, &edit.graph);
+        let edits = edits_to(&outer, engine.graph(), whole, self.catalogue());
         match engine.edit(edits) {
             Ok(_) => {
                 for follower in &edit.followers {

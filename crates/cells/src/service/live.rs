@@ -11,6 +11,7 @@
 //! The cell gets a new process where any of it is not so ([`super::edit`]).
 
 use super::CellService;
+use super::outer::has_replaced;
 use super::pending::{GraphGoal, LiveEdit, Pending, Step};
 use super::served::ChangeDone;
 use crate::checkpoint::CheckpointMemory;
@@ -187,7 +188,8 @@ fn changed_part(before: &Split, after: &Split, catalogue: &Catalogue) -> Option<
     let (at, (old, new)) = changed.next().filter(|_| changed.next().is_none())?;
     let is_same = (&old.inputs, &old.outputs) == (&new.inputs, &new.outputs);
     let names = pairs().all(|(a, b)| a.node == b.node);
-    let outer = || edits_between(&before.outer, &after.outer, catalogue).is_empty();
+    let (old, new) = (&before.outer, &after.outer);
+    let outer = || !has_replaced(old, new) && edits_between(old, new, catalogue).is_empty();
     (is_same && names && outer()).then_some(at)
 }
 

@@ -168,7 +168,8 @@ impl CellService {
             let refuses = |memory: &ProcessMemory| is_refused(memory.head.words(), place, order);
             let cell = cells.get(cell)?;
             let is_refused = cell.status.with_memory(refuses) == Some(true);
-            (is_refused && !std::mem::replace(&mut tap.has_told, true)).then(|| tap.refusal(&cell.spec.name))
+            (is_refused && !std::mem::replace(&mut tap.has_told, true))
+                .then(|| tap.refusal(&cell.spec.name))
         });
         refused.collect()
     }

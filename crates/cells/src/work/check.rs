@@ -27,10 +27,15 @@ pub fn work_mistakes(graph: &Graph, cells: &[CellSpec], registry: &Registry) -> 
                 continue;
             };
             if let Some(home) = home(name) {
-                mistakes.push(mistake(format!(
+                let message = format!(
                     "`{name}` is in the cell `{}`, which does its work: `work` names nodes in no cell",
                     home.name
-                )));
+                );
+                let fix = format!(
+                    "take `{name}` out of the nodes of `{}`, or out of `work`",
+                    home.name
+                );
+                mistakes.push(mistake(message).help(fix));
             } else if !registry.has_work(node) {
                 let kind = node.effective_kind();
                 mistakes.push(mistake(format!(

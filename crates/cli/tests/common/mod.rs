@@ -11,6 +11,7 @@ pub(crate) mod osc;
 pub(crate) mod patch_cell;
 pub(crate) mod playing;
 pub(crate) mod silences;
+pub(crate) mod two_cells;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

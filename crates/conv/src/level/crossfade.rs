@@ -23,7 +23,7 @@ pub(super) struct Fade {
     pub(super) frame: usize,
 }
 
-/// Which of the two sets is in use, and how far a cross-fade to the other one is.
+/// Set that is in use, and how far a cross-fade to the other one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FilterPhase {
     /// The set that the line was made with.
@@ -82,7 +82,7 @@ impl ActiveFilters {
         }
     }
 
-    /// Which filters are in use, and how far a cross-fade is.
+    /// Filters that are in use, and how far a cross-fade is.
     pub(super) fn phase(&self) -> FilterPhase {
         FilterPhase {
             is_original: self.current.is_original(),

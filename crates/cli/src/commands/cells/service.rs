@@ -1,7 +1,6 @@
 //! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
 
 use super::kept::{KeptChanges, read_session, session_words};
-use crate::failure::Failure;
 use crate::session::load::LoadedSession;
 use divisi::cells::{
     CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, GraphGoal, InnerChange,
@@ -231,8 +230,9 @@ impl CellHost for ServedCells {
         let none = || "the step that was kept is none".to_owned();
         let words = serde_json::from_str::<Value>(words).map_err(|_| none())?;
         let session = read_session(&words).ok_or_else(none)?;
-        let loaded = LoadedSession::read_text(&self.file, &session.text);
-        let loaded = loaded.map_err(Failure::message)?;
+        let loaded = LoadedSession::read_valid_text(&self.file, &session.text);
+        let mistakes = |_| "the files that its nodes read have mistakes by now".to_owned();
+        let loaded = loaded.map_err(mistakes)?;
         session.place(&loaded.session.graph)
     }
 
